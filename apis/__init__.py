@@ -1,0 +1,1 @@
+"""API groups, versions and shapes as data: the one place with such strings."""

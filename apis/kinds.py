@@ -1,0 +1,112 @@
+"""The Kubernetes and OpenShift kinds that the platform consists of.
+
+A `Kind` says where objects of one kind live, which other versions of the same kind exist (an object keeps its
+identity when a release moves it to another version), and at which paths inside an object a pod template sits.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Scope = Literal["Namespaced", "Cluster"]
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of object: `group` is empty for the core API; `pod_templates` are paths to `PodTemplateSpec`s."""
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    scope: Scope = "Namespaced"
+    other_versions: tuple[str, ...] = ()
+    pod_templates: tuple[Path, ...] = ()
+
+    @property
+    def api_version(self) -> str:
+        """The `apiVersion` of a manifest, e.g. `kubeflow.org/v1alpha2`."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def token(self) -> str:
+        """The Pulumi type token, e.g. `kubernetes:kubeflow.org/v1alpha2:MPIJob`."""
+        return self._token(self.version)
+
+    @property
+    def other_tokens(self) -> tuple[str, ...]:
+        """The type tokens of the same kind in its other versions."""
+        return tuple(self._token(version) for version in self.other_versions)
+
+    def _token(self, version: str) -> str:
+        return f"kubernetes:{self.group or 'core'}/{version}:{self.kind}"
+
+
+POD = Kind("", "v1", "Pod", "pods")
+NODE = Kind("", "v1", "Node", "nodes", "Cluster")
+NAMESPACE = Kind("", "v1", "Namespace", "namespaces", "Cluster")
+CONFIG_MAP = Kind("", "v1", "ConfigMap", "configmaps")
+SECRET = Kind("", "v1", "Secret", "secrets")
+SERVICE_ACCOUNT = Kind("", "v1", "ServiceAccount", "serviceaccounts")
+RESOURCE_QUOTA = Kind("", "v1", "ResourceQuota", "resourcequotas")
+PERSISTENT_VOLUME = Kind("", "v1", "PersistentVolume", "persistentvolumes", "Cluster")
+PERSISTENT_VOLUME_CLAIM = Kind("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims")
+
+_TEMPLATE: tuple[Path, ...] = (("spec", "template"),)
+DEPLOYMENT = Kind("apps", "v1", "Deployment", "deployments", pod_templates=_TEMPLATE)
+REPLICA_SET = Kind("apps", "v1", "ReplicaSet", "replicasets", pod_templates=_TEMPLATE)
+DAEMON_SET = Kind("apps", "v1", "DaemonSet", "daemonsets", pod_templates=_TEMPLATE)
+STATEFUL_SET = Kind("apps", "v1", "StatefulSet", "statefulsets", pod_templates=_TEMPLATE)
+JOB = Kind("batch", "v1", "Job", "jobs", pod_templates=_TEMPLATE)
+CRON_JOB = Kind("batch", "v1", "CronJob", "cronjobs", pod_templates=(("spec", "jobTemplate", "spec", "template"),))
+
+ROLE = Kind("rbac.authorization.k8s.io", "v1", "Role", "roles")
+ROLE_BINDING = Kind("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings")
+CLUSTER_ROLE = Kind("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", "Cluster")
+CLUSTER_ROLE_BINDING = Kind("rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings", "Cluster")
+CUSTOM_RESOURCE_DEFINITION = Kind(
+    "apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", "Cluster"
+)
+
+SECURITY_CONTEXT_CONSTRAINTS = Kind(
+    "security.openshift.io", "v1", "SecurityContextConstraints", "securitycontextconstraints", "Cluster"
+)
+MACHINE_CONFIG = Kind("machineconfiguration.openshift.io", "v1", "MachineConfig", "machineconfigs", "Cluster")
+MACHINE_CONFIG_POOL = Kind(
+    "machineconfiguration.openshift.io", "v1", "MachineConfigPool", "machineconfigpools", "Cluster"
+)
+OPERATOR_GROUP = Kind("operators.coreos.com", "v1", "OperatorGroup", "operatorgroups")
+SUBSCRIPTION = Kind("operators.coreos.com", "v1alpha1", "Subscription", "subscriptions")
+CLUSTER_SERVICE_VERSION = Kind("operators.coreos.com", "v1alpha1", "ClusterServiceVersion", "clusterserviceversions")
+INSTALL_PLAN = Kind("operators.coreos.com", "v1alpha1", "InstallPlan", "installplans")
+
+NODE_FEATURE_DISCOVERY_V1ALPHA1 = Kind(
+    "nfd.openshift.io", "v1alpha1", "NodeFeatureDiscovery", "nodefeaturediscoveries", other_versions=("v1",)
+)
+SPECIAL_RESOURCE_V1ALPHA1 = Kind(
+    "sro.openshift.io", "v1alpha1", "SpecialResource", "specialresources", other_versions=("v1beta1",)
+)
+CSI_SCALE_OPERATOR = Kind("csi.ibm.com", "v1", "CSIScaleOperator", "csiscaleoperators")
+
+_REPLICAS: tuple[Path, ...] = (
+    ("spec", "mpiReplicaSpecs", "Launcher", "template"),
+    ("spec", "mpiReplicaSpecs", "Worker", "template"),
+)
+MPI_JOB_V1ALPHA2 = Kind(
+    "kubeflow.org", "v1alpha2", "MPIJob", "mpijobs", other_versions=("v1", "v2beta1"), pod_templates=_REPLICAS
+)
+MPI_JOB_V1 = Kind(
+    "kubeflow.org", "v1", "MPIJob", "mpijobs", other_versions=("v1alpha2", "v2beta1"), pod_templates=_REPLICAS
+)
+MPI_JOB_V2BETA1 = Kind(
+    "kubeflow.org", "v2beta1", "MPIJob", "mpijobs", other_versions=("v1alpha2", "v1"), pod_templates=_REPLICAS
+)
+
+KINDS: tuple[Kind, ...] = tuple(value for value in list(globals().values()) if isinstance(value, Kind))
+
+_BY_NAME = {(kind.api_version, kind.kind): kind for kind in KINDS}
+
+
+def find(api_version: str, kind: str) -> Kind | None:
+    """Return the kind of a manifest, or None for one that the platform does not use."""
+    return _BY_NAME.get((api_version, kind))

@@ -1,0 +1,17 @@
+"""Names that other parties fix: resources, capabilities, labels and annotations."""
+
+GPU_RESOURCE = "nvidia.com/gpu"
+RDMA_PREFIX = "rdma/"
+IPC_LOCK = "IPC_LOCK"
+
+SCC_UID_RANGE = "openshift.io/sa.scc.uid-range"
+SCC_SUPPLEMENTAL_GROUPS = "openshift.io/sa.scc.supplemental-groups"
+SCC_MCS = "openshift.io/sa.scc.mcs"
+
+MACHINE_CONFIG_ROLE = "machineconfiguration.openshift.io/role"
+
+WAIT_FOR = "pulumi.com/waitFor"
+SKIP_AWAIT = "pulumi.com/skipAwait"
+TIMEOUT_SECONDS = "pulumi.com/timeoutSeconds"
+
+SCALE_CSI_DRIVER = "spectrumscale.csi.ibm.com"

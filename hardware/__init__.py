@@ -1,0 +1,1 @@
+"""Hardware as data: node profiles and pure sizing and placement functions over them."""
