@@ -1,0 +1,1 @@
+"""The simulated cluster: real control plane, played nodes, pods and operators."""

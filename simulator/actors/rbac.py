@@ -1,0 +1,178 @@
+"""Identities of the parts of an OpenShift cluster that the actors play, and exactly what each may do.
+
+The bootstrap of a simulated cluster applies `manifests()` and writes one kubeconfig per identity, called `name`.
+Operators that come through OLM are not here: their accounts and roles are in the catalogue, and OLM makes them.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from apis import kinds
+
+Manifest = dict[str, Any]
+
+READ = ("get", "list", "watch")
+OWN = (*READ, "create", "update", "patch", "delete")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule of a role: these verbs on these resources of these API groups, of the named objects if any are named."""
+
+    groups: tuple[str, ...]
+    resources: tuple[str, ...]
+    verbs: tuple[str, ...]
+    names: tuple[str, ...] = ()
+
+    def manifest(self) -> Manifest:
+        """Return the rule as a ClusterRole holds it."""
+        rule: Manifest = {
+            "apiGroups": list(self.groups),
+            "resources": list(self.resources),
+            "verbs": list(self.verbs),
+        }
+        return rule | ({"resourceNames": list(self.names)} if self.names else {})
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Who a played part of the cluster is: a user, or a service account when `namespace` is set."""
+
+    name: str
+    account: str
+    rules: tuple[Rule, ...]
+    namespace: str | None = None
+
+    @property
+    def user(self) -> str:
+        """The user name that the API server sees."""
+        return f"system:serviceaccount:{self.namespace}:{self.account}" if self.namespace else self.account
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The groups that the API server sees besides system:authenticated."""
+        return ("system:serviceaccounts", f"system:serviceaccounts:{self.namespace}") if self.namespace else ()
+
+    @property
+    def role(self) -> str:
+        """Name of the ClusterRole and of its binding."""
+        return f"hpc-sim:{self.name}"
+
+
+KUBELET = Identity(
+    name="kubelet",
+    account="system:kwok-kubelet",
+    rules=(
+        Rule(("",), ("nodes", "pods"), (*READ, "patch")),
+        Rule(("",), ("nodes/status", "pods/status"), ("update", "patch")),
+        Rule(("",), ("pods",), ("delete",)),
+        Rule(("",), ("configmaps", "secrets", "persistentvolumes", "persistentvolumeclaims"), READ),
+        Rule(("",), ("serviceaccounts",), READ),
+        Rule(("",), ("serviceaccounts/token",), ("create",)),
+        Rule(("", "events.k8s.io"), ("events",), ("create", "update", "patch")),
+        Rule(("coordination.k8s.io",), ("leases",), OWN),
+        Rule(("kwok.x-k8s.io",), ("logs",), OWN),
+        Rule(("kwok.x-k8s.io",), ("logs/status",), ("update", "patch")),
+    ),
+)
+
+OLM = Identity(
+    name="olm",
+    namespace="openshift-operator-lifecycle-manager",
+    account="olm-operator-serviceaccount",
+    rules=(
+        Rule(
+            (kinds.SUBSCRIPTION.group,),
+            ("subscriptions", "installplans", "clusterserviceversions", "operatorgroups", "catalogsources"),
+            OWN,
+        ),
+        Rule(
+            (kinds.SUBSCRIPTION.group,),
+            ("subscriptions/status", "installplans/status", "clusterserviceversions/status", "operatorgroups/status"),
+            ("get", "update", "patch"),
+        ),
+        Rule((kinds.CUSTOM_RESOURCE_DEFINITION.group,), (kinds.CUSTOM_RESOURCE_DEFINITION.plural,), OWN),
+        # escalate and bind: OLM gives operators what their package asks for, which is more than OLM itself has.
+        Rule(
+            (kinds.CLUSTER_ROLE.group,),
+            ("clusterroles", "clusterrolebindings", "roles", "rolebindings"),
+            (*OWN, "escalate", "bind"),
+        ),
+        Rule(("",), ("serviceaccounts",), OWN),
+        Rule(("",), ("namespaces",), READ),
+        Rule((kinds.DEPLOYMENT.group,), (kinds.DEPLOYMENT.plural,), OWN),
+    ),
+)
+
+MACHINE_CONFIG = Identity(
+    name="machine-config",
+    namespace="openshift-machine-config-operator",
+    account="machine-config-controller",
+    rules=(
+        Rule((kinds.MACHINE_CONFIG.group,), ("machineconfigs", "machineconfigpools"), OWN),
+        Rule((kinds.MACHINE_CONFIG.group,), ("machineconfigpools/status",), ("update", "patch")),
+        Rule(("",), ("nodes",), (*READ, "patch")),
+        Rule(("",), ("pods",), READ),
+        Rule(("",), ("pods/eviction",), ("create",)),
+    ),
+)
+
+NAMESPACE_SECURITY = Identity(
+    name="namespace-security-allocation",
+    namespace="openshift-infra",
+    account="namespace-security-allocation-controller",
+    rules=(Rule(("",), ("namespaces",), (*READ, "patch")),),
+)
+
+IDENTITIES: tuple[Identity, ...] = (KUBELET, OLM, MACHINE_CONFIG, NAMESPACE_SECURITY)
+
+
+def cluster_role(name: str, rules: tuple[Rule, ...]) -> Manifest:
+    """Return a ClusterRole of these rules."""
+    return {
+        "apiVersion": kinds.CLUSTER_ROLE.api_version,
+        "kind": kinds.CLUSTER_ROLE.kind,
+        "metadata": {"name": name},
+        "rules": [rule.manifest() for rule in rules],
+    }
+
+
+def service_account(namespace: str, name: str) -> Manifest:
+    """Return a ServiceAccount."""
+    return {
+        "apiVersion": kinds.SERVICE_ACCOUNT.api_version,
+        "kind": kinds.SERVICE_ACCOUNT.kind,
+        "metadata": {"name": name, "namespace": namespace},
+    }
+
+
+def cluster_role_binding(name: str, subject: Manifest, role: str | None = None) -> Manifest:
+    """Return a binding of ClusterRole `role` (of the same name unless given) to `subject`."""
+    return {
+        "apiVersion": kinds.CLUSTER_ROLE_BINDING.api_version,
+        "kind": kinds.CLUSTER_ROLE_BINDING.kind,
+        "metadata": {"name": name},
+        "roleRef": {"apiGroup": kinds.CLUSTER_ROLE.group, "kind": kinds.CLUSTER_ROLE.kind, "name": role or name},
+        "subjects": [subject],
+    }
+
+
+def account_subject(namespace: str, name: str) -> Manifest:
+    """Return a service account as the subject of a binding."""
+    return {"kind": "ServiceAccount", "namespace": namespace, "name": name}
+
+
+def manifests() -> list[Manifest]:
+    """Return what the bootstrap applies for all identities, accounts before their bindings.
+
+    The namespaces of the service accounts must be there already.
+    """
+    made: list[Manifest] = []
+    for identity in IDENTITIES:
+        subject: Manifest = {"kind": "User", "apiGroup": kinds.CLUSTER_ROLE.group, "name": identity.account}
+        if identity.namespace:
+            made.append(service_account(identity.namespace, identity.account))
+            subject = account_subject(identity.namespace, identity.account)
+        made.append(cluster_role(identity.role, identity.rules))
+        made.append(cluster_role_binding(identity.role, subject))
+    return made

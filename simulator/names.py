@@ -1,0 +1,27 @@
+"""Annotations of the simulated cluster: what says that a thing is played, and what the runtime tells kwok's stages."""
+
+PREFIX = "hpc.sim/"
+
+PLAYED_BY = PREFIX + "played-by"
+"""On nodes and pods: which part of the simulator plays it."""
+PROFILE = PREFIX + "profile"
+"""On nodes: name of the hardware profile; a node without one has no GPUs and no adapters."""
+MEMLOCK = PREFIX + "memlock"
+"""On nodes: `unlimited` once the container runtime runs with LimitMEMLOCK=infinity."""
+UNLIMITED = "unlimited"
+
+VOLUMES = PREFIX + "volumes"
+"""On pods: `ready` when everything that the pod mounts is there; containers start only then."""
+INIT = PREFIX + "init"
+"""On pods: `done` when the work of the init containers is done."""
+EXIT_CODE = PREFIX + "exit-code"
+"""On pods: the containers end, with this exit code, after RUN_FOR; pods without it run until they are deleted."""
+RUN_FOR = PREFIX + "run-for"
+"""On pods: a duration in Go's form, e.g. `1.5s`."""
+TERMINATION_MESSAGE = PREFIX + "termination-message"
+"""On pods: becomes `terminated.message` of the containers."""
+RDMA_CONFIG = PREFIX + "rdma-config"
+"""On the RDMA plugin's pods: the resources of the configuration that the plugin read at its start, as JSON."""
+
+READY = "ready"
+DONE = "done"
