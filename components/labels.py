@@ -1,0 +1,13 @@
+"""The recommended labels that every object of ours carries."""
+
+PART_OF = "hpc"
+
+
+def labels(name: str, component: str) -> dict[str, str]:
+    """Return the app.kubernetes.io labels of an object that belongs to `name`, in the part called `component`."""
+    return {
+        "app.kubernetes.io/name": name,
+        "app.kubernetes.io/component": component,
+        "app.kubernetes.io/part-of": PART_OF,
+        "app.kubernetes.io/managed-by": "pulumi",
+    }

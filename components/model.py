@@ -1,0 +1,27 @@
+"""The base of all settings and arguments, and the value types that they share."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+
+class Model(BaseModel):
+    """A frozen record that refuses unknown fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+DnsLabel = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")]
+"""RFC 1123 label: what names of namespaces, services and pods' hosts must be."""
+
+DnsName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$")]
+"""RFC 1123 subdomain: names of most objects, and of nodes."""
+
+Image = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][\w./:@-]*[:@][\w:.+-]+$")]
+"""A pinned image reference: with a tag or a digest."""
+
+Quantity = Annotated[str, StringConstraints(pattern=r"^[0-9]+(\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi)?$")]
+"""A Kubernetes quantity, e.g. 100Gi."""
+
+Seconds = Annotated[int, Field(gt=0, le=7 * 24 * 3600)]
+"""A duration in seconds, at most a week."""

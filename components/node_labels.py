@@ -1,0 +1,33 @@
+"""Labels on nodes that other people's controllers own."""
+
+from collections.abc import Mapping
+
+import pulumi
+import pulumi_kubernetes as k8s
+from pydantic import Field
+
+from components.component import Component
+from components.model import DnsName, Model
+
+
+class NodeLabelsArgs(Model):
+    """Which labels to put on which nodes."""
+
+    nodes: tuple[DnsName, ...] = Field(description="node names; Spectrum Scale clients carry scale=true (R-3.4.5-3)")
+    labels: Mapping[str, str]
+
+
+class NodeLabels(Component):
+    """Puts labels on nodes by server-side apply, and takes exactly those away again when it is deleted."""
+
+    nodes: tuple[str, ...]
+
+    def __init__(self, name: str, args: NodeLabelsArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("nodes:NodeLabels", name, args, opts)
+        for node in args.nodes:
+            k8s.core.v1.NodePatch(
+                f"{name}-{node}",
+                metadata=k8s.meta.v1.ObjectMetaPatchArgs(name=node, labels=dict(args.labels)),
+                opts=self.child(),
+            )
+        self.outputs(nodes=args.nodes)

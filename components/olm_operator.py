@@ -1,0 +1,102 @@
+"""An operator from OperatorHub: namespace, operator group and subscription, up to the installed version."""
+
+from typing import Any, Literal
+
+import pulumi
+import pulumi_kubernetes as k8s
+from pulumi_kubernetes import apiextensions
+from pydantic import Field
+
+from apis import kinds, names
+from components import waits
+from components.component import Component, stateful
+from components.custom_resources import CustomObject
+from components.labels import labels
+from components.model import DnsLabel, DnsName, Model, Seconds
+
+
+class OlmOperatorArgs(Model):
+    """One subscription."""
+
+    namespace: DnsLabel = Field(description="where the operator runs; the component makes it")
+    package: DnsName = Field(description="package name in the catalogue")
+    channel: str
+    source: DnsName = Field(default="redhat-operators", description="catalogue source")
+    source_namespace: DnsLabel = "openshift-marketplace"
+    starting_csv: str | None = Field(default=None, description="version to install first; None for the channel's head")
+    approval: Literal["Automatic", "Manual"] = Field(
+        default="Automatic", description="Manual keeps the version until a person approves each install plan"
+    )
+    own_namespace_only: bool = Field(default=True, description="the operator watches its own namespace only")
+    cluster_monitoring: bool = Field(default=False, description="let the cluster's Prometheus scrape the namespace")
+    install_timeout: Seconds = Field(default=900, description="seconds for catalogue, images and deployment")
+    protect: bool = Field(default=False, description="refuse to delete the namespace")
+
+
+class OlmOperator(Component):
+    """Installs one operator.
+
+    The component is done when the installed ClusterServiceVersion is Succeeded; its custom resources depend on it,
+    since the provider retries an unknown kind only a few times. Outputs: `namespace`, `installed_csv`.
+    """
+
+    namespace: pulumi.Output[str]
+    installed_csv: pulumi.Output[str]
+
+    def __init__(self, name: str, args: OlmOperatorArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("operators:OlmOperator", name, args, opts)
+        ours = labels(args.package, "operators")
+        monitoring = {"openshift.io/cluster-monitoring": "true"} if args.cluster_monitoring else {}
+        namespace = k8s.core.v1.Namespace(
+            f"{name}-namespace",
+            metadata=k8s.meta.v1.ObjectMetaArgs(name=args.namespace, labels={**ours, **monitoring}),
+            opts=self.child(**stateful(protect=args.protect)),
+        )
+        inside = namespace.metadata.name
+        group_spec = {"targetNamespaces": [args.namespace]} if args.own_namespace_only else {}
+        CustomObject(
+            f"{name}-operator-group",
+            kinds.OPERATOR_GROUP,
+            k8s.meta.v1.ObjectMetaArgs(name=args.package, namespace=inside, labels=ours),
+            {"spec": group_spec},
+            self.child(),
+        )
+        subscription = CustomObject(
+            f"{name}-subscription",
+            kinds.SUBSCRIPTION,
+            k8s.meta.v1.ObjectMetaArgs(
+                name=args.package,
+                namespace=inside,
+                labels=ours,
+                annotations=waits.wait_for([waits.exists(".status.installedCSV")], timeout=args.install_timeout),
+            ),
+            {"spec": _subscription_spec(args)},
+            self.child(),
+        )
+        installed_csv = subscription.status.apply(lambda status: str(status["installedCSV"]))
+        apiextensions.CustomResourcePatch(
+            f"{name}-version",
+            api_version=kinds.CLUSTER_SERVICE_VERSION.api_version,
+            kind=kinds.CLUSTER_SERVICE_VERSION.kind,
+            metadata=k8s.meta.v1.ObjectMetaArgs(
+                name=installed_csv,
+                namespace=args.namespace,
+                annotations={
+                    names.AWAITED: "Succeeded",
+                    **waits.wait_for([waits.equals(".status.phase", "Succeeded")], timeout=args.install_timeout),
+                },
+            ),
+            opts=self.child(),
+        )
+        self.outputs(namespace=inside, installed_csv=installed_csv)
+
+
+def _subscription_spec(args: OlmOperatorArgs) -> dict[str, Any]:
+    spec = {
+        "name": args.package,
+        "channel": args.channel,
+        "source": args.source,
+        "sourceNamespace": args.source_namespace,
+        "installPlanApproval": args.approval,
+    }
+    return spec | ({"startingCSV": args.starting_csv} if args.starting_csv else {})

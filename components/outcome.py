@@ -1,0 +1,80 @@
+"""From a job's status to its verdict, and from the verdict to what may come next.
+
+Waiting for success alone would end only at its timeout when a job fails. So the provider waits for either end, and
+what comes after takes an input from `gate`, which raises when it was the wrong one.
+"""
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import Any
+
+import pulumi
+
+from apis import kinds, names
+from apis.kinds import Kind
+from components import waits
+
+
+class Wait(StrEnum):
+    """How far an update follows a workload."""
+
+    FINISHED = "finished"
+    STARTED = "started"
+    CREATED = "created"
+
+
+class JobFailedError(Exception):
+    """A job that others wait for has failed."""
+
+
+ReadLog = Callable[[str, str], str]
+"""Given a namespace and a job's name, the last words of its failed pods, or an empty text."""
+
+_SUCCESS = ("Succeeded", "Complete")
+_FAILURE = "Failed"
+
+
+def job_annotations(
+    kind: Kind, wait: Wait, *, timeout: int, after: pulumi.Input[list[str]]
+) -> pulumi.Input[dict[str, pulumi.Input[str]]]:
+    """Return a job's annotations: how far to follow it, and the jobs that had to end well before it was made."""
+    return {
+        **_following(kind, wait, timeout=timeout),
+        names.AFTER: pulumi.Output.from_input(after).apply(lambda jobs: " ".join(jobs) or "nothing"),
+    }
+
+
+def _following(kind: Kind, wait: Wait, *, timeout: int) -> dict[str, str]:
+    if wait is Wait.CREATED:
+        return {}
+    batch = kind is kinds.JOB
+    if batch and wait is Wait.STARTED:
+        return waits.wait_for([waits.exists(".status.startTime")], timeout=timeout)
+    ended = ("Complete", _FAILURE) if batch else ("Succeeded", _FAILURE)
+    running = () if wait is Wait.FINISHED else ("Running",)
+    return waits.wait_for([waits.any_condition(*running, *ended)], timeout=timeout)
+
+
+def failure(status: Mapping[str, Any] | None) -> str | None:
+    """Return the message of the Failed condition, or None for a job that has not failed."""
+    for condition in (status or {}).get("conditions") or ():
+        if condition.get("type") == _FAILURE and condition.get("status") == "True":
+            return str(condition.get("message") or condition.get("reason") or _FAILURE)
+    return None
+
+
+def gate(namespace: str, name: str, status: pulumi.Output[Any], read_log: ReadLog) -> pulumi.Output[str]:
+    """Return `namespace/name` once `status` shows no failure; raise JobFailedError, outside previews, if it does."""
+
+    def check(known: Mapping[str, Any] | None) -> str:
+        message = failure(known)
+        if message is None or pulumi.runtime.is_dry_run():
+            return f"{namespace}/{name}"
+        log = read_log(namespace, name)
+        raise JobFailedError(
+            f"job {namespace}/{name} failed: {message}"
+            + (f"\n{log}" if log else "")
+            + "\nRemove the cause, then raise the workload's `run` number in the stack's settings to run it again."
+        )
+
+    return status.apply(check)

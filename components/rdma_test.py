@@ -1,0 +1,150 @@
+"""The RDMA test of two nodes: one listens, the other lists its devices and measures bandwidth (R-4.1)."""
+
+from typing import Any
+
+import pulumi
+import pulumi_kubernetes as k8s
+from pydantic import Field
+
+from apis import kinds, names
+from components import outcome
+from components.component import Component
+from components.custom_resources import CustomObject
+from components.labels import labels
+from components.model import DnsLabel, DnsName, Image, Model, Seconds
+from components.outcome import Wait
+
+PORT = 18515
+"""TCP port on which perftest agrees on the connection before it uses RDMA."""
+
+
+class RdmaTestArgs(Model):
+    """One ordered pair of nodes, and the HCA to measure."""
+
+    namespace: DnsLabel
+    job_name: DnsLabel
+    client_node: DnsName
+    server_node: DnsName
+    hca: str = Field(description="measured on both nodes, e.g. mlx5_1")
+    hcas: tuple[str, ...] = Field(description="all HCAs of a node, for the list of hosts that each sees (R-4.1-7)")
+    image: Image
+    account: DnsName
+    rdma_resources: tuple[str, ...] = Field(min_length=1)
+    deadline: Seconds = Field(default=300, description="seconds after which the jobs are ended")
+    run: int = Field(default=1, ge=1, description="raise it to run the test again")
+    wait: Wait = Wait.FINISHED
+    timeout: Seconds = Field(default=600, description="seconds to follow the job for")
+
+
+def listener_name(job_name: str) -> str:
+    """Return the name of the listening job and of the service in front of it."""
+    return f"{job_name}-listener"
+
+
+def client_script(args: RdmaTestArgs) -> str:
+    """Return what the measuring pod runs: who it is, what it sees, and the bandwidth."""
+    server = listener_name(args.job_name)
+    return "; ".join(
+        (
+            "whoami",
+            "ls -l /dev/infiniband /sys/class/net",
+            "ibstatus",
+            "set -ex",
+            *(f"ibhosts -C {hca}" for hca in args.hcas),
+            # The name resolves once the listener's pod is ready; the deadline bounds the wait.
+            f"until getent hosts {server}; do sleep 1; done",
+            f"ib_write_bw {server} -d {args.hca}",
+        )
+    )
+
+
+def job_spec(args: RdmaTestArgs, node: str, script: str) -> dict[str, Any]:
+    """Return the `spec` of a Job that runs `script` on `node`."""
+    return {
+        "backoffLimit": 0,
+        "activeDeadlineSeconds": args.deadline,
+        "template": {
+            "spec": {
+                "restartPolicy": "Never",
+                "serviceAccountName": args.account,
+                "affinity": {"nodeAffinity": _only(node)},
+                "containers": [
+                    {
+                        "name": "mofed-test",
+                        "image": args.image,
+                        "imagePullPolicy": "IfNotPresent",
+                        "command": ["/bin/sh", "-c"],
+                        "args": [script],
+                        "terminationMessagePolicy": "FallbackToLogsOnError",
+                        "securityContext": {"capabilities": {"add": [names.IPC_LOCK]}},
+                        "resources": {"limits": dict.fromkeys(args.rdma_resources, 1)},
+                    }
+                ],
+            }
+        },
+    }
+
+
+def _only(node: str) -> dict[str, Any]:
+    # By affinity and not by nodeName, which would bypass the scheduler and with it the count of rdma/*.
+    term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
+    return {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
+
+
+class RdmaTest(Component):
+    """A listening Job with a headless Service, and the measuring Job.
+
+    The paper starts the listener by hand on the other node (R-4.1-1). Outputs: `finished`, the measuring job's name,
+    which raises when the job has failed.
+    """
+
+    finished: pulumi.Output[str]
+
+    def __init__(
+        self,
+        name: str,
+        args: RdmaTestArgs,
+        read_log: outcome.ReadLog,
+        after: pulumi.Input[list[str]],
+        *,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("workloads:RdmaTest", name, args, opts)
+        listener = listener_name(args.job_name)
+        ours = labels(args.job_name, "workload")
+        again = {"replacement_trigger": args.run, "delete_before_replace": True, "replace_on_changes": ["spec"]}
+        service = k8s.core.v1.Service(
+            f"{name}-service",
+            metadata=k8s.meta.v1.ObjectMetaArgs(name=listener, namespace=args.namespace, labels=ours),
+            spec=k8s.core.v1.ServiceSpecArgs(
+                cluster_ip="None",
+                selector={"job-name": listener},
+                ports=[k8s.core.v1.ServicePortArgs(name="perftest", port=PORT)],
+            ),
+            opts=self.child(),
+        )
+        server = CustomObject(
+            f"{name}-listener",
+            kinds.JOB,
+            k8s.meta.v1.ObjectMetaArgs(
+                name=listener,
+                namespace=args.namespace,
+                labels=ours,
+                annotations=outcome.job_annotations(kinds.JOB, Wait.STARTED, timeout=args.timeout, after=after),
+            ),
+            {"spec": job_spec(args, args.server_node, f"ib_write_bw -d {args.hca}")},
+            self.child(service, **again),
+        )
+        job = CustomObject(
+            f"{name}-job",
+            kinds.JOB,
+            k8s.meta.v1.ObjectMetaArgs(
+                name=args.job_name,
+                namespace=args.namespace,
+                labels=ours,
+                annotations=outcome.job_annotations(kinds.JOB, args.wait, timeout=args.timeout, after=after),
+            ),
+            {"spec": job_spec(args, args.client_node, client_script(args))},
+            self.child(server, **again),
+        )
+        self.outputs(finished=outcome.gate(args.namespace, args.job_name, job.status, read_log))

@@ -1,0 +1,90 @@
+"""A directory of the data lake as a volume of one namespace (R-4.2)."""
+
+from typing import Annotated
+
+import pulumi
+import pulumi_kubernetes as k8s
+from pydantic import Field, StringConstraints
+
+from apis import names
+from components.component import Component
+from components.labels import labels
+from components.model import DnsName, Model, Quantity
+from components.scale_csi import ClusterId
+
+STORAGE_CLASS = "static"
+"""A name that no StorageClass has: the claim is bound by name, never provisioned (R-4.2-5)."""
+
+
+class VolumeHandle(Model):
+    """What the Spectrum Scale driver finds a directory by (R-4.2-8); `str()` gives the three-part form."""
+
+    cluster_id: ClusterId = Field(description="local cluster, from mmlscluster")
+    file_system_uid: Annotated[str, StringConstraints(pattern=r"^[0-9A-F]{8}:[0-9A-F]{8}$")] = Field(
+        description="from mmlsfs --uid"
+    )
+    path: Annotated[str, StringConstraints(pattern=r"^/[^;]*$")] = Field(description="directory below the mount point")
+
+    def __str__(self) -> str:
+        return f"{self.cluster_id};{self.file_system_uid};path={self.path}"
+
+
+class StaticVolumeArgs(Model):
+    """One volume and its claim."""
+
+    volume_name: DnsName = Field(description="cluster-wide, one per namespace (R-4.2-3)")
+    claim_name: DnsName
+    handle: VolumeHandle
+    capacity: Quantity = Field(description="nominal: the driver does not enforce it on static volumes (E-36)")
+    labels: dict[str, str] = Field(default_factory=dict, description="further labels of the volume, e.g. dept")
+    protect: bool = Field(default=False, description="refuse to delete; the object is retained in any case")
+
+
+class StaticVolume(Component):
+    """PersistentVolume and PersistentVolumeClaim, bound to each other by name.
+
+    A label selector may bind any volume that looks the same (E-36), so each names the other. Data outlives both: the
+    reclaim policy is Retain. Outputs: `claim`, known when it is bound.
+    """
+
+    claim: pulumi.Output[str]
+
+    def __init__(
+        self,
+        name: str,
+        args: StaticVolumeArgs,
+        namespace: pulumi.Input[str],
+        *,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("storage:StaticVolume", name, args, opts)
+        ours = {**labels(args.volume_name, "storage"), **args.labels}
+        core = k8s.core.v1
+        keep = {"protect": True, "retain_on_delete": True} if args.protect else {}
+        volume = core.PersistentVolume(
+            f"{name}-volume",
+            metadata=k8s.meta.v1.ObjectMetaArgs(name=args.volume_name, labels=ours),
+            spec=core.PersistentVolumeSpecArgs(
+                storage_class_name=STORAGE_CLASS,
+                capacity={"storage": args.capacity},
+                access_modes=["ReadWriteMany"],
+                persistent_volume_reclaim_policy="Retain",
+                claim_ref=core.ObjectReferenceArgs(
+                    api_version="v1", kind="PersistentVolumeClaim", name=args.claim_name, namespace=namespace
+                ),
+                csi=core.CSIPersistentVolumeSourceArgs(driver=names.SCALE_CSI_DRIVER, volume_handle=str(args.handle)),
+            ),
+            opts=self.child(**keep),
+        )
+        claim = core.PersistentVolumeClaim(
+            f"{name}-claim",
+            metadata=k8s.meta.v1.ObjectMetaArgs(name=args.claim_name, namespace=namespace, labels=ours),
+            spec=core.PersistentVolumeClaimSpecArgs(
+                storage_class_name=STORAGE_CLASS,
+                access_modes=["ReadWriteMany"],
+                resources=core.VolumeResourceRequirementsArgs(requests={"storage": args.capacity}),
+                volume_name=volume.metadata.name,
+            ),
+            opts=self.child(**keep),
+        )
+        self.outputs(claim=claim.metadata.name)

@@ -1,0 +1,38 @@
+"""Wait expressions: what the provider waits for before an object counts as done.
+
+The provider evaluates the annotation `pulumi.com/waitFor` at every create and update of the object.
+"""
+
+import json
+from collections.abc import Sequence
+
+from apis import names
+
+
+def exists(path: str) -> str:
+    """Wait until `path`, a JSONPath below the object such as `.status.installedCSV`, has a value."""
+    return f"jsonpath={{{path}}}"
+
+
+def equals(path: str, value: str) -> str:
+    """Wait until `path` has `value`."""
+    return f"jsonpath={{{path}}}={value}"
+
+
+def condition(kind: str) -> str:
+    """Wait until the status condition `kind` is True."""
+    return f"condition={kind}"
+
+
+def any_condition(*kinds: str) -> str:
+    """Wait until one of the status conditions is there and True; `condition=` can name only one."""
+    either = " || ".join(f'@.type=="{kind}"' for kind in kinds)
+    if len(kinds) > 1:
+        either = f"({either})"
+    return exists(f'.status.conditions[?({either} && @.status=="True")].type')
+
+
+def wait_for(expressions: Sequence[str], *, timeout: int) -> dict[str, str]:
+    """Return the annotations that make the provider wait for all `expressions`, at most `timeout` seconds."""
+    value = expressions[0] if len(expressions) == 1 else json.dumps(list(expressions))
+    return {names.WAIT_FOR: value, names.TIMEOUT_SECONDS: str(timeout)}
