@@ -18,9 +18,12 @@ class NodeLabelsArgs(Model):
 
 
 class NodeLabels(Component):
-    """Puts labels on nodes by server-side apply, and takes exactly those away again when it is deleted."""
+    """Puts labels on nodes by server-side apply, and takes exactly those away again when it is deleted.
 
-    nodes: tuple[str, ...]
+    Outputs: `nodes`.
+    """
+
+    nodes: pulumi.Output[list[str]]
 
     def __init__(self, name: str, args: NodeLabelsArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("nodes:NodeLabels", name, args, opts)
@@ -30,4 +33,4 @@ class NodeLabels(Component):
                 metadata=k8s.meta.v1.ObjectMetaPatchArgs(name=node, labels=dict(args.labels)),
                 opts=self.child(),
             )
-        self.outputs(nodes=args.nodes)
+        self.outputs(nodes=pulumi.Output.from_input(list(args.nodes)))

@@ -18,12 +18,19 @@ class Program(StrEnum):
     RESNET50 = "resnet50"
     A2D2 = "a2d2"
 
+    @property
+    def trains(self) -> bool:
+        """Whether it is training, which takes long and is not repeated lightly, and not verification."""
+        return self is not Program.NCCL_ALL_REDUCE
+
 
 class WorkloadBase(Model):
     """What every workload has."""
 
     tenant: DnsLabel = Field(description="namespace of the tenant that it runs for")
-    wait: Wait = Field(default=Wait.FINISHED, description="how far an update follows it")
+    wait: Wait | None = Field(
+        default=None, description="how far an update follows it; by default verification finished, training started"
+    )
     run: int = Field(default=1, ge=1, description="raise it to run the workload again")
     timeout: Seconds = Field(default=3600, description="seconds that an update follows it for")
 
@@ -43,6 +50,11 @@ class RdmaTestWorkload(WorkloadBase):
         """Name of the job on the cluster."""
         return self.name
 
+    @property
+    def follow(self) -> Wait:
+        """How far an update follows it."""
+        return self.wait or Wait.FINISHED
+
 
 class MpiWorkload(WorkloadBase):
     """A program over GPUs of one or more pods (R-4.3 to R-5.2)."""
@@ -55,14 +67,25 @@ class MpiWorkload(WorkloadBase):
     transport: Transport = Transport.GPUDIRECT
     image: Image
     shm: Quantity = "8Gi"
-    on_change: Literal["replace", "keep"] = Field(
-        default="replace", description="what a changed spec does: run again at once, or wait for the next run"
+    on_change: Literal["replace", "keep"] | None = Field(
+        default=None,
+        description="what a changed spec does: run again at once (by default verification), or wait for the next run",
     )
 
     @property
     def job_name(self) -> str:
         """Name of the job on the cluster: what, pods x GPUs x nodes (R-4.3-2)."""
         return f"{self.name}-{self.layout}{self.suffix}"
+
+    @property
+    def follow(self) -> Wait:
+        """How far an update follows it."""
+        return self.wait or (Wait.STARTED if self.program.trains else Wait.FINISHED)
+
+    @property
+    def changed(self) -> Literal["replace", "keep"]:
+        """What a changed spec does."""
+        return self.on_change or ("keep" if self.program.trains else "replace")
 
 
 Workload = Annotated[RdmaTestWorkload | MpiWorkload, Field(discriminator="kind")]

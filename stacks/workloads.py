@@ -77,7 +77,7 @@ def build(
             after = pulumi.Output.all(ready, *before).apply(_flat)
             jobs = [_job(workload, settings, read_log, after, opts) for workload in wave]
             before = [
-                job.finished for job, workload in zip(jobs, wave, strict=True) if workload.wait is not Wait.CREATED
+                job.finished for job, workload in zip(jobs, wave, strict=True) if workload.follow is not Wait.CREATED
             ]
     return [f"{job.tenant}/{job.job_name}" for stage in settings.stages for job in stage.workloads]
 
@@ -113,7 +113,7 @@ def _rdma_test(workload: RdmaTestWorkload, settings: Settings, rdma: tuple[str, 
         account=ACCOUNT,
         rdma_resources=rdma,
         run=workload.run,
-        wait=workload.wait,
+        wait=workload.follow,
         timeout=workload.timeout,
     )
 
@@ -136,7 +136,7 @@ def _mpi_job(workload: MpiWorkload, settings: Settings, rdma: tuple[str, ...]) -
         rdma_resources=rdma,
         shm=workload.shm,
         run=workload.run,
-        on_change=workload.on_change,
-        wait=workload.wait,
+        on_change=workload.changed,
+        wait=workload.follow,
         timeout=workload.timeout,
     )

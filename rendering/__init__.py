@@ -1,0 +1,1 @@
+"""Runs the program without an engine, for rendered manifests, comparisons and tests."""

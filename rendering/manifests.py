@@ -1,0 +1,64 @@
+"""From recorded registrations to the manifests that an update would apply."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import yaml
+
+from apis import kinds
+from components.scale_csi import GuiAccount
+from rendering.recorder import REDACTED, Registration, record
+from stacks import environment, settings
+
+ROOT = Path(__file__).resolve().parent.parent
+_PATCH = "Patch"
+_WAITS = (kinds.CLUSTER_SERVICE_VERSION.kind, kinds.MACHINE_CONFIG_POOL.kind)
+"""Kinds of other owners that the program only waits on; a patch of theirs is no manifest of ours."""
+
+
+def registrations(stack: str, root: Path = ROOT) -> tuple[Registration, ...]:
+    """Return what the program registers for `stack`; its secrets are not needed and not read."""
+    wanted = settings.load(stack, root)
+    nobody = GuiAccount(username=REDACTED, password=REDACTED)
+    accounts = {cluster.secret: nobody for cluster in wanted.storage.clusters}
+    return record(
+        lambda: environment.build(wanted, pulumi.Output.secret(accounts), root),
+        stack=stack,
+        project=settings.PROJECT,
+    )
+
+
+def manifests(recorded: Iterable[Registration]) -> list[dict[str, Any]]:
+    """Return the manifests, without Secrets and without what the program only waits on, sorted by kind and name."""
+    found = [_manifest(item) for item in recorded if item.is_kubernetes]
+    return sorted((manifest for manifest in found if manifest), key=_file_name)
+
+
+def write(stack: str, directory: Path, root: Path = ROOT) -> list[Path]:
+    """Write the manifests of `stack` below `directory`, one file an object, and return the files' paths."""
+    rendered = manifests(registrations(stack, root))
+    directory.mkdir(parents=True, exist_ok=True)
+    written = []
+    for manifest in rendered:
+        file = directory / _file_name(manifest)
+        file.write_text(yaml.safe_dump(manifest, width=120))
+        written.append(file)
+    return written
+
+
+def _manifest(item: Registration) -> dict[str, Any] | None:
+    api_version, kind = item.type.removeprefix("kubernetes:").rsplit(":", 1)
+    kind = kind.removesuffix(_PATCH)
+    if kind == kinds.SECRET.kind or (item.type.endswith(_PATCH) and kind in _WAITS):
+        return None
+    fields = {key: value for key, value in item.inputs.items() if key not in ("apiVersion", "kind", "status")}
+    return {"apiVersion": api_version.removeprefix("core/"), "kind": kind, **fields}
+
+
+def _file_name(manifest: dict[str, Any]) -> str:
+    metadata = manifest["metadata"]
+    parts = (manifest["kind"].lower(), metadata.get("namespace"), metadata["name"])
+    return re.sub(r"[^a-z0-9.-]+", "-", ".".join(part for part in parts if part).lower()) + ".yaml"

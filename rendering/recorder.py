@@ -1,0 +1,123 @@
+"""Records what the program registers: resources with their options, as the engine would receive them.
+
+Pulumi's mocks see inputs only. The monitor underneath receives the whole request, so parents, dependencies, protection
+and replacement rules can be recorded, too. Its `RegisterResource` is not a public interface, hence the pinned SDK.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+from google.protobuf.message import Message
+from pulumi.runtime import mocks, rpc
+
+_SECRET_SIGNATURE = "4dabf18193072939515e22adb298388d"  # noqa: S105 - marks a secret on Pulumi's wire, is none
+REDACTED = "[secret]"
+
+
+@dataclass(frozen=True)
+class Registration:
+    """One resource: what it is, what it was given, and the options that the engine acts on."""
+
+    type: str
+    name: str
+    urn: str
+    inputs: Mapping[str, Any]
+    parent: str
+    dependencies: tuple[str, ...] = ()
+    protect: bool = False
+    retain_on_delete: bool = False
+    delete_before_replace: bool = False
+    replace_on_changes: tuple[str, ...] = ()
+    ignore_changes: tuple[str, ...] = ()
+    replacement_trigger: Any = None
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def is_kubernetes(self) -> bool:
+        """Whether it is an object on the cluster, and not a component, a provider or the stack."""
+        return self.type.startswith("kubernetes:")
+
+
+def record(program: Callable[[], object], *, stack: str, project: str) -> tuple[Registration, ...]:
+    """Run `program` and return its registrations, sorted by type and name.
+
+    Everything it waits for is there at once: subscriptions are installed, jobs have not failed. An error of the program
+    is raised as it is.
+    """
+    monitor = _Monitor(_Cluster())
+    mocks.set_mocks(_Cluster(), project=project, stack=stack, preview=False, monitor=monitor)
+    _run_to_the_end(program)()
+    return tuple(sorted(monitor.registrations, key=lambda item: (item.type, item.name)))
+
+
+def plain(value: Any) -> Any:
+    """Return a value of the wire as JSON data: whole floats become integers, secrets are redacted."""
+    if isinstance(value, pulumi.Output):
+        return REDACTED
+    if isinstance(value, Mapping):
+        if _SECRET_SIGNATURE in value:
+            return REDACTED
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
+
+
+# The SDK ships these two without types.
+_run_to_the_end: Callable[[Callable[[], object]], Callable[[], None]] = mocks.test
+_register: Callable[[mocks.MockMonitor, Any], Message] = mocks.MockMonitor.RegisterResource
+
+
+class _Cluster(mocks.Mocks):
+    """Answers for a cluster on which everything goes well."""
+
+    def new_resource(self, args: mocks.MockResourceArgs) -> tuple[str | None, dict[Any, Any]]:
+        metadata = args.inputs.get("metadata") or {}
+        identity = "/".join(str(part) for part in (metadata.get("namespace"), metadata.get("name")) if part)
+        return identity or args.name, {**args.inputs, **_status(args)}
+
+    def call(self, args: mocks.MockCallArgs) -> tuple[dict[Any, Any], list[tuple[str, str]] | None]:
+        raise NotImplementedError(f"the program asks the cluster for {args.token} while it is being recorded")
+
+
+def _status(args: mocks.MockResourceArgs) -> dict[str, Any]:
+    kind = args.typ.rsplit(":", 1)[-1]
+    if kind == "Subscription":
+        spec = args.inputs["spec"]
+        return {"status": {"installedCSV": spec.get("startingCSV") or f"{spec['name']}.installed"}}
+    return {"status": {"conditions": []}} if kind in ("Job", "MPIJob") else {}
+
+
+class _Monitor(mocks.MockMonitor):
+    def __init__(self, cluster: mocks.Mocks) -> None:
+        super().__init__(cluster)
+        self.registrations: list[Registration] = []
+
+    def RegisterResource(self, request: Any) -> Message:
+        response = _register(self, request)
+        if request.type != "pulumi:pulumi:Stack":
+            self.registrations.append(_registration(request, response))
+        return response
+
+
+def _registration(request: Any, response: Any) -> Registration:
+    trigger = rpc.deserialize_property(request.replacement_trigger) if request.HasField("replacement_trigger") else None
+    return Registration(
+        type=request.type,
+        name=request.name,
+        urn=response.urn,
+        inputs=plain(rpc.deserialize_properties(request.object, keep_unknowns=True)),
+        parent=request.parent,
+        dependencies=tuple(sorted(request.dependencies)),
+        protect=request.protect,
+        retain_on_delete=request.retainOnDelete,
+        delete_before_replace=request.deleteBeforeReplace,
+        replace_on_changes=tuple(request.replaceOnChanges),
+        ignore_changes=tuple(request.ignoreChanges),
+        replacement_trigger=plain(trigger),
+        aliases=tuple(alias.spec.type for alias in request.aliases),
+    )
