@@ -1,0 +1,116 @@
+"""Bringing the bootstrap onto the API server: a few waves, each as fast as the server takes it."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from apis import kinds
+from simulator.api import Api, wait_until
+from simulator.bootstrap import nodes, objects
+from simulator.errors import SimulatorError
+from simulator.progress import Step
+from simulator.spec import ClusterSpec
+from simulator.tool_table import KUBERNETES
+
+Manifest = dict[str, Any]
+PARALLEL = 4
+ESTABLISHED_SECONDS = 30.0
+
+
+def fingerprint(spec: ClusterSpec, tools: Mapping[str, Path]) -> str:
+    """Return what changes whenever the bootstrap of `spec` would bring something else onto the cluster."""
+    own = sorted(Path(__file__).parent.glob("*.py"))
+    content = b"".join(path.read_bytes() for path in own)
+    facts = [spec.model_dump(mode="json", include={"nodes"}), _folders(tools), objects.access()]
+    return hashlib.sha256(content + json.dumps(facts, default=str).encode()).hexdigest()[:16]
+
+
+def bootstrap(
+    spec: ClusterSpec, tools: Mapping[str, Path], *, connect: Callable[[], Api], kubelet_port: int, step: Step
+) -> None:
+    """Create what is missing and set right what differs, nodes included; nodes no longer in `spec` go.
+
+    Raises SimulatorError where the API server refuses an object, ValueError for an unknown hardware profile.
+    """
+    definitions = objects.definitions(_folders(tools))
+    statuses = [nodes.status(node, kubelet_port=kubelet_port, version=KUBERNETES) for node in spec.nodes]
+    waves: list[tuple[str, list[Manifest]]] = [
+        ("namespaces and definitions", [*objects.namespaces(), *definitions]),
+        ("accounts and nodes", [*objects.access(), *map(nodes.node, spec.nodes)]),
+    ]
+    for title, wave in waves:
+        step.update(what=title)
+        _apply_all(connect, wave)
+    _apply_all(connect, statuses, suffix="/status")
+    api = connect()
+    try:
+        wait_until(
+            lambda: _established(api, definitions),
+            what="establishing the custom resource definitions",
+            seconds=ESTABLISHED_SECONDS,
+            check=lambda: None,
+        )
+        step.update(what="machine config pools and catalogues")
+        for manifest in objects.custom_resources():
+            api.apply(_path(manifest), manifest)
+        _remove_nodes(api, {node.name for node in spec.nodes})
+    finally:
+        api.close()
+
+
+def _folders(tools: Mapping[str, Path]) -> tuple[Path, ...]:
+    return (tools["openshift-crds"], tools["kwok-crds"])
+
+
+def _apply_all(connect: Callable[[], Api], manifests: Iterable[Manifest], suffix: str = "") -> None:
+    queue = list(manifests)
+    shares = [queue[start::PARALLEL] for start in range(min(PARALLEL, len(queue)))]
+
+    def work(share: list[Manifest]) -> None:
+        api = connect()
+        try:
+            for manifest in share:
+                api.apply(_path(manifest) + suffix, manifest)
+        finally:
+            api.close()
+
+    with ThreadPoolExecutor(PARALLEL) as pool:
+        list(pool.map(work, shares))
+
+
+def _path(manifest: Manifest) -> str:
+    kind = _kind(manifest)
+    group = f"/apis/{kind.api_version}" if kind.group else f"/api/{kind.version}"
+    metadata = manifest["metadata"]
+    scope = f"/namespaces/{metadata['namespace']}" if "namespace" in metadata else ""
+    return f"{group}{scope}/{kind.plural}/{metadata['name']}"
+
+
+def _kind(manifest: Manifest) -> kinds.Kind:
+    if manifest["kind"] == objects.CATALOG_SOURCE.kind:
+        return objects.CATALOG_SOURCE
+    found = kinds.find(manifest["apiVersion"], manifest["kind"])
+    if found is None:
+        raise SimulatorError(f"the bootstrap holds {manifest['apiVersion']} {manifest['kind']}, which apis.kinds lacks")
+    return found
+
+
+def _established(api: Api, definitions: Iterable[Manifest]) -> bool:
+    wanted = {definition["metadata"]["name"] for definition in definitions}
+    found = api.get(f"/apis/{kinds.CUSTOM_RESOURCE_DEFINITION.api_version}/{kinds.CUSTOM_RESOURCE_DEFINITION.plural}")
+    ready = {
+        item["metadata"]["name"]
+        for item in found["items"]
+        for condition in (item.get("status", {}).get("conditions") or [])
+        if condition["type"] == "Established" and condition["status"] == "True"
+    }
+    return wanted <= ready
+
+
+def _remove_nodes(api: Api, wanted: set[str]) -> None:
+    for item in api.get("/api/v1/nodes")["items"]:
+        if item["metadata"]["name"] not in wanted:
+            api.delete(f"/api/v1/nodes/{item['metadata']['name']}")

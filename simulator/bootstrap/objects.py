@@ -1,0 +1,80 @@
+"""The objects of a fresh OpenShift cluster, as far as the platform meets them."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from apis.kinds import CUSTOM_RESOURCE_DEFINITION, MACHINE_CONFIG_POOL, NAMESPACE, Kind
+from apis.names import MACHINE_CONFIG_ROLE
+from simulator.actors import rbac
+
+Manifest = dict[str, Any]
+
+CATALOG_SOURCE = Kind("operators.coreos.com", "v1alpha1", "CatalogSource", "catalogsources")
+
+NAMESPACES = (
+    "openshift",
+    "openshift-config",
+    "openshift-infra",
+    "openshift-machine-config-operator",
+    "openshift-marketplace",
+    "openshift-operator-lifecycle-manager",
+    "openshift-operators",
+)
+MARKETPLACE = "openshift-marketplace"
+CATALOGUES = {
+    "certified-operators": "Certified Operators",
+    "community-operators": "Community Operators",
+    "redhat-operators": "Red Hat Operators",
+}
+POOLS = ("master", "worker")
+
+
+def namespaces() -> list[Manifest]:
+    """Return the namespaces of the cluster's own operators."""
+    return [{"apiVersion": "v1", "kind": NAMESPACE.kind, "metadata": {"name": name}} for name in NAMESPACES]
+
+
+def definitions(folders: tuple[Path, ...]) -> list[Manifest]:
+    """Return the CustomResourceDefinitions that the files of `folders` hold."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # a tenth of the time
+    documents = (
+        document
+        for folder in folders
+        for path in sorted(folder.iterdir())
+        for document in yaml.load_all(path.read_text(), Loader=loader)
+    )
+    return [found for found in documents if found and found["kind"] == CUSTOM_RESOURCE_DEFINITION.kind]
+
+
+def access() -> list[Manifest]:
+    """Return the accounts and roles of the cluster's own identities."""
+    return rbac.manifests()
+
+
+def custom_resources() -> list[Manifest]:
+    """Return the machine config pools and the operator catalogues."""
+    return [*map(_pool, POOLS), *(_catalogue(name, title) for name, title in CATALOGUES.items())]
+
+
+def _pool(role: str) -> Manifest:
+    return {
+        "apiVersion": MACHINE_CONFIG_POOL.api_version,
+        "kind": MACHINE_CONFIG_POOL.kind,
+        "metadata": {"name": role},
+        "spec": {
+            "machineConfigSelector": {"matchLabels": {MACHINE_CONFIG_ROLE: role}},
+            "nodeSelector": {"matchLabels": {f"node-role.kubernetes.io/{role}": ""}},
+        },
+    }
+
+
+def _catalogue(name: str, title: str) -> Manifest:
+    return {
+        "apiVersion": CATALOG_SOURCE.api_version,
+        "kind": CATALOG_SOURCE.kind,
+        "metadata": {"name": name, "namespace": MARKETPLACE},
+        # Played: the catalogue's contents are those of the OLM actor, nothing is pulled from anywhere.
+        "spec": {"sourceType": "grpc", "displayName": title, "publisher": "simulated"},
+    }

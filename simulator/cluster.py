@@ -1,0 +1,105 @@
+"""Simulated clusters: start, stop, remove and look at one. All of a cluster is below its home."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from simulator import home as homes
+from simulator.errors import SimulatorError
+from simulator.files import locked
+from simulator.home import Layout
+from simulator.identities import context_name
+from simulator.processes import Processes
+from simulator.progress import SILENT, Progress
+from simulator.spec import ClusterSpec, NodeSpec
+from simulator.starting import start
+from simulator.status import ClusterStatus, look
+
+__all__ = ["Cluster", "ClusterSpec", "ClusterStatus", "NodeSpec", "clean", "down", "status", "up"]
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A running cluster; `started` names the processes that this call had to start."""
+
+    name: str
+    home: Path
+    server: str
+    started: tuple[str, ...]
+
+    @property
+    def kubeconfig(self) -> Path:
+        """The person's kubeconfig."""
+        return Layout(self.home).kubeconfig
+
+    @property
+    def context(self) -> str:
+        """The kubeconfig's one context."""
+        return context_name(self.name)
+
+    @property
+    def reused(self) -> bool:
+        """True when everything ran already."""
+        return not self.started
+
+
+def up(spec: ClusterSpec, home: Path | None = None, progress: Progress | None = None) -> Cluster:
+    """Start the cluster of `spec`, in `home` or where its name says, or set right what runs of it.
+
+    Data, API port and Pulumi state of an earlier start are used again. Raises SimulatorError, with what to do,
+    when a tool cannot be made, a process does not start, the port is taken, or another start or stop is at work.
+    """
+    layout = _layout(home, spec.name)
+    with _alone(layout):
+        state, started = start(spec, layout, progress or SILENT)
+    return Cluster(name=spec.name, home=layout.home, server=state.server, started=started)
+
+
+def down(home: Path) -> tuple[str, ...]:
+    """Stop the processes of the cluster in `home`, these alone; keep its data. Return the names of those that ran."""
+    layout = Layout(home.absolute())
+    if not layout.home.exists():
+        return ()
+    with _alone(layout):
+        return Processes(layout.home).stop()
+
+
+def clean(home: Path) -> tuple[str, ...]:
+    """Stop the cluster in `home` and remove all of it: data, port and Pulumi state. Return who ran."""
+    layout = Layout(home.absolute())
+    if not layout.home.exists():
+        return ()
+    if not _is_home(layout):
+        raise SimulatorError(f"{layout.home} does not look like a simulated cluster's home, so it is left alone.")
+    with _alone(layout):
+        stopped = Processes(layout.home).stop()
+        shutil.rmtree(layout.home)
+    return stopped
+
+
+def status(home: Path) -> ClusterStatus:
+    """Return how the cluster in `home` is; never fails on a cluster that is stopped, or not there."""
+    return look(Layout(home.absolute()))
+
+
+def _layout(home: Path | None, name: str) -> Layout:
+    return Layout((home or homes.of(name)).absolute())
+
+
+def _is_home(layout: Layout) -> bool:
+    parts = (layout.state, layout.pki, layout.home / "pids.json", layout.lock)
+    return any(part.exists() for part in parts) or not any(layout.home.iterdir())
+
+
+@contextmanager
+def _alone(layout: Layout) -> Iterator[None]:
+    def busy(holder: str) -> None:
+        raise SimulatorError(
+            f"process {holder or '(unknown)'} is starting or stopping the simulated cluster in {layout.home}:"
+            " wait until it has ended, then try again."
+        )
+
+    with locked(layout.lock, on_busy=busy):
+        yield

@@ -1,0 +1,194 @@
+"""The command line of every process of a cluster, with the reason for each flag that is not obvious."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from simulator.files import digest
+from simulator.home import REPOSITORY, Layout
+from simulator.pki import Pki
+from simulator.ports import LOOPBACK
+from simulator.processes import Command
+from simulator.spec import ClusterSpec
+from simulator.state import PortNumbers
+
+STAGES = Path(__file__).parent / "stages"
+ACTORS = Path(__file__).parent / "actors"
+
+# Collecting garbage at half the usual growth costs some CPU and saves a third of the resident memory.
+_GO = {"GOGC": "50"}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the command lines are made of."""
+
+    layout: Layout
+    pki: Pki
+    ports: PortNumbers
+    spec: ClusterSpec
+    tools: Mapping[str, Path]
+
+    def etcd(self) -> Command:
+        """Return etcd, with certificates: on loopback any user of the machine could else read and write it."""
+        client, peer = (f"https://{LOOPBACK}:{port}" for port in (self.ports.etcd, self.ports.etcd_peer))
+        return Command(
+            "etcd",
+            [
+                self.tools["etcd"],
+                "--name=default",
+                f"--data-dir={self.layout.etcd}",
+                f"--listen-client-urls={client}",
+                f"--advertise-client-urls={client}",
+                f"--listen-peer-urls={peer}",
+                f"--initial-advertise-peer-urls={peer}",
+                f"--initial-cluster=default={peer}",
+                *self._etcd_tls(""),
+                *self._etcd_tls("peer-"),
+                # A killed process loses nothing by it, only a machine that loses power does.
+                "--unsafe-no-fsync",
+                # Raft entries kept in memory; the default of 10,000 is for clusters with slow members.
+                "--snapshot-count=1000",
+                "--experimental-snapshot-catchup-entries=1000",
+                "--quota-backend-bytes=1073741824",
+                "--log-level=warn",
+            ],
+            _GO,
+            (self.ports.etcd, self.ports.etcd_peer),
+        )
+
+    def _etcd_tls(self, prefix: str) -> list[str]:
+        return [
+            f"--{prefix}cert-file={self.pki.certificate('etcd')}",
+            f"--{prefix}key-file={self.pki.key('etcd')}",
+            f"--{prefix}trusted-ca-file={self.pki.ca}",
+            f"--{prefix}client-cert-auth",
+        ]
+
+    def api_server(self) -> Command:
+        """Return kube-apiserver: RBAC, default admission (ServiceAccount included), static tokens."""
+        return Command(
+            "kube-apiserver",
+            [
+                self.tools["kube-apiserver"],
+                f"--etcd-servers=https://{LOOPBACK}:{self.ports.etcd}",
+                f"--etcd-cafile={self.pki.ca}",
+                f"--etcd-certfile={self.pki.certificate('etcd')}",
+                f"--etcd-keyfile={self.pki.key('etcd')}",
+                f"--bind-address={LOOPBACK}",
+                f"--secure-port={self.ports.api}",
+                # It may not advertise loopback and else asks the host's routes; a documentation address will
+                # do, because nothing in the cluster is reached through the `kubernetes` service.
+                "--advertise-address=192.0.2.1",
+                "--endpoint-reconciler-type=none",
+                f"--tls-cert-file={self.pki.certificate('server')}",
+                f"--tls-private-key-file={self.pki.key('server')}",
+                "--service-account-issuer=https://kubernetes.default.svc",
+                f"--service-account-key-file={self.pki.key('service-account')}",
+                f"--service-account-signing-key-file={self.pki.key('service-account')}",
+                f"--token-auth-file={self.pki.tokens}",
+                "--authorization-mode=RBAC",
+                "--service-cluster-ip-range=172.30.0.0/16",
+                "--allow-privileged=true",
+                f"--kubelet-certificate-authority={self.pki.ca}",
+                "--kubelet-preferred-address-types=InternalIP",
+                "--profiling=false",
+            ],
+            _GO,
+            (self.ports.api,),
+        )
+
+    def controller_manager(self) -> Command:
+        """Return kube-controller-manager: every controller acts as its own service account."""
+        return Command(
+            "kube-controller-manager",
+            [
+                self.tools["kube-controller-manager"],
+                f"--kubeconfig={self.layout.identity('kube-controller-manager')}",
+                "--leader-elect=false",
+                "--secure-port=0",
+                "--use-service-account-credentials=true",
+                f"--service-account-private-key-file={self.pki.key('service-account')}",
+                f"--root-ca-file={self.pki.ca}",
+                "--profiling=false",
+            ],
+            _GO,
+        )
+
+    def scheduler(self) -> Command:
+        """Return kube-scheduler; its settings are a file, see `scheduler_settings`."""
+        identity = self.layout.identity("kube-scheduler")
+        return Command(
+            "kube-scheduler",
+            [
+                self.tools["kube-scheduler"],
+                f"--config={self.layout.scheduler_config}",
+                f"--authentication-kubeconfig={identity}",
+                f"--authorization-kubeconfig={identity}",
+                "--secure-port=0",
+            ],
+            _GO,
+        )
+
+    def scheduler_settings(self) -> str:
+        """Return the scheduler's settings: pods that did not fit are tried again within two seconds, not ten."""
+        return yaml.safe_dump(
+            {
+                "apiVersion": "kubescheduler.config.k8s.io/v1",
+                "kind": "KubeSchedulerConfiguration",
+                "clientConnection": {"kubeconfig": str(self.layout.identity("kube-scheduler"))},
+                "leaderElection": {"leaderElect": False},
+                "podInitialBackoffSeconds": 1,
+                "podMaxBackoffSeconds": 2,
+                "enableProfiling": False,
+            }
+        )
+
+    def kwok(self) -> Command:
+        """Return kwok, which plays the nodes and takes pods through the stages of simulator/stages."""
+        address = f"{LOOPBACK}:{self.ports.kubelet}"
+        stages = sorted(STAGES.glob("*.yaml"))
+        return Command(
+            "kwok",
+            [
+                self.tools["kwok"],
+                f"--kubeconfig={self.layout.identity('kubelet')}",
+                "--manage-all-nodes",
+                f"--node-ip={LOOPBACK}",
+                f"--node-port={self.ports.kubelet}",
+                f"--server-address={address}",
+                f"--tls-cert-file={self.pki.certificate('kubelet')}",
+                f"--tls-private-key-file={self.pki.key('kubelet')}",
+                "--enable-crds=Logs",
+                "--node-lease-duration-seconds=40",
+                "--cidr=10.128.0.1/14",
+                *(f"--config={stage}" for stage in stages),
+            ],
+            {**_GO, "HPC_SIM_REVISION": digest(*(stage.read_bytes() for stage in stages))},
+            (self.ports.kubelet,),
+        )
+
+    def actors(self) -> Command:
+        """Return the process of the actors, in this very interpreter's environment."""
+        return Command(
+            "actors",
+            [sys.executable, "-m", "simulator.actors", "--home", self.layout.home.absolute()],
+            {
+                "PYTHONPATH": str(REPOSITORY),
+                "PYTHONUNBUFFERED": "1",
+                # Changed code or settings make the next `up` start the actors anew.
+                "HPC_SIM_REVISION": digest(_sources(ACTORS), self.spec.model_dump_json().encode()),
+            },
+        )
+
+
+def actors_exist() -> bool:
+    """Tell whether there are actors that can be started."""
+    return (ACTORS / "__main__.py").exists()
+
+
+def _sources(folder: Path) -> bytes:
+    return b"\0".join(path.read_bytes() for path in sorted(folder.rglob("*.py")))

@@ -1,0 +1,72 @@
+"""Where a simulated cluster keeps its things: everything below one folder, by default .sim/<name> of the checkout."""
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from simulator.errors import SimulatorError
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?")
+
+
+def root() -> Path:
+    """Folder of all simulated clusters: $HPC_SIM_HOME, else .sim of this checkout."""
+    chosen = os.environ.get("HPC_SIM_HOME")
+    return Path(chosen).expanduser().absolute() if chosen else REPOSITORY / ".sim"
+
+
+def of(name: str) -> Path:
+    """Home of the cluster called `name`; raise SimulatorError for a name that cannot be a folder or a context."""
+    if not NAME.fullmatch(name):
+        raise SimulatorError(
+            f"cluster name {name!r}: use at most 40 lower-case letters, digits and inner dashes, e.g. `default`."
+        )
+    return root() / name
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The paths inside a home."""
+
+    home: Path
+
+    @property
+    def state(self) -> Path:
+        """Ports, tools and specification of the cluster."""
+        return self.home / "cluster.json"
+
+    @property
+    def lock(self) -> Path:
+        """Held while the cluster is started or stopped."""
+        return self.home / "lock"
+
+    @property
+    def pki(self) -> Path:
+        """Keys, certificates and tokens."""
+        return self.home / "pki"
+
+    @property
+    def kubeconfig(self) -> Path:
+        """The person's kubeconfig."""
+        return self.home / "kubeconfig"
+
+    def identity(self, name: str) -> Path:
+        """Kubeconfig of one of the cluster's own identities, e.g. `kubelet`."""
+        return self.home / "identities" / f"{name}.kubeconfig"
+
+    @property
+    def etcd(self) -> Path:
+        """The cluster's data."""
+        return self.home / "data" / "etcd"
+
+    @property
+    def scheduler_config(self) -> Path:
+        """Settings of the scheduler."""
+        return self.home / "data" / "scheduler.yaml"
+
+    @property
+    def pods(self) -> Path:
+        """Pod logs."""
+        return self.home / "pods"

@@ -1,0 +1,34 @@
+"""How long work tells what it does: a protocol, and the implementation that says nothing."""
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Protocol
+
+
+class Step(Protocol):
+    """One piece of work under way."""
+
+    def update(self, done: float | None = None, total: float | None = None, what: str = "") -> None:
+        """Report `done` of `total` units (either None when unknown) and what is being worked on now."""
+
+
+class Progress(Protocol):
+    """Where steps are reported."""
+
+    def step(self, title: str) -> AbstractContextManager[Step]:
+        """Begin a piece of work called `title`; it ends, well or badly, with the context."""
+
+
+class _SilentStep:
+    def update(self, done: float | None = None, total: float | None = None, what: str = "") -> None:
+        """Say nothing."""
+
+
+class Silent:
+    """A progress that says nothing."""
+
+    def step(self, title: str) -> AbstractContextManager[Step]:  # noqa: ARG002 - the protocol's signature
+        """Begin a step that nobody hears of."""
+        return nullcontext(_SilentStep())
+
+
+SILENT = Silent()

@@ -1,0 +1,37 @@
+"""What a simulated cluster is to be."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Role = Literal["master", "worker"]
+
+
+class NodeSpec(BaseModel):
+    """One node. Without a hardware profile it is a plain virtual machine of no special hardware."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", max_length=253)
+    roles: tuple[Role, ...] = ("worker",)
+    profile: str | None = Field(default=None, description="a name known to hardware.profiles, e.g. dgx1-v100-16gb")
+
+
+class ClusterSpec(BaseModel):
+    """A cluster: without nodes and actors it is a bare API server with its controllers."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(default="default", pattern=r"^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$")
+    nodes: tuple[NodeSpec, ...] = ()
+    actors: bool = Field(default=True, description="play hardware, operators and the runtime of pods")
+    run_seconds: float = Field(default=1.0, ge=0, description="seconds that a played workload takes")
+
+    @property
+    def schedules(self) -> bool:
+        """True when pods are to get somewhere: the scheduler and kwok run."""
+        return bool(self.nodes)
+
+    def dump(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return self.model_dump(mode="json")

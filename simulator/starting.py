@@ -1,0 +1,191 @@
+"""Starting a cluster: what runs as wanted is kept, the rest is started in the order of its dependence."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+from hardware.profiles import profile
+from simulator import identities, pki, ports, procfs, tools
+from simulator import state as states
+from simulator.api import Api, wait_until
+from simulator.bootstrap import bootstrap, fingerprint
+from simulator.commands import Plan, actors_exist
+from simulator.errors import SimulatorError
+from simulator.files import write_atomically
+from simulator.home import Layout
+from simulator.processes import Command, Processes
+from simulator.progress import Progress, Step
+from simulator.spec import ClusterSpec
+from simulator.state import PortNumbers, State
+
+BARE_TOOLS = ("etcd", "kube-apiserver", "kube-controller-manager", "openshift-crds", "kwok-crds")
+NODE_TOOLS = ("kube-scheduler", "kwok")
+ACTOR_TOOLS = ("mpi-operator",)
+READY_SECONDS = 60.0
+
+
+def start(spec: ClusterSpec, layout: Layout, progress: Progress) -> tuple[State, tuple[str, ...]]:
+    """Bring the cluster of `layout` to what `spec` says; return its state and what had to be started."""
+    _check(spec)
+    known = states.load(layout)
+    found = tools.ensure(needed_tools(spec), progress)
+    processes = Processes(layout.home)
+    with progress.step(f"starting the simulated cluster {spec.name}") as step:
+        return _Start(spec=spec, layout=layout, processes=processes, found=found, known=known, step=step).run()
+
+
+def needed_tools(spec: ClusterSpec) -> tuple[str, ...]:
+    """Return the names of the tools that a cluster of `spec` needs."""
+    return (
+        *BARE_TOOLS,
+        *(NODE_TOOLS if spec.schedules else ()),
+        *(ACTOR_TOOLS if spec.actors else ()),
+    )
+
+
+def _check(spec: ClusterSpec) -> None:
+    names = [node.name for node in spec.nodes]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise SimulatorError(f"nodes {', '.join(twice)} appear twice: give every node a name of its own.")
+    for node in spec.nodes:
+        if node.profile:
+            try:
+                profile(node.profile)
+            except ValueError as error:
+                raise SimulatorError(f"node {node.name}: {error}") from error
+
+
+def choose_ports(known: PortNumbers | None, busy: frozenset[str]) -> PortNumbers:
+    """Return the ports to use: those known as long as they are ours or free, new ones else.
+
+    `busy` names the processes of this cluster that run, and so hold theirs. The API server's port is never
+    changed, because clients and states name it: raises SimulatorError when another process took it.
+    """
+    if known is None:
+        drawn: set[int] = set()
+        for _ in PortNumbers.model_fields:
+            drawn.add(ports.free(drawn))
+        return PortNumbers(**dict(zip(PortNumbers.model_fields, drawn, strict=True)))
+    if "kube-apiserver" not in busy and not ports.is_free(known.api):
+        holder = procfs.listener(known.api) or "another process"
+        raise SimulatorError(
+            f"port {known.api} of this cluster's API server is taken by {holder}:"
+            " stop that, or give this cluster up with `./hpc sim clean` and start anew on another port."
+        )
+    owner = {"etcd": "etcd", "etcd_peer": "etcd", "kubelet": "kwok"}
+    numbers = known.model_dump()
+    for name, process in owner.items():
+        if process not in busy and not ports.is_free(numbers[name]):
+            numbers[name] = ports.free(set(numbers.values()))
+    return PortNumbers(**numbers)
+
+
+class _Start:
+    """One start, step by step; what it started is stopped again if it fails."""
+
+    def __init__(
+        self,
+        *,
+        spec: ClusterSpec,
+        layout: Layout,
+        processes: Processes,
+        found: Mapping[str, Path],
+        known: State | None,
+        step: Step,
+    ) -> None:
+        self._spec = spec
+        self._layout = layout
+        self._processes = processes
+        self._step = step
+        self._started: list[str] = []
+        self._tools = found
+        chosen = choose_ports(known.ports if known else None, frozenset(processes.running()))
+        self._state = State(spec=spec, ports=chosen, tools=dict(found), bootstrap=known.bootstrap if known else None)
+        self._pki = pki.create(layout.pki, spec.name)
+        self._plan = Plan(layout, self._pki, chosen, spec, found)
+
+    def run(self) -> tuple[State, tuple[str, ...]]:
+        for folder in (self._layout.etcd, self._layout.pods):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        states.save(self._layout, self._state)
+        secret = identities.write_kubeconfigs(
+            self._layout, self._pki, cluster=self._spec.name, server=self._state.server
+        )
+        write_atomically(self._layout.scheduler_config, self._plan.scheduler_settings())
+        token = secret[identities.PERSON]
+        try:
+            self._run(partial(Api, self._state.ports.api, token, self._pki.ca))
+        except BaseException:
+            self._processes.stop(self._started)
+            raise
+        states.save(self._layout, self._state)
+        return self._state, tuple(self._started)
+
+    def _run(self, connect: partial[Api]) -> None:
+        self._stop_unwanted()
+        self._ensure(self._plan.etcd(), self._plan.api_server())
+        api = connect()
+        try:
+            self._wait(lambda: api.answers("/readyz"), "the API server's start")
+            self._ensure(self._plan.controller_manager())
+            if self._spec.schedules:
+                self._ensure(self._plan.scheduler(), self._plan.kwok())
+            self._bootstrap(connect)
+            self._wait(
+                lambda: api.answers("/api/v1/namespaces/default/serviceaccounts/default"),
+                "the controller-manager's start",
+            )
+            self._wait(lambda: self._nodes_ready(api), "the nodes' getting Ready")
+        finally:
+            api.close()
+        if self._spec.actors and actors_exist():
+            self._ensure(self._plan.actors())
+        self._processes.require_alive(self._processes.records())
+
+    def _bootstrap(self, connect: partial[Api]) -> None:
+        wanted = fingerprint(self._spec, self._tools)
+        if self._state.bootstrap == wanted and "kube-apiserver" not in self._started:
+            return
+        bootstrap(
+            self._spec,
+            self._tools,
+            connect=connect,
+            kubelet_port=self._state.ports.kubelet,
+            step=self._step,
+        )
+        self._state = self._state.model_copy(update={"bootstrap": wanted})
+
+    def _ensure(self, *commands: Command) -> None:
+        """Keep those of `commands` that run just so; start the others."""
+        running = self._processes.running()
+        for command in commands:
+            record = running.get(command.name)
+            if record is not None and record.command == command.fingerprint():
+                continue
+            self._step.update(what=command.name)
+            self._processes.stop([command.name])
+            self._processes.start(command)
+            self._started.append(command.name)
+
+    def _stop_unwanted(self) -> None:
+        wanted = {"etcd", "kube-apiserver", "kube-controller-manager"}
+        wanted |= {"kube-scheduler", "kwok"} if self._spec.schedules else set()
+        wanted |= {"actors"} if self._spec.actors else set()
+        unwanted = set(self._processes.records()) - wanted
+        if unwanted:
+            self._processes.stop(unwanted)
+
+    def _wait(self, done: Callable[[], bool], what: str) -> None:
+        self._step.update(what=what)
+        wait_until(done, what=what, seconds=READY_SECONDS, check=lambda: self._processes.require_alive(self._started))
+
+    def _nodes_ready(self, api: Api) -> bool:
+        found = api.get("/api/v1/nodes")["items"]
+        ready = {
+            item["metadata"]["name"]
+            for item in found
+            for condition in (item["status"].get("conditions") or [])
+            if condition["type"] == "Ready" and condition["status"] == "True"
+        }
+        return {node.name for node in self._spec.nodes} <= ready

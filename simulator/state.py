@@ -1,0 +1,60 @@
+"""What a cluster remembers of itself between two commands: cluster.json."""
+
+import json
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from simulator.errors import SimulatorError
+from simulator.files import write_atomically
+from simulator.home import Layout
+from simulator.spec import ClusterSpec
+
+
+class PortNumbers(BaseModel):
+    """The ports of a cluster; that of the API server stays for the cluster's life."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    api: int
+    etcd: int
+    etcd_peer: int
+    kubelet: int
+
+
+class State(BaseModel):
+    """The content of cluster.json."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    version: Literal[1] = 1
+    spec: ClusterSpec
+    ports: PortNumbers
+    tools: dict[str, Path] = Field(default_factory=dict)
+    bootstrap: str | None = None
+    """Fingerprint of the bootstrap that was brought onto the cluster completely."""
+
+    @property
+    def server(self) -> str:
+        """Address of the API server."""
+        return f"https://127.0.0.1:{self.ports.api}"
+
+
+def load(layout: Layout) -> State | None:
+    """Return the state of a cluster, None when there is none; raise SimulatorError for one that cannot be read."""
+    try:
+        return State.model_validate_json(layout.state.read_text())
+    except FileNotFoundError:
+        return None
+    except (ValidationError, ValueError) as error:
+        raise SimulatorError(
+            f"{layout.state} is damaged or of another version of this program, so the cluster's ports are not known:"
+            f" run `./hpc sim clean --name {layout.home.name}` and start it anew."
+            f" ({str(error).splitlines()[0]})"
+        ) from error
+
+
+def save(layout: Layout, state: State) -> None:
+    """Write the state of a cluster."""
+    write_atomically(layout.state, json.dumps(state.model_dump(mode="json"), indent=1))

@@ -1,0 +1,163 @@
+"""How a simulated cluster is: its processes, its nodes, what it takes of this machine."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+from simulator import identities, procfs
+from simulator import state as states
+from simulator.api import Api
+from simulator.errors import SimulatorError
+from simulator.home import Layout
+from simulator.names import PROFILE
+from simulator.pki import Pki
+from simulator.processes import Processes
+from simulator.state import State
+
+ROLE_LABEL = "node-role.kubernetes.io/"
+ASK_SECONDS = 3.0
+
+
+@dataclass(frozen=True)
+class ProcessStatus:
+    """One process with all that it started; memory in bytes."""
+
+    name: str
+    pid: int
+    alive: bool
+    rss_bytes: int
+    peak_rss_bytes: int
+    port: int | None
+    log: str
+
+
+@dataclass(frozen=True)
+class NodeStatus:
+    """One node; `allocatable` as the API server gives it, e.g. {"nvidia.com/gpu": "8"}."""
+
+    name: str
+    state: Literal["Ready", "NotReady"]
+    schedulable: bool
+    roles: tuple[str, ...]
+    profile: str | None
+    allocatable: dict[str, str]
+
+
+@dataclass(frozen=True)
+class ClusterStatus:
+    """The whole; `partial` when some of its processes died, or its API server does not answer."""
+
+    name: str
+    home: str
+    state: Literal["absent", "stopped", "partial", "running"]
+    server: str | None
+    kubeconfig: str
+    context: str
+    processes: tuple[ProcessStatus, ...]
+    nodes: tuple[NodeStatus, ...]
+    problem: str | None = None
+
+    @property
+    def rss_bytes(self) -> int:
+        """Resident memory of all its processes."""
+        return sum(process.rss_bytes for process in self.processes)
+
+    @property
+    def peak_rss_bytes(self) -> int:
+        """Sum of what each process had at its own peak: an upper bound of the cluster's."""
+        return sum(process.peak_rss_bytes for process in self.processes)
+
+
+def look(layout: Layout) -> ClusterStatus:
+    """Look at the cluster of `layout`, whatever its condition."""
+    problem = None
+    known: State | None = None
+    try:
+        known = states.load(layout)
+    except SimulatorError as error:
+        problem = str(error)
+    processes = _processes(layout, known)
+    alive = [process for process in processes if process.alive]
+    nodes: tuple[NodeStatus, ...] = ()
+    if known and alive:
+        try:
+            nodes = _nodes(layout, known)
+        except (OSError, SimulatorError) as error:
+            problem = f"the API server does not answer: {error}"
+    return ClusterStatus(
+        name=known.spec.name if known else layout.home.name,
+        home=str(layout.home),
+        state=_state(known, problem, len(alive), len(processes)),
+        server=known.server if known else None,
+        kubeconfig=str(layout.kubeconfig),
+        context=identities.context_name(known.spec.name if known else layout.home.name),
+        processes=processes,
+        nodes=nodes,
+        problem=problem,
+    )
+
+
+def _state(
+    known: State | None, problem: str | None, alive: int, recorded: int
+) -> Literal["absent", "stopped", "partial", "running"]:
+    if alive == 0:
+        return "absent" if known is None and problem is None else "stopped"
+    return "running" if alive == recorded and problem is None else "partial"
+
+
+def _processes(layout: Layout, known: State | None) -> tuple[ProcessStatus, ...]:
+    processes = Processes(layout.home)
+    ports = (
+        {}
+        if known is None
+        else {
+            "etcd": known.ports.etcd,
+            "kube-apiserver": known.ports.api,
+            "kwok": known.ports.kubelet,
+        }
+    )
+    found = []
+    for name, record in processes.records().items():
+        alive = processes.alive(record)
+        amounts = [procfs.memory(pid) for pid in processes.members(record)] if alive else []
+        found.append(
+            ProcessStatus(
+                name=name,
+                pid=record.pid,
+                alive=alive,
+                rss_bytes=sum(now for now, _ in amounts),
+                peak_rss_bytes=sum(peak for _, peak in amounts),
+                port=ports.get(name),
+                log=str(processes.log(name)),
+            )
+        )
+    return tuple(found)
+
+
+def _nodes(layout: Layout, known: State) -> tuple[NodeStatus, ...]:
+    pki = Pki(layout.pki)
+    connect = partial(Api, known.ports.api, identities.tokens(pki)[identities.PERSON], pki.ca, timeout=ASK_SECONDS)
+    api = connect()
+    try:
+        return tuple(map(_node, api.get("/api/v1/nodes")["items"]))
+    finally:
+        api.close()
+
+
+def _node(item: dict[str, Any]) -> NodeStatus:
+    metadata, status = item["metadata"], item.get("status", {})
+    ready = any(
+        condition["type"] == "Ready" and condition["status"] == "True" for condition in status.get("conditions", [])
+    )
+    return NodeStatus(
+        name=metadata["name"],
+        state="Ready" if ready else "NotReady",
+        schedulable=not item["spec"].get("unschedulable", False),
+        roles=tuple(
+            sorted(
+                label.removeprefix(ROLE_LABEL) for label in metadata.get("labels", {}) if label.startswith(ROLE_LABEL)
+            )
+        ),
+        profile=metadata.get("annotations", {}).get(PROFILE),
+        allocatable=dict(status.get("allocatable", {})),
+    )
