@@ -44,6 +44,7 @@ class Kind:
 
 POD = Kind("", "v1", "Pod", "pods")
 NODE = Kind("", "v1", "Node", "nodes", "Cluster")
+EVENT = Kind("", "v1", "Event", "events")
 NAMESPACE = Kind("", "v1", "Namespace", "namespaces", "Cluster")
 CONFIG_MAP = Kind("", "v1", "ConfigMap", "configmaps")
 SECRET = Kind("", "v1", "Secret", "secrets")

@@ -1,0 +1,1 @@
+"""The command line: thin, one module per sub-command below `cli.commands`."""

@@ -1,0 +1,18 @@
+"""`./hpc env`: the environment in which plain `pulumi` and `kubectl` work on a stack."""
+
+import os
+import shlex
+
+from cli import environment
+from cli import stack as stacks
+from cli.commands.options import DEFAULT_STACK, OtherName, StackOption
+from cli.console import Reporter
+from simulator import tools
+
+
+def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
+    """Print exports for the shell: eval "$(./hpc env)"."""
+    wanted = stacks.read(stack, name)
+    pulumi = tools.find("pulumi", progress=Reporter())
+    for key, value in environment.variables(wanted, pulumi, os.environ).items():
+        print(f"export {key}={shlex.quote(value)}")  # noqa: T201 - for a shell, not for a person

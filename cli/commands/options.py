@@ -1,0 +1,17 @@
+"""Options that several sub-commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+StackOption = Annotated[str, typer.Option("--stack", "-s", help="Stack: NAME of a file Pulumi.NAME.yaml.")]
+NameOption = Annotated[str, typer.Option("--name", "-n", help="Name of the simulated cluster.")]
+OtherName = Annotated[
+    str | None,
+    typer.Option("--name", "-n", help="Simulated cluster to use instead of the one in the stack's settings."),
+]
+FolderOption = Annotated[Path, typer.Option("--output", "-o", help="Folder for the files.")]
+
+DEFAULT_STACK = "dev"
+DEFAULT_NAME = "default"

@@ -1,0 +1,68 @@
+"""`./hpc sim`: the simulated cluster alone."""
+
+import typer
+from rich.table import Table
+
+from cli import stack as stacks
+from cli.commands.options import DEFAULT_NAME, DEFAULT_STACK, NameOption, StackOption
+from cli.console import Reporter, console
+from cli.errors import Problem
+from cli.memory import MIB
+from simulator import cluster, home
+
+app = typer.Typer(help="The simulated cluster alone: start it, stop it, look at it, remove it.", no_args_is_help=True)
+
+
+@app.command()
+def up(stack: StackOption = DEFAULT_STACK, name: NameOption = DEFAULT_NAME) -> None:
+    """Start the cluster with the nodes of a stack; nothing of the platform is on it yet."""
+    started = cluster.up(stacks.read(stack, name).spec(), progress=Reporter())
+    word = "runs already" if started.reused else f"started ({', '.join(started.started)})"
+    console.print(f"simulated cluster {name} {word}: {started.server}, context {started.context}", markup=False)
+    console.print(f"export KUBECONFIG={started.kubeconfig}", markup=False)
+
+
+@app.command()
+def down(name: NameOption = DEFAULT_NAME) -> None:
+    """Stop the cluster's processes; keep its data, port and Pulumi state."""
+    stopped = cluster.down(home.of(name))
+    console.print(f"simulated cluster {name}: {_stopped(stopped)}", markup=False)
+
+
+@app.command()
+def clean(name: NameOption = DEFAULT_NAME) -> None:
+    """Stop the cluster and remove all of it, with the Pulumi state that lives beside it."""
+    stopped = cluster.clean(home.of(name))
+    console.print(f"simulated cluster {name}: {_stopped(stopped)}, removed", markup=False)
+
+
+@app.command()
+def kubeconfig(name: NameOption = DEFAULT_NAME) -> None:
+    """Print the path of the kubeconfig."""
+    path = home.Layout(home.of(name)).kubeconfig
+    if not path.is_file():
+        raise Problem(f"there is no simulated cluster {name}", f"Start it: `./hpc sim up --name {name}`.")
+    console.print(str(path), markup=False)
+
+
+@app.command()
+def status(name: NameOption = DEFAULT_NAME) -> None:
+    """Show processes, memory and nodes; exit status 1 unless all of it runs."""
+    found = cluster.status(home.of(name))
+    console.print(f"simulated cluster {found.name}: {found.state}, {found.server or 'no server'}", markup=False)
+    if found.problem:
+        console.print(found.problem, markup=False)
+    table = Table("process", "pid", "state", "MiB now", "MiB peak", "log", box=None)
+    for process in found.processes:
+        amounts = (f"{amount / MIB:.0f}" for amount in (process.rss_bytes, process.peak_rss_bytes))
+        table.add_row(process.name, str(process.pid), "runs" if process.alive else "dead", *amounts, process.log)
+    if found.processes:
+        console.print(table)
+    for node in found.nodes:
+        console.print(f"{node.name}: {node.state}, {', '.join(node.roles)}, {node.profile or 'no special hardware'}")
+    if found.state != "running":
+        raise typer.Exit(1)
+
+
+def _stopped(names: tuple[str, ...]) -> str:
+    return f"stopped {', '.join(names)}" if names else "nothing ran"

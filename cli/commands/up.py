@@ -1,0 +1,99 @@
+"""`./hpc up`: everything from the tools to the finished jobs. `make up` runs it."""
+
+import json
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+import typer
+
+from cli import session, state, tables
+from cli import stack as stacks
+from cli.commands.options import DEFAULT_STACK, OtherName, StackOption
+from cli.commands.status import look
+from cli.console import Reporter, Timings, console, errors
+from cli.engine import Engine
+from cli.events import Account
+from cli.memory import Peak
+from cli.overview import FAILED
+from cli.places import POLICIES
+from cli.stack import Stack
+from policies.pack import configuration
+from policies.rule import Limits
+from simulator import cluster, tools
+
+
+def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
+    """Bring a stack up: build what is missing, start its simulated cluster, run `pulumi up`, show the jobs."""
+    wanted = stacks.read(stack, name)
+    timings = Timings()
+    with session.alone(wanted), _peak(wanted) as peak:
+        running = _tools(wanted, timings)
+        _cluster(wanted, timings)
+        status, account = _update(wanted, running, timings)
+    found = look(wanted)
+    tables.show(found)
+    tables.show_times(timings.steps, peak.bytes if peak else 0)
+    failed = [f"{job.namespace}/{job.name}" for job in found.jobs if job.state == FAILED]
+    if status != 0 or failed:
+        errors.print(_verdict(wanted, account, failed), markup=False)
+        raise typer.Exit(status or 1)
+    changes = ", ".join(f"{number} {kind}" for kind, number in account.changes.items()) or "no change"
+    console.print(f"stack {stack} is up: {changes}", markup=False)
+
+
+def _tools(wanted: Stack, timings: Timings) -> Engine:
+    with timings.step("tools"):
+        names = tools.NAMES if wanted.simulated else ("pulumi",)
+        missing = tools.missing(names)
+        reused = [tool for tool in names if tool not in missing]
+        if reused:
+            console.print(f"reusing {', '.join(reused)}", markup=False)
+        tools.ensure(names, Reporter())
+        running = session.engine(wanted)
+        session.say_plugins(running.program)
+    return running
+
+
+def _cluster(wanted: Stack, timings: Timings) -> None:
+    with timings.step("cluster"):
+        if wanted.simulated:
+            state.require_cluster_of_state(wanted)
+            started = cluster.up(wanted.spec(), progress=Reporter())
+            if started.reused:
+                console.print(f"reusing simulated cluster {started.name} at {started.server}", markup=False)
+        session.cluster(wanted).check()
+
+
+def _update(wanted: Stack, running: Engine, timings: Timings) -> tuple[int, Account]:
+    with timings.step("state"):
+        session.prepare(wanted, running)
+        state.settle(wanted, running, session.cluster(wanted))
+    with timings.step("pulumi up"), policy_arguments(wanted) as policies:
+        arguments = ["up", "--yes", *policies, *wanted.config_arguments()]
+        log = wanted.backend.log if wanted.simulated else Path(tempfile.gettempdir()) / f"hpc-{wanted.name}-pulumi.log"
+        return running.watched(f"pulumi up, stack {wanted.name}", log, *arguments)
+
+
+@contextmanager
+def policy_arguments(wanted: Stack) -> Iterator[list[str]]:
+    """Yield what makes the engine run the policies, held to the largest machine of the stack."""
+    with tempfile.NamedTemporaryFile("w", prefix="hpc-policies-", suffix=".json") as file:
+        json.dump(configuration(Limits(gpus=wanted.settings.profile.gpus)), file)
+        file.flush()
+        yield ["--policy-pack", str(POLICIES), "--policy-pack-config", file.name]
+
+
+def _peak(wanted: Stack) -> Peak | nullcontext[None]:
+    return Peak(wanted.home) if wanted.simulated else nullcontext()
+
+
+def _verdict(wanted: Stack, account: Account, failed: list[str]) -> str:
+    lines = [f"stack {wanted.name} is not up"]
+    lines += [message.text for message in account.messages if message.severity == "error"]
+    lines += [f"failed: {', '.join(account.failed)}"] if account.failed else []
+    lines += [f"jobs that failed: {', '.join(failed)}"] if failed else []
+    if wanted.simulated:
+        lines.append(f"What the engine printed is in {wanted.backend.log}; logs of the cluster are beside it.")
+    return "\n".join(lines)

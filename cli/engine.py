@@ -1,0 +1,130 @@
+"""Running the real engine: plainly, or with its events shown while it works."""
+
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.markup import escape
+
+from cli.console import Reporter, console
+from cli.errors import Problem
+from cli.events import Account, Message, Operation, parse
+from cli.places import ROOT
+from simulator.progress import Step
+
+_POLL = 0.1  # seconds between two looks at the event log
+
+
+@dataclass(frozen=True)
+class Engine:
+    """The `pulumi` command in the environment of one stack."""
+
+    program: Path
+    stack: str
+    environment: Mapping[str, str]
+
+    def call(self, *arguments: str, check: bool = True) -> str:
+        """Run a short command and return what it printed; raise Problem with its own words when it fails."""
+        command = [str(self.program), *arguments, "--non-interactive"]
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if check and done.returncode != 0:
+            raise Problem(f"`pulumi {' '.join(arguments)}` failed:\n{_last(done.stderr or done.stdout)}")
+        return done.stdout
+
+    def attended(self, *arguments: str) -> int:
+        """Run a command on the user's own terminal and return its exit status."""
+        return subprocess.run(
+            [str(self.program), *arguments], cwd=Path.cwd(), env=self.environment, check=False
+        ).returncode
+
+    def watched(self, title: str, log: Path, *arguments: str) -> tuple[int, Account]:
+        """Run an update and show its events; everything it prints itself goes to `log`."""
+        log.parent.mkdir(parents=True, exist_ok=True)
+        account = Account()
+        with tempfile.TemporaryDirectory(prefix="hpc-events-") as folder, log.open("w") as output:
+            events = Path(folder) / "events"
+            events.touch()
+            command = [
+                str(self.program),
+                *arguments,
+                "--stack",
+                self.stack,
+                "--non-interactive",
+                "--event-log",
+                str(events),
+            ]
+            # The engine knows --event-log only with its debugging commands on; its own Automation API does the same.
+            environment = {**self.environment, "PULUMI_DEBUG_COMMANDS": "true"}
+            with Reporter().step(title) as step, events.open() as lines:
+                process = subprocess.Popen(
+                    command,
+                    cwd=ROOT,
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                )
+                reader = _Reader(account, step)
+                try:
+                    while process.poll() is None:
+                        reader.take(lines.read())
+                        time.sleep(_POLL)
+                except KeyboardInterrupt:
+                    console.print("interrupted: waiting for the engine to write down what it has done")
+                    process.wait()
+                    raise
+                finally:
+                    reader.take(lines.read())
+        if process.returncode != 0 and not any(message.severity == "error" for message in account.messages):
+            account.messages.append(Message("error", _last(log.read_text(errors="replace"))))
+        return process.returncode, account
+
+
+class _Reader:
+    """Turns pieces of the event log into lines on the console; the last piece may be half a line."""
+
+    def __init__(self, account: Account, step: Step) -> None:
+        self._account, self._step, self._rest = account, step, ""
+
+    def take(self, text: str) -> None:
+        if not text:
+            return
+        *lines, self._rest = (self._rest + text).split("\n")
+        for line in lines:
+            for item in self._account.take(parse(line)):
+                _show(item)
+        what = ", ".join(list(self._account.running.values())[:2])
+        self._step.update(self._account.done, self._account.planned or None, what)
+
+
+def _show(item: Operation | Message) -> None:
+    if isinstance(item, Operation):
+        mark = "[red]failed[/]" if item.failed else item.verb
+        console.print(f"    {mark} {escape(item.name)}" + (f" ({item.seconds:.0f} s)" if item.seconds else ""))
+    elif item.severity in ("warning", "error"):
+        colour = "red" if item.severity == "error" else "yellow"
+        where = f"{escape(item.name)}: " if item.name else ""
+        console.print(f"    [{colour}]{item.severity}[/] {where}{escape(item.text)}")
+    elif item.text:
+        console.print(f"    {escape(item.text)}")
+
+
+def _last(text: str, lines: int = 20) -> str:
+    return "\n".join(text.strip().splitlines()[-lines:])
+
+
+def inherited(changes: Mapping[str, str]) -> dict[str, str]:
+    """Return this process's environment with `changes`."""
+    return {**os.environ, **changes}

@@ -1,0 +1,113 @@
+"""Reading a cluster, live: plain objects by kind, over the kubeconfig and context of a stack."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from apis.kinds import KINDS, Kind
+from cli.errors import Problem
+
+_TIMEOUT = 15.0  # seconds
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """One cluster through one context; the ambient current context is never used."""
+
+    kubeconfig: Path
+    context: str
+
+    @cached_property
+    def _client(self) -> Any:
+        # Half a second of imports, and commands that need no cluster do without it.
+        from kubernetes import config  # noqa: PLC0415
+
+        if not self.kubeconfig.is_file():
+            raise Problem(
+                f"there is no kubeconfig {self.kubeconfig}",
+                "Start the cluster (`./hpc sim up`) or correct the setting.",
+            )
+        try:
+            connect: Any = config.new_client_from_config
+            return connect(str(self.kubeconfig), self.context)
+        except config.ConfigException as error:
+            raise Problem(
+                f"{self.kubeconfig} cannot be used with context {self.context!r}: {error}",
+                "Correct cluster.kubeconfig or cluster.context in the stack's settings.",
+            ) from None
+
+    def get(self, path: str, **query: str) -> dict[str, Any] | None:
+        """GET a path of the API; None when it is not there, Problem when the server cannot or will not answer."""
+        from urllib3.exceptions import HTTPError  # noqa: PLC0415
+
+        request = self._client.param_serialize(
+            "GET", path, query_params=list(query.items()), auth_settings=["BearerToken"]
+        )
+        try:
+            response = self._client.call_api(*request, _request_timeout=_TIMEOUT)
+            body = response.read()
+        except HTTPError as error:
+            raise Problem(
+                f"the API server of context {self.context!r} does not answer: {_reason(error)}",
+                "See whether the cluster runs (`./hpc sim status` for a simulated one) and can be reached from here.",
+            ) from None
+        return self._answer(path, int(response.status), body)
+
+    def _answer(self, path: str, status: int, body: bytes) -> dict[str, Any] | None:
+        if status == 404:  # noqa: PLR2004
+            return None
+        if status in (401, 403):
+            raise Problem(
+                f"the API server of context {self.context!r} refuses {path}: {_message(body)}",
+                "Log in again, or use a context whose user may administer the cluster.",
+            )
+        if status >= 400:  # noqa: PLR2004
+            raise Problem(f"the API server of context {self.context!r} answers {path} with {status}: {_message(body)}")
+        found: dict[str, Any] = json.loads(body)
+        return found
+
+    def list(self, kind: Kind, **query: str) -> list[dict[str, Any]]:
+        """Return all objects of a kind; none when the cluster does not serve it."""
+        return list((self.get(_path(kind), **query) or {}).get("items") or [])
+
+    def read(self, kind: Kind, namespace: str, name: str) -> dict[str, Any] | None:
+        """Return one object, or None."""
+        return self.get(f"{_path(kind, namespace)}/{name}")
+
+    def find(self, api_version: str, kind: str, namespace: str, name: str) -> Mapping[str, Any] | None:
+        """Return the object of a manifest's apiVersion and kind, or None."""
+        served = next((known for known in KINDS if (known.api_version, known.kind) == (api_version, kind)), None)
+        served = served or self._discover(api_version, kind)
+        return self.read(served, namespace, name) if served else None
+
+    def check(self) -> None:
+        """Raise Problem unless the server answers and knows the person."""
+        self.get("/api/v1/namespaces", limit="1")
+
+    def _discover(self, api_version: str, kind: str) -> Kind | None:
+        group, _, version = api_version.rpartition("/")
+        for entry in (self.get(f"/apis/{api_version}" if group else f"/api/{version}") or {}).get("resources") or ():
+            if entry["kind"] == kind and "/" not in entry["name"]:
+                return Kind(group, version, kind, entry["name"], "Namespaced" if entry["namespaced"] else "Cluster")
+        return None
+
+
+def _path(kind: Kind, namespace: str = "") -> str:
+    base = f"/apis/{kind.group}/{kind.version}" if kind.group else f"/api/{kind.version}"
+    inside = f"/namespaces/{namespace}" if namespace and kind.scope == "Namespaced" else ""
+    return f"{base}{inside}/{kind.plural}"
+
+
+def _reason(error: Exception) -> str:
+    reason = getattr(error, "reason", error)
+    return str(reason).rsplit(": ", maxsplit=1)[-1]
+
+
+def _message(body: bytes) -> str:
+    try:
+        return str(json.loads(body).get("message"))
+    except ValueError:
+        return body.decode(errors="replace")[:200]

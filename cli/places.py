@@ -1,0 +1,39 @@
+"""Where things are: the repository, and the Pulumi state in the home of a simulated cluster."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+POLICIES = ROOT / "policies"
+OFFLINE_PLUGINS = ROOT / "simulator" / "plugins" / "bin"
+PROJECT = "hpc"
+
+
+@dataclass(frozen=True)
+class Backend:
+    """The Pulumi state of a simulated cluster, which lives and dies with it."""
+
+    home: Path
+
+    @property
+    def folder(self) -> Path:
+        """Folder of the file backend."""
+        return self.home / "pulumi"
+
+    @property
+    def pulumi_home(self) -> Path:
+        """PULUMI_HOME: credentials and plugins, apart from the person's own."""
+        return self.home / "pulumi-home"
+
+    @property
+    def log(self) -> Path:
+        """What the engine printed during the last update."""
+        return self.home / "logs" / "pulumi.log"
+
+    def checkpoint(self, stack: str) -> Path:
+        """Return the state file of a stack."""
+        return self.folder / ".pulumi" / "stacks" / PROJECT / f"{stack}.json"
+
+    def locks(self, stack: str) -> Path:
+        """Return the folder of a stack's lock files."""
+        return self.folder / ".pulumi" / "locks" / "organization" / PROJECT / stack

@@ -1,0 +1,93 @@
+"""After a killed update: creates that were under way are taken into the state, or cleared, by what is on the cluster.
+
+The engine writes down a pending operation before each create and never clears a pending create by itself. Its own
+`refresh --import-pending-creates` (3.250) only renames the operation and forgets it at the end of the refresh: the
+object is then created a second time (AlreadyExists). So the checkpoint is edited here: an object that is on the cluster
+becomes a resource whose initialisation is not confirmed, which makes the next update wait for it again and change
+nothing else.
+"""
+
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from policies.pods import read
+
+Live = Callable[[str, str, str, str], Mapping[str, Any] | None]
+"""Given apiVersion, kind, namespace and name: the object on the cluster, or None."""
+
+UNCONFIRMED = "the update that created it was killed before it had seen it ready"
+_SECRET = "4dabf18193072939515e22adb298388d"  # noqa: S105 - the engine's mark of special values
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """What became of the pending creates, by URN: taken into the state, cleared, or somebody else's."""
+
+    deployment: dict[str, Any]
+    taken: tuple[str, ...]
+    cleared: tuple[str, ...]
+    foreign: tuple[str, ...]
+
+    @property
+    def changed(self) -> bool:
+        """Whether the checkpoint must be written back."""
+        return bool(self.taken or self.cleared)
+
+
+def recover(exported: Mapping[str, Any], live: Live) -> Recovery:
+    """Settle the pending operations of an exported checkpoint; `exported` itself is not changed."""
+    document = copy.deepcopy(dict(exported))
+    deployment = document.get("deployment") or {}
+    pending = deployment.get("pending_operations") or []
+    resources = deployment.setdefault("resources", [])
+    known = {resource["urn"] for resource in resources}
+    taken: list[str] = []
+    cleared: list[str] = []
+    foreign: list[str] = []
+    for operation in pending:
+        resource = operation["resource"]
+        urn = resource["urn"]
+        found = _object(resource, live) if operation["type"] == "creating" and urn not in known else None
+        if found is None:  # updates, deletes and reads are repeated by the next update
+            cleared.append(urn)
+        elif not _ours(resource, found):
+            foreign.append(urn)
+            cleared.append(urn)
+        else:
+            resources.append(_resource(resource, found))
+            taken.append(urn)
+    if pending:
+        deployment["pending_operations"] = []
+    return Recovery(document, tuple(taken), tuple(cleared), tuple(foreign))
+
+
+def _object(resource: Mapping[str, Any], live: Live) -> Mapping[str, Any] | None:
+    package, _, rest = str(resource["type"]).partition(":")
+    version, _, kind = rest.partition(":")
+    name = read(resource, "inputs", "metadata", "name")
+    # A patch adds to an object that is there without it, and is simply applied again.
+    if package != "kubernetes" or not kind or not isinstance(name, str) or kind.endswith("Patch"):
+        return None
+    return live(version.removeprefix("core/"), kind, str(read(resource, "inputs", "metadata", "namespace") or ""), name)
+
+
+def _ours(resource: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
+    """Whether the object carries the labels that we were about to give it: the create may have met a stranger."""
+    wanted = read(resource, "inputs", "metadata", "labels")
+    if not isinstance(wanted, Mapping) or _SECRET in wanted:
+        return False
+    carried = read(found, "metadata", "labels") or {}
+    return bool(wanted) and all(carried.get(key) == value for key, value in wanted.items())
+
+
+def _resource(resource: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
+    namespace, name = (read(found, "metadata", key) for key in ("namespace", "name"))
+    return {
+        **resource,
+        "id": f"{namespace}/{name}" if namespace else name,
+        # What was asked for; the update that confirms it writes down what is there, status and all.
+        "outputs": resource.get("inputs", {}),
+        "initErrors": [UNCONFIRMED],
+    }

@@ -1,0 +1,59 @@
+"""What every command that runs the engine does first: tools, environment, and the stack's own checks."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from cli import environment
+from cli.console import Reporter, console
+from cli.engine import Engine, inherited
+from cli.errors import Problem
+from cli.live import Cluster
+from cli.stack import Stack
+from simulator import tools
+from simulator.files import locked
+
+
+def engine(stack: Stack) -> Engine:
+    """Return the engine of a stack, made first if need be."""
+    pulumi = tools.find("pulumi", progress=Reporter())
+    return Engine(pulumi, stack.name, inherited(environment.variables(stack, pulumi, os.environ)))
+
+
+def say_plugins(program: Path) -> None:
+    """Say in one line which plugins are in use."""
+    user_home = Path(os.environ.get("PULUMI_HOME") or Path.home() / ".pulumi")
+    console.print(str(environment.plugins(os.environ.get("PATH", os.defpath), program, user_home)))
+
+
+def prepare(stack: Stack, running: Engine) -> None:
+    """See to it that the backend and the stack exist, for a simulated cluster; check that secrets can be read."""
+    environment.require_passphrase(stack, running.environment)
+    if not stack.simulated:
+        return
+    stack.backend.folder.mkdir(parents=True, exist_ok=True)
+    if not stack.backend.checkpoint(stack.name).is_file():
+        running.call("stack", "init", stack.name)
+
+
+def cluster(stack: Stack) -> Cluster:
+    """Return the way to the stack's cluster."""
+    return Cluster(stack.kubeconfig, stack.context)
+
+
+@contextmanager
+def alone(stack: Stack) -> Iterator[None]:
+    """Let one update at a time work on a simulated cluster; end with one message when another is at it."""
+    if not stack.simulated:
+        yield
+        return
+
+    def busy(holder: str) -> None:
+        raise Problem(
+            f"process {holder or '(unknown)'} is already updating stack {stack.name} on cluster {stack.cluster_name}",
+            "Wait until it has ended, or work on another cluster (`--name`).",
+        )
+
+    with locked(stack.home.with_name(f".{stack.cluster_name}.update.lock"), on_busy=busy):
+        yield

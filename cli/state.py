@@ -1,0 +1,60 @@
+"""The state of a stack on a simulated cluster: whether it fits the cluster, and what a killed update left in it."""
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from cli import locks
+from cli.console import console
+from cli.engine import Engine
+from cli.errors import Problem
+from cli.events import short
+from cli.live import Cluster
+from cli.recovery import recover
+from cli.stack import Stack
+from simulator.home import Layout
+
+
+def require_cluster_of_state(stack: Stack) -> None:
+    """Raise Problem when the state has objects and the data of the cluster that had them is gone."""
+    if not stack.simulated or Layout(stack.home).etcd.is_dir() or not _checkpoint(stack).get("resources"):
+        return
+    raise Problem(
+        f"the state of stack {stack.name} has objects of a cluster whose data is gone ({Layout(stack.home).etcd})",
+        f"`./hpc sim clean --name {stack.cluster_name}` removes both, and the next `./hpc up` starts afresh.",
+    )
+
+
+def settle(stack: Stack, engine: Engine, cluster: Cluster) -> None:
+    """Put right what a killed update left behind: a lock of a dead process, creates that nobody saw end."""
+    if not stack.simulated:
+        return
+    for lock in locks.release(stack.backend.locks(stack.name)):
+        console.print(f"removed the lock of process {lock.pid}, which is dead (since {lock.timestamp})", markup=False)
+    if not _checkpoint(stack).get("pending_operations"):
+        return
+    found = recover(json.loads(engine.call("stack", "export", "--stack", stack.name)), cluster.find)
+    for urn in found.taken:
+        console.print(f"interrupted: {short(urn)} is on the cluster, and now in the state", markup=False)
+    for urn in found.cleared:
+        what = "belongs to somebody else" if urn in found.foreign else "is done again where needed"
+        console.print(f"interrupted: {short(urn)} {what}", markup=False)
+    with tempfile.TemporaryDirectory(prefix="hpc-state-") as folder:
+        file = Path(folder) / "state.json"
+        file.write_text(json.dumps(found.deployment))
+        engine.call("stack", "import", "--stack", stack.name, "--file", str(file))
+
+
+def _checkpoint(stack: Stack) -> dict[str, Any]:
+    try:
+        content = json.loads(stack.backend.checkpoint(stack.name).read_text())
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise Problem(
+            f"the state of stack {stack.name} is damaged: {error}",
+            f"`./hpc sim clean --name {stack.cluster_name}` removes it together with its simulated cluster.",
+        ) from None
+    latest: dict[str, Any] = (content.get("checkpoint") or {}).get("latest") or {}
+    return latest
