@@ -1,11 +1,11 @@
 """IBM Spectrum Scale CSI: the GUI accounts and the operator's custom resource (R-3.4.5)."""
 
 from functools import partial
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 import pulumi
 import pulumi_kubernetes as k8s
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints
 
 from apis import kinds
 from components.component import Component, stateful
@@ -43,21 +43,25 @@ class ScaleCluster(Model):
     primary: PrimaryFileset | None = Field(default=None, description="on the local cluster, and only there")
 
 
+def _one_local(clusters: tuple[ScaleCluster, ...]) -> tuple[ScaleCluster, ...]:
+    local = [cluster.id for cluster in clusters if cluster.primary]
+    if len(local) != 1:
+        raise ValueError(f"{len(local)} clusters have a primary fileset; give one to the local cluster alone")
+    return clusters
+
+
+ScaleClusters = Annotated[tuple[ScaleCluster, ...], Field(min_length=1), AfterValidator(_one_local)]
+"""The clusters of one driver, of which the one with a primary fileset is the nodes' own."""
+
+
 class ScaleCsiArgs(Model):
     """The custom resource of CSI 2.0."""
 
     namespace: DnsLabel
     host_path: str = Field(pattern=r"^/", description="mount point of the primary file system on every node")
-    clusters: tuple[ScaleCluster, ...] = Field(min_length=1)
+    clusters: ScaleClusters
     node_label: str = Field(default="scale", description='label with value "true" on Spectrum Scale clients')
     protect: bool = Field(default=False, description="refuse to delete the secrets")
-
-    @model_validator(mode="after")
-    def _one_local_cluster(self) -> Self:
-        local = [cluster.id for cluster in self.clusters if cluster.primary]
-        if len(local) != 1:
-            raise ValueError(f"clusters: {len(local)} have a primary fileset; give one to the local cluster alone")
-        return self
 
 
 def spec(args: ScaleCsiArgs) -> dict[str, Any]:

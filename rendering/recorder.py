@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pulumi
+from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 from pulumi.runtime import mocks, rpc
 
@@ -105,7 +106,7 @@ class _Monitor(mocks.MockMonitor):
 
 
 def _registration(request: Any, response: Any) -> Registration:
-    trigger = rpc.deserialize_property(request.replacement_trigger) if request.HasField("replacement_trigger") else None
+    has_trigger = request.HasField("replacement_trigger")
     return Registration(
         type=request.type,
         name=request.name,
@@ -118,6 +119,6 @@ def _registration(request: Any, response: Any) -> Registration:
         delete_before_replace=request.deleteBeforeReplace,
         replace_on_changes=tuple(request.replaceOnChanges),
         ignore_changes=tuple(request.ignoreChanges),
-        replacement_trigger=plain(trigger),
+        replacement_trigger=plain(MessageToDict(request.replacement_trigger)) if has_trigger else None,
         aliases=tuple(alias.spec.type for alias in request.aliases),
     )

@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from components.model import DnsLabel, DnsName, Image, Model, Quantity
 from components.olm_operator import OlmOperatorArgs
-from components.scale_csi import ScaleCluster
+from components.scale_csi import ScaleCluster, ScaleClusters
 from components.static_volume import VolumeHandle
 from components.tenant import IdRange, McsLabel
 from hardware import profiles
@@ -87,7 +87,7 @@ class StorageSettings(Model):
     """Spectrum Scale."""
 
     host_path: str = Field(pattern=r"^/", description="mount point of the primary file system (R-3.4.5-6)")
-    clusters: tuple[ScaleCluster, ...] = Field(min_length=1)
+    clusters: ScaleClusters
     file_system: FileSystem
 
     @property

@@ -1,0 +1,63 @@
+"""The SCC that lets tenants lock memory."""
+
+import json
+
+import pytest
+
+from components.mpi_scc import constraints
+from tests.support.recorded import SHARED, environment, one
+
+
+def test_recorded_scc_allows_ipc_lock_without_adding_it() -> None:
+    """Prevents every pod of a tenant from holding a capability that it did not ask for."""
+    scc = one(environment("dev"), "SecurityContextConstraints").inputs
+    assert scc["allowedCapabilities"] == ["IPC_LOCK"]
+    assert scc["defaultAddCapabilities"] == []
+    assert scc["allowPrivilegedContainer"] is False
+
+
+def test_no_group_and_no_user_may_use_it_directly() -> None:
+    """Prevents the paper's fault: system:authenticated makes the per-namespace binding decoration (E-13)."""
+    assert constraints()["groups"] == []
+    assert constraints()["users"] == []
+
+
+def test_required_keys_survive_pulumi() -> None:
+    """Prevents a null, which Pulumi drops and the real CRD then misses."""
+    required = {
+        "allowHostDirVolumePlugin",
+        "allowHostIPC",
+        "allowHostNetwork",
+        "allowHostPID",
+        "allowHostPorts",
+        "allowPrivilegedContainer",
+        "allowedCapabilities",
+        "defaultAddCapabilities",
+        "priority",
+        "readOnlyRootFilesystem",
+        "requiredDropCapabilities",
+        "volumes",
+    }
+    scc = one(environment("dev"), "SecurityContextConstraints").inputs
+    assert required <= scc.keys()
+    assert None not in scc.values()
+
+
+def test_differs_from_restricted_by_ipc_lock_alone() -> None:
+    """Prevents a wider SCC than the one OpenShift 4.4 gives everybody (R-3.4.3-1)."""
+    file = SHARED / "sccs" / "default-sccs.json"
+    if not file.exists():
+        pytest.skip("the default SCCs are not beside the checkout (../shared/sccs)")
+    restricted = _restricted(json.loads(file.read_text()))
+    ours = constraints()
+    differing = {key for key in ours if (ours[key] or None) != (restricted.get(key) or None)}
+    assert differing == {"allowedCapabilities", "groups"}, differing
+
+
+def _restricted(data: object) -> dict[str, object]:
+    """Return `restricted` of 4.4 wherever the file keeps it."""
+    assert isinstance(data, dict)
+    for scc in data["4.4"]:
+        if scc["metadata"]["name"] == "restricted":
+            return dict(scc)
+    raise AssertionError("no restricted SCC of 4.4 in the file")

@@ -1,0 +1,81 @@
+"""Verdicts on jobs."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pulumi
+import pytest
+
+from apis import kinds
+from components import outcome
+from components.outcome import JobFailedError, Wait
+from tests.support.recorded import component
+
+FAILED = {"type": "Failed", "status": "True", "message": "Job has reached the specified backoff limit"}
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (None, None),
+        ({}, None),
+        ({"conditions": [{"type": "Succeeded", "status": "True"}]}, None),
+        ({"conditions": [{**FAILED, "status": "False"}]}, None),
+        ({"conditions": [FAILED]}, FAILED["message"]),
+        ({"conditions": [{"type": "Failed", "status": "True"}]}, "Failed"),
+    ],
+)
+def test_failure_is_the_condition_that_is_true(status: Mapping[str, Any] | None, message: str | None) -> None:
+    """Prevents a condition that was withdrawn from failing the update, and a failure from passing."""
+    assert outcome.failure(status) == message
+
+
+def test_gate_raises_with_the_log_and_the_remedy() -> None:
+    """Prevents the next stage from running after a failed verification, and an error without its cause."""
+
+    def build() -> pulumi.Output[str]:
+        return outcome.gate(
+            "adas",
+            "mofed-test-job",
+            pulumi.Output.from_input({"conditions": [FAILED]}),
+            lambda *_: "Couldn't allocate MR",
+        )
+
+    with pytest.raises(JobFailedError) as caught:
+        component(build)
+    assert "job adas/mofed-test-job failed: Job has reached the specified backoff limit" in str(caught.value)
+    assert "Couldn't allocate MR" in str(caught.value)
+    assert "raise the workload's `run` number" in str(caught.value)
+
+
+def annotations(kind: Any, wait: Wait) -> dict[str, str]:
+    """Return a job's annotations as they resolve."""
+    seen: list[Any] = []
+
+    def build() -> None:
+        made = outcome.job_annotations(kind, wait, timeout=60, after=["a", "b"])
+        pulumi.Output.from_input(made).apply(lambda known: seen.append(dict(known)))
+
+    component(build)
+    return dict(seen[0])
+
+
+def test_finished_waits_for_either_end() -> None:
+    """Prevents waiting for success alone, which on a failed job only ends at its timeout."""
+    assert annotations(kinds.MPI_JOB_V1ALPHA2, Wait.FINISHED) == {
+        "hpc.pulumi/after": "a b",
+        "pulumi.com/timeoutSeconds": "60",
+        "pulumi.com/waitFor": (
+            'jsonpath={.status.conditions[?((@.type=="Succeeded" || @.type=="Failed") && @.status=="True")].type}'
+        ),
+    }
+
+
+def test_started_also_accepts_running() -> None:
+    """Prevents an update from waiting for days for a training job that it only starts."""
+    assert '@.type=="Running"' in annotations(kinds.MPI_JOB_V1ALPHA2, Wait.STARTED)["pulumi.com/waitFor"]
+
+
+def test_created_waits_for_nothing() -> None:
+    """Prevents a wait that the settings declined."""
+    assert annotations(kinds.JOB, Wait.CREATED) == {"hpc.pulumi/after": "a b"}

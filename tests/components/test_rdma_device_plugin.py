@@ -1,0 +1,89 @@
+"""The shared RDMA device plugin."""
+
+import json
+
+import jsonschema
+import pulumi
+import pytest
+from pydantic import ValidationError
+
+from components.rdma_device_plugin import RdmaDevice, RdmaDevicePlugin, RdmaDevicePluginArgs, config_json
+from tests.support.recorded import SHARED, component, environment, one, spec
+
+IMAGE = "mellanox/k8s-rdma-shared-dev-plugin:v1.0.0"
+
+
+def devices(count: int) -> tuple[RdmaDevice, ...]:
+    """Return that many devices."""
+    return tuple(RdmaDevice(resource_name=f"shared_ib{port}", devices=(f"ib{port}",)) for port in range(count))
+
+
+def test_dev_offers_the_four_hcas_of_the_redpaper() -> None:
+    """Prevents a job that asks for rdma/shared_ib2 from waiting for ever (R-3.4.2-3)."""
+    data = one(environment("dev"), "ConfigMap", "rdma-devices").inputs["data"]
+    assert json.loads(data["config.json"]) == {
+        "configList": [
+            {"resourceName": f"shared_ib{port}", "rdmaHcaMax": 100, "devices": [f"ib{port}"]} for port in range(4)
+        ]
+    }
+
+
+def test_configuration_fits_the_published_schema() -> None:
+    """Prevents a configuration that today's plugin would refuse at start."""
+    file = SHARED / "crds" / "rdma_shared_device_plugin.schema.json"
+    if not file.exists():
+        pytest.skip("the plugin's schema is not beside the checkout (../shared/crds)")
+    jsonschema.validate(json.loads(config_json(devices(4))), json.loads(file.read_text()))
+
+
+def test_pods_restart_when_the_configuration_changes() -> None:
+    """Prevents a changed ConfigMap from having no effect: the plugin reads it at start only."""
+
+    def digest(count: int) -> str:
+        recorded = component(
+            lambda: RdmaDevicePlugin("rdma", RdmaDevicePluginArgs(devices=devices(count), image=IMAGE))
+        )
+        annotations = spec(recorded, "DaemonSet")["template"]["metadata"]["annotations"]
+        return str(annotations["hpc.pulumi/config-sha256"])
+
+    assert digest(4) != digest(3)
+
+
+def test_its_account_may_use_the_privileged_scc_and_no_other() -> None:
+    """Prevents a DaemonSet whose pods OpenShift never creates, the most common fault of device plugins there."""
+    recorded = environment("dev")
+    role = one(recorded, "Role", "rdma-shared-dp-ds").inputs
+    assert role["rules"] == [
+        {
+            "apiGroups": ["security.openshift.io"],
+            "resources": ["securitycontextconstraints"],
+            "resourceNames": ["privileged"],
+            "verbs": ["use"],
+        }
+    ]
+    assert spec(recorded, "DaemonSet")["template"]["spec"]["serviceAccountName"] == "rdma-shared-dp-ds"
+
+
+@pytest.mark.parametrize("name", ["shared-ib0", "", "shared.ib0"])
+def test_resource_names_are_what_the_plugin_accepts(name: str) -> None:
+    """Prevents a name that the webhook takes and the plugin refuses (E-12)."""
+    with pytest.raises(ValidationError):
+        RdmaDevice(resource_name=name, devices=("ib0",))
+
+
+def test_resource_names_are_unique() -> None:
+    """Prevents two HCAs behind one name, of which the plugin would offer only one."""
+    with pytest.raises(ValidationError, match="shared_ib0 is given twice"):
+        RdmaDevicePluginArgs(devices=devices(1) * 2, image=IMAGE)
+
+
+def test_outputs_name_the_resources() -> None:
+    """Prevents workloads from guessing the names."""
+    seen: list[list[str]] = []
+
+    def build() -> None:
+        plugin = RdmaDevicePlugin("rdma", RdmaDevicePluginArgs(devices=devices(2), image=IMAGE))
+        pulumi.Output.from_input(plugin.resources).apply(seen.append)
+
+    component(build)
+    assert seen == [["rdma/shared_ib0", "rdma/shared_ib1"]]

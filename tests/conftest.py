@@ -1,0 +1,25 @@
+"""Rules for all tests: every test has a layer, and under CI a skipped test is a failed one."""
+
+import os
+from collections.abc import Generator, Iterable
+
+import pytest
+
+_LAYERS = ("unit", "engine", "cluster")
+
+
+def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
+    """Count a test without a layer as a unit test."""
+    for item in items:
+        if not any(item.get_closest_marker(layer) for layer in _LAYERS):
+            item.add_marker(pytest.mark.unit)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Turn a skip into a failure where CI=true: a layer that silently stays away proves nothing."""
+    report = yield
+    if report.skipped and os.environ.get("CI") == "true" and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} was skipped, which CI=true does not allow: {report.longrepr}"
+    return report

@@ -1,0 +1,153 @@
+"""Settings: every rule that spans fields, and messages that say what to do."""
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from stacks.settings import Settings, SettingsError, load, parse
+from tests.support.recorded import ROOT
+
+
+def dev() -> dict[str, Any]:
+    """Return the data of the dev stack, to be broken."""
+    data: dict[str, Any] = yaml.safe_load((ROOT / "Pulumi.dev.yaml").read_text())["config"]["hpc:platform"]
+    return copy.deepcopy(data)
+
+
+def message(data: object) -> str:
+    """Return the error that `data` gives."""
+    with pytest.raises(SettingsError) as caught:
+        parse(data, "Pulumi.test.yaml")
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("stack", ["dev", "prod"])
+def test_stacks_load_without_secrets_or_engine(stack: str) -> None:
+    """Prevents a stack that only its owner, with the passphrase, can check."""
+    assert isinstance(load(stack, ROOT), Settings)
+
+
+def test_dev_is_the_lab_of_the_redpaper() -> None:
+    """Prevents the figures of R-3.4.5-6 and R-4.2-2 from drifting."""
+    lab = load("dev", ROOT)
+    assert [cluster.id for cluster in lab.storage.clusters] == ["16217308676014575381", "215057217487177715"]
+    assert lab.storage.local_cluster.id == "16217308676014575381"
+    assert str(lab.handle(lab.tenant("adas"))) == ("16217308676014575381;099B6A7A:5EB99743;path=/gpfs/ess3000_4M/adas")
+    assert [workload.job_name for stage in lab.stages for workload in stage.workloads] == [
+        "mofed-test-job",
+        "nccl-test-01x08",
+        "nccl-test-02x08",
+        "nccl-test-16x01",
+        "tf2-resnet50-02x08x02",
+        "tf2-a2d2-16x01x02-gpu",
+    ]
+
+
+def test_prod_has_tenants_and_protects_them() -> None:
+    """Prevents production from being deletable like the lab."""
+    prod = load("prod", ROOT)
+    assert prod.protect
+    assert len(prod.tenants) > 1
+    assert all(cluster.secure_ssl for cluster in prod.storage.clusters)
+
+
+def test_all_errors_are_reported_at_once_with_path_value_and_remedy() -> None:
+    """Prevents mending a file one error at a time."""
+    data = dev()
+    data["colour"] = "blue"
+    data["rdma"]["hca_max"] = 0
+    data["nodes"][5]["profile"] = "dgx9"
+    text = message(data)
+    assert "Pulumi.test.yaml: 3 wrong" in text
+    assert "hpc:platform.colour: Extra inputs are not permitted (value: 'blue'); remove it" in text
+    assert "hpc:platform.rdma.hca_max" in text
+    assert "(value: 0)" in text
+    assert "unknown hardware profile 'dgx9'; known: dgx1-v100-16gb" in text
+
+
+def test_missing_settings_are_named() -> None:
+    """Prevents an unreadable error when a new stack has no settings yet."""
+    assert "hpc:platform" in message(None)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "expected"),
+    [
+        ("namespace", "adas", "tenants: namespace 'adas' is given twice"),
+        ("mcs", "s0:c27,c24", "tenants: mcs 's0:c27,c24' is given twice"),
+        ("uid_range", {"start": 1075489000}, "overlaps"),
+        ("run_as_uid", 1075481000, "run_as_uid 1075481000 is outside uid_range 1075490000/10000"),
+    ],
+)
+def test_tenants_share_nothing(field: str, value: object, expected: str) -> None:
+    """Prevents two tenants from reading each other's files through equal ids or SELinux levels (E-17)."""
+    data = dev()
+    other = copy.deepcopy(data["tenants"][0]) | {
+        "namespace": "other",
+        "mcs": "s0:c1,c2",
+        "uid_range": {"start": 1075490000},
+        "run_as_uid": 1075491000,
+        field: value,
+    }
+    if field == "uid_range":
+        other["run_as_uid"] = 1075489500
+    other["data"] |= {"volume": "other-data-pv01"}
+    data["tenants"].append(other)
+    assert expected in message(data)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"layout": {"pods": 1, "gpus": 9}}, "layout.gpus 9 is more than the 8 of dgx1-v100-16gb"),
+        ({"tenant": "nobody"}, "has tenant 'nobody'; known: adas"),
+        ({"layout": {"pods": 2, "gpus": 8}}, "stages: job 'adas/nccl-test-02x08' is given twice"),
+        ({"program": "minesweeper"}, "program"),
+    ],
+)
+def test_workloads_fit_the_platform(change: dict[str, Any], expected: str) -> None:
+    """Prevents a job that can never be placed, or that two settings claim."""
+    data = dev()
+    data["stages"][1]["workloads"][0] |= change
+    assert expected in message(data)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"hca": "mlx5_7"}, "hca 'mlx5_7' is not one of dgx1-v100-16gb: mlx5_0, mlx5_1, mlx5_2, mlx5_3"),
+        ({"client_node": "worker03.ocp4.scale.ibm.com"}, "is not a GPU node"),
+        ({"client_node": "dgx02.ocp4.scale.ibm.com"}, "name two nodes"),
+    ],
+)
+def test_rdma_test_names_two_gpu_nodes_and_an_hca(change: dict[str, Any], expected: str) -> None:
+    """Prevents a bandwidth test of a node with itself, which proves nothing about the fabric."""
+    data = dev()
+    data["stages"][0]["workloads"][0] |= change
+    assert expected in message(data)
+
+
+def test_cluster_ids_are_strings() -> None:
+    """Prevents 16217308676014575381 from being rounded on its way through JSON numbers (policy 10)."""
+    data = dev()
+    data["storage"]["clusters"][0]["id"] = 16217308676014575381
+    assert "storage.clusters.0.id" in message(data)
+
+
+def test_exactly_one_cluster_is_local() -> None:
+    """Prevents volume handles that begin with another cluster's id."""
+    data = dev()
+    del data["storage"]["clusters"][0]["primary"]
+    assert "give one to the local cluster alone" in message(data)
+
+
+def test_unknown_stack_names_the_known_ones(tmp_path: Path) -> None:
+    """Prevents a bare FileNotFoundError."""
+    with pytest.raises(SettingsError, match=r"Pulumi\.nosuch\.yaml is missing; known stacks: dev, prod"):
+        load("nosuch", ROOT)
+    (tmp_path / "Pulumi.bad.yaml").write_text("config: [")
+    with pytest.raises(SettingsError, match="is not YAML"):
+        load("bad", tmp_path)
