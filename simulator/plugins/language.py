@@ -1,0 +1,292 @@
+"""The offline language host: runs Python programs and policy packs for the engine (service LanguageRuntime)."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+from queue import SimpleQueue
+from typing import IO, Any
+
+import grpc
+from google.protobuf import empty_pb2, json_format
+from pulumi.runtime.proto import language_pb2 as messages
+from pulumi.runtime.proto import language_pb2_grpc, plugin_pb2
+from typing_extensions import override
+
+from simulator.plugins import interpreters
+from simulator.plugins.program import LOGGED
+from simulator.plugins.serving import engine_address, serve
+
+RUNNER = Path(__file__).with_name("program.py")
+
+
+def serve_language(arguments: list[str]) -> None:
+    """Serve until the engine says stop, then end every program that still runs."""
+    servicer = LanguageServicer(engine_address(arguments))
+    serve(
+        lambda server: language_pb2_grpc.add_LanguageRuntimeServicer_to_server(servicer, server),
+        on_stop=servicer.stop,
+    )
+
+
+def run_description(request: messages.RunRequest, engine: str) -> dict[str, Any]:
+    """Return the arguments of `pulumi.runtime.Settings` for this run, as the child reads them from its command line."""
+    return {
+        "project": request.project,
+        "stack": request.stack,
+        "organization": request.organization or "organization",
+        "root_directory": request.info.root_directory,
+        "parallel": request.parallel,
+        "monitor": request.monitor_address,
+        "engine": engine,
+        "dry_run": request.dryRun,
+    }
+
+
+def program_path(info: messages.ProgramInfo) -> Path:
+    """Return the program: a folder with a `__main__.py`, or the file that `main` in Pulumi.yaml names."""
+    return Path(info.program_directory) / info.entry_point
+
+
+def outcome(status: int) -> messages.RunResponse:
+    """Say what the engine is told about a program's end. `bail` says that the error is already in its log."""
+    if status == 0:
+        return messages.RunResponse()
+    if status == LOGGED:
+        return messages.RunResponse(bail=True)
+    if status < 0:
+        number = signal.Signals(-status).name
+        return messages.RunResponse(error=f"The program was ended by {number} before it finished.")
+    return messages.RunResponse(error=f"The program ended with exit status {status}; its own output says why.")
+
+
+class LanguageServicer(language_pb2_grpc.LanguageRuntimeServicer):
+    """One per command of the engine. Programs and policy packs are child processes."""
+
+    def __init__(self, engine: str) -> None:
+        self._engine = engine
+        self._children: set[subprocess.Popen[bytes]] = set()
+        self._lock = threading.Lock()
+
+    def stop(self) -> None:
+        """End the children that still run."""
+        with self._lock:
+            children = list(self._children)
+        for child in children:
+            child.kill()
+
+    @override
+    def Handshake(
+        self, request: messages.LanguageHandshakeRequest, context: grpc.ServicerContext
+    ) -> messages.LanguageHandshakeResponse:
+        """Return the engine's address may come here rather than on the command line."""
+        self._engine = request.engine_address or self._engine
+        return messages.LanguageHandshakeResponse()
+
+    @override
+    def GetPluginInfo(self, request: empty_pb2.Empty, context: grpc.ServicerContext) -> plugin_pb2.PluginInfo:
+        """Return the version is the SDK's: that is the protocol this host speaks."""
+        return plugin_pb2.PluginInfo(version=version("pulumi"))
+
+    @override
+    def GetRequiredPackages(
+        self, request: messages.GetRequiredPackagesRequest, context: grpc.ServicerContext
+    ) -> messages.GetRequiredPackagesResponse:
+        """Return the resource plugins of the packages installed in the program's environment."""
+        python = self._interpreter(request.info, context)
+        return messages.GetRequiredPackagesResponse(
+            packages=[
+                plugin_pb2.PackageDependency(name=item.name, kind="resource", version=item.version, server=item.server)
+                for item in interpreters.required_plugins(python)
+            ]
+        )
+
+    @override
+    def GetRequiredPlugins(
+        self, request: messages.GetRequiredPluginsRequest, context: grpc.ServicerContext
+    ) -> messages.GetRequiredPluginsResponse:
+        """As GetRequiredPackages, for engines that still ask this way."""
+        python = self._interpreter(request.info, context)
+        return messages.GetRequiredPluginsResponse(
+            plugins=[
+                plugin_pb2.PluginDependency(name=item.name, kind="resource", version=item.version, server=item.server)
+                for item in interpreters.required_plugins(python)
+            ]
+        )
+
+    @override
+    def Run(self, request: messages.RunRequest, context: grpc.ServicerContext) -> messages.RunResponse:
+        """Run the program to its end, in its own interpreter and working directory."""
+        python = self._interpreter(request.info, context)
+        environment = os.environ | {
+            "PULUMI_CONFIG": json.dumps(dict(request.config)),
+            "PULUMI_CONFIG_SECRET_KEYS": json.dumps(list(request.configSecretKeys)),
+        }
+        child = subprocess.Popen(
+            [
+                *(str(python), "-u", str(RUNNER), json.dumps(run_description(request, self._engine))),
+                *(str(program_path(request.info)), *request.args),
+            ],
+            cwd=request.pwd or request.info.program_directory,
+            env=environment,
+            stdin=subprocess.PIPE,
+        )
+        with self._watched(child, context):
+            return outcome(child.wait())
+
+    @override
+    def RunPlugin(
+        self, request: messages.RunPluginRequest, context: grpc.ServicerContext
+    ) -> Iterator[messages.RunPluginResponse]:
+        """Run a policy pack (or another plugin written in Python) and pass on what it prints."""
+        python = self._interpreter(request.info, context)
+        folder = request.info.program_directory
+        command = [str(python), "-u", folder, *request.args]
+        if request.kind == "analyzer":
+            command = [str(python), "-u", "-m", "pulumi.policy", *request.args, folder]
+        child = subprocess.Popen(
+            command,
+            cwd=folder if request.kind == "analyzer" else request.pwd,
+            env=dict(item.split("=", 1) for item in request.env) or None,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        with self._watched(child, context):
+            yield from _output(child)
+            yield messages.RunPluginResponse(exitcode=child.wait())
+
+    @override
+    def About(self, request: messages.AboutRequest, context: grpc.ServicerContext) -> messages.AboutResponse:
+        """Return the interpreter, and that this is not the official host."""
+        python = self._interpreter(request.info, context)
+        return messages.AboutResponse(
+            executable=str(python),
+            version=interpreters.python_version(python),
+            metadata={"languageHost": "offline stand-in of this repository (simulator/plugins)"},
+        )
+
+    @override
+    def InstallDependencies(
+        self, request: messages.InstallDependenciesRequest, context: grpc.ServicerContext
+    ) -> Iterator[messages.InstallDependenciesResponse]:
+        """`pip install -r requirements.txt` in the program's environment, made first if it does not exist."""
+        info = request.info
+        folder = Path(request.directory or info.program_directory)
+        virtualenv = json_format.MessageToDict(info.options).get("virtualenv")
+        if virtualenv and not (Path(info.root_directory) / virtualenv).exists():
+            target = str(Path(info.root_directory) / virtualenv)
+            yield from self._install([sys.executable, "-m", "venv", target], folder, context)
+        requirements = folder / "requirements.txt"
+        if requirements.exists():
+            python = str(self._interpreter(info, context))
+            yield from self._install([python, "-m", "pip", "install", "-r", str(requirements)], folder, context)
+
+    @override
+    def GetProgramDependencies(
+        self, request: messages.GetProgramDependenciesRequest, context: grpc.ServicerContext
+    ) -> messages.GetProgramDependenciesResponse:
+        """Every package of the environment (pip does not record which were asked for)."""
+        python = self._interpreter(request.info, context)
+        return messages.GetProgramDependenciesResponse(
+            dependencies=[
+                messages.DependencyInfo(name=name, version=number)
+                for name, number in sorted(interpreters.packages(python).items())
+            ]
+        )
+
+    @override
+    def RuntimeOptionsPrompts(
+        self, request: messages.RuntimeOptionsRequest, context: grpc.ServicerContext
+    ) -> messages.RuntimeOptionsResponse:
+        """No questions: the options are in Pulumi.yaml."""
+        return messages.RuntimeOptionsResponse()
+
+    @override
+    def Cancel(self, request: empty_pb2.Empty, context: grpc.ServicerContext) -> empty_pb2.Empty:
+        """Return the engine gives up the command: end the children."""
+        self.stop()
+        return empty_pb2.Empty()
+
+    def _install(
+        self, command: list[str], folder: Path, context: grpc.ServicerContext
+    ) -> Iterator[messages.InstallDependenciesResponse]:
+        child = subprocess.Popen(
+            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        with self._watched(child, context):
+            for _, chunk in _chunks({"stdout": _pipe(child.stdout)}):
+                yield messages.InstallDependenciesResponse(stdout=chunk)
+            status = child.wait()
+        if status != 0:
+            context.abort(grpc.StatusCode.UNKNOWN, f"{' '.join(command)} ended with exit status {status}")
+
+    def _interpreter(self, info: messages.ProgramInfo, context: grpc.ServicerContext) -> Path:
+        options = json_format.MessageToDict(info.options)
+        try:
+            return interpreters.interpreter(info.root_directory, options)
+        except interpreters.MissingInterpreterError as error:
+            context.abort(grpc.StatusCode.FAILED_PRECONDITION, str(error))
+            raise
+
+    def _watched(self, child: subprocess.Popen[bytes], context: grpc.ServicerContext) -> "_Watched":
+        context.add_callback(child.kill)
+        return _Watched(child, self._children, self._lock)
+
+
+class _Watched:
+    """Keeps a child in the set of those to end, for as long as it runs."""
+
+    def __init__(
+        self, child: subprocess.Popen[bytes], children: set[subprocess.Popen[bytes]], lock: threading.Lock
+    ) -> None:
+        self._child, self._children, self._lock = child, children, lock
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._children.add(self._child)
+
+    def __exit__(self, *_: object) -> None:
+        if self._child.poll() is None:
+            self._child.kill()
+            self._child.wait()
+        with self._lock:
+            self._children.discard(self._child)
+
+
+def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
+    assert stream is not None, "the child was started with pipes"  # noqa: S101
+    return stream
+
+
+def _output(child: subprocess.Popen[bytes]) -> Iterator[messages.RunPluginResponse]:
+    for name, chunk in _chunks({"stdout": _pipe(child.stdout), "stderr": _pipe(child.stderr)}):
+        if name == "stdout":
+            yield messages.RunPluginResponse(stdout=chunk)
+        else:
+            yield messages.RunPluginResponse(stderr=chunk)
+
+
+def _chunks(streams: dict[str, IO[bytes]]) -> Iterator[tuple[str, bytes]]:
+    """Say what the streams give, as it comes, until all are closed."""
+    queue: SimpleQueue[tuple[str, bytes]] = SimpleQueue()
+
+    def pump(name: str, stream: IO[bytes]) -> None:
+        while chunk := os.read(stream.fileno(), 65536):
+            queue.put((name, chunk))
+        queue.put((name, b""))
+
+    for name, stream in streams.items():
+        threading.Thread(target=pump, args=(name, stream), daemon=True).start()
+    still_open = len(streams)
+    while still_open:
+        name, chunk = queue.get()
+        if chunk:
+            yield name, chunk
+        else:
+            still_open -= 1

@@ -1,0 +1,232 @@
+"""JSONPath as `pulumi.com/waitFor: jsonpath={...}` uses it: RFC 9535 without its functions (pure)."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+_TOKEN = re.compile(
+    r"""\s*(?:
+    (?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
+  | (?P<number>-?\d+(?:\.\d+)?)
+  | (?P<sign>\.\.|&&|\|\||==|!=|<=|>=|[\[\].*?@$()<>!:,])
+  | (?P<name>[A-Za-z_][\w-]*)
+    )""",
+    re.VERBOSE,
+)
+_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    "==": lambda left, right: bool(left == right),
+    "!=": lambda left, right: bool(left != right),
+    "<": lambda left, right: _ordered(left, right) and bool(left < right),
+    ">": lambda left, right: _ordered(left, right) and bool(left > right),
+    "<=": lambda left, right: left == right or (_ordered(left, right) and bool(left < right)),
+    ">=": lambda left, right: left == right or (_ordered(left, right) and bool(left > right)),
+}
+_LITERALS = {"true": True, "false": False, "null": None}
+_NOTHING = object()
+
+Select = Callable[[Any], list[Any]]
+Test = Callable[[Any], bool]
+
+
+class BadPathError(ValueError):
+    """The expression is not JSONPath (as far as it is understood here)."""
+
+
+def compile_path(expression: str) -> Select:
+    """Return a function from a value to what the path selects in it. Raises BadPathError."""
+    text = expression.strip()
+    parser = _Parser(text if text.startswith("$") else f"${text}")
+    parser.expect("$")
+    select = parser.segments()
+    parser.end()
+    return select
+
+
+def _ordered(left: Any, right: Any) -> bool:
+    numbers = (int, float)
+    return (isinstance(left, str) and isinstance(right, str)) or (
+        isinstance(left, numbers) and isinstance(right, numbers)
+    )
+
+
+@dataclass(frozen=True)
+class _Token:
+    kind: str
+    text: str
+    at: int
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._tokens = list(self._split())
+        self._next = 0
+
+    def _split(self) -> Iterator[_Token]:
+        position = 0
+        while position < len(self._text.rstrip()):
+            match = _TOKEN.match(self._text, position)
+            if match is None:
+                raise BadPathError(f"{self._text!r} is not JSONPath from {self._text[position:]!r} on")
+            kind = match.lastgroup or ""
+            yield _Token(kind, match.group(kind), position)
+            position = match.end()
+
+    def _peek(self, ahead: int = 0) -> _Token:
+        index = self._next + ahead
+        return self._tokens[index] if index < len(self._tokens) else _Token("end", "", len(self._text))
+
+    def _take(self) -> _Token:
+        token = self._peek()
+        self._next += 1
+        return token
+
+    def _accept(self, text: str) -> bool:
+        if self._peek().kind == "sign" and self._peek().text == text:
+            self._next += 1
+            return True
+        return False
+
+    def expect(self, text: str) -> None:
+        if not self._accept(text):
+            found = self._peek()
+            raise BadPathError(f"{self._text!r}: expected {text!r} at {found.at}, found {found.text or 'the end'!r}")
+
+    def end(self) -> None:
+        if self._peek().kind != "end":
+            raise BadPathError(f"{self._text!r}: {self._text[self._peek().at :]!r} is not understood")
+
+    def segments(self) -> Select:
+        """`.name`, `.*`, `[...]`, `..name`, any number of them."""
+        steps: list[Select] = []
+        while self._peek().kind == "sign" and self._peek().text in (".", "..", "["):
+            deep = self._peek().text == ".."
+            if self._accept(".") or self._accept(".."):
+                step = self._bracket() if deep and self._peek().text == "[" else self._named()
+            else:
+                step = self._bracket()
+            steps.append(_deep(step) if deep else step)
+
+        def select(value: Any) -> list[Any]:
+            found = [value]
+            for step in steps:
+                found = [item for entry in found for item in step(entry)]
+            return found
+
+        return select
+
+    def _named(self) -> Select:
+        token = self._take()
+        if token.text == "*" and token.kind == "sign":
+            return _children
+        if token.kind != "name":
+            raise BadPathError(f"{self._text!r}: expected a name at {token.at}")
+        return _member(token.text)
+
+    def _bracket(self) -> Select:
+        self.expect("[")
+        selectors = [self._selector()]
+        while self._accept(","):
+            selectors.append(self._selector())
+        self.expect("]")
+        return lambda value: [item for selector in selectors for item in selector(value)]
+
+    def _selector(self) -> Select:
+        if self._accept("*"):
+            return _children
+        if self._accept("?"):
+            test = self._either()
+            return lambda value: [item for item in _children(value) if test(item)]
+        token = self._peek()
+        if token.kind == "text":
+            return _member(_unquote(self._take().text))
+        if token.kind == "number" or token.text == ":":
+            return self._index()
+        raise BadPathError(f"{self._text!r}: expected a selector at {token.at}, found {token.text or 'the end'!r}")
+
+    def _index(self) -> Select:
+        bounds: list[int | None] = [self._integer()]
+        while self._accept(":"):
+            bounds.append(self._integer())
+        if len(bounds) == 1:
+            index = bounds[0] or 0
+            return lambda value: value[index:][:1] if isinstance(value, list) and -len(value) <= index else []
+        return lambda value: value[slice(*bounds)] if isinstance(value, list) else []
+
+    def _integer(self) -> int | None:
+        return int(self._take().text) if self._peek().kind == "number" else None
+
+    def _either(self) -> Test:
+        tests = [self._both()]
+        while self._accept("||"):
+            tests.append(self._both())
+        return lambda item: any(test(item) for test in tests)
+
+    def _both(self) -> Test:
+        tests = [self._basic()]
+        while self._accept("&&"):
+            tests.append(self._basic())
+        return lambda item: all(test(item) for test in tests)
+
+    def _basic(self) -> Test:
+        if self._accept("!"):
+            inner = self._basic()
+            return lambda item: not inner(item)
+        if self._accept("("):
+            test = self._either()
+            self.expect(")")
+            return test
+        left, is_path = self._operand()
+        operator = self._peek().text
+        if self._peek().kind == "sign" and operator in _COMPARISONS:
+            self._take()
+            right, _ = self._operand()
+            compare = _COMPARISONS[operator]
+            return lambda item: compare(_single(left(item)), _single(right(item)))
+        if not is_path:
+            raise BadPathError(f"{self._text!r}: a value alone is no test")
+        return lambda item: bool(left(item))
+
+    def _operand(self) -> tuple[Select, bool]:
+        if self._accept("@"):
+            return self.segments(), True
+        token = self._take()
+        value: Any
+        if token.kind == "text":
+            value = _unquote(token.text)
+        elif token.kind == "number":
+            value = float(token.text) if "." in token.text else int(token.text)
+        elif token.kind == "name" and token.text in _LITERALS:
+            value = _LITERALS[token.text]
+        else:
+            raise BadPathError(f"{self._text!r}: expected a value or @ at {token.at}; functions are not supported")
+        return lambda _: [value], False
+
+
+def _single(found: list[Any]) -> Any:
+    return found[0] if found else _NOTHING
+
+
+def _unquote(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text[1:-1])
+
+
+def _member(name: str) -> Select:
+    return lambda value: [value[name]] if isinstance(value, dict) and name in value else []
+
+
+def _children(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return list(value) if isinstance(value, list) else []
+
+
+def _descend(value: Any) -> Iterator[Any]:
+    yield value
+    for child in _children(value):
+        yield from _descend(child)
+
+
+def _deep(step: Select) -> Select:
+    return lambda value: [item for inner in _descend(value) for item in step(inner)]
