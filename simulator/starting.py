@@ -129,9 +129,9 @@ class _Start:
         try:
             self._wait(lambda: api.answers("/readyz"), "the API server's start")
             self._ensure(self._plan.controller_manager())
-            if self._spec.schedules:
-                self._ensure(self._plan.scheduler(), self._plan.kwok())
             self._bootstrap(connect)
+            if self._spec.schedules:  # kwok's rights come with the bootstrap; without them it waits a second
+                self._ensure(self._plan.scheduler(), self._plan.kwok())
             self._wait(
                 lambda: api.answers("/api/v1/namespaces/default/serviceaccounts/default"),
                 "the controller-manager's start",
