@@ -72,7 +72,6 @@ KUBELET = Identity(
         Rule(("", "events.k8s.io"), ("events",), ("create", "update", "patch")),
         Rule(("coordination.k8s.io",), ("leases",), OWN),
         Rule(("kwok.x-k8s.io",), ("logs",), OWN),
-        Rule(("kwok.x-k8s.io",), ("logs/status",), ("update", "patch")),
     ),
 )
 
@@ -113,6 +112,7 @@ MACHINE_CONFIG = Identity(
         Rule((kinds.MACHINE_CONFIG.group,), ("machineconfigpools/status",), ("update", "patch")),
         Rule(("",), ("nodes",), (*READ, "patch")),
         Rule(("",), ("pods",), READ),
+        # A node is drained before it changes.
         Rule(("",), ("pods/eviction",), ("create",)),
     ),
 )
@@ -146,13 +146,19 @@ def service_account(namespace: str, name: str) -> Manifest:
     }
 
 
-def cluster_role_binding(name: str, subject: Manifest, role: str | None = None) -> Manifest:
-    """Return a binding of ClusterRole `role` (of the same name unless given) to `subject`."""
+def use_scc(*names: str) -> Rule:
+    """Return the rule that lets pods of an account run under these security context constraints."""
+    scc = kinds.SECURITY_CONTEXT_CONSTRAINTS
+    return Rule((scc.group,), (scc.plural,), ("use",), names)
+
+
+def cluster_role_binding(name: str, subject: Manifest) -> Manifest:
+    """Return a binding of the ClusterRole of the same name to `subject`."""
     return {
         "apiVersion": kinds.CLUSTER_ROLE_BINDING.api_version,
         "kind": kinds.CLUSTER_ROLE_BINDING.kind,
         "metadata": {"name": name},
-        "roleRef": {"apiGroup": kinds.CLUSTER_ROLE.group, "kind": kinds.CLUSTER_ROLE.kind, "name": role or name},
+        "roleRef": {"apiGroup": kinds.CLUSTER_ROLE.group, "kind": kinds.CLUSTER_ROLE.kind, "name": name},
         "subjects": [subject],
     }
 

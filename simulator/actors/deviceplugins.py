@@ -1,0 +1,83 @@
+"""The kubelet's device manager: a node offers what the device plugins whose pods run there offer, and no longer."""
+
+import json
+import logging
+
+from apis import kinds
+from simulator import names
+from simulator.actors import devices, images, pods
+from simulator.actors.api import ApiError, Object
+from simulator.actors.informer import Key, Loop
+from simulator.actors.runtime import Runtime
+
+log = logging.getLogger(__name__)
+
+RDMA_MOUNT = "/k8s-rdma-shared-dev-plugin"
+RDMA_FILE = "config.json"
+
+
+class DevicePlugins:
+    """Patches `capacity` and `allocatable` of nodes, and reads the RDMA plugin's configuration when its pod starts."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._nodes = Loop("device plugins", self._advertise)
+        self._plugins = Loop("rdma plugin", self._start_plugin)
+
+    def start(self) -> None:
+        """Start; the runtime's caches must be in."""
+        self._nodes.start()
+        self._plugins.start()
+        self._runtime.nodes.on_change(lambda key, _old, node: self._nodes.add(key) if node else None)
+        self._runtime.pods.on_change(self._pod_changed)
+
+    def _pod_changed(self, key: Key, old: Object | None, pod: Object | None) -> None:
+        was, now = old is not None and pods.runs(old), pod is not None and pods.runs(pod)
+        some = pod or old
+        if some is None or not (was or now):
+            return
+        played = pods.basename(pods.image(some))
+        if played in images.RDMA_PLUGINS and pod is not None:
+            self._plugins.add(key)
+        if played in images.RDMA_PLUGINS | images.GPU_PLUGINS | images.GPU_DRIVERS:
+            self._nodes.add(("", pods.node_name(some)))
+
+    def _advertise(self, key: Key) -> None:
+        node = self._runtime.nodes.get(key[1])
+        if node is None:
+            return
+        wanted = devices.offered(self._runtime.profile(node), self._runtime.running_on(key[1]))
+        if patch := devices.capacity_patch(node, wanted):
+            self._runtime.kubelet.patch(kinds.NODE, key[1], patch, sub="status")
+            log.info("%s offers %s", key[1], patch["status"]["allocatable"])
+
+    def _start_plugin(self, key: Key) -> None:
+        """Read the configuration once, as the plugin does: a later change needs a new pod."""
+        namespace, name = key
+        pod = self._runtime.pods.get(name, namespace)
+        if pod is None or not pods.runs(pod) or names.RDMA_CONFIG in pods.annotations(pod):
+            return
+        try:
+            changes = {names.RDMA_CONFIG: json.dumps(devices.rdma_resources(self._mounted(pod)), sort_keys=True)}
+        except ValueError as error:
+            log.warning("%s/%s ends: %s", namespace, name, error)
+            changes = {names.EXIT_CODE: "1", names.RUN_FOR: "0s", names.TERMINATION_MESSAGE: str(error)}
+        try:
+            self._runtime.kubelet.annotate(kinds.POD, name, dict(changes), namespace)
+        except ApiError as error:
+            if not error.missing:
+                raise
+
+    def _mounted(self, pod: Object) -> str:
+        """Return the text of config.json as the pod sees it; read from the server, since a cache may lag behind."""
+        container = pod["spec"]["containers"][0]
+        mounts = {mount["mountPath"].rstrip("/"): mount["name"] for mount in container.get("volumeMounts") or []}
+        for volume in pod["spec"].get("volumes") or []:
+            if volume["name"] == mounts.get(RDMA_MOUNT) and "configMap" in volume:
+                found = self._runtime.kubelet.find(
+                    kinds.CONFIG_MAP, volume["configMap"]["name"], pod["metadata"]["namespace"]
+                )
+                text: str | None = ((found or {}).get("data") or {}).get(RDMA_FILE)
+                if text is not None:
+                    return text
+        raise ValueError(f"open {RDMA_MOUNT}/{RDMA_FILE}: no such file or directory")

@@ -1,0 +1,72 @@
+"""What device plugins offer on a node, from the pods that run there: pure functions."""
+
+import json
+import re
+from collections.abc import Iterable
+
+from apis import names as platform
+from hardware.profiles import Profile
+from simulator import names
+from simulator.actors import images, pods
+from simulator.actors.api import Object
+
+_RESOURCE_NAME = re.compile(r"^[a-zA-Z0-9_]+$")
+
+
+def rdma_resources(text: str) -> dict[str, int]:
+    """Return resource name -> number of the RDMA shared device plugin's `config.json`.
+
+    Raise ValueError as the plugin refuses to start: not JSON, no name, a name given twice, neither or both of
+    `devices` and `selectors`. An entry that no device fits is offered all the same, as by the plugin itself.
+    """
+    try:
+        entries = json.loads(text)["configList"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"config.json: no configList can be read ({error})") from None
+    found: dict[str, int] = {}
+    for entry in entries:
+        name, number = entry.get("resourceName", ""), entry.get("rdmaHcaMax", 0)
+        if not _RESOURCE_NAME.match(name):
+            raise ValueError(f"config.json: resourceName {name!r} must match {_RESOURCE_NAME.pattern}")
+        full = f"{entry.get('resourcePrefix') or 'rdma'}/{name}"
+        if full in found:
+            raise ValueError(f"config.json: resourceName {name!r} is given twice")
+        if bool(entry.get("devices")) == bool(entry.get("selectors")):
+            raise ValueError(f"config.json: {name} needs either devices or selectors")
+        if not isinstance(number, int) or number < 0:
+            raise ValueError(f"config.json: rdmaHcaMax of {name} is {number!r}; it must be a number, 0 or more")
+        found[full] = number
+    return found
+
+
+def offered(profile: Profile | None, running: Iterable[Object]) -> dict[str, int]:
+    """Return what the plugins among the pods `running` on a node offer there.
+
+    GPUs need the driver's pod as well as the plugin's, and a machine that has some; RDMA devices are what the
+    plugin's pod read at its start, which the runtime keeps as an annotation.
+    """
+    there = list(running)
+    played = {pods.basename(pods.image(pod)) for pod in there}
+    found: dict[str, int] = {}
+    if profile and images.GPU_DRIVERS & played and images.GPU_PLUGINS & played:
+        found[platform.GPU_RESOURCE] = profile.gpus
+    for pod in there:
+        if pods.basename(pods.image(pod)) in images.RDMA_PLUGINS:
+            found.update(json.loads(pods.annotations(pod).get(names.RDMA_CONFIG, "{}")))
+    return found
+
+
+def capacity_patch(node: Object, wanted: dict[str, int]) -> Object | None:
+    """Return the status patch that gives a node exactly these device resources, or None if it has them.
+
+    A resource whose plugin went is set to 0. (The kubelet sets allocatable to 0 at once and forgets the capacity
+    after five minutes; here both are at once.)
+    """
+    status = node.get("status") or {}
+    have = {
+        name: str(value)
+        for name, value in (status.get("allocatable") or {}).items()
+        if name == platform.GPU_RESOURCE or name.startswith(platform.RDMA_PREFIX)
+    }
+    target = dict.fromkeys(have, "0") | {name: str(number) for name, number in wanted.items()}
+    return None if target == have else {"status": {"capacity": target, "allocatable": target}}

@@ -1,0 +1,12 @@
+"""Last parts of the image repositories whose pods the actors play, whatever registry they come from."""
+
+NFD_OPERATORS = frozenset({"cluster-nfd-operator", "ose-cluster-nfd-operator", "origin-cluster-nfd-operator"})
+NFD_OPERANDS = frozenset({"node-feature-discovery", "ose-node-feature-discovery", "origin-node-feature-discovery"})
+SRO_OPERATORS = frozenset({"special-resource-operator"})
+GPU_DRIVERS = frozenset({"nvidia-driver-container", "driver"})
+GPU_PLUGINS = frozenset({"k8s-device-plugin"})
+RDMA_PLUGINS = frozenset({"k8s-rdma-shared-dev-plugin"})
+MPI_OPERATORS = frozenset({"mpi-operator"})
+CSI_OPERATORS = frozenset({"ibm-spectrum-scale-csi-operator"})
+CSI_DRIVERS = {"spectrumscale.csi.ibm.com": frozenset({"ibm-spectrum-scale-csi-driver"})}
+"""CSI driver name -> images whose pod on a node registers it there."""

@@ -1,0 +1,130 @@
+"""The kubelet of every node: decides when a pod's containers start and how they end; kwok's stages do it.
+
+It reads the cluster and sets annotations (`simulator.names`), so a new process goes on where an old one was killed.
+"""
+
+import hashlib
+import logging
+from datetime import UTC, datetime
+
+from apis import kinds
+from simulator import names
+from simulator.actors import launcher, pods, sim_kinds, volumes, workload
+from simulator.actors.api import ApiError, Object
+from simulator.actors.informer import Key, Loop, key_of
+from simulator.actors.podlogs import PodLogs
+from simulator.actors.runtime import Runtime
+
+log = logging.getLogger(__name__)
+
+THREADS = 4
+
+
+class Kubelet:
+    """Opens the gates of pods: volumes, init containers, and the end of work that ends."""
+
+    def __init__(self, runtime: Runtime, logs: PodLogs) -> None:
+        self._runtime = runtime
+        self._logs = logs
+        self._loop = Loop("kubelet", self._reconcile, threads=THREADS)
+        self._waiting: set[Key] = set()
+        self._told: dict[Key, str] = {}
+
+    def start(self) -> None:
+        """Start; the runtime's caches must be in."""
+        self._loop.start()
+        self._runtime.pods.on_change(self._pod_changed)
+        for cache in self._runtime.caches[2:]:
+            cache.on_change(lambda *_: self._wake())
+
+    def _pod_changed(self, key: Key, old: Object | None, pod: Object | None) -> None:
+        if pod is None:
+            self._waiting.discard(key)
+            self._told.pop(key, None)
+        elif pods.node_name(pod):
+            self._loop.add(key)
+        # A plugin or a worker that starts or goes may be what another pod waits for.
+        if (old is not None and pods.runs(old)) != (pod is not None and pods.runs(pod)):
+            self._wake()
+
+    def _wake(self) -> None:
+        for key in tuple(self._waiting):
+            self._loop.add(key)
+
+    def _reconcile(self, key: Key) -> None:
+        namespace, name = key
+        pod = self._runtime.pods.get(name, namespace)
+        if pod is None or not pods.node_name(pod) or pods.deleting(pod):
+            return
+        wanted = self._wanted(key, pod)
+        have = pods.annotations(pod)
+        changes = {name: value for name, value in wanted.items() if have.get(name) != value}
+        if not changes:
+            return
+        try:
+            self._runtime.kubelet.annotate(kinds.POD, name, changes, namespace)
+        except ApiError as error:
+            if not error.missing:
+                raise
+
+    def _wanted(self, key: Key, pod: Object) -> dict[str, str | None]:
+        """Return the annotations that the pod should have now."""
+        have = pods.annotations(pod)
+        if pods.crashed(pod):
+            return self._ending(pod) if pods.finite(pod) else dict.fromkeys((names.EXIT_CODE, names.RUN_FOR))
+        if pods.phase(pod) != "Pending":
+            return {}
+        if have.get(names.VOLUMES) != names.READY:
+            # Later additions to the waiting set are seen only if the pod is in it before the look.
+            self._waiting.add(key)
+            if trouble := volumes.missing(pod, self._runtime):
+                self._tell(key, pod, trouble[0])
+                return {}
+        wanted: dict[str, str | None] = {names.VOLUMES: names.READY, names.PLAYED_BY: "kwok and simulator.actors"}
+        if pod["spec"].get("initContainers"):
+            self._waiting.add(key)
+            if launcher.waits_for_workers(pod, self._runtime):
+                return wanted
+            wanted[names.INIT] = names.DONE
+        self._waiting.discard(key)
+        return wanted | (self._ending(pod) if pods.finite(pod) and names.EXIT_CODE not in have else {})
+
+    def _ending(self, pod: Object) -> dict[str, str | None]:
+        node = self._runtime.nodes.get(pods.node_name(pod)) or {"metadata": {}}
+        ended = workload.outcome(pod, node, self._runtime.settings.run_seconds)
+        self._logs.set_lines(pod, ended.lines)
+        return {
+            names.EXIT_CODE: str(ended.exit_code),
+            names.RUN_FOR: f"{ended.seconds:g}s",
+            names.TERMINATION_MESSAGE: workload.message_shown(pod, ended) or None,
+        }
+
+    def _tell(self, key: Key, pod: Object, why: str) -> None:
+        if self._told.get(key) == why:
+            return
+        self._told[key] = why
+        namespace, name = key_of(pod)
+        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        event = {
+            "metadata": {"name": f"{name}.{hashlib.sha256(why.encode()).hexdigest()[:12]}", "namespace": namespace},
+            "involvedObject": {
+                "apiVersion": "v1",
+                "kind": "Pod",
+                "name": name,
+                "namespace": namespace,
+                "uid": pod["metadata"]["uid"],
+            },
+            "type": "Warning",
+            "reason": "FailedMount",
+            "message": why,
+            "source": {"component": "kubelet", "host": pods.node_name(pod)},
+            "firstTimestamp": now,
+            "lastTimestamp": now,
+            "count": 1,
+        }
+        log.info("%s/%s waits: %s", namespace, name, why)
+        try:
+            self._runtime.kubelet.create(sim_kinds.EVENT, event, namespace)
+        except ApiError as error:
+            if not (error.conflict or error.missing):
+                log.warning("%s", error)

@@ -1,0 +1,204 @@
+"""Machine-config controller and daemon: MachineConfigs become a rendered one, which nodes take one after another."""
+
+import logging
+
+from apis import kinds
+from simulator import names
+from simulator.actors import ignition, pods
+from simulator.actors.api import ApiError, Object
+from simulator.actors.conditions import same_status, updated
+from simulator.actors.informer import Informer, Key, Loop
+from simulator.actors.podactor import played
+from simulator.actors.runtime import Runtime
+
+log = logging.getLogger(__name__)
+
+PREFIX = "machineconfiguration.openshift.io/"
+CURRENT, DESIRED, STATE = PREFIX + "currentConfig", PREFIX + "desiredConfig", PREFIX + "state"
+WORKING, FINISHED = "Working", "Done"
+RENDERED = "rendered-"
+REBOOT_SECONDS = 0.2
+"""A real reboot takes minutes; this only makes the order visible."""
+DRAIN_CHECK_SECONDS = 1.0
+ROLES = ("master", "worker")
+
+
+class MachineConfigs:
+    """Works on one pool at a time, with the account of the controller."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._api = runtime.identity("machine-config")
+        self._loop = Loop("machine config", self._reconcile, threads=2)
+        self._configs = Informer(self._api, kinds.MACHINE_CONFIG, lambda *_: self._wake())
+        self._pools = Informer(self._api, kinds.MACHINE_CONFIG_POOL, lambda *_: self._wake())
+        self._nodes = Informer(self._api, kinds.NODE, lambda *_: self._wake())
+
+    def start(self) -> None:
+        """Start; the runtime's caches must be in."""
+        for cache in (self._configs, self._pools, self._nodes):
+            cache.start()
+        self._loop.start()
+        self._loop.add(("", ""))
+        self._runtime.pods.on_change(lambda _key, _old, pod: None if pod else self._wake())
+
+    def _wake(self) -> None:
+        for pool in self._pools.items():
+            self._loop.add(("", pool["metadata"]["name"]))
+
+    def _reconcile(self, key: Key) -> float | None:
+        if not (self._configs.synced and self._pools.synced and self._nodes.synced):
+            return 0.05
+        if not key[1]:
+            self._make_templates()
+            self._wake()
+            return None
+        pool = self._pools.get(key[1])
+        if pool is None or pods.deleting(pool):
+            return None
+        configs = self._members(pool)
+        if not configs:
+            return None
+        target = self._rendered(key[1], configs)
+        again = self._roll_out(pool, target)
+        self._show(pool, target, configs)
+        return again
+
+    def _make_templates(self) -> None:
+        """Make the configuration that a cluster comes with: one MachineConfig per role, of nothing."""
+        for role in ROLES:
+            body = {
+                "apiVersion": kinds.MACHINE_CONFIG.api_version,
+                "kind": kinds.MACHINE_CONFIG.kind,
+                "metadata": {
+                    "name": f"00-{role}",
+                    "labels": {PREFIX + "role": role},
+                    "annotations": played("machine-config controller"),
+                },
+                "spec": {"config": {"ignition": {"version": "2.2.0"}}},
+            }
+            if self._configs.get(f"00-{role}") is None:
+                self._api.apply(kinds.MACHINE_CONFIG, body)
+
+    def _members(self, pool: Object) -> list[Object]:
+        selector = pool["spec"].get("machineConfigSelector")
+        return [
+            config
+            for config in self._configs.items()
+            if not config["metadata"]["name"].startswith(RENDERED)
+            and not pods.deleting(config)
+            and ignition.selected(selector, pods.labels(config))
+        ]
+
+    def _rendered(self, pool: str, configs: list[Object]) -> Object:
+        target = ignition.render(pool, configs)
+        if self._configs.get(target["metadata"]["name"]) is None:
+            self._api.apply(kinds.MACHINE_CONFIG, target)
+            log.info("pool %s: %s", pool, target["metadata"]["name"])
+        return target
+
+    def _of_pool(self, pool: Object) -> list[Object]:
+        """Return the pool's nodes by name; a node that is a master as well is the master pool's."""
+        name, selector = pool["metadata"]["name"], pool["spec"].get("nodeSelector")
+        return sorted(
+            (
+                node
+                for node in self._nodes.items()
+                if ignition.selected(selector, pods.labels(node))
+                and (name == "master" or "node-role.kubernetes.io/master" not in pods.labels(node))
+            ),
+            key=lambda node: str(node["metadata"]["name"]),
+        )
+
+    def _roll_out(self, pool: Object, target: Object) -> float | None:
+        """Take the next node a step on; a new node starts with the configuration, without a drain."""
+        name = target["metadata"]["name"]
+        late = [node for node in self._of_pool(pool) if not _has(node, name)]
+        for node in late:
+            if CURRENT not in pods.annotations(node):
+                self._annotate(node, target)
+        late = [node for node in late if CURRENT in pods.annotations(node)]
+        if not late:
+            return None
+        node = min(late, key=lambda one: pods.annotations(one).get(STATE) != WORKING)
+        if pods.annotations(node).get(STATE) != WORKING or pods.annotations(node).get(DESIRED) != name:
+            mark = {"annotations": {DESIRED: name, STATE: WORKING}}
+            self._api.patch(kinds.NODE, node["metadata"]["name"], {"metadata": mark, "spec": {"unschedulable": True}})
+            return DRAIN_CHECK_SECONDS
+        if self._drain(node["metadata"]["name"]):
+            return DRAIN_CHECK_SECONDS
+        return self._reboot(node, target)
+
+    def _drain(self, node: str) -> bool:
+        """Evict what a drain evicts; return whether something is still there."""
+        there = [
+            pod
+            for pod in self._runtime.pods.items()
+            if pods.node_name(pod) == node
+            and pods.owner_kind(pod) not in {"DaemonSet", "Node"}
+            and pods.phase(pod) in {"Pending", "Running"}
+        ]
+        for pod in there:
+            meta = pod["metadata"]
+            if pods.deleting(pod):
+                continue
+            body = {"metadata": {"name": meta["name"], "namespace": meta["namespace"]}}
+            eviction = {"apiVersion": "policy/v1", "kind": "Eviction", **body}
+            try:
+                self._api.create(kinds.POD, eviction, meta["namespace"], name=meta["name"], sub="eviction")
+            except ApiError as error:
+                if not error.missing:
+                    raise
+        return bool(there)
+
+    def _reboot(self, node: Object, target: Object) -> float:
+        """Let the node come back with the configuration, and look for the next one."""
+        self._runtime.pause(REBOOT_SECONDS)
+        self._annotate(node, target)
+        log.info("%s has %s", node["metadata"]["name"], target["metadata"]["name"])
+        return 0.05
+
+    def _annotate(self, node: Object, target: Object) -> None:
+        name = target["metadata"]["name"]
+        memlock = names.UNLIMITED if ignition.memlock_unlimited(target) else None
+        mark = {CURRENT: name, DESIRED: name, STATE: FINISHED, names.MEMLOCK: memlock}
+        body: Object = {"metadata": {"annotations": mark}}
+        if node.get("spec", {}).get("unschedulable"):
+            body["spec"] = {"unschedulable": None}
+        self._api.patch(kinds.NODE, node["metadata"]["name"], body)
+
+    def _show(self, pool: Object, target: Object, configs: list[Object]) -> None:
+        """Write the pool's status: its configuration is the new one only when every node has it."""
+        name, pool_name = target["metadata"]["name"], pool["metadata"]["name"]
+        configuration = {"name": name, "source": ignition.sources(configs)}
+        if (pool["spec"].get("configuration") or {}) != configuration:
+            self._api.patch(kinds.MACHINE_CONFIG_POOL, pool_name, {"spec": {"configuration": configuration}})
+            return
+        nodes = self._of_pool(pool)
+        done = sum(_has(node, name) for node in nodes)
+        truth = done == len(nodes)
+        status: Object = {
+            "observedGeneration": pool["metadata"]["generation"],
+            "machineCount": len(nodes),
+            "updatedMachineCount": done,
+            "readyMachineCount": done,
+            "unavailableMachineCount": len(nodes) - done,
+            "degradedMachineCount": 0,
+            "conditions": updated(
+                pool,
+                Updated=(truth, ""),
+                Updating=(not truth, ""),
+                Degraded=(False, ""),
+                NodeDegraded=(False, ""),
+                RenderDegraded=(False, ""),
+            ),
+        }
+        if truth:
+            status["configuration"] = configuration
+        if not same_status(pool, status):
+            self._api.patch(kinds.MACHINE_CONFIG_POOL, pool_name, {"status": status}, sub="status")
+
+
+def _has(node: Object, config: str) -> bool:
+    have = pods.annotations(node)
+    return have.get(CURRENT) == config and have.get(STATE) == FINISHED

@@ -1,0 +1,196 @@
+"""Operator Lifecycle Manager: from a Subscription to an installed operator, in the order of the field.
+
+Subscription -> InstallPlan (waits for approval when Manual) -> CRDs, ClusterServiceVersion -> account, rights and
+Deployment -> the version is Succeeded when that Deployment is available. The operator itself is played by its pod.
+"""
+
+import hashlib
+import logging
+
+from apis import kinds
+from apis.kinds import Kind
+from simulator.actors import catalogue, pods, versions
+from simulator.actors.api import ApiError, Object
+from simulator.actors.catalogue import NotInCatalogueError
+from simulator.actors.conditions import now, same_status, updated
+from simulator.actors.informer import Informer, Key, Loop
+from simulator.actors.runtime import Runtime
+
+log = logging.getLogger(__name__)
+
+ORPHANS = ("", "cluster-wide rights")
+"""Key under which rights whose version is gone are looked for."""
+
+
+class Olm:
+    """Works on one namespace at a time, at every change in it."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._api = runtime.identity("olm")
+        self._loop = Loop("olm", self._reconcile)
+        self._subscriptions = self._watch(kinds.SUBSCRIPTION)
+        self._plans = self._watch(kinds.INSTALL_PLAN)
+        self._versions = self._watch(kinds.CLUSTER_SERVICE_VERSION)
+        self._groups = self._watch(kinds.OPERATOR_GROUP)
+        self._deployments = self._watch(kinds.DEPLOYMENT)
+
+    def start(self) -> None:
+        """Start."""
+        for cache in (self._subscriptions, self._plans, self._versions, self._groups, self._deployments):
+            cache.start()
+        self._loop.start()
+        self._loop.add(ORPHANS)
+
+    def _watch(self, kind: Kind) -> Informer:
+        return Informer(self._api, kind, self._changed)
+
+    def _changed(self, key: Key, _old: Object | None, obj: Object | None) -> None:
+        self._loop.add((key[0], ""))
+        if obj is None:
+            self._loop.add(ORPHANS)
+
+    def _reconcile(self, key: Key) -> float | None:
+        if not (self._versions.synced and self._groups.synced and self._plans.synced and self._deployments.synced):
+            return 0.1
+        if key == ORPHANS:
+            self._remove_orphans()
+            return None
+        groups = self._in(self._groups, key[0])
+        for group in groups:
+            self._show_targets(group)
+        for subscription in self._in(self._subscriptions, key[0]):
+            self._advance(subscription, groups)
+        for version in self._in(self._versions, key[0]):
+            self._install(version)
+        return None
+
+    def _in(self, cache: Informer, namespace: str) -> list[Object]:
+        return [obj for obj in cache.items() if obj["metadata"]["namespace"] == namespace and not pods.deleting(obj)]
+
+    def _advance(self, subscription: Object, groups: list[Object]) -> None:
+        """Take a Subscription one step on: resolve, plan, and install once the plan is approved."""
+        status = subscription.get("status") or {}
+        installed = status.get("installedCSV")
+        try:
+            if len(groups) != 1:
+                raise NotInCatalogueError(f"the namespace has {len(groups)} OperatorGroups; it needs exactly one")
+            target = catalogue.next_version(subscription["spec"], installed)
+        except NotInCatalogueError as error:
+            self._fail(subscription, str(error))
+            return
+        if target is None:
+            if status.get("state") != "AtLatestKnown":
+                self._show(subscription, state="AtLatestKnown", currentCSV=installed)
+            return
+        plan = self._plan(subscription, target)
+        if not plan["spec"]["approved"]:
+            self._phase(plan, "RequiresApproval")
+            pending = {"name": plan["metadata"]["name"], "namespace": plan["metadata"]["namespace"]}
+            reference = {"apiVersion": plan["apiVersion"], "kind": plan["kind"], **pending}
+            self._show(subscription, state="UpgradePending", currentCSV=target, installPlanRef=reference)
+            return
+        self._execute(subscription, plan, target, groups[0]["metadata"]["name"], installed)
+
+    def _plan(self, subscription: Object, target: str) -> Object:
+        meta = subscription["metadata"]
+        name = f"install-{hashlib.sha256((meta['uid'] + target).encode()).hexdigest()[:5]}"
+        if (there := self._plans.get(name, meta["namespace"])) is not None:
+            return there
+        approval = subscription["spec"].get("installPlanApproval", "Automatic")
+        owner = {
+            "apiVersion": kinds.SUBSCRIPTION.api_version,
+            "kind": kinds.SUBSCRIPTION.kind,
+            "name": meta["name"],
+            "uid": meta["uid"],
+        }
+        body = {
+            "apiVersion": kinds.INSTALL_PLAN.api_version,
+            "kind": kinds.INSTALL_PLAN.kind,
+            "metadata": {"name": name, "namespace": meta["namespace"], "ownerReferences": [owner]},
+            "spec": {
+                "approval": approval,
+                "approved": approval == "Automatic",
+                "clusterServiceVersionNames": [target],
+            },
+        }
+        try:
+            return self._api.create(kinds.INSTALL_PLAN, body, meta["namespace"])
+        except ApiError as error:
+            if error.conflict:
+                return self._api.get(kinds.INSTALL_PLAN, name, meta["namespace"])
+            raise
+
+    def _execute(self, subscription: Object, plan: Object, target: str, group: str, installed: str | None) -> None:
+        namespace = subscription["metadata"]["namespace"]
+        package = catalogue.PACKAGES[subscription["spec"]["name"]]
+        self._phase(plan, "Installing")
+        self._api.apply(kinds.CUSTOM_RESOURCE_DEFINITION, package.definition())
+        self._api.apply(
+            kinds.CLUSTER_SERVICE_VERSION, versions.version(package, target, namespace, group, replaces=installed)
+        )
+        self._phase(plan, "Complete")
+        if installed:
+            self._api.delete(kinds.CLUSTER_SERVICE_VERSION, installed, namespace)
+        latest = catalogue.next_version(subscription["spec"], target) is None
+        state = "AtLatestKnown" if latest else "UpgradePending"
+        self._show(subscription, state=state, currentCSV=target, installedCSV=target)
+
+    def _install(self, version: Object) -> None:
+        """Give a version what it needs to run, once, and follow its Deployment."""
+        meta = version["metadata"]
+        name = versions.deployment_name(version)
+        deployment = self._deployments.get(name, meta["namespace"])
+        mine = deployment is not None and pods.labels(deployment).get(versions.OWNER) == meta["name"]
+        if not mine:
+            self._api.patch(
+                kinds.CLUSTER_SERVICE_VERSION,
+                meta["name"],
+                {"status": {"phase": "Installing", "reason": "InstallWaiting", "lastUpdateTime": now()}},
+                meta["namespace"],
+                sub="status",
+            )
+            for kind, body in versions.parts(version):
+                self._api.apply(kind, body)
+            return
+        available = deployment is not None and pods.condition(deployment, "Available")
+        phase = {"phase": "Succeeded", "reason": "InstallSucceeded"}
+        if not available:
+            phase = {"phase": "Installing", "reason": "InstallWaiting"}
+        if not same_status(version, phase):
+            body = {"status": {**phase, "lastUpdateTime": now()}}
+            self._api.patch(kinds.CLUSTER_SERVICE_VERSION, meta["name"], body, meta["namespace"], sub="status")
+            log.info("%s/%s is %s", meta["namespace"], meta["name"], phase["phase"])
+
+    def _show(self, subscription: Object, **status: object) -> None:
+        healthy = updated(subscription, ResolutionFailed=(False, ""))
+        self._set_status(kinds.SUBSCRIPTION, subscription, {**status, "conditions": healthy})
+
+    def _fail(self, subscription: Object, why: str) -> None:
+        conditions = updated(subscription, ResolutionFailed=(True, "ConstraintsNotSatisfiable"))
+        conditions = [one | ({"message": why} if one["type"] == "ResolutionFailed" else {}) for one in conditions]
+        self._set_status(kinds.SUBSCRIPTION, subscription, {"conditions": conditions})
+
+    def _phase(self, plan: Object, phase: str) -> None:
+        status: Object = {"phase": phase, "catalogSources": []}
+        have = (plan.get("status") or {}).get("phase")
+        if have not in {phase, "Complete"}:
+            meta = plan["metadata"]
+            self._api.patch(kinds.INSTALL_PLAN, meta["name"], {"status": status}, meta["namespace"], sub="status")
+
+    def _show_targets(self, group: Object) -> None:
+        targets = (group.get("spec") or {}).get("targetNamespaces") or [""]
+        self._set_status(kinds.OPERATOR_GROUP, group, {"namespaces": targets})
+
+    def _set_status(self, kind: Kind, obj: Object, status: Object) -> None:
+        if not same_status(obj, status):
+            meta = obj["metadata"]
+            body = {"status": {**status, "lastUpdated": now()}}
+            self._api.patch(kind, meta["name"], body, meta["namespace"], sub="status")
+
+    def _remove_orphans(self) -> None:
+        """Delete cluster-wide rights of versions that are gone, as their namespaces cannot take them along."""
+        for kind in (kinds.CLUSTER_ROLE_BINDING, kinds.CLUSTER_ROLE):
+            for obj in self._api.list(kind, selector=versions.OWNER)["items"]:
+                marks = pods.labels(obj)
+                if self._versions.get(marks[versions.OWNER], marks[versions.OWNER_NAMESPACE]) is None:
+                    self._api.delete(kind, obj["metadata"]["name"])

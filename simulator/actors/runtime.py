@@ -1,0 +1,115 @@
+"""What the actors share: the kubelet identity, its caches of the cluster, and settings."""
+
+import logging
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from apis import kinds
+from hardware import profiles
+from hardware.profiles import Profile
+from simulator import names
+from simulator.actors import images, pods
+from simulator.actors.api import Api, Object, RenewedToken, Server
+from simulator.actors.informer import Informer
+
+log = logging.getLogger(__name__)
+
+TOKEN_SECONDS = 30 * 24 * 3600
+"""Longer than a simulated cluster runs: the MPI operator's process keeps the token that it was started with."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Of one run: the cluster's folder, how long a simulated job runs (seconds), the real MPI operator's binary."""
+
+    home: Path
+    run_seconds: float
+    mpi_operator: Path | None = None
+
+
+class Runtime:
+    """Caches with the kubelet identity, and access with others: one API server, one connection pool."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.server = Server(self._kubeconfig("kubelet"))
+        self.kubelet = self.identity("kubelet")
+        self.pods = Informer(self.kubelet, kinds.POD, trim=_without_managed_fields)
+        self.nodes = Informer(self.kubelet, kinds.NODE, trim=_without_managed_fields)
+        self.config_maps = Informer(self.kubelet, kinds.CONFIG_MAP, trim=_without_managed_fields)
+        self.secrets = Informer(self.kubelet, kinds.SECRET, trim=_keys_only)
+        self.claims = Informer(self.kubelet, kinds.PERSISTENT_VOLUME_CLAIM, trim=_without_managed_fields)
+        self.volumes = Informer(self.kubelet, kinds.PERSISTENT_VOLUME, trim=_without_managed_fields)
+
+    @property
+    def caches(self) -> tuple[Informer, ...]:
+        """All caches of the kubelet identity."""
+        return (self.pods, self.nodes, self.config_maps, self.secrets, self.claims, self.volumes)
+
+    def identity(self, name: str) -> Api:
+        """Return access as one of OpenShift's own parts, from `identities/<name>.kubeconfig`."""
+        token = Server(self._kubeconfig(name)).token
+        return Api(self.server, lambda: token, name)
+
+    def account(self, pod: Object) -> Api:
+        """Return access as the service account of a pod, bound to that pod: no more than RBAC gives it."""
+        meta = pod["metadata"]
+        namespace, account = meta["namespace"], pod["spec"].get("serviceAccountName", "default")
+
+        def ask() -> tuple[str, float]:
+            bound = {"kind": "Pod", "apiVersion": "v1", "name": meta["name"], "uid": meta["uid"]}
+            request = {"spec": {"expirationSeconds": TOKEN_SECONDS, "boundObjectRef": bound}}
+            answer = self.kubelet.create(kinds.SERVICE_ACCOUNT, request, namespace, name=account, sub="token")
+            return answer["status"]["token"], TOKEN_SECONDS
+
+        return Api(self.server, RenewedToken(ask), account)
+
+    def pause(self, seconds: float) -> None:
+        """Let time pass that something on a node would take."""
+        time.sleep(seconds)
+
+    def profile(self, node: Object) -> Profile | None:
+        """Return the hardware of a node, None for one without GPUs and adapters."""
+        name = pods.annotations(node).get(names.PROFILE)
+        return profiles.profile(name) if name else None
+
+    def running_on(self, node: str) -> Iterable[Object]:
+        """Return the pods that run on a node."""
+        return [pod for pod in self.pods.items() if pods.node_name(pod) == node and pods.runs(pod)]
+
+    def config_map(self, namespace: str, name: str) -> Object | None:
+        """Return a ConfigMap as last seen."""
+        return self.config_maps.get(name, namespace)
+
+    def secret(self, namespace: str, name: str) -> Object | None:
+        """Return a Secret as last seen, its values left out."""
+        return self.secrets.get(name, namespace)
+
+    def claim(self, namespace: str, name: str) -> Object | None:
+        """Return a PersistentVolumeClaim as last seen."""
+        return self.claims.get(name, namespace)
+
+    def volume(self, name: str) -> Object | None:
+        """Return a PersistentVolume as last seen."""
+        return self.volumes.get(name)
+
+    def driver_runs(self, driver: str, node: str) -> bool:
+        """Return whether the CSI driver's pod runs on a node."""
+        played = images.CSI_DRIVERS.get(driver, frozenset())
+        return any(pods.basename(pods.image(pod)) in played for pod in self.running_on(node))
+
+    def _kubeconfig(self, name: str) -> Path:
+        return self.settings.home / "identities" / f"{name}.kubeconfig"
+
+
+def _without_managed_fields(obj: Object) -> Object:
+    obj["metadata"].pop("managedFields", None)
+    return obj
+
+
+def _keys_only(secret: Object) -> Object:
+    meta = secret["metadata"]
+    kept = {"name": meta["name"], "namespace": meta["namespace"]}
+    return {"metadata": kept, "data": dict.fromkeys(secret.get("data") or {}, "")}

@@ -1,0 +1,111 @@
+"""ClusterServiceVersions: what OLM makes of a package, and of a version in turn, as pure functions."""
+
+from apis import kinds
+from simulator.actors import grants
+from simulator.actors.api import Object
+from simulator.actors.catalogue import Package
+from simulator.actors.podactor import owner_reference, played
+from simulator.actors.rbac import Rule, service_account
+
+OWNER = "olm.owner"
+OWNER_NAMESPACE = "olm.owner.namespace"
+
+
+def version(package: Package, name: str, namespace: str, group: str, replaces: str | None) -> Object:
+    """Return the ClusterServiceVersion `name` of a package; `group` is the namespace's OperatorGroup."""
+    labels = {"name": package.account}
+    container = {
+        "name": package.account,
+        "image": package.image,
+        "env": [{"name": "WATCH_NAMESPACE", "value": namespace}],
+    }
+    deployment = {
+        "replicas": 1,
+        "selector": {"matchLabels": labels},
+        "template": {
+            "metadata": {"labels": labels},
+            "spec": {"serviceAccountName": package.account, "containers": [container]},
+        },
+    }
+    permissions = {"serviceAccountName": package.account, "rules": [rule.manifest() for rule in package.rules]}
+    owned = {
+        "name": f"{package.kind.plural}.{package.kind.group}",
+        "version": package.kind.version,
+        "kind": package.kind.kind,
+    }
+    return {
+        "apiVersion": kinds.CLUSTER_SERVICE_VERSION.api_version,
+        "kind": kinds.CLUSTER_SERVICE_VERSION.kind,
+        "metadata": {
+            "name": name,
+            "namespace": namespace,
+            "annotations": {
+                "olm.operatorGroup": group,
+                "olm.operatorNamespace": namespace,
+                **played("operator lifecycle manager"),
+            },
+        },
+        "spec": {
+            "displayName": package.title,
+            "version": "0.0.0",
+            "installModes": [
+                {"type": "OwnNamespace", "supported": True},
+                {"type": "SingleNamespace", "supported": True},
+                {"type": "MultiNamespace", "supported": False},
+                {"type": "AllNamespaces", "supported": True},
+            ],
+            "customresourcedefinitions": {"owned": [owned]},
+            "install": {
+                "strategy": "deployment",
+                "spec": {
+                    "deployments": [{"name": package.account, "spec": deployment}],
+                    "clusterPermissions": [permissions],
+                },
+            },
+        }
+        | ({"replaces": replaces} if replaces else {}),
+    }
+
+
+def deployment_name(csv: Object) -> str:
+    """Return the name of the operator's Deployment."""
+    return str(csv["spec"]["install"]["spec"]["deployments"][0]["name"])
+
+
+def parts(csv: Object) -> grants.Grant:
+    """Return what a version needs to run: account, cluster-wide rights, Deployment."""
+    meta = csv["metadata"]
+    name, namespace = meta["name"], meta["namespace"]
+    install = csv["spec"]["install"]["spec"]
+    labels = {OWNER: name, OWNER_NAMESPACE: namespace}
+    made: grants.Grant = []
+    for permission in install["clusterPermissions"]:
+        account = permission["serviceAccountName"]
+        rules = tuple(
+            Rule(
+                tuple(rule["apiGroups"]),
+                tuple(rule["resources"]),
+                tuple(rule["verbs"]),
+                tuple(rule.get("resourceNames", ())),
+            )
+            for rule in permission["rules"]
+        )
+        made.append((kinds.SERVICE_ACCOUNT, service_account(namespace, account)))
+        made += grants.cluster_wide(f"{name}-{namespace}", namespace, account, rules)
+    for one in install["deployments"]:
+        body = {
+            "apiVersion": kinds.DEPLOYMENT.api_version,
+            "kind": kinds.DEPLOYMENT.kind,
+            "metadata": {
+                "name": one["name"],
+                "namespace": namespace,
+                "annotations": played("operator lifecycle manager"),
+            },
+            "spec": one["spec"],
+        }
+        made.append((kinds.DEPLOYMENT, body))
+    for kind, body in made:
+        body["metadata"]["labels"] = labels
+        if kind.scope == "Namespaced":
+            body["metadata"]["ownerReferences"] = [owner_reference(csv) | {"controller": False}]
+    return made
