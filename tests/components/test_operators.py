@@ -1,0 +1,73 @@
+"""Operators: from OperatorHub, and the MPI operator."""
+
+from typing import Any
+
+import pytest
+
+from components.mpi_operator import _RULES
+from components.olm_operator import OlmOperator, OlmOperatorArgs
+from tests.support.recorded import component, environment, one, spec
+
+
+def subscribed(**changes: Any) -> Any:
+    """Return the registrations of a subscription."""
+    args = OlmOperatorArgs.model_validate({"namespace": "openshift-nfd", "package": "nfd", "channel": "4.4"} | changes)
+    return component(lambda: OlmOperator("nfd", args))
+
+
+def test_version_and_approval_are_settings() -> None:
+    """Prevents an upgrade nobody asked for: Manual with a starting version stays on it."""
+    recorded = subscribed(starting_csv="nfd.v4.4.0", approval="Manual")
+    assert spec(recorded, "Subscription") == {
+        "name": "nfd",
+        "channel": "4.4",
+        "source": "redhat-operators",
+        "sourceNamespace": "openshift-marketplace",
+        "startingCSV": "nfd.v4.4.0",
+        "installPlanApproval": "Manual",
+    }
+
+
+def test_heads_of_channels_need_no_version() -> None:
+    """Prevents an empty startingCSV, which OLM takes for a name."""
+    assert "startingCSV" not in spec(subscribed(), "Subscription")
+
+
+def test_ready_means_installed_and_succeeded() -> None:
+    """Prevents custom resources from being made while the operator's kind or webhook is still missing."""
+    recorded = subscribed(starting_csv="nfd.v4.4.0")
+    subscription = one(recorded, "Subscription").inputs["metadata"]["annotations"]
+    version = one(recorded, "ClusterServiceVersionPatch").inputs["metadata"]
+    assert subscription["pulumi.com/waitFor"] == "jsonpath={.status.installedCSV}"
+    assert version["name"] == "nfd.v4.4.0"
+    assert version["annotations"]["pulumi.com/waitFor"] == "jsonpath={.status.phase}=Succeeded"
+
+
+def test_operator_watches_its_own_namespace() -> None:
+    """Prevents a cluster-wide operator where one namespace is enough."""
+    assert spec(subscribed(), "OperatorGroup") == {"targetNamespaces": ["openshift-nfd"]}
+
+
+def test_mpi_kind_is_served_as_the_papers_generation() -> None:
+    """Prevents the CRD of 2020, whose API version Kubernetes refuses since 1.22 (E-20)."""
+    definition = spec(environment("dev"), "CustomResourceDefinition")
+    version = definition["versions"][0]
+    assert (definition["group"], version["name"], version["storage"]) == ("kubeflow.org", "v1alpha2", True)
+    assert version["subresources"] == {"status": {}}
+    replicas = version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]["mpiReplicaSpecs"]
+    assert replicas["properties"]["Launcher"]["properties"]["replicas"] == {
+        "type": "integer",
+        "minimum": 1,
+        "maximum": 1,
+    }
+
+
+def test_mpi_operator_has_no_wildcard() -> None:
+    """Prevents the operator from holding more than it uses."""
+    assert not [rule for rule in _RULES if "*" in (rule[0], *rule[1], *rule[2])]
+
+
+@pytest.mark.parametrize("verb", ["create"])
+def test_mpi_operator_may_hand_exec_on_to_launchers(verb: str) -> None:
+    """Prevents launchers that cannot reach their workers: RBAC lets nobody grant what he does not hold."""
+    assert ("", ("pods/exec",), (verb,)) in _RULES

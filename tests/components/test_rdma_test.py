@@ -1,0 +1,42 @@
+"""The RDMA test of two nodes."""
+
+from typing import Any
+
+from tests.support.recorded import environment, spec
+
+
+def pod(name: str) -> Any:
+    """Return the pod specification of a job of dev."""
+    return spec(environment("dev"), "Job", name)["template"]["spec"]
+
+
+def test_client_lists_every_hca_before_it_measures_one() -> None:
+    """Prevents a bandwidth figure without the proof that all HCAs see the fabric (R-4.1-2)."""
+    script = pod("mofed-test-job")["containers"][0]["args"][0]
+    assert [f"ibhosts -C mlx5_{port}" in script for port in range(4)] == [True] * 4
+    assert script.endswith("ib_write_bw mofed-test-job-listener -d mlx5_1")
+    assert script.startswith("whoami; ls -l /dev/infiniband")
+
+
+def test_the_two_pods_run_on_the_two_nodes_through_the_scheduler() -> None:
+    """Prevents nodeName, which skips the scheduler: the kubelet then refuses the pod when a device is missing."""
+    for name, node in (("mofed-test-job", "dgx01"), ("mofed-test-job-listener", "dgx02")):
+        assert "nodeName" not in pod(name)
+        required = pod(name)["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+        values = required["nodeSelectorTerms"][0]["matchFields"][0]["values"]
+        assert values == [f"{node}.ocp4.scale.ibm.com"]
+
+
+def test_pods_hold_one_of_each_hca_and_ipc_lock_and_no_gpu() -> None:
+    """Prevents a test that needs more than an ordinary user's job has."""
+    container = pod("mofed-test-job")["containers"][0]
+    assert container["resources"]["limits"] == {f"rdma/shared_ib{port}": 1 for port in range(4)}
+    assert container["securityContext"] == {"capabilities": {"add": ["IPC_LOCK"]}}
+    assert pod("mofed-test-job")["serviceAccountName"] == "mpi"
+
+
+def test_failures_show_at_once_and_with_their_last_words() -> None:
+    """Prevents retries that hide the failure, and a failed pod without its message (R-3.4.3-9)."""
+    assert spec(environment("dev"), "Job", "mofed-test-job")["backoffLimit"] == 0
+    assert pod("mofed-test-job")["restartPolicy"] == "Never"
+    assert pod("mofed-test-job")["containers"][0]["terminationMessagePolicy"] == "FallbackToLogsOnError"

@@ -1,0 +1,19 @@
+"""Wait expressions in the provider's own grammar."""
+
+from components import waits
+
+
+def test_one_expression_is_written_plainly_and_several_as_a_list() -> None:
+    """Prevents an annotation that the provider reads as one strange path."""
+    assert waits.wait_for([waits.condition("Updated")], timeout=5) == {
+        "pulumi.com/waitFor": "condition=Updated",
+        "pulumi.com/timeoutSeconds": "5",
+    }
+    both = waits.wait_for([waits.exists(".a"), waits.equals(".b", "c")], timeout=5)["pulumi.com/waitFor"]
+    assert both == '["jsonpath={.a}", "jsonpath={.b}=c"]'
+
+
+def test_several_conditions_are_alternatives() -> None:
+    """Prevents `condition=`, which can name only one end of a job."""
+    assert waits.any_condition("A") == 'jsonpath={.status.conditions[?(@.type=="A" && @.status=="True")].type}'
+    assert waits.any_condition("A", "B").count("||") == 1

@@ -1,0 +1,59 @@
+"""The recorder: what it keeps, and that it does not invent."""
+
+from pathlib import Path
+
+import pulumi
+import pulumi_kubernetes as k8s
+import pytest
+import yaml
+
+from rendering.manifests import write
+from rendering.recorder import plain, record
+from tests.support.recorded import ROOT, component, environment
+
+
+def config_map(**options: object) -> k8s.core.v1.ConfigMap:
+    """Declare a ConfigMap."""
+    opts = pulumi.ResourceOptions(**options)  # type: ignore[arg-type]
+    return k8s.core.v1.ConfigMap("map", metadata={"name": "map", "namespace": "here"}, data={"a": "b"}, opts=opts)
+
+
+def test_options_are_recorded() -> None:
+    """Prevents tests of protection and replacement that pass whatever the program says."""
+    (plain_map,) = component(config_map)
+    assert not plain_map.protect
+    (guarded,) = component(lambda: config_map(protect=True, retain_on_delete=True, replace_on_changes=["data"]))
+    assert guarded.protect
+    assert guarded.retain_on_delete
+    assert guarded.replace_on_changes == ("data",)
+
+
+def test_values_of_the_wire_become_plain() -> None:
+    """Prevents snapshots full of 8.0 for eight GPUs."""
+    assert plain({"gpus": 8.0, "share": 0.5, "list": [1.0, None]}) == {"gpus": 8, "share": 0.5, "list": [1, None]}
+
+
+def test_errors_of_the_program_come_out() -> None:
+    """Prevents a broken program from rendering as an empty one."""
+
+    def broken() -> None:
+        raise LookupError("no such profile")
+
+    with pytest.raises(LookupError, match="no such profile"):
+        record(broken, stack="test", project="hpc")
+
+
+def test_order_does_not_depend_on_the_run() -> None:
+    """Prevents rendered manifests that differ without a change."""
+    names = [(item.type, item.name) for item in environment("dev")]
+    assert names == sorted(names)
+
+
+def test_manifests_are_written_one_file_an_object(tmp_path: Path) -> None:
+    """Prevents two objects from overwriting each other's file, and secrets from being written."""
+    files = write("dev", tmp_path, ROOT)
+    assert len(set(files)) == len(files) == len(list(tmp_path.iterdir()))
+    kinds = {yaml.safe_load(file.read_text())["kind"] for file in files}
+    assert "MPIJob" in kinds
+    assert "Secret" not in kinds
+    assert "invented" not in "".join(file.read_text() for file in files)
