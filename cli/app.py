@@ -9,6 +9,8 @@ from cli.commands import down, env, preview, pulumi, render, sim, status, up
 from cli.console import errors
 from cli.errors import explain
 
+_PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
+
 app = typer.Typer(
     help="Multi-node GPU training on OpenShift: the platform, its policies, and a simulated cluster to try both.",
     no_args_is_help=True,
@@ -17,18 +19,18 @@ app = typer.Typer(
 )
 app.add_typer(sim.app, name="sim")
 app.command("up")(up.command)
-app.command("preview")(preview.command)
+app.command("preview", context_settings=_PASS_ON)(preview.command)
 app.command("down")(down.command)
 app.command("render")(render.command)
 app.command("status")(status.command)
 app.command("env")(env.command)
-app.command("pulumi", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(pulumi.command)
+app.command("pulumi", context_settings=_PASS_ON)(pulumi.command)
 
 
 def main() -> None:
     """Run the command line; what a user can put right ends as one message and exit status 1."""
     try:
-        app()
+        app(prog_name="hpc")
     except KeyboardInterrupt:
         errors.print("interrupted; run the same command again to go on")
         sys.exit(130)
@@ -39,7 +41,6 @@ def main() -> None:
         message = explain(error)
         if message is None:
             raise
-        errors.print(
-            f"[red]error[/]: {message}" if errors.is_terminal else f"error: {message}", markup=errors.is_terminal
-        )
+        errors.print("error:", style="bold red", end=" ")
+        errors.print(message, markup=False)
         sys.exit(1)

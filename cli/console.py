@@ -1,5 +1,6 @@
 """What the user sees: one console, and the progress of long work (a bar on a terminal, plain lines elsewhere)."""
 
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -10,7 +11,8 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
 from simulator.progress import Step
 
-console = Console(highlight=False, soft_wrap=True)
+_WIDTH = None if sys.stdout.isatty() else 140  # in a log, tables must not be cut to a terminal of 80
+console = Console(highlight=False, soft_wrap=True, width=_WIDTH)
 errors = Console(highlight=False, soft_wrap=True, stderr=True)
 
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 from rich.markup import escape
 
@@ -17,6 +18,7 @@ from cli.places import ROOT
 from simulator.progress import Step
 
 _POLL = 0.1  # seconds between two looks at the event log
+_KILLED = "the engine was killed (signal {signal})\nRun the same command again: it puts right what was interrupted."
 
 
 @dataclass(frozen=True)
@@ -76,29 +78,36 @@ class Engine:
                     stdout=output,
                     stderr=subprocess.STDOUT,
                 )
-                reader = _Reader(account, step)
+                reader = _Reader(account, step, lines)
                 try:
                     while process.poll() is None:
-                        reader.take(lines.read())
+                        reader.take()
                         time.sleep(_POLL)
                 except KeyboardInterrupt:
                     console.print("interrupted: waiting for the engine to write down what it has done")
                     process.wait()
                     raise
                 finally:
-                    reader.take(lines.read())
-        if process.returncode != 0 and not any(message.severity == "error" for message in account.messages):
+                    reader.take()
+        if process.returncode < 0:
+            account.messages.append(Message("error", _KILLED.format(signal=-process.returncode)))
+        elif process.returncode > 0 and not any(message.severity == "error" for message in account.messages):
             account.messages.append(Message("error", _last(log.read_text(errors="replace"))))
         return process.returncode, account
 
 
 class _Reader:
-    """Turns pieces of the event log into lines on the console; the last piece may be half a line."""
+    """Turns what is new in the event log into lines on the console; the last piece may be half a line."""
 
-    def __init__(self, account: Account, step: Step) -> None:
-        self._account, self._step, self._rest = account, step, ""
+    def __init__(self, account: Account, step: Step, events: TextIO) -> None:
+        self._account, self._step, self._events, self._rest = account, step, events, ""
 
-    def take(self, text: str) -> None:
+    def take(self) -> None:
+        """Read on. The engine empties the file between the preview and the update, which then starts at its begin."""
+        if os.fstat(self._events.fileno()).st_size < self._events.tell():
+            self._events.seek(0)
+            self._rest = ""
+        text = self._events.read()
         if not text:
             return
         *lines, self._rest = (self._rest + text).split("\n")

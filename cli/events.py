@@ -116,9 +116,14 @@ def _summary(account: Account, event: dict[str, Any], _: float) -> Iterator[Oper
 
 def _diagnostic(account: Account, event: dict[str, Any], _: float) -> Iterator[Operation | Message]:
     severity = event.get("severity", "info")
-    if event.get("ephemeral") or severity == "debug":
+    if event.get("ephemeral") or severity == "debug" or _about_plugins(event.get("message", "")):
         return
     yield from _say(account, severity, event.get("message", ""), event.get("urn"))
+
+
+def _about_plugins(text: str) -> bool:
+    """Whether the engine says that a plugin comes from PATH: `./hpc` has said which ones are in use."""
+    return text.startswith("using pulumi-") and "from $PATH" in text
 
 
 def _policy(account: Account, event: dict[str, Any], _: float) -> Iterator[Operation | Message]:

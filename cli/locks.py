@@ -54,6 +54,7 @@ def release(folder: Path) -> tuple[Lock, ...]:
             )
     for lock in locks:
         lock.file.unlink(missing_ok=True)
+        lock.file.with_name(f"{lock.file.name}.attrs").unlink(missing_ok=True)
     return locks
 
 

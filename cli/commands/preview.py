@@ -8,13 +8,13 @@ from cli.commands.options import DEFAULT_STACK, OtherName, StackOption
 from cli.commands.up import policy_arguments
 
 
-def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
-    """Show what an update would change, with the policies, in the engine's own words."""
+def command(context: typer.Context, stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
+    """Show what an update would change, with the policies, in the engine's own words (and with its own options)."""
     wanted = stacks.read(stack, name)
     running = session.engine(wanted)
     session.say_plugins(running.program)
     session.cluster(wanted).check()
     session.prepare(wanted, running)
     with policy_arguments(wanted) as policies:
-        status = running.attended("preview", "--stack", stack, "--diff", *policies, *wanted.config_arguments())
+        status = running.attended("preview", "--stack", stack, *policies, *wanted.config_arguments(), *context.args)
     raise typer.Exit(status)

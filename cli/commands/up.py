@@ -38,7 +38,7 @@ def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
     failed = [f"{job.namespace}/{job.name}" for job in found.jobs if job.state == FAILED]
     if status != 0 or failed:
         errors.print(_verdict(wanted, account, failed), markup=False)
-        raise typer.Exit(status or 1)
+        raise typer.Exit(1)
     changes = ", ".join(f"{number} {kind}" for kind, number in account.changes.items()) or "no change"
     console.print(f"stack {stack} is up: {changes}", markup=False)
 
