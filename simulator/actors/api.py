@@ -68,7 +68,7 @@ class Server:
     @property
     def token(self) -> str:
         """The token of the kubeconfig's user."""
-        value: str = self._client.configuration.get_api_key_with_prefix("authorization")
+        value: str = self._client.configuration.get_api_key_with_prefix("BearerToken")
         return value.removeprefix("Bearer ")
 
 
