@@ -18,6 +18,8 @@ FIELD_MANAGER = "hpc-sim-bootstrap"
 POLL_SECONDS = 0.05
 OK = range(200, 300)
 NOT_FOUND = 404
+TOO_MANY = 429  # also what a kind answers whose definition is just being established
+BUSY_SECONDS = 10.0
 Manifest = dict[str, Any]
 
 
@@ -38,7 +40,13 @@ class Api:
         self._headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
 
     def request(self, method: str, path: str, body: Manifest | None = None, kind: str = "application/json") -> Answer:
-        """Send one request; raises OSError when the server cannot be reached."""
+        """Send one request, again while the server says "later"; raises OSError when it cannot be reached."""
+        deadline = time.monotonic() + BUSY_SECONDS
+        while (answer := self._send(method, path, body, kind)).status == TOO_MANY and time.monotonic() < deadline:
+            time.sleep(POLL_SECONDS)
+        return answer
+
+    def _send(self, method: str, path: str, body: Manifest | None, kind: str) -> Answer:
         headers = {**self._headers, "Content-Type": kind} if body is not None else self._headers
         try:
             self._connection.request(method, path, json.dumps(body) if body is not None else None, headers)

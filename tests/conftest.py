@@ -5,6 +5,8 @@ from collections.abc import Generator, Iterable
 
 import pytest
 
+pytest_plugins = ["tests.support.clusters"]
+
 _LAYERS = ("unit", "engine", "cluster")
 
 

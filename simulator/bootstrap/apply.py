@@ -56,6 +56,10 @@ def bootstrap(
         step.update(what="machine config pools and catalogues")
         for manifest in objects.custom_resources():
             api.apply(_path(manifest), manifest)
+        step.update(what="serving the custom resources")
+        for definition in definitions:
+            # The first request for a kind makes the server set up its storage; nobody after us is told to wait.
+            api.get(f"{_collection(definition)}?limit=1")
         _remove_nodes(api, {node.name for node in spec.nodes})
     finally:
         api.close()
@@ -108,6 +112,12 @@ def _established(api: Api, definitions: Iterable[Manifest]) -> bool:
         if condition["type"] == "Established" and condition["status"] == "True"
     }
     return wanted <= ready
+
+
+def _collection(definition: Manifest) -> str:
+    spec = definition["spec"]
+    version = next(version["name"] for version in spec["versions"] if version["served"])
+    return f"/apis/{spec['group']}/{version}/{spec['names']['plural']}"
 
 
 def _remove_nodes(api: Api, wanted: set[str]) -> None:

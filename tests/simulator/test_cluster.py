@@ -1,0 +1,282 @@
+"""Simulated clusters, started for real."""
+
+import multiprocessing
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from simulator import cluster, home, identities, ports, procfs
+from simulator.api import Api
+from simulator.cluster import Cluster, ClusterSpec, NodeSpec
+from simulator.errors import SimulatorError
+from simulator.home import Layout
+from simulator.pki import Pki
+from simulator.processes import Processes
+from tests.support.clusters import homes, require_tools, running
+
+pytestmark = pytest.mark.cluster
+
+NODES = (NodeSpec(name="master01", roles=("master",)), NodeSpec(name="dgx01", profile="dgx1-v100-16gb"))
+SPEC = ClusterSpec(name="test-own", nodes=NODES, actors=False)
+BARE = ClusterSpec(name="test-second", actors=False)
+
+
+def connect(found: Cluster, user: str = identities.PERSON) -> Api:
+    """Return a connection to the cluster as `user`."""
+    layout = Layout(found.home)
+    pki = Pki(layout.pki)
+    return Api(int(found.server.rpartition(":")[2]), identities.tokens(pki)[user], pki.ca)
+
+
+@pytest.fixture(scope="module")
+def own() -> Iterator[Cluster]:
+    """Run a cluster of this module's own, which its tests may break and mend."""
+    with running(SPEC) as started:
+        yield started
+
+
+def test_nodes_come_up_ready_and_bare(own: Cluster) -> None:
+    """Prevents nodes that have GPUs or RDMA resources before anything could have made them."""
+    seen = {node.name: node for node in cluster.status(own.home).nodes}
+    assert seen.keys() == {"master01", "dgx01"}
+    assert all(node.state == "Ready" for node in seen.values())
+    assert seen["dgx01"].profile == "dgx1-v100-16gb"
+    assert seen["dgx01"].allocatable["cpu"] == "80"
+    assert not [name for node in seen.values() for name in node.allocatable if "nvidia" in name or "rdma" in name]
+
+
+def test_only_the_person_is_master(own: Cluster) -> None:
+    """Prevents identities whose failures RBAC would hide: another than the person must be refused."""
+    person = connect(own)
+    assert person.request("GET", "/api/v1/secrets").status == 200
+    for identity in identities.IDENTITIES:
+        api = connect(own, identity.user)
+        review = {
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SelfSubjectAccessReview",
+            "spec": {"resourceAttributes": {"verb": "delete", "group": "", "resource": "namespaces"}},
+        }
+        answer = api.request("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", review)
+        assert answer.status == 201, identity
+        assert answer.body["status"]["allowed"] is False, identity
+
+
+def test_a_pod_runs_with_a_token_of_its_service_account(own: Cluster) -> None:
+    """Prevents a cluster without ServiceAccount admission, and one whose scheduler places nothing."""
+    api = connect(own)
+    path = "/api/v1/namespaces/default/pods/probe"
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "probe", "annotations": {"hpc.sim/volumes": "ready", "hpc.sim/init": "done"}},
+        "spec": {"containers": [{"name": "main", "image": "probe", "resources": {"requests": {"cpu": "40"}}}]},
+    }
+    assert api.request("POST", "/api/v1/namespaces/default/pods", pod).status == 201
+    deadline = time.monotonic() + 20
+    while (found := api.get(path))["status"]["phase"] != "Running" and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert found["status"]["phase"] == "Running"
+    assert found["spec"]["nodeName"] == "dgx01"
+    assert [volume for volume in found["spec"]["volumes"] if "projected" in volume]
+    api.delete(path)
+
+
+def test_openshift_is_there(own: Cluster) -> None:
+    """Prevents a bootstrap that lacks what the platform's first objects need."""
+    api = connect(own)
+    pools = api.get("/apis/machineconfiguration.openshift.io/v1/machineconfigpools")["items"]
+    assert {pool["metadata"]["name"] for pool in pools} == {"master", "worker"}
+    assert api.get("/apis/security.openshift.io/v1/securitycontextconstraints")["items"] == []
+    catalogues = api.get("/apis/operators.coreos.com/v1alpha1/namespaces/openshift-marketplace/catalogsources")
+    assert "redhat-operators" in {item["metadata"]["name"] for item in catalogues["items"]}
+
+
+def test_second_up_reuses_everything(own: Cluster) -> None:
+    """Prevents a second start that restarts, or takes as long as the first."""
+    before = {process.name: process.pid for process in cluster.status(own.home).processes}
+    began = time.monotonic()
+    again = cluster.up(SPEC, own.home)
+    assert again.reused
+    assert time.monotonic() - began < 2
+    assert {process.name: process.pid for process in cluster.status(own.home).processes} == before
+
+
+@pytest.mark.parametrize("victim", ["etcd", "kube-apiserver", "kube-controller-manager", "kwok"])
+def test_killed_process_is_started_again(own: Cluster, victim: str) -> None:
+    """Prevents an `up` that takes a cluster for whole because some of it runs."""
+    record = Processes(own.home).running()[victim]
+    os.kill(record.pid, signal.SIGKILL)
+    assert cluster.status(own.home).state == "partial"
+    again = cluster.up(SPEC, own.home)
+    assert again.started == (victim,)
+    assert cluster.status(own.home).state == "running"
+
+
+def test_stopped_cluster_starts_with_its_data_and_port(own: Cluster) -> None:
+    """Prevents a `down` that loses what was on the cluster, or a new address that makes Pulumi replace everything."""
+    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "kept"}, "data": {"a": "b"}}
+    path = "/api/v1/namespaces/default/configmaps"
+    assert connect(own).request("POST", path, config).status == 201
+    kubeconfig = own.kubeconfig.read_text()
+    assert "kube-apiserver" in cluster.down(own.home)
+    assert cluster.status(own.home).state == "stopped"
+    assert cluster.down(own.home) == ()
+    again = cluster.up(SPEC, own.home)
+    assert again.server == own.server
+    assert own.kubeconfig.read_text() == kubeconfig
+    assert connect(own).get(f"{path}/kept")["data"] == {"a": "b"}
+
+
+def test_nodes_follow_the_specification(own: Cluster) -> None:
+    """Prevents nodes that stay after they left the settings, and ones that never come."""
+    other = SPEC.model_copy(update={"nodes": (NODES[1], NodeSpec(name="worker03"))})
+    cluster.up(other, own.home)
+    assert {node.name for node in cluster.status(own.home).nodes} == {"dgx01", "worker03"}
+    cluster.up(SPEC, own.home)
+    assert {node.name for node in cluster.status(own.home).nodes} == {"dgx01", "master01"}
+
+
+def test_taken_port_is_named_with_a_remedy(own: Cluster) -> None:
+    """Prevents a silent move to another port, or an API server's log where one sentence would do."""
+    cluster.down(own.home)
+    port = int(own.server.rpartition(":")[2])
+    with socket.socket() as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        other.bind((ports.LOOPBACK, port))
+        other.listen()
+        with pytest.raises(SimulatorError, match=rf"port {port} .* taken by .*pid {os.getpid()}.*sim clean"):
+            cluster.up(SPEC, own.home)
+        assert cluster.status(own.home).state == "stopped"
+    assert cluster.up(SPEC, own.home).server == own.server
+
+
+def test_down_stops_what_was_never_recorded(own: Cluster) -> None:
+    """Prevents processes that a crash between their start and its record would leave behind for ever."""
+    pids = Layout(own.home).home / "pids.json"
+    running_before = Processes(own.home).running()
+    pids.unlink()
+    cluster.down(own.home)
+    assert not any(
+        (seen := procfs.stat(record.pid)) and not seen.dead and seen.started == record.started
+        for record in running_before.values()
+    )
+    cluster.up(SPEC, own.home)
+
+
+def test_two_clusters_side_by_side_and_one_removed(own: Cluster) -> None:
+    """Prevents clusters that share a port, a removal that stops the other, and remains taken for a cluster."""
+    with running(BARE) as second:
+        assert second.server != own.server
+        assert second.context != own.context
+        recorded = Processes(second.home).running()
+        assert set(cluster.clean(second.home)) == set(recorded)
+        assert not second.home.exists()
+        assert not [pid for pid in (record.pid for record in recorded.values()) if Path(f"/proc/{pid}/exe").exists()]
+        assert cluster.status(second.home).state == "absent"
+        assert cluster.status(own.home).state == "running"
+
+
+def _up(folder: Path, answers: "multiprocessing.Queue[str]") -> None:
+    try:
+        cluster.up(SPEC, folder)
+    except SimulatorError as error:
+        answers.put(str(error))
+    else:
+        answers.put("up")
+
+
+def test_second_up_at_once_ends_with_one_message(own: Cluster) -> None:
+    """Prevents two starts that each start half of the cluster."""
+    cluster.down(own.home)
+    answers: multiprocessing.Queue[str] = multiprocessing.Queue()
+    both = [multiprocessing.Process(target=_up, args=(own.home, answers)) for _ in range(2)]
+    for one in both:
+        one.start()
+    found = sorted(answers.get(timeout=60) for _ in both)
+    for one in both:
+        one.join()
+    assert found[1] == "up"
+    assert "wait until it has ended" in found[0]
+
+
+def test_failing_start_names_process_and_shows_its_log() -> None:
+    """Prevents `it did not start` without why, and halves of a cluster that stay behind."""
+    require_tools(BARE)
+    folder = homes() / f"test-broken-{os.getpid()}"
+    try:
+        broken = Layout(folder).etcd / "member"
+        broken.parent.mkdir(parents=True)
+        broken.write_text("not a folder")
+        with pytest.raises(SimulatorError, match=r"(?s)etcd ended; the last lines of .*etcd\.log:.*member"):
+            cluster.up(BARE, folder)
+        assert cluster.status(folder).state == "stopped"
+        assert Processes(folder).running() == {}
+    finally:
+        cluster.clean(folder)
+
+
+def test_damaged_state_is_said_and_can_be_cleaned(own: Cluster) -> None:
+    """Prevents a traceback on a damaged cluster.json, and a cluster that can then not even be stopped."""
+    state = Layout(own.home).state
+    good = state.read_text()
+    state.write_text(good[: len(good) // 2])
+    with pytest.raises(SimulatorError, match=r"cluster\.json is damaged.*sim clean"):
+        cluster.up(SPEC, own.home)
+    assert "damaged" in str(cluster.status(own.home).problem)
+    assert cluster.down(own.home)
+    state.write_text(good)
+    cluster.up(SPEC, own.home)
+
+
+def test_private_files_are_private(own: Cluster) -> None:
+    """Prevents keys and tokens that other users of the machine can read."""
+    layout = Layout(own.home)
+    private = [layout.state, layout.kubeconfig, *layout.pki.iterdir(), *layout.identity("x").parent.iterdir()]
+    assert {oct(path.stat().st_mode & 0o777) for path in private} == {"0o600"}
+
+
+def test_every_server_is_on_loopback(own: Cluster) -> None:
+    """Prevents a cluster that the network can reach."""
+    mine = {pid for record in Processes(own.home).running().values() for pid in Processes(own.home).members(record)}
+    inodes = set()
+    for pid in mine:
+        links = [str(handle.readlink()) for handle in Path(f"/proc/{pid}/fd").iterdir() if handle.is_symlink()]
+        inodes |= {link[8:-1] for link in links if link.startswith("socket:[")}
+    listening = []
+    for table in ("tcp", "tcp6"):
+        for fields in map(str.split, Path(f"/proc/net/{table}").read_text().splitlines()[1:]):
+            if fields[3] == "0A" and fields[9] in inodes:
+                listening.append(fields[1].partition(":")[0])
+    assert len(listening) >= 4
+    assert set(listening) == {"0100007F"}
+
+
+def test_no_go_and_no_tools_is_one_clear_message(tmp_path: Path) -> None:
+    """Prevents a traceback, or half a cluster, on a machine without Go whose cache is empty."""
+    script = (
+        "from simulator import cluster\n"
+        "from simulator.errors import SimulatorError\n"
+        "try:\n"
+        "    cluster.up(cluster.ClusterSpec(name='none', actors=False))\n"
+        "except SimulatorError as error:\n"
+        "    print(error)\n"
+    )
+    environment = {
+        "PATH": str(tmp_path),
+        "HOME": str(tmp_path),
+        "HPC_CACHE": str(tmp_path / "cache"),
+        "HPC_SIM_HOME": str(tmp_path / "sim"),
+        "PYTHONPATH": str(home.REPOSITORY),
+    }
+    run = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, env=environment, cwd=tmp_path, check=True
+    )
+    assert "there is no Go on PATH: install Go 1.25.11" in run.stdout
+    assert not (tmp_path / "sim" / "none" / "pids.json").exists()
