@@ -59,6 +59,13 @@ class Account:
             if key in event:
                 yield from handle(self, event[key], float(event.get("timestamp") or 0))
 
+    def changed(self) -> str:
+        """Say what the run changed, e.g. `2 created, 67 unchanged`."""
+        counts = {
+            "unchanged" if kind == "same" else VERBS.get(kind, kind): number for kind, number in self.changes.items()
+        }
+        return ", ".join(f"{number} {verb}" for verb, number in sorted(counts.items())) or "nothing to do"
+
 
 def short(urn: str) -> str:
     """Name a resource for people: `Job mofed-test-job` of `urn:pulumi:dev::hpc::a$kubernetes:batch/v1:Job::x`."""

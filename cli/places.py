@@ -5,7 +5,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 POLICIES = ROOT / "policies"
-OFFLINE_PLUGINS = ROOT / "simulator" / "plugins" / "bin"
 PROJECT = "hpc"
 
 

@@ -23,8 +23,7 @@ def engine(stack: Stack) -> Engine:
 
 def say_plugins(program: Path) -> None:
     """Say in one line which plugins are in use."""
-    user_home = Path(os.environ.get("PULUMI_HOME") or Path.home() / ".pulumi")
-    console.print(str(environment.plugins(os.environ.get("PATH", os.defpath), program, user_home)))
+    console.print(environment.plugins(program, os.environ).announcement, markup=False)
 
 
 def prepare(stack: Stack, running: Engine) -> None:

@@ -1,5 +1,9 @@
 """`./hpc sim`: the simulated cluster alone."""
 
+import shutil
+from pathlib import Path
+from typing import Annotated
+
 import typer
 from rich.table import Table
 
@@ -8,7 +12,11 @@ from cli.commands.options import DEFAULT_NAME, DEFAULT_STACK, NameOption, StackO
 from cli.console import Reporter, console
 from cli.errors import Problem
 from cli.memory import MIB
-from simulator import cluster, home
+from simulator import cluster, home, tools
+from simulator.tool_table import DATA, MODULES
+
+AllOption = Annotated[bool, typer.Option("--all", help="All simulated clusters.")]
+BuiltOption = Annotated[bool, typer.Option("--built", help="Also the tools that were built (their versions of now).")]
 
 app = typer.Typer(help="The simulated cluster alone: start it, stop it, look at it, remove it.", no_args_is_help=True)
 
@@ -30,10 +38,22 @@ def down(name: NameOption = DEFAULT_NAME) -> None:
 
 
 @app.command()
-def clean(name: NameOption = DEFAULT_NAME) -> None:
+def clean(name: NameOption = DEFAULT_NAME, *, everything: AllOption = False, built: BuiltOption = False) -> None:
     """Stop the cluster and remove all of it, with the Pulumi state that lives beside it."""
-    stopped = cluster.clean(home.of(name))
-    console.print(f"simulated cluster {name}: {_stopped(stopped)}, removed", markup=False)
+    found = sorted(path.name for path in home.root().glob("*/")) if everything else [name]
+    for one in found:
+        stopped = cluster.clean(home.of(one))
+        console.print(f"simulated cluster {one}: {_stopped(stopped)}, removed", markup=False)
+    if built:
+        for folder in built_folders():
+            shutil.rmtree(folder, ignore_errors=True)
+            console.print(f"removed {folder}", markup=False)
+
+
+def built_folders() -> list[Path]:
+    """Return what this checkout's versions of the tools take in the cache; other versions stay, for other checkouts."""
+    names = [made.cache_name() for made in (*MODULES, *DATA)]
+    return [tools.cache_folder() / name for name in names if (tools.cache_folder() / name).is_dir()]
 
 
 @app.command()

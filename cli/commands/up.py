@@ -39,8 +39,7 @@ def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
     if status != 0 or failed:
         errors.print(_verdict(wanted, account, failed), markup=False)
         raise typer.Exit(1)
-    changes = ", ".join(f"{number} {kind}" for kind, number in account.changes.items()) or "no change"
-    console.print(f"stack {stack} is up: {changes}", markup=False)
+    console.print(f"stack {stack} is up: {account.changed()}", markup=False)
 
 
 def _tools(wanted: Stack, timings: Timings) -> Engine:

@@ -1,0 +1,69 @@
+# `make help` lists the targets. A stamp keeps the second `make up` from installing anything.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+STACK ?= dev
+NAME ?=
+PYTHON ?= python3
+VENV := .venv
+STAMP := $(VENV)/.installed
+RUN := $(VENV)/bin/python
+CHOICE := --stack $(STACK) $(if $(NAME),--name $(NAME))
+PYTEST := $(RUN) -m pytest -q --durations=10
+
+.PHONY: help venv up status down clean test unit engine cluster check format lock bench
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo "  parameters: STACK=$(STACK), NAME=<simulated cluster>, PYTHON=$(PYTHON)"
+
+venv: $(STAMP) ## make the virtual environment
+
+$(STAMP): requirements.txt requirements-dev.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+		{ echo "$(PYTHON) is missing or older than 3.11; set PYTHON to a newer one, e.g. make up PYTHON=python3.11"; exit 1; }
+	@test -x $(RUN) || $(PYTHON) -m venv $(VENV)
+	@echo "- installing the Python packages ..."
+	@$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.txt -r requirements-dev.txt
+	@touch $@
+
+up: $(STAMP) ## build what is missing, start the simulated cluster, run pulumi up, show the jobs
+	@./hpc up $(CHOICE)
+
+status: $(STAMP) ## show what is on the cluster
+	@./hpc status $(CHOICE)
+
+down: $(STAMP) ## stop the simulated cluster; data and Pulumi state stay
+	@./hpc sim down $(if $(NAME),--name $(NAME))
+
+clean: ## stop the simulated clusters and remove them, the virtual environment and what was built
+	@if [ -x $(RUN) ]; then ./hpc sim clean --all --built; fi
+	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+test: unit engine cluster ## run every test
+
+unit: $(STAMP) ## run the tests that need neither engine nor cluster
+	@$(PYTEST) -m unit
+
+engine: $(STAMP) ## run the tests with the real engine
+	@$(PYTEST) -m engine
+
+cluster: $(STAMP) ## run the tests on the simulated cluster
+	@$(PYTEST) -m cluster
+
+check: $(STAMP) ## lint, formatting and types
+	@$(VENV)/bin/ruff check .
+	@$(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/mypy .
+
+format: $(STAMP) ## format the Python files
+	@$(VENV)/bin/ruff format .
+
+lock: $(STAMP) ## compile requirements.txt and requirements-dev.txt
+	@for name in requirements requirements-dev; do \
+		$(VENV)/bin/uv pip compile --quiet --python-version 3.11 --universal --generate-hashes --no-emit-index-url \
+			$$name.in -o $$name.txt || exit 1; done
+
+bench: $(STAMP) ## measure start-up times and memory
+	@$(RUN) bench/startup.py

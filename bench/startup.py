@@ -1,0 +1,108 @@
+"""Measures, in one run: cluster start to nodes Ready, first and warm `./hpc up`, and peak memory.
+
+    python bench/startup.py [--runs 3] [--no-up]
+
+A home of its own is used and removed (the clusters of this checkout are not touched); the tools must be built already, and
+are if `make up` ever ran. Every figure is of this run on this machine; nothing is remembered.
+"""
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from cli.console import Reporter  # noqa: E402
+from cli.memory import MIB, Peak  # noqa: E402
+from cli.stack import read  # noqa: E402
+from simulator import cluster, tools  # noqa: E402
+
+BUDGETS = {  # seconds, and MiB for memory: issue 3
+    "cluster start to nodes Ready": 10.0,
+    "first ./hpc up (everything built)": 60.0,
+    "warm ./hpc up": 15.0,
+    "peak resident memory": 2.5 * 1024,
+}
+
+
+def main() -> int:
+    """Measure and print; the exit status says whether all budgets were kept."""
+    arguments = _arguments()
+    tools.ensure(progress=Reporter())
+    with tempfile.TemporaryDirectory(prefix="hpc-bench-") as folder:
+        os.environ["HPC_SIM_HOME"] = folder
+        try:
+            measured = _measure(arguments.runs, with_up=not arguments.no_up)
+        finally:
+            for path in Path(folder).iterdir():
+                if path.is_dir():
+                    cluster.clean(path)
+    load = os.getloadavg()[0]
+    print(f"\nmeasured on {os.cpu_count()} CPUs, load {load:.1f} at the end, median of {arguments.runs} where repeated")
+    for title, value in measured.items():
+        unit = "MiB" if "memory" in title else "s"
+        word = "within" if value <= BUDGETS[title] else "OVER"
+        print(f"  {title:36} {value:8.1f} {unit:4} {word} the budget of {BUDGETS[title]:.0f} {unit}")
+    return 0 if all(value <= BUDGETS[title] for title, value in measured.items()) else 1
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=3, help="repetitions of the start and of the warm update")
+    parser.add_argument("--no-up", action="store_true", help="measure the cluster alone")
+    return parser.parse_args()
+
+
+def _measure(runs: int, *, with_up: bool) -> dict[str, float]:
+    stack = read("dev")
+    measured: dict[str, float] = {}
+    with Peak(stack.home) as peak:
+        measured["cluster start to nodes Ready"] = statistics.median(_start(stack.home) for _ in range(runs))
+        if with_up:
+            cluster.clean(stack.home)
+            measured["first ./hpc up (everything built)"] = _timed(_up)
+            measured["warm ./hpc up"] = statistics.median(_timed(_up) for _ in range(runs))
+    measured["peak resident memory"] = peak.bytes / MIB
+    return measured
+
+
+def _start(where: Path) -> float:
+    if where.exists():
+        cluster.clean(where)
+    seconds = _timed(lambda: _until_ready(cluster.up(read("dev").spec()).home))
+    print(f"cluster start to nodes Ready: {seconds:.1f} s", flush=True)
+    return seconds
+
+
+def _until_ready(where: Path) -> None:
+    deadline = time.monotonic() + 60
+    while any(node.state != "Ready" for node in (nodes := cluster.status(where).nodes)) or not nodes:
+        if time.monotonic() > deadline:
+            raise SystemExit("the nodes are not Ready after 60 s")
+        time.sleep(0.1)
+
+
+def _up() -> None:
+    done = subprocess.run(
+        [ROOT / "hpc", "up"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise SystemExit(f"./hpc up failed:\n{done.stdout}")
+    print(done.stdout.strip().splitlines()[-1], flush=True)
+
+
+def _timed(work: Callable[[], None]) -> float:
+    begin = time.monotonic()
+    work()
+    return time.monotonic() - begin
+
+
+if __name__ == "__main__":
+    sys.exit(main())
