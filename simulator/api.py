@@ -89,12 +89,12 @@ class Api:
 
 
 def wait_until(done: Callable[[], bool], *, what: str, seconds: float, check: Callable[[], None]) -> None:
-    """Poll `done`; `check` may raise in between; raise SimulatorError when `seconds` are over."""
+    """Poll `done`; `check` may raise in between; raise TimeoutError when `seconds` are over."""
     deadline = time.monotonic() + seconds
     while not done():
         check()
         if time.monotonic() > deadline:
-            raise SimulatorError(f"{what} took more than {seconds:.0f} s.")
+            raise TimeoutError(f"{what} took more than {seconds:.0f} s")
         time.sleep(POLL_SECONDS)
 
 

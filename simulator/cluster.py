@@ -1,5 +1,6 @@
 """Simulated clusters: start, stop, remove and look at one. All of a cluster is below its home."""
 
+import errno
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -52,8 +53,11 @@ def up(spec: ClusterSpec, home: Path | None = None, progress: Progress | None = 
     when a tool cannot be made, a process does not start, the port is taken, or another start or stop is at work.
     """
     layout = _layout(home, spec.name)
-    with _alone(layout):
-        state, started = start(spec, layout, progress or SILENT)
+    try:
+        with _alone(layout):
+            state, started = start(spec, layout, progress or SILENT)
+    except OSError as error:
+        raise _cannot_write(error, layout) from error
     return Cluster(name=spec.name, home=layout.home, server=state.server, started=started)
 
 
@@ -86,6 +90,14 @@ def status(home: Path) -> ClusterStatus:
 
 def _layout(home: Path | None, name: str) -> Layout:
     return Layout((home or homes.of(name)).absolute())
+
+
+def _cannot_write(error: OSError, layout: Layout) -> SimulatorError:
+    if error.errno == errno.ENOSPC:
+        return SimulatorError(
+            f"the disk of {layout.home} is full: make room, or set HPC_SIM_HOME to a folder elsewhere."
+        )
+    return SimulatorError(f"cannot start a cluster in {layout.home}: {error}. HPC_SIM_HOME moves it elsewhere.")
 
 
 def _is_home(layout: Layout) -> bool:

@@ -17,6 +17,7 @@ from simulator.state import PortNumbers
 
 STAGES = Path(__file__).parent / "stages"
 ACTORS = Path(__file__).parent / "actors"
+PLAYED = (ACTORS, REPOSITORY / "apis", REPOSITORY / "hardware")
 MEMBER = "hpc-sim"
 
 # A soft limit that a small cluster stays below: collecting more often (GOGC=50) saved 110 MiB in the API server
@@ -191,7 +192,7 @@ class Plan:
                 "PYTHONPATH": str(REPOSITORY),
                 "PYTHONUNBUFFERED": "1",
                 # Changed code or settings make the next `up` start the actors anew.
-                "HPC_SIM_REVISION": digest(_sources(ACTORS), self.spec.model_dump_json().encode()),
+                "HPC_SIM_REVISION": digest(*map(_sources, PLAYED), self.spec.model_dump_json().encode()),
             },
         )
 

@@ -59,7 +59,7 @@ class Processes:
     """The processes of the cluster in the folder `home`."""
 
     def __init__(self, home: Path, proc: Path = procfs.PROC) -> None:
-        self._home = home.absolute()
+        self._home = home.resolve()
         self._proc = proc
         self._file = self._home / "pids.json"
 

@@ -1,5 +1,6 @@
 """Starting a cluster: what runs as wanted is kept, the rest is started in the order of its dependence."""
 
+import errno
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -22,12 +23,18 @@ BARE_TOOLS = ("etcd", "kube-apiserver", "kube-controller-manager", "openshift-cr
 NODE_TOOLS = ("kube-scheduler", "kwok")
 ACTOR_TOOLS = ("mpi-operator",)
 READY_SECONDS = 60.0
+READY_LINE = " playing\n"  # what the actors log once they watch everything
 
 
 def start(spec: ClusterSpec, layout: Layout, progress: Progress) -> tuple[State, tuple[str, ...]]:
     """Bring the cluster of `layout` to what `spec` says; return its state and what had to be started."""
     _check(spec)
     known = states.load(layout)
+    if known and known.spec.name != spec.name:
+        raise SimulatorError(
+            f"{layout.home} is the home of the cluster {known.spec.name!r}, not of {spec.name!r}:"
+            " choose another folder."
+        )
     found = tools.ensure(needed_tools(spec), progress)
     processes = Processes(layout.home)
     with progress.step(f"starting the simulated cluster {spec.name}") as step:
@@ -99,6 +106,7 @@ class _Start:
         self._processes = processes
         self._step = step
         self._started: list[str] = []
+        self._kept: list[str] = []
         self._tools = found
         chosen = choose_ports(known.ports if known else None, frozenset(processes.running()))
         self._state = State(spec=spec, ports=chosen, tools=dict(found), bootstrap=known.bootstrap if known else None)
@@ -116,18 +124,30 @@ class _Start:
         token = secret[identities.PERSON]
         try:
             self._run(partial(Api, self._state.ports.api, token, self._pki.ca))
-        except BaseException:
+        except BaseException as error:
+            explained = self._explain(error)
             self._processes.stop(self._started)
-            raise
+            raise explained from error.__cause__
         states.save(self._layout, self._state)
         return self._state, tuple(self._started)
+
+    def _explain(self, error: BaseException) -> BaseException:
+        """Turn a request that got no answer into who died of what; leave other errors as they are."""
+        if not isinstance(error, OSError) or error.errno == errno.ENOSPC:
+            return error
+        try:
+            self._processes.require_alive([*self._kept, *self._started])
+        except SimulatorError as death:
+            return death
+        name = "kube-apiserver"
+        return SimulatorError(f"{error}; the last lines of {self._processes.log(name)}:\n{self._processes.tail(name)}")
 
     def _run(self, connect: partial[Api]) -> None:
         self._stop_unwanted()
         self._ensure(self._plan.etcd(), self._plan.api_server())
         api = connect()
         try:
-            self._wait(lambda: api.answers("/readyz"), "the API server's start")
+            self._wait(lambda: api.answers("/readyz"), "the API server's start", "kube-apiserver")
             self._ensure(self._plan.controller_manager())
             self._bootstrap(connect)
             if self._spec.schedules:  # kwok's rights come with the bootstrap; without them it waits a second
@@ -135,16 +155,18 @@ class _Start:
             self._wait(
                 lambda: api.answers("/api/v1/namespaces/default/serviceaccounts/default"),
                 "the controller-manager's start",
+                "kube-controller-manager",
             )
-            self._wait(lambda: self._nodes_ready(api), "the nodes' getting Ready")
+            self._wait(lambda: self._nodes_ready(api), "the nodes' getting Ready", "kwok")
         finally:
             api.close()
         if self._spec.actors and actors_exist():
             self._ensure(self._plan.actors())
-        self._processes.require_alive(self._processes.records())
+            self._wait(lambda: READY_LINE in self._processes.log("actors").read_text(), "the actors' start", "actors")
+        self._processes.require_alive([*self._kept, *self._started])
 
     def _bootstrap(self, connect: partial[Api]) -> None:
-        wanted = fingerprint(self._spec, self._tools)
+        wanted = fingerprint(self._spec, self._tools, self._state.ports.kubelet)
         if self._state.bootstrap == wanted and "kube-apiserver" not in self._started:
             return
         bootstrap(
@@ -162,6 +184,7 @@ class _Start:
         for command in commands:
             record = running.get(command.name)
             if record is not None and record.command == command.fingerprint():
+                self._kept.append(command.name)
                 continue
             self._step.update(what=command.name)
             self._processes.stop([command.name])
@@ -176,9 +199,18 @@ class _Start:
         if unwanted:
             self._processes.stop(unwanted)
 
-    def _wait(self, done: Callable[[], bool], what: str) -> None:
+    def _wait(self, done: Callable[[], bool], what: str, process: str) -> None:
+        """Wait for `done`, for which `process` is to thank; whoever ends meanwhile is named with its last words."""
         self._step.update(what=what)
-        wait_until(done, what=what, seconds=READY_SECONDS, check=lambda: self._processes.require_alive(self._started))
+
+        def check() -> None:
+            self._processes.require_alive([*self._kept, *self._started])
+
+        try:
+            wait_until(done, what=what, seconds=READY_SECONDS, check=check)
+        except TimeoutError as error:
+            log = self._processes.log(process)
+            raise SimulatorError(f"{error}; the last lines of {log}:\n{self._processes.tail(process)}") from error
 
     def _nodes_ready(self, api: Api) -> bool:
         found = api.get("/api/v1/nodes")["items"]

@@ -20,11 +20,11 @@ PARALLEL = 4
 ESTABLISHED_SECONDS = 30.0
 
 
-def fingerprint(spec: ClusterSpec, tools: Mapping[str, Path]) -> str:
+def fingerprint(spec: ClusterSpec, tools: Mapping[str, Path], kubelet_port: int) -> str:
     """Return what changes whenever the bootstrap of `spec` would bring something else onto the cluster."""
     own = sorted(Path(__file__).parent.glob("*.py"))
     content = b"".join(path.read_bytes() for path in own)
-    facts = [spec.model_dump(mode="json", include={"nodes"}), _folders(tools), objects.access()]
+    facts = [spec.model_dump(mode="json", include={"nodes"}), _folders(tools), objects.access(), kubelet_port]
     return hashlib.sha256(content + json.dumps(facts, default=str).encode()).hexdigest()[:16]
 
 

@@ -19,7 +19,7 @@ from simulator.errors import SimulatorError
 from simulator.home import Layout
 from simulator.pki import Pki
 from simulator.processes import Processes
-from tests.support.clusters import homes, require_tools, running
+from tests.support.clusters import FULL, homes, require_tools, running
 
 pytestmark = pytest.mark.cluster
 
@@ -280,3 +280,27 @@ def test_no_go_and_no_tools_is_one_clear_message(tmp_path: Path) -> None:
     )
     assert "there is no Go on PATH: install Go 1.25.11" in run.stdout
     assert not (tmp_path / "sim" / "none" / "pids.json").exists()
+
+
+def test_other_clusters_home_is_refused(own: Cluster) -> None:
+    """Prevents a cluster that takes over the data, and changes the context, of another."""
+    with pytest.raises(SimulatorError, match=r"is the home of the cluster 'test-own', not of 'test-second'"):
+        cluster.up(BARE, own.home)
+
+
+def test_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    """Prevents a traceback where the home is on a read-only or wrong place."""
+    require_tools(BARE)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SimulatorError, match=r"cannot start a cluster in .*file/x: .*HPC_SIM_HOME"):
+        cluster.up(BARE, tmp_path / "file" / "x")
+
+
+def test_whole_cluster_plays(simulated_cluster: Cluster) -> None:
+    """Prevents an `up` that returns before the actors play, or that is not over when they die at once."""
+    found = cluster.status(simulated_cluster.home)
+    assert found.state == "running"
+    assert {process.name for process in found.processes} >= {"kwok", "actors", "kube-scheduler"}
+    assert all(process.rss_bytes > 0 for process in found.processes)
+    assert found.rss_bytes < 1.5 * 2**30
+    assert cluster.up(FULL, simulated_cluster.home).reused
