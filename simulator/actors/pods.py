@@ -36,7 +36,7 @@ def condition(obj: Object, kind: str) -> bool:
 
 
 def phase(pod: Object) -> str:
-    """Return the phase of a pod or namespace."""
+    """Return the phase of a pod, a namespace or a ClusterServiceVersion."""
     return str((pod.get("status") or {}).get("phase") or "")
 
 

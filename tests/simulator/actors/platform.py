@@ -1,0 +1,221 @@
+"""The platform of the Redpaper as bare manifests, for tests of the actors that do not need the program."""
+
+import json
+from typing import Any
+
+from apis import kinds
+from apis.kinds import Kind
+
+Object = dict[str, Any]
+LAB = "ocp4.scale.ibm.com"
+DGX = (f"dgx01.{LAB}", f"dgx02.{LAB}")
+TENANT = "adas"
+CSI = "ibm-spectrum-scale-csi-driver"
+NFD = "openshift-nfd"
+SRO = "openshift-sro"
+SECRETS = ("csisecret-local", "csisecret-remote")
+RDMA = "rdma-shared-dp-ds"
+RDMA_IMAGE = "mellanox/k8s-rdma-shared-dev-plugin:v1.0.0"
+GIVEN_MEMLOCK = "[Service]\nLimitMEMLOCK=infinity\n"
+
+
+def obj(kind: Kind, name: str, namespace: str | None = None, **fields: Any) -> Object:
+    """Return an object of a kind."""
+    meta = {"name": name} | ({"namespace": namespace} if namespace else {})
+    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, **fields}
+
+
+def subscribed(package: str, namespace: str, *, channel: str, source: str, **spec: Any) -> list[tuple[Kind, Object]]:
+    """Return namespace, operator group and subscription."""
+    wanted = {"name": package, "channel": channel, "source": source, "sourceNamespace": "openshift-marketplace", **spec}
+    return [
+        (kinds.NAMESPACE, obj(kinds.NAMESPACE, namespace)),
+        (kinds.OPERATOR_GROUP, obj(kinds.OPERATOR_GROUP, "group", namespace, spec={"targetNamespaces": [namespace]})),
+        (kinds.SUBSCRIPTION, obj(kinds.SUBSCRIPTION, package, namespace, spec=wanted)),
+    ]
+
+
+def config_json(*names: str) -> str:
+    """Return the RDMA plugin's configuration."""
+    return json.dumps(
+        {"configList": [{"resourceName": name, "rdmaHcaMax": 100, "devices": [name[-3:]]} for name in names]}
+    )
+
+
+def rdma(*names: str) -> list[tuple[Kind, Object]]:
+    """Return the RDMA plugin: ConfigMap, account, DaemonSet."""
+    label = {"name": RDMA}
+    container = {
+        "name": RDMA,
+        "image": RDMA_IMAGE,
+        "volumeMounts": [{"name": "config", "mountPath": "/k8s-rdma-shared-dev-plugin"}],
+    }
+    pod = {
+        "serviceAccountName": RDMA,
+        "hostNetwork": True,
+        "nodeSelector": {"feature.node.kubernetes.io/pci-15b3.present": "true"},
+        "containers": [container],
+        "volumes": [{"name": "config", "configMap": {"name": "rdma-devices"}}],
+    }
+    template = {"metadata": {"labels": label}, "spec": pod}
+    return [
+        (kinds.SERVICE_ACCOUNT, obj(kinds.SERVICE_ACCOUNT, RDMA, "kube-system")),
+        (
+            kinds.CONFIG_MAP,
+            obj(kinds.CONFIG_MAP, "rdma-devices", "kube-system", data={"config.json": config_json(*names)}),
+        ),
+        (
+            kinds.DAEMON_SET,
+            obj(
+                kinds.DAEMON_SET,
+                RDMA,
+                "kube-system",
+                spec={"selector": {"matchLabels": label}, "template": template},
+            ),
+        ),
+    ]
+
+
+def machine_config() -> Object:
+    """Return the memlock drop-in."""
+    unit = {"name": "crio.service", "dropins": [{"name": "10-memlock.conf", "contents": GIVEN_MEMLOCK}]}
+    config = {"ignition": {"version": "2.2.0"}, "systemd": {"units": [unit]}}
+    made = obj(kinds.MACHINE_CONFIG, "50-worker-crio-memlock", spec={"config": config})
+    made["metadata"]["labels"] = {"machineconfiguration.openshift.io/role": "worker"}
+    return made
+
+
+MPI_RULES: list[Object] = [
+    {"apiGroups": [""], "resources": ["configmaps", "serviceaccounts"], "verbs": ["create", "list", "watch"]},
+    {"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]},
+    {"apiGroups": [""], "resources": ["pods/exec"], "verbs": ["create"]},
+    {"apiGroups": [""], "resources": ["events"], "verbs": ["create", "patch"]},
+    {
+        "apiGroups": ["rbac.authorization.k8s.io"],
+        "resources": ["roles", "rolebindings"],
+        "verbs": ["create", "list", "watch"],
+    },
+    {"apiGroups": ["apps"], "resources": ["statefulsets"], "verbs": ["create", "list", "update", "watch"]},
+    {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": ["create", "list", "update", "watch"]},
+    {
+        "apiGroups": ["kubeflow.org"],
+        "resources": ["mpijobs", "mpijobs/finalizers", "mpijobs/status"],
+        "verbs": ["*"],
+    },
+]
+
+
+def mpi_operator() -> list[tuple[Kind, Object]]:
+    """Return the MPI operator: definition, namespace, account, rights, Deployment."""
+    name = "mpi-operator"
+    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    version = {"name": "v1alpha2", "served": True, "storage": True, "subresources": {"status": {}}, "schema": schema}
+    definition = {
+        "group": "kubeflow.org",
+        "scope": "Namespaced",
+        "names": {"kind": "MPIJob", "listKind": "MPIJobList", "plural": "mpijobs", "singular": "mpijob"},
+        "versions": [version],
+    }
+    crd = kinds.CUSTOM_RESOURCE_DEFINITION
+    subject = {"kind": "ServiceAccount", "name": name, "namespace": name}
+    reference = {"apiGroup": kinds.CLUSTER_ROLE.group, "kind": kinds.CLUSTER_ROLE.kind, "name": name}
+    pod = {
+        "serviceAccountName": name,
+        "containers": [{"name": name, "image": "mpioperator/mpi-operator:v0.2.3", "args": ["-alsologtostderr"]}],
+    }
+    template = {"metadata": {"labels": {"app": name}}, "spec": pod}
+    return [
+        (crd, obj(crd, "mpijobs.kubeflow.org", spec=definition)),
+        (kinds.NAMESPACE, obj(kinds.NAMESPACE, name)),
+        (kinds.SERVICE_ACCOUNT, obj(kinds.SERVICE_ACCOUNT, name, name)),
+        (kinds.CLUSTER_ROLE, obj(kinds.CLUSTER_ROLE, name, rules=MPI_RULES)),
+        (
+            kinds.CLUSTER_ROLE_BINDING,
+            obj(kinds.CLUSTER_ROLE_BINDING, name, roleRef=reference, subjects=[subject]),
+        ),
+        (
+            kinds.DEPLOYMENT,
+            obj(
+                kinds.DEPLOYMENT,
+                name,
+                name,
+                spec={"selector": {"matchLabels": {"app": name}}, "template": template},
+            ),
+        ),
+    ]
+
+
+def storage() -> list[tuple[Kind, Object]]:
+    """Return tenant, static volume and claim."""
+    handle = "16217308676014575381;099B6A7A:5EB99743;path=/gpfs/ess3000_4M/adas"
+    common = {"storageClassName": "static", "accessModes": ["ReadWriteMany"]}
+    volume = {
+        **common,
+        "capacity": {"storage": "100Gi"},
+        "claimRef": {"name": "data", "namespace": TENANT},
+        "csi": {"driver": "spectrumscale.csi.ibm.com", "volumeHandle": handle},
+    }
+    claim = {**common, "volumeName": "data-pv", "resources": {"requests": {"storage": "100Gi"}}}
+    return [
+        (kinds.NAMESPACE, obj(kinds.NAMESPACE, TENANT)),
+        (kinds.PERSISTENT_VOLUME, obj(kinds.PERSISTENT_VOLUME, "data-pv", spec=volume)),
+        (kinds.PERSISTENT_VOLUME_CLAIM, obj(kinds.PERSISTENT_VOLUME_CLAIM, "data", TENANT, spec=claim)),
+    ]
+
+
+def secret(name: str) -> Object:
+    """Return one GUI secret."""
+    return obj(kinds.SECRET, name, CSI, stringData={"username": "invented", "password": "invented"})
+
+
+def scale() -> Object:
+    """Return the CSIScaleOperator."""
+    clusters = [
+        {"id": f"1{n}", "restApi": [{"guiHost": f"192.0.2.{n}"}], "secrets": name, "secureSslMode": False}
+        for n, name in enumerate(SECRETS)
+    ]
+    selector = [{"key": "scale", "value": "true"}]
+    selectors = {f"{part}NodeSelector": selector for part in ("attacher", "provisioner", "plugin")}
+    spec = {"scaleHostpath": "/gpfs/fs0", "clusters": clusters, **selectors}
+    return obj(kinds.CSI_SCALE_OPERATOR, "ibm-spectrum-scale-csi", CSI, spec=spec)
+
+
+def mpi_job(name: str, workers: int, gpus: int) -> Object:
+    """Return an MPIJob whose workers mount the claim."""
+    limits = {"nvidia.com/gpu": gpus, "rdma/shared_ib0": 1}
+    image = "nvcr.io/nvidia/tensorflow:20.03-tf2-py3"
+    worker = {
+        "containers": [
+            {
+                "name": "worker",
+                "image": image,
+                "resources": {"limits": limits},
+                "volumeMounts": [{"name": "data", "mountPath": "/workspace"}],
+            }
+        ],
+        "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}],
+    }
+    launcher = {"containers": [{"name": "launcher", "image": image, "command": ["mpirun", "-np", "16"]}]}
+    spec = {
+        "slotsPerWorker": gpus,
+        "cleanPodPolicy": "Running",
+        "backoffLimit": 0,
+        "mpiReplicaSpecs": {
+            "Launcher": {"replicas": 1, "restartPolicy": "Never", "template": {"spec": launcher}},
+            "Worker": {"replicas": workers, "template": {"spec": worker}},
+        },
+    }
+    return obj(kinds.MPI_JOB_V1ALPHA2, name, TENANT, spec=spec)
+
+
+def batch_job(name: str, command: str, **pod: Any) -> Object:
+    """Return a batch Job of one try."""
+    container = {
+        "name": "main",
+        "image": "mellanox/centos_7_4_mofed_4_2_1_2_0_0_60:latest",
+        "terminationMessagePolicy": "FallbackToLogsOnError",
+        "command": ["/bin/sh", "-c"],
+        "args": [command],
+    }
+    spec = {"restartPolicy": "Never", "containers": [container], **pod}
+    return obj(kinds.JOB, name, TENANT, spec={"backoffLimit": 0, "template": {"spec": spec}})

@@ -1,0 +1,92 @@
+"""The simulated catalogue."""
+
+from typing import Any
+
+import pytest
+import yaml
+
+from apis import kinds
+from simulator import names, stages
+from simulator.actors import catalogue, played, versions
+from simulator.actors.catalogue import NotInCatalogueError, Package
+
+PACKAGES = list(catalogue.PACKAGES.values())
+
+
+def spec(**changes: str) -> dict[str, Any]:
+    """Return a Subscription's spec."""
+    return {"name": "nfd", "source": "redhat-operators", "channel": "4.4", **changes}
+
+
+def test_first_version_is_the_starting_one_or_the_last() -> None:
+    """Prevents an installation of another version than the one asked for."""
+    old, new = catalogue.NODE_FEATURE_DISCOVERY.channels["4.4"]
+    assert catalogue.next_version(spec(), None) == new
+    assert catalogue.next_version(spec(startingCSV=old), None) == old
+    assert catalogue.next_version(spec(startingCSV=old), old) == new
+    assert catalogue.next_version(spec(), new) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"name": "nothing"}, "package nothing"),
+        ({"source": "certified-operators"}, "catalog certified-operators"),
+        ({"channel": "9.9"}, "channel 9.9"),
+        ({"startingCSV": "nfd.v0"}, "name nfd.v0"),
+    ],
+)
+def test_what_is_not_there_is_refused(changes: dict[str, str], complaint: str) -> None:
+    """Prevents a Subscription with a typing error from installing something."""
+    with pytest.raises(NotInCatalogueError, match=complaint):
+        catalogue.next_version(spec(**changes), None)
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.name)
+def test_every_operator_is_played_and_may_own_its_kind(package: Package) -> None:
+    """Prevents an operator that installs and then does nothing: no actor for its image, no right on its kind."""
+    csv = versions.version(package, "v", "ns", "group", replaces=None)
+    pod = csv["spec"]["install"]["spec"]["deployments"][0]["spec"]["template"]
+    assert played.actor_of(pod) is not None
+    assert any(package.kind.plural in rule.resources for rule in package.rules)
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.name)
+def test_no_operator_has_every_right(package: Package) -> None:
+    """Prevents a role by which the failure of another one could not be seen."""
+    assert all("*" not in (*rule.groups, *rule.resources, *rule.verbs) for rule in package.rules)
+
+
+def test_definition_has_the_required_keys_and_keeps_the_rest() -> None:
+    """Prevents a CSIScaleOperator without its clusters, or with a number for an id, from being accepted."""
+    made = catalogue.SCALE_CSI.definition()
+    schema = made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    assert schema["required"] == ["clusters", "scaleHostpath"]
+    assert schema["x-kubernetes-preserve-unknown-fields"] is True
+    assert schema["properties"]["clusters"]["items"]["properties"]["id"] == {"type": "string"}
+    assert made["metadata"]["name"] == "csiscaleoperators.csi.ibm.com"
+    assert made["spec"]["scope"] == "Namespaced"
+
+
+def test_parts_of_a_version_belong_to_it() -> None:
+    """Prevents leftovers: cluster-wide rights carry labels to be found by, the rest an owner."""
+    csv = versions.version(catalogue.SPECIAL_RESOURCE, "v1", "ns", "group", replaces=None)
+    csv["metadata"]["uid"] = "u"
+    made = versions.parts(csv)
+    assert [kind for kind, _ in made] == [
+        kinds.SERVICE_ACCOUNT,
+        kinds.CLUSTER_ROLE,
+        kinds.CLUSTER_ROLE_BINDING,
+        kinds.DEPLOYMENT,
+    ]
+    for kind, body in made:
+        assert body["metadata"]["labels"] == {versions.OWNER: "v1", versions.OWNER_NAMESPACE: "ns"}
+        assert ("ownerReferences" in body["metadata"]) == (kind.scope == "Namespaced")
+
+
+def test_stages_select_on_the_runtimes_annotations() -> None:
+    """Prevents stages and runtime from using different names, by which every pod would stay Pending."""
+    text = "\n---\n".join(file.read_text() for file in stages.files())
+    used = {names.VOLUMES, names.INIT, names.EXIT_CODE, names.RUN_FOR, names.TERMINATION_MESSAGE}
+    assert all(name in text for name in used)
+    assert {stage["kind"] for stage in yaml.safe_load_all(text)} == {"Stage"}

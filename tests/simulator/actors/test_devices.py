@@ -1,0 +1,76 @@
+"""What device plugins offer, from their configuration and pods."""
+
+import json
+from typing import Any
+
+import pytest
+
+from hardware.profiles import profile
+from simulator import names
+from simulator.actors import devices
+
+DGX = profile("dgx1-v100-16gb")
+DRIVER = "quay.io/openshift-psap/nvidia-driver-container:v440.64"
+PLUGIN = "nvcr.io/nvidia/k8s-device-plugin:1.0.0-beta6"
+RDMA = "mellanox/k8s-rdma-shared-dev-plugin:v1.0.0"
+
+
+def pod(image: str, **annotations: str) -> dict[str, Any]:
+    """Return a pod of one container."""
+    return {"metadata": {"annotations": annotations}, "spec": {"containers": [{"image": image}]}}
+
+
+def config(*entries: dict[str, Any]) -> str:
+    """Return a config.json."""
+    return json.dumps({"configList": list(entries)})
+
+
+def test_resources_are_those_of_the_configuration() -> None:
+    """Prevents numbers or names other than config.json's, also for a device that no node has (upstream issue 44)."""
+    text = config(
+        {"resourceName": "shared_ib0", "rdmaHcaMax": 100, "devices": ["ib0"]},
+        {"resourceName": "none", "rdmaHcaMax": 5, "devices": ["ib99"]},
+        {"resourceName": "sel", "resourcePrefix": "example.com", "rdmaHcaMax": 7, "selectors": {"ifNames": ["ib1"]}},
+    )
+    assert devices.rdma_resources(text) == {"rdma/shared_ib0": 100, "rdma/none": 5, "example.com/sel": 7}
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("{", "no configList"),
+        ("{}", "no configList"),
+        (config({"resourceName": "a-b", "rdmaHcaMax": 1, "devices": ["ib0"]}), "a-b"),
+        (config(*[{"resourceName": "a", "rdmaHcaMax": 1, "devices": ["ib0"]}] * 2), "twice"),
+        (config({"resourceName": "a", "rdmaHcaMax": 1}), "either devices or selectors"),
+        (config({"resourceName": "a", "rdmaHcaMax": -1, "devices": ["ib0"]}), "-1"),
+    ],
+)
+def test_plugin_refuses_a_bad_configuration(text: str, complaint: str) -> None:
+    """Prevents a broken ConfigMap from giving resources that the real plugin would not start with."""
+    with pytest.raises(ValueError, match=complaint):
+        devices.rdma_resources(text)
+
+
+def test_gpus_need_driver_plugin_and_hardware() -> None:
+    """Prevents GPUs on a node whose driver is not there, or that has none."""
+    assert devices.offered(DGX, [pod(DRIVER), pod(PLUGIN)]) == {"nvidia.com/gpu": 8}
+    assert devices.offered(DGX, [pod(PLUGIN)]) == {}
+    assert devices.offered(DGX, [pod(DRIVER)]) == {}
+    assert devices.offered(None, [pod(DRIVER), pod(PLUGIN)]) == {}
+
+
+def test_rdma_is_what_the_plugin_read_at_its_start() -> None:
+    """Prevents a changed ConfigMap from having an effect without a restart."""
+    assert devices.offered(DGX, [pod(RDMA, **{names.RDMA_CONFIG: '{"rdma/shared_ib0": 100}'})]) == {
+        "rdma/shared_ib0": 100
+    }
+    assert devices.offered(DGX, [pod(RDMA)]) == {}
+
+
+def test_a_gone_plugin_leaves_zero_and_an_equal_node_is_left_alone() -> None:
+    """Prevents resources without a plugin, patches without a change, and touching what is not a device."""
+    node = {"metadata": {"name": "dgx01"}, "status": {"allocatable": {"cpu": "80", "nvidia.com/gpu": "8"}}}
+    assert devices.capacity_patch(node, {"nvidia.com/gpu": 8}) is None
+    gone = {"nvidia.com/gpu": "0", "rdma/shared_ib0": "100"}
+    assert devices.capacity_patch(node, {"rdma/shared_ib0": 100}) == {"status": {"capacity": gone, "allocatable": gone}}

@@ -1,0 +1,86 @@
+"""Small pure functions of the actors."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from hardware.profiles import profile
+from simulator.actors import launcher, mpi, nfd, podlogs, pods, scale_csi
+from simulator.actors.api import path
+from simulator.actors.conditions import updated
+from simulator.actors.sim_kinds import CSI_DRIVER, EVENT
+
+
+@pytest.mark.parametrize(
+    ("image", "name"),
+    [
+        ("mpi-operator", "mpi-operator"),
+        ("mpioperator/mpi-operator:v0.2.3", "mpi-operator"),
+        ("localhost:5000/a/mpi-operator", "mpi-operator"),
+        ("quay.io/x/mpi-operator:1@sha256:abc", "mpi-operator"),
+    ],
+)
+def test_image_name(image: str, name: str) -> None:
+    """Prevents a mirrored or pinned image from not being played."""
+    assert pods.basename(image) == name
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["-alsologtostderr", "--kubectl-delivery-image", "d:1"],
+        ["-kubectl-delivery-image=d:1"],
+        ["/opt/mpi-operator", "--kubectl-delivery-image=d:1", "-v=2"],
+    ],
+)
+def test_delivery_image(arguments: list[str]) -> None:
+    """Prevents launchers with another init image than the Deployment names."""
+    assert mpi.delivery_image(arguments) == "d:1"
+    assert mpi.delivery_image(["-v=2"]) == mpi.DEFAULT_DELIVERY_IMAGE
+
+
+def test_hosts() -> None:
+    """Prevents a launcher that does not wait for all workers of its hostfile."""
+    assert launcher.hosts("job-worker-0 slots=8\njob-worker-1 slots=8\n") == ["job-worker-0", "job-worker-1"]
+
+
+def test_cri_lines() -> None:
+    """Prevents logs that kwok refuses: it wants time, stream and tag before the text."""
+    text = podlogs.cri(["a b"], datetime(2020, 6, 25, 17, 23, tzinfo=UTC))
+    assert text == "2020-06-25T17:23:00.000000000Z stdout F a b\n"
+
+
+def test_features_of_a_node() -> None:
+    """Prevents a node without adapters from being taken for one with."""
+    node = {"status": {"nodeInfo": {"kernelVersion": "3.10"}}}
+    found = nfd.feature_labels(profile("dgx1-v100-16gb"), node)
+    assert found["feature.node.kubernetes.io/pci-10de.present"] == "true"
+    assert found["feature.node.kubernetes.io/pci-15b3.present"] == "true"
+    assert nfd.feature_labels(None, node) == {"feature.node.kubernetes.io/kernel-version.full": "3.10"}
+
+
+def test_csi_driver_mounts_every_gui_secret() -> None:
+    """Prevents a driver that starts without the secret of one of its clusters."""
+    clusters = [{"id": "1", "secrets": "local"}, {"id": "2", "secrets": "remote"}]
+    made = scale_csi.operands("ns", {"clusters": clusters, "pluginNodeSelector": [{"key": "scale", "value": "true"}]})
+    pod = made[-1][1]["spec"]["template"]["spec"]
+    assert [volume["secret"]["secretName"] for volume in pod["volumes"]] == ["local", "remote"]
+    assert pod["nodeSelector"] == {"scale": "true"}
+
+
+def test_paths() -> None:
+    """Prevents requests to another object than the one meant."""
+    assert path(EVENT, "ns", "e") == "/api/v1/namespaces/ns/events/e"
+    assert path(EVENT, None) == "/api/v1/events"
+    assert path(CSI_DRIVER, "ignored", "d", "status") == "/apis/storage.k8s.io/v1/csidrivers/d/status"
+
+
+def test_conditions_keep_their_time() -> None:
+    """Prevents an endless loop: a status that differs from itself would be written at every look."""
+    obj: dict[str, Any] = {"status": {}}
+    obj["status"]["conditions"] = updated(obj, B=(True, "x"), A=(False, "y"))
+    assert [one["type"] for one in obj["status"]["conditions"]] == ["A", "B"]
+    obj["status"]["conditions"][0]["lastTransitionTime"] = "before"
+    assert updated(obj, B=(True, "x"), A=(False, "y")) == obj["status"]["conditions"]
+    assert updated(obj, A=(True, "y"))[0]["status"] == "True"
