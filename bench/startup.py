@@ -2,8 +2,8 @@
 
     python bench/startup.py [--runs 3] [--no-up]
 
-A home of its own is used and removed (the clusters of this checkout are not touched); the tools must be built already, and
-are if `make up` ever ran. Every figure is of this run on this machine; nothing is remembered.
+A home of its own is used and removed: the clusters of this checkout are not touched. Tools are built first where
+missing, and not measured. Every figure is of this run on this machine; nothing is remembered.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from cli.console import Reporter  # noqa: E402
+from cli.console import Reporter, console  # noqa: E402
 from cli.memory import MIB, Peak  # noqa: E402
 from cli.stack import read  # noqa: E402
 from simulator import cluster, tools  # noqa: E402
@@ -45,11 +45,13 @@ def main() -> int:
                 if path.is_dir():
                     cluster.clean(path)
     load = os.getloadavg()[0]
-    print(f"\nmeasured on {os.cpu_count()} CPUs, load {load:.1f} at the end, median of {arguments.runs} where repeated")
+    console.print(
+        f"\nmeasured on {os.cpu_count()} CPUs, load {load:.1f} at the end, median of {arguments.runs} where repeated"
+    )
     for title, value in measured.items():
         unit = "MiB" if "memory" in title else "s"
         word = "within" if value <= BUDGETS[title] else "OVER"
-        print(f"  {title:36} {value:8.1f} {unit:4} {word} the budget of {BUDGETS[title]:.0f} {unit}")
+        console.print(f"  {title:36} {value:8.1f} {unit:4} {word} the budget of {BUDGETS[title]:.0f} {unit}")
     return 0 if all(value <= BUDGETS[title] for title, value in measured.items()) else 1
 
 
@@ -77,13 +79,13 @@ def _start(where: Path) -> float:
     if where.exists():
         cluster.clean(where)
     seconds = _timed(lambda: _until_ready(cluster.up(read("dev").spec()).home))
-    print(f"cluster start to nodes Ready: {seconds:.1f} s", flush=True)
+    console.print(f"cluster start to nodes Ready: {seconds:.1f} s", markup=False)
     return seconds
 
 
 def _until_ready(where: Path) -> None:
     deadline = time.monotonic() + 60
-    while any(node.state != "Ready" for node in (nodes := cluster.status(where).nodes)) or not nodes:
+    while not (nodes := cluster.status(where).nodes) or any(node.state != "Ready" for node in nodes):
         if time.monotonic() > deadline:
             raise SystemExit("the nodes are not Ready after 60 s")
         time.sleep(0.1)
@@ -95,7 +97,7 @@ def _up() -> None:
     )
     if done.returncode != 0:
         raise SystemExit(f"./hpc up failed:\n{done.stdout}")
-    print(done.stdout.strip().splitlines()[-1], flush=True)
+    console.print(done.stdout.strip().splitlines()[-1], markup=False)
 
 
 def _timed(work: Callable[[], None]) -> float:

@@ -52,8 +52,7 @@ def _split(path: str) -> list[str]:
 def require_passphrase(stack: Stack, environment: Mapping[str, str]) -> None:
     """Raise Problem when the stack's secrets need a passphrase and none is given."""
     content = yaml.safe_load(stack.file.read_text()) or {}
-    needed = "encryptionsalt" in content and not content.get("secretsprovider", "passphrase").startswith("awskms")
-    if needed and not any(name in environment for name in PASSPHRASES):
+    if "encryptionsalt" in content and not any(name in environment for name in PASSPHRASES):
         raise Problem(
             f"the secrets of stack {stack.name} are encrypted with a passphrase, and none is given",
             f"Set {PASSPHRASES[0]}, or {PASSPHRASES[1]} to a file that holds it.",

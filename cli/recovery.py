@@ -42,25 +42,35 @@ def recover(exported: Mapping[str, Any], live: Live) -> Recovery:
     deployment = document.get("deployment") or {}
     pending = deployment.get("pending_operations") or []
     resources = deployment.setdefault("resources", [])
-    known = {resource["urn"] for resource in resources}
+    places = {resource["urn"]: index for index, resource in enumerate(resources) if not resource.get("delete")}
     taken: list[str] = []
     cleared: list[str] = []
     foreign: list[str] = []
     for operation in pending:
         resource = operation["resource"]
         urn = resource["urn"]
-        found = _object(resource, live) if operation["type"] == "creating" and urn not in known else None
+        place = places.get(urn)
+        awaited = place is None or resources[place].get("pendingReplacement")
+        found = _object(resource, live) if operation["type"] == "creating" and awaited else None
         if found is None:  # updates, deletes and reads are repeated by the next update
             cleared.append(urn)
         elif not _ours(resource, found):
             foreign.append(urn)
             cleared.append(urn)
         else:
-            resources.append(_resource(resource, found))
+            _put(resources, place, _resource(resource, found))
             taken.append(urn)
     if pending:
         deployment["pending_operations"] = []
     return Recovery(document, tuple(taken), tuple(cleared), tuple(foreign))
+
+
+def _put(resources: list[dict[str, Any]], place: int | None, resource: dict[str, Any]) -> None:
+    """Add a resource, or set it where its predecessor was, deleted to be replaced: what depends on it stands behind."""
+    if place is None:
+        resources.append(resource)
+    else:
+        resources[place] = resource
 
 
 def _object(resource: Mapping[str, Any], live: Live) -> Mapping[str, Any] | None:

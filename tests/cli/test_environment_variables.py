@@ -1,0 +1,81 @@
+"""The environment in which the engine runs."""
+
+import stat
+from pathlib import Path
+
+import pytest
+import yaml
+
+from cli import environment
+from cli.errors import Problem
+from cli.stack import Stack, read
+
+
+@pytest.fixture
+def dev(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Stack:
+    """Give stack dev with its simulated cluster in a folder of the test's own."""
+    monkeypatch.setenv("HPC_SIM_HOME", str(tmp_path / "sim"))
+    return read("dev")
+
+
+def _program(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/sh\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+def test_state_stays_with_its_cluster(dev: Stack, tmp_path: Path) -> None:
+    """A simulated cluster's objects in the person's own Pulumi backend."""
+    found = environment.variables(dev, _program(tmp_path / "pulumi"), {"PATH": "/usr/bin"})
+    home = tmp_path / "sim" / "default"
+    assert found["PULUMI_BACKEND_URL"] == f"file://{home}/pulumi"
+    assert found["PULUMI_HOME"] == str(home / "pulumi-home")
+    assert found["KUBECONFIG"] == str(home / "kubeconfig")
+    assert found["PATH"].split(":")[0] == str(tmp_path)
+
+
+def test_passphrase_of_the_person_wins(dev: Stack, tmp_path: Path) -> None:
+    """A passphrase set by the person and replaced by the public one of dev."""
+    pulumi = _program(tmp_path / "pulumi")
+    public = environment.variables(dev, pulumi, {"PATH": ""})
+    assert public["PULUMI_CONFIG_PASSPHRASE_FILE"] == str(dev.passphrase_file)
+    own = environment.variables(dev, pulumi, {"PATH": "", "PULUMI_CONFIG_PASSPHRASE": "mine"})
+    assert "PULUMI_CONFIG_PASSPHRASE_FILE" not in own
+
+
+def test_missing_passphrase_is_named(dev: Stack) -> None:
+    """The engine's own words about salt and decryption, where one variable is missing."""
+    with pytest.raises(Problem, match="Set PULUMI_CONFIG_PASSPHRASE"):
+        environment.require_passphrase(dev, {})
+    environment.require_passphrase(dev, {"PULUMI_CONFIG_PASSPHRASE_FILE": "somewhere"})
+
+
+def test_downloaded_provider_stays_in_use(tmp_path: Path) -> None:
+    """The official provider, installed, and an offline stand-in in its place because PULUMI_HOME is another."""
+    own = tmp_path / "own"
+    pulumi = _program(tmp_path / "bin" / "pulumi")
+    _program(tmp_path / "bin" / "pulumi-language-python")
+    outer = {"PATH": str(tmp_path / "bin"), "PULUMI_HOME": str(own), "HOME": str(tmp_path)}
+    assert environment.plugins(pulumi, outer).offline == ("resource-kubernetes",)
+    _program(own / "plugins" / "resource-kubernetes-v4.34.2" / "pulumi-resource-kubernetes")
+    chosen = environment.plugins(pulumi, outer)
+    assert chosen.offline == ()
+    assert str(own / "plugins" / "resource-kubernetes-v4.34.2") in chosen.path.split(":")
+
+
+def test_moved_cluster_gets_its_own_settings(dev: Stack, tmp_path: Path) -> None:
+    """A second cluster whose updates go to the first, because the settings name the first one's kubeconfig."""
+    second = read("dev", "second")
+    flag, copy = second.config_arguments()
+    cluster = yaml.safe_load(Path(copy).read_text())["config"]["hpc:platform"]["cluster"]
+    assert flag == "--config-file"
+    assert cluster["kubeconfig"] == str(tmp_path / "sim" / "second" / "kubeconfig")
+    assert cluster["context"] == "hpc-sim-second"
+    assert cluster["identifier"] == dev.settings.cluster.identifier
+
+
+def test_settings_are_used_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copy of the settings that plain `pulumi` would not use."""
+    monkeypatch.delenv("HPC_SIM_HOME", raising=False)
+    assert read("dev").config_arguments() == []

@@ -1,0 +1,86 @@
+"""The engine's event log, read."""
+
+import json
+from typing import Any
+
+from cli.events import Account, Message, Operation, parse, short
+
+URN = "urn:pulumi:dev::hpc::hpc:workloads:MpiJob$kubernetes:kubeflow.org/v1alpha2:MPIJob::adas-nccl"
+
+
+def _event(kind: str, op: str = "create", when: int = 0, **more: Any) -> dict[str, Any]:
+    return {"timestamp": when, kind: {"metadata": {"op": op, "urn": URN}, **more}}
+
+
+def _take(account: Account, *events: dict[str, Any]) -> list[Operation | Message]:
+    return [item for event in events for item in account.take(event)]
+
+
+def test_a_create_is_shown_once_with_its_time() -> None:
+    """An update whose long waits cannot be seen, or whose preview is shown as if it had happened."""
+    account = Account()
+    planned = _take(account, _event("resourcePreEvent", planning=True), _event("resOutputsEvent", planning=True))
+    assert (planned, account.planned) == ([], 1)
+    assert _take(account, _event("resourcePreEvent", when=10)) == []
+    assert list(account.running.values()) == ["MPIJob adas-nccl"]
+    assert _take(account, _event("resOutputsEvent", when=17)) == [Operation("created", "MPIJob adas-nccl", 7.0)]
+    assert (account.running, account.done) == ({}, 1)
+
+
+def test_a_replacement_is_two_operations() -> None:
+    """A job that runs again and is shown as nothing at all: `replace` itself only stands for the two."""
+    account = Account()
+    events = [
+        _event(kind, op)
+        for op in ("delete-replaced", "replace", "create-replacement")
+        for kind in ("resourcePreEvent", "resOutputsEvent")
+    ]
+    shown = [item.verb for item in _take(account, *events) if isinstance(item, Operation)]
+    assert shown == ["deleted for its replacement", "created anew"]
+
+
+def test_unchanged_resources_are_not_shown() -> None:
+    """A second update that scrolls through everything that did not change."""
+    account = Account()
+    assert _take(account, _event("resourcePreEvent", "same"), _event("resOutputsEvent", "same")) == []
+    _take(account, {"summaryEvent": {"resourceChanges": {"same": 67, "create": 2}}})
+    assert account.changed() == "2 created, 67 unchanged"
+
+
+def test_a_failure_names_its_resource() -> None:
+    """A failed update that does not say on which object it failed."""
+    account = Account()
+    (ended,) = _take(account, _event("resOpFailedEvent", when=3))
+    assert isinstance(ended, Operation)
+    assert ended.failed
+    assert account.failed == ["MPIJob adas-nccl"]
+
+
+def test_messages_are_said_once_and_plainly() -> None:
+    """Colour marks, debug talk and repetitions of the preview in front of the one message that matters."""
+    account = Account()
+    error = {"severity": "error", "message": "<{%fg 1%}>update failed<{%reset%}>\n", "urn": URN}
+    debug = {"severity": "debug", "message": "registering resource"}
+    path = {"severity": "warning", "message": "using pulumi-language-python from $PATH at /somewhere\n"}
+    events = [{"diagnosticEvent": event} for event in (error, debug, path, error)]
+    assert _take(account, *events) == [Message("error", "update failed", "MPIJob adas-nccl")]
+
+
+def test_a_mandatory_policy_is_an_error() -> None:
+    """A violation that ends the update and is shown as a remark."""
+    account = Account()
+    (said,) = _take(account, {"policyEvent": {"enforcementLevel": "mandatory", "message": "no", "resourceUrn": URN}})
+    assert said == Message("error", "policy no", "MPIJob adas-nccl")
+
+
+def test_unfinished_lines_are_passed_over() -> None:
+    """A reader that stops at a line which the engine has not finished."""
+    assert parse('{"sequence": 1, "diagn') == {}
+    assert parse(json.dumps(["no event"])) == {}
+    assert list(Account().take(parse(""))) == []
+
+
+def test_short_names() -> None:
+    """A line that is too long to read, or names the component instead of the object."""
+    assert short(URN) == "MPIJob adas-nccl"
+    assert short("urn:pulumi:dev::hpc::pulumi:pulumi:Stack::hpc-dev") == "Stack hpc-dev"

@@ -1,0 +1,109 @@
+"""Rows of the tables, from plain objects."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from apis import kinds
+from apis.kinds import Kind
+from cli.overview import Overview, by_value, job_state, overview
+
+TRUE = "True"
+
+
+def _look(objects: dict[Kind, list[dict[str, Any]]]) -> Overview:
+    def listed(kind: Kind) -> Sequence[dict[str, Any]]:
+        return objects.get(kind, [])
+
+    return overview(listed, listed, kinds.MPI_JOB_V1ALPHA2, "worker")
+
+
+def _scheduled(pod: str, node: str, namespace: str = "adas") -> dict[str, Any]:
+    where = {"kind": "Pod", "namespace": namespace, "name": pod}
+    message = f"Successfully assigned {namespace}/{pod} to {node}"
+    return {"reason": "Scheduled", "message": message, "involvedObject": where}
+
+
+@pytest.mark.parametrize(
+    ("conditions", "state"),
+    [
+        ([("Created", TRUE), ("Running", "False"), ("Succeeded", TRUE)], "Succeeded"),
+        ([("Created", TRUE), ("Running", TRUE)], "Running"),
+        ([("Created", TRUE), ("Failed", TRUE)], "Failed"),
+        ([("SuccessCriteriaMet", TRUE), ("Complete", TRUE)], "Succeeded"),
+        ([], "Pending"),
+    ],
+)
+def test_job_state(conditions: list[tuple[str, str]], state: str) -> None:
+    """A job that has failed, or has not begun, shown as a success."""
+    listed = [{"type": kind, "status": status} for kind, status in conditions]
+    assert job_state({"status": {"conditions": listed}}) == state
+
+
+def test_nodes_of_a_job_whose_workers_are_gone() -> None:
+    """The operator removes the workers at the end, and nobody can tell which nodes the job used."""
+    metadata = {"namespace": "adas", "name": "nccl", "creationTimestamp": "2026-01-01T00:00:00Z"}
+    status = {"startTime": "2026-01-01T00:00:00Z", "completionTime": "2026-01-01T00:00:05Z"}
+    events = [
+        _scheduled("nccl-worker-0", "dgx01"),
+        _scheduled("nccl-worker-1", "dgx02"),
+        _scheduled("nccl-launcher-abcde", "worker03"),
+        _scheduled("nccl-other-worker-0", "dgx09"),
+        _scheduled("nccl-worker-0", "dgx08", "elsewhere"),
+    ]
+    found = _look({kinds.MPI_JOB_V1ALPHA2: [{"metadata": metadata, "status": status}], kinds.EVENT: events})
+    (job,) = found.jobs
+    assert (job.nodes, job.seconds) == (("dgx01", "dgx02"), 5.0)
+
+
+def test_launchers_are_no_jobs_of_ours() -> None:
+    """The operator's own launcher job counted as a workload."""
+    owned = {"metadata": {"namespace": "adas", "name": "nccl-launcher", "ownerReferences": [{"kind": "MPIJob"}]}}
+    assert _look({kinds.JOB: [owned]}).jobs == ()
+
+
+def test_parts_that_are_not_there_yet() -> None:
+    """A daemon set without a single pod, or an operator without a version, shown as good."""
+    daemon_set = {"metadata": {"namespace": "kube-system", "name": "rdma"}, "status": {"desiredNumberScheduled": 0}}
+    subscription = {"metadata": {"namespace": "nfd", "name": "nfd"}, "status": {"state": "UpgradePending"}}
+    pool = {"metadata": {"name": "worker"}, "status": {"conditions": [{"type": "Updated", "status": "False"}]}}
+    found = _look(
+        {kinds.DAEMON_SET: [daemon_set], kinds.SUBSCRIPTION: [subscription], kinds.MACHINE_CONFIG_POOL: [pool]}
+    )
+    assert [(part.state, part.good) for part in found.parts] == [
+        ("UpgradePending", False),
+        ("0/0 ready", False),
+        ("Updating", False),
+    ]
+
+
+def test_nodes_show_what_they_offer() -> None:
+    """A node whose device plugin is gone and that still looks as if it had GPUs."""
+    labels = {"node-role.kubernetes.io/worker": ""}
+    offered = {"cpu": "80", "nvidia.com/gpu": "8", "rdma/shared_ib0": "100", "rdma/shared_ib1": "0"}
+    node = {
+        "metadata": {"name": "dgx01", "labels": labels},
+        "status": {"allocatable": offered, "conditions": [{"type": "Ready", "status": "True"}]},
+    }
+    (shown,) = _look({kinds.NODE: [node]}).nodes
+    assert (shown.gpus, shown.ready, shown.roles) == (8, True, "worker")
+    assert by_value(shown.rdma) == "shared_ib0: 100; shared_ib1: 0"
+
+
+def test_tenants_have_claims_and_quota() -> None:
+    """A tenant without its volume shown as complete."""
+    namespace = {"metadata": {"name": "adas", "labels": {"app.kubernetes.io/component": "tenant"}}}
+    other = {"metadata": {"name": "mpi-operator", "labels": {"app.kubernetes.io/component": "mpi-operator"}}}
+    claim = {"metadata": {"namespace": "adas", "name": "data"}, "status": {"phase": "Pending"}}
+    key = "requests.nvidia.com/gpu"
+    quota = {"metadata": {"namespace": "adas", "name": "gpus"}, "status": {"hard": {key: "16"}, "used": {key: "8"}}}
+    found = _look(
+        {
+            kinds.NAMESPACE: [namespace, other],
+            kinds.PERSISTENT_VOLUME_CLAIM: [claim],
+            kinds.RESOURCE_QUOTA: [quota],
+        }
+    )
+    (tenant,) = found.tenants
+    assert (tenant.claims, tenant.gpus) == ("data Pending", "8 of 16")

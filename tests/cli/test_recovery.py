@@ -1,0 +1,98 @@
+"""Pending operations of a killed update."""
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+from cli.recovery import UNCONFIRMED, recover
+
+LABELS = {"app.kubernetes.io/part-of": "hpc"}
+
+
+def _resource(kind: str, name: str, version: str = "batch/v1", **more: Any) -> dict[str, Any]:
+    token = f"kubernetes:{version}:{kind}"
+    metadata = {"name": name, "namespace": "adas", "labels": LABELS}
+    return {"urn": f"urn:pulumi:dev::hpc::{token}::{name}", "type": token, "inputs": {"metadata": metadata}, **more}
+
+
+def _state(*pending: tuple[str, dict[str, Any]]) -> dict[str, Any]:
+    operations = [{"type": kind, "resource": resource} for kind, resource in pending]
+    return {
+        "version": 3,
+        "deployment": {"resources": [_resource("Job", "old", id="adas/old")], "pending_operations": operations},
+    }
+
+
+def _cluster(*found: tuple[str, Mapping[str, str]]) -> Any:
+    objects = {name: {"metadata": {"name": name, "namespace": "adas", "labels": labels}} for name, labels in found}
+
+    def live(version: str, kind: str, namespace: str, name: str) -> Mapping[str, Any] | None:
+        assert (version, kind, namespace) == ("batch/v1", "Job", "adas")
+        return objects.get(name)
+
+    return live
+
+
+def test_create_that_reached_the_cluster_is_taken() -> None:
+    """An interrupted create that is made again and ends in AlreadyExists, or is lost from the state."""
+    state = _state(("creating", _resource("Job", "new")))
+    before = copy.deepcopy(state)
+    found = recover(state, _cluster(("new", {**LABELS, "other": "label"})))
+    taken = found.deployment["deployment"]["resources"][-1]
+    assert state == before
+    assert (taken["id"], taken["initErrors"]) == ("adas/new", [UNCONFIRMED])
+    assert taken["outputs"] == taken["inputs"]
+    assert found.deployment["deployment"]["pending_operations"] == []
+    assert found.taken == (taken["urn"],)
+
+
+def test_create_that_did_not_is_cleared() -> None:
+    """A state that claims an object which was never made."""
+    found = recover(_state(("creating", _resource("Job", "new"))), _cluster())
+    assert len(found.deployment["deployment"]["resources"]) == 1
+    assert (found.taken, len(found.cleared)) == ((), 1)
+
+
+def test_strangers_are_left_alone() -> None:
+    """An object of somebody else that the stack would take over, and delete with the next destroy."""
+    found = recover(_state(("creating", _resource("Job", "new"))), _cluster(("new", {})))
+    assert len(found.deployment["deployment"]["resources"]) == 1
+    assert len(found.foreign) == 1
+
+
+def test_replacement_of_a_known_resource_is_not_taken_twice() -> None:
+    """Two resources with one URN, which the engine refuses to read."""
+    found = recover(_state(("creating", _resource("Job", "old"))), _cluster(("old", LABELS)))
+    assert [resource["urn"] for resource in found.deployment["deployment"]["resources"]].count(found.cleared[0]) == 1
+
+
+def test_interrupted_replacement_takes_the_place_of_the_old() -> None:
+    """A job deleted and made again by the killed update: made a third time, or put behind what depends on it."""
+    state = _state(("creating", _resource("Job", "old")))
+    resources = state["deployment"]["resources"]
+    resources[0]["pendingReplacement"] = True
+    resources.append(_resource("Job", "dependent", id="adas/dependent"))
+    found = recover(state, _cluster(("old", LABELS)))
+    names = [resource["urn"].rsplit("::")[-1] for resource in found.deployment["deployment"]["resources"]]
+    assert names == ["old", "dependent"]
+    assert "pendingReplacement" not in found.deployment["deployment"]["resources"][0]
+
+
+def test_updates_and_deletes_are_done_again() -> None:
+    """An operation that stays pending for ever and warns at each update."""
+    found = recover(_state(("updating", _resource("Job", "old")), ("deleting", _resource("Job", "old"))), _cluster())
+    assert len(found.cleared) == 2
+    assert found.changed
+
+
+def test_patches_and_components_are_done_again() -> None:
+    """A patch taken for the whole object, which `destroy` would then delete."""
+    component = {"urn": "urn:pulumi:dev::hpc::hpc:nodes:Memlock::m", "type": "hpc:nodes:Memlock"}
+    found = recover(_state(("creating", _resource("NodePatch", "n", "core/v1")), ("creating", component)), _cluster())
+    assert (found.taken, len(found.cleared)) == ((), 2)
+
+
+def test_nothing_pending() -> None:
+    """A state that is written back for no reason."""
+    assert not recover(_state(), _cluster()).changed
+    assert not recover({"version": 3}, _cluster()).changed
