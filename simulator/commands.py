@@ -117,6 +117,8 @@ class Plan:
                 "--use-service-account-credentials=true",
                 f"--service-account-private-key-file={self.pki.key('service-account')}",
                 f"--root-ca-file={self.pki.ca}",
+                # A claim that was looked at before its volume is else bound only at the next round, 15 s later.
+                "--pvclaimbinder-sync-period=1s",
                 # With the default of 20 requests a second the controllers' start alone waits for seconds.
                 "--kube-api-qps=200",
                 "--kube-api-burst=400",
