@@ -83,7 +83,7 @@ class Stack:
     def spec(self) -> ClusterSpec:
         """Return the simulated cluster that the settings describe."""
         nodes = (NodeSpec(name=node.name, roles=node.roles, profile=node.profile) for node in self.settings.nodes)
-        return ClusterSpec(name=self.cluster_name, nodes=tuple(nodes))
+        return ClusterSpec(name=self.home.name, nodes=tuple(nodes))
 
 
 def read(name: str, cluster: str | None = None) -> Stack:

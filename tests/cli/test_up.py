@@ -1,0 +1,181 @@
+"""`./hpc up` as a user runs it: the real engine, the simulated cluster, one home for all tests of this module.
+
+The tests build on each other in the order of the file: each leaves the stack up.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from cli.places import ROOT, Backend
+from simulator import cluster, tools
+from simulator.errors import SimulatorError
+from tests.support.clusters import homes
+
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600), pytest.mark.xdist_group("hpc-up")]
+
+JOBS = (
+    "adas/mofed-test-job",
+    "adas/nccl-test-01x08",
+    "adas/nccl-test-02x08",
+    "adas/nccl-test-16x01",
+    "adas/tf2-resnet50-02x08x02",
+    "adas/tf2-a2d2-16x01x02-gpu",
+)
+
+
+@dataclass(frozen=True)
+class Lab:
+    """The folder of the simulated clusters, and ./hpc with it."""
+
+    folder: Path
+
+    @property
+    def home(self) -> Path:
+        """Home of the cluster."""
+        return self.folder / "default"
+
+    @property
+    def backend(self) -> Backend:
+        """The stack's state."""
+        return Backend(self.home)
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start ./hpc."""
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("PULUMI_")}
+        return subprocess.Popen(
+            [ROOT / "hpc", *arguments],
+            env={**environment, "HPC_SIM_HOME": str(self.folder)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def run(self, *arguments: str) -> tuple[int, str]:
+        """Run ./hpc to its end."""
+        process = self.start(*arguments)
+        output, _ = process.communicate(timeout=400)
+        return process.returncode, output
+
+    def state(self) -> dict[str, object]:
+        """Return the deployment in the stack's checkpoint."""
+        content = json.loads(self.backend.checkpoint("dev").read_text())
+        latest: dict[str, object] = content["checkpoint"]["latest"] or {}
+        return latest
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Lab]:
+    """Give a folder for the clusters, emptied and stopped at the end."""
+    try:
+        tools.ensure()
+    except SimulatorError as error:
+        pytest.skip(f"needs the simulated cluster's tools: {error}")
+    folder = homes() / f"hpc-up-{os.getpid()}"
+    folder.mkdir()
+    try:
+        yield Lab(folder)
+    finally:
+        for home in folder.iterdir():
+            if home.is_dir():
+                cluster.clean(home)
+        shutil.rmtree(folder)
+
+
+def _wait(lab: Lab, process: subprocess.Popen[str], kind: str) -> int:
+    """Wait until the engine has a create of `kind` under way; return the engine's pid."""
+    deadline = time.monotonic() + 240
+    while time.monotonic() < deadline:
+        assert process.poll() is None, process.communicate()[0]
+        try:
+            pending = lab.state().get("pending_operations") or []
+        except (FileNotFoundError, ValueError, KeyError, TypeError):  # not there yet, or half-written
+            pending = []
+        for operation in pending if isinstance(pending, list) else []:
+            if operation["resource"]["type"].endswith(f":{kind}"):
+                (lock,) = lab.backend.locks("dev").glob("*.json")
+                return int(json.loads(lock.read_text())["pid"])
+        time.sleep(0.05)
+    raise AssertionError(f"no create of a {kind} within 240 s")
+
+
+def test_killed_first_update_is_taken_up_again(lab: Lab) -> None:
+    """After kill -9 the state stays locked, and what was being created is created twice (AlreadyExists) or lost."""
+    first = lab.start("up")
+    os.kill(_wait(lab, first, "Subscription"), signal.SIGKILL)
+    output, _ = first.communicate(timeout=120)
+    assert first.returncode != 0
+    assert "the engine was killed (signal 9)" in output
+    assert "Traceback" not in output
+
+    status, output = lab.run("up")
+    assert status == 0, output
+    assert "removed the lock of process" in output
+    assert "is on the cluster, and now in the state" in output
+    for job in JOBS:
+        assert any(line.split()[:1] == [job] and "Succeeded" in line for line in output.splitlines()), output
+    assert not lab.state().get("pending_operations")
+
+
+def test_nothing_to_do_afterwards(lab: Lab) -> None:
+    """A program whose second update changes something for ever, so that no review can be trusted."""
+    status, output = lab.run("preview", "--expect-no-changes")
+    assert status == 0, output
+
+
+def test_second_update_reuses_everything(lab: Lab) -> None:
+    """A second `make up` that builds, starts or runs something again."""
+    status, output = lab.run("up")
+    assert status == 0, output
+    assert "reusing pulumi" in output
+    assert "reusing simulated cluster default" in output
+    assert "unchanged" in output
+    assert "created" not in output.splitlines()[-1]
+
+
+def test_two_updates_at_once(lab: Lab) -> None:
+    """Two `make up` that write one state; the second ends at once, with one message and without a traceback."""
+    first = lab.start("up")
+    time.sleep(3)
+    status, output = lab.run("up")
+    first.communicate(timeout=200)
+    assert first.returncode == 0
+    assert status == 1
+    assert "is already updating stack dev" in output
+    assert "Traceback" not in output
+
+
+def test_status_reads_live(lab: Lab) -> None:
+    """A status out of the state, which knows nothing of what happened since."""
+    status, output = lab.run("status")
+    assert status == 0, output
+    assert "shared_ib0, shared_ib1, shared_ib2, shared_ib3: 100" in output
+    assert "adas-data-pvc Bound" in output
+
+
+def test_unreachable_cluster(lab: Lab) -> None:
+    """A traceback of an HTTP client where the cluster is simply stopped."""
+    assert lab.run("sim", "down")[0] == 0
+    status, output = lab.run("status")
+    assert status == 1
+    assert "does not answer" in output
+    assert "Traceback" not in output
+
+
+def test_state_whose_cluster_is_gone(lab: Lab) -> None:
+    """An update that makes nothing, because its state says that all is there, on an empty cluster."""
+    assert lab.run("sim", "down")[0] == 0
+    shutil.rmtree(lab.home / "data")
+    status, output = lab.run("up")
+    assert status == 1
+    assert "./hpc sim clean" in output
+    assert lab.run("sim", "clean")[0] == 0
+    assert not lab.home.exists()
