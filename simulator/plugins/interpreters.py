@@ -29,7 +29,7 @@ class RequiredPlugin:
 
 
 def interpreter(root: str, options: dict[str, Any]) -> Path:
-    """Return the program's interpreter: that of `runtime.options.virtualenv` (relative to Pulumi.yaml), else the running one.
+    """Return the interpreter of `runtime.options.virtualenv` (relative to Pulumi.yaml), else the running one.
 
     Raises MissingInterpreterError when the environment does not exist.
     """
@@ -47,7 +47,7 @@ def interpreter(root: str, options: dict[str, Any]) -> Path:
 
 
 def required_plugins(python: Path) -> Iterator[RequiredPlugin]:
-    """Return the resource plugins that the packages beside `python` declare (each package has a `pulumi-plugin.json`)."""
+    """Return the resource plugins that the packages beside `python` declare in their `pulumi-plugin.json`."""
     library = python.parent.parent / "lib"
     for path in sorted(library.glob("python3*/site-packages/*/pulumi-plugin.json")):
         declared = json.loads(path.read_text())

@@ -9,8 +9,7 @@ import threading
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
-from queue import SimpleQueue
-from typing import IO, Any
+from typing import Any
 
 import grpc
 from google.protobuf import empty_pb2, json_format
@@ -19,6 +18,7 @@ from pulumi.runtime.proto import language_pb2_grpc, plugin_pb2
 from typing_extensions import override
 
 from simulator.plugins import interpreters
+from simulator.plugins.children import Watched, chunks, pipe
 from simulator.plugins.program import LOGGED
 from simulator.plugins.serving import engine_address, serve
 
@@ -220,7 +220,7 @@ class LanguageServicer(language_pb2_grpc.LanguageRuntimeServicer):
             command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
         with self._watched(child, context):
-            for _, chunk in _chunks({"stdout": _pipe(child.stdout)}):
+            for _, chunk in chunks({"stdout": pipe(child.stdout)}):
                 yield messages.InstallDependenciesResponse(stdout=chunk)
             status = child.wait()
         if status != 0:
@@ -234,59 +234,14 @@ class LanguageServicer(language_pb2_grpc.LanguageRuntimeServicer):
             context.abort(grpc.StatusCode.FAILED_PRECONDITION, str(error))
             raise
 
-    def _watched(self, child: subprocess.Popen[bytes], context: grpc.ServicerContext) -> "_Watched":
+    def _watched(self, child: subprocess.Popen[bytes], context: grpc.ServicerContext) -> Watched:
         context.add_callback(child.kill)
-        return _Watched(child, self._children, self._lock)
-
-
-class _Watched:
-    """Keeps a child in the set of those to end, for as long as it runs."""
-
-    def __init__(
-        self, child: subprocess.Popen[bytes], children: set[subprocess.Popen[bytes]], lock: threading.Lock
-    ) -> None:
-        self._child, self._children, self._lock = child, children, lock
-
-    def __enter__(self) -> None:
-        with self._lock:
-            self._children.add(self._child)
-
-    def __exit__(self, *_: object) -> None:
-        if self._child.poll() is None:
-            self._child.kill()
-            self._child.wait()
-        with self._lock:
-            self._children.discard(self._child)
-
-
-def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
-    assert stream is not None, "the child was started with pipes"  # noqa: S101
-    return stream
+        return Watched(child, self._children, self._lock)
 
 
 def _output(child: subprocess.Popen[bytes]) -> Iterator[messages.RunPluginResponse]:
-    for name, chunk in _chunks({"stdout": _pipe(child.stdout), "stderr": _pipe(child.stderr)}):
+    for name, chunk in chunks({"stdout": pipe(child.stdout), "stderr": pipe(child.stderr)}):
         if name == "stdout":
             yield messages.RunPluginResponse(stdout=chunk)
         else:
             yield messages.RunPluginResponse(stderr=chunk)
-
-
-def _chunks(streams: dict[str, IO[bytes]]) -> Iterator[tuple[str, bytes]]:
-    """Say what the streams give, as it comes, until all are closed."""
-    queue: SimpleQueue[tuple[str, bytes]] = SimpleQueue()
-
-    def pump(name: str, stream: IO[bytes]) -> None:
-        while chunk := os.read(stream.fileno(), 65536):
-            queue.put((name, chunk))
-        queue.put((name, b""))
-
-    for name, stream in streams.items():
-        threading.Thread(target=pump, args=(name, stream), daemon=True).start()
-    still_open = len(streams)
-    while still_open:
-        name, chunk = queue.get()
-        if chunk:
-            yield name, chunk
-        else:
-            still_open -= 1

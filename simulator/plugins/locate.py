@@ -32,11 +32,14 @@ def plugin_choice(environment: Mapping[str, str] = os.environ) -> PluginChoice:
         return PluginChoice(path, (), "plugins: the official Python language host and Kubernetes provider")
     described = " and ".join(_NAMES[name] for name in missing)
     text = f"plugins: offline stand-ins for {described} (the official ones are not installed)"
-    return PluginChoice(os.pathsep.join(filter(None, (path, str(OFFLINE_FOLDER)))), missing, text)
+    # A folder on PATH comes before the engine's own plugin folder, so it may hold only what is missing.
+    folder = OFFLINE_FOLDER if len(missing) == len(_NAMES) else OFFLINE_FOLDER / missing[0]
+    return PluginChoice(os.pathsep.join(filter(None, (path, str(folder)))), missing, text)
 
 
 def _without_offline(path: str) -> str:
-    return os.pathsep.join(entry for entry in path.split(os.pathsep) if entry and Path(entry) != OFFLINE_FOLDER)
+    entries = (entry for entry in path.split(os.pathsep) if entry)
+    return os.pathsep.join(entry for entry in entries if OFFLINE_FOLDER not in (Path(entry), Path(entry).parent))
 
 
 def _installed(name: str, binary: str, path: str, environment: Mapping[str, str]) -> bool:

@@ -17,6 +17,8 @@ import traceback
 
 # The exit status that tells the host that the error is already in the engine's log.
 LOGGED = 32
+# Files whose frames come before the program's in every traceback.
+_NOT_THE_PROGRAM = (__file__, "runpy", "/asyncio/", "/pulumi/runtime/")
 NO_SDK = (
     "The Pulumi SDK is not installed in {executable}. Install the program's requirements there "
     "(pip install -r requirements.txt), or name the right environment in Pulumi.yaml: runtime.options.virtualenv."
@@ -24,18 +26,15 @@ NO_SDK = (
 
 
 def user_traceback(error: BaseException) -> str:
-    """Return the traceback from the first frame of the program on: the frames of this file and of runpy help nobody."""
+    """Return the traceback from the first frame of the program on."""
     trace = error.__traceback__
-    hidden = {__file__, runpy.__file__, "<frozen runpy>"}
-    while trace is not None and (
-        trace.tb_frame.f_code.co_filename in hidden or "/pulumi/runtime/" in trace.tb_frame.f_code.co_filename
-    ):
+    while trace is not None and any(part in trace.tb_frame.f_code.co_filename for part in _NOT_THE_PROGRAM):
         trace = trace.tb_next
     return "".join(traceback.format_exception(type(error), error, trace or error.__traceback__))
 
 
 def _end_with_the_host() -> None:
-    """Return standard input is a pipe from the host: when it is closed the host is gone, and nobody waits for this program."""
+    """End when standard input, a pipe from the host, is closed: the host is gone, nobody waits for this program."""
     while os.read(0, 1024):
         pass
     os._exit(1)

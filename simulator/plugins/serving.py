@@ -18,7 +18,7 @@ OPTIONS = [("grpc.max_receive_message_length", MESSAGE_BYTES), ("grpc.max_send_m
 
 
 def engine_address(arguments: list[str]) -> str:
-    """Return the engine's address: the first argument that is not a flag (the engine adds logging flags), or nothing."""
+    """Return the engine's address: the first argument that is not a flag (the engine adds some), or nothing."""
     return next((argument for argument in arguments if not argument.startswith("-")), "")
 
 

@@ -5,8 +5,6 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any
 
-from kubernetes.client import ApiClient, ApiException, Configuration
-from kubernetes.config import ConfigException, load_incluster_config, load_kube_config, load_kube_config_from_dict
 from urllib3.exceptions import HTTPError
 
 from simulator.plugins.provider.settings import BadSettingsError, ProviderSettings, kubeconfig_content
@@ -51,7 +49,12 @@ class Connection:
         """Return raises UnreachableError when the configuration does not lead to a cluster."""
         if not settings.known:
             raise UnreachableError("the provider's kubeconfig is not known yet (it is an output of another resource)")
+        # 0.25 s of the start of every provider process, half of which are never configured.
+        from kubernetes.client import ApiClient, ApiException, Configuration  # noqa: PLC0415
+        from kubernetes.config import ConfigException  # noqa: PLC0415
+
         self._slots = threading.BoundedSemaphore(PARALLEL_REQUESTS)
+        self._failures = (HTTPError, OSError, ApiException)
         configuration = Configuration()
         try:
             self.default_namespace = settings.namespace or _configure(configuration, settings)
@@ -83,7 +86,7 @@ class Connection:
             with self._slots:
                 response = self._client.call_api(*serialized[:3], body, [], timeout)
                 text: bytes = response.read() or b"{}"  # type: ignore[no-untyped-call]
-        except (HTTPError, ApiException, OSError) as error:
+        except self._failures as error:
             raise UnreachableError(f"the API server at {self.server} cannot be reached: {_cause(error)}") from error
         return self._answer(response.status, response.response.headers.getlist("Warning"), text)
 
@@ -103,8 +106,14 @@ class Connection:
         return Answer(body, tuple(_warnings(warnings)))
 
 
-def _configure(configuration: Configuration, settings: ProviderSettings) -> str:
+def _configure(configuration: Any, settings: ProviderSettings) -> str:
     """Fill in the client's configuration; the namespace of the context, if it has one."""
+    from kubernetes.config import (  # noqa: PLC0415
+        load_incluster_config,
+        load_kube_config,
+        load_kube_config_from_dict,
+    )
+
     content, path = kubeconfig_content(settings.kubeconfig)
     if not content:
         load_incluster_config(client_configuration=configuration)  # type: ignore[no-untyped-call]
@@ -133,7 +142,8 @@ def _cause(error: BaseException) -> str:
     inner = getattr(error, "reason", None)
     while isinstance(inner, BaseException):
         error, inner = inner, getattr(inner, "reason", None)
-    return str(error).rpartition("object at 0x")[2].partition(": ")[2] or str(error) or type(error).__name__
+    text = str(error).rpartition("Failed to establish a new connection: ")[2]
+    return text or type(error).__name__
 
 
 def _warnings(headers: list[str]) -> list[str]:

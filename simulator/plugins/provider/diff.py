@@ -73,7 +73,7 @@ def difference(
 
 
 def _in_namespace(new: Properties, live: Properties) -> Properties:
-    """Return the new object in the namespace it would get: the live one tells whether the kind has namespaces at all."""
+    """Return the new object in the namespace it would get (the live one tells whether the kind has namespaces)."""
     metadata = new.get("metadata")
     if not isinstance(metadata, dict):
         return new

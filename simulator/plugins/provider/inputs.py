@@ -60,7 +60,7 @@ class ObjectType:
 
 
 def type_of_token(token: str) -> ObjectType:
-    """Return the type that a token such as `kubernetes:apps/v1:Deployment` names. Raises BadInputError for another form."""
+    """Return the type that a token such as `kubernetes:apps/v1:Deployment` names. Raises BadInputError."""
     package, _, rest = token.partition(":")
     module, _, kind = rest.partition(":")
     group, slash, version = module.rpartition("/")

@@ -13,7 +13,7 @@ from simulator.plugins.provider.values import Properties
 NOT_FOUND, FORBIDDEN, CONFLICT = 404, 403, 409
 PROPAGATION = "pulumi.com/deletionPropagationPolicy"
 # Seconds between the attempts to find a kind whose CRD was just made (the official provider makes five as well).
-_UNKNOWN_KIND_PAUSES = (0.2, 0.5, 1.0, 2.0, 4.0)
+_UNKNOWN_KIND_PAUSES = (0.2, 0.5, 1.0, 1.5, 2.0)
 # Races of the API server itself, over within seconds: parallel creates under a quota, and a namespace whose default
 # service account the controller manager has not made yet.
 _RACES = ("Operation cannot be fulfilled on resourcequotas", "error looking up service account")

@@ -21,7 +21,7 @@ def can_be_taken_over(entry: Properties, manager: str) -> bool:
 
 
 def taken_over(entries: list[Properties], manager: str, api_version: str) -> list[Properties] | None:
-    """Return the entries with all that can be taken over in one apply entry of `manager`; None if there is nothing to do.
+    """Return the entries with all that can be taken over in one apply entry of `manager`; None if nothing can.
 
     Without this, a field that leaves the program would stay on the object: its creation (by POST) still owns it.
     """

@@ -128,7 +128,7 @@ def persistent_volume(live: Properties) -> Verdict:
 
 
 def persistent_volume_claim(live: Properties) -> Verdict:
-    """Require the claim to be bound. (A storage class that binds at first use is the caller's business: `binds_late`.)"""
+    """Require the claim to be bound (a class that binds at first use is the caller's business: `binds_late`)."""
     phase = live.get("status", {}).get("phase")
     return READY if phase == "Bound" else _waiting(f"phase {phase or 'Pending'}: no volume is bound to it")
 

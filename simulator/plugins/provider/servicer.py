@@ -2,16 +2,15 @@
 
 import json
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 
 import grpc
 from google.protobuf import empty_pb2
-from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc, status_pb2
+from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
 from typing_extensions import override
 
 from simulator.plugins.provider import state
+from simulator.plugins.provider.answers import answers
 from simulator.plugins.provider.connection import ApiError, Connection, UnreachableError
 from simulator.plugins.provider.diff import Change, difference, path_of_text, text_of_path
 from simulator.plugins.provider.engine_log import EngineLog
@@ -23,8 +22,9 @@ from simulator.plugins.provider.inputs import (
     type_of_object,
     type_of_urn,
 )
-from simulator.plugins.provider.lifecycle import Lifecycle, PartialError, RefusedError
+from simulator.plugins.provider.lifecycle import Lifecycle, Resource
 from simulator.plugins.provider.readiness import job
+from simulator.plugins.provider.results import RefusedError
 from simulator.plugins.provider.settings import (
     BadSettingsError,
     ProviderSettings,
@@ -33,7 +33,6 @@ from simulator.plugins.provider.settings import (
 )
 from simulator.plugins.provider.values import decode, encode, mark_secrets, plain
 from simulator.plugins.provider.wait_for import BadWaitError, timeout, wait_rule
-from simulator.plugins.provider.waiting import NotGoneError
 from simulator.plugins.serving import engine_address, serve
 
 _REPLACE_UNREADY = "pulumi.com/replaceUnready"
@@ -139,7 +138,7 @@ class ProviderServicer(provider_pb2_grpc.ResourceProviderServicer):
         self, request: provider_pb2.ConfigureRequest, context: grpc.ServicerContext
     ) -> provider_pb2.ConfigureResponse:
         """Connect. An unreachable cluster is no error yet: a preview does without, and state can be removed."""
-        with _answers(context):
+        with answers(context):
             self._settings = settings_of(decode(request.args))
         try:
             connection = Connection(self._settings)
@@ -157,7 +156,7 @@ class ProviderServicer(provider_pb2_grpc.ResourceProviderServicer):
         """Name the object, put it into its namespace, and refuse what cannot be one."""
         inputs, previous = decode(request.news), decode(request.olds)
         try:
-            with _answers(context):
+            with answers(context):
                 kind = type_of_urn(request.urn)
                 namespace = self._configured_namespace
                 if self._lifecycle:
@@ -184,7 +183,7 @@ class ProviderServicer(provider_pb2_grpc.ResourceProviderServicer):
     @override
     def Diff(self, request: provider_pb2.DiffRequest, context: grpc.ServicerContext) -> provider_pb2.DiffResponse:
         """Say what would change on the cluster, and whether the object must be replaced."""
-        with _answers(context):
+        with answers(context):
             old_inputs, live = state.split(decode(request.olds))
             new = plain(decode(request.news))
             kind = type_of_object(new, type_of_urn(request.urn))
@@ -215,43 +214,43 @@ class ProviderServicer(provider_pb2_grpc.ResourceProviderServicer):
     @override
     def Create(self, request: provider_pb2.CreateRequest, context: grpc.ServicerContext) -> provider_pb2.CreateResponse:
         """Make the object (or ask the server what would be made)."""
-        inputs, kind = decode(request.properties), type_of_urn(request.urn)
-        with _answers(context):
+        inputs, resource = decode(request.properties), _resource(request.urn, request.timeout)
+        with answers(context):
             if request.preview:
                 if self._lifecycle is None:
                     self._warn_unreachable()
                     return provider_pb2.CreateResponse(properties=encode(inputs))
-                outputs = self._lifecycle.preview_create(request.urn, kind, inputs)
+                outputs = self._lifecycle.preview_create(resource, inputs)
                 return provider_pb2.CreateResponse(properties=encode(outputs))
-            identity, outputs = self._reached().create(request.urn, kind, inputs, request.timeout)
+            identity, outputs = self._reached().create(resource, inputs)
         return provider_pb2.CreateResponse(id=identity, properties=encode(outputs))
 
     @override
     def Update(self, request: provider_pb2.UpdateRequest, context: grpc.ServicerContext) -> provider_pb2.UpdateResponse:
         """Apply the inputs (or ask the server what would come of it)."""
-        old, inputs, kind = decode(request.olds), decode(request.news), type_of_urn(request.urn)
+        old, inputs, resource = decode(request.olds), decode(request.news), _resource(request.urn, request.timeout)
         ignored = tuple(path_of_text(text) for text in request.ignoreChanges)
-        with _answers(context):
+        with answers(context):
             if request.preview:
                 if self._lifecycle is None:
                     self._warn_unreachable()
                     return provider_pb2.UpdateResponse(properties=encode(inputs))
-                outputs = self._lifecycle.preview_update(request.urn, kind, old, inputs)
+                outputs = self._lifecycle.preview_update(resource, old, inputs)
             else:
-                outputs = self._reached().update(request.urn, kind, old, inputs, ignored, request.timeout)
+                outputs = self._reached().update(resource, old, inputs, ignored)
         return provider_pb2.UpdateResponse(properties=encode(outputs))
 
     @override
     def Read(self, request: provider_pb2.ReadRequest, context: grpc.ServicerContext) -> provider_pb2.ReadResponse:
         """Return the object as it is now (for refresh, import and get); an empty answer when it is gone."""
-        with _answers(context):
+        with answers(context):
             if self._lifecycle is None and self._settings.delete_unreachable:
                 return provider_pb2.ReadResponse()
             if self._lifecycle is None and self._settings.skip_update_unreachable:
                 self._warn_unreachable()
                 return provider_pb2.ReadResponse(id=request.id, properties=request.properties, inputs=request.inputs)
             found = self._reached(_FORGET).read(
-                request.urn, type_of_urn(request.urn), request.id, decode(request.properties), decode(request.inputs)
+                _resource(request.urn), request.id, decode(request.properties), decode(request.inputs)
             )
         if found is None:
             return provider_pb2.ReadResponse()
@@ -262,11 +261,11 @@ class ProviderServicer(provider_pb2_grpc.ResourceProviderServicer):
     @override
     def Delete(self, request: provider_pb2.DeleteRequest, context: grpc.ServicerContext) -> empty_pb2.Empty:
         """Remove the object and wait until it is gone."""
-        with _answers(context):
+        with answers(context):
             if self._lifecycle is None and self._settings.delete_unreachable:
                 return empty_pb2.Empty()
             self._reached(_FORGET).delete(
-                request.urn, type_of_urn(request.urn), request.id, decode(request.properties), request.timeout
+                _resource(request.urn, request.timeout), request.id, decode(request.properties)
             )
         return empty_pb2.Empty()
 
@@ -300,39 +299,11 @@ class ProviderServicer(provider_pb2_grpc.ResourceProviderServicer):
         return found is not None and job(found).state == "failed"
 
 
+def _resource(urn: str, timeout: float = 0) -> Resource:
+    return Resource(urn, type_of_urn(urn), timeout)
+
+
 def _property_diff(change: Change) -> provider_pb2.PropertyDiff:
     return provider_pb2.PropertyDiff(
         kind=_KINDS[change.operation, change.replaces], inputDiff=change.operation == "delete"
     )
-
-
-@contextmanager
-def _answers(context: grpc.ServicerContext) -> Iterator[None]:
-    """Turn errors of the operations into the engine's: a message, or a message and the half-ready object."""
-    try:
-        yield
-    except PartialError as error:
-        context.abort_with_status(_partial(error))
-    except (RefusedError, UnreachableError, NotGoneError, ApiError, BadSettingsError, ValueError) as error:
-        context.abort(grpc.StatusCode.UNKNOWN, str(error))
-
-
-class _Status(grpc.Status):  # type: ignore[misc]
-    """A status with details, as gRPC's own helper package would make it."""
-
-    def __init__(self, details: str, binary: bytes) -> None:
-        self.code = grpc.StatusCode.UNKNOWN
-        self.details = details
-        self.trailing_metadata = (("grpc-status-details-bin", binary),)
-
-
-def _partial(error: PartialError) -> grpc.Status:
-    detail = provider_pb2.ErrorResourceInitFailed(
-        id=error.identifier,
-        properties=encode(error.outputs),
-        reasons=error.reasons,
-        inputs=encode(error.inputs) if error.inputs is not None else None,
-    )
-    status = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=str(error))
-    status.details.add().Pack(detail)
-    return _Status(str(error), status.SerializeToString())

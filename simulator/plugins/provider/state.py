@@ -3,6 +3,7 @@
 import base64
 import binascii
 import hashlib
+from dataclasses import dataclass
 from typing import Any
 
 from simulator.plugins.provider.inputs import ObjectType, annotation, manifest
@@ -25,7 +26,21 @@ _MADE_BY_SERVER = ("creationTimestamp", "generation", "managedFields", "resource
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
-def recorded(inputs: Properties, live: Properties, *, manager: str, initial_api_version: str) -> Properties:
+@dataclass(frozen=True)
+class Marks:
+    """What is recorded of an object besides its fields: who owns ours, and in which version it was first made."""
+
+    manager: str
+    initial_api_version: str
+
+
+def marks(urn: str, inputs: Properties, outputs: Properties) -> Marks:
+    """Return the marks for a resource with these inputs and recorded outputs (none yet: empty)."""
+    version = str(outputs.get(INITIAL_API_VERSION) or inputs.get("apiVersion", ""))
+    return Marks(field_manager(urn, inputs, outputs), version)
+
+
+def recorded(inputs: Properties, live: Properties, noted: Marks) -> Properties:
     """Return the outputs of a resource. Who owns which field is left out: it changes with every status update."""
     shown = {**live, "metadata": {k: v for k, v in live.get("metadata", {}).items() if k != "managedFields"}}
     texts = plain(inputs.get("stringData"))
@@ -33,15 +48,14 @@ def recorded(inputs: Properties, live: Properties, *, manager: str, initial_api_
     return {
         **mark_secrets(with_underscores(shown), sources),
         INPUTS: mark_secrets(with_underscores(inputs), inputs),
-        INITIAL_API_VERSION: initial_api_version,
-        FIELD_MANAGER: manager,
+        INITIAL_API_VERSION: noted.initial_api_version,
+        FIELD_MANAGER: noted.manager,
     }
 
 
 def in_preview(live: Properties) -> Properties:
-    """Return a dry run's object without what only the real one will have."""
-    metadata = {key: value for key, value in live.get("metadata", {}).items() if key not in _MADE_BY_SERVER}
-    return {**{key: value for key, value in live.items() if key != "status"}, "metadata": metadata}
+    """Return a dry run's object without its status, which no controller has set."""
+    return {key: value for key, value in live.items() if key != "status"}
 
 
 def split(outputs: Properties) -> tuple[Properties, Properties]:
@@ -52,7 +66,7 @@ def split(outputs: Properties) -> tuple[Properties, Properties]:
 
 
 def field_manager(urn: str, inputs: Properties, outputs: Properties) -> str:
-    """Return the name under which fields are owned: the annotation's, else the recorded one, else one made from the URN.
+    """Return the name under which fields are owned: the annotation's, the recorded one, or one made from the URN.
 
     The same for the same resource, so that an object whose create was interrupted is recognised as ours.
     """
@@ -61,11 +75,6 @@ def field_manager(urn: str, inputs: Properties, outputs: Properties) -> str:
     return named or (
         old if isinstance(old, str) else f"pulumi-kubernetes-{hashlib.sha256(urn.encode()).hexdigest()[:8]}"
     )
-
-
-def initial_api_version(outputs: Properties, inputs: Properties) -> str:
-    """Return the version the object was first made with."""
-    return str(outputs.get(INITIAL_API_VERSION) or inputs.get("apiVersion", ""))
 
 
 def only_identity(inputs: Properties) -> bool:
@@ -83,7 +92,7 @@ def identity(live: Properties) -> Properties:
 
 
 def inputs_from_cluster(live: Properties) -> Properties:
-    """Return inputs for an object that no program has described yet: all of it but what the server alone sets."""
+    """Return inputs for an object that no program has described: all but what only the server sets."""
     metadata = {key: value for key, value in live["metadata"].items() if key not in _MADE_BY_SERVER}
     annotations = {k: v for k, v in metadata.get("annotations", {}).items() if k != _LAST_APPLIED}
     if annotations or "annotations" in metadata:
@@ -92,7 +101,7 @@ def inputs_from_cluster(live: Properties) -> Properties:
 
 
 def refreshed_inputs(inputs: Properties, live: Properties, kind: ObjectType) -> Properties:
-    """Return the inputs as the cluster has them now: changed by hand where it was, as written where it means the same."""
+    """Return the inputs as the cluster has them now; a value that means the same stays as it was written."""
     old = manifest(inputs)
     found: Properties = _refreshed(old, live, (), builtin=kind.builtin)
     texts = plain(inputs.get("stringData"))
@@ -124,7 +133,7 @@ def _text(encoded: str) -> str:
 
 
 def with_values_of(body: Properties, live: Properties, paths: tuple[Path, ...]) -> Properties:
-    """Return the body with the live object's values at the paths, where both have one (maps only, no list positions)."""
+    """Return the body with the live object's values at the paths, where both have one (maps only)."""
     for path in paths:
         body = _with_value(body, live, path)
     return body

@@ -73,35 +73,43 @@ def decode(struct: struct_pb2.Struct) -> Properties:
 
 
 def _decode(value: struct_pb2.Value) -> Any:
-    match value.WhichOneof("kind"):
-        case "struct_value":
-            return _decode_struct(value.struct_value)
-        case "list_value":
-            return [_decode(item) for item in value.list_value.values]
-        case "number_value":
-            number = value.number_value
-            return int(number) if number.is_integer() else number
-        case "string_value":
-            text = value.string_value
-            return UNKNOWN if text in _UNKNOWNS else text
-        case "bool_value":
-            return value.bool_value
-        case _:
-            return None
+    kind = value.WhichOneof("kind")
+    return _DECODERS[kind](getattr(value, kind)) if kind else None
 
 
 def _decode_struct(struct: struct_pb2.Struct) -> Any:
-    signature = struct.fields[_SIGNATURE].string_value if _SIGNATURE in struct.fields else ""
-    if signature == _SECRET:
-        return Secret(_decode(struct.fields["value"]))
-    if signature == _OUTPUT:
-        value = _decode(struct.fields["value"]) if "value" in struct.fields else UNKNOWN
-        return Secret(value) if struct.fields["secret"].bool_value else value
-    if signature == _RESOURCE:
-        return _decode(struct.fields["id"]) if "id" in struct.fields else _decode(struct.fields["urn"])
-    if signature:
+    if _SIGNATURE not in struct.fields:
+        return decode(struct)
+    special = _SPECIAL.get(struct.fields[_SIGNATURE].string_value)
+    if special is None:
         raise ValueError("assets and archives cannot be part of a Kubernetes object; pass their text instead")
-    return decode(struct)
+    return special(struct.fields)
+
+
+def _output(fields: Mapping[str, struct_pb2.Value]) -> Any:
+    value = _decode(fields["value"]) if "value" in fields else UNKNOWN
+    return Secret(value) if "secret" in fields and fields["secret"].bool_value else value
+
+
+_SPECIAL: dict[str, Callable[[Mapping[str, struct_pb2.Value]], Any]] = {
+    _SECRET: lambda fields: Secret(_decode(fields["value"])),
+    _OUTPUT: _output,
+    _RESOURCE: lambda fields: _decode(fields["id"] if "id" in fields else fields["urn"]),
+}
+
+
+def _number(number: float) -> int | float:
+    return int(number) if number.is_integer() else number
+
+
+_DECODERS: dict[str, Callable[[Any], Any]] = {
+    "null_value": lambda _: None,
+    "bool_value": bool,
+    "number_value": _number,
+    "string_value": lambda text: UNKNOWN if text in _UNKNOWNS else text,
+    "list_value": lambda items: [_decode(item) for item in items.values],
+    "struct_value": _decode_struct,
+}
 
 
 def encode(properties: Mapping[str, Any]) -> struct_pb2.Struct:
@@ -114,27 +122,32 @@ def encode(properties: Mapping[str, Any]) -> struct_pb2.Struct:
 
 
 def _encode(value: Any) -> struct_pb2.Value:
-    match value:
-        case Secret():
-            fields = {_SIGNATURE: _encode(_SECRET), "value": _encode(value.value)}
-            return struct_pb2.Value(struct_value=struct_pb2.Struct(fields=fields))
-        case Unknown():
-            return struct_pb2.Value(string_value=_UNKNOWN_STRING)
-        case None:
-            return struct_pb2.Value(null_value=struct_pb2.NULL_VALUE)
-        case bool():
-            return struct_pb2.Value(bool_value=value)
-        case int() | float():
-            return struct_pb2.Value(number_value=value)
-        case str():
-            return struct_pb2.Value(string_value=value)
-        case Mapping():
-            return struct_pb2.Value(struct_value=encode(value))
-        case list() | tuple():
-            items = [_encode(item) for item in value]
-            return struct_pb2.Value(list_value=struct_pb2.ListValue(values=items))
-        case _:
-            raise TypeError(f"a {type(value).__name__} cannot be a property value")
+    build = next((build for types, build in _ENCODERS if isinstance(value, types)), None)
+    if build is None:
+        raise TypeError(f"a {type(value).__name__} cannot be a property value")
+    return build(value)
+
+
+def _encode_secret(value: Secret) -> struct_pb2.Value:
+    fields = {_SIGNATURE: _encode(_SECRET), "value": _encode(value.value)}
+    return struct_pb2.Value(struct_value=struct_pb2.Struct(fields=fields))
+
+
+def _encode_list(value: list[Any]) -> struct_pb2.Value:
+    return struct_pb2.Value(list_value=struct_pb2.ListValue(values=[_encode(item) for item in value]))
+
+
+# In this order: a bool is an int as well.
+_ENCODERS: tuple[tuple[type | tuple[type, ...], Callable[[Any], struct_pb2.Value]], ...] = (
+    (Secret, _encode_secret),
+    (Unknown, lambda _: struct_pb2.Value(string_value=_UNKNOWN_STRING)),
+    (type(None), lambda _: struct_pb2.Value(null_value=struct_pb2.NULL_VALUE)),
+    (bool, lambda value: struct_pb2.Value(bool_value=value)),
+    ((int, float), lambda value: struct_pb2.Value(number_value=value)),
+    (str, lambda value: struct_pb2.Value(string_value=value)),
+    (Mapping, lambda value: struct_pb2.Value(struct_value=encode(value))),
+    ((list, tuple), _encode_list),
+)
 
 
 def plain(value: Any) -> Any:

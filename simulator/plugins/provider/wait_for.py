@@ -3,14 +3,18 @@
 import json
 from typing import Any
 
-from simulator.plugins.provider.inputs import annotation
+from simulator.plugins.provider.inputs import ObjectType, annotation
 from simulator.plugins.provider.jsonpath import BadPathError, compile_path
-from simulator.plugins.provider.readiness import READY, Rule, Verdict, conditions
+from simulator.plugins.provider.readiness import READY, Rule, Verdict, awaited, conditions
 from simulator.plugins.provider.values import Properties
 
 WAIT_FOR = "pulumi.com/waitFor"
 SKIP_AWAIT = "pulumi.com/skipAwait"
 TIMEOUT_SECONDS = "pulumi.com/timeoutSeconds"
+
+
+# Seconds, for waits that the annotation asks for (the official provider's default).
+WAIT_FOR_TIMEOUT = 600.0
 
 
 class BadWaitError(ValueError):
@@ -67,7 +71,7 @@ def _condition(expression: str) -> Rule:
 
 
 def split_value(expression: str) -> tuple[str, str]:
-    """Return the path in braces and the value after `=`; a `=` inside the braces belongs to the path. Raises BadWaitError."""
+    """Return the path in braces and the value after `=` (one inside the braces is the path's). Raises BadWaitError."""
     depth, quote, end = 0, "", 0
     for index, character in enumerate(expression):
         if quote:
@@ -119,3 +123,21 @@ def timeout(inputs: Properties, asked: float, default: float) -> float:
         return float(text) if text else default
     except ValueError as error:
         raise BadWaitError(f"{TIMEOUT_SECONDS}: {text!r} is not a number of seconds") from error
+
+
+def rule_for(kind: ObjectType, inputs: Properties) -> tuple[Rule | None, float]:
+    """Return what an object is waited for by and how long by default: its annotations, else its kind, else nothing."""
+    if annotation(inputs, SKIP_AWAIT) == "true":
+        return None, 0
+    rule = wait_rule(inputs)
+    if rule is not None:
+        return rule, WAIT_FOR_TIMEOUT
+    how = awaited(kind)
+    return (how.rule, how.timeout) if how else (None, 0)
+
+
+def rule_on_read(kind: ObjectType, inputs: Properties) -> Rule | None:
+    """Return what a refresh looks at: only the built-in rules of workloads, as they are at that moment."""
+    how = awaited(kind)
+    told = annotation(inputs, SKIP_AWAIT) == "true" or annotation(inputs, WAIT_FOR)
+    return how.rule if how and how.on_read and not told else None

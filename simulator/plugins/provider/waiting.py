@@ -33,10 +33,11 @@ class NotGoneError(Exception):
 
 @dataclass(frozen=True)
 class Patience:
-    """How long to wait (seconds), and the event that ends every wait."""
+    """How long to wait (seconds), the event that ends every wait, and whom to tell what is waited for."""
 
     timeout: float
     cancelled: threading.Event
+    say: Say
 
     def looks(self) -> Iterator[bool]:
         """Return yields before each look at the object whether it is the last one."""
@@ -55,9 +56,7 @@ class Patience:
         return "cancelled" if self.cancelled.is_set() else f"timed out after {self.timeout:g} s"
 
 
-def until_ready(
-    objects: Objects, address: Address, live: Properties, rule: Rule, patience: Patience, say: Say
-) -> Properties:
+def until_ready(objects: Objects, address: Address, live: Properties, rule: Rule, patience: Patience) -> Properties:
     """Return the live object once the rule says ready. Raises NotReadyError (failed, timed out or cancelled)."""
     rule = _late_binding(objects, rule) if address.kind.kind == "PersistentVolumeClaim" else rule
     verdict, said = rule(live), ""
@@ -71,7 +70,7 @@ def until_ready(
             raise NotReadyError(live, [reason, *_pod_reasons(objects, address, live)])
         if verdict.message != said:
             said = verdict.message
-            say(f"waiting: {said}")
+            patience.say(f"waiting: {said}")
         now = objects.get(address)
         if now is None:
             raise NotReadyError(live, [f"{address} was deleted by somebody else while waiting for it"])
@@ -80,8 +79,9 @@ def until_ready(
     return live
 
 
-def until_gone(objects: Objects, address: Address, uid: str, patience: Patience, say: Say) -> None:
+def until_gone(objects: Objects, address: Address, uid: str, patience: Patience) -> None:
     """Return once the object, or its kind, is gone (another object of that name is another). Raises NotGoneError."""
+    said = ""
     for last in patience.looks():
         try:
             live = objects.get(address)
@@ -92,7 +92,10 @@ def until_gone(objects: Objects, address: Address, uid: str, patience: Patience,
         reason = _why_still_there(live)
         if last:
             raise NotGoneError(f"{address} still exists, {patience.why()}{': ' + reason if reason else ''}")
-        say(f"waiting for deletion{': ' + reason if reason else ''}")
+        text = f"waiting for deletion{': ' + reason if reason else ''}"
+        if text != said:
+            said = text
+            patience.say(text)
 
 
 def _why_still_there(live: Properties) -> str:

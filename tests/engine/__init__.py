@@ -1,0 +1,1 @@
+"""The offline plugins under the real engine, against a real API server without nodes."""

@@ -1,0 +1,90 @@
+"""Property values between protobuf and Python."""
+
+import pytest
+from google.protobuf import struct_pb2
+
+from simulator.plugins.provider.values import (
+    UNKNOWN,
+    Secret,
+    decode,
+    encode,
+    has_unknown,
+    mark_secrets,
+    plain,
+    with_dashes,
+    with_underscores,
+)
+
+SIGNATURE = "4dabf18193072939515e22adb298388d"
+
+
+def test_round_trip_keeps_secrets_unknowns_and_whole_numbers() -> None:
+    """Prevents secrets from being written open, unknowns from reaching the API, and 8 GPUs from becoming 8.0."""
+    value = {"a": 8, "b": 1.5, "c": [True, "x", {"d": Secret({"e": "f"})}], "g": UNKNOWN, "h": 0, "i": False, "j": []}
+    found = decode(encode(value))
+    assert found == value
+    assert type(found["a"]) is int
+    assert found["i"] is False
+
+
+def test_nulls_are_dropped() -> None:
+    """Prevents `null` from reaching the API, where the official provider sends nothing."""
+    assert decode(encode({"a": None, "b": 1})) == {"b": 1}
+    struct = struct_pb2.Struct()
+    struct.update({"a": None, "c": {"d": None}})
+    assert decode(struct) == {"c": {}}
+
+
+def test_outputs_and_references_are_plain_values() -> None:
+    """Prevents an engine that sends outputs or resources in their wrapped form from being misunderstood."""
+    struct = struct_pb2.Struct()
+    struct.update(
+        {
+            "output": {SIGNATURE: "d0e6a833031e9bbcd3f4e8bde6ca49a4", "value": 1, "secret": True},
+            "later": {SIGNATURE: "d0e6a833031e9bbcd3f4e8bde6ca49a4"},
+            "resource": {SIGNATURE: "5cf8f73096256a8f31e491e813e4eb8e", "urn": "u", "id": "i"},
+        }
+    )
+    assert decode(struct) == {"output": Secret(1), "later": UNKNOWN, "resource": "i"}
+
+
+def test_assets_are_refused_with_a_remedy() -> None:
+    """Prevents an asset from being sent as an object with a strange key."""
+    struct = struct_pb2.Struct()
+    struct.update({"a": {SIGNATURE: "c44067f5952c0a294b673a41bacd8c17", "text": "x"}})
+    with pytest.raises(ValueError, match="pass their text instead"):
+        decode(struct)
+
+
+def test_secrets_of_inputs_mark_outputs() -> None:
+    """Prevents a password from being open in the state because the server repeats it in its answer."""
+    inputs = {"data": {"a": Secret("x"), "b": "y"}, "list": [{"c": Secret("z")}]}
+    outputs = {"data": {"a": "x", "b": "y", "c": "server"}, "list": [{"c": "z"}], "status": {}}
+    assert mark_secrets(outputs, inputs) == {
+        "data": {"a": Secret("x"), "b": "y", "c": "server"},
+        "list": Secret([{"c": "z"}]),
+        "status": {},
+    }
+
+
+def test_data_of_a_secret_is_always_secret() -> None:
+    """Prevents a Secret made from plain strings from being readable in the state."""
+    assert mark_secrets({"kind": "Secret", "data": {"a": "eA=="}}, {}) == {
+        "kind": "Secret",
+        "data": Secret({"a": "eA=="}),
+    }
+
+
+def test_plain_and_unknown() -> None:
+    """Prevents rules from meeting wrapped values, and dry runs with values that are not known."""
+    assert plain({"a": Secret([Secret(1)])}) == {"a": [1]}
+    assert has_unknown({"a": Secret([{"b": UNKNOWN}])})
+    assert not has_unknown({"a": [1]})
+
+
+def test_schema_keys_are_spelled_for_the_api_and_for_the_sdk() -> None:
+    """Prevents CRDs written with the typed SDK from losing x-kubernetes-preserve-unknown-fields."""
+    typed = {"schema": [{"x_kubernetes_preserve_unknown_fields": True, "x_other_key": 1}]}
+    dashed = {"schema": [{"x-kubernetes-preserve-unknown-fields": True, "x_other_key": 1}]}
+    assert with_dashes(typed) == dashed
+    assert with_underscores(dashed) == typed
