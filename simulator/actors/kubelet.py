@@ -72,7 +72,7 @@ class Kubelet:
         have = pods.annotations(pod)
         if pods.crashed(pod):
             return self._ending(pod) if pods.finite(pod) else dict.fromkeys((names.EXIT_CODE, names.RUN_FOR))
-        if pods.phase(pod) != "Pending":
+        if pods.phase(pod) != "Pending" or not pods.accepted(pod):
             return {}
         if have.get(names.VOLUMES) != names.READY:
             # Later additions to the waiting set are seen only if the pod is in it before the look.

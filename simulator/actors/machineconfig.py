@@ -147,7 +147,8 @@ class MachineConfigs:
             try:
                 self._api.create(kinds.POD, eviction, meta["namespace"], name=meta["name"], sub="eviction")
             except ApiError as error:
-                if not error.missing:
+                # A namespace that is being deleted takes no evictions and takes its pods along.
+                if not (error.missing or "is being terminated" in error.message):
                     raise
         return bool(there)
 

@@ -50,6 +50,11 @@ def runs(pod: Object) -> bool:
     return phase(pod) == "Running" and condition(pod, "Ready") and not deleting(pod)
 
 
+def accepted(pod: Object) -> bool:
+    """Return whether kwok has taken a pod over: before that, an annotation would only make it do so twice."""
+    return bool((pod.get("status") or {}).get("containerStatuses"))
+
+
 def crashed(pod: Object) -> bool:
     """Return whether a pod's containers wait to be restarted."""
     statuses = (pod.get("status") or {}).get("containerStatuses") or []

@@ -23,6 +23,8 @@ class ScaleCsiOperator(PodActor):
     kind = kinds.CSI_SCALE_OPERATOR
     _resources: Informer
     _daemon_sets: Informer
+    _made: tuple[str, int] | None = None
+    """Which version of which custom resource was acted on last."""
 
     def start(self) -> None:
         """Watch the custom resource and the driver's DaemonSet."""
@@ -41,12 +43,15 @@ class ScaleCsiOperator(PodActor):
             self.api.delete(sim_kinds.CSI_DRIVER, DRIVER)
 
     def _install(self, resource: Object) -> None:
-        self.make(operands(self.namespace, resource["spec"]), resource)
+        meta = resource["metadata"]
+        wanted = (meta["uid"], meta["generation"])
+        if self._made != wanted or self._daemon_sets.get(NAME, self.namespace) is None:
+            self.make(operands(self.namespace, resource["spec"]), resource)
+            self._made = wanted
         truth = ready([self._daemon_sets.get(NAME, self.namespace)])
         status = {"conditions": updated(resource, Success=(truth, "CSIReady" if truth else "CSIProgressing"))}
         if not same_status(resource, status):
-            name = resource["metadata"]["name"]
-            self.api.patch(self.kind, name, {"status": status}, self.namespace, sub="status")
+            self.api.patch(self.kind, meta["name"], {"status": status}, self.namespace, sub="status")
 
 
 def operands(namespace: str, spec: Object) -> grants.Grant:

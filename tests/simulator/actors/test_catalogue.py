@@ -85,8 +85,11 @@ def test_parts_of_a_version_belong_to_it() -> None:
 
 
 def test_stages_select_on_the_runtimes_annotations() -> None:
-    """Prevents stages and runtime from using different names, by which every pod would stay Pending."""
+    """Prevents pods that stay Pending by different names, and patches of an earlier stage that overtake a later one."""
     text = "\n---\n".join(file.read_text() for file in stages.files())
     used = {names.VOLUMES, names.INIT, names.EXIT_CODE, names.RUN_FOR, names.TERMINATION_MESSAGE}
     assert all(name in text for name in used)
-    assert {stage["kind"] for stage in yaml.safe_load_all(text)} == {"Stage"}
+    found = list(yaml.safe_load_all(text))
+    assert {stage["kind"] for stage in found} == {"Stage"}
+    patches = [patch for stage in found for patch in stage["spec"]["next"].get("patches", [])]
+    assert all("resourceVersion: {{ .metadata.resourceVersion" in patch["template"] for patch in patches)

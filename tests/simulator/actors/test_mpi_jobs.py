@@ -56,7 +56,8 @@ def test_one_worker_without_a_place_keeps_the_launcher_waiting(ready: Person) ->
     ready.never(started, seconds=3)
     assert end(ready, name) is None
     ready.delete(JOB, name, TENANT)
-    ready.eventually(lambda: not ready.pods(TENANT, f"mpi_job_name={name}"), seconds=10)
+    # The garbage collector looks for new kinds every 30 s, and the tests' MPIJob is one.
+    ready.eventually(lambda: not ready.pods(TENANT, f"mpi_job_name={name}"), seconds=45)
 
 
 def test_operator_without_a_right_makes_nothing(ready: Person) -> None:
