@@ -28,7 +28,7 @@ class Cluster:
         if not self.kubeconfig.is_file():
             raise Problem(
                 f"there is no kubeconfig {self.kubeconfig}",
-                "Start the cluster (`./hpc sim up`) or correct the setting.",
+                "Correct cluster.kubeconfig in the settings; a simulated cluster makes its own (`./hpc sim up`).",
             )
         try:
             connect: Any = config.new_client_from_config
