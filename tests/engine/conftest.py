@@ -18,12 +18,16 @@ def api(bare_api: cluster.Cluster) -> Cluster:
     return Cluster(bare_api.kubeconfig, bare_api.context)
 
 
+@pytest.fixture(scope="session")
+def empty_stack(tmp_path_factory: pytest.TempPathFactory, api: Cluster) -> Stack:
+    """Give the stack that every test's own is a copy of."""
+    return Stack(tmp_path_factory.mktemp("empty") / "project", api).start()
+
+
 @pytest.fixture
-def stack(tmp_path: Path, api: Cluster) -> Stack:
+def stack(tmp_path: Path, empty_stack: Stack) -> Stack:
     """Give a new stack of programs/objects.py."""
-    made = Stack(tmp_path / "project", api)
-    made.start()
-    return made
+    return empty_stack.copy(tmp_path)
 
 
 @pytest.fixture

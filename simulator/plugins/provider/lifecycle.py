@@ -135,12 +135,15 @@ class Lifecycle:
         if live is None:
             return None
         noted = state.marks(resource.urn, manifest(inputs) or live, old)
-        if not inputs:
+        if inputs:
+            current = mark_secrets(state.refreshed_inputs(inputs, live, kind), inputs)
+            outputs = state.recorded(current, live, noted)
+            rule = rule_on_read(kind, inputs)
+        else:
+            current = mark_secrets(state.inputs_from_cluster(live), {})
             outputs = state.recorded(state.identity(live), live, noted)
-            return Found(identifier(live), outputs, mark_secrets(state.inputs_from_cluster(live), {}))
-        current = mark_secrets(state.refreshed_inputs(inputs, live, kind), inputs)
-        outputs = state.recorded(current, live, noted)
-        rule = rule_on_read(kind, inputs)
+            # An interrupted create: what it was to wait for is on the object, and the next update waits for it.
+            rule = rule_for(kind, live)[0]
         verdict = rule(live) if rule else None
         if verdict and verdict.state != "ready":
             raise PartialError(identifier(live), outputs, current, [f"{address} is not ready: {verdict.message}"])

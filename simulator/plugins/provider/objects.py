@@ -14,9 +14,13 @@ NOT_FOUND, FORBIDDEN, CONFLICT = 404, 403, 409
 PROPAGATION = "pulumi.com/deletionPropagationPolicy"
 # Seconds between the attempts to find a kind whose CRD was just made (the official provider makes five as well).
 _UNKNOWN_KIND_PAUSES = (0.2, 0.5, 1.0, 1.5, 2.0)
-# Races of the API server itself, over within seconds: parallel creates under a quota, and a namespace whose default
-# service account the controller manager has not made yet.
-_RACES = ("Operation cannot be fulfilled on resourcequotas", "error looking up service account")
+# Races that are over within seconds: parallel creates under a quota, a namespace whose default service account the
+# controller manager has not made yet, and an object of the same name that was deleted without waiting (skipAwait).
+_RACES = (
+    "Operation cannot be fulfilled on resourcequotas",
+    "error looking up service account",
+    "object is being deleted",
+)
 _RACE_PAUSES = (0.1, 0.2, 0.5, 1.0, 2.0, 4.0)
 _TAKE_OVER_ATTEMPTS = 5
 _STORAGE_CLASS = ObjectType("storage.k8s.io", "v1", "StorageClass")

@@ -9,6 +9,7 @@ from simulator.plugins.provider.readiness import READY, Rule, Verdict, awaited, 
 from simulator.plugins.provider.values import Properties
 
 WAIT_FOR = "pulumi.com/waitFor"
+# "true" skips every wait, "ready" all but that for deletion.
 SKIP_AWAIT = "pulumi.com/skipAwait"
 TIMEOUT_SECONDS = "pulumi.com/timeoutSeconds"
 
@@ -127,7 +128,7 @@ def timeout(inputs: Properties, asked: float, default: float) -> float:
 
 def rule_for(kind: ObjectType, inputs: Properties) -> tuple[Rule | None, float]:
     """Return what an object is waited for by and how long by default: its annotations, else its kind, else nothing."""
-    if annotation(inputs, SKIP_AWAIT) == "true":
+    if annotation(inputs, SKIP_AWAIT) in ("true", "ready"):
         return None, 0
     rule = wait_rule(inputs)
     if rule is not None:
@@ -139,5 +140,5 @@ def rule_for(kind: ObjectType, inputs: Properties) -> tuple[Rule | None, float]:
 def rule_on_read(kind: ObjectType, inputs: Properties) -> Rule | None:
     """Return what a refresh looks at: only the built-in rules of workloads, as they are at that moment."""
     how = awaited(kind)
-    told = annotation(inputs, SKIP_AWAIT) == "true" or annotation(inputs, WAIT_FOR)
+    told = annotation(inputs, SKIP_AWAIT) in ("true", "ready") or annotation(inputs, WAIT_FOR)
     return how.rule if how and how.on_read and not told else None
