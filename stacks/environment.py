@@ -60,6 +60,8 @@ def provider(environment: Settings, root: Path) -> k8s.Provider:
         cluster_identifier=cluster.identifier,
         enable_secret_mutable=True,
         enable_config_map_mutable=True,
+        # What we declare is ours: a change by hand is repaired by the next update, not reported as a conflict.
+        enable_patch_force=True,
     )
 
 

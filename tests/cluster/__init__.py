@@ -1,0 +1,1 @@
+"""The whole way, from settings to finished jobs, on a simulated cluster."""

@@ -1,0 +1,163 @@
+"""The Redpaper's lab from an empty folder to its finished jobs, and what a user does with it afterwards."""
+
+import json
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from apis import kinds
+from tests.support.lab import Lab, eventually
+
+pytestmark = pytest.mark.cluster
+
+JOBS = {
+    "nccl-test-01x08",
+    "nccl-test-02x08",
+    "nccl-test-16x01",
+    "tf2-resnet50-02x08x02",
+    "tf2-a2d2-16x01x02-gpu",
+}
+
+
+def allocatable(lab: Lab) -> dict[str, dict[str, str]]:
+    """Return the GPUs and RDMA devices of every node that has any."""
+    nodes = lab.api.list(kinds.NODE)["items"]
+    devices = {
+        node["metadata"]["name"]: {
+            key: value
+            for key, value in node["status"]["allocatable"].items()
+            if key == "nvidia.com/gpu" or key.startswith("rdma/")
+        }
+        for node in nodes
+    }
+    return {name: found for name, found in devices.items() if found}
+
+
+def test_all_jobs_have_succeeded(lab: Lab) -> None:
+    """Prevents an update that ends well while its jobs have not."""
+    jobs = lab.api.list(kinds.MPI_JOB_V1ALPHA2, "adas")["items"]
+    ended = {
+        job["metadata"]["name"]: [found["type"] for found in job["status"]["conditions"] if found["status"] == "True"]
+        for job in jobs
+    }
+    assert ended.keys() == JOBS
+    assert all("Succeeded" in conditions for conditions in ended.values()), ended
+
+
+def test_nodes_offer_what_the_redpaper_lists(lab: Lab) -> None:
+    """Prevents GPUs or HCAs from missing on a node without anybody noticing (R-3.4.1-6, R-3.4.2-6)."""
+    expected = {"nvidia.com/gpu": "8", **{f"rdma/shared_ib{port}": "100" for port in range(4)}}
+    assert allocatable(lab) == {f"dgx0{number}.ocp4.scale.ibm.com": expected for number in (1, 2)}
+
+
+def test_jobs_ran_one_after_another(lab: Lab) -> None:
+    """Prevents two jobs from holding a node each and waiting for ever: there is no gang scheduling."""
+    times = sorted(
+        (job["status"]["startTime"], job["status"]["completionTime"], job["metadata"]["name"])
+        for job in lab.api.list(kinds.MPI_JOB_V1ALPHA2, "adas")["items"]
+    )
+    for (_, end, name), (start, _, following) in pairwise(times):
+        assert end <= start, f"{following} started before {name} had ended"
+
+
+def test_single_gpu_pods_were_spread_over_both_nodes(lab: Lab) -> None:
+    """Prevents a simulated scheduler that ignores the GPUs of a node: sixteen pods of one GPU need both."""
+    events = lab.api.list(kinds.Kind("", "v1", "Event", "events"), "adas")["items"]
+    placed = [
+        event["message"].split()[-1]
+        for event in events
+        if event.get("reason") == "Scheduled" and "nccl-test-16x01-worker" in event["involvedObject"]["name"]
+    ]
+    assert {node: placed.count(node) for node in placed} == {
+        "dgx01.ocp4.scale.ibm.com": 8,
+        "dgx02.ocp4.scale.ibm.com": 8,
+    }
+
+
+def test_nothing_is_left_to_do(lab: Lab) -> None:
+    """Prevents objects that every preview wants to change again."""
+    lab.works("pulumi", "preview", "--stack", "dev", "--expect-no-changes", "--non-interactive")
+
+
+def test_a_second_up_reuses_everything(lab: Lab) -> None:
+    """Prevents a second `make up` from building, starting or running anything again."""
+    before = {job["metadata"]["uid"] for job in lab.api.list(kinds.MPI_JOB_V1ALPHA2, "adas")["items"]}
+    printed = lab.works("up")
+    assert "reusing" in printed
+    assert before == {job["metadata"]["uid"] for job in lab.api.list(kinds.MPI_JOB_V1ALPHA2, "adas")["items"]}
+
+
+def test_a_change_by_hand_is_found_and_repaired(lab: Lab) -> None:
+    """Prevents drift from surviving: someone shortens the RDMA configuration by hand."""
+    right = lab.api.get(kinds.CONFIG_MAP, "rdma-devices", "kube-system")["data"]
+    lab.api.patch(kinds.CONFIG_MAP, "rdma-devices", {"data": {"config.json": "{}"}}, "kube-system")
+    found = lab.works("pulumi", "refresh", "--stack", "dev", "--yes", "--non-interactive")
+    assert "rdma-device-plugin-config" in found
+    lab.works("up")
+    assert lab.api.get(kinds.CONFIG_MAP, "rdma-devices", "kube-system")["data"] == right
+
+
+def test_raising_the_run_number_runs_one_job_again(lab: Lab) -> None:
+    """Prevents a repeated verification from repeating everything, or from not running at all."""
+
+    def uids() -> dict[str, str]:
+        jobs = lab.api.list(kinds.MPI_JOB_V1ALPHA2, "adas")["items"]
+        return {job["metadata"]["name"]: job["metadata"]["uid"] for job in jobs}
+
+    def again(settings: dict[str, Any]) -> None:
+        settings["stages"][1]["workloads"][0]["run"] = 2
+
+    before = uids()
+    lab.change(again)
+    lab.works("up")
+    after = uids()
+    assert {name for name in before if before[name] != after[name]} == {"nccl-test-01x08"}
+
+
+def test_secrets_are_not_in_the_state(lab: Lab) -> None:
+    """Prevents GUI passwords in plain text beside the state of a whole team."""
+    for file in (lab.root / ".sim" / "default" / "pulumi").rglob("*.json"):
+        assert "invented" not in file.read_text(), file
+
+
+def test_launcher_log_says_that_it_is_simulated(lab: Lab) -> None:
+    """Prevents a simulated log from passing for a measured one."""
+    logs = [
+        file.read_text()
+        for file in (lab.root / ".sim" / "default" / "pods").rglob("*")
+        if file.is_file() and "nccl-test-02x08-launcher" in str(file)
+    ]
+    assert logs
+    assert all("simulated" in log.splitlines()[0] for log in logs)
+
+
+def test_without_memlock_the_rdma_test_ends_the_update(lab: Lab) -> None:
+    """Prevents the field's most common failure from staying silent: IPC_LOCK granted, and still no locked memory."""
+    name = "50-worker-crio-memlock"
+    taken = lab.take(kinds.MACHINE_CONFIG, name)
+    eventually(lambda: name not in sources(lab), "the pool still runs with our MachineConfig")
+
+    def again(settings: dict[str, Any]) -> None:
+        settings["stages"][0]["workloads"][0]["run"] = 2
+
+    lab.change(again)
+    printed = lab.fails("up")
+    assert "Couldn't allocate MR" in printed
+    assert "adas/mofed-test-job failed" in printed
+
+    lab.put(kinds.MACHINE_CONFIG, taken)
+    eventually(lambda: name in sources(lab), "the pool does not take our MachineConfig up")
+
+    def once_more(settings: dict[str, Any]) -> None:
+        settings["stages"][0]["workloads"][0]["run"] = 3
+
+    lab.change(once_more)
+    lab.works("up")
+
+
+def sources(lab: Lab) -> str:
+    """Return the MachineConfigs that the worker pool runs with, once it is Updated; empty until then."""
+    status = lab.api.get(kinds.MACHINE_CONFIG_POOL, "worker")["status"]
+    updated = any(found["type"] == "Updated" and found["status"] == "True" for found in status["conditions"])
+    return json.dumps(status["configuration"]["source"]) if updated else ""
