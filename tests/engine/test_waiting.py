@@ -126,3 +126,28 @@ def test_interrupted_wait_ends_at_once(stack: Stack, api: Cluster, namespace: st
     text, _ = engine.communicate(timeout=20)
     assert engine.returncode != 0
     assert "Traceback" not in text
+
+
+def test_interrupted_create_is_imported_and_waited_for(
+    stack: Stack, api: Cluster, namespace: str, widgets: str
+) -> None:
+    """Prevents an object whose create was killed from being lost, made twice, or taken for ready because it exists."""
+    path = f"/apis/{widgets}/v1/namespaces/{namespace}/widgets/w"
+    stack.configure(widget("w", namespace, {"n": 1}, annotations={"pulumi.com/waitFor": "condition=Ready"}))
+    engine = stack.start_pulumi("up", "--yes", "--skip-preview")
+    wait_until(lambda: api.get(path) is not None)
+    engine.kill()
+    engine.wait()
+    uid = api.get(path)["metadata"]["uid"]
+    assert stack.pulumi("cancel", "--yes").status == 0
+    token = "kubernetes:kit.example.com/v1:Widget"
+    provider = f"cluster=urn:pulumi:{stack.name}::{stack.project}::pulumi:providers:kubernetes::cluster"
+    flags = ("--yes", "--skip-preview", "--generate-code=false", "--protect=false", "--provider", provider)
+    imported = stack.pulumi("import", token, "w", f"{namespace}/w", *flags)
+    assert imported.status == 0, imported.text
+    assert stack.resources()["w"]["initErrors"]
+    with meanwhile(set_status(api, path, {"conditions": [{"type": "Ready", "status": "True"}]})):
+        done = stack.up()
+    assert done.status == 0, done.text
+    assert not stack.resources()["w"].get("initErrors")
+    assert api.get(path)["metadata"]["uid"] == uid
