@@ -31,7 +31,10 @@ def key_of(obj: Object) -> Key:
 
 
 class Informer:
-    """Lists and watches one kind; `trim` cuts objects down to what is needed of them."""
+    """Lists and watches one kind; `trim` cuts objects down to what is needed of them.
+
+    `listed` is called after every complete list: work that had to wait for it would else wait for a change.
+    """
 
     def __init__(
         self,
@@ -41,11 +44,13 @@ class Informer:
         *,
         namespace: str | None = None,
         trim: Callable[[Object], Object] = lambda obj: obj,
+        listed: Callable[[], object] = lambda: None,
     ) -> None:
         self._api = api
         self._kind = kind
         self._namespace = namespace
         self._trim = trim
+        self._listed = listed
         self._changed = [changed] if changed else []
         self._items: dict[Key, Object] = {}
         self._stop = threading.Event()
@@ -124,6 +129,7 @@ class Informer:
         for key in set(self._items) - seen:
             self._put(key, None)
         self._synced.set()
+        self._listed()
         version: str = answer["metadata"]["resourceVersion"]
         return version
 

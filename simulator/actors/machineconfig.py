@@ -21,6 +21,8 @@ REBOOT_SECONDS = 0.2
 """A real reboot takes minutes; this only makes the order visible."""
 DRAIN_CHECK_SECONDS = 1.0
 ROLES = ("master", "worker")
+TEMPLATES = ("", "")
+"""Key under which the configurations that a cluster comes with are made."""
 
 
 class MachineConfigs:
@@ -30,17 +32,19 @@ class MachineConfigs:
         self._runtime = runtime
         self._api = runtime.identity("machine-config")
         self._loop = Loop("machine config", self._reconcile, threads=2)
-        self._configs = Informer(self._api, kinds.MACHINE_CONFIG, lambda *_: self._wake())
-        self._pools = Informer(self._api, kinds.MACHINE_CONFIG_POOL, lambda *_: self._wake())
-        self._nodes = Informer(self._api, kinds.NODE, lambda *_: self._wake())
+        self._configs = Informer(self._api, kinds.MACHINE_CONFIG, lambda *_: self._wake(), listed=self._begin)
+        self._pools = Informer(self._api, kinds.MACHINE_CONFIG_POOL, lambda *_: self._wake(), listed=self._begin)
+        self._nodes = Informer(self._api, kinds.NODE, lambda *_: self._wake(), listed=self._begin)
 
     def start(self) -> None:
         """Start; the runtime's caches must be in."""
         for cache in (self._configs, self._pools, self._nodes):
             cache.start()
         self._loop.start()
-        self._loop.add(("", ""))
         self._runtime.pods.on_change(lambda _key, _old, pod: None if pod else self._wake())
+
+    def _begin(self) -> None:
+        self._loop.add(TEMPLATES)
 
     def _wake(self) -> None:
         for pool in self._pools.items():
@@ -48,8 +52,8 @@ class MachineConfigs:
 
     def _reconcile(self, key: Key) -> float | None:
         if not (self._configs.synced and self._pools.synced and self._nodes.synced):
-            return 0.05
-        if not key[1]:
+            return None  # the last list to come wakes it
+        if key == TEMPLATES:
             self._make_templates()
             self._wake()
             return None

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from apis import kinds, names
 from simulator.actors import pods
 from simulator.actors.api import Object
-from simulator.actors.informer import Informer, Key, Loop
+from simulator.actors.informer import Informer, Key, Loop, key_of
 from simulator.actors.runtime import Runtime
 
 FIRST_UID = 1_000_000_000
@@ -60,12 +60,16 @@ class NamespaceSecurity:
         self._api = runtime.identity("namespace-security-allocation")
         self._loop = Loop("namespace security", self._allocate)
         self._given: dict[str, dict[str, str]] = {}
-        self._namespaces = Informer(self._api, kinds.NAMESPACE, self._changed)
+        self._namespaces = Informer(self._api, kinds.NAMESPACE, self._changed, listed=self._begin)
 
     def start(self) -> None:
         """Start."""
         self._namespaces.start()
         self._loop.start()
+
+    def _begin(self) -> None:
+        for namespace in self._namespaces.items():
+            self._loop.add(key_of(namespace))
 
     def _changed(self, key: Key, _old: Object | None, namespace: Object | None) -> None:
         if namespace is None:
@@ -73,16 +77,15 @@ class NamespaceSecurity:
         else:
             self._loop.add(key)
 
-    def _allocate(self, key: Key) -> float | None:
+    def _allocate(self, key: Key) -> None:
         if not self._namespaces.synced:
-            return 0.05
+            return  # the first list wakes it
         namespace = self._namespaces.get(key[1])
         if namespace is None or pods.deleting(namespace):
-            return None
+            return
         others = [pods.annotations(one) for one in self._namespaces.items()]
         # What was given a moment ago may not be in the cache yet.
         wanted = missing(pods.annotations(namespace), taken([*others, *self._given.values()]))
         if wanted:
             self._given[key[1]] = wanted
             self._api.annotate(kinds.NAMESPACE, key[1], dict(wanted))
-        return None

@@ -42,7 +42,12 @@ class Olm:
         self._loop.add(ORPHANS)
 
     def _watch(self, kind: Kind) -> Informer:
-        return Informer(self._api, kind, self._changed)
+        return Informer(self._api, kind, self._changed, listed=self._wake)
+
+    def _wake(self) -> None:
+        for obj in (*self._subscriptions.items(), *self._versions.items(), *self._groups.items()):
+            self._loop.add((obj["metadata"]["namespace"], ""))
+        self._loop.add(ORPHANS)
 
     def _changed(self, key: Key, _old: Object | None, obj: Object | None) -> None:
         self._loop.add((key[0], ""))
@@ -51,7 +56,7 @@ class Olm:
 
     def _reconcile(self, key: Key) -> float | None:
         if not (self._versions.synced and self._groups.synced and self._plans.synced and self._deployments.synced):
-            return 0.1
+            return None  # the last list to come wakes it
         if key == ORPHANS:
             self._remove_orphans()
             return None

@@ -44,7 +44,13 @@ class PodActor:
 
     def watch(self, kind: Kind, loop: Loop, *, namespace: str | None = None, key: Key | None = None) -> Informer:
         """Cache a kind; every change adds `key`, or the changed object's own, to `loop`."""
-        informer = Informer(self.api, kind, lambda changed, *_: loop.add(key or changed), namespace=namespace)
+        informer = Informer(
+            self.api,
+            kind,
+            lambda changed, *_: loop.add(key or changed),
+            namespace=namespace,
+            listed=lambda: loop.add(key) if key else None,
+        )
         self._running.append(informer)
         return informer.start()
 
