@@ -31,9 +31,10 @@ def without_rule(person: Person, role: str, resource: str) -> Iterator[None]:
 
 
 def waiting_reason(pod: Object) -> str:
-    """Return why a pod's first container waits."""
-    state = pod["status"]["containerStatuses"][0]["state"]
-    return str((state.get("waiting") or {}).get("reason", ""))
+    """Return why a pod's first container waits, nothing while its node has not taken it over."""
+    for status in pod["status"].get("containerStatuses") or []:
+        return str((status["state"].get("waiting") or {}).get("reason", ""))
+    return ""
 
 
 def driver_pods(person: Person) -> list[Object]:
