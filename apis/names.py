@@ -18,7 +18,5 @@ SCALE_CSI_DRIVER = "spectrumscale.csi.ibm.com"
 
 AWAITED = "hpc.pulumi/awaited"
 """On objects of other owners: what we waited for there."""
-AFTER = "hpc.pulumi/after"
-"""On a job: the jobs that had to end well before it was made."""
 CONFIG_DIGEST = "hpc.pulumi/config-sha256"
 """On a pod template: digest of the configuration that its pods read at start."""

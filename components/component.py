@@ -20,15 +20,24 @@ class Component(pulumi.ComponentResource):
         before: Any = opts.depends_on if opts else None
         self._before: Sequence[pulumi.Resource] = () if before is None else before
 
-    def child(self, *after: pulumi.Resource, **options: Any) -> pulumi.ResourceOptions:
-        """Return the options of a child resource that is made after `after`; `options` are further ones of Pulumi."""
-        return pulumi.ResourceOptions(parent=self, depends_on=[*self._before, *after], **options)
+    def child(self, *after: pulumi.Resource | pulumi.Output[Any], **options: Any) -> pulumi.ResourceOptions:
+        """Return the options of a child that is made after `after`; `options` are further ones of Pulumi.
+
+        An output among `after` is waited for as such: nothing is made when it raises. It is no input, for else Pulumi
+        would replace the child together with what the output comes from.
+        """
+        before: list[Any] = [item.apply(_nothing) if isinstance(item, pulumi.Output) else item for item in after]
+        return pulumi.ResourceOptions(parent=self, depends_on=[*self._before, *before], **options)
 
     def outputs(self, **outputs: Any) -> None:
         """Register the outputs, each also as an attribute of the same name."""
         for key, value in outputs.items():
             setattr(self, key, value)
         self.register_outputs(outputs)
+
+
+def _nothing(_: object) -> None:
+    return None
 
 
 def stateful(*, protect: bool) -> Mapping[str, Any]:

@@ -1,5 +1,6 @@
 """One MPI job: a launcher that starts a program on workers with GPUs and RDMA devices (R-4.3)."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import pulumi
@@ -137,7 +138,7 @@ class MpiJob(Component):
         name: str,
         args: MpiJobArgs,
         read_log: outcome.ReadLog,
-        after: pulumi.Input[list[str]],
+        after: Sequence[pulumi.Output[Any]] = (),
         *,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
@@ -150,9 +151,9 @@ class MpiJob(Component):
                 name=args.job_name,
                 namespace=args.namespace,
                 labels=labels(args.job_name, "workload"),
-                annotations=outcome.job_annotations(args.kind, args.wait, timeout=args.timeout, after=after),
+                annotations=outcome.job_annotations(args.kind, args.wait, timeout=args.timeout),
             ),
             {"spec": spec(args)},
-            self.child(replacement_trigger=args.run, delete_before_replace=True, **replace),
+            self.child(*after, replacement_trigger=args.run, delete_before_replace=True, **replace),
         )
         self.outputs(finished=outcome.gate(args.namespace, args.job_name, job.status, read_log))

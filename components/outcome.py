@@ -1,7 +1,7 @@
 """From a job's status to its verdict, and from the verdict to what may come next.
 
 Waiting for success alone would end only at its timeout when a job fails. So the provider waits for either end, and
-what comes after takes an input from `gate`, which raises when it was the wrong one.
+what comes after waits for `gate`, which raises when it was the wrong one.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ from typing import Any
 
 import pulumi
 
-from apis import kinds, names
+from apis import kinds
 from apis.kinds import Kind
 from components import waits
 
@@ -34,17 +34,8 @@ _SUCCESS = ("Succeeded", "Complete")
 _FAILURE = "Failed"
 
 
-def job_annotations(
-    kind: Kind, wait: Wait, *, timeout: int, after: pulumi.Input[list[str]]
-) -> pulumi.Input[dict[str, pulumi.Input[str]]]:
-    """Return a job's annotations: how far to follow it, and the jobs that had to end well before it was made."""
-    return {
-        **_following(kind, wait, timeout=timeout),
-        names.AFTER: pulumi.Output.from_input(after).apply(lambda jobs: " ".join(jobs) or "nothing"),
-    }
-
-
-def _following(kind: Kind, wait: Wait, *, timeout: int) -> dict[str, str]:
+def job_annotations(kind: Kind, wait: Wait, *, timeout: int) -> dict[str, str]:
+    """Return the annotations that make the provider follow a job of `kind` as far as `wait` says."""
     if wait is Wait.CREATED:
         return {}
     batch = kind is kinds.JOB

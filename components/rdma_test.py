@@ -1,5 +1,6 @@
 """The RDMA test of two nodes: one listens, the other lists its devices and measures bandwidth (R-4.1)."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pulumi
@@ -105,7 +106,7 @@ class RdmaTest(Component):
         name: str,
         args: RdmaTestArgs,
         read_log: outcome.ReadLog,
-        after: pulumi.Input[list[str]],
+        after: Sequence[pulumi.Output[Any]] = (),
         *,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
@@ -130,10 +131,10 @@ class RdmaTest(Component):
                 name=listener,
                 namespace=args.namespace,
                 labels=ours,
-                annotations=outcome.job_annotations(kinds.JOB, Wait.STARTED, timeout=args.timeout, after=after),
+                annotations=outcome.job_annotations(kinds.JOB, Wait.STARTED, timeout=args.timeout),
             ),
             {"spec": job_spec(args, args.server_node, f"ib_write_bw -d {args.hca}")},
-            self.child(service, **again),
+            self.child(*after, service, **again),
         )
         job = CustomObject(
             f"{name}-job",
@@ -142,9 +143,9 @@ class RdmaTest(Component):
                 name=args.job_name,
                 namespace=args.namespace,
                 labels=ours,
-                annotations=outcome.job_annotations(kinds.JOB, args.wait, timeout=args.timeout, after=after),
+                annotations=outcome.job_annotations(kinds.JOB, args.wait, timeout=args.timeout),
             ),
             {"spec": job_spec(args, args.client_node, client_script(args))},
-            self.child(server, **again),
+            self.child(*after, server, **again),
         )
         self.outputs(finished=outcome.gate(args.namespace, args.job_name, job.status, read_log))

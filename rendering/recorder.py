@@ -5,7 +5,7 @@ and replacement rules can be recorded, too. Its `RegisterResource` is not a publ
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pulumi
@@ -27,6 +27,7 @@ class Registration:
     inputs: Mapping[str, Any]
     parent: str
     dependencies: tuple[str, ...] = ()
+    property_dependencies: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     protect: bool = False
     retain_on_delete: bool = False
     delete_before_replace: bool = False
@@ -114,6 +115,9 @@ def _registration(request: Any, response: Any) -> Registration:
         inputs=plain(rpc.deserialize_properties(request.object, keep_unknowns=True)),
         parent=request.parent,
         dependencies=tuple(sorted(request.dependencies)),
+        property_dependencies={
+            key: tuple(sorted(found.urns)) for key, found in request.propertyDependencies.items() if found.urns
+        },
         protect=request.protect,
         retain_on_delete=request.retainOnDelete,
         delete_before_replace=request.deleteBeforeReplace,

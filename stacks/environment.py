@@ -74,9 +74,9 @@ def build(environment: Settings, gui_accounts: pulumi.Output[dict[str, GuiAccoun
     teams = tenants.build(environment, opts)
     namespaces = {name: team.namespace for name, team in teams.items()}
     stored = storage.build(environment, gui_accounts, namespaces, opts)
-    ready = pulumi.Output.all(devices, memlock, *provided, *stored, *(team.ready for team in teams.values()))
+    ready = [devices, memlock, *provided, *stored, *(team.ready for team in teams.values())]
     read_log = failed_jobs.reader(root / environment.cluster.kubeconfig, environment.cluster.context)
-    jobs = workloads.build(environment, ready.apply(_flat), read_log, opts)
+    jobs = workloads.build(environment, ready, read_log, opts)
     return {
         "release": environment.release,
         "nodes": [node.name for node in environment.gpu_nodes],
@@ -84,8 +84,3 @@ def build(environment: Settings, gui_accounts: pulumi.Output[dict[str, GuiAccoun
         "rdmaResources": devices,
         "jobs": jobs,
     }
-
-
-def _flat(known: list[Any]) -> list[str]:
-    devices, *names = known
-    return [*devices, *names]

@@ -8,7 +8,7 @@ import pulumi
 from apis import names
 from components.layout import Layout
 from components.mpi_job import WORKSPACE, MpiJob, MpiJobArgs, RunAs
-from components.outcome import ReadLog, Wait
+from components.outcome import ReadLog
 from components.rdma_test import RdmaTest, RdmaTestArgs
 from components.tenant import ACCOUNT
 from hardware.placement import Demand, waves
@@ -62,7 +62,7 @@ def plan(stage: Stage, settings: Settings) -> list[list[Workload]]:
 
 def build(
     settings: Settings,
-    ready: pulumi.Input[list[str]],
+    ready: Sequence[pulumi.Output[Any]],
     read_log: ReadLog,
     opts: pulumi.ResourceOptions,
 ) -> list[str]:
@@ -71,27 +71,19 @@ def build(
     `ready` are names of the platform's parts, known when jobs may start. A wave starts when all of the wave before it
     is as far as its `wait` settings say.
     """
-    before: list[pulumi.Input[str]] = []
+    before = list(ready)
     for stage in settings.stages:
         for wave in plan(stage, settings):
-            after = pulumi.Output.all(ready, *before).apply(_flat)
-            jobs = [_job(workload, settings, read_log, after, opts) for workload in wave]
-            before = [
-                job.finished for job, workload in zip(jobs, wave, strict=True) if workload.follow is not Wait.CREATED
-            ]
+            jobs = [_job(workload, settings, read_log, before, opts) for workload in wave]
+            before = [*ready, *(job.finished for job in jobs)]
     return [f"{job.tenant}/{job.job_name}" for stage in settings.stages for job in stage.workloads]
-
-
-def _flat(known: Sequence[Any]) -> list[str]:
-    platform, *jobs = known
-    return list(jobs or platform)
 
 
 def _job(
     workload: Workload,
     settings: Settings,
     read_log: ReadLog,
-    after: pulumi.Output[list[str]],
+    after: Sequence[pulumi.Output[Any]],
     opts: pulumi.ResourceOptions,
 ) -> MpiJob | RdmaTest:
     name = f"{workload.tenant}-{workload.job_name}"

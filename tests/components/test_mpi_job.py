@@ -96,7 +96,7 @@ def test_shared_memory_has_a_limit() -> None:
 
 def recorded_job(**changes: Any) -> Any:
     """Return the registration of a job."""
-    return one(component(lambda: MpiJob("job", arguments(**changes), lambda *_: "", ["ready"])), "MPIJob")
+    return one(component(lambda: MpiJob("job", arguments(**changes), lambda *_: "")), "MPIJob")
 
 
 def test_a_changed_spec_replaces_the_job() -> None:
@@ -114,18 +114,28 @@ def test_kept_jobs_wait_for_the_next_run() -> None:
     assert job.replacement_trigger == 3
 
 
-def test_the_job_follows_what_gates_it() -> None:
+def test_jobs_of_dev_come_one_after_another() -> None:
     """Prevents training from starting on a platform that failed its verification."""
-    assert recorded_job().inputs["metadata"]["annotations"]["hpc.pulumi/after"] == "ready"
-    after = {
-        name: one(environment("dev"), "MPIJob", name).inputs["metadata"]["annotations"]["hpc.pulumi/after"]
+    before = {
+        name: [
+            urn.split("::")[-1] for urn in one(environment("dev"), "MPIJob", name).dependencies if "workloads" in urn
+        ]
         for name in ("nccl-test-01x08", "nccl-test-02x08", "tf2-resnet50-02x08x02")
     }
-    assert after == {
-        "nccl-test-01x08": "adas/mofed-test-job",
-        "nccl-test-02x08": "adas/nccl-test-01x08",
-        "tf2-resnet50-02x08x02": "adas/nccl-test-16x01",
+    assert before == {
+        "nccl-test-01x08": ["adas-mofed-test-job-job"],
+        "nccl-test-02x08": ["adas-nccl-test-01x08-job"],
+        "tf2-resnet50-02x08x02": ["adas-nccl-test-16x01-job"],
     }
+
+
+def test_jobs_wait_for_others_without_taking_inputs_from_them() -> None:
+    """Prevents the engine from replacing every later job when an earlier one is run again.
+
+    It replaces what takes an input from an object that is deleted before its replacement is made.
+    """
+    job = one(environment("dev"), "MPIJob", "nccl-test-02x08")
+    assert job.property_dependencies == {}
 
 
 @pytest.mark.parametrize(

@@ -48,22 +48,9 @@ def test_gate_raises_with_the_log_and_the_remedy() -> None:
     assert "raise the workload's `run` number" in str(caught.value)
 
 
-def annotations(kind: Any, wait: Wait) -> dict[str, str]:
-    """Return a job's annotations as they resolve."""
-    seen: list[Any] = []
-
-    def build() -> None:
-        made = outcome.job_annotations(kind, wait, timeout=60, after=["a", "b"])
-        pulumi.Output.from_input(made).apply(lambda known: seen.append(dict(known)))
-
-    component(build)
-    return dict(seen[0])
-
-
 def test_finished_waits_for_either_end() -> None:
     """Prevents waiting for success alone, which on a failed job only ends at its timeout."""
-    assert annotations(kinds.MPI_JOB_V1ALPHA2, Wait.FINISHED) == {
-        "hpc.pulumi/after": "a b",
+    assert outcome.job_annotations(kinds.MPI_JOB_V1ALPHA2, Wait.FINISHED, timeout=60) == {
         "pulumi.com/timeoutSeconds": "60",
         "pulumi.com/waitFor": (
             'jsonpath={.status.conditions[?((@.type=="Succeeded" || @.type=="Failed") && @.status=="True")].type}'
@@ -73,9 +60,12 @@ def test_finished_waits_for_either_end() -> None:
 
 def test_started_also_accepts_running() -> None:
     """Prevents an update from waiting for days for a training job that it only starts."""
-    assert '@.type=="Running"' in annotations(kinds.MPI_JOB_V1ALPHA2, Wait.STARTED)["pulumi.com/waitFor"]
+    assert (
+        '@.type=="Running"'
+        in outcome.job_annotations(kinds.MPI_JOB_V1ALPHA2, Wait.STARTED, timeout=60)["pulumi.com/waitFor"]
+    )
 
 
 def test_created_waits_for_nothing() -> None:
     """Prevents a wait that the settings declined."""
-    assert annotations(kinds.JOB, Wait.CREATED) == {"hpc.pulumi/after": "a b"}
+    assert outcome.job_annotations(kinds.JOB, Wait.CREATED, timeout=60) == {}

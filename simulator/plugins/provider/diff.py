@@ -55,8 +55,9 @@ def difference(
     old, new = manifest(old_inputs), _in_namespace(manifest(new_inputs), live)
     base = prune(live, old)
     base.setdefault("metadata", {})
+    named = new.get("metadata", {})
     for field in ("name", "namespace"):
-        if field in live.get("metadata", {}) and field in new.get("metadata", {}):
+        if isinstance(named, dict) and field in named and field in live.get("metadata", {}):
             base["metadata"] = {**base["metadata"], field: live["metadata"][field]}
     for field in ("apiVersion", "kind"):
         base.setdefault(field, old.get(field, new.get(field)))

@@ -4,7 +4,7 @@ from typing import Any
 
 from simulator.plugins.provider.inputs import ObjectType
 from simulator.plugins.provider.shapes import Path
-from simulator.plugins.provider.values import MISSING
+from simulator.plugins.provider.values import MISSING, Unknown
 
 _ANY = "*"
 
@@ -72,7 +72,13 @@ def rules(kind: ObjectType, *, mutable_kinds: frozenset[str], immutable: bool) -
 
 
 def replaces(path: Path, new: Any, paths: tuple[Path, ...]) -> bool:
-    """Whether a change at `path` to `new` (MISSING when removed) touches one of the paths."""
+    """Whether a change at `path` to `new` (MISSING when removed) touches one of the paths.
+
+    The engine asks with whole properties unknown when an object that they come from is replaced: metadata that come
+    from another object may name another one, so that this one is replaced, too.
+    """
+    if isinstance(new, Unknown) and path == ("metadata",):
+        return True
     return any(_touches(path, new, rule) for rule in paths)
 
 
