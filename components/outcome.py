@@ -23,7 +23,7 @@ class Wait(StrEnum):
     CREATED = "created"
 
 
-class JobFailedError(Exception):
+class JobFailedError(pulumi.RunError):
     """A job that others wait for has failed."""
 
 

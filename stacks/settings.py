@@ -8,6 +8,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal, Self
 
+import pulumi
 import yaml
 from pydantic import Field, ValidationError, field_validator, model_validator
 
@@ -25,7 +26,7 @@ PROJECT = "hpc"
 KEY = "platform"
 
 
-class SettingsError(Exception):
+class SettingsError(pulumi.RunError):
     """The settings of a stack are wrong; the message names every field, its value and the remedy."""
 
 
