@@ -91,8 +91,10 @@ def _changes(old: Any, new: Any, live: Any, path: Path, *, builtin: bool) -> Ite
     elif new is MISSING:
         yield Change(path, "delete", MISSING)
     elif old is MISSING:
-        # The server leaves out empty optional fields of the kinds it knows: asking for them changes nothing.
-        if not (builtin and live is MISSING and is_nothing(new)):
+        # The server leaves out empty optional fields of what it knows, which is every kind's metadata: asking for them
+        # changes nothing.
+        known = builtin or path[:1] == ("metadata",)
+        if not (known and live is MISSING and is_nothing(new)):
             yield Change(path, "add", new)
     elif isinstance(old, dict) and isinstance(new, dict):
         for key in (*new, *(key for key in old if key not in new)):

@@ -50,6 +50,8 @@ def test_drift_is_a_change() -> None:
         (JOB, {}, {"spec": {"ttl": 2}}, {"spec": "add"}),
         (WIDGET, {"spec": {"n": 1}}, {"spec": {"n": 2}}, {"spec.n": "update"}),
         (WIDGET, {}, {"metadata": {"name": "m"}}, {"metadata.name": "update!"}),
+        (WIDGET, {}, {"metadata": {"name": "n", "annotations": {}}}, {}),
+        (WIDGET, {}, {"spec": {}}, {"spec": "add"}),
         (WIDGET, {}, {"metadata": UNKNOWN}, {"metadata": "update!"}),
         (WIDGET, {}, {"metadata": {"name": "n", "annotations": UNKNOWN}}, {"metadata.annotations": "add"}),
         (CONFIG_MAP, {"data": {"a": "1"}}, {"data": {"a": UNKNOWN}}, {"data.a": "update!"}),

@@ -1,0 +1,149 @@
+"""What runs a job again, and what does not, with the real engine."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from apis import kinds
+from components.mpi_operator import schema
+from tests.engine.kit import Cluster, Stack, wait_until
+
+pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("mpi_kind")]
+
+ROOT = Path(__file__).parents[2]
+KIND = kinds.MPI_JOB_V1ALPHA2
+
+
+@pytest.fixture(scope="module")
+def mpi_kind(api: Cluster) -> None:
+    """Make the kind as the program declares it; nobody acts on it here."""
+    body = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{KIND.plural}.{KIND.group}"},
+        "spec": {
+            "group": KIND.group,
+            "scope": KIND.scope,
+            "names": {"plural": KIND.plural, "kind": KIND.kind},
+            "versions": [
+                {
+                    "name": KIND.version,
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": schema()},
+                    "subresources": {"status": {}},
+                }
+            ],
+        },
+    }
+    api.request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", body)
+    wait_until(lambda: api.get(f"/apis/{KIND.api_version}") is not None)
+
+
+def job(namespace: str, name: str, **changes: Any) -> dict[str, Any]:
+    """Describe a job."""
+    return {
+        "kind": {"group": KIND.group, "version": KIND.version, "kind": KIND.kind, "plural": KIND.plural},
+        "namespace": namespace,
+        "job_name": name,
+        "layout": {"pods": 1, "gpus": 8},
+        "processes_per_pod": 8,
+        "transport": "gpudirect",
+        "command": ["train"],
+        "image": "train:1",
+        "account": "mpi",
+        "run_as": {"uid": 1000, "gid": 1000},
+        "claim": "data",
+        "rdma_resources": ["rdma/shared_ib0"],
+        "wait": "created",
+        **changes,
+    }
+
+
+class Jobs:
+    """The jobs on the cluster."""
+
+    def __init__(self, stack: Stack, api: Cluster, namespace: str) -> None:
+        self.stack, self.api, self.namespace = stack, api, namespace
+        stack.use("jobs.py")
+
+    def up(self, *jobs: dict[str, Any]) -> dict[str, str]:
+        """Update to `jobs`; return the identity of each on the cluster."""
+        self.stack.configure(*jobs, root=str(ROOT))
+        done = self.stack.up()
+        assert done.status == 0, done.text
+        assert self.stack.preview("--expect-no-changes").status == 0
+        return {name: self.get(name)["metadata"]["uid"] for name in (str(item["job_name"]) for item in jobs)}
+
+    def get(self, name: str) -> Any:
+        """Return a job as it is."""
+        return self.api.get(f"/apis/{KIND.api_version}/namespaces/{self.namespace}/{KIND.plural}/{name}")
+
+    def image(self, name: str) -> str:
+        """Return the image of a job's workers."""
+        worker = self.get(name)["spec"]["mpiReplicaSpecs"]["Worker"]["template"]["spec"]
+        return str(worker["containers"][0]["image"])
+
+
+@pytest.fixture
+def jobs(stack: Stack, api: Cluster, namespace: str) -> Jobs:
+    """Give a stack of jobs."""
+    return Jobs(stack, api, namespace)
+
+
+def test_run_number_and_spec_run_a_job_again_and_nothing_else_does(jobs: Jobs, namespace: str) -> None:
+    """Prevents a training of days from restarting for an annotation, and a raised run number from doing nothing."""
+    first = jobs.up(job(namespace, "first"), job(namespace, "second"))
+
+    waited = jobs.up(job(namespace, "first", timeout=60), job(namespace, "second", timeout=61))
+    assert waited == first
+
+    jobs.stack.configure(job(namespace, "first", run=2), job(namespace, "second"), root=str(ROOT))
+    preview = jobs.stack.preview()
+    assert preview.steps("replace") == {"first-job"}, preview.text
+    again = jobs.up(job(namespace, "first", run=2), job(namespace, "second"))
+    assert again["first"] != first["first"]
+    assert again["second"] == first["second"], "a job that comes later was run again, too"
+
+    changed = jobs.up(job(namespace, "first", run=2), job(namespace, "second", image="train:2"))
+    assert changed["first"] == again["first"]
+    assert changed["second"] != again["second"]
+    assert jobs.image("second") == "train:2"
+
+
+def test_kept_jobs_take_a_changed_spec_with_their_next_run(jobs: Jobs, namespace: str) -> None:
+    """Prevents a changed image from ending a training, and the next run from using the old one."""
+    first = jobs.up(job(namespace, "kept", on_change="keep"))
+    kept = jobs.up(job(namespace, "kept", on_change="keep", image="train:2"))
+    assert kept == first
+    assert jobs.image("kept") == "train:1"
+    again = jobs.up(job(namespace, "kept", on_change="keep", image="train:2", run=2))
+    assert again != first
+    assert jobs.image("kept") == "train:2"
+
+
+def test_a_refresh_runs_nothing_again(jobs: Jobs, namespace: str) -> None:
+    """Prevents the state that the operator writes into a job from counting as a change of it."""
+    first = jobs.up(job(namespace, "first"))
+    status = {"status": {"conditions": [{"type": "Running", "status": "True"}]}}
+    path = f"/apis/{KIND.api_version}/namespaces/{namespace}/{KIND.plural}/first/status"
+    jobs.api.patch(path, status, manager="mpi-operator")
+    assert jobs.stack.refresh().status == 0
+    assert jobs.up(job(namespace, "first")) == first
+
+
+def test_a_failed_job_stops_what_comes_after_it(jobs: Jobs, namespace: str) -> None:
+    """Prevents a stage from running on what its verification has just proved broken."""
+    jobs.up(job(namespace, "first"))
+    failed = {"type": "Failed", "status": "True", "message": "the launcher has failed"}
+    path = f"/apis/{KIND.api_version}/namespaces/{namespace}/{KIND.plural}/first/status"
+    jobs.api.patch(path, {"status": {"conditions": [failed]}}, manager="mpi-operator")
+    assert jobs.stack.refresh().status == 0
+
+    jobs.stack.configure(job(namespace, "first"), job(namespace, "second"), root=str(ROOT))
+    done = jobs.stack.up()
+    assert done.status != 0
+    assert f"job {namespace}/first failed: the launcher has failed" in done.text
+    assert "Traceback" not in done.text
+    assert jobs.get("second") is None
