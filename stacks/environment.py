@@ -8,8 +8,9 @@ import pulumi
 import pulumi_kubernetes as k8s
 from pydantic import TypeAdapter, ValidationError
 
+from components.outcome import ReadLog
 from components.scale_csi import GuiAccount
-from stacks import failed_jobs, host, operators, rdma, settings, storage, tenants, workloads
+from stacks import host, operators, rdma, settings, storage, tenants, workloads
 from stacks.settings import PROJECT, Settings, SettingsError
 
 SECRET_KEY = "scaleGui"  # noqa: S105 - the name of a key, not a secret
@@ -75,8 +76,7 @@ def build(environment: Settings, gui_accounts: pulumi.Output[dict[str, GuiAccoun
     namespaces = {name: team.namespace for name, team in teams.items()}
     stored = storage.build(environment, gui_accounts, namespaces, opts)
     ready = [devices, memlock, *provided, *stored, *(team.ready for team in teams.values())]
-    read_log = failed_jobs.reader(root / environment.cluster.kubeconfig, environment.cluster.context)
-    jobs = workloads.build(environment, ready, read_log, opts)
+    jobs = workloads.build(environment, ready, _reader(environment, root), opts)
     return {
         "release": environment.release,
         "nodes": [node.name for node in environment.gpu_nodes],

@@ -10,34 +10,26 @@ from kubernetes.client.exceptions import ApiException
 from kubernetes.config.config_exception import ConfigException
 from urllib3.exceptions import HTTPError
 
-from components.outcome import ReadLog
-
 _SELECTORS = ("job-name={job}", "mpi_job_name={job},mpi_role_type=launcher")
 """Labels of the pods of a Job, and of the launcher of an MPIJob v1alpha2."""
-
-
 _connect: Callable[[str, str], client.ApiClient] = config.new_client_from_config
 
 
-def reader(kubeconfig: Path, context: str) -> ReadLog:
-    """Return a function that reads, from the cluster of `context`, why a job's pods failed."""
-
-    def read(namespace: str, job: str) -> str:
-        try:
-            api = client.CoreV1Api(_connect(str(kubeconfig), context))
-            pods = [
-                pod
-                for selector in _SELECTORS
-                for pod in api.list_namespaced_pod(namespace, label_selector=selector.format(job=job)).items
-            ]
-        except (ApiException, ConfigException, HTTPError, OSError, yaml.YAMLError) as error:
-            return f"(its pods could not be read: {error})"
-        return "\n".join(words for pod in pods if (words := _last_words(pod)))
-
-    return read
+def last_words(kubeconfig: Path, context: str, namespace: str, job: str) -> str:
+    """Return why a job's pods failed, from the cluster of `context`; what cannot be read is said, not raised."""
+    try:
+        api = client.CoreV1Api(_connect(str(kubeconfig), context))
+        pods = [
+            pod
+            for selector in _SELECTORS
+            for pod in api.list_namespaced_pod(namespace, label_selector=selector.format(job=job)).items
+        ]
+    except (ApiException, ConfigException, HTTPError, OSError, yaml.YAMLError) as error:
+        return f"(its pods could not be read: {error})"
+    return "\n".join(words for pod in pods if (words := _words(pod)))
 
 
-def _last_words(pod: Any) -> str:
+def _words(pod: Any) -> str:
     ends = [status.state.terminated for status in pod.status.container_statuses or () if status.state.terminated]
     texts = [f"exit code {end.exit_code}: {end.message or end.reason}" for end in ends if end.exit_code]
     if not texts and pod.status.phase == "Failed":
