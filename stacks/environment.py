@@ -66,6 +66,17 @@ def provider(environment: Settings, root: Path) -> k8s.Provider:
     )
 
 
+def _reader(environment: Settings, root: Path) -> ReadLog:
+    def read(namespace: str, job: str) -> str:
+        # The client takes half a second to import, and only a failed job needs it.
+        from stacks import failed_jobs  # noqa: PLC0415
+
+        cluster = environment.cluster
+        return failed_jobs.last_words(root / cluster.kubeconfig, cluster.context, namespace, job)
+
+    return read
+
+
 def build(environment: Settings, gui_accounts: pulumi.Output[dict[str, GuiAccount]], root: Path) -> Mapping[str, Any]:
     """Declare the whole environment and return the stack's outputs: names only, since job states are read live."""
     opts = pulumi.ResourceOptions(provider=provider(environment, root))
