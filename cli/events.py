@@ -123,14 +123,20 @@ def _summary(account: Account, event: dict[str, Any], _: float) -> Iterator[Oper
 
 def _diagnostic(account: Account, event: dict[str, Any], _: float) -> Iterator[Operation | Message]:
     severity = event.get("severity", "info")
-    if event.get("ephemeral") or severity == "debug" or _about_plugins(event.get("message", "")):
+    text = event.get("message", "")
+    if event.get("ephemeral") or severity == "debug" or _about_plugins(text) or _cut_off(text):
         return
-    yield from _say(account, severity, event.get("message", ""), event.get("urn"))
+    yield from _say(account, severity, text, event.get("urn"))
 
 
 def _about_plugins(text: str) -> bool:
     """Whether the engine says that a plugin comes from PATH: `./hpc` has said which ones are in use."""
     return text.startswith("using pulumi-") and "from $PATH" in text
+
+
+def _cut_off(text: str) -> bool:
+    """Whether the engine says only that something else's failure cut this off."""
+    return _plain(text).strip().endswith("context canceled")
 
 
 def _policy(account: Account, event: dict[str, Any], _: float) -> Iterator[Operation | Message]:

@@ -62,7 +62,8 @@ def test_messages_are_said_once_and_plainly() -> None:
     error = {"severity": "error", "message": "<{%fg 1%}>update failed<{%reset%}>\n", "urn": URN}
     debug = {"severity": "debug", "message": "registering resource"}
     path = {"severity": "warning", "message": "using pulumi-language-python from $PATH at /somewhere\n"}
-    events = [{"diagnosticEvent": event} for event in (error, debug, path, error)]
+    cut_off = {"severity": "error", "message": "failed to run remediation: context canceled", "urn": URN}
+    events = [{"diagnosticEvent": event} for event in (cut_off, error, debug, path, error)]
     assert _take(account, *events) == [Message("error", "update failed", "MPIJob adas-nccl")]
 
 
