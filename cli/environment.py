@@ -24,7 +24,7 @@ def variables(stack: Stack, pulumi: Path, outer: Mapping[str, str]) -> dict[str,
     if stack.simulated:
         result |= {
             "KUBECONFIG": str(stack.kubeconfig),
-            "PULUMI_BACKEND_URL": stack.backend.folder.as_uri(),
+            "PULUMI_BACKEND_URL": stack.backend.url,
             "PULUMI_HOME": str(stack.backend.pulumi_home),
         }
     if stack.passphrase_file.is_file() and not any(outer.get(name) for name in PASSPHRASES):

@@ -20,6 +20,15 @@ class Backend:
         return self.home / "pulumi"
 
     @property
+    def url(self) -> str:
+        """URL of the file backend.
+
+        Without `metadata=skip` each state file has a second one beside it, which is not written in one piece: an engine
+        that is killed at that moment leaves a stack that no command can load any more.
+        """
+        return f"{self.folder.as_uri()}?metadata=skip"
+
+    @property
     def pulumi_home(self) -> Path:
         """PULUMI_HOME: credentials and plugins, apart from the person's own."""
         return self.home / "pulumi-home"

@@ -121,6 +121,12 @@ def test_secrets_are_not_in_the_state(lab: Lab) -> None:
         assert "invented" not in file.read_text(), file
 
 
+def test_state_files_stand_alone(lab: Lab) -> None:
+    """Prevents a kill between two files from leaving a stack that no command can load ("checkpoint: EOF")."""
+    files = {file.name for file in (lab.root / ".sim" / "default" / "pulumi" / ".pulumi" / "stacks" / "hpc").iterdir()}
+    assert files == {"dev.json", "dev.json.bak"}
+
+
 def test_launcher_log_says_that_it_is_simulated(lab: Lab) -> None:
     """Prevents a simulated log from passing for a measured one."""
     logs = [
