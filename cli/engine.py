@@ -86,6 +86,7 @@ class Engine:
                 except KeyboardInterrupt:
                     console.print("interrupted: waiting for the engine to write down what it has done")
                     process.wait()
+                    console.print("it has; the same command goes on from there")
                     raise
                 finally:
                     reader.take()

@@ -2,6 +2,7 @@
 
 import errno
 
+from rendering.manifests import FolderError
 from simulator.errors import SimulatorError
 from stacks.settings import SettingsError
 
@@ -15,7 +16,7 @@ class Problem(Exception):
 
 def explain(error: BaseException) -> str | None:
     """Return the message for an error that a user can act on, or None for a fault of this program."""
-    if isinstance(error, Problem | SettingsError | SimulatorError):
+    if isinstance(error, Problem | SettingsError | SimulatorError | FolderError):
         return str(error)
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         return f"no space left on the disk ({error.filename or 'while writing'})\nMake room and run the command again."

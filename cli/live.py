@@ -7,6 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from apis.kinds import KINDS, Kind
 from cli.errors import Problem
 
@@ -33,9 +35,9 @@ class Cluster:
         try:
             connect: Any = config.new_client_from_config
             return connect(str(self.kubeconfig), self.context)
-        except config.ConfigException as error:
+        except (config.ConfigException, yaml.YAMLError, UnicodeDecodeError) as error:
             raise Problem(
-                f"{self.kubeconfig} cannot be used with context {self.context!r}: {error}",
+                f"{self.kubeconfig} cannot be used with context {self.context!r}: {str(error).splitlines()[0]}",
                 "Correct cluster.kubeconfig or cluster.context in the stack's settings.",
             ) from None
 

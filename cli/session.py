@@ -11,6 +11,7 @@ from cli.engine import Engine, inherited
 from cli.errors import Problem
 from cli.live import Cluster
 from cli.stack import Stack
+from simulator import cluster as simulated
 from simulator import tools
 from simulator.files import locked
 
@@ -37,7 +38,12 @@ def prepare(stack: Stack, running: Engine) -> None:
 
 
 def cluster(stack: Stack) -> Cluster:
-    """Return the way to the stack's cluster."""
+    """Return the way to the stack's cluster; raise Problem for a simulated one that does not run."""
+    if stack.simulated and (state := simulated.status(stack.home).state) in ("absent", "stopped"):
+        raise Problem(
+            f"the simulated cluster {stack.cluster_name} is {state}",
+            "`make up` or `./hpc up` starts it and brings the stack up; `./hpc sim up` starts it alone.",
+        )
     return Cluster(stack.kubeconfig, stack.context)
 
 

@@ -14,9 +14,15 @@ from rendering.recorder import REDACTED, Registration, record
 from stacks import environment, settings
 
 ROOT = Path(__file__).resolve().parent.parent
+INDEX = ".rendered"
+"""File that lists what a render wrote, so that the next one can take it away."""
 _PATCH = "Patch"
 _WAITS = (kinds.CLUSTER_SERVICE_VERSION.kind, kinds.MACHINE_CONFIG_POOL.kind)
 """Kinds of other owners that the program only waits on; a patch of theirs is no manifest of ours."""
+
+
+class FolderError(Exception):
+    """The folder for the manifests cannot be used; the message says why and what to do."""
 
 
 def registrations(stack: str, root: Path = ROOT) -> tuple[Registration, ...]:
@@ -38,15 +44,24 @@ def manifests(recorded: Iterable[Registration]) -> list[dict[str, Any]]:
 
 
 def write(stack: str, directory: Path, root: Path = ROOT) -> list[Path]:
-    """Write the manifests of `stack` below `directory`, one file an object, and return the files' paths."""
-    rendered = manifests(registrations(stack, root))
-    directory.mkdir(parents=True, exist_ok=True)
-    written = []
-    for manifest in rendered:
-        file = directory / _file_name(manifest)
-        file.write_text(yaml.safe_dump(manifest, width=120))
-        written.append(file)
-    return written
+    """Write the manifests of `stack` below `directory`, one file an object, and return the files' paths.
+
+    What an earlier call wrote there goes; a folder with files of others is refused with FolderError.
+    """
+    rendered = {_file_name(manifest): manifest for manifest in manifests(registrations(stack, root))}
+    index = directory / INDEX
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        if not index.exists() and any(directory.iterdir()):
+            raise FolderError(f"{directory} has files that no render wrote; name a new or an empty folder")
+        for name in index.read_text().splitlines() if index.exists() else ():
+            (directory / name).unlink(missing_ok=True)
+        index.write_text("\n".join(rendered) + "\n")
+        for name, manifest in rendered.items():
+            (directory / name).write_text(yaml.safe_dump(manifest, width=120))
+    except OSError as error:
+        raise FolderError(f"cannot write to {directory}: {error.strerror}; name another folder") from error
+    return [directory / name for name in rendered]
 
 
 def _manifest(item: Registration) -> dict[str, Any] | None:

@@ -20,6 +20,9 @@ from simulator.status import ClusterStatus, look
 
 __all__ = ["Cluster", "ClusterSpec", "ClusterStatus", "NodeSpec", "clean", "down", "status", "up"]
 
+_ROOM = 256 * 2**20
+"""Bytes: etcd allocates a log of 64 MB, grows with the events of a day, and ends when it cannot write."""
+
 
 @dataclass(frozen=True)
 class Cluster:
@@ -53,6 +56,7 @@ def up(spec: ClusterSpec, home: Path | None = None, progress: Progress | None = 
     when a tool cannot be made, a process does not start, the port is taken, or another start or stop is at work.
     """
     layout = _layout(home, spec.name)
+    _require_space(layout)
     try:
         with _alone(layout):
             state, started = start(spec, layout, progress or SILENT)
@@ -90,6 +94,16 @@ def status(home: Path) -> ClusterStatus:
 
 def _layout(home: Path | None, name: str) -> Layout:
     return Layout((home or homes.of(name)).absolute())
+
+
+def _require_space(layout: Layout) -> None:
+    there = next(folder for folder in (layout.home, *layout.home.parents) if folder.is_dir())
+    free = shutil.disk_usage(there).free
+    if free < _ROOM:
+        raise SimulatorError(
+            f"only {free // 2**20} MiB are free on the disk of {there}, and a cluster takes {_ROOM // 2**20}:"
+            " make room, or set HPC_SIM_HOME to a folder elsewhere."
+        )
 
 
 def _cannot_write(error: OSError, layout: Layout) -> SimulatorError:

@@ -3,7 +3,7 @@
 `Pulumi.<stack>.yaml` holds them under the key `hpc:platform`. Nothing else reads the configuration.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -18,6 +18,7 @@ from components.scale_csi import ScaleCluster, ScaleClusters
 from components.static_volume import VolumeHandle
 from components.tenant import IdRange, McsLabel
 from hardware import profiles
+from hardware.placement import fits
 from hardware.profiles import Profile
 from stacks.releases import ReleaseName
 from stacks.workload_settings import MpiWorkload, RdmaTestWorkload, Stage
@@ -211,8 +212,8 @@ def _workload_problems(settings: Settings) -> Iterator[str]:
     for stage in settings.stages:
         for workload in stage.workloads:
             where = f"stages: job {workload.job_name}"
-            if isinstance(workload, MpiWorkload) and workload.layout.gpus > profile.gpus:
-                yield f"{where}: layout.gpus {workload.layout.gpus} is more than the {profile.gpus} of {profile.name}"
+            if isinstance(workload, MpiWorkload):
+                yield from (f"{where}: {problem}" for problem in _too_large(workload, settings))
             if isinstance(workload, RdmaTestWorkload):
                 if workload.hca not in hcas:
                     yield f"{where}: hca {workload.hca!r} is not one of {profile.name}: {', '.join(hcas)}"
@@ -221,6 +222,24 @@ def _workload_problems(settings: Settings) -> Iterator[str]:
                         yield f"{where}: node {node!r} is not a GPU node; known: {', '.join(nodes)}"
                 if workload.client_node == workload.server_node:
                     yield f"{where}: client_node and server_node are both {workload.client_node}; name two nodes"
+
+
+def _too_large(workload: MpiWorkload, settings: Settings) -> Iterator[str]:
+    layout, profile = workload.layout, settings.profile
+    free = {node.name: {"gpus": profile.gpus} for node in settings.gpu_nodes}
+    if layout.gpus > profile.gpus:
+        yield f"layout.gpus {layout.gpus} is more than the {profile.gpus} of {profile.name}"
+    elif not fits([{"gpus": layout.gpus}] * layout.pods, free):
+        yield (
+            f"layout {layout} does not fit on {len(free)} nodes with {profile.gpus} GPUs each, even with nothing else "
+            "there; lower pods or gpus"
+        )
+    quota = next((tenant.gpu_quota for tenant in settings.tenants if tenant.namespace == workload.tenant), None)
+    if quota is not None and layout.total_gpus > quota:
+        yield (
+            f"layout {layout} takes {layout.total_gpus} GPUs, and tenant {workload.tenant} has a gpu_quota of {quota}; "
+            "lower the one or raise the other"
+        )
 
 
 def _repeated(what: str, values: Iterable[str]) -> Iterator[str]:
@@ -233,20 +252,33 @@ def _repeated(what: str, values: Iterable[str]) -> Iterator[str]:
 
 def parse(data: Any, source: str) -> Settings:
     """Return the settings in `data`; raise SettingsError, which lists all errors and names `source`."""
+    if data is None:
+        raise SettingsError(f"{source}: {PROJECT}:{KEY} is missing; Pulumi.dev.yaml is an example")
     try:
         return Settings.model_validate(data)
     except ValidationError as errors:
-        lines = [_line(error) for error in errors.errors(include_url=False)]
+        lines = [_line(error) for error in _causes(errors.errors(include_url=False))]
         raise SettingsError(f"{source}: {len(lines)} wrong\n" + "\n".join(lines)) from None
 
 
+def _causes(errors: Sequence[Any]) -> list[Any]:
+    """Leave out that a list is too short where that is only because of what is wrong inside it."""
+    places = [error["loc"] for error in errors]
+    return [
+        error
+        for error in errors
+        if error["type"] != "too_short"
+        or not any(place[: len(error["loc"])] == error["loc"] != place for place in places)
+    ]
+
+
 def _line(error: Any) -> str:
-    path = ".".join(str(part) for part in error["loc"]) or KEY
+    path = ".".join([f"{PROJECT}:{KEY}", *(str(part) for part in error["loc"])])
     message = error["msg"].removeprefix("Value error, ")
     value = error["input"]
     shown = f" (value: {value!r})" if isinstance(value, str | int | float | bool) else ""
     remedy = "; remove it or correct its name" if error["type"] == "extra_forbidden" else ""
-    return f"  {PROJECT}:{KEY}.{path}: {message}{shown}{remedy}"
+    return f"  {path}: {message}{shown}{remedy}"
 
 
 def load(stack: str, root: Path) -> Settings:
@@ -257,6 +289,7 @@ def load(stack: str, root: Path) -> Settings:
         raise SettingsError(f"no settings for stack {stack!r}: {file.name} is missing; known stacks: {known}")
     try:
         content = yaml.safe_load(file.read_text())
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise SettingsError(f"{file.name} is not YAML: {error}") from None
-    return parse((content.get("config") or {}).get(f"{PROJECT}:{KEY}"), file.name)
+    config = content.get("config") if isinstance(content, Mapping) else None
+    return parse(config.get(f"{PROJECT}:{KEY}") if isinstance(config, Mapping) else None, file.name)

@@ -6,13 +6,15 @@ import shlex
 from cli import environment
 from cli import stack as stacks
 from cli.commands.options import DEFAULT_STACK, OtherName, StackOption
-from cli.console import Reporter
+from cli.console import Reporter, errors
 from simulator import tools
 
 
 def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
     """Print exports for the shell: eval "$(./hpc env)"."""
     wanted = stacks.read(stack, name)
+    if wanted.simulated and not wanted.kubeconfig.is_file():
+        errors.print(f"there is no simulated cluster {wanted.cluster_name} yet: `./hpc up` makes it", markup=False)
     pulumi = tools.find("pulumi", progress=Reporter())
     for key, value in environment.variables(wanted, pulumi, os.environ).items():
         print(f"export {key}={shlex.quote(value)}")  # noqa: T201 - for a shell, not for a person

@@ -14,6 +14,7 @@ from cli.commands.options import DEFAULT_STACK, OtherName, StackOption
 from cli.commands.status import look
 from cli.console import Reporter, Timings, console, errors
 from cli.engine import Engine
+from cli.environment import PASSPHRASES
 from cli.events import Account
 from cli.memory import Peak
 from cli.overview import FAILED
@@ -22,6 +23,9 @@ from cli.stack import Stack
 from policies.pack import configuration
 from policies.rule import Limits
 from simulator import cluster, tools
+
+_SHOWN = 6
+"""Errors that the last message repeats; all of them stand above it."""
 
 
 def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
@@ -33,12 +37,12 @@ def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
         _cluster(wanted, timings)
         status, account = _update(wanted, running, timings)
     found = look(wanted)
-    tables.show(found)
-    tables.show_times(timings.steps, peak.bytes if peak else 0)
     failed = [f"{job.namespace}/{job.name}" for job in found.jobs if job.state == FAILED]
     if status != 0 or failed:
         errors.print(_verdict(wanted, account, failed), markup=False)
         raise typer.Exit(1)
+    tables.show(found)
+    tables.show_times(timings.steps, peak.bytes if peak else 0)
     console.print(f"stack {stack} is up: {account.changed()}", markup=False)
 
 
@@ -90,9 +94,14 @@ def _peak(wanted: Stack) -> Peak | nullcontext[None]:
 
 def _verdict(wanted: Stack, account: Account, failed: list[str]) -> str:
     lines = [f"stack {wanted.name} is not up"]
-    lines += [message.text for message in account.messages if message.severity == "error"]
+    texts = [message.text for message in account.messages if message.severity == "error"]
+    lines += texts[:_SHOWN]
+    lines += [f"... and {len(texts) - _SHOWN} more, above"] if len(texts) > _SHOWN else []
+    if any("incorrect passphrase" in text for text in texts):
+        lines.append(f"Correct {PASSPHRASES[0]}, or the file that {PASSPHRASES[1]} names.")
     lines += [f"failed: {', '.join(account.failed)}"] if account.failed else []
     lines += [f"jobs that failed: {', '.join(failed)}"] if failed else []
+    lines.append(f"`./hpc status --stack {wanted.name}` shows what is on the cluster.")
     if wanted.simulated:
         lines.append(f"What the engine printed is in {wanted.backend.log}; logs of the cluster are beside it.")
     return "\n".join(lines)

@@ -29,7 +29,7 @@ def test_state_stays_with_its_cluster(dev: Stack, tmp_path: Path) -> None:
     """A simulated cluster's objects in the person's own Pulumi backend."""
     found = environment.variables(dev, _program(tmp_path / "pulumi"), {"PATH": "/usr/bin"})
     home = tmp_path / "sim" / "default"
-    assert found["PULUMI_BACKEND_URL"] == f"file://{home}/pulumi"
+    assert found["PULUMI_BACKEND_URL"] == f"file://{home}/pulumi?metadata=skip"
     assert found["PULUMI_HOME"] == str(home / "pulumi-home")
     assert found["KUBECONFIG"] == str(home / "kubeconfig")
     assert found["PATH"].split(":")[0] == str(tmp_path)

@@ -7,7 +7,7 @@ import pulumi_kubernetes as k8s
 import pytest
 import yaml
 
-from rendering.manifests import write
+from rendering.manifests import FolderError, write
 from rendering.recorder import plain, record
 from tests.support.recorded import ROOT, component, environment
 
@@ -52,8 +52,25 @@ def test_order_does_not_depend_on_the_run() -> None:
 def test_manifests_are_written_one_file_an_object(tmp_path: Path) -> None:
     """Prevents two objects from overwriting each other's file, and secrets from being written."""
     files = write("dev", tmp_path, ROOT)
-    assert len(set(files)) == len(files) == len(list(tmp_path.iterdir()))
+    assert len(set(files)) == len(files) == len(list(tmp_path.glob("*.yaml")))
     kinds = {yaml.safe_load(file.read_text())["kind"] for file in files}
     assert "MPIJob" in kinds
     assert "Secret" not in kinds
     assert "invented" not in "".join(file.read_text() for file in files)
+
+
+def test_an_earlier_render_leaves_nothing_behind(tmp_path: Path) -> None:
+    """Prevents `kubectl apply -f FOLDER` from bringing a removed tenant back."""
+    write("prod", tmp_path, ROOT)
+    assert list(tmp_path.glob("*perception*"))
+    write("dev", tmp_path, ROOT)
+    assert not list(tmp_path.glob("*perception*"))
+
+
+def test_folders_of_others_are_refused(tmp_path: Path) -> None:
+    """Prevents manifests from mixing with, or a later render from deleting, somebody's own files."""
+    (tmp_path / "mine.yaml").write_text("a: b")
+    with pytest.raises(FolderError, match="has files that no render wrote"):
+        write("dev", tmp_path, ROOT)
+    with pytest.raises(FolderError, match="cannot write to"):
+        write("dev", tmp_path / "mine.yaml", ROOT)

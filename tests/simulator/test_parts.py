@@ -3,6 +3,7 @@
 import base64
 import datetime
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import yaml
 from cryptography import x509
 from pydantic import ValidationError
 
-from simulator import files, home, identities, pki, ports, starting, state
+from simulator import cluster, files, home, identities, pki, ports, starting, state
 from simulator.actors import rbac
 from simulator.bootstrap import nodes, objects
 from simulator.commands import Plan
@@ -247,3 +248,13 @@ def test_command_lines(tmp_path: Path) -> None:
     assert not any("disable-admission-plugins" in argument for argument in api)
     assert "--use-service-account-credentials=true" in map(str, plan.controller_manager().arguments)
     assert plan.kwok().fingerprint() == plan.kwok().fingerprint() != plan.etcd().fingerprint()
+
+
+def test_a_disk_that_is_nearly_full_is_refused_before_anything_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Prevents etcd's crash report from standing in for "no space left"."""
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=20 * 2**20))
+    with pytest.raises(SimulatorError, match="only 20 MiB are free on the disk of"):
+        cluster.up(ClusterSpec(name="small"), tmp_path / "small")

@@ -70,7 +70,31 @@ def test_all_errors_are_reported_at_once_with_path_value_and_remedy() -> None:
 
 def test_missing_settings_are_named() -> None:
     """Prevents an unreadable error when a new stack has no settings yet."""
-    assert "hpc:platform" in message(None)
+    assert "hpc:platform is missing" in message(None)
+
+
+@pytest.mark.parametrize("content", [b"", b"- a list", b"config: {}", b"config:\n  other: 1", b"\xff\xfe\x00"])
+def test_files_that_are_no_settings_are_refused_plainly(tmp_path: Path, content: bytes) -> None:
+    """Prevents a traceback for an empty or foreign file."""
+    (tmp_path / "Pulumi.bad.yaml").write_bytes(content)
+    with pytest.raises(SettingsError, match=r"is missing|is not YAML"):
+        load("bad", tmp_path)
+
+
+def test_a_wrong_item_is_reported_once() -> None:
+    """Prevents a list that counts as too short because of the item in it that is already reported."""
+    data = dev()
+    data["nodes"][0]["roles"] = ["boss"]
+    text = message(data)
+    assert "1 wrong" in text
+    assert "hpc:platform.nodes.0.roles.0" in text
+
+
+def test_rules_over_several_fields_name_the_settings_themselves() -> None:
+    """Prevents a path that does not exist."""
+    data = dev()
+    data["nodes"][0]["name"] = data["nodes"][1]["name"]
+    assert "  hpc:platform: nodes 'master02.ocp4.scale.ibm.com' is given twice" in message(data)
 
 
 @pytest.mark.parametrize(
@@ -103,6 +127,8 @@ def test_tenants_share_nothing(field: str, value: object, expected: str) -> None
     ("change", "expected"),
     [
         ({"layout": {"pods": 1, "gpus": 9}}, "layout.gpus 9 is more than the 8 of dgx1-v100-16gb"),
+        ({"layout": {"pods": 3, "gpus": 8}}, "layout 03x08 does not fit on 2 nodes with 8 GPUs each"),
+        ({"layout": {"pods": 3, "gpus": 8}}, "takes 24 GPUs, and tenant adas has a gpu_quota of 16"),
         ({"tenant": "nobody"}, "has tenant 'nobody'; known: adas"),
         ({"layout": {"pods": 2, "gpus": 8}}, "stages: job 'adas/nccl-test-02x08' is given twice"),
         ({"program": "minesweeper"}, "program"),
