@@ -166,7 +166,8 @@ def test_unreachable_cluster(lab: Lab) -> None:
     assert lab.run("sim", "down")[0] == 0
     status, output = lab.run("status")
     assert status == 1
-    assert "does not answer" in output
+    assert "is stopped" in output
+    assert "`make up` or `./hpc up` starts it" in output
     assert "Traceback" not in output
 
 
