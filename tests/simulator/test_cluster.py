@@ -242,20 +242,30 @@ def test_private_files_are_private(own: Cluster) -> None:
     assert {oct(path.stat().st_mode & 0o777) for path in private} == {"0o600"}
 
 
-def test_every_server_is_on_loopback(own: Cluster) -> None:
-    """Prevents a cluster that the network can reach."""
-    mine = {pid for record in Processes(own.home).running().values() for pid in Processes(own.home).members(record)}
+def listening(home: Path) -> list[str]:
+    """Return the addresses that the cluster's processes listen on, as the kernel writes them."""
+    mine = {pid for record in Processes(home).running().values() for pid in Processes(home).members(record)}
     inodes = set()
     for pid in mine:
         links = [str(handle.readlink()) for handle in Path(f"/proc/{pid}/fd").iterdir() if handle.is_symlink()]
         inodes |= {link[8:-1] for link in links if link.startswith("socket:[")}
-    listening = []
+    found = []
     for table in ("tcp", "tcp6"):
         for fields in map(str.split, Path(f"/proc/net/{table}").read_text().splitlines()[1:]):
             if fields[3] == "0A" and fields[9] in inodes:
-                listening.append(fields[1].partition(":")[0])
-    assert len(listening) >= 4
-    assert set(listening) == {"0100007F"}
+                found.append(fields[1].partition(":")[0])
+    return found
+
+
+def test_every_server_is_on_loopback(own: Cluster) -> None:
+    """Prevents a cluster that the network can reach."""
+    # kwok plays nodes before it serves their logs, and nobody waits for that port.
+    deadline = time.monotonic() + 20
+    while len(listening(own.home)) < 4 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    found = listening(own.home)
+    assert len(found) >= 4
+    assert set(found) == {"0100007F"}
 
 
 def test_no_go_and_no_tools_is_one_clear_message(tmp_path: Path) -> None:
