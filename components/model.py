@@ -2,14 +2,11 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
+from hardware.model import Model
 
-class Model(BaseModel):
-    """A frozen record that refuses unknown fields."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+__all__ = ["DnsLabel", "DnsName", "Image", "Model", "Quantity", "Seconds"]
 
 DnsLabel = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")]
 """RFC 1123 label: what names of namespaces, services and pods' hosts must be."""

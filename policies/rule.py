@@ -4,18 +4,17 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from hardware.model import Model
 from hardware.profiles import PROFILES
 from policies.findings import Finding, Severity
 from policies.pods import Container, Pod, describe, pods
 from policies.values import Unknown, plain
 
 
-class Limits(BaseModel):
+class Limits(Model):
     """What the rules measure against; a pack's configuration may narrow it to the stack's machines."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     gpus: int = Field(
         default=max(profile.gpus for profile in PROFILES.values()),

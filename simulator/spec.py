@@ -2,25 +2,23 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from hardware.model import Model
 
 Role = Literal["master", "worker"]
 
 
-class NodeSpec(BaseModel):
+class NodeSpec(Model):
     """One node. Without a hardware profile it is a plain virtual machine of no special hardware."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = Field(pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", max_length=253)
     roles: tuple[Role, ...] = ("worker",)
     profile: str | None = Field(default=None, description="a name known to hardware.profiles, e.g. dgx1-v100-16gb")
 
 
-class ClusterSpec(BaseModel):
+class ClusterSpec(Model):
     """A cluster: without nodes and actors it is a bare API server with its controllers."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = Field(default="default", pattern=r"^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$")
     nodes: tuple[NodeSpec, ...] = ()

@@ -4,18 +4,17 @@ import json
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
+from hardware.model import Model
 from simulator.errors import SimulatorError
 from simulator.files import write_atomically
 from simulator.home import Layout
 from simulator.spec import ClusterSpec
 
 
-class PortNumbers(BaseModel):
+class PortNumbers(Model):
     """The ports of a cluster; that of the API server stays for the cluster's life."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     api: int
     etcd: int
@@ -23,10 +22,8 @@ class PortNumbers(BaseModel):
     kubelet: int
 
 
-class State(BaseModel):
+class State(Model):
     """The content of cluster.json."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     version: Literal[1] = 1
     spec: ClusterSpec
