@@ -10,7 +10,7 @@ from apis import kinds
 from apis.kinds import Kind
 from apis.names import GPU_RESOURCE, RDMA_PREFIX, SCC_UID_RANGE
 from components.labels import PART_OF
-from policies.pods import read
+from policies.values import read
 
 Object = Mapping[str, Any]
 List = Callable[[Kind], Sequence[Object]]

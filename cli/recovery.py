@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from policies.pods import read
+from policies.values import read
 
 Live = Callable[[str, str, str, str], Mapping[str, Any] | None]
 """Given apiVersion, kind, namespace and name: the object on the cluster, or None."""

@@ -1,15 +1,86 @@
-"""All rules over a list of manifests, without an engine."""
+"""All rules over a set of objects; every door runs them through here."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 
-from policies.findings import Finding
-from policies.rule import Limits, Rule
+from policies.configuration import Configuration
+from policies.findings import Doubt, Finding, Severity
+from policies.objects import Obj, has_pods, overlap
+from policies.rule import AnyRule, Parameters, Remark
 from policies.rules import RULES
+from policies.values import show
+from policies.world import World
 
 
-def check(
-    manifests: Iterable[Mapping[str, Any]], limits: Limits | None = None, rules: Sequence[Rule] = RULES
-) -> tuple[Finding, ...]:
-    """Return what all `rules` find in all `manifests`, in the order of the manifests."""
-    return tuple(finding for manifest in manifests for rule in rules for finding in rule.check(manifest, limits))
+@dataclass(frozen=True)
+class _Job:
+    """One rule with what is configured for it."""
+
+    rule: AnyRule
+    parameters: Parameters
+    severity: Severity
+
+
+class Checker:
+    """The rules with their configuration; rules that are disabled are left out."""
+
+    def __init__(self, rules: Sequence[AnyRule] = RULES, configuration: Configuration | None = None) -> None:
+        self._configuration = configuration or Configuration()
+        self._jobs = [
+            _Job(rule, self._configuration.parameters(rule), severity)
+            for rule in rules
+            if (severity := self._configuration.severity(rule)) is not None
+        ]
+        self._for = lru_cache(maxsize=None)(self._select)
+
+    def check(self, subjects: Iterable[Obj], world: World) -> Iterator[Finding]:
+        """Yield what the rules find in `subjects`, which are among the objects of `world`, object by object."""
+        for subject in subjects:
+            for job in self._for(subject.group, subject.kind):
+                yield from self._run(job, subject, world)
+
+    def _select(self, group: str, kind: str) -> tuple[_Job, ...]:
+        pods = has_pods(group, kind)
+        return tuple(
+            job
+            for job in self._jobs
+            if (
+                pods if not job.rule.kinds else any((each.group, each.kind) == (group, kind) for each in job.rule.kinds)
+            )
+        )
+
+    def _run(self, job: _Job, subject: Obj, world: World) -> Iterator[Finding]:
+        subject.touched.clear()
+        remarks = [*job.rule.examine(subject, world, job.parameters)]
+        if subject.touched:
+            hidden = list(dict.fromkeys(subject.touched))
+            remarks = [remark for remark in remarks if not any(overlap(remark.path, value.path) for value in hidden)]
+            for value in hidden:
+                message = f"cannot be verified: {show(value.path)} is not known before the update"
+                yield from self._doubt(job, subject, Remark(message, value.path), Doubt.VALUE)
+        for remark in remarks:
+            if not remark.link or world.complete:
+                yield _finding(job.rule, job.severity, subject, remark)
+            else:
+                yield from self._doubt(job, subject, remark, Doubt.LINK)
+
+    def _doubt(self, job: _Job, subject: Obj, remark: Remark, doubt: Doubt) -> Iterator[Finding]:
+        severity = self._configuration.doubts(doubt)
+        if severity is not None:
+            yield _finding(job.rule, severity, subject, remark, doubt)
+
+
+def _finding(rule: AnyRule, severity: Severity, subject: Obj, remark: Remark, doubt: Doubt | None = None) -> Finding:
+    message = f"cannot be verified here: {remark.message}" if doubt is Doubt.LINK else remark.message
+    return Finding(
+        rule=rule.name,
+        severity=severity,
+        object=str(subject),
+        message=message,
+        remedy=rule.remedy,
+        path=remark.path,
+        container=remark.container,
+        doubt=doubt,
+        origin=subject.origin,
+    )

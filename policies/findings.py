@@ -1,30 +1,52 @@
-"""What a rule has to say about one object."""
+"""What the rules have to say."""
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
+
+from policies.values import Path, show
 
 
 class Severity(StrEnum):
-    """How bad it is to ignore a finding; every rule is mandatory all the same."""
+    """What a finding does: a mandatory one ends the update, an advisory one is shown."""
 
-    LOW = "low"
-    MEDIUM = "medium"
-    HIGH = "high"
-    CRITICAL = "critical"
+    MANDATORY = "mandatory"
+    ADVISORY = "advisory"
+
+
+class Doubt(StrEnum):
+    """Why a rule could not be verified; each has a severity of its own."""
+
+    VALUE = "unverified-value"
+    """A value is not known before the update."""
+    LINK = "unverified-link"
+    """The object at the other end of a link is not among the given ones."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One fault of one object; `container` is empty when it is the pod or the object as a whole."""
+    """One fault of one object, or one doubt about it.
+
+    `path` is where the offending field stands in the object, or would stand; `container` is empty when it is not about
+    a container; `origin` is what the caller gave with the object to find it again: a URN, a place in a file.
+    """
 
     rule: str
     severity: Severity
     object: str
-    container: str
     message: str
     remedy: str
+    path: Path = ()
+    container: str = ""
+    doubt: Doubt | None = None
+    origin: Any = None
+
+    @property
+    def place(self) -> str:
+        """Where it is, for people: object, container and field."""
+        parts = (self.object, f"container {self.container}" if self.container else "", show(self.path))
+        return ", ".join(part for part in parts if part)
 
     def __str__(self) -> str:
         """Return the finding on one line: rule, where, what is wrong, what to do."""
-        where = f"{self.object}, container {self.container}" if self.container else self.object
-        return f"{self.rule}: {where}: {self.message}. {self.remedy}"
+        return f"{self.rule}: {self.place}: {self.message}. {self.remedy}"

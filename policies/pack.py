@@ -1,6 +1,6 @@
 """The rules as Pulumi policies. Importing this starts no server; `policies/__main__.py` alone does."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pulumi_policy import (
@@ -11,72 +11,92 @@ from pulumi_policy import (
     ResourceValidationArgs,
     ResourceValidationPolicy,
 )
-from pulumi_policy import Severity as PulumiSeverity
 
-from policies.rule import Limits, Rule
+from policies.check import Checker
+from policies.configuration import Configuration
+from policies.findings import Doubt, Finding
+from policies.objects import Obj
+from policies.proxies import plain
+from policies.rule import AnyRule
 from policies.rules import RULES
-from policies.values import Unknown, plain
+from policies.values import Unknown
+from policies.world import World
 
 NAME = "hpc"
-MAXIMUM = "maximum"
+_PATCH = "Patch"
 
 
 def policies() -> list[Policy]:
-    """Return one mandatory policy per rule."""
-    return [_policy(rule) for rule in RULES]
+    """Return one policy per rule, and one for what cannot be verified before the update."""
+    return [*(_policy(rule) for rule in RULES if not rule.links), _doubts()]
 
 
-def configuration(limits: Limits) -> dict[str, dict[str, Any]]:
-    """Return the content of a `--policy-pack-config` file that holds the rules to `limits`."""
-    return {rule.name: {MAXIMUM: limits.gpus} for rule in RULES if rule.name in _SCHEMAS}
-
-
-_SCHEMAS = {
-    "gpu-limit": PolicyConfigSchema(
-        {
-            MAXIMUM: {
-                "type": "integer",
-                "minimum": 1,
-                "default": Limits().gpus,
-                "description": "GPUs of the largest machine",
-            }
-        }
-    )
-}
-
-
-def _policy(rule: Rule) -> ResourceValidationPolicy:
+def _policy(rule: AnyRule) -> ResourceValidationPolicy:
     def validate(arguments: ResourceValidationArgs, report: ReportViolation) -> None:
-        maximum = arguments.get_config().get(MAXIMUM)
-        limits = Limits() if maximum is None else Limits(gpus=int(maximum))
-        manifest = as_manifest(arguments.resource_type, arguments.props, arguments.name)
-        for finding in rule.check(manifest, limits):
-            report(str(finding), arguments.urn)
+        configuration = Configuration({rule.name: _given(arguments)})
+        for finding in _findings(arguments, [rule], configuration):
+            if finding.doubt is None:
+                report(str(finding), arguments.urn)
 
     return ResourceValidationPolicy(
         name=rule.name,
         description=rule.what,
         validate=validate,
-        enforcement_level=EnforcementLevel.MANDATORY,
-        config_schema=_SCHEMAS.get(rule.name),
-        severity=PulumiSeverity(rule.severity.value),
+        enforcement_level=EnforcementLevel(rule.severity.value),
+        config_schema=_schema(rule),
         remediation_steps=rule.remedy,
         url=rule.page,
     )
 
 
-def as_manifest(token: str, props: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return a resource's inputs as a manifest; kind and version come from the type token when they are not inputs.
+def _doubts() -> ResourceValidationPolicy:
+    def validate(arguments: ResourceValidationArgs, report: ReportViolation) -> None:
+        found: dict[str, list[str]] = {}
+        for finding in _findings(arguments, [rule for rule in RULES if not rule.links], Configuration()):
+            if finding.doubt is Doubt.VALUE:
+                found.setdefault(f"{finding.object}: {finding.message}", []).append(finding.rule)
+        for message, rules in found.items():
+            report(f"{message}. Rules that need it: {', '.join(rules)}", arguments.urn)
 
-    `token` is e.g. `kubernetes:batch/v1:Job`. Anything that is not an object of a cluster becomes an empty manifest.
+    return ResourceValidationPolicy(
+        name=Doubt.VALUE,
+        description="What a rule needs to know is known before the update.",
+        validate=validate,
+        enforcement_level=EnforcementLevel.ADVISORY,
+    )
+
+
+def _findings(
+    arguments: ResourceValidationArgs, rules: list[AnyRule], configuration: Configuration
+) -> Iterator[Finding]:
+    subject = as_object(arguments.resource_type, arguments.props, arguments.name)
+    if subject is not None:
+        yield from Checker(rules, configuration).check([subject], World([subject]))
+
+
+def _given(arguments: ResourceValidationArgs) -> dict[str, Any]:
+    return {key: value for key, value in plain(arguments.get_config()).items() if value is not None}
+
+
+def _schema(rule: AnyRule) -> PolicyConfigSchema | None:
+    properties = rule.parameters.model_json_schema().get("properties", {})
+    return PolicyConfigSchema(properties) if properties else None
+
+
+def as_object(token: str, props: Mapping[str, Any], name: str) -> Obj | None:
+    """Return a resource's inputs as an object; kind and version come from the type token when they are not inputs.
+
+    `token` is e.g. `kubernetes:batch/v1:Job`. None for anything that is not an object of a cluster.
     """
     package, _, rest = token.partition(":")
     version, _, kind = rest.partition(":")
     if package != "kubernetes" or not kind:
-        return {}
-    tree: dict[str, Any] = plain(props)
-    identity = {"apiVersion": version.removeprefix("core/"), "kind": kind}
+        return None
+    unknown: list[Unknown] = []
+    tree: dict[str, Any] = plain(props, unknown)
+    identity = {"apiVersion": version.removeprefix("core/"), "kind": kind.removesuffix(_PATCH)}
     known = {key: value for key, value in tree.items() if value is not None and not isinstance(value, Unknown)}
     metadata = tree.get("metadata")
     named = {"metadata": {"name": f"({name})", **metadata}} if isinstance(metadata, dict) else {}
-    return {**tree, **{key: known.get(key, value) for key, value in identity.items()}, **named}
+    manifest = {**tree, **{key: known.get(key, value) for key, value in identity.items()}, **named}
+    return Obj(manifest, partial=kind.endswith(_PATCH), unknown=tuple(unknown))

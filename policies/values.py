@@ -1,31 +1,13 @@
-"""Plain trees out of whatever a rule is given.
+"""Values of manifests: where they stand, quantities, and values that are not known yet."""
 
-The policy SDK hands over proxies that are neither dict nor list and that raise `UnknownValueError` on the first touch
-of a value which a preview does not know yet. One such exception leaving a policy turns all of it into an advisory
-remark, and a mandatory rule then passes. So the tree is copied once, and every unknown value becomes an `Unknown` that
-says where it is.
-"""
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
+from functools import lru_cache
 from typing import Any, TypeAlias
 
-from pulumi_policy import proxy
-
-Tree: TypeAlias = Any  # a JSON-like value, perhaps with `Unknown`s or the SDK's proxies in it
-
-_SENTINELS = frozenset(
-    {
-        proxy.UNKNOWN_BOOLEAN_VALUE,
-        proxy.UNKNOWN_NUMBER_VALUE,
-        proxy.UNKNOWN_STRING_VALUE,
-        proxy.UNKNOWN_ARRAY_VALUE,
-        proxy.UNKNOWN_ASSET_VALUE,
-        proxy.UNKNOWN_ARCHIVE_VALUE,
-        proxy.UNKNOWN_OBJECT_VALUE,
-    }
-)
+Tree: TypeAlias = Any  # a JSON-like value, perhaps with `Unknown`s in it
+Path: TypeAlias = tuple[str | int, ...]
 
 _SUFFIXES = {
     **{
@@ -34,46 +16,63 @@ _SUFFIXES = {
     },
     **{f"{suffix}i": Decimal(1024) ** exponent for exponent, suffix in enumerate("KMGTPE", start=1)},
 }
+_LONGEST_QUANTITY = 64
 
 
 @dataclass(frozen=True)
 class Unknown:
-    """A value that is not known before the update; `path` is where it sits, e.g. `spec.template`."""
+    """A value that is not known before the update; `path` is where it sits in its object."""
 
-    path: str
-
-
-def plain(value: Tree, path: str = "") -> Tree:
-    """Return `value` as dicts, lists and scalars: `Unknown` where it is unknown, integers for whole floats."""
-    if isinstance(value, str):
-        return Unknown(path) if value in _SENTINELS else value
-    if isinstance(value, Mapping):
-        return {key: _entry(value, key, f"{path}.{key}" if path else str(key)) for key in value}
-    if isinstance(value, Sequence):
-        return [_entry(value, index, f"{path}[{index}]") for index in range(len(value))]
-    if isinstance(value, float) and value.is_integer():
-        return int(value)  # the engine's wire format has floats only
-    return value
+    path: Path
 
 
-def _entry(parent: Tree, key: str | int, path: str) -> Tree:
-    try:
-        return plain(parent[key], path)
-    except proxy.UnknownValueError:
-        return Unknown(path)
+def show(path: Path) -> str:
+    """Write a path for people: `spec.containers[0].resources.limits[rdma/shared_ib0]`."""
+    text = ""
+    for key in path:
+        if isinstance(key, int) or not key.replace("-", "").replace("_", "").isalnum():
+            text += f"[{key}]"
+        else:
+            text += f".{key}" if text else key
+    return text
 
 
-def whole(quantity: Tree) -> int | None:
-    """Return a Kubernetes quantity as an integer, or None when it is not a whole number.
+def read(tree: Tree, *keys: str | int) -> Tree:
+    """Follow `keys` into a plain tree: None when one is absent, the `Unknown` met first when there is one."""
+    for key in keys:
+        if isinstance(tree, Mapping):
+            tree = tree.get(key)
+        elif isinstance(tree, list) and isinstance(key, int):
+            tree = tree[key] if 0 <= key < len(tree) else None
+        else:
+            return tree if isinstance(tree, Unknown) else None
+    return tree
+
+
+def amount(quantity: Tree) -> Decimal | None:
+    """Return a Kubernetes quantity as a number, or None when it is none.
 
     Accepts what the API server accepts and what arrives through the engine: 8, 8.0, "8", "1k", "1000m", "1e1".
     """
     if isinstance(quantity, bool) or not isinstance(quantity, int | float | str):
         return None
-    text = str(quantity).strip()
-    suffix = next((known for known in sorted(_SUFFIXES, key=len, reverse=True) if text.endswith(known)), "")
+    return _amount(str(quantity)) if len(str(quantity)) <= _LONGEST_QUANTITY else None
+
+
+@lru_cache(maxsize=1024)
+def _amount(quantity: str) -> Decimal | None:
+    text = quantity.strip()
+    suffix = next((known for known in (text[-2:], text[-1:]) if known in _SUFFIXES), "")
     try:
         number = Decimal(text.removesuffix(suffix)) * _SUFFIXES.get(suffix, Decimal(1))
-    except InvalidOperation:
+    except ArithmeticError:  # what decimal raises for nonsense and for 1e999999999
         return None
-    return int(number) if number.is_finite() and number == number.to_integral_value() else None
+    return number if number.is_finite() else None
+
+
+def whole(quantity: Tree) -> int | None:
+    """Return a Kubernetes quantity as an integer, or None when it is not a whole number."""
+    number = amount(quantity)
+    if number is None or abs(number.adjusted()) > _LONGEST_QUANTITY:
+        return None
+    return int(number) if number == number.to_integral_value() else None

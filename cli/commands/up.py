@@ -19,9 +19,8 @@ from cli.events import Account
 from cli.memory import Peak
 from cli.overview import FAILED
 from cli.places import POLICIES
+from cli.policy_configuration import configuration
 from cli.stack import Stack
-from policies.pack import configuration
-from policies.rule import Limits
 from simulator import cluster, tools
 
 _SHOWN = 6
@@ -83,7 +82,7 @@ def _update(wanted: Stack, running: Engine, timings: Timings) -> tuple[int, Acco
 def policy_arguments(wanted: Stack) -> Iterator[list[str]]:
     """Yield what makes the engine run the policies, held to the largest machine of the stack."""
     with tempfile.NamedTemporaryFile("w", prefix="hpc-policies-", suffix=".json") as file:
-        json.dump(configuration(Limits(gpus=wanted.settings.profile.gpus)), file)
+        json.dump(configuration(wanted.settings), file)
         file.flush()
         yield ["--policy-pack", str(POLICIES), "--policy-pack-config", file.name]
 

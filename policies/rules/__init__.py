@@ -1,8 +1,18 @@
-"""All rules, one per module; the order is the order of their reports."""
+"""All rules, one per module, found by themselves: a module here defines exactly one `Rule`, named in capitals."""
 
-from policies.rule import Rule
-from policies.rules.gpu_limit import GPU_LIMIT
-from policies.rules.rdma_exactly_one import RDMA_EXACTLY_ONE
-from policies.rules.rdma_ipc_lock import RDMA_IPC_LOCK
+import importlib
+import pkgutil
 
-RULES: tuple[Rule, ...] = (RDMA_IPC_LOCK, GPU_LIMIT, RDMA_EXACTLY_ONE)
+from policies.rule import AnyRule, Rule
+
+
+def _rule(module: str) -> AnyRule:
+    found = [
+        value for value in vars(importlib.import_module(f"{__name__}.{module}")).values() if isinstance(value, Rule)
+    ]
+    if len(found) != 1:
+        raise TypeError(f"policies/rules/{module}.py defines {len(found)} rules; one is wanted")
+    return found[0]
+
+
+RULES: tuple[AnyRule, ...] = tuple(_rule(each.name) for each in pkgutil.iter_modules(__path__))

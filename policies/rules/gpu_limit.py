@@ -2,51 +2,66 @@
 
 from collections.abc import Iterator
 
+from pydantic import Field
+
 from apis.names import GPU_RESOURCE
+from hardware.profiles import PROFILES
 from policies.findings import Severity
-from policies.pods import Container, Pod
-from policies.rule import Limits, Remark, Request, Rule, requests, unverifiable
-from policies.values import Unknown, whole
+from policies.objects import Container, Obj, Pod
+from policies.resources import Request
+from policies.rule import Parameters, Remark, Rule
+from policies.values import whole
+from policies.world import World
 
 
-def _examine(pod: Pod, limits: Limits) -> Iterator[Remark]:
-    totals = {"containers": 0}
-    for container in pod.containers:
-        for item in requests(container, GPU_RESOURCE.__eq__):
-            if isinstance(item, Unknown):
-                yield unverifiable(item, container)
-            else:
-                yield from _request(container, item, limits)
-                totals[container.group] = totals.get(container.group, 0) + max(map(_count, item.values))
+class GpuLimit(Parameters):
+    """What the largest machine has."""
+
+    maximum: int = Field(
+        default=max(profile.gpus for profile in PROFILES.values()),
+        gt=0,
+        description="GPUs of the largest machine; default: of all known hardware profiles (source R-4.3-2)",
+    )
+
+
+def _examine(subject: Obj, _: World, parameters: GpuLimit) -> Iterator[Remark]:
+    for pod in subject.pods:
+        found = [
+            (container, item)
+            for container in pod.containers
+            for item in container.requests
+            if item.resource == GPU_RESOURCE
+        ]
+        if found:
+            yield from _pod(pod, found, parameters.maximum)
+
+
+def _pod(pod: Pod, found: list[tuple[Container, Request]], maximum: int) -> Iterator[Remark]:
+    for container, item in found:
+        yield from _request(container, item, maximum)
     # Init containers run one after another; only the main ones add up.
-    if totals["containers"] > limits.gpus and all(_gpus(container) <= limits.gpus for container in pod.containers):
-        yield Remark(
-            f"the pod at {pod.path} asks for {totals['containers']} of {GPU_RESOURCE} in all its containers, "
-            f"and the largest machine has {limits.gpus}"
+    total = sum(item.count for container, item in found if container.group == "containers")
+    if total > maximum and all(item.count <= maximum for _, item in found):
+        yield pod.remark(
+            f"asks for {total} of {GPU_RESOURCE} in all its containers, and the largest machine has {maximum}",
+            "containers",
         )
 
 
-def _request(container: Container, item: Request, limits: Limits) -> Iterator[Remark]:
-    broken = [value for value in item.values if (whole(value) is None or _count(value) < 0)]
+def _request(container: Container, item: Request, maximum: int) -> Iterator[Remark]:
+    place = ("resources", "limits" if item.limit is not None else "requests", GPU_RESOURCE)
+    broken = [value for value in item.values if (number := whole(value)) is None or number < 0]
     if broken:
-        yield Remark(f"asks for {GPU_RESOURCE}: {broken[0]!r}, which is not a whole number", container)
+        yield container.remark(f"asks for {GPU_RESOURCE}: {broken[0]!r}, which is not a whole number", *place)
         return
     if item.limit is None:
-        yield Remark(f"asks for {GPU_RESOURCE} in requests without the same limit", container)
-    elif item.request is not None and whole(item.request) != whole(item.limit):
-        yield Remark(f"requests {item.request} of {GPU_RESOURCE} and limits it to {item.limit}", container)
-    largest = max(map(_count, item.values))
-    if largest > limits.gpus:
-        yield Remark(f"asks for {largest} of {GPU_RESOURCE}, and the largest machine has {limits.gpus}", container)
-
-
-def _gpus(container: Container) -> int:
-    found = (item for item in requests(container, GPU_RESOURCE.__eq__) if isinstance(item, Request))
-    return max((_count(value) for item in found for value in item.values), default=0)
-
-
-def _count(quantity: object) -> int:
-    return whole(quantity) or 0
+        yield container.remark(f"asks for {GPU_RESOURCE} in requests without the same limit", *place)
+    elif item.request is not None and not item.hidden and whole(item.request) != whole(item.limit):
+        yield container.remark(f"requests {item.request} of {GPU_RESOURCE} and limits it to {item.limit}", *place)
+    if item.count > maximum:
+        yield container.remark(
+            f"asks for {item.count} of {GPU_RESOURCE}, and the largest machine has {maximum}", *place
+        )
 
 
 GPU_LIMIT = Rule(
@@ -56,6 +71,7 @@ GPU_LIMIT = Rule(
     "(0/2 nodes are available: Insufficient nvidia.com/gpu), and the API server refuses a fraction or unequal values.",
     remedy=f"Write {GPU_RESOURCE} under limits only, at most what a machine has; spread larger jobs over more workers",
     source="R-4.3-2, R-4.3-8, R-4.4-10",
-    severity=Severity.HIGH,
+    severity=Severity.MANDATORY,
+    parameters=GpuLimit,
     examine=_examine,
 )

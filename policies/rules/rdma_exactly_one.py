@@ -4,21 +4,22 @@ from collections.abc import Iterator
 
 from apis.names import RDMA_PREFIX
 from policies.findings import Severity
-from policies.pods import Pod
-from policies.rule import Limits, Remark, Rule, requests, unverifiable
-from policies.values import Unknown, whole
+from policies.objects import Obj
+from policies.rule import Parameters, Remark, Rule
+from policies.values import whole
+from policies.world import World
 
 
-def _examine(pod: Pod, _: Limits) -> Iterator[Remark]:
-    for container in pod.containers:
-        for item in requests(container, lambda resource: resource.startswith(RDMA_PREFIX)):
-            if isinstance(item, Unknown):
-                yield unverifiable(item, container)
+def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+    for container in subject.containers:
+        for item in container.requests:
+            if not item.resource.startswith(RDMA_PREFIX):
                 continue
+            place = ("resources", "limits" if item.limit is not None else "requests", item.resource)
             for quantity in dict.fromkeys(map(str, (value for value in item.values if whole(value) != 1))):
-                yield Remark(f"asks for {item.resource}: {quantity}", container)
+                yield container.remark(f"asks for {item.resource}: {quantity}", *place)
             if item.limit is None:
-                yield Remark(f"asks for {item.resource} in requests without the same limit", container)
+                yield container.remark(f"asks for {item.resource} in requests without the same limit", *place)
 
 
 RDMA_EXACTLY_ONE = Rule(
@@ -28,6 +29,7 @@ RDMA_EXACTLY_ONE = Rule(
     "a 2 buys nothing and takes a place from another pod (0/2 nodes are available: Insufficient rdma/shared_ib0).",
     remedy=f'Write "1" for each {RDMA_PREFIX}<name>; for more bandwidth ask for several different ones',
     source="R-3.4.2-7, E-18",
-    severity=Severity.MEDIUM,
+    severity=Severity.MANDATORY,
+    parameters=Parameters,
     examine=_examine,
 )

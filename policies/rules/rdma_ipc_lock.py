@@ -4,45 +4,38 @@ from collections.abc import Iterator
 
 from apis.names import IPC_LOCK, RDMA_PREFIX
 from policies.findings import Severity
-from policies.pods import Container, Pod
-from policies.rule import Limits, Remark, Rule, requests, unverifiable
-from policies.values import Tree, Unknown, whole
+from policies.objects import Container, Obj
+from policies.rule import Parameters, Remark, Rule
+from policies.values import whole
+from policies.world import World
 
 # Runtimes take the kernel's spelling too, and ALL has IPC_LOCK in it.
 _GRANTING = frozenset({IPC_LOCK, f"CAP_{IPC_LOCK}", "ALL"})
 _CAPABILITIES = ("securityContext", "capabilities")
 
 
-def _examine(pod: Pod, _: Limits) -> Iterator[Remark]:
-    for container in pod.containers:
+def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+    for container in subject.containers:
         yield from _container(container)
 
 
 def _container(container: Container) -> Iterator[Remark]:
-    asked = tuple(requests(container, lambda resource: resource.startswith(RDMA_PREFIX)))
-    added, dropped = (_names(container.read(*_CAPABILITIES, side)) for side in ("add", "drop"))
-    unknown = [value for value in (*asked, *added, *dropped) if isinstance(value, Unknown)]
-    if unknown:
-        yield from (unverifiable(value, container) for value in dict.fromkeys(unknown))
-        return
-    rdma = [item.resource for item in asked if not isinstance(item, Unknown) and any(map(_some, item.values))]
-    granting = sorted(_GRANTING.intersection(added))
+    granting = sorted(_GRANTING.intersection(container.capabilities("add")))
+    rdma = [
+        item.resource
+        for item in container.requests
+        if item.resource.startswith(RDMA_PREFIX) and any(whole(value) != 0 for value in item.values)
+    ]
     if rdma and not granting:
-        yield Remark(f"asks for {', '.join(rdma)} but does not add the capability {IPC_LOCK}", container)
-    if granting and not rdma:
-        yield Remark(f"adds the capability {', '.join(granting)} but asks for no {RDMA_PREFIX}* resource", container)
-    if rdma and granting and _GRANTING.difference({"ALL"}).intersection(dropped):
-        yield Remark(f"adds {', '.join(granting)} and drops {IPC_LOCK} again", container)
-
-
-def _some(quantity: Tree) -> bool:
-    return whole(quantity) != 0
-
-
-def _names(value: Tree) -> tuple[Tree, ...]:
-    if value is None or isinstance(value, Unknown):
-        return () if value is None else (value,)
-    return tuple(item if isinstance(item, Unknown) else str(item).upper() for item in value)
+        yield container.remark(
+            f"asks for {', '.join(rdma)} but does not add the capability {IPC_LOCK}", *_CAPABILITIES, "add"
+        )
+    if granting and not rdma and not container.hidden("resources"):
+        yield container.remark(
+            f"adds the capability {', '.join(granting)} but asks for no {RDMA_PREFIX}* resource", *_CAPABILITIES, "add"
+        )
+    if rdma and granting and _GRANTING.difference({"ALL"}).intersection(container.capabilities("drop")):
+        yield container.remark(f"adds {', '.join(granting)} and drops {IPC_LOCK} again", *_CAPABILITIES, "drop")
 
 
 RDMA_IPC_LOCK = Rule(
@@ -52,6 +45,7 @@ RDMA_IPC_LOCK = Rule(
     "with IPC_LOCK and no RDMA it may pin the node's memory for nothing.",
     remedy=f"Add {IPC_LOCK} to securityContext.capabilities.add of exactly the containers that ask for {RDMA_PREFIX}*",
     source="R-3.4.3-6, R-3.4.3-9",
-    severity=Severity.HIGH,
+    severity=Severity.MANDATORY,
+    parameters=Parameters,
     examine=_examine,
 )

@@ -1,12 +1,34 @@
-"""Fixtures of policies: manifests on disk and the ways in which a rule meets them."""
+"""Fixtures of policies: manifests on disk, what a rule must say about them, and the ways in which it meets them.
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+A fixture is a YAML file below `fixtures/<rule>/allowed` or `denied`:
+
+    expect: [part of a message, ...]   # in order; empty for allowed ones; doubts count too
+    object: {...}                      # one manifest, or several that are examined together:
+    objects: [{...}, ...]
+    container: "name"                  # optional: the container that every finding names
+    parameters: {...}                  # optional: of the rule
+    complete: false                    # optional: the objects are not all there is (default: true)
+
+`<unknown>` in a manifest stands for the value that the engine sends when it does not know one.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
+
+from policies.check import Checker
+from policies.configuration import Configuration
+from policies.findings import Finding
+from policies.objects import Obj
+from policies.proxies import plain
+from policies.rule import AnyRule
+from policies.rules import RULES
+from policies.values import Unknown
+from policies.world import World
 
 FIXTURES = Path(__file__).parent / "fixtures"
 UNKNOWN_MARK = "<unknown>"
@@ -14,27 +36,50 @@ UNKNOWN_MARK = "<unknown>"
 
 @dataclass(frozen=True)
 class Case:
-    """One manifest: what the rule of its folder must say about it; `container` is checked when it is given."""
+    """Manifests, and what the rule of their folder must say about them."""
 
     rule: str
     name: str
-    manifest: dict[str, Any]
+    manifests: list[dict[str, Any]]
     expect: tuple[str, ...]
-    container: str | None
+    container: str | None = None
+    parameters: dict[str, Any] = field(default_factory=dict)
+    complete: bool = True
 
     def __str__(self) -> str:
         """Return the id of the parametrised test."""
         return f"{self.rule}/{self.name}"
 
+    @property
+    def has_unknown(self) -> bool:
+        """Whether a value in it is not known."""
+        return UNKNOWN_STRING_VALUE in str(self.manifests)
+
 
 def cases() -> Iterator[Case]:
-    """Yield every fixture; `<unknown>` stands for the value that the engine sends when it does not know one."""
+    """Yield every fixture."""
     for path in sorted(FIXTURES.glob("*/*/*.yaml")):
         content = yaml.safe_load(path.read_text())
-        expect = tuple(content["expect"])
+        expect = tuple(content.pop("expect"))
         assert bool(expect) == (path.parent.name == "denied"), f"{path} stands in the wrong folder"
-        name = f"{path.parent.name}/{path.stem}"
-        yield Case(path.parents[1].name, name, unknowns(content["object"]), expect, content.get("container"))
+        manifests = unknowns(content.pop("objects", None) or [content.pop("object")])
+        yield Case(path.parents[1].name, f"{path.parent.name}/{path.stem}", manifests, expect, **content)
+
+
+def rule_named(name: str) -> AnyRule:
+    """Return one rule."""
+    return next(rule for rule in RULES if rule.name == name)
+
+
+def findings(case: Case, prepare: Callable[[Any], Any] = lambda manifest: manifest) -> list[Finding]:
+    """Return what the rule of a case finds in its manifests, each as `prepare` hands it over."""
+    rule = rule_named(case.rule)
+    found = []
+    for manifest in case.manifests:
+        unknown: list[Unknown] = []
+        found.append(Obj(plain(prepare(manifest), unknown), unknown=tuple(unknown)))
+    configuration = Configuration({rule.name: case.parameters})
+    return list(Checker([rule], configuration).check(found, World(found, complete=case.complete)))
 
 
 def unknowns(value: Any) -> Any:

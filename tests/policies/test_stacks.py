@@ -2,8 +2,11 @@
 
 import pytest
 
-from policies.check import check
-from policies.rule import Limits
+from cli.policy_configuration import configuration
+from policies.check import Checker
+from policies.configuration import Configuration
+from policies.objects import objects
+from policies.world import World
 from rendering.manifests import manifests, registrations
 from stacks.settings import load
 from tests.policies.conftest import FIXTURES
@@ -14,7 +17,7 @@ ROOT = FIXTURES.parents[2]
 @pytest.mark.parametrize("stack", ["dev", "prod"])
 def test_stack_keeps_the_policies(stack: str) -> None:
     """A component of ours that the pack refuses, noticed only at the update; no secret is needed to see it."""
-    limits = Limits(gpus=load(stack, ROOT).profile.gpus)
-    found = manifests(registrations(stack, ROOT))
-    assert sum(manifest["kind"] == "MPIJob" for manifest in found) >= 1
-    assert [str(finding) for finding in check(found, limits)] == []
+    found = [each for manifest in manifests(registrations(stack, ROOT)) for each in objects(manifest)]
+    assert sum(each.kind == "MPIJob" for each in found) >= 1
+    checker = Checker(configuration=Configuration(configuration(load(stack, ROOT))))
+    assert [str(finding) for finding in checker.check(found, World(found, complete=True))] == []

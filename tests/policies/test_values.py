@@ -3,7 +3,8 @@
 import pytest
 from pulumi_policy.proxy import UNKNOWN_ARRAY_VALUE, unknown_checking_proxy
 
-from policies.values import Unknown, plain, whole
+from policies.proxies import plain
+from policies.values import Unknown, read, show, whole
 
 
 @pytest.mark.parametrize(
@@ -15,7 +16,9 @@ def test_whole(quantity: object, number: int) -> None:
     assert whole(quantity) == number
 
 
-@pytest.mark.parametrize("quantity", ["0.5", "500m", 0.5, "many", "", None, True, "NaN", "Infinity", [1], "1e1m3"])
+@pytest.mark.parametrize(
+    "quantity", ["0.5", "500m", 0.5, "many", "", None, True, "NaN", "Infinity", [1], "1e1m3", "1e999999999", "9" * 99]
+)
 def test_not_whole(quantity: object) -> None:
     """Something that is no whole number and is taken for one."""
     assert whole(quantity) is None
@@ -24,6 +27,14 @@ def test_not_whole(quantity: object) -> None:
 def test_unknown_values_keep_their_place() -> None:
     """An unknown value that hides its neighbours, or whose finding cannot say where it is."""
     tree = {"a": [{"b": UNKNOWN_ARRAY_VALUE, "c": 1}]}
-    expected = {"a": [{"b": Unknown("a[0].b"), "c": 1}]}
-    assert plain(tree) == plain(unknown_checking_proxy(tree)) == expected
-    assert plain(plain(tree)) == expected
+    expected = {"a": [{"b": Unknown(("a", 0, "b")), "c": 1}]}
+    found: list[Unknown] = []
+    assert plain(tree, found) == plain(unknown_checking_proxy(tree)) == expected
+    assert found == [Unknown(("a", 0, "b"))]
+    assert read(expected, "a", 0, "b", "deeper") == found[0]
+
+
+def test_show() -> None:
+    """A path that cannot be read back, since the keys of resources and labels have dots and slashes."""
+    path = ("spec", "containers", 0, "resources", "limits", "rdma/shared_ib0")
+    assert show(path) == "spec.containers[0].resources.limits[rdma/shared_ib0]"

@@ -1,0 +1,213 @@
+"""Objects of a cluster as the rules see them, with the one walk over pod templates that all rules share.
+
+Where a kind keeps its pod templates is data of `apis.kinds`; another version of the same group and kind is walked the
+same way, so that a rule does not fall silent when a release moves an object to another version. Manifests are other
+people's input: every accessor here takes any tree and never raises.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+from apis.kinds import KINDS, POD
+from apis.kinds import Path as TemplatePath
+from policies.resources import Request, requests
+from policies.rule import Remark
+from policies.values import Path, Tree, Unknown, read
+
+CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
+
+_ITSELF: tuple[TemplatePath, ...] = ((),)
+_TEMPLATES: dict[tuple[str, str], tuple[TemplatePath, ...]] = {
+    **{(kind.group, kind.kind): kind.pod_templates for kind in KINDS if kind.pod_templates},
+    (POD.group, POD.kind): _ITSELF,
+}
+
+
+class Part:
+    """A part of an object: `path` is its place there, `tree` its content."""
+
+    container = ""
+
+    def __init__(self, owner: "Obj | None", path: Path, tree: Tree) -> None:
+        self.object: Obj = owner if owner is not None else self  # type: ignore[assignment]
+        self.path = path
+        self.tree: Mapping[str, Any] = tree if isinstance(tree, Mapping) else {}
+
+    def read(self, *keys: str | int) -> Tree:
+        """Return the value below `keys`: None when it is absent, an `Unknown` when it is or may be unknown."""
+        if self.object.unknown:
+            self.object.touch((*self.path, *keys))
+        return read(self.tree, *keys)
+
+    def mapping(self, *keys: str | int) -> Mapping[str, Any]:
+        """Return the mapping below `keys`; empty when there is none."""
+        value = self.read(*keys)
+        return value if isinstance(value, Mapping) else {}
+
+    def entries(self, *keys: str | int) -> list[Any]:
+        """Return the list below `keys`; empty when there is none."""
+        value = self.read(*keys)
+        return value if isinstance(value, list) else []
+
+    def text(self, *keys: str | int) -> str:
+        """Return the string below `keys`; empty when there is none."""
+        value = self.read(*keys)
+        return value if isinstance(value, str) else ""
+
+    def hidden(self, *keys: str | int) -> bool:
+        """Say whether something at, below or above `keys` is not known before the update."""
+        return any(overlap((*self.path, *keys), value.path) for value in self.object.unknown)
+
+    def remark(self, message: str, *keys: str | int) -> Remark:
+        """Say that the rule is broken, at the field below `keys`."""
+        return Remark(message, (*self.path, *keys), self.container)
+
+    def unlinked(self, message: str, *keys: str | int) -> Remark:
+        """Say that the other end of the link at `keys` is not among the objects."""
+        return Remark(message, (*self.path, *keys), self.container, link=True)
+
+
+class Container(Part):
+    """One container of a pod: `group` is the list that it stands in."""
+
+    def __init__(self, owner: "Obj", path: Path, tree: Mapping[str, Any], group: str) -> None:
+        super().__init__(owner, path, tree)
+        self.group = group
+        name = tree.get("name")
+        self.name = name if isinstance(name, str) else "?"
+        self.container = self.name
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        """What it asks for, sorted by resource; a value of a request may be an `Unknown`."""
+        if self.object.unknown:
+            self.object.touch((*self.path, "resources"))
+        return self._requests
+
+    @cached_property
+    def _requests(self) -> tuple[Request, ...]:
+        return tuple(requests(self.tree.get("resources")))
+
+    def capabilities(self, side: str) -> tuple[str, ...]:
+        """Return the capabilities that it adds (`side` is "add") or drops ("drop"), in capitals."""
+        names = self.read("securityContext", "capabilities", side)
+        return tuple(str(name).upper() for name in names) if isinstance(names, list) else ()
+
+
+class Pod(Part):
+    """One pod, or the pod template of a workload: `tree` is the pod's spec, `path` the place of the spec."""
+
+    def __init__(self, owner: "Obj", template: TemplatePath, tree: Tree) -> None:
+        super().__init__(owner, (*template, "spec"), read(tree, "spec"))
+        self.role = template[-2] if "mpiReplicaSpecs" in template else ""
+        """`Launcher` or `Worker` in an MPIJob, else empty."""
+        self.metadata = Part(owner, (*template, "metadata"), read(tree, "metadata"))
+
+    @property
+    def containers(self) -> tuple[Container, ...]:
+        """All its containers that are known: init containers first, then main and ephemeral ones."""
+        if self.object.unknown:
+            self._touch_lists()
+        return self._containers
+
+    @cached_property
+    def _containers(self) -> tuple[Container, ...]:
+        return tuple(
+            Container(self.object, (*self.path, group, index), entry, group)
+            for group in CONTAINER_LISTS
+            for index, entry in enumerate(_list(self.tree.get(group)))
+            if isinstance(entry, Mapping)
+        )
+
+    def _touch_lists(self) -> None:
+        depth = len(self.path) + 2  # of a container; what is unknown below it is another matter
+        for value in self.object.unknown:
+            if len(value.path) <= depth and any(overlap(value.path, (*self.path, group)) for group in CONTAINER_LISTS):
+                self.object.touched.append(value)
+
+    @property
+    def service_account(self) -> str:
+        """The service account, by its present or its old field; `default` when none is named."""
+        return self.text("serviceAccountName") or self.text("serviceAccount") or "default"
+
+
+class Obj(Part):
+    """One object.
+
+    `origin` is whatever finds it again; `partial` says that the tree has only some of the object's fields (a patch);
+    `unknown` are all values of the tree that are not known. `touched` collects those which a rule met.
+    """
+
+    def __init__(
+        self, tree: Tree, origin: object = None, *, partial: bool = False, unknown: tuple[Unknown, ...] = ()
+    ) -> None:
+        self.unknown = unknown
+        self.touched: list[Unknown] = []
+        super().__init__(None, (), tree)
+        self.origin = origin
+        self.partial = partial
+        self.api_version = _text(self.tree.get("apiVersion"))
+        self.group, _, self.version = self.api_version.rpartition("/")
+        self.kind = _text(self.tree.get("kind"))
+        metadata = read(self.tree, "metadata")
+        self.name = _text(read(metadata, "name"))
+        self.namespace = _text(read(metadata, "namespace"))
+
+    def __str__(self) -> str:
+        """Name it for people: `MPIJob adas/nccl-test`, with `?` for a part that is unknown."""
+        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
+
+    @cached_property
+    def pods(self) -> tuple[Pod, ...]:
+        """Its pods: itself, its templates, or none."""
+        found = ((path, read(self.tree, *path)) for path in _TEMPLATES.get((self.group, self.kind), ()))
+        return tuple(Pod(self, path, tree) for path, tree in found if tree is not None)
+
+    @property
+    def containers(self) -> tuple[Container, ...]:
+        """The containers of all its pods."""
+        if self.unknown:
+            return tuple(container for pod in self.pods for container in pod.containers)
+        return self._containers
+
+    @cached_property
+    def _containers(self) -> tuple[Container, ...]:
+        return tuple(container for pod in self.pods for container in pod.containers)
+
+    def touch(self, path: Path) -> None:
+        """Note the unknown values at, below or above `path`."""
+        self.touched.extend(value for value in self.unknown if overlap(value.path, path))
+
+
+def has_pods(group: str, kind: str) -> bool:
+    """Say whether objects of this kind are or make pods."""
+    return (group, kind) in _TEMPLATES
+
+
+def objects(tree: Tree, origin: object = None) -> Iterator[Obj]:
+    """Yield the object of one manifest, or those of a `List`, however deep."""
+    waiting = [tree]
+    while waiting:
+        item = waiting.pop()
+        entries = read(item, "items")
+        if isinstance(entries, list) and _text(read(item, "kind")).endswith("List"):
+            waiting.extend(reversed(entries))
+        elif isinstance(item, Mapping):
+            yield Obj(item, origin)
+
+
+def overlap(one: Path, other: Path) -> bool:
+    """Say whether one path is the other, or leads to it."""
+    length = min(len(one), len(other))
+    return one[:length] == other[:length]
+
+
+def _list(value: Tree) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _text(value: Tree) -> str:
+    if isinstance(value, str):
+        return value
+    return "?" if isinstance(value, Unknown) else ""

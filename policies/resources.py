@@ -1,0 +1,46 @@
+"""What a container asks for."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from policies.values import Tree, Unknown, whole
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One resource that a container asks for: `limit` and `request` are None when absent, and may be `Unknown`."""
+
+    resource: str
+    limit: Any
+    request: Any
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The quantities that are written down and known."""
+        return tuple(
+            value for value in (self.limit, self.request) if value is not None and not isinstance(value, Unknown)
+        )
+
+    @property
+    def hidden(self) -> bool:
+        """Whether one of the quantities is not known yet."""
+        return isinstance(self.limit, Unknown) or isinstance(self.request, Unknown)
+
+    @property
+    def count(self) -> int:
+        """The larger of the quantities as a whole number; 0 when there is none."""
+        return max((whole(value) or 0 for value in self.values), default=0)
+
+
+def requests(resources: Tree) -> Iterator[Request]:
+    """Yield what a container's `resources` ask for, sorted by resource."""
+    if not isinstance(resources, Mapping):
+        return
+    limits, asked = (_side(resources.get(side)) for side in ("limits", "requests"))
+    for resource in sorted({*limits, *asked}, key=str):
+        yield Request(str(resource), limits.get(resource), asked.get(resource))
+
+
+def _side(value: Tree) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
