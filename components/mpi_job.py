@@ -12,6 +12,7 @@ from apis.kinds import Kind
 from apis.nccl import Transport
 from components import outcome
 from components.component import Component
+from components.confined import confined
 from components.custom_resources import CustomObject
 from components.labels import labels
 from components.layout import Layout
@@ -47,8 +48,11 @@ class MpiJobArgs(Model):
     run_as: RunAs
     claim: DnsName = Field(description=f"persistent volume claim, mounted at {WORKSPACE}")
     rdma_resources: tuple[str, ...] = Field(description="of which every worker takes one each (R-3.4.2-7)")
-    shm: Quantity = Field(default="8Gi", description="size limit of /dev/shm; counts against the pod's memory")
+    cpus: int = Field(gt=0, description="limit of a worker; whole CPUs, so that the kubelet can pin them")
+    memory: Quantity = Field(description="limit of a worker; pinned memory and /dev/shm count against it")
+    shm: Quantity = Field(default="8Gi", description="size limit of /dev/shm")
     backoff_limit: int = Field(default=0, ge=0, description="retries; a retried verification hides what it found")
+    deadline: Seconds = Field(default=7 * 24 * 3600, description="seconds after which the job is ended")
     run: int = Field(default=1, ge=1, description="raise it to run the job again")
     on_change: Literal["replace", "keep"] = Field(
         default="replace", description="what a changed spec does: run again at once, or wait for the next run"
@@ -78,6 +82,7 @@ def spec(args: MpiJobArgs) -> dict[str, Any]:
         "slotsPerWorker": args.processes_per_pod,
         "cleanPodPolicy": "Running",
         "backoffLimit": args.backoff_limit,
+        "activeDeadlineSeconds": args.deadline,
         "mpiReplicaSpecs": {
             "Launcher": {"replicas": 1, "template": {"spec": {"containers": [_launcher(args)]}}},
             "Worker": {"replicas": args.layout.pods, "template": {"spec": _worker_pod(args)}},
@@ -95,7 +100,7 @@ def _container(args: MpiJobArgs) -> dict[str, Any]:
 
 
 def _launcher(args: MpiJobArgs) -> dict[str, Any]:
-    return _container(args) | {"command": mpirun(args)}
+    return _container(args) | {"command": mpirun(args), "securityContext": confined()}
 
 
 def _worker_pod(args: MpiJobArgs) -> dict[str, Any]:
@@ -106,12 +111,17 @@ def _worker_pod(args: MpiJobArgs) -> dict[str, Any]:
             _container(args)
             | {
                 "env": [{"name": "IBV_DRIVERS", "value": LIBMLX5}],
-                "securityContext": {
-                    "runAsUser": args.run_as.uid,
-                    "runAsGroup": args.run_as.gid,
-                    **({"capabilities": {"add": [names.IPC_LOCK]}} if rdma else {}),
+                "securityContext": confined(
+                    *((names.IPC_LOCK,) if rdma else ()), runAsUser=args.run_as.uid, runAsGroup=args.run_as.gid
+                ),
+                "resources": {
+                    "limits": {
+                        "cpu": args.cpus,
+                        "memory": args.memory,
+                        names.GPU_RESOURCE: args.layout.gpus,
+                        **dict.fromkeys(rdma, 1),
+                    }
                 },
-                "resources": {"limits": {names.GPU_RESOURCE: args.layout.gpus, **dict.fromkeys(rdma, 1)}},
                 "volumeMounts": [
                     {"name": "data", "mountPath": WORKSPACE},
                     {"name": "dshm", "mountPath": "/dev/shm"},  # noqa: S108 - NCCL's shared memory, not a temp file

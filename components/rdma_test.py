@@ -10,6 +10,7 @@ from pydantic import Field
 from apis import kinds, names
 from components import outcome
 from components.component import Component
+from components.confined import confined
 from components.custom_resources import CustomObject
 from components.labels import labels
 from components.model import DnsLabel, DnsName, Image, Model, Seconds
@@ -77,7 +78,7 @@ def job_spec(args: RdmaTestArgs, node: str, script: str) -> dict[str, Any]:
                         "command": ["/bin/sh", "-c"],
                         "args": [script],
                         "terminationMessagePolicy": "FallbackToLogsOnError",
-                        "securityContext": {"capabilities": {"add": [names.IPC_LOCK]}},
+                        "securityContext": confined(names.IPC_LOCK),
                         "resources": {"limits": dict.fromkeys(args.rdma_resources, 1)},
                     }
                 ],

@@ -2,7 +2,41 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from pydantic import Field
+
+from hardware.model import Model
+from hardware.profiles import Profile
+
 Demand = Mapping[str, int]
+
+
+class Reserve(Model):
+    """What a GPU node keeps for itself, so that its pods' limits together leave it room."""
+
+    cpus: int = Field(default=8, ge=0, description="logical CPUs for the system and the Spectrum Scale daemon")
+    memory_gib: int = Field(default=144, ge=0, description="GiB: a pagepool of 128 (R-3.3-7) and 16 for the system")
+
+
+class Share(Model):
+    """Part of a machine."""
+
+    cpus: int = Field(gt=0, description="logical CPUs, whole ones")
+    memory_gib: int = Field(gt=0, description="GiB")
+
+
+def share(profile: Profile, gpus: int, reserve: Reserve) -> Share:
+    """Return what goes with `gpus` of a machine's GPUs: as large a part of what it does not keep for itself.
+
+    Raises ValueError when it keeps so much that a GPU gets less than one CPU or one GiB.
+    """
+    cpus = (profile.cpus - reserve.cpus) // profile.gpus
+    memory = (profile.memory_gib - reserve.memory_gib) // profile.gpus
+    if cpus < 1 or memory < 1:
+        raise ValueError(
+            f"a reserve of {reserve.cpus} CPUs and {reserve.memory_gib} GiB leaves a GPU of {profile.name} "
+            f"(of {profile.cpus} CPUs, {profile.memory_gib} GiB) less than one of each; lower it"
+        )
+    return Share(cpus=cpus * gpus, memory_gib=memory * gpus)
 
 
 def fits(pods: Iterable[Demand], free: Mapping[str, Demand]) -> bool:

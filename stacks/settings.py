@@ -18,7 +18,7 @@ from components.scale_csi import ScaleCluster, ScaleClusters
 from components.static_volume import VolumeHandle
 from components.tenant import IdRange, McsLabel
 from hardware import profiles
-from hardware.placement import fits
+from hardware.placement import Reserve, fits, share
 from hardware.profiles import Profile
 from stacks.releases import ReleaseName
 from stacks.workload_settings import MpiWorkload, RdmaTestWorkload, Stage
@@ -136,6 +136,7 @@ class Settings(Model):
     cluster: ClusterSettings
     nodes: tuple[NodeSettings, ...] = Field(min_length=1)
     machine_config_pool: DnsName = Field(default="worker", description="pool of the GPU nodes")
+    reserve: Reserve = Field(default=Reserve(), description="what GPU nodes keep; jobs get a share of the rest per GPU")
     operators: OperatorSettings
     rdma: RdmaSettings
     mpi_operator: MpiOperatorSettings
@@ -226,6 +227,13 @@ def _workload_problems(settings: Settings) -> Iterator[str]:
 
 def _too_large(workload: MpiWorkload, settings: Settings) -> Iterator[str]:
     layout, profile = workload.layout, settings.profile
+    try:
+        memory = share(profile, layout.gpus, settings.reserve).memory_gib
+    except ValueError as error:
+        yield f"reserve: {error}"
+        return
+    if workload.shm_gib > memory:
+        yield f"shm_gib {workload.shm_gib} is more than the pod's memory of {memory} GiB; lower it"
     free = {node.name: {"gpus": profile.gpus} for node in settings.gpu_nodes}
     if layout.gpus > profile.gpus:
         yield f"layout.gpus {layout.gpus} is more than the {profile.gpus} of {profile.name}"

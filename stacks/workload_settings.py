@@ -7,7 +7,7 @@ from pydantic import Field
 
 from apis.nccl import Transport
 from components.layout import Layout
-from components.model import DnsLabel, DnsName, Image, Model, Quantity, Seconds
+from components.model import DnsLabel, DnsName, Image, Model, Seconds
 from components.outcome import Wait
 
 
@@ -66,7 +66,8 @@ class MpiWorkload(WorkloadBase):
     layout: Layout
     transport: Transport = Transport.GPUDIRECT
     image: Image
-    shm: Quantity = "8Gi"
+    shm_gib: int = Field(default=8, gt=0, description="GiB; size limit of /dev/shm, part of the pod's memory")
+    deadline: Seconds = Field(default=7 * 24 * 3600, description="seconds after which the job is ended")
     on_change: Literal["replace", "keep"] | None = Field(
         default=None,
         description="what a changed spec does: run again at once (by default verification), or wait for the next run",

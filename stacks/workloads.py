@@ -11,7 +11,7 @@ from components.mpi_job import WORKSPACE, MpiJob, MpiJobArgs, RunAs
 from components.outcome import ReadLog
 from components.rdma_test import RdmaTest, RdmaTestArgs
 from components.tenant import ACCOUNT
-from hardware.placement import Demand, waves
+from hardware.placement import Demand, share, waves
 from stacks.releases import RELEASES
 from stacks.settings import Settings
 from stacks.workload_settings import MpiWorkload, Program, RdmaTestWorkload, Stage, Workload
@@ -112,6 +112,7 @@ def _rdma_test(workload: RdmaTestWorkload, settings: Settings, rdma: tuple[str, 
 
 def _mpi_job(workload: MpiWorkload, settings: Settings, rdma: tuple[str, ...]) -> MpiJobArgs:
     tenant = settings.tenant(workload.tenant)
+    part = share(settings.profile, workload.layout.gpus, settings.reserve)
     return MpiJobArgs(
         kind=RELEASES[settings.release].mpi_job,
         namespace=workload.tenant,
@@ -126,7 +127,10 @@ def _mpi_job(workload: MpiWorkload, settings: Settings, rdma: tuple[str, ...]) -
         run_as=RunAs(uid=tenant.run_as_uid, gid=tenant.run_as_gid),
         claim=tenant.data.claim,
         rdma_resources=rdma,
-        shm=workload.shm,
+        cpus=part.cpus,
+        memory=f"{part.memory_gib}Gi",
+        shm=f"{workload.shm_gib}Gi",
+        deadline=workload.deadline,
         run=workload.run,
         on_change=workload.changed,
         wait=workload.follow,

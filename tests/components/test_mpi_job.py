@@ -28,6 +28,8 @@ def arguments(**changes: Any) -> MpiJobArgs:
             "account": "mpi",
             "run_as": RunAs(uid=1075481000, gid=1075481000),
             "claim": "adas-data-pvc",
+            "cpus": 72,
+            "memory": "368Gi",
             "rdma_resources": RDMA,
         }
         | changes
@@ -70,22 +72,35 @@ def test_processes_and_slots_agree() -> None:
 def test_workers_lock_memory_and_take_one_of_each_hca() -> None:
     """Prevents `Couldn't allocate MR`, and a pod that eats several shares of one HCA."""
     container = worker(arguments())
-    assert container["securityContext"]["capabilities"] == {"add": ["IPC_LOCK"]}
-    assert container["resources"]["limits"] == {"nvidia.com/gpu": 8, **dict.fromkeys(RDMA, 1)}
+    assert container["securityContext"]["capabilities"] == {"add": ["IPC_LOCK"], "drop": ["ALL"]}
+    limits = container["resources"]["limits"]
+    assert limits == {"cpu": 72, "memory": "368Gi", "nvidia.com/gpu": 8, **dict.fromkeys(RDMA, 1)}
 
 
 def test_tcp_jobs_ask_for_no_rdma_and_no_capability() -> None:
     """Prevents a privilege that nothing in the job uses."""
     container = worker(arguments(transport=Transport.TCP))
-    assert "capabilities" not in container["securityContext"]
-    assert container["resources"]["limits"] == {"nvidia.com/gpu": 8}
+    assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+    assert not [resource for resource in container["resources"]["limits"] if resource.startswith("rdma/")]
 
 
 def test_launcher_holds_no_gpu_and_no_device() -> None:
     """Prevents a launcher that waits for a ninth GPU (E-53)."""
     launcher = spec(arguments())["mpiReplicaSpecs"]["Launcher"]["template"]["spec"]["containers"][0]
     assert "resources" not in launcher
-    assert "securityContext" not in launcher
+    assert launcher["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+
+
+def test_no_container_can_gain_privileges() -> None:
+    """Prevents a program of the image that is setuid root from leaving what the SCC allows (S-6.3)."""
+    for replica in spec(arguments())["mpiReplicaSpecs"].values():
+        for container in replica["template"]["spec"]["containers"]:
+            assert container["securityContext"]["allowPrivilegeEscalation"] is False
+
+
+def test_jobs_end() -> None:
+    """Prevents a launcher that hangs from holding its GPUs for ever."""
+    assert spec(arguments(deadline=600))["activeDeadlineSeconds"] == 600
 
 
 def test_shared_memory_has_a_limit() -> None:

@@ -31,7 +31,7 @@ def test_pods_hold_one_of_each_hca_and_ipc_lock_and_no_gpu() -> None:
     """Prevents a test that needs more than an ordinary user's job has."""
     container = pod("mofed-test-job")["containers"][0]
     assert container["resources"]["limits"] == {f"rdma/shared_ib{port}": 1 for port in range(4)}
-    assert container["securityContext"] == {"capabilities": {"add": ["IPC_LOCK"]}}
+    assert container["securityContext"]["capabilities"] == {"add": ["IPC_LOCK"], "drop": ["ALL"]}
     assert pod("mofed-test-job")["serviceAccountName"] == "mpi"
 
 

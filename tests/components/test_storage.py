@@ -42,13 +42,13 @@ def test_driver_knows_both_clusters() -> None:
             "primary": {"primaryFs": "fs0", "primaryFset": "csifset"},
             "restApi": [{"guiHost": "192.168.1.30"}],
             "secrets": "csisecret-local",
-            "secureSslMode": False,
+            "secureSslMode": True,
         },
         {
             "id": "215057217487177715",
             "restApi": [{"guiHost": "192.168.1.52"}],
             "secrets": "csisecret-remote",
-            "secureSslMode": False,
+            "secureSslMode": True,
         },
     ]
 

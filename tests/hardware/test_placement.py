@@ -1,6 +1,9 @@
 """Placement arithmetic."""
 
-from hardware.placement import fits, waves
+import pytest
+
+from hardware.placement import Reserve, Share, fits, share, waves
+from hardware.profiles import DGX1_V100_16GB
 
 DGX = {"dgx01": {"gpu": 8}, "dgx02": {"gpu": 8}}
 
@@ -32,3 +35,18 @@ def test_jobs_that_do_not_fit_together_run_one_after_another() -> None:
 def test_a_job_that_never_fits_stays_visible() -> None:
     """Prevents dropping a job silently: alone in its wave, it is pending where the user sees it."""
     assert waves([("huge", [{"gpu": 9}])], DGX) == [["huge"]]
+
+
+def test_shares_of_all_gpus_leave_the_reserve() -> None:
+    """Prevents workers whose memory limits together push the file system's pagepool out of the node."""
+    reserve = Reserve(cpus=8, memory_gib=144)
+    assert share(DGX1_V100_16GB, 8, reserve) == Share(cpus=72, memory_gib=368)
+    one = share(DGX1_V100_16GB, 1, reserve)
+    assert one.cpus * 8 + reserve.cpus <= DGX1_V100_16GB.cpus
+    assert one.memory_gib * 8 + reserve.memory_gib <= DGX1_V100_16GB.memory_gib
+
+
+def test_a_reserve_leaves_something() -> None:
+    """Prevents a limit of no memory, which the kubelet takes for no limit."""
+    with pytest.raises(ValueError, match="less than one of each; lower it"):
+        share(DGX1_V100_16GB, 1, Reserve(memory_gib=510))

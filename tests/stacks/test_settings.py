@@ -127,6 +127,7 @@ def test_tenants_share_nothing(field: str, value: object, expected: str) -> None
     ("change", "expected"),
     [
         ({"layout": {"pods": 1, "gpus": 9}}, "layout.gpus 9 is more than the 8 of dgx1-v100-16gb"),
+        ({"shm_gib": 369}, "shm_gib 369 is more than the pod's memory of 368 GiB; lower it"),
         ({"layout": {"pods": 3, "gpus": 8}}, "layout 03x08 does not fit on 2 nodes with 8 GPUs each"),
         ({"layout": {"pods": 3, "gpus": 8}}, "takes 24 GPUs, and tenant adas has a gpu_quota of 16"),
         ({"tenant": "nobody"}, "has tenant 'nobody'; known: adas"),
