@@ -1,0 +1,262 @@
+"""Who may use which SecurityContextConstraints by RBAC, as the authorizer of Kubernetes decides it.
+
+Reads plain trees and keeps what grants the verb `use`; what is malformed grants nothing, as the API server would not
+take it, and nothing here raises. Source: kubernetes.io/docs/reference/access-authn-authz/rbac.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from apis.kinds import (
+    CLUSTER_ROLE,
+    CLUSTER_ROLE_BINDING,
+    ROLE,
+    ROLE_BINDING,
+    SECURITY_CONTEXT_CONSTRAINTS,
+    SERVICE_ACCOUNT,
+    Kind,
+)
+from policies.values import Tree, read
+
+USE = "use"
+EVERY = "*"
+USER, GROUP = "User", "Group"
+MASTERS = "system:masters"
+"""The group that the API server lets do everything before it asks RBAC."""
+EVERYWHERE = ""
+
+Object = Mapping[str, Any]
+Key = tuple[str, str]
+"""A subject as the authorizer compares it: USER or GROUP, and the name; a service account is a user."""
+
+
+class Requester(Protocol):
+    """A user with its groups, as the API server has authenticated it."""
+
+    @property
+    def name(self) -> str:
+        """The user's name, e.g. `system:serviceaccount:adas:mpi`."""
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Its groups."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One subject of a binding: `index` is its place there, `namespace` is that of a service account, else empty."""
+
+    kind: str
+    name: str
+    namespace: str
+    index: int
+
+    def __str__(self) -> str:
+        """Name it for people: `ServiceAccount adas/mpi`."""
+        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
+
+    @property
+    def key(self) -> Key:
+        """What the authorizer compares."""
+        if self.kind == SERVICE_ACCOUNT.kind:
+            return USER, f"system:serviceaccount:{self.namespace}:{self.name}"
+        return self.kind, self.name
+
+
+@dataclass(frozen=True, eq=False)
+class Grant:
+    """A binding that lets its subjects use SCCs in `namespace`, or everywhere when that is empty.
+
+    `binding` and `role` are the very trees that were given; `names` is None when it grants every SCC.
+    """
+
+    binding: Object
+    role: Object
+    namespace: str
+    subjects: tuple[Subject, ...]
+    names: frozenset[str] | None
+
+    def covers(self, scc: str) -> bool:
+        """Say whether it grants the SCC of this name."""
+        return self.names is None or scc in self.names
+
+
+class Rbac:
+    """The roles and bindings among `objects`, indexed once; other objects are passed over.
+
+    `unresolved` are the bindings whose role is not among the objects: whom they let use what is not known.
+    """
+
+    def __init__(self, objects: Iterable[Object]) -> None:
+        bindings: list[tuple[Object, str]] = []
+        roles = _Roles()
+        for tree in objects:
+            kind = _rbac_kind(tree)
+            namespace = _text(read(tree, "metadata", "namespace"))
+            if kind is ROLE or kind is CLUSTER_ROLE:
+                roles.add(tree, namespace if kind is ROLE else EVERYWHERE)
+            elif kind is CLUSTER_ROLE_BINDING or (kind is ROLE_BINDING and namespace):
+                bindings.append((tree, namespace if kind is ROLE_BINDING else EVERYWHERE))
+        grants: list[Grant] = []
+        unresolved: list[Object] = []
+        for tree, namespace in bindings:
+            role = roles.referred(tree, namespace)
+            if role is None:
+                unresolved.append(tree)
+                continue
+            names = roles.names(role)
+            if names is None or names:
+                grants.append(Grant(tree, role, namespace, tuple(subjects(tree, namespace)), names))
+        self.grants = tuple(grants)
+        self.unresolved = tuple(unresolved)
+        self._by_subject: dict[tuple[str, Key], list[Grant]] = defaultdict(list)
+        for grant in self.grants:
+            for key in {subject.key for subject in grant.subjects}:
+                self._by_subject[grant.namespace, key].append(grant)
+
+    def usable(self, user: Requester, namespace: str, names: Collection[str]) -> frozenset[str]:
+        """Return which of the SCCs called `names` the user may use for pods of `namespace`, by RBAC alone.
+
+        The users and groups that an SCC names itself are not RBAC and do not count here.
+        """
+        if MASTERS in user.groups:
+            return frozenset(names)
+        found: set[str] = set()
+        for grant in self._of(user, namespace):
+            if grant.names is None:
+                return frozenset(names)
+            found |= grant.names
+        return frozenset(found.intersection(names))
+
+    def users(self, scc: str, namespace: str | None = None) -> Iterator[tuple[Grant, Subject]]:
+        """Yield every binding and subject that may use an SCC: for pods of `namespace`, or of any when that is None."""
+        for grant in self.grants:
+            if grant.covers(scc) and (namespace is None or grant.namespace in (EVERYWHERE, namespace)):
+                for subject in grant.subjects:
+                    yield grant, subject
+
+    def _of(self, user: Requester, namespace: str) -> Iterator[Grant]:
+        keys = ((USER, user.name), *((GROUP, group) for group in user.groups))
+        for key in keys:
+            for scope in {EVERYWHERE, namespace}:
+                yield from self._by_subject.get((scope, key), ())
+
+
+def subjects(binding: Object, namespace: str) -> Iterator[Subject]:
+    """Yield the well-formed subjects of a binding; a service account without a namespace is of the binding's."""
+    for index, entry in enumerate(_list(read(binding, "subjects"))):
+        kind, name = _text(read(entry, "kind")), _text(read(entry, "name"))
+        group = read(entry, "apiGroup") or ("" if kind == SERVICE_ACCOUNT.kind else ROLE.group)
+        if not name:
+            continue
+        if kind in (USER, GROUP) and group == ROLE.group:
+            yield Subject(kind, name, "", index)
+        elif kind == SERVICE_ACCOUNT.kind and group == "":
+            home = _text(read(entry, "namespace")) or namespace
+            if home:
+                yield Subject(kind, name, home, index)
+
+
+def granted(role: Object) -> frozenset[str] | None:
+    """Return the SCCs that a role's own rules let one use, None for all of them."""
+    names: set[str] = set()
+    for rule in _list(read(role, "rules")):
+        if not (
+            _has(rule, "verbs", USE)
+            and _has(rule, "apiGroups", SECURITY_CONTEXT_CONSTRAINTS.group)
+            and _has(rule, "resources", SECURITY_CONTEXT_CONSTRAINTS.plural)
+        ):
+            continue
+        listed = read(rule, "resourceNames")
+        if not listed:
+            return None
+        names.update(name for name in _list(listed) if isinstance(name, str))
+    return frozenset(names)
+
+
+class _Roles:
+    """Roles by where they are, and what each grants, aggregated rules included."""
+
+    def __init__(self) -> None:
+        self._roles: dict[tuple[str, str], Object] = {}
+        self._labelled: dict[tuple[str, str], list[Object]] = defaultdict(list)
+        self._names: dict[int, frozenset[str] | None] = {}
+
+    def add(self, role: Object, namespace: str) -> None:
+        name = _text(read(role, "metadata", "name"))
+        if not name:
+            return
+        self._roles.setdefault((namespace, name), role)
+        labels = read(role, "metadata", "labels")
+        if namespace == EVERYWHERE and isinstance(labels, Mapping):
+            for pair in labels.items():
+                if all(isinstance(part, str) for part in pair):
+                    self._labelled[pair].append(role)
+
+    def referred(self, binding: Object, namespace: str) -> Object | None:
+        reference = read(binding, "roleRef")
+        kind, name = _text(read(reference, "kind")), _text(read(reference, "name"))
+        if (read(reference, "apiGroup") or ROLE.group) != ROLE.group:
+            return None
+        if kind == CLUSTER_ROLE.kind:
+            return self._roles.get((EVERYWHERE, name))
+        return self._roles.get((namespace, name)) if kind == ROLE.kind and namespace else None
+
+    def names(self, role: Object) -> frozenset[str] | None:
+        if id(role) not in self._names:
+            self._names[id(role)] = self._collect(role)
+        return self._names[id(role)]
+
+    def _collect(self, role: Object) -> frozenset[str] | None:
+        """Follow aggregation: on a cluster its controller has written the rules already, in a manifest nobody has."""
+        names: set[str] = set()
+        waiting, seen = [role], {id(role)}
+        while waiting:
+            found = waiting.pop()
+            own = granted(found)
+            if own is None:
+                return None
+            names |= own
+            for selected in self._selected(found):
+                if id(selected) not in seen:
+                    seen.add(id(selected))
+                    waiting.append(selected)
+        return frozenset(names)
+
+    def _selected(self, role: Object) -> Iterator[Object]:
+        """Yield what a role aggregates by `matchLabels`; by `matchExpressions` nobody on OpenShift does."""
+        for selector in _list(read(role, "aggregationRule", "clusterRoleSelectors")):
+            wanted = read(selector, "matchLabels")
+            if not isinstance(wanted, Mapping) or not wanted or read(selector, "matchExpressions"):
+                continue
+            pairs = list(wanted.items())
+            if not all(isinstance(part, str) for pair in pairs for part in pair):
+                continue
+            for other in self._labelled.get(pairs[0], ()):
+                labels = other["metadata"]["labels"]
+                if all(labels.get(name) == value for name, value in pairs):
+                    yield other
+
+
+_KINDS: Mapping[str, Kind] = {kind.kind: kind for kind in (ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING)}
+
+
+def _rbac_kind(tree: Tree) -> Kind | None:
+    if _text(read(tree, "apiVersion")).partition("/")[0] != ROLE.group:
+        return None
+    return _KINDS.get(_text(read(tree, "kind")))
+
+
+def _has(rule: Tree, field: str, wanted: str) -> bool:
+    values = _list(read(rule, field))
+    return wanted in values or EVERY in values
+
+
+def _list(value: Tree) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _text(value: Tree) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,173 @@
+"""Who may use an SCC by RBAC."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from policies.rbac import Rbac
+from policies.values import Unknown
+
+GROUP = "rbac.authorization.k8s.io"
+API = f"{GROUP}/v1"
+RULE = {
+    "apiGroups": ["security.openshift.io"],
+    "resources": ["securitycontextconstraints"],
+    "resourceNames": ["scc-for-mpi"],
+    "verbs": ["use"],
+}
+NAMES = ("restricted", "scc-for-mpi", "privileged")
+MPI = {"kind": "ServiceAccount", "name": "mpi", "namespace": "adas"}
+
+
+@dataclass(frozen=True)
+class User:
+    """A requester."""
+
+    name: str
+    groups: tuple[str, ...] = ()
+
+
+ACCOUNT = User("system:serviceaccount:adas:mpi", ("system:serviceaccounts", "system:serviceaccounts:adas"))
+
+
+def role(rules: Any, name: str = "use-scc", namespace: str = "adas", **more: Any) -> dict[str, Any]:
+    """Return a role, or a cluster role without a namespace."""
+    kind, place = ("Role", {"namespace": namespace}) if namespace else ("ClusterRole", {})
+    labels = more.pop("labels", {})
+    metadata = {"name": name, "labels": labels, **place}
+    return {"apiVersion": API, "kind": kind, "metadata": metadata, "rules": rules, **more}
+
+
+def binding(*subjects: Any, namespace: str = "adas", to: str = "Role", name: str = "use-scc") -> dict[str, Any]:
+    """Return a binding, or a cluster role binding without a namespace."""
+    kind, place = ("RoleBinding", {"namespace": namespace}) if namespace else ("ClusterRoleBinding", {})
+    reference = {"apiGroup": GROUP, "kind": to, "name": name}
+    metadata = {"name": "binding", **place}
+    return {"apiVersion": API, "kind": kind, "metadata": metadata, "roleRef": reference, "subjects": list(subjects)}
+
+
+def usable(objects: list[Any], user: User = ACCOUNT, namespace: str = "adas") -> set[str]:
+    """Return what a user may use."""
+    return set(Rbac(objects).usable(user, namespace, NAMES))
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, {"scc-for-mpi"}),
+        ({"verbs": ["*"]}, {"scc-for-mpi"}),
+        ({"apiGroups": ["*"]}, {"scc-for-mpi"}),
+        ({"resources": ["*"]}, {"scc-for-mpi"}),
+        ({"resourceNames": []}, set(NAMES)),
+        ({"resourceNames": None}, set(NAMES)),
+        ({"resourceNames": ["*"]}, set()),
+        ({"resourceNames": ["gone"]}, set()),
+        ({"verbs": ["get"]}, set()),
+        ({"apiGroups": [""]}, set()),
+        ({"resources": ["securitycontextconstraints/status"]}, set()),
+        ({"verbs": "use"}, set()),
+        ({"verbs": None}, set()),
+        ({"resourceNames": [{}, "scc-for-mpi"]}, {"scc-for-mpi"}),
+    ],
+)
+def test_a_rule_grants(changes: dict[str, Any], expected: set[str]) -> None:
+    """Prevents a wildcard that is not seen, and a name `*` that is taken for one."""
+    assert usable([role([RULE | changes]), binding(MPI)]) == expected
+
+
+@pytest.mark.parametrize(
+    ("subject", "expected"),
+    [
+        (MPI, True),
+        ({"kind": "ServiceAccount", "name": "mpi"}, True),
+        ({"kind": "ServiceAccount", "name": "mpi", "namespace": "other"}, False),
+        ({"kind": "ServiceAccount", "name": "mpi", "apiGroup": GROUP}, False),
+        ({"kind": "User", "name": "system:serviceaccount:adas:mpi"}, True),
+        ({"kind": "User", "name": "mpi"}, False),
+        ({"kind": "User", "name": ACCOUNT.name, "apiGroup": "wrong"}, False),
+        ({"kind": "Group", "name": "system:serviceaccounts:adas", "apiGroup": GROUP}, True),
+        ({"kind": "Group", "name": "system:serviceaccounts:other"}, False),
+        ({"kind": "group", "name": "system:serviceaccounts:adas"}, False),
+        ("mpi", False),
+        (None, False),
+    ],
+)
+def test_a_subject_is_bound(subject: object, *, expected: bool) -> None:
+    """Prevents a service account that is taken for a user of the same name, and groups that do not count."""
+    assert usable([role([RULE]), binding(subject)]) == ({"scc-for-mpi"} if expected else set())
+
+
+def test_a_role_counts_in_its_namespace_and_a_cluster_role_where_it_is_bound() -> None:
+    """Prevents a grant of one namespace that opens another."""
+    local = [role([RULE]), binding(MPI)]
+    assert usable(local, namespace="other") == set()
+    everywhere = role([RULE], namespace="")
+    assert usable([everywhere, binding(MPI, to="ClusterRole")], namespace="other") == set()
+    assert usable([everywhere, binding(MPI, to="ClusterRole")]) == {"scc-for-mpi"}
+    assert usable([everywhere, binding(MPI, namespace="", to="ClusterRole")], namespace="other") == {"scc-for-mpi"}
+    assert usable([role([RULE]), binding(MPI, namespace="", to="Role")]) == set()
+
+
+def test_masters_may_use_everything() -> None:
+    """Prevents an administrator who is told that an SCC may not be used, which the API server would not say."""
+    assert usable([], User("kube:admin", ("system:masters",))) == set(NAMES)
+
+
+def test_aggregated_rules_count() -> None:
+    """Prevents a grant that is overlooked because it reaches `admin` through a label."""
+    label = {"rbac.authorization.k8s.io/aggregate-to-edit": "true"}
+    to_admin = {"rbac.authorization.k8s.io/aggregate-to-admin": "true"}
+    objects = [
+        role([RULE], "mpi", "", labels=label),
+        role([], "edit", "", labels=to_admin, aggregationRule={"clusterRoleSelectors": [{"matchLabels": label}]}),
+        role(
+            None,
+            "admin",
+            "",
+            labels=label,  # a circle
+            aggregationRule={"clusterRoleSelectors": [{"matchLabels": to_admin}, {"matchLabels": {}}, None]},
+        ),
+    ]
+    assert usable([*objects, binding(MPI, to="ClusterRole", name="admin")]) == {"scc-for-mpi"}
+
+
+def test_it_says_who_may_use_an_scc_by_which_binding() -> None:
+    """Prevents a finding that cannot name the line to change."""
+    group = {"kind": "Group", "name": "system:authenticated"}
+    narrow, wide = binding(MPI, None, group), binding(group, namespace="", to="ClusterRole", name="all")
+    rbac = Rbac([role([RULE]), role([RULE | {"resourceNames": []}], "all", ""), narrow, wide])
+    found = [(grant.binding, str(subject), subject.index) for grant, subject in rbac.users("scc-for-mpi", "adas")]
+    assert found == [
+        (narrow, "ServiceAccount adas/mpi", 0),
+        (narrow, "Group system:authenticated", 2),
+        (wide, "Group system:authenticated", 0),
+    ]
+    assert [grant.binding for grant, _ in rbac.users("scc-for-mpi", "other")] == [wide]
+    assert len(list(rbac.users("restricted"))) == 1
+
+
+def test_a_binding_without_its_role_is_told_apart() -> None:
+    """Prevents "may not use" where nobody can know, because the role is not among the objects."""
+    lost = binding(MPI)
+    assert Rbac([lost]).unresolved == (lost,)
+    assert Rbac([lost, role([])]).unresolved == ()
+
+
+HOSTILE: tuple[Any, ...] = (
+    *(None, 1, "x", [], {}, {"kind": "Role"}, {"apiVersion": 1, "kind": []}, role(7), role([None, 1, {}, []])),
+    *(role([RULE], name=3), role([RULE], namespace=[]), role([RULE | {"resourceNames": {"a": 1}}])),  # type: ignore[arg-type]
+    *(role([RULE], "r", "", labels=[]), role([RULE], "r", "", labels={1: [], "a": {}}), role([], aggregationRule=3)),
+    {"apiVersion": API, "kind": "ClusterRoleBinding", "metadata": None, "roleRef": [], "subjects": "mpi"},
+    {**binding(MPI), "roleRef": {"kind": {}, "name": [], "apiGroup": 3}},
+    {**binding(MPI), "metadata": {"name": [], "namespace": {}}},
+    binding({"kind": [], "name": {}, "namespace": 3}, {"kind": "User", "name": Unknown(("a",)), "apiGroup": []}),
+    role(Unknown(("rules",))),
+    role([RULE | {"verbs": [[], {}], "resourceNames": Unknown(("names",))}]),
+)
+
+
+@pytest.mark.parametrize("tree", HOSTILE, ids=range(len(HOSTILE)))
+def test_malformed_objects_are_passed_over(tree: Any) -> None:
+    """Prevents a checker that ends at somebody's broken manifest, or misses a grant behind it."""
+    assert usable([tree, role([RULE], "sound"), binding(MPI, name="sound")]) == {"scc-for-mpi"}
