@@ -1,0 +1,31 @@
+"""SCC admission, predicted: which SCC takes a pod, what it fills in, or why none does."""
+
+from policies.scc.admission import (
+    REQUIRED_ANNOTATION,
+    SCC_ANNOTATION,
+    SUBJECT_ANNOTATION,
+    Reason,
+    Verdict,
+    admit,
+    order,
+)
+from policies.scc.defaults import USABLE_BY_ALL, Release, default_sccs
+from policies.scc.reading import InvalidPod
+from policies.scc.subjects import Namespace, User, service_account
+
+__all__ = [
+    "REQUIRED_ANNOTATION",
+    "SCC_ANNOTATION",
+    "SUBJECT_ANNOTATION",
+    "USABLE_BY_ALL",
+    "InvalidPod",
+    "Namespace",
+    "Reason",
+    "Release",
+    "User",
+    "Verdict",
+    "admit",
+    "default_sccs",
+    "order",
+    "service_account",
+]

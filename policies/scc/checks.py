@@ -1,0 +1,179 @@
+"""What an SCC finds wrong with a pod that it has filled in, in the plugin's words and order."""
+
+from collections.abc import Iterable, Iterator
+
+from policies.scc.constraints import MUST_RUN_AS, NON_ROOT, Constraint, allows_flex, allows_volume
+from policies.scc.messages import forbidden, invalid, quoted, required
+from policies.scc.pods import Container, Pod, SELinux
+from policies.scc.providers import Provider
+from policies.scc.seccomp import container_fault, pod_fault
+from policies.scc.volumes import PROJECTED, SECRET, Volume
+
+# Safe on a kernel that knows them, which every release that runs this plugin has; the last three since Linux 4.15.
+SAFE_SYSCTLS = frozenset(
+    {
+        "kernel.shm_rmid_forced",
+        "net.ipv4.ip_local_port_range",
+        "net.ipv4.tcp_syncookies",
+        "net.ipv4.ping_group_range",
+        "net.ipv4.ip_unprivileged_port_start",
+        "net.ipv4.tcp_keepalive_time",
+        "net.ipv4.tcp_fin_timeout",
+        "net.ipv4.tcp_keepalive_intvl",
+        "net.ipv4.tcp_keepalive_probes",
+        "net.ipv4.ip_local_reserved_ports",
+        "net.ipv4.tcp_rmem",
+        "net.ipv4.tcp_wmem",
+    }
+)
+
+
+def faults(pod: Pod, provider: Provider) -> Iterator[str]:
+    """Yield what is wrong with a filled-in pod, first the pod itself, then each container."""
+    root = f"provider {provider.constraint.name}: "
+    yield from _pod(pod, provider, f"{root}.spec")
+    for container in pod.containers:
+        yield from _container(pod, container, provider, f"{root}.{container.group}[{container.index}]")
+
+
+def _pod(pod: Pod, provider: Provider, path: str) -> Iterator[str]:
+    constraint, security = provider.constraint, f"{path}.securityContext"
+    own = [] if pod.fs_group is None else [pod.fs_group]
+    yield from _groups(own, provider.fs_group, f"{security}.fsGroup")
+    yield from _groups(None if pod.groups is None else [*pod.groups], provider.groups, f"{security}.supplementalGroups")
+    yield from filter(None, (pod_fault(pod, constraint),))
+    yield from _selinux(pod.selinux, provider, f"{security}.seLinuxOptions")
+    yield from _host(pod, constraint, path, ("hostNetwork", "hostPID", "hostIPC"))
+    if constraint.pod_level_users and pod.host_users is not False:
+        yield invalid(f"{path}.hostUsers", pod.host_users, "Host Users must be set to false")
+    yield from _sysctls(pod.sysctls, constraint)
+    yield from _volumes(pod.volumes, constraint, f"{path}.volumes")
+
+
+def _container(pod: Pod, container: Container, provider: Provider, path: str) -> Iterator[str]:
+    constraint = provider.constraint
+    yield from _user(pod, container, provider, path)
+    yield from _selinux(container.selinux or pod.selinux, provider, f"{path}.seLinuxOptions")
+    yield from filter(None, (container_fault(pod, container, constraint),))
+    if container.privileged and not constraint.privileged:
+        yield invalid(f"{path}.privileged", True, "Privileged containers are not allowed")
+    yield from _capabilities(container, constraint, f"{path}.capabilities")
+    yield from _host(pod, constraint, path, ("hostNetwork",))
+    if not constraint.host_ports:
+        # the plugin looks at every container of the pod again for each of them, hence the path with two containers
+        for other in pod.containers:
+            place = f"{path}.{other.group}[{other.index}].hostPort"
+            yield from (invalid(place, port, "Host ports are not allowed to be used") for port in other.host_ports)
+    yield from _host(pod, constraint, path, ("hostPID", "hostIPC"))
+    if constraint.read_only and container.read_only is False:
+        yield invalid(f"{path}.readOnlyRootFilesystem", False, "ReadOnlyRootFilesystem must be set to true")
+    if constraint.escalation is False and container.escalation:
+        yield invalid(
+            f"{path}.allowPrivilegeEscalation", True, "Allowing privilege escalation for containers is not allowed"
+        )
+
+
+def _groups(groups: list[int] | None, ranges: tuple[tuple[int, int], ...] | None, path: str) -> Iterator[str]:
+    if not ranges:
+        return
+    if not groups:
+        yield invalid(path, groups, "unable to validate empty groups against required ranges")
+        return
+    for group in groups:
+        if not any(first <= group <= last for first, last in ranges):
+            yield invalid(path, groups, f"{group} is not an allowed group")
+
+
+def _selinux(options: SELinux | None, provider: Provider, path: str) -> Iterator[str]:
+    demanded = provider.selinux
+    if demanded is None:
+        return
+    if options is None:
+        yield required(path)
+        return
+    for field, value, wanted in zip(SELinux._fields, options, demanded, strict=True):
+        if value != wanted and not (field == "level" and _same_level(value, wanted)):
+            yield invalid(f"{path}.{field}", value, f"must be {wanted}")
+
+
+def _same_level(level: str, other: str) -> bool:
+    """Say whether two levels name one sensitivity and the same categories, in whatever order."""
+    (sensitivity, colon, categories), (wanted, second_colon, others) = level.partition(":"), other.partition(":")
+    return (
+        bool(colon and second_colon)
+        and sensitivity == wanted
+        and sorted(categories.split(",")) == sorted(others.split(","))
+    )
+
+
+def _host(pod: Pod, constraint: Constraint, path: str, fields: Iterable[str]) -> Iterator[str]:
+    known = {
+        "hostNetwork": (pod.host_network, constraint.host_network, "network"),
+        "hostPID": (pod.host_pid, constraint.host_pid, "PID"),
+        "hostIPC": (pod.host_ipc, constraint.host_ipc, "IPC"),
+    }
+    for field in fields:
+        asked, allowed, what = known[field]
+        if asked and not allowed:
+            yield invalid(f"{path}.{field}", True, f"Host {what} is not allowed to be used")
+
+
+def _sysctls(names: Iterable[str], constraint: Constraint) -> Iterator[str]:
+    for index, name in enumerate(names):
+        path = f"spec.securityContext.sysctls[{index}]"
+        if _matches(name, constraint.forbidden_sysctls):
+            yield forbidden(path, f"sysctl {quoted(name)} is not allowed")
+        elif name not in SAFE_SYSCTLS and not _matches(name, constraint.unsafe_sysctls):
+            yield forbidden(path, f"unsafe sysctl {quoted(name)} is not allowed")
+
+
+def _matches(name: str, patterns: Iterable[str]) -> bool:
+    return any(name.startswith(p[:-1]) if p.endswith("*") else name == p for p in patterns)
+
+
+def _volumes(volumes: Iterable[Volume], constraint: Constraint, path: str) -> Iterator[str]:
+    allowed = constraint.volumes
+    if not allows_volume(allowed):
+        for index, volume in enumerate(volumes):
+            # what mounts a service account's token passes wherever a secret does
+            token = volume.type == PROJECTED and volume.only_token and SECRET in allowed
+            if volume.type not in allowed and not token:
+                yield invalid(f"{path}[{index}]", volume.type, f"{volume.type} volumes are not allowed to be used")
+    if allows_flex(constraint):
+        for index, volume in enumerate(volumes):
+            if volume.driver is not None and volume.driver not in constraint.flex_drivers:
+                place = f"{path}[{index}].flexVolume.driver"
+                yield invalid(place, volume.driver, "Flexvolume driver is not allowed to be used")
+
+
+def _user(pod: Pod, container: Container, provider: Provider, path: str) -> Iterator[str]:
+    user = pod.user if container.user is None else container.user
+    if provider.uids and user is not None and not provider.uids[0] <= user <= provider.uids[1]:
+        first, last = provider.uids
+        must = (
+            f"be: {first}" if provider.constraint.user_type == MUST_RUN_AS else f"be in the ranges: [{first}, {last}]"
+        )
+        yield invalid(f"{path}.runAsUser", user, f"must {must}")
+    if provider.constraint.user_type == NON_ROOT:
+        non_root = pod.non_root if container.non_root is None else container.non_root
+        if non_root is False:
+            yield invalid(f"{path}.runAsNonRoot", False, "must be true")
+        elif user == 0:
+            yield invalid(f"{path}.runAsUser", 0, "running with the root UID is forbidden")
+
+
+def _capabilities(container: Container, constraint: Constraint, path: str) -> Iterator[str]:
+    capabilities = container.capabilities
+    if capabilities is None:
+        if constraint.default_add or constraint.required_drop:
+            yield invalid(path, None, "required capabilities are not set on the securityContext")
+        return
+    if "*" in constraint.allowed:
+        return
+    for name in capabilities.add or ():
+        if name not in constraint.default_add and name not in constraint.allowed:
+            yield invalid(f"{path}.add", name, "capability may not be added")
+    for name in constraint.required_drop:
+        if name not in (capabilities.drop or ()):
+            dropped = None if capabilities.drop is None else [*capabilities.drop]
+            yield invalid(f"{path}.drop", dropped, f"{name} is required to be dropped but was not found")

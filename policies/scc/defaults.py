@@ -1,0 +1,136 @@
+"""The SCCs that OpenShift ships, as a base and what each changes of it.
+
+Facts: openshift/cluster-kube-apiserver-operator, bindata/bootkube/scc-manifests, at release 4.4 and of today.
+`upgraded` is a cluster that was born before 4.11 and brought up to date: there `restricted` is still everybody's.
+"""
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any, Literal, TypeAlias
+
+Release: TypeAlias = Literal["4.4", "current", "upgraded"]
+Fields: TypeAlias = Mapping[str, Any]
+
+_API_VERSION, _KIND = "security.openshift.io/v1", "SecurityContextConstraints"
+
+_VOLUMES = ("configMap", "downwardAPI", "emptyDir", "persistentVolumeClaim", "projected", "secret")
+_NEWER_VOLUMES = ("csi", "ephemeral", "image")
+_ANY, _OWN, _RANGE = {"type": "RunAsAny"}, {"type": "MustRunAs"}, {"type": "MustRunAsRange"}
+
+# `restricted`, from which all others differ
+_BASE: Fields = {
+    "allowHostDirVolumePlugin": False,
+    "allowHostIPC": False,
+    "allowHostNetwork": False,
+    "allowHostPID": False,
+    "allowHostPorts": False,
+    "allowPrivilegeEscalation": True,
+    "allowPrivilegedContainer": False,
+    "allowedCapabilities": None,
+    "defaultAddCapabilities": None,
+    "fsGroup": _OWN,
+    "groups": [],
+    "priority": None,
+    "readOnlyRootFilesystem": False,
+    "requiredDropCapabilities": ["KILL", "MKNOD", "SETUID", "SETGID"],
+    "runAsUser": _RANGE,
+    "seLinuxContext": _OWN,
+    "supplementalGroups": _ANY,
+    "users": [],
+}
+_HOST: Fields = dict.fromkeys(
+    ("allowHostDirVolumePlugin", "allowHostIPC", "allowHostNetwork", "allowHostPID", "allowHostPorts"), True
+)
+_HOST_NETWORK: Fields = {"allowHostNetwork": True, "allowHostPorts": True, "supplementalGroups": _OWN}
+_NON_ROOT: Fields = {"fsGroup": _ANY, "runAsUser": {"type": "MustRunAsNonRoot"}}
+_ROOT: Fields = {"fsGroup": _ANY, "requiredDropCapabilities": ["MKNOD"], "runAsUser": _ANY}
+_HOST_MOUNT: Fields = {**_ROOT, "allowHostDirVolumePlugin": True}
+_V2: Fields = {
+    "allowPrivilegeEscalation": False,
+    "allowedCapabilities": ["NET_BIND_SERVICE"],
+    "requiredDropCapabilities": ["ALL"],
+    "seccompProfiles": ["runtime/default"],
+}
+
+
+def _in_user_namespace(first: int, last: int) -> Fields:
+    groups = {"type": "MustRunAs", "ranges": [{"min": first, "max": last}]}
+    return {
+        "fsGroup": groups,
+        "runAsUser": {**_RANGE, "uidRangeMin": first, "uidRangeMax": last},
+        "supplementalGroups": groups,
+        "userNamespaceLevel": "RequirePodLevel",
+    }
+
+
+_OF_4_4: Mapping[str, Fields] = {
+    "anyuid": {**_ROOT, "groups": ["system:cluster-admins"], "priority": 10},
+    "hostaccess": {
+        **_HOST,
+    },
+    "hostmount-anyuid": {**_HOST_MOUNT, "users": ["system:serviceaccount:openshift-infra:pv-recycler-controller"]},
+    "hostnetwork": _HOST_NETWORK,
+    "nonroot": _NON_ROOT,
+    "privileged": {
+        **_HOST,
+        "allowPrivilegedContainer": True,
+        "allowedCapabilities": ["*"],
+        "allowedUnsafeSysctls": ["*"],
+        "fsGroup": _ANY,
+        "groups": ["system:cluster-admins", "system:nodes", "system:masters"],
+        "requiredDropCapabilities": None,
+        "runAsUser": _ANY,
+        "seLinuxContext": _ANY,
+        "seccompProfiles": ["*"],
+        "users": ["system:admin", "system:serviceaccount:openshift-infra:build-controller"],
+        "volumes": ["*"],
+    },
+    "restricted": {"groups": ["system:authenticated"]},
+}
+_CURRENT: Mapping[str, Fields] = {
+    **_OF_4_4,
+    "hostmount-anyuid-v2": {**_HOST_MOUNT, "seLinuxContext": _ANY},
+    "hostnetwork-v2": {**_HOST_NETWORK, **_V2},
+    "nested-container": {
+        **_in_user_namespace(0, 65534),
+        "allowedCapabilities": ["SETUID", "SETGID"],
+        "requiredDropCapabilities": None,
+        "seLinuxContext": {**_OWN, "seLinuxOptions": {"type": "container_engine_t"}},
+        "seccompProfiles": ["*"],
+    },
+    "nonroot-v2": {**_NON_ROOT, **_V2},
+    "restricted": {},
+    "restricted-v2": _V2,
+    "restricted-v3": {**_V2, **_in_user_namespace(1000, 65534)},
+}
+_NFS = frozenset({"hostmount-anyuid", "hostmount-anyuid-v2"})
+_RELEASES: Mapping[Release, tuple[Mapping[str, Fields], tuple[str, ...]]] = {
+    "4.4": (_OF_4_4, _VOLUMES),
+    "current": (_CURRENT, (*_VOLUMES, *_NEWER_VOLUMES)),
+    "upgraded": ({**_CURRENT, "restricted": _OF_4_4["restricted"]}, (*_VOLUMES, *_NEWER_VOLUMES)),
+}
+
+# What RBAC lets everybody use besides: ClusterRoles and their bindings to system:authenticated, by release.
+USABLE_BY_ALL: Mapping[Release, frozenset[str]] = {
+    "4.4": frozenset(),
+    "current": frozenset({"restricted-v2", "restricted-v3"}),
+    "upgraded": frozenset({"restricted-v2", "restricted-v3"}),
+}
+
+
+def default_sccs(release: Release) -> tuple[dict[str, Any], ...]:
+    """Return the SCCs that OpenShift `release` ships, as objects, sorted by name; fresh copies."""
+    differences, volumes = _RELEASES[release]
+    return tuple(_scc(name, differences[name], volumes) for name in sorted(differences))
+
+
+def _scc(name: str, difference: Fields, volumes: tuple[str, ...]) -> dict[str, Any]:
+    fields = {**_BASE, **difference}
+    extra = [*(["hostPath"] if fields["allowHostDirVolumePlugin"] else ()), *(["nfs"] if name in _NFS else ())]
+    return {
+        "apiVersion": _API_VERSION,
+        "kind": _KIND,
+        "metadata": {"name": name},
+        "volumes": sorted((*volumes, *extra)),
+        **deepcopy(fields),
+    }
