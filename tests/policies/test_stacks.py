@@ -1,10 +1,14 @@
 """The policies over everything that our own stacks would apply."""
 
+from datetime import date
+
 import pytest
 
 from cli.policy_configuration import configuration
 from policies.check import Checker
 from policies.configuration import Configuration
+from policies.exceptions import load as exceptions
+from policies.exceptions import waive
 from policies.objects import objects
 from policies.world import World
 from rendering.manifests import manifests, registrations
@@ -12,6 +16,8 @@ from stacks.settings import load
 from tests.policies.conftest import FIXTURES
 
 ROOT = FIXTURES.parents[2]
+A_DAY = date(2026, 11, 21)
+"""On which our own exceptions hold; that they end is the matter of the doors, not of this test."""
 
 
 @pytest.mark.parametrize("stack", ["dev", "prod"])
@@ -20,4 +26,5 @@ def test_stack_keeps_the_policies(stack: str) -> None:
     found = [each for manifest in manifests(registrations(stack, ROOT)) for each in objects(manifest)]
     assert sum(each.kind == "MPIJob" for each in found) >= 1
     checker = Checker(configuration=Configuration(configuration(load(stack, ROOT))))
-    assert [str(finding) for finding in checker.check(found, World(found, complete=True))] == []
+    remain = waive(checker.check(found, World(found, complete=True)), exceptions(), A_DAY)
+    assert [str(finding) for finding in remain] == []

@@ -1,0 +1,204 @@
+"""The listings of the source documents, as printed: every fault that section E of the inventory names is found."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from policies.check import Checker
+from policies.configuration import Configuration
+from policies.findings import Finding
+from policies.objects import objects
+from policies.values import Path, show
+from policies.world import World
+from tests.policies.listings import FIRST, LAUNCHER, POD, TEMPLATE, WORKER, at, listing, moved, put
+
+NAMESPACE = "name-of-user-namespace"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault: its id, the manifests as printed, the rule that finds it, and where."""
+
+    identity: str
+    printed: Callable[[], list[Any]]
+    rule: str
+    places: tuple[Path, ...]
+    configuration: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.identity}-{self.rule}"
+
+
+def _namespace(start: int) -> Any:
+    annotations = {"openshift.io/sa.scc.uid-range": f"{start}/10000"}
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "adas", "annotations": annotations}}
+
+
+def _in_adas(manifest: Any) -> Any:
+    return put(manifest, ("metadata", "namespace"), "adas")
+
+
+def _pod_fragment() -> Any:
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "fragment"}, **listing("R-3.4.3-6")}
+    pod = moved(pod, (*POD, *FIRST, "securityContext"), (*POD, "securityContext"))
+    return put(pod, (*POD, *FIRST, "name"), "your-container-name:tag")
+
+
+def _rdma_job() -> Any:
+    job = listing("R-4.1-2")
+    for key in ("securityContext", "command", "args"):
+        job = moved(job, (*TEMPLATE, *FIRST, key), (*TEMPLATE, *FIRST, "resources", key))
+    return job
+
+
+def _nccl_job() -> Any:
+    worker = (*WORKER, *FIRST)
+    job = moved(listing("R-4.4-6"), (*worker, "volumeMounts"), (*worker, "resources", "volumeMounts"))
+    return moved(job, (*worker, "securityContext", "capabilities"), (*worker, "capabilities"))
+
+
+def _scale_resource() -> Any:
+    labels = ("metadata", "labels", "release")
+    return moved(listing("R-3.4.5-6"), labels, ("metadata", "release"))
+
+
+FAULTS = (
+    Fault(
+        "E-02",
+        lambda: [put(listing("R-4.3-1"), (*WORKER, *FIRST, "image"), "nvcv.io/nvidia/tensorflow:20.03-tf2-py3")],
+        "image-registry",
+        ((*WORKER, *FIRST, "image"),),
+    ),
+    Fault(
+        "E-11",
+        lambda: [put(listing("R-3.4.2-3"), ("data", "config.json"), '{"configList": [{"resourceName": "a"}]')],
+        "rdma-plugin-config",
+        (("data", "config.json"),),
+    ),
+    Fault(
+        "E-12",
+        lambda: [
+            put(
+                listing("R-3.4.2-3"),
+                ("data", "config.json"),
+                '{"configList": [{"resourceName": "shared_ib0", "rdmaHcaMax": 100, "devices": ["ib0"], '
+                '"selectors": {"ifNames": ["ib0"]}}]}',
+            )
+        ],
+        "rdma-plugin-config",
+        (("data", "config.json"),),
+    ),
+    Fault("E-13", lambda: [listing("R-3.4.3-2")], "scc-narrow-groups", (("groups", 0),)),
+    Fault(
+        "E-13a",
+        lambda: [listing("R-3.4.3-2")],
+        "scc-mpi-only-ipc-lock",
+        (("groups",), ("users",), ("defaultAddCapabilities",)),
+    ),
+    Fault("E-14", lambda: [listing("R-3.4.3-5")], "known-fields", (("roleRef", "namespace"), ("userNames",))),
+    Fault(
+        "E-15",
+        lambda: [_pod_fragment()],
+        "known-fields",
+        ((*POD, "securityContext", "capabilities"), (*POD, "serviceAccount")),
+    ),
+    Fault("E-15a", lambda: [_pod_fragment()], "valid-names", ((*POD, *FIRST, "name"),)),
+    Fault(
+        "E-16",
+        lambda: [put(listing("R-4.3-1"), ("apiVersion",), "kubeflow.org/v2beta1")],
+        "mpi-sshd-not-root",
+        (("spec", "sshAuthMountPath"),),
+    ),
+    Fault(
+        "E-17",
+        lambda: [_namespace(1_000_000_000), _in_adas(listing("R-4.3-1"))],
+        "run-as-user-in-range",
+        ((*WORKER, *FIRST, "securityContext", "runAsUser"),),
+    ),
+    Fault(
+        "E-18",
+        lambda: [put(listing("R-4.3-1"), (*WORKER, *FIRST, "resources", "limits", "rdma/shared_ib0"), 2)],
+        "rdma-exactly-one",
+        ((*WORKER, *FIRST, "resources", "limits", "rdma/shared_ib0"),),
+    ),
+    Fault("E-19", lambda: [listing("R-4.3-1")], "memlock-raised", ((*WORKER, *FIRST, "securityContext", "runAsUser"),)),
+    Fault(
+        "E-20",
+        lambda: [put(listing("R-4.3-1"), ("apiVersion",), "kubeflow.org/v2beta1")],
+        "mpi-fields-of-version",
+        (("spec", "cleanPodPolicy"),),
+    ),
+    Fault("E-20a", lambda: [listing("R-4.3-1")], "api-served", (("apiVersion",),)),
+    Fault("E-21", lambda: [_scale_resource()], "known-fields", (("metadata", "release"), ("status",))),
+    Fault(
+        "E-22",
+        lambda: [_scale_resource()],
+        "scale-gui-tls",
+        (("spec", "clusters", 0, "secureSslMode"), ("spec", "clusters", 1, "secureSslMode")),
+    ),
+    Fault(
+        "E-24",
+        lambda: [_rdma_job()],
+        "known-fields",
+        tuple((*TEMPLATE, *FIRST, "resources", key) for key in ("securityContext", "command", "args")),
+    ),
+    Fault(
+        "E-25",
+        lambda: [_nccl_job()],
+        "known-fields",
+        ((*WORKER, *FIRST, "resources", "volumeMounts"), (*WORKER, *FIRST, "capabilities")),
+    ),
+    Fault("E-36", lambda: [listing("R-4.2-2"), listing("R-4.2-4")], "volume-claim-pair", (("spec", "selector"),)),
+    Fault("E-39", lambda: [listing("S-4.4")], "image-pinned", ((*POD, *FIRST, "image"),)),
+    Fault(
+        "E-40",
+        lambda: [moved(listing("S-4.4"), (*POD, *FIRST, "securityContext", "runAsUser"), (*POD, *FIRST, "runAsUser"))],
+        "known-fields",
+        ((*POD, *FIRST, "runAsUser"),),
+    ),
+    Fault("E-40a", lambda: [listing("S-4.4")], "not-privileged", ((*POD, *FIRST, "securityContext", "privileged"),)),
+    Fault(
+        "E-40b",
+        lambda: [listing("S-4.4")],
+        "no-host-path",
+        ((*POD, "volumes", 0, "hostPath"), (*POD, "volumes", 1, "hostPath")),
+    ),
+    Fault("E-40c", lambda: [listing("S-4.4")], "no-bare-pod", (("kind",),)),
+    Fault("E-52", lambda: [listing("B-4.3")], "valid-names", (("metadata", "name"),)),
+    Fault(
+        "E-53",
+        lambda: [listing("B-6.1")],
+        "mpi-launcher-no-gpu",
+        ((*LAUNCHER, *FIRST, "resources", "limits", "nvidia.com/gpu"),),
+    ),
+    Fault("E-54", lambda: [listing("B-5.2")], "mpi-worker-names", (("metadata", "name"),)),
+    Fault("E-54a", lambda: [listing("B-5.2")], "results-on-volume", ((*LAUNCHER, *FIRST, "command"),)),
+    Fault(
+        "E-54b",
+        lambda: [put(listing("B-5.2"), (*WORKER, *FIRST, "resources", "limits", "nvidia.com/gpu:8"), None)],
+        "known-fields",
+        ((*WORKER, *FIRST, "resources", "limits", "nvidia.com/gpu:8"),),
+    ),
+)
+
+
+def _found(fault: Fault) -> Iterator[Finding]:
+    found = [each for manifest in fault.printed() for each in objects(manifest)]
+    checker = Checker(configuration=Configuration(fault.configuration))
+    return checker.check(found, World(found, complete=True))
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=str)
+def test_printed_faults_are_found(fault: Fault) -> None:
+    """A fault of the documents that the checker lets a reader apply once more."""
+    mine = [finding.path for finding in _found(fault) if finding.rule == fault.rule]
+    for place in fault.places:
+        assert any(path[: len(place)] == place for path in mine), f"{show(place)}: only {[show(path) for path in mine]}"
+
+
+def test_the_faults_are_put_back() -> None:
+    """A test that passes on the repaired listing, since the print was never restored."""
+    assert "capabilities" in at(_nccl_job(), (*WORKER, *FIRST))
+    assert sorted(at(_rdma_job(), (*TEMPLATE, *FIRST, "resources"))) == ["args", "command", "limits", "securityContext"]
