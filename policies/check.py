@@ -12,6 +12,8 @@ from policies.rules import RULES
 from policies.values import show
 from policies.world import World
 
+_PREFIXES = {None: "", Doubt.VALUE: "cannot be verified: ", Doubt.LINK: "cannot be verified here: "}
+
 
 @dataclass(frozen=True)
 class _Job:
@@ -57,10 +59,12 @@ class Checker:
             hidden = list(dict.fromkeys(subject.touched))
             remarks = [remark for remark in remarks if not any(overlap(remark.path, value.path) for value in hidden)]
             for value in hidden:
-                message = f"cannot be verified: {show(value.path)} is not known before the update"
+                message = f"{show(value.path)} is not known before the update"
                 yield from self._doubt(job, subject, Remark(message, value.path), Doubt.VALUE)
         for remark in remarks:
-            if not remark.link or world.complete:
+            if remark.unknown:
+                yield from self._doubt(job, subject, remark, Doubt.VALUE)
+            elif not remark.link or world.complete:
                 yield _finding(job.rule, job.severity, subject, remark)
             else:
                 yield from self._doubt(job, subject, remark, Doubt.LINK)
@@ -72,12 +76,11 @@ class Checker:
 
 
 def _finding(rule: AnyRule, severity: Severity, subject: Obj, remark: Remark, doubt: Doubt | None = None) -> Finding:
-    message = f"cannot be verified here: {remark.message}" if doubt is Doubt.LINK else remark.message
     return Finding(
         rule=rule.name,
         severity=severity,
         object=str(subject),
-        message=message,
+        message=f"{_PREFIXES[doubt]}{remark.message}",
         remedy=rule.remedy,
         path=remark.path,
         container=remark.container,

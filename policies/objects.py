@@ -67,6 +67,10 @@ class Part:
         """Say that the other end of the link at `keys` is not among the objects."""
         return Remark(message, (*self.path, *keys), self.container, link=True)
 
+    def unverified(self, message: str, *keys: str | int) -> Remark:
+        """Say that the other end of the link at `keys` is not known before the update."""
+        return Remark(message, (*self.path, *keys), self.container, unknown=True)
+
 
 class Container(Part):
     """One container of a pod: `group` is the list that it stands in."""

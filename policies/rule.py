@@ -26,13 +26,14 @@ class Remark:
     """What a rule says about one object: the message, and the path of the field that it is about.
 
     `container` is the name of the container, empty when it is about the pod or the object as a whole; `link` says that
-    the other end of a link is not among the objects.
+    the other end of a link is not among the objects, `unknown` that it is there and not known before the update.
     """
 
     message: str
     path: Path = ()
     container: str = ""
     link: bool = False
+    unknown: bool = False
 
 
 @dataclass(frozen=True)
