@@ -87,6 +87,8 @@ NODE_FEATURE_DISCOVERY_V1ALPHA1 = Kind(
 SPECIAL_RESOURCE_V1ALPHA1 = Kind(
     "sro.openshift.io", "v1alpha1", "SpecialResource", "specialresources", other_versions=("v1beta1",)
 )
+NIC_CLUSTER_POLICY = Kind("mellanox.com", "v1alpha1", "NicClusterPolicy", "nicclusterpolicies", "Cluster")
+NIC_NODE_POLICY = Kind("mellanox.com", "v1alpha1", "NicNodePolicy", "nicnodepolicies", "Cluster")
 CSI_SCALE_OPERATOR = Kind("csi.ibm.com", "v1", "CSIScaleOperator", "csiscaleoperators")
 
 _REPLICAS: tuple[Path, ...] = (

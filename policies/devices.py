@@ -1,0 +1,77 @@
+"""Which containers ask for devices, and how many pods of a kind a workload makes."""
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from apis.names import GPU_RESOURCE, GPU_SLICE_PREFIXES, RDMA_PREFIX
+from policies.objects import Container, Obj, Pod
+from policies.resources import Request
+from policies.values import whole
+
+RUNNING = "containers"
+_INIT = "initContainers"
+
+
+@lru_cache(maxsize=1024)
+def is_gpu(resource: str) -> bool:
+    """Say whether a resource is a GPU, a shared one or a slice of one."""
+    return resource == GPU_RESOURCE or resource.startswith(GPU_SLICE_PREFIXES)
+
+
+def gpus(container: Container) -> tuple[Request, ...]:
+    """Return the requests of a container for GPUs or slices of them; without those for none."""
+    return tuple(item for item in container.requests if is_gpu(item.resource) and item.count > 0)
+
+
+def rdma(container: Container) -> tuple[Request, ...]:
+    """Return the requests of a container for RDMA devices; without those for none."""
+    return tuple(item for item in container.requests if item.resource.startswith(RDMA_PREFIX) and item.count > 0)
+
+
+def place(item: Request) -> tuple[str, str, str]:
+    """Return where a request stands in its container."""
+    return "resources", "limits" if item.limit is not None else "requests", item.resource
+
+
+def runs_along(container: Container) -> bool:
+    """Say whether a container runs at the same time as the main ones: itself one, or an init container that stays."""
+    return container.group == RUNNING or (container.group == _INIT and container.tree.get("restartPolicy") == "Always")
+
+
+def demand(pod: Pod) -> dict[str, int]:
+    """Return how many of each GPU and RDMA resource one pod takes.
+
+    Those of containers that run together add up; an init container that ends before the others start counts alone.
+    """
+    together: dict[str, int] = {}
+    alone: dict[str, int] = {}
+    for container in pod.containers:
+        for item in (*gpus(container), *rdma(container)):
+            if runs_along(container):
+                together[item.resource] = together.get(item.resource, 0) + item.count
+            else:
+                alone[item.resource] = max(alone.get(item.resource, 0), item.count)
+    return {key: max(together.get(key, 0), alone.get(key, 0)) for key in {*together, *alone}}
+
+
+_COUNTS = {
+    "Job": ("spec", "parallelism"),
+    "CronJob": ("spec", "jobTemplate", "spec", "parallelism"),
+    "Deployment": ("spec", "replicas"),
+    "ReplicaSet": ("spec", "replicas"),
+    "StatefulSet": ("spec", "replicas"),
+}
+
+
+def copies(subject: Obj, pod: Pod) -> int:
+    """Return how many pods a template makes at a time; a DaemonSet's pods depend on the nodes and count as one."""
+    keys = ("spec", "mpiReplicaSpecs", pod.role, "replicas") if pod.role else _COUNTS.get(subject.kind)
+    number = whole(subject.read(*keys)) if keys else None
+    return 1 if number is None else max(number, 0)
+
+
+def each_demand(subject: Obj) -> Iterator[tuple[Pod, dict[str, int]]]:
+    """Yield the pod templates of an object that ask for GPUs or RDMA devices, with what one pod of each takes."""
+    for pod in subject.pods:
+        if found := demand(pod):
+            yield pod, found

@@ -1,0 +1,35 @@
+"""At most one container of a pod asks for GPUs."""
+
+from collections.abc import Iterator
+
+from policies.devices import gpus, place, runs_along
+from policies.findings import Severity
+from policies.objects import Obj
+from policies.rule import Parameters, Remark, Rule
+from policies.world import World
+
+
+def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+    for pod in subject.pods:
+        if len(pod.containers) == 1:
+            continue
+        found = [(each, items) for each in pod.containers if runs_along(each) and (items := gpus(each))]
+        for container, items in found[1:]:
+            yield container.remark(
+                f"asks for {items[0].resource} beside container {found[0][0].name}, which asks for GPUs already",
+                *place(items[0]),
+            )
+
+
+GPU_ONE_CONTAINER = Rule(
+    name="gpu-one-container",
+    what="At most one of the containers that run together in a pod asks for GPUs. "
+    "An init container that ends before the others start does not count.",
+    why="GPUs of a pod that are split between containers cannot reach each other: each container sees its own devices "
+    "only, so NCCL falls back from NVLink to copies through the host, or the ranks hang at ncclCommInitRank.",
+    remedy="Let one container ask for all GPUs of the pod, or make a pod of each container",
+    source="R-4.4-10, P-4",
+    severity=Severity.MANDATORY,
+    parameters=Parameters,
+    examine=_examine,
+)
