@@ -1,0 +1,126 @@
+"""Reading mpirun out of command lines."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from policies.mpi_jobs import gpus_per_process
+from policies.mpirun import Mpirun, calls, commands
+from policies.objects import Container, Obj
+
+LINE = "mpirun -np 16 -bind-to none -x NCCL_DEBUG=INFO -x PATH -mca btl ^openib python main.py -x no"
+
+
+def _container(**fields: Any) -> Container:
+    return Container(Obj({}), (), {"name": "c", **fields}, "containers")
+
+
+def _only(**fields: Any) -> Mpirun:
+    (call,) = calls(_container(**fields))
+    return call
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"command": LINE.split()},
+        {"command": ["mpirun"], "args": LINE.split()[1:]},
+        {"command": ["/bin/sh", "-c", LINE]},
+        {"command": ["/bin/bash", "-e", "-c"], "args": [LINE]},
+        {"command": ["bash", "-euxo", "pipefail", "-c", LINE]},
+        {"command": ["bash", "-lc"], "args": [f"cd /workspace && time {LINE} | tee log; true"]},
+        {"args": ["sh", "-c", "# mpirun -np 3\nset -e\n" + LINE.replace(" -x", " \\\n  -x")]},
+        {"command": ["timeout", "300", "/usr/local/bin/mpirun", *LINE.split()[1:]]},
+    ],
+)
+def test_forms(fields: dict[str, Any]) -> None:
+    """A rule about np that a shell around mpirun silences."""
+    call = _only(**fields)
+    assert call.count == 16
+    assert call.exports["NCCL_DEBUG"][0] == "INFO"
+    assert call.exports["PATH"][0] is None
+    assert call.program[:2] == ("python", "main.py")
+    assert "no" not in call.exports
+
+
+@pytest.mark.parametrize(
+    ("line", "count"),
+    [
+        ("mpirun --np=4 a", 4),
+        ("mpirun -n 4 a", 4),
+        ("mpirun --allow-run-as-root --tag-output -np 4 a", 4),
+        ("mpirun --some-new-flag -np 4 a", 4),
+        ("mpirun -np 1 a : -np 3 b", 4),
+        ("mpirun -np 1 a : b", None),
+        ("mpirun -np $NP a", None),
+        ("mpirun -np '4 ' a", 4),
+        ("mpirun a -np 4", None),
+        ("horovodrun -np 8 -H localhost:8 python x.py", 8),
+        ("mpiexec.hydra -genv NCCL_DEBUG INFO -n 2 a", 2),
+    ],
+)
+def test_counts(line: str, count: int | None) -> None:
+    """A number taken from the program's own options, or one that is missed because of its spelling."""
+    assert _only(command=["sh", "-c", line]).count == count
+
+
+@pytest.mark.parametrize("line", ["which mpirun", "echo mpirun -np 3", "command -v mpirun", "pip install mpi4py"])
+def test_mpirun_that_is_not_started(line: str) -> None:
+    """A finding about words that start nothing."""
+    assert calls(_container(command=["sh", "-c", line])) == ()
+
+
+def test_places() -> None:
+    """A finding at the wrong word, or at none."""
+    call = _only(command=["mpirun", "-np"], args=["4", "a"])
+    assert call.processes is not None
+    assert call.processes.place == ("args", 0)
+
+
+def test_every_command_of_a_script() -> None:
+    """The second of two calls that nobody looks at."""
+    container = _container(command=["sh", "-c", "mpirun -np 1 a && mpirun -np 2 b"])
+    assert [call.count for call in calls(container)] == [1, 2]
+    assert [command[0].text for command in commands(container)] == ["mpirun", "mpirun"]
+
+
+@pytest.mark.parametrize(
+    ("program", "count"),
+    [
+        ("/workspace/other/nccl/all_reduce_perf -b 8 -e 256M -f 2 -g 8", 8),
+        ("all_reduce_perf -t 2 -g 4", 8),
+        ("all_reduce_perf -b 8", 1),
+        ("all_reduce_perf -g $GPUS", None),
+        ("python tf_cnn_benchmarks.py --num_gpus=8", 8),
+        ("python tf_cnn_benchmarks.py --variable_update=horovod", 1),
+        ("python main.py", None),
+        ("python main.py --num_gpus", None),
+    ],
+)
+def test_gpus_of_a_process(program: str, count: int | None) -> None:
+    """One process for eight GPUs, and seven of them idle."""
+    assert gpus_per_process(program.split()) == count
+
+
+@given(
+    st.lists(
+        st.text(alphabet="mpirun -x:=;&|'\"\\\n$()8np", max_size=60)
+        | st.sampled_from(["sh", "-c", "mpirun", "-np", ":", "-x", "-mca"])
+        | st.integers()
+        | st.none(),
+        max_size=12,
+    )
+)
+@settings(max_examples=150, deadline=None)
+def test_garbage(words: list[Any]) -> None:
+    """A manifest that makes the reader raise."""
+    for call in calls(_container(command=words)):
+        assert isinstance(call.program, tuple)
+
+
+def test_bounded() -> None:
+    """A script of a megabyte that holds up the checker."""
+    assert len(calls(_container(command=["sh", "-c", "mpirun -np 1 a;" * 100_000]))) < 3000
+    assert calls(_container(command=["mpirun", *["-x"] * 100_000]))
