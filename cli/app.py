@@ -1,30 +1,58 @@
-"""The command line, put together."""
+"""The command line, put together; a command is imported when it is called, so that none pays for the others."""
 
+import importlib
 import os
 import sys
+from typing import Any, cast
 
 import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_group
 
-from cli.commands import down, env, preview, pulumi, render, sim, status, up
-from cli.console import errors
 from cli.errors import explain
 
 _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
+_COMMANDS: dict[str, dict[str, bool]] = {
+    "up": {},
+    "preview": _PASS_ON,
+    "down": {},
+    "render": {},
+    "status": {},
+    "env": {},
+    "pulumi": _PASS_ON,
+    "sim": {},
+}
+"""Each is a module of `cli.commands`, with a function `command` or, for several commands, a Typer `app`."""
+
+
+class _Commands(TyperGroup):
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> TyperCommand | TyperGroup | None:  # noqa: ARG002
+        if cmd_name not in _COMMANDS:
+            return None
+        module: Any = importlib.import_module(f"cli.commands.{cmd_name}")
+        alone = typer.Typer(callback=_hpc, add_completion=False)
+        if hasattr(module, "app"):
+            alone.add_typer(module.app, name=cmd_name)
+        else:
+            alone.command(cmd_name, context_settings=_COMMANDS[cmd_name])(module.command)
+        return cast("TyperCommand | TyperGroup", get_group(alone).commands[cmd_name])
+
+
+def _hpc() -> None:
+    """Take no options of its own; its presence makes a group of a single command."""
+
 
 app = typer.Typer(
+    cls=_Commands,
     help="Multi-node GPU training on OpenShift: the platform, its policies, and a simulated cluster to try both.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
+    callback=_hpc,
 )
-app.add_typer(sim.app, name="sim")
-app.command("up")(up.command)
-app.command("preview", context_settings=_PASS_ON)(preview.command)
-app.command("down")(down.command)
-app.command("render")(render.command)
-app.command("status")(status.command)
-app.command("env")(env.command)
-app.command("pulumi", context_settings=_PASS_ON)(pulumi.command)
 
 
 def main() -> None:
@@ -32,7 +60,7 @@ def main() -> None:
     try:
         app(prog_name="hpc")
     except KeyboardInterrupt:
-        errors.print("interrupted; run the same command again to go on")
+        typer.echo("interrupted; run the same command again to go on", err=True)
         sys.exit(130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -41,6 +69,6 @@ def main() -> None:
         message = explain(error)
         if message is None:
             raise
-        errors.print("error:", style="bold red", end=" ")
-        errors.print(message, markup=False)
+        typer.secho("error: ", fg=typer.colors.RED, bold=True, nl=False, err=True)
+        typer.echo(message, err=True)
         sys.exit(1)

@@ -2,9 +2,8 @@
 
 import errno
 
-from rendering.manifests import FolderError
-from simulator.errors import SimulatorError
-from stacks.settings import SettingsError
+_FOR_USERS = {"rendering.manifests.FolderError", "simulator.errors.SimulatorError", "stacks.settings.SettingsError"}
+"""By name: the modules take half a second to import, and who raised one of these has done so already."""
 
 
 class Problem(Exception):
@@ -16,7 +15,8 @@ class Problem(Exception):
 
 def explain(error: BaseException) -> str | None:
     """Return the message for an error that a user can act on, or None for a fault of this program."""
-    if isinstance(error, Problem | SettingsError | SimulatorError | FolderError):
+    names = {f"{each.__module__}.{each.__qualname__}" for each in type(error).__mro__}
+    if isinstance(error, Problem) or names & _FOR_USERS:
         return str(error)
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         return f"no space left on the disk ({error.filename or 'while writing'})\nMake room and run the command again."

@@ -9,6 +9,9 @@ import pytest
 
 from cli.errors import Problem, explain
 from cli.places import ROOT
+from rendering.manifests import FolderError
+from simulator.errors import SimulatorError
+from stacks.settings import SettingsError
 
 # Not for the engine's sake: each starts ./hpc, and takes a second for it.
 pytestmark = pytest.mark.engine
@@ -91,6 +94,12 @@ def test_real_cluster_is_not_destroyed_by_accident() -> None:
 def test_errors_say_what_to_do(error: Exception, part: str) -> None:
     """A full disk or a foreign folder that ends in a traceback."""
     assert part in (explain(error) or "")
+
+
+@pytest.mark.parametrize("kind", [FolderError, SettingsError, SimulatorError])
+def test_errors_of_users_are_known_by_name(kind: type[Exception]) -> None:
+    """A class that was renamed or moved, and whose one clear message became a traceback."""
+    assert explain(kind("what to do")) == "what to do"
 
 
 def test_faults_of_the_program_keep_their_traceback() -> None:
