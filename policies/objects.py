@@ -55,6 +55,19 @@ class Part:
         value = self.read(*keys)
         return value if isinstance(value, str) else ""
 
+    def parts(self, *keys: str | int) -> "Iterator[Part]":
+        """Yield the objects of the list below `keys`; what is unknown inside one is noted only when it is read."""
+        place = (*self.path, *keys)
+        for value in self.object.unknown:
+            if len(value.path) <= len(place) + 1 and overlap(value.path, place):
+                self.object.touched.append(value)
+        entries = read(self.tree, *keys)
+        for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+            if isinstance(entry, Mapping):
+                part = Part(self.object, (*place, index), entry)
+                part.container = self.container
+                yield part
+
     def hidden(self, *keys: str | int) -> bool:
         """Say whether something at, below or above `keys` is not known before the update."""
         return any(overlap((*self.path, *keys), value.path) for value in self.object.unknown)

@@ -1,0 +1,36 @@
+"""The named parts of the platform that need the node itself; every other pod does without."""
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from functools import lru_cache
+
+from pydantic import Field
+
+from policies.objects import Obj
+from policies.rule import Parameters
+
+PARTS = (
+    # Offers rdma/<name> at the kubelet's socket and finds the adapters on the host's network (R-3.4.2-5).
+    "DaemonSet kube-system/rdma-shared-dp-ds",
+    # Offers nvidia.com/gpu at the same socket (S-7.2).
+    "DaemonSet kube-system/nvidia-device-plugin-daemonset",
+)
+
+
+class Infrastructure(Parameters):
+    """Which objects are infrastructure."""
+
+    infrastructure: tuple[str, ...] = Field(
+        default=PARTS,
+        description="objects that the rule lets pass, as findings name them, `*` matches any; "
+        "default: the device plugins (source R-3.4.2-5, S-7.2)",
+    )
+
+    def excepts(self, subject: Obj) -> bool:
+        """Say whether an object is infrastructure."""
+        return _matches(str(subject), self.infrastructure)
+
+
+@lru_cache(maxsize=1024)
+def _matches(name: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)

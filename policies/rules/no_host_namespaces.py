@@ -1,0 +1,39 @@
+"""No pod shares the network, the processes, the memory segments or a port of its node."""
+
+from collections.abc import Iterator
+
+from policies.findings import Severity
+from policies.infrastructure import Infrastructure
+from policies.objects import Obj
+from policies.rule import Remark, Rule
+from policies.world import World
+
+_FIELDS = ("hostNetwork", "hostPID", "hostIPC")
+
+
+def _examine(subject: Obj, _: World, parameters: Infrastructure) -> Iterator[Remark]:
+    for pod in subject.pods:
+        shared = [field for field in _FIELDS if pod.read(field) not in (None, False)]
+        if shared and not parameters.excepts(subject):
+            for field in shared:
+                yield pod.remark(f"sets {field}", field)
+        for container in pod.containers:
+            for entry in container.parts("ports"):
+                port = entry.read("hostPort")
+                if port and not parameters.excepts(subject):
+                    yield entry.remark(f"takes port {str(port)[:20]} of its node", "hostPort")
+
+
+NO_HOST_NAMESPACES = Rule(
+    name="no-host-namespaces",
+    what="No pod sets hostNetwork, hostPID or hostIPC, and no container takes a hostPort; "
+    "the named parts of the infrastructure are excepted.",
+    why="A pod on its node's network passes by every network policy and reaches the kubelet; one that sees its node's "
+    "processes can signal them and read their environment. RDMA works without: the device comes with rdma/<name>. An "
+    "ordinary account is refused in any case (Host network is not allowed to be used).",
+    remedy="Delete the field; ask for rdma/<name> for the adapters, and use a Service for a port",
+    source="P-7, R-3.4.2-5, platform-facts 4.1",
+    severity=Severity.MANDATORY,
+    parameters=Infrastructure,
+    examine=_examine,
+)

@@ -1,0 +1,70 @@
+"""No pod and no volume uses a folder of a node."""
+
+import posixpath
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from apis.kinds import KINDS, PERSISTENT_VOLUME, POD
+from policies.findings import Severity
+from policies.infrastructure import Infrastructure
+from policies.objects import Obj, Part
+from policies.rule import Remark, Rule
+from policies.values import Tree, Unknown, read
+from policies.world import World
+
+_HOST_PATH = "hostPath"
+
+
+class NoHostPath(Infrastructure):
+    """Which folders infrastructure may use."""
+
+    paths: tuple[str, ...] = Field(
+        default=("/var/lib/kubelet", "/dev", "/run/cdi", "/var/run/cdi"),
+        description="folders of a node that infrastructure may use, with what is below them "
+        "(source R-3.4.2-5, platform-facts 4.3)",
+    )
+
+    def allows(self, path: str) -> bool:
+        """Say whether a path is one of the folders or below one."""
+        plain = posixpath.normpath(path)
+        return any(plain == folder or plain.startswith(f"{folder.rstrip('/')}/") for folder in self.paths)
+
+
+def _examine(subject: Obj, _: World, parameters: NoHostPath) -> Iterator[Remark]:
+    if subject.kind == PERSISTENT_VOLUME.kind:
+        yield from _volume(subject, ("spec", _HOST_PATH), parameters)
+    for pod in subject.pods:
+        for volume in pod.parts("volumes"):
+            yield from _volume(volume, (_HOST_PATH,), parameters)
+
+
+def _volume(part: Part, place: tuple[str, ...], parameters: NoHostPath) -> Iterator[Remark]:
+    found = read(part.tree, *place)
+    if isinstance(found, Unknown):
+        part.read(*place)  # to note it
+    elif found is not None and not parameters.excepts(part.object):
+        yield part.remark(f"uses {_folder(read(found, 'path'))} of its node", *place)
+    elif found is not None and not parameters.allows(path := part.text(*place, "path")):
+        allowed = ", ".join(parameters.paths)
+        yield part.remark(f"uses {_folder(path)} of its node; infrastructure may use {allowed}", *place, "path")
+
+
+def _folder(path: Tree) -> str:
+    return f"the folder {path[:200]}" if path and isinstance(path, str) else "a folder"
+
+
+NO_HOST_PATH = Rule(
+    name="no-host-path",
+    what="No pod mounts a hostPath and no PersistentVolume is one; the named parts of the infrastructure may mount "
+    "the folders of the kubelet and the devices.",
+    why="A hostPath reaches past the namespace into the node, is another folder on every node, and SELinux denies it "
+    "in an ordinary pod (Permission denied). An ordinary account is refused in any case (hostPath volumes are not "
+    "allowed to be used).",
+    remedy="Use a PersistentVolumeClaim for data and an emptyDir for scratch space",
+    source="E-40, P-7, platform-facts 4.3",
+    severity=Severity.MANDATORY,
+    parameters=NoHostPath,
+    examine=_examine,
+    kinds=(*(kind for kind in KINDS if kind.pod_templates), POD, PERSISTENT_VOLUME),
+)

@@ -1,0 +1,32 @@
+"""No container is privileged."""
+
+from collections.abc import Iterator
+
+from policies.findings import Severity
+from policies.infrastructure import Infrastructure
+from policies.objects import Obj
+from policies.rule import Remark, Rule
+from policies.world import World
+
+_FIELD = ("securityContext", "privileged")
+
+
+def _examine(subject: Obj, _: World, parameters: Infrastructure) -> Iterator[Remark]:
+    for container in subject.containers:
+        # Whatever stands there and is not false counts: a text is for the API server to refuse.
+        if container.read(*_FIELD) not in (None, False) and not parameters.excepts(subject):
+            yield container.remark("is privileged", *_FIELD)
+
+
+NOT_PRIVILEGED = Rule(
+    name="not-privileged",
+    what="No container is privileged, the named parts of the infrastructure excepted.",
+    why="A privileged container is root on its node: every device, the disks and the memory of all other tenants. "
+    "GPUs and RDMA come through device plugins and need none of it. An ordinary account is refused in any case "
+    "(unable to validate against any security context constraint: Privileged containers are not allowed).",
+    remedy="Delete privileged; ask for nvidia.com/gpu and rdma/<name> as limits, and add IPC_LOCK for RDMA",
+    source="E-40, R-1.3, D-5.3, P-7, platform-facts 4.3",
+    severity=Severity.MANDATORY,
+    parameters=Infrastructure,
+    examine=_examine,
+)
