@@ -1,0 +1,58 @@
+"""An image is named by its digest or by a tag that stays where it is."""
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from functools import lru_cache
+
+from pydantic import Field
+
+from policies.findings import Severity
+from policies.images import parse
+from policies.objects import Obj
+from policies.rule import Parameters, Remark, Rule
+from policies.world import World
+
+
+class ImagePinned(Parameters):
+    """What counts as pinned."""
+
+    moving_tags: tuple[str, ...] = Field(
+        default=("latest", "latest-*", "*-latest", "main", "master", "nightly", "edge"),
+        description="patterns of tags that their owners move; * matches any (source E-65, platform-facts 1.7)",
+    )
+    digest_only: bool = Field(default=False, description="whether a tag without a digest is refused, too")
+
+
+def _examine(subject: Obj, _: World, parameters: ImagePinned) -> Iterator[Remark]:
+    for container in subject.containers:
+        reference = container.text("image")
+        if reference and (fault := _fault(reference, parameters.moving_tags, parameters.digest_only)):
+            yield container.remark(fault, "image")
+
+
+@lru_cache(maxsize=4096)
+def _fault(reference: str, moving: tuple[str, ...], digest_only: bool) -> str:
+    image = parse(reference)
+    if image.fault:
+        return f"image {reference[:200]!r} {image.fault}"
+    if image.digest:
+        return ""
+    if not image.tag:
+        return f"image {reference} has neither a digest nor a tag, which means the tag latest"
+    if any(fnmatchcase(image.tag, pattern) for pattern in moving):
+        return f"image {reference} has the tag {image.tag}, which moves"
+    return f"image {reference} has a tag and no digest" if digest_only else ""
+
+
+IMAGE_PINNED = Rule(
+    name="image-pinned",
+    what="Every image is named by a digest, or by a tag that its owner does not move.",
+    why="Workers that pull at different times get different builds under one tag: MPI ends with `mpirun noticed that "
+    "process rank ... exited`, or results cannot be repeated. A tag without content is pulled again at every "
+    "start (imagePullPolicy Always is the default for latest), and an old one may be gone (ErrImagePull).",
+    remedy="Name the image by its digest (name@sha256:...) or by the tag of a release",
+    source="E-39, E-65, P-11, platform-facts 4.3 rule 28",
+    severity=Severity.MANDATORY,
+    parameters=ImagePinned,
+    examine=_examine,
+)
