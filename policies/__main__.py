@@ -7,6 +7,8 @@ with this folder as the working directory; the rules are found from the reposito
 import sys
 from pathlib import Path
 
+# In the place of this folder, whose modules would hide others of the same name.
+sys.path.pop(0)
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from pulumi_policy import PolicyPack

@@ -29,6 +29,8 @@ def plain(value: Tree, unknown: list[Unknown] | None = None, path: Path = ()) ->
 
     What is not known is an `Unknown` in its place, and is added to the list `unknown`.
     """
+    if isinstance(value, Unknown):
+        return _hidden(path, unknown)
     if isinstance(value, str):
         return _hidden(path, unknown) if value in _SENTINELS else value
     if isinstance(value, Mapping):

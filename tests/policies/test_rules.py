@@ -1,4 +1,4 @@
-"""Every rule over every fixture, in the three shapes in which a rule can meet a manifest."""
+"""Every rule over every fixture, in the two shapes in which a rule can meet a manifest."""
 
 from typing import Any
 
@@ -15,10 +15,8 @@ from policies.rules import RULES
 from policies.values import read
 from policies.world import World
 from tests.policies.conftest import Case, cases, findings, rule_named
-from tests.policies.servicer import analyze
 
 CASES = tuple(cases())
-SINGLE = tuple(case for case in CASES if len(case.manifests) == 1 and not rule_named(case.rule).links)
 
 
 def _hold(case: Case, found: list[Finding]) -> None:
@@ -46,21 +44,6 @@ def test_raw(case: Case) -> None:
 def test_through_the_proxy(case: Case) -> None:
     """A rule that works on dicts only, or that lets an unknown value raise and so turns mandatory into advisory."""
     _hold(case, findings(case, unknown_checking_proxy))
-
-
-@pytest.mark.parametrize("case", SINGLE, ids=str)
-def test_through_the_servicer(case: Case) -> None:
-    """A pack that passes in tests and not with the engine: numbers are floats there, and a level can be advisory."""
-    (manifest,) = case.manifests
-    kind, version = manifest["kind"], manifest["apiVersion"]
-    token = f"kubernetes:{version if '/' in version else f'core/{version}'}:{kind}"
-    found = [entry for entry in analyze(token, manifest, {case.rule: case.parameters}) if entry.policyName == case.rule]
-    expect = [each for each in case.expect if "cannot be verified" not in each]
-    assert len(found) == len(expect), [entry.message for entry in found]
-    rule = rule_named(case.rule)
-    for entry, expected in zip(found, expect, strict=True):
-        assert expected in entry.message
-        assert rule.remedy in entry.message
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.expect], ids=str)
@@ -134,21 +117,6 @@ def test_limits_of_a_stack() -> None:
     configuration = {"gpu-limit": {"maximum": 4}}
     assert list(Checker([rule]).check(found, World(found))) == []
     assert len(list(Checker([rule], Configuration(configuration)).check(found, World(found)))) == 1
-    for given, count in (({}, 0), (configuration, 1)):
-        entries = analyze("kubernetes:core/v1:Pod", job, given)
-        assert sum(entry.policyName == "gpu-limit" for entry in entries) == count
-
-
-def test_kind_comes_from_the_token() -> None:
-    """A resource whose inputs leave out kind and version and that no rule recognises for that reason."""
-    inputs = {"spec": {"containers": [{"name": "c", "resources": {"limits": {"rdma/a": 2}}}]}}
-    found = analyze("kubernetes:core/v1:Pod", inputs)
-    assert {entry.policyName for entry in found} >= {"rdma-ipc-lock", "rdma-exactly-one"}
-
-
-def test_other_resources_pass() -> None:
-    """Components and providers, which are no objects of a cluster, must not trip a rule."""
-    assert analyze("hpc:rdma:SharedDevicePlugin", {"spec": {"containers": [{"name": "c"}]}}) == []
 
 
 def test_one_unknown_hides_nothing_else() -> None:
@@ -161,15 +129,6 @@ def test_level_of_doubts() -> None:
     """A stack that wants to be sure before the update, and gets advice only."""
     case = next(case for case in CASES if str(case) == "rdma-ipc-lock/denied/unknown-capabilities")
     assert {finding.severity for finding in findings(case)} == {Severity.ADVISORY}
-    (manifest,) = case.manifests
-    token = "kubernetes:core/v1:Pod"
-    levels = {
-        entry.enforcementLevel
-        for level in ("advisory", "mandatory")
-        for entry in analyze(token, manifest, {"unverified-value": {}}, level)
-        if entry.policyName == "unverified-value"
-    }
-    assert levels == {0, 1}
 
 
 def test_finding_reads_well() -> None:

@@ -1,0 +1,201 @@
+"""The pack through the SDK's own server object: numbers are floats there, and one exception makes a rule advice."""
+
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import pytest
+from pulumi_policy import ResourceValidationPolicy, StackValidationPolicy
+
+from policies.exceptions import RuleException
+from policies.findings import Doubt, Finding
+from policies.pack import policies
+from policies.pack.evaluation import Evaluation
+from policies.pack.objects import as_objects
+from policies.pack.redaction import redact, texts
+from policies.rules import RULES
+from tests.policies.conftest import Case, cases, findings, rule_named, unknowns
+from tests.policies.servicer import STACK, Servicer, token_of, urn
+
+CASES = tuple(cases())
+OBJECTS = tuple(case for case in CASES if not rule_named(case.rule).links and len(case.manifests) == 1)
+LINKS = tuple(case for case in CASES if rule_named(case.rule).links)
+POD = "kubernetes:core/v1:Pod"
+
+
+def _pod(**container: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "x"},
+        "spec": {"containers": [{"name": "c", **container}]},
+    }
+
+
+def _said(found: list[Any], policy: str) -> list[str]:
+    return [entry.message for entry in found if entry.policyName == policy]
+
+
+def _hold(case: Case, said: list[Any], found: list[Finding]) -> None:
+    wanted = sorted(str(finding) for finding in found if finding.doubt is None)
+    assert sorted(message.partition("\n")[2] for message in _said(said, case.rule)) == wanted
+    for doubt in Doubt:
+        places = {(finding.object, finding.message) for finding in found if finding.doubt is doubt}
+        messages = _said(said, doubt)
+        assert all(any(name in each and message in each for each in messages) for name, message in places), messages
+        assert bool(messages) == bool(places)
+
+
+@pytest.mark.parametrize("case", OBJECTS, ids=str)
+def test_object_rules(case: Case) -> None:
+    """A pack that says something else than `./hpc check` on the same object."""
+    (manifest,) = case.manifests
+    servicer = Servicer([rule_named(case.rule)], {case.rule: case.parameters})
+    _hold(case, servicer.analyze(token_of(manifest), manifest), findings(case))
+
+
+@pytest.mark.parametrize("case", LINKS, ids=str)
+def test_link_rules(case: Case) -> None:
+    """A rule about links that runs over one resource at a time, or over a stack that it takes for a part."""
+    configuration = {case.rule: case.parameters, "whole-stack": {"complete": case.complete}}
+    servicer = Servicer([rule_named(case.rule)], configuration)
+    stack = [(token_of(manifest), manifest, f"r{index}") for index, manifest in enumerate(case.manifests)]
+    said = servicer.analyze_stack(stack)
+    _hold(case, said, findings(case))
+    assert all(entry.urn in {urn(token, name) for token, _, name in stack} for entry in said)
+
+
+def test_kind_comes_from_the_token() -> None:
+    """A resource whose inputs leave out kind and version and that no rule recognises for that reason."""
+    inputs = {"spec": {"containers": [{"name": "c", "resources": {"limits": {"rdma/a": 2}}}]}}
+    said = {entry.policyName for entry in Servicer().analyze(POD, inputs)}
+    assert said >= {"rdma-ipc-lock", "rdma-exactly-one"}
+
+
+@pytest.mark.parametrize(
+    "token", ["hpc:rdma:SharedDevicePlugin", "pulumi:providers:kubernetes", "kubernetes:helm.sh/v3:Release"]
+)
+def test_other_resources_pass(token: str) -> None:
+    """Components, providers and charts, which are no objects of a cluster, must not trip a rule."""
+    inputs = {"spec": {"containers": [{"name": "c", "resources": {"limits": {"rdma/a": 2}}}]}}
+    assert Servicer().analyze(token, inputs) == []
+
+
+def test_a_list_is_opened() -> None:
+    """A `List` that carries its items, or an unknown value in one, past the rules."""
+    limits = [{"rdma/a": 3}, {"rdma/a": "<unknown>"}]
+    items = unknowns([_pod(resources={"limits": each}) for each in limits])
+    said = Servicer([rule_named("rdma-exactly-one")]).analyze(
+        "kubernetes:core/v1:List", {"apiVersion": "v1", "kind": "List", "items": items}
+    )
+    assert [entry.policyName for entry in said] == ["rdma-exactly-one", Doubt.VALUE]
+
+
+def test_levels() -> None:
+    """A stack that wants to be sure before the update and gets advice only, or that cannot switch a rule off."""
+    pod = unknowns(_pod(resources={"limits": {"rdma/a": "<unknown>"}}))
+    rules = [rule_named("rdma-exactly-one")]
+    for level in ("advisory", "mandatory"):
+        (said,) = Servicer(rules, {Doubt.VALUE: {}}, level).analyze(POD, pod)
+        assert said.enforcementLevel == {"advisory": 0, "mandatory": 1}[level]
+    for name in (Doubt.VALUE, "rdma-exactly-one"):
+        assert Servicer(rules, {name: {}}, "disabled").analyze(POD, pod) == []
+
+
+def test_one_doubt_for_all_rules_that_share_it() -> None:
+    """A list of the same unknown value once per rule, in which nobody finds the violation."""
+    pod = unknowns(_pod(resources="<unknown>"))
+    names = ["gpu-limit", "rdma-exactly-one"]
+    (said,) = Servicer(map(rule_named, names)).analyze(POD, pod)
+    assert "Pod x: cannot be verified: spec.containers[0].resources is not known before the update" in said.message
+    assert said.message.endswith(f"Rules that need it: {', '.join(names)}")
+
+
+def test_parameters_reach_doubts() -> None:
+    """A doubt of a rule that is switched off, or one request's doubts told in the next."""
+    pod = unknowns(_pod(resources={"limits": {"rdma/a": "<unknown>"}}))
+    servicer = Servicer([rule_named("rdma-exactly-one")])
+    assert [len(servicer.analyze(POD, pod)) for _ in range(3)] == [1, 1, 1]
+    assert servicer.analyze(POD, _pod()) == []
+
+
+def test_configuration_reaches_the_rules() -> None:
+    """A pack configured for smaller machines that still measures against the largest known one."""
+    pod = _pod(resources={"limits": {"nvidia.com/gpu": 8}})
+    rules = [rule_named("gpu-limit")]
+    assert Servicer(rules).analyze(POD, pod) == []
+    assert len(Servicer(rules, {"gpu-limit": {"maximum": 4}}).analyze(POD, pod)) == 1
+
+
+def test_server_fields_are_no_declaration() -> None:
+    """A status, or a field of the server's that a preview does not know, held against whoever declared the object."""
+    pod = unknowns(_pod() | {"status": "<unknown>", "__inputs": {}})
+    pod["metadata"] |= {"managedFields": "<unknown>", "uid": "<unknown>", "resourceVersion": "1"}
+    (subject,) = as_objects(POD, pod, "x", live=True)
+    assert (subject.tree, subject.unknown) == (_pod(), ())
+
+
+def test_patches_are_partial() -> None:
+    """A patch, which has the changed fields only, measured as a whole object."""
+    node = {"metadata": {"name": "n"}, "kind": "Node", "apiVersion": "v1"}
+    (subject,) = as_objects("kubernetes:core/v1:NodePatch", node, "x")
+    assert subject.partial
+    assert subject.kind == "Node"
+
+
+def test_a_link_to_what_is_not_known_yet() -> None:
+    """A link reported as broken since the name at its other end is known only after the update."""
+    evaluation = Evaluation(tuple(as_objects(POD, unknowns({"metadata": {"name": "<unknown>"}}), "x")))
+    assert not evaluation.world.complete
+    assert Evaluation(tuple(as_objects(POD, _pod(), "x"))).world.complete
+
+
+def _exception(expires: date) -> RuleException:
+    return RuleException(rule="rdma-exactly-one", object="Pod *", reason="agreed with nobody", expires=expires)
+
+
+def test_exceptions() -> None:
+    """An exception that only `./hpc check` knows, or one that goes on for ever."""
+    pod = _pod(resources={"limits": {"rdma/a": 2}})
+    rules = [rule_named("rdma-exactly-one")]
+    day = date(2026, 6, 30)
+    until_today = Servicer(rules, exceptions=[_exception(day)], today=day)
+    assert until_today.analyze(POD, pod) == []
+    assert until_today.analyze_stack([(POD, pod, "x")]) == []
+    ended = Servicer(rules, exceptions=[_exception(day)], today=date(2026, 7, 1))
+    (said,) = ended.analyze(POD, pod)
+    assert "its exception ended on 2026-06-30" in said.message
+    (said,) = ended.analyze_stack([(POD, pod, "x")])
+    assert (said.policyName, said.urn) == ("exceptions", urn(STACK[0], STACK[2]))
+
+
+def test_secrets_stay_out_of_messages() -> None:
+    """A password in the log of a pull request, since a message quotes the value that it is about."""
+    secret = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "s"},
+        "data": {"a": "aHVudGVyMg=="},
+        "stringData": {"b": "correct horse", "c": "abc"},
+    }
+    (subject,) = as_objects("kubernetes:core/v1:Secret", secret, "s")
+    finding = findings(next(case for case in CASES if case.expect))[0]
+    for text in ("hunter2", "aHVudGVyMg==", "correct horse"):
+        said = redact(replace(finding, message=f"has {text} in it"), texts([subject]))
+        assert said.message == "has [secret] in it"
+
+
+def test_every_rule_has_its_policy() -> None:
+    """A rule that the pack leaves out, or runs without what it links to."""
+    found = {policy.name: policy for policy in policies(exceptions=())}
+    assert set(found) == {*(rule.name for rule in RULES), *Doubt, "whole-stack", "exceptions"}
+    for rule in RULES:
+        assert isinstance(found[rule.name], StackValidationPolicy if rule.links else ResourceValidationPolicy)
+
+
+def test_schemas_stand_alone() -> None:
+    """A schema with a reference that the engine, which takes properties only, cannot follow."""
+    schemas = Servicer().schemas()
+    for rule in RULES:
+        assert set(schemas[rule.name]) == set(rule.parameters.model_fields)
+    assert "$ref" not in str(schemas)
