@@ -202,16 +202,21 @@ def has_pods(group: str, kind: str) -> bool:
     return (group, kind) in _TEMPLATES
 
 
-def objects(tree: Tree, origin: object = None) -> Iterator[Obj]:
-    """Yield the object of one manifest, or those of a `List`, however deep."""
-    waiting = [tree]
+def items(tree: Tree) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    """Yield the object of one manifest, or those of a `List`, however deep, each with its place in the manifest."""
+    waiting: list[tuple[Path, Tree]] = [((), tree)]
     while waiting:
-        item = waiting.pop()
+        path, item = waiting.pop()
         entries = read(item, "items")
         if isinstance(entries, list) and _text(read(item, "kind")).endswith("List"):
-            waiting.extend(reversed(entries))
+            waiting.extend(((*path, "items", index), entries[index]) for index in reversed(range(len(entries))))
         elif isinstance(item, Mapping):
-            yield Obj(item, origin)
+            yield path, item
+
+
+def objects(tree: Tree, origin: object = None) -> Iterator[Obj]:
+    """Yield the object of one manifest, or those of a `List`, however deep."""
+    return (Obj(item, origin) for _, item in items(tree))
 
 
 def overlap(one: Path, other: Path) -> bool:
