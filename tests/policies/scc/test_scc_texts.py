@@ -1,0 +1,63 @@
+"""Values as Go prints and reads them; every expectation here was printed by Go."""
+
+import pytest
+
+from policies.scc.blocks import Block, InvalidBlock, block
+from policies.scc.messages import invalid, quoted, required
+
+
+@pytest.mark.parametrize(
+    ("written", "start", "end"),
+    [
+        ("1/3", 1, 3),
+        ("1-2", 1, 2),
+        (" 1/ 3", 1, 3),
+        ("1/3,4/5", 1, 3),
+        ("1/3x", 1, 3),
+        ("5/0", 5, 4),
+        ("0/0", 0, 2**32 - 1),
+    ],
+)
+def test_blocks(written: str, start: int, end: int) -> None:
+    """Prevents ids other than those that the plugin reads out of an annotation."""
+    assert block(written) == Block(start, end)
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ("", "EOF"),
+        (" ", "EOF"),
+        ("1", "unexpected EOF"),
+        ("1/", "EOF"),
+        ("/3", "expected integer"),
+        ("a/3", "expected integer"),
+        ("-1/3", "expected integer"),
+        ("+1/2", "expected integer"),
+        ("1 /3", "input does not match format"),
+        ("1\n/3", "input does not match format"),
+        ("99999999999/1", "unsigned integer overflow on token 99999999999"),
+        ("1/99999999999", "unsigned integer overflow on token 99999999999"),
+        (
+            "99999999999999999999999/1",
+            'strconv.ParseUint: parsing "99999999999999999999999": value out of range',
+        ),
+    ],
+)
+def test_broken_blocks(written: str, message: str) -> None:
+    """Prevents a guess where the plugin refuses."""
+    with pytest.raises(InvalidBlock) as caught:
+        block(written)
+    assert str(caught.value) == message
+
+
+def test_quotes() -> None:
+    """Prevents a message that cannot be found in a log, and one that breaks a terminal."""
+    assert quoted('a"\\\x01\x7fü\u200b\U0001f600\u00a0\n') == r'"a\"\\\x01\x7fü\u200b😀\u00a0\n"'
+
+
+def test_values() -> None:
+    """Prevents Python's spelling of a value in OpenShift's words."""
+    shown = [invalid("p", value, "d") for value in (None, True, 5, [1, 2], ["<a>"])]
+    assert shown == [f"p: Invalid value: {value}: d" for value in ("null", "true", "5", "[1,2]", r'["\u003ca\u003e"]')]
+    assert (required("p"), required("p", "d")) == ("p: Required value", "p: Required value: d")
