@@ -1,0 +1,89 @@
+"""A namespace whose pods ask for GPUs has a quota for them that is enough for each of its workloads."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from typing import Any, TypeAlias
+
+from pydantic import Field
+
+from apis.kinds import RESOURCE_QUOTA
+from apis.names import GPU_RESOURCE
+from policies.devices import copies, each_demand
+from policies.findings import Severity
+from policies.objects import Obj
+from policies.rule import Parameters, Remark, Rule
+from policies.values import Unknown, read, whole
+from policies.world import World
+
+_REQUESTS = "requests."
+_Quotas: TypeAlias = Mapping[str, list[tuple[str, Any]]]
+
+
+class GpuQuota(Parameters):
+    """Where no quota is wanted."""
+
+    exempt_namespaces: tuple[str, ...] = Field(
+        default=("kube-*", "openshift-*", "nvidia-*", "gpu-operator*"),
+        description="patterns of namespaces of the infrastructure, whose pods test GPUs; * matches any",
+    )
+
+
+def _examine(subject: Obj, world: World, parameters: GpuQuota) -> Iterator[Remark]:
+    asked: Counter[str] = Counter()
+    for pod, each in each_demand(subject):
+        asked.update({resource: count * copies(subject, pod) for resource, count in each.items()})
+    namespace = subject.namespace
+    if not asked or any(fnmatchcase(namespace, pattern) for pattern in parameters.exempt_namespaces):
+        return
+    subject.read("metadata", "namespace")
+    quotas = world.once(_quotas)[namespace]
+    for resource, count in sorted(asked.items()):
+        yield from _resource(subject, resource, count, quotas)
+
+
+def _resource(subject: Obj, resource: str, count: int, quotas: _Quotas) -> Iterator[Remark]:
+    key = f"{_REQUESTS}{resource}"
+    found = quotas.get(key, [])
+    place = ("metadata", "namespace") if subject.namespace else ("metadata",)
+    if any(isinstance(limit, Unknown) for _, limit in [*found, *quotas.get("", [])]):
+        yield subject.unverified(f"the quota for {resource} is not known before the update", *place)
+    elif not found and resource == GPU_RESOURCE:
+        where = f"namespace {subject.namespace}" if subject.namespace else "its namespace"
+        yield subject.unlinked(f"its pods ask for {resource}, and {where} has no ResourceQuota with {key}", *place)
+    for name, limit in found:
+        number = whole(limit)
+        if number is not None and number < count:
+            yield subject.remark(f"its pods ask for {count} of {resource}, and the quota {name} has {number}", *place)
+
+
+def _quotas(world: World) -> Mapping[str, _Quotas]:
+    """Return by namespace and resource the quotas with their limits; "" has what is unknown as a whole."""
+    found: dict[str, dict[str, list[tuple[str, Any]]]] = defaultdict(lambda: defaultdict(list))
+    for quota in world.of(RESOURCE_QUOTA):
+        hard = read(quota.tree, "spec", "hard")
+        if isinstance(hard, Unknown):
+            found[quota.namespace][""].append((quota.name, hard))
+        # One with scopes holds for some pods only, and which is decided by fields that others may set.
+        elif isinstance(hard, Mapping) and not (set(quota.mapping("spec")) & {"scopes", "scopeSelector"}):
+            for resource, limit in hard.items():
+                found[quota.namespace][str(resource)].append((quota.name, limit))
+    return found
+
+
+GPU_QUOTA = Rule(
+    name="gpu-quota",
+    what=f"A namespace whose pods ask for {GPU_RESOURCE} has a ResourceQuota with requests.{GPU_RESOURCE}, and every "
+    "quota for GPUs or RDMA devices there is enough for each workload by itself.",
+    why="Without a quota one tenant takes every GPU. With one that is too small some workers of a job are refused "
+    "(exceeded quota: gpus, requested: requests.nvidia.com/gpu=8), while the others hold their GPUs and wait. "
+    "A quota for rdma/* is not demanded: a device is shared by as many pods as rdmaHcaMax says, and the quota of GPUs "
+    "bounds the pods.",
+    remedy=f"Give the namespace a ResourceQuota with requests.{GPU_RESOURCE} of at least what its largest workload "
+    "asks for",
+    source="P-13, R-4.4-10",
+    severity=Severity.MANDATORY,
+    parameters=GpuQuota,
+    examine=_examine,
+    links=True,
+)

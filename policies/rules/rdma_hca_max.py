@@ -1,0 +1,69 @@
+"""rdmaHcaMax is enough for all the pods of a node that share a device."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from hardware.profiles import PROFILES
+from policies.device_plugins import KINDS, configuration
+from policies.devices import copies, each_demand, is_gpu
+from policies.findings import Severity
+from policies.objects import Obj
+from policies.rule import Parameters, Remark, Rule
+from policies.world import World
+
+
+class RdmaHcaMax(Parameters):
+    """How many pods share a device."""
+
+    pods_per_node: int = Field(
+        default=max(profile.gpus for profile in PROFILES.values()),
+        gt=0,
+        description="pods with GPUs that one node can hold; default: one per GPU of the largest known machine, since a "
+        "GPU is the smallest unit (source R-4.4-10)",
+    )
+
+
+def _examine(subject: Obj, world: World, parameters: RdmaHcaMax) -> Iterator[Remark]:
+    found = configuration(subject)
+    if found is None:
+        return
+    if found.unknown is not None:
+        subject.touch(found.path)
+    for entry in found.entries:
+        others = world.once(_without_gpus)[entry.resource]
+        needed = parameters.pods_per_node + others
+        if entry.hca_max is not None and 0 <= entry.hca_max < needed:
+            beside = f" and {others} without GPUs" if others else ""
+            yield subject.remark(
+                f"{entry.resource} has rdmaHcaMax {entry.hca_max}, and a node can hold {parameters.pods_per_node} pods "
+                f"with GPUs{beside} that ask for it",
+                *found.path,
+            )
+
+
+def _without_gpus(world: World) -> Counter[str]:
+    """Count the pods that ask for each RDMA resource and for no GPU: all of them may land on one node."""
+    found: Counter[str] = Counter()
+    for subject in world.objects:
+        for pod, asked in each_demand(subject):
+            if not any(is_gpu(resource) for resource in asked):
+                found.update(dict.fromkeys(asked, copies(subject, pod)))
+    return found
+
+
+RDMA_HCA_MAX = Rule(
+    name="rdma-hca-max",
+    what="rdmaHcaMax of each RDMA resource is at least the number of pods on one node that may share the device.",
+    why="rdmaHcaMax is how often a node offers the device. One pod more stays Pending beside idle GPUs: 0/2 nodes are "
+    "available: Insufficient rdma/shared_ib0. On InfiniBand a large number costs nothing (the paper has 100); a RoCE "
+    "port has 128 GIDs, which is why the network operator stops at 63 there.",
+    remedy="Raise rdmaHcaMax to the pods of one node that share the device, to at most 63 on RoCE",
+    source="R-3.4.2-3, platform-facts 1.2 and 4.3 rule 16",
+    severity=Severity.MANDATORY,
+    parameters=RdmaHcaMax,
+    examine=_examine,
+    kinds=KINDS,
+    links=True,
+)

@@ -1,0 +1,50 @@
+"""Every rdma/<name> that a container asks for is one that the device plugin's configuration offers."""
+
+from collections.abc import Iterator
+
+from policies.device_plugins import offers
+from policies.devices import place, rdma
+from policies.findings import Severity
+from policies.objects import Container, Obj
+from policies.rule import Parameters, Remark, Rule
+from policies.world import World
+
+
+def _examine(subject: Obj, world: World, __: Parameters) -> Iterator[Remark]:
+    for container in subject.containers:
+        if container.requests:
+            yield from _container(container, world)
+
+
+def _container(container: Container, world: World) -> Iterator[Remark]:
+    for item in rdma(container):
+        offered = world.once(offers)
+        if item.resource in offered.resources:
+            continue
+        if not offered.given:
+            yield container.unlinked(
+                f"asks for {item.resource}, and no configuration of the RDMA device plugin is there", *place(item)
+            )
+        elif not offered.sure:
+            yield container.unverified(
+                f"the configuration of the RDMA device plugin, from which {item.resource} should come, is not known "
+                "before the update",
+                *place(item),
+            )
+        else:
+            known = ", ".join(sorted(offered.resources)[:10]) or "nothing"
+            yield container.remark(f"asks for {item.resource}, and the RDMA device plugin offers {known}", *place(item))
+
+
+RDMA_OFFERED = Rule(
+    name="rdma-offered",
+    what="Every rdma/<name> that a container asks for comes from an entry of the RDMA device plugin's configuration.",
+    why="A resource that no node has keeps the pod Pending for ever: 0/2 nodes are available: Insufficient "
+    "rdma/shared_ib4. The job is admitted, and nothing says that the name is wrong.",
+    remedy="Ask for a resource that the plugin's configList names (resourcePrefix/resourceName), or add an entry to it",
+    source="R-3.4.2-3, R-3.4.2-6, platform-facts 4.3 rule 16",
+    severity=Severity.MANDATORY,
+    parameters=Parameters,
+    examine=_examine,
+    links=True,
+)

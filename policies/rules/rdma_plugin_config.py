@@ -1,0 +1,35 @@
+"""The configuration of the shared RDMA device plugin is one that the plugin takes."""
+
+from collections.abc import Iterator
+
+from policies.device_plugins import KINDS, configuration
+from policies.findings import Severity
+from policies.objects import Obj
+from policies.rule import Parameters, Remark, Rule
+from policies.world import World
+
+
+def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+    found = configuration(subject)
+    if found is None:
+        return
+    if found.unknown is not None:
+        subject.touch(found.path)
+    for fault in found.faults:
+        yield subject.remark(fault, *found.path)
+
+
+RDMA_PLUGIN_CONFIG = Rule(
+    name="rdma-plugin-config",
+    what="The configuration of the shared RDMA device plugin is valid JSON with one resource per entry: a name of "
+    "letters, digits and _ that no other entry has, rdmaHcaMax, and either selectors or devices.",
+    why="The plugin ends at its start when it cannot read its configuration (CrashLoopBackOff; failed to read config "
+    "file), and no node offers rdma/*: pods stay Pending (Insufficient rdma/shared_ib0). A misspelt key is skipped "
+    "without a word.",
+    remedy="Write configList with resourceName, rdmaHcaMax and selectors (or, for images before v1.1.0, devices) each",
+    source="E-11, E-12, R-3.4.2-3, platform-facts 1.3 and 4.3 rule 16",
+    severity=Severity.MANDATORY,
+    parameters=Parameters,
+    examine=_examine,
+    kinds=KINDS,
+)
