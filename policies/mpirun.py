@@ -22,6 +22,7 @@ _TALKERS = frozenset(
 """Commands that name mpirun without starting it."""
 _LONGEST_SCRIPT = 1 << 15  # characters; shlex takes about 10 ms for them
 _MOST_WORDS = 4096
+_UNREADABLE = "$?"  # stands for a word that is not known yet, and is to a rule like a variable of the shell
 _MOST_DIGITS = 9
 _SEPARATORS = ";&|()\n"
 
@@ -54,20 +55,24 @@ class Mpirun:
 
     `processes` is what -np says, summed over `:` parts, None when it is not said; `per_node` what -npernode says.
     `exports` are the variables of -x with their values, None where the value is the launcher's own.
-    `hosts` says that the call names hosts itself. `program` is what it starts.
+    `hosts` are those that the call itself names, as it writes them. `program` is what it starts.
     """
 
     place: Path
     processes: Word | None = None
     per_node: Word | None = None
     exports: Mapping[str, tuple[str | None, Path]] = field(default_factory=dict)
-    hosts: bool = False
+    hosts: str = ""
     program: tuple[str, ...] = ()
 
     @property
     def count(self) -> int | None:
         """Processes as a number, or None when it is not said or is no number."""
         return number(self.processes.text) if self.processes else None
+
+    def elsewhere(self, here: tuple[str, ...]) -> bool:
+        """Say whether it names a host that is none of `here`."""
+        return any(host.partition(":")[0] not in here for host in self.hosts.split(",") if host)
 
 
 def number(text: str) -> int | None:
@@ -89,10 +94,9 @@ def commands(container: Container) -> Iterator[tuple[Word, ...]]:
 
 def _words(container: Container) -> tuple[tuple[str, Path], ...]:
     return tuple(
-        (text, (group, index))
+        (text if isinstance(text, str) else _UNREADABLE, (group, index))
         for group in ("command", "args")
         for index, text in enumerate(container.entries(group)[:_MOST_WORDS])
-        if isinstance(text, str)
     )
 
 
@@ -166,7 +170,7 @@ class _Reader:
         self._counts: list[Word | None] = []
         self._per_node: Word | None = None
         self._exports: dict[str, tuple[str | None, Path]] = {}
-        self._hosts = False
+        self._hosts = ""
         self._program: tuple[str, ...] = ()
 
     def part(self, words: Sequence[Word]) -> Sequence[Word]:
@@ -204,7 +208,7 @@ class _Reader:
         elif name in _ENVIRONMENT and len(values) > 1:
             self._exports[first.text] = (values[1].text, values[1].place)
         elif name in _HOSTS:
-            self._hosts = True
+            self._hosts = first.text
 
     def result(self) -> Mpirun:
         """Return the call."""

@@ -1,0 +1,64 @@
+"""A job with GPUs says how often it is tried and how long it may take."""
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from apis import mpi_jobs
+from apis.kinds import CRON_JOB, JOB, MPI_JOB_V2BETA1
+from apis.names import GPU_RESOURCE, RDMA_PREFIX
+from policies.findings import Severity
+from policies.objects import Obj
+from policies.rule import Parameters, Remark, Rule
+from policies.values import Path, Unknown, whole
+from policies.world import World
+
+_PLACES: dict[str, Path] = {JOB.kind: ("spec",), CRON_JOB.kind: ("spec", "jobTemplate", "spec")}
+
+
+class MpiBounded(Parameters):
+    """How patient a cluster is."""
+
+    retries: int = Field(default=6, ge=0, description="most retries; default: what Kubernetes takes when none is said")
+
+
+def _examine(subject: Obj, _: World, parameters: MpiBounded) -> Iterator[Remark]:
+    if subject.kind != MPI_JOB_V2BETA1.kind and not _scarce(subject):
+        return
+    place = _PLACES.get(subject.kind) or mpi_jobs.bounds_place(subject.version)
+    retries = subject.read(*place, "backoffLimit")
+    if retries is None:
+        yield subject.remark("does not say how often it is tried again", *place, "backoffLimit")
+    elif not isinstance(retries, Unknown) and not 0 <= (-1 if (count := whole(retries)) is None else count) <= (
+        parameters.retries
+    ):
+        message = f"is tried again {retries!r} times; 0 to {parameters.retries} are wanted"
+        yield subject.remark(message, *place, "backoffLimit")
+    deadline = subject.read(*place, "activeDeadlineSeconds")
+    if deadline is None:
+        yield subject.remark("does not say how long it may take", *place, "activeDeadlineSeconds")
+    elif not isinstance(deadline, Unknown) and (whole(deadline) or 0) <= 0:
+        yield subject.remark(f"may take {deadline!r} seconds", *place, "activeDeadlineSeconds")
+
+
+def _scarce(subject: Obj) -> bool:
+    return any(
+        request.resource == GPU_RESOURCE or request.resource.startswith(RDMA_PREFIX)
+        for container in subject.containers
+        for request in container.requests
+    )
+
+
+MPI_BOUNDED = Rule(
+    name="mpi-bounded",
+    what="An MPIJob, and a Job with GPUs or RDMA devices, sets backoffLimit and activeDeadlineSeconds.",
+    why="A launcher that waits for a worker, or a collective that hangs, holds its GPUs until somebody looks "
+    "(mpi-operator #386, #443); six silent retries hide a failure and cost its time six times.",
+    remedy="Set backoffLimit (0 for a verification) and activeDeadlineSeconds: in spec for a Job and MPIJob v1alpha2, "
+    "in spec.runPolicy for v1 and v2beta1",
+    source="platform-facts 4.3 rule 21",
+    severity=Severity.ADVISORY,
+    parameters=MpiBounded,
+    examine=_examine,
+    kinds=(MPI_JOB_V2BETA1, JOB, CRON_JOB),
+)

@@ -1,0 +1,83 @@
+"""Fields of an MPIJob stand where its API version has them."""
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+
+from apis import mpi_jobs
+from apis.kinds import MPI_JOB_V2BETA1
+from policies.findings import Severity
+from policies.objects import Obj
+from policies.rule import Parameters, Remark, Rule
+from policies.values import Path, Unknown
+from policies.world import World
+
+_SPEC: Path = ("spec",)
+_RUN_POLICY: Path = ("spec", "runPolicy")
+_MOST = 20
+_LONGEST = 40
+
+
+def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+    version = subject.version
+    if version not in mpi_jobs.SPEC:
+        yield subject.remark(
+            f"{subject.api_version} is no version of MPIJob that has an operator; known: {', '.join(mpi_jobs.SPEC)}",
+            "apiVersion",
+        )
+        return
+    yield from islice(_misplaced(subject, version), _MOST)
+    for place in (_SPEC, _RUN_POLICY):
+        for name, allowed in mpi_jobs.VALUES.items():
+            value = subject.read(*place, name)
+            if value is not None and not isinstance(value, Unknown) and value not in tuple(allowed):
+                yield subject.remark(f"{name} {value!r} is not one of {', '.join(sorted(allowed))}", *place, name)
+
+
+def _misplaced(subject: Obj, version: str) -> Iterator[Remark]:
+    spec, policy = mpi_jobs.SPEC[version], mpi_jobs.RUN_POLICY[version]
+    for name in _names(subject.mapping(*_SPEC)):
+        if name not in spec:
+            yield subject.remark(f"{_why(name, version, policy, 'spec.runPolicy')}", *_SPEC, name)
+    if "runPolicy" in spec:
+        for name in _names(subject.mapping(*_RUN_POLICY)):
+            if name not in policy:
+                yield subject.remark(f"{_why(name, version, spec, 'spec')}", *_RUN_POLICY, name)
+    replicas = subject.mapping("spec", "mpiReplicaSpecs")
+    for role in _names(replicas):
+        if role not in ("Launcher", "Worker"):
+            message = f"{role[:_LONGEST]} is no part of an MPIJob, whose parts are Launcher and Worker"
+            yield subject.remark(message, "spec", "mpiReplicaSpecs", role)
+            continue
+        for name in _names(subject.mapping("spec", "mpiReplicaSpecs", role)):
+            if name not in mpi_jobs.REPLICA:
+                message = f"{name[:_LONGEST]} is no field of a {role}: it has {', '.join(sorted(mpi_jobs.REPLICA))}"
+                yield subject.remark(message, "spec", "mpiReplicaSpecs", role, name)
+
+
+def _names(mapping: Mapping[str, object]) -> Iterator[str]:
+    return (name for name in mapping if isinstance(name, str))
+
+
+def _why(name: str, version: str, elsewhere: mpi_jobs.Fields, place: str) -> str:
+    """Say what a field is to this version: moved, of another version, or nothing at all."""
+    if name in elsewhere:
+        return f"{name} stands in {place}.{name} in {version}"
+    others = [other for other in mpi_jobs.SPEC if name in mpi_jobs.SPEC[other] | mpi_jobs.RUN_POLICY[other]]
+    if others:
+        return f"{name} is no field of {version}, only of {', '.join(others)}"
+    former = " but of v1alpha1" if name in mpi_jobs.FORMER else ""
+    return f"{name[:_LONGEST]} is no field of {version}{former}"
+
+
+MPI_FIELDS_OF_VERSION = Rule(
+    name="mpi-fields-of-version",
+    what="Fields of an MPIJob's spec, runPolicy and replicas are those of its API version, with values that it knows.",
+    why="A field in the wrong place is dropped in silence by one API server and refused by another (strict decoding "
+    "error: unknown field spec.cleanPodPolicy). Dropped, the workers keep their GPUs after the job's end.",
+    remedy="Move the field to where this version of MPIJob has it, or move the job to the version that the field is of",
+    source="E-20, platform-facts 1.7",
+    severity=Severity.MANDATORY,
+    parameters=Parameters,
+    examine=_examine,
+    kinds=(MPI_JOB_V2BETA1,),
+)

@@ -1,0 +1,83 @@
+"""mpirun starts as many processes as the workers have slots, or as a single pod has GPUs."""
+
+from collections.abc import Iterator
+
+from policies.findings import Severity
+from policies.mpi_jobs import MpiJobView, gpus, gpus_per_process
+from policies.mpirun import Mpirun, calls, number
+from policies.objects import Container, Obj, Pod
+from policies.rule import Parameters, Remark, Rule
+from policies.world import World
+
+_HERE = ("localhost", "127.0.0.1")
+
+
+def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+    if subject.kind == "MPIJob":
+        yield from _mpi_job(MpiJobView(subject))
+        return
+    for pod in subject.pods:
+        if gpus(pod):
+            yield from _pod(pod)
+
+
+def _mpi_job(job: MpiJobView) -> Iterator[Remark]:
+    workers, slots = job.workers, job.slots
+    for container, call in job.mpiruns:
+        yield from _well_formed(container, call)
+        if workers is None or slots is None:
+            continue
+        started = _started(call, workers)
+        if started is not None and started != workers * slots:
+            yield container.remark(
+                f"mpirun starts {started} processes, and {workers} workers x {slots} slots are {workers * slots}",
+                *_place(call),
+            )
+
+
+def _pod(pod: Pod) -> Iterator[Remark]:
+    for container in pod.containers:
+        for call in calls(container):
+            yield from _well_formed(container, call)
+            own = gpus(pod)
+            each = gpus_per_process(call.program)
+            started = _started(call, 1)
+            if call.elsewhere(_HERE) or own is None or started is None:
+                continue
+            # A program that does not say it may drive all GPUs from one process.
+            if started * (each or 1) != own and not (each is None and started == 1):
+                yield container.remark(
+                    f"mpirun starts {started} processes for {own} GPUs of the pod, {each or 1} per process",
+                    *_place(call),
+                )
+
+
+def _started(call: Mpirun, workers: int) -> int | None:
+    if call.processes is not None:
+        return call.count
+    each = number(call.per_node.text) if call.per_node is not None else None
+    return each * workers if each is not None else None
+
+
+def _place(call: Mpirun) -> tuple[str | int, ...]:
+    word = call.processes or call.per_node
+    return word.place if word is not None else call.place
+
+
+def _well_formed(container: Container, call: Mpirun) -> Iterator[Remark]:
+    word = call.processes
+    if word is not None and not call.count and "$" not in word.text and "`" not in word.text:
+        yield container.remark(f"mpirun -np {word.text!r} is no number of processes", *word.place)
+
+
+MPI_NP = Rule(
+    name="mpi-np",
+    what="mpirun -np is workers x slotsPerWorker; in a single pod, processes x GPUs of each are the pod's GPUs.",
+    why="With more processes than slots mpirun ends with `There are not enough slots available in the system to "
+    "satisfy the slots that were requested`; with fewer, GPUs that the job holds stay idle and nobody notices.",
+    remedy="Set -np to Worker.replicas x slotsPerWorker, or leave it out: mpirun then fills every slot",
+    source="R-4.3-2, B-4.4, B-5.4",
+    severity=Severity.MANDATORY,
+    parameters=Parameters,
+    examine=_examine,
+)

@@ -1,0 +1,84 @@
+"""The kind MPIJob has one definition and one operator, which serve the versions in use."""
+
+from collections.abc import Iterator, Mapping
+
+from apis.kinds import CUSTOM_RESOURCE_DEFINITION, DEPLOYMENT, MPI_JOB_V2BETA1
+from policies.findings import Severity
+from policies.objects import Container, Obj
+from policies.rule import Parameters, Remark, Rule
+from policies.values import Unknown
+from policies.world import World
+
+DEFINITION = f"{MPI_JOB_V2BETA1.plural}.{MPI_JOB_V2BETA1.group}"
+_SCHEME = "enable-scheme"
+
+
+def _examine(subject: Obj, world: World, _: Parameters) -> Iterator[Remark]:
+    if subject.kind == MPI_JOB_V2BETA1.kind:
+        yield from _served(subject, world.once(_definitions))
+        return
+    owners = world.once(_operators if subject.kind == DEPLOYMENT.kind else _definitions)
+    if subject in owners and subject is not owners[0]:
+        yield subject.remark(f"is a second owner of {DEFINITION}, beside {owners[0]}", "metadata", "name")
+
+
+def _definitions(world: World) -> tuple[Obj, ...]:
+    return tuple(found for found in world.of(CUSTOM_RESOURCE_DEFINITION) if found.name == DEFINITION)
+
+
+def _operators(world: World) -> tuple[Obj, ...]:
+    return tuple(found for found in world.of(DEPLOYMENT) if any(_runs_it(each) for each in found.containers))
+
+
+def _runs_it(container: Container) -> bool:
+    repository = container.text("image").partition("@")[0].rpartition("/")[2].partition(":")[0]
+    if repository == "mpi-operator":
+        return True
+    return repository == "training-operator" and _takes_mpi(container)
+
+
+def _takes_mpi(container: Container) -> bool:
+    """Say whether a training operator handles MPIJobs: it does unless its schemes are listed without them."""
+    words = [str(word) for group in ("command", "args") for word in container.entries(group)[:1000]]
+    schemes = []
+    for index, word in enumerate(words):
+        option, equals, value = word.lstrip("-").partition("=")
+        if word.startswith("-") and option == _SCHEME:
+            schemes.append(value if equals else words[index + 1] if index + 1 < len(words) else "")
+    return not schemes or any("mpijob" in scheme.lower() for scheme in schemes)
+
+
+def _served(job: Obj, definitions: tuple[Obj, ...]) -> Iterator[Remark]:
+    if not definitions:
+        return  # it comes with the operator, and another object's rule asks for that
+    versions = {name for found in definitions for name in _versions(found)}
+    if job.version not in versions and not any(found.hidden("spec", "versions") for found in definitions):
+        yield job.remark(
+            f"{job.api_version} is not served by the definition {DEFINITION}, which has {', '.join(sorted(versions))}",
+            "apiVersion",
+        )
+
+
+def _versions(definition: Obj) -> Iterator[str]:
+    for version in definition.entries("spec", "versions"):
+        if isinstance(version, Mapping) and version.get("served") is not False:
+            name = version.get("name")
+            if name is not None and not isinstance(name, Unknown):
+                yield str(name)
+    if single := definition.text("spec", "version"):  # of apiextensions.k8s.io/v1beta1
+        yield single
+
+
+MPI_ONE_CRD_OWNER = Rule(
+    name="mpi-one-crd-owner",
+    what=f"There is one definition {DEFINITION} and one operator for it, and MPIJobs are of a version that it serves.",
+    why="All generations of MPIJob share the name of their definition. Two operators overwrite it in turns, and jobs "
+    'of the other generation stay without pods (no matches for kind "MPIJob" in version "kubeflow.org/v1alpha2").',
+    remedy="Keep one operator and one definition; start a training-operator with --enable-scheme for each other kind",
+    source="E-20, platform-facts 1.7",
+    severity=Severity.MANDATORY,
+    parameters=Parameters,
+    examine=_examine,
+    kinds=(MPI_JOB_V2BETA1, CUSTOM_RESOURCE_DEFINITION, DEPLOYMENT),
+    links=True,
+)

@@ -1,0 +1,47 @@
+"""slotsPerWorker is what the GPUs of a worker can take."""
+
+from collections.abc import Iterator
+
+from apis.kinds import MPI_JOB_V2BETA1
+from policies.findings import Severity
+from policies.mpi_jobs import SLOTS, MpiJobView, gpus_per_process
+from policies.objects import Obj
+from policies.rule import Parameters, Remark, Rule
+from policies.values import Unknown
+from policies.world import World
+
+
+def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+    job = MpiJobView(subject)
+    slots, gpus = job.slots, job.gpus
+    if slots is None:
+        value = subject.read(*SLOTS)
+        if not isinstance(value, Unknown):
+            yield subject.remark(f"slotsPerWorker {value!r} is no number of processes", *SLOTS)
+        return
+    if not gpus:
+        return
+    shares = [gpus_per_process(call.program) for _, call in job.mpiruns]
+    known = [share for share in shares if share]
+    if known:
+        each = max(known)
+        if slots * each != gpus:
+            yield subject.remark(
+                f"{slots} slots x {each} GPUs per process are {slots * each}, and a worker has {gpus}", *SLOTS
+            )
+    elif slots not in (1, gpus):
+        yield subject.remark(f"a worker has {slots} slots for {gpus} GPUs", *SLOTS)
+
+
+MPI_SLOTS = Rule(
+    name="mpi-slots",
+    what="slotsPerWorker is the number of GPUs of a worker, divided by the GPUs that one process drives.",
+    why="More slots than GPUs put two ranks on one GPU (NCCL WARN Duplicate GPU detected); fewer leave GPUs idle that "
+    "the job holds.",
+    remedy="Set slotsPerWorker to the GPUs of a worker; to 1 where one process drives them all (nccl-tests -g)",
+    source="R-4.3-2, R-4.4-6, R-4.5-2",
+    severity=Severity.MANDATORY,
+    parameters=Parameters,
+    examine=_examine,
+    kinds=(MPI_JOB_V2BETA1,),
+)

@@ -1,0 +1,104 @@
+"""An MPIJob that is reached by SSH and does not run as root keeps its keys and its port where its user may use them."""
+
+import re
+from collections.abc import Iterator, Sequence
+from posixpath import basename, normpath
+
+from apis import mpi_jobs
+from apis.kinds import MPI_JOB_V2BETA1
+from policies.findings import Severity
+from policies.mpirun import Word, commands
+from policies.objects import Container, Obj, Pod
+from policies.rule import Parameters, Remark, Rule
+from policies.values import Unknown, whole
+from policies.world import World
+
+_MOUNT = ("spec", "sshAuthMountPath")
+_FIRST_FREE_PORT = 1024
+_PORT = re.compile(r"-p=?(\d{1,5})?\Z|-o(?:port[= ](\d{1,5}))?\Z", re.IGNORECASE)
+_NEEDED = frozenset({"SETUID", "SETGID"})
+
+
+def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+    if subject.version != MPI_JOB_V2BETA1.version:
+        return
+    ordinary = False
+    for pod in subject.pods:
+        first = next((container for container in pod.containers if container.group == "containers"), None)
+        if first is None:
+            continue
+        user = _user(pod, first)
+        if user:
+            ordinary = True
+            yield from _port(first)
+        elif user == 0 and pod.role == "Worker":
+            yield from _capabilities(first)
+    if ordinary:
+        yield from _mount(subject)
+
+
+def _mount(subject: Obj) -> Iterator[Remark]:
+    path = subject.read(*_MOUNT)
+    if path is None:
+        message = f"is not run by root, and its keys lie in {mpi_jobs.SSH_MOUNT}, which only root may read"
+        yield subject.remark(message, *_MOUNT)
+    elif isinstance(path, str) and f"{normpath(path)}/".startswith("/root/"):
+        yield subject.remark(f"is not run by root, and its keys lie in {path}, which only root may read", *_MOUNT)
+
+
+def _user(pod: Pod, container: Container) -> int | None:
+    """Return the user id; 1 for some user who is not root, None when nothing is said."""
+    for part in (container, pod):
+        value = part.read("securityContext", "runAsUser")
+        if value is not None:
+            return None if isinstance(value, Unknown) else whole(value)
+    if any(part.read("securityContext", "runAsNonRoot") is True for part in (container, pod)):
+        return 1
+    return None
+
+
+def _port(container: Container) -> Iterator[Remark]:
+    for command in commands(container):
+        if not any(basename(word.text) == "sshd" for word in command):
+            continue
+        for word, port in _ports(command):
+            if 0 < port < _FIRST_FREE_PORT:
+                yield container.remark(f"sshd listens on port {port}, which only root may use", *word.place)
+
+
+def _ports(command: Sequence[Word]) -> Iterator[tuple[Word, int]]:
+    for index, word in enumerate(command):
+        match = _PORT.match(word.text)
+        if match is None:
+            continue
+        following = (
+            command[index + 1].text.lower().removeprefix("port").lstrip("= ") if index + 1 < len(command) else ""
+        )
+        text = match[1] or match[2] or following
+        if text.isascii() and text.isdigit():
+            yield word, int(text[:6])
+
+
+def _capabilities(container: Container) -> Iterator[Remark]:
+    dropped, added = container.capabilities("drop"), container.capabilities("add")
+    missing = [name for name in sorted(_NEEDED) if {name, "ALL"} & {*dropped} and not {name, "ALL"} & {*added}]
+    if missing:
+        message = f"runs sshd as root without {', '.join(missing)}, by which sshd changes to the session's user"
+        yield container.remark(message, "securityContext", "capabilities", "drop")
+
+
+MPI_SSHD_NOT_ROOT = Rule(
+    name="mpi-sshd-not-root",
+    what="In MPIJob v2beta1, workers that are not root have their SSH keys outside /root and sshd on a port from "
+    f"{_FIRST_FREE_PORT} on; workers that are root keep SETUID and SETGID.",
+    why="The launcher reaches v2beta1 workers by SSH. With keys that the user may not read, or a port that it may not "
+    "open, the launcher fails with `Permission denied (publickey)` or `Connection refused` until its retries are used "
+    "up (mpi-operator #288, #642).",
+    remedy="Set sshAuthMountPath to a folder of the user, e.g. /home/mpiuser/.ssh, and start sshd with a configuration "
+    "and a port of its own (-f, -p 2222)",
+    source="E-16, platform-facts 1.7",
+    severity=Severity.MANDATORY,
+    parameters=Parameters,
+    examine=_examine,
+    kinds=(MPI_JOB_V2BETA1,),
+)
