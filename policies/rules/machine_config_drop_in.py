@@ -1,0 +1,39 @@
+"""A MachineConfig changes a unit by a drop-in and leaves the vendor's file alone."""
+
+from collections.abc import Iterator
+
+from apis.kinds import MACHINE_CONFIG
+from apis.names import MACHINE_CONFIG_ROLE
+from policies.findings import Severity
+from policies.memlock import files
+from policies.objects import Obj
+from policies.rule import Parameters, Remark, Rule
+from policies.world import World
+
+_VENDOR = ("/usr/", "/lib/", "/lib64/", "/bin/", "/sbin/")
+_LABEL = ("metadata", "labels", MACHINE_CONFIG_ROLE)
+
+
+def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+    subject.read("spec", "config", "storage", "files")
+    for place, path in files(subject):
+        if path.startswith(_VENDOR) and not path.startswith("/usr/local/"):
+            yield subject.remark(f"writes {path[:200]}, which belongs to the operating system", *place)
+    if not subject.text(*_LABEL):
+        yield subject.remark(f"has no label {MACHINE_CONFIG_ROLE}", *_LABEL)
+
+
+MACHINE_CONFIG_DROP_IN = Rule(
+    name="machine-config-drop-in",
+    what="A MachineConfig carries the label of its pool, and changes units by drop-ins below /etc, never a file of the "
+    "operating system's own.",
+    why="/usr is read-only on RHCOS, so the node's daemon fails and the pool degrades (read-only file system); on RHEL "
+    "the next update overwrites the file. The paper edits /usr/lib/systemd/system/cri-o.service by hand. "
+    "Without its label a MachineConfig is in no pool and changes nothing.",
+    remedy="Write a drop-in (systemd.units[].dropins) or a file below /etc, and set the label to the pool's name",
+    source="E-19, platform-facts 1.11 and 4.3 rule 30",
+    severity=Severity.MANDATORY,
+    parameters=Parameters,
+    examine=_examine,
+    kinds=(MACHINE_CONFIG,),
+)

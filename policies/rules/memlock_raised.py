@@ -1,0 +1,77 @@
+"""The pool of nodes on which an ordinary user's container uses RDMA has its limit of locked memory lifted."""
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from policies.devices import rdma
+from policies.findings import Severity
+from policies.memlock import EVERY_WORKER, raised
+from policies.objects import Container, Obj, Pod
+from policies.rule import Parameters, Remark, Rule
+from policies.values import whole
+from policies.world import World
+
+_CONTEXT = "securityContext"
+_USER = "runAsUser"
+
+
+class MemlockRaised(Parameters):
+    """Where the containers run."""
+
+    pool: str = Field(
+        default=EVERY_WORKER,
+        min_length=1,
+        description="MachineConfigPool of the nodes with RDMA devices; one for worker counts for every pool "
+        "(source R-3.4.3-8)",
+    )
+
+
+def _examine(subject: Obj, world: World, parameters: MemlockRaised) -> Iterator[Remark]:
+    for pod in subject.pods:
+        for container in pod.containers:
+            if container.requests and rdma(container) and not _is_root(pod, container):
+                yield from _pool(container, world, parameters.pool)
+
+
+def _is_root(pod: Pod, container: Container) -> bool:
+    """Say whether its processes are root's: by its user id, or by a privileged SCC, which leaves the image's user.
+
+    Otherwise OpenShift gives it a user id of the namespace's range.
+    """
+    own, shared = container.read(_CONTEXT, _USER), pod.read(_CONTEXT, _USER)
+    user = whole(own if own is not None else shared)
+    if user is not None:
+        return user == 0
+    return container.read(_CONTEXT, "privileged") is True and container.read(_CONTEXT, "runAsNonRoot") is not True
+
+
+def _pool(container: Container, world: World, pool: str) -> Iterator[Remark]:
+    known = world.once(raised)
+    sure = {known[name] for name in (pool, EVERY_WORKER) if name in known}
+    place = (_CONTEXT, _USER) if container.read(_CONTEXT, _USER) is not None else (_CONTEXT,)
+    if True in sure:
+        return
+    if False in sure:
+        yield container.unverified(f"the MachineConfigs of pool {pool} are not known before the update", *place)
+    else:
+        yield container.unlinked(
+            f"uses RDMA as an ordinary user, and no MachineConfig of pool {pool} lifts the limit of locked memory",
+            *place,
+        )
+
+
+MEMLOCK_RAISED = Rule(
+    name="memlock-raised",
+    what="A container that asks for rdma/* and does not run as root has a MachineConfig for its pool of nodes that "
+    "makes the limit of locked memory infinite.",
+    why="IPC_LOCK is not effective in a process that is not root, so the limit itself decides (8 MiB, 64 KiB on older "
+    "nodes): ib_write_bw ends with `Couldn't allocate MR`, and NCCL falls back to TCP without an error.",
+    remedy="Declare a MachineConfig with the pool's role label and a drop-in for crio.service with "
+    "LimitMEMLOCK=infinity under [Service]",
+    source="E-19, E-19a, R-3.4.3-8, R-3.4.3-9, platform-facts 2 and 4.3 rule 7",
+    severity=Severity.MANDATORY,
+    parameters=MemlockRaised,
+    examine=_examine,
+    links=True,
+)
