@@ -1,0 +1,11 @@
+"""Runs the project's own program; the setting `root` of the project `kit` says where it is."""
+
+import runpy
+import sys
+from pathlib import Path
+
+import pulumi
+
+root = Path(pulumi.Config("kit").require("root"))
+sys.path.insert(0, str(root))
+runpy.run_path(str(root / "__main__.py"))

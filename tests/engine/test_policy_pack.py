@@ -1,0 +1,84 @@
+"""The pack in previews and updates of the real engine."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from policies.findings import Doubt
+from tests.engine import previews
+from tests.engine.kit import Cluster, Outcome, Stack, config_map, thing
+
+pytestmark = pytest.mark.engine
+
+POD = "kubernetes:core/v1:Pod"
+
+
+@pytest.mark.parametrize("name", ["dev", "prod"])
+def test_our_stacks_keep_the_policies(name: str, tmp_path: Path) -> None:
+    """A component of ours that a plain `pulumi preview --policy-pack policies` refuses."""
+    done = previews.stack(name, tmp_path).preview("--policy-pack", str(previews.PACK))
+    assert done.status == 0, done.text
+    assert "hpc@v" in done.text
+    assert "can't run policy" not in done.text
+    assert "[mandatory]" not in done.text
+
+
+def _pod(name: str, **limits: Any) -> dict[str, Any]:
+    container = {
+        "name": "c",
+        "image": f"registry.example.com/tool@sha256:{'0' * 64}",
+        "resources": {"limits": limits},
+        "securityContext": {"capabilities": {"add": ["IPC_LOCK"]}},
+    }
+    fields = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {"containers": [container]},
+    }
+    return thing(name, POD, fields)
+
+
+@pytest.fixture
+def late(empty_stack: Stack, tmp_path: Path) -> Stack:
+    """Give a stack whose objects can hold values that are known only after the first one is made."""
+    copied = empty_stack.copy(tmp_path)
+    copied.use("late.py")
+    return copied
+
+
+def _run(stack: Stack, folder: Path, command: str, **configuration: Any) -> Outcome:
+    file = folder / "configuration.json"
+    wanted = {"all": "disabled", "rdma-exactly-one": "mandatory", Doubt.VALUE: "advisory", **configuration}
+    file.write_text(json.dumps(wanted))
+    arguments = ("--policy-pack", str(previews.PACK), "--policy-pack-config", str(file))
+    return stack.preview(*arguments) if command == "preview" else stack.up(*arguments)
+
+
+def test_an_unknown_value_is_a_doubt_and_hides_nothing(late: Stack, tmp_path: Path) -> None:
+    """A mandatory rule that passes a preview in silence, as the SDK lets it when one value is unknown."""
+    first = config_map("first", "default", {})
+    unknown = _pod("unknown", **{"rdma/a": "<late:2>", "rdma/b": 3})
+    late.configure(first, unknown)
+    refused = _run(late, tmp_path, "preview")
+    assert refused.status != 0
+    assert "limits[rdma/a] is not known before the update" in refused.text
+    assert "asks for rdma/b: 3" in refused.text
+    late.configure(first, _pod("unknown", **{"rdma/a": "<late:2>"}))
+    assert _run(late, tmp_path, "preview").status == 0
+    sure = _run(late, tmp_path, "preview", **{Doubt.VALUE: "mandatory"})
+    assert sure.status != 0
+    assert "Rules that need it: rdma-exactly-one" in sure.text
+
+
+def test_an_update_verifies_what_a_preview_could_not(late: Stack, api: Cluster, namespace: str, tmp_path: Path) -> None:
+    """A doubt at the preview that nobody settles: the object is created all the same."""
+    pod = _pod("late", **{"rdma/a": "<late:2>"})
+    pod["fields"]["metadata"]["namespace"] = namespace
+    late.configure(config_map("first", namespace, {}), pod)
+    refused = _run(late, tmp_path, "up")
+    assert refused.status != 0
+    assert "asks for rdma/a: 2" in refused.text
+    assert api.get(f"/api/v1/namespaces/{namespace}/pods/late") is None
