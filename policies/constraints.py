@@ -1,0 +1,96 @@
+"""What rules read in SecurityContextConstraints, whoever wrote them."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from policies.objects import Obj
+from policies.scc import Release, default_sccs
+from policies.values import Tree
+
+ALLOWED, DEFAULT_ADD, REQUIRED_DROP = "allowedCapabilities", "defaultAddCapabilities", "requiredDropCapabilities"
+HOST_FIELDS = ("allowHostDirVolumePlugin", "allowHostIPC", "allowHostNetwork", "allowHostPID", "allowHostPorts")
+ALL = "ALL"
+# Everybody may bind a port below 1024 by restricted-v2 already.
+_HARMLESS = frozenset({"NET_BIND_SERVICE"})
+_IDENTITY = frozenset({"apiVersion", "kind", "metadata"})
+
+
+def capability(written: str) -> str:
+    """Return a capability in one spelling: CAP_IPC_LOCK and ipc_lock are IPC_LOCK, * is ALL."""
+    name = written.upper().removeprefix("CAP_")
+    return ALL if name == "*" else name
+
+
+def capabilities(scc: Obj, field: str) -> dict[str, int]:
+    """Return the capabilities of a field in one spelling, and where each stands."""
+    found: dict[str, int] = {}
+    for index, name in enumerate(scc.entries(field)):
+        if isinstance(name, str):
+            found.setdefault(capability(name), index)
+    return found
+
+
+def powers(scc: Obj) -> Iterator[str]:
+    """Yield what an SCC gives that `restricted` does not, e.g. `allowedCapabilities IPC_LOCK`."""
+    for field in ("allowPrivilegedContainer", *HOST_FIELDS):
+        if scc.read(field) is True:
+            yield field
+    for field in (DEFAULT_ADD, ALLOWED):
+        names = sorted(capabilities(scc, field).keys() - _HARMLESS)
+        if names:
+            yield f"{field} {', '.join(names)[:200]}"
+    if scc.text("runAsUser", "type") == "RunAsAny":
+        yield "runAsUser RunAsAny"
+
+
+@cache
+def shipped(release: Release) -> Mapping[str, Mapping[str, Any]]:
+    """Return the SCCs that OpenShift ships, by name; not to be changed."""
+    return {scc["metadata"]["name"]: scc for scc in default_sccs(release)}
+
+
+def is_shipped(scc: Obj) -> bool:
+    """Say whether an object is one of OpenShift's own SCCs, unchanged."""
+    releases: tuple[Release, ...] = ("4.4", "current", "upgraded")
+    return any(
+        (base := shipped(release).get(scc.name)) is not None and not differing(scc.tree, base) for release in releases
+    )
+
+
+def differing(scc: Mapping[str, Any], base: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the fields in which two SCCs differ in meaning, sorted; the order of a list has none."""
+    fields = {field for field in (*scc, *base) if field not in _IDENTITY}
+    return tuple(sorted(field for field in fields if meaning(field, scc.get(field)) != meaning(field, base.get(field))))
+
+
+def meaning(field: str, value: Tree) -> object:
+    """Return what a field's value means to OpenShift, a frozenset for a list; null is what the field is without it."""
+    if value is None:
+        return _DEFAULTS.get(field)
+    if field in _CAPABILITIES and isinstance(value, list):
+        value = [capability(name) if isinstance(name, str) else name for name in value]
+    return _plain(value)
+
+
+_CAPABILITIES = (ALLOWED, DEFAULT_ADD, REQUIRED_DROP)
+_LISTS = ("users", "groups", "seccompProfiles", "allowedFlexVolumes", "allowedUnsafeSysctls", "forbiddenSysctls")
+_DEFAULTS: Mapping[str, object] = {
+    **dict.fromkeys((*HOST_FIELDS, "allowPrivilegedContainer", "readOnlyRootFilesystem"), False),
+    **dict.fromkeys((*_CAPABILITIES, *_LISTS), frozenset()),
+    "allowPrivilegeEscalation": True,
+    "priority": 0,
+    "userNamespaceLevel": "AllowHostLevel",
+    "volumes": frozenset({"*"}),
+}
+_DEEPEST = 8
+
+
+def _plain(value: Tree, depth: int = 0) -> object:
+    if depth > _DEEPEST:  # no field of an SCC is
+        return None
+    if isinstance(value, list):
+        return frozenset(_plain(entry, depth + 1) for entry in value)
+    if isinstance(value, Mapping):
+        return frozenset((key, _plain(entry, depth + 1)) for key, entry in value.items() if entry is not None)
+    return value

@@ -1,0 +1,40 @@
+"""No capability of an SCC is both given and taken away."""
+
+from collections.abc import Iterator
+
+from apis.kinds import SECURITY_CONTEXT_CONSTRAINTS
+from policies.constraints import ALL, ALLOWED, DEFAULT_ADD, REQUIRED_DROP, capabilities
+from policies.findings import Severity
+from policies.objects import Obj
+from policies.rule import Parameters, Remark, Rule
+from policies.world import World
+
+
+def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+    dropped = capabilities(subject, REQUIRED_DROP)
+    if not dropped:
+        return
+    for field in (ALLOWED, DEFAULT_ADD):
+        given = capabilities(subject, field)
+        # To drop ALL and give some is how restricted-v2 is made; to give ALL and drop some is refused.
+        if ALL in given:
+            names = ", ".join(dropped)[:200]
+            yield subject.remark(f"gives every capability in {field} and requires {names} to be dropped", REQUIRED_DROP)
+            continue
+        for name in sorted(given.keys() & dropped.keys()):
+            yield subject.remark(f"lists {name} in {field} and in {REQUIRED_DROP}", field, given[name])
+
+
+SCC_CAPABILITIES_DISJOINT = Rule(
+    name="scc-capabilities-disjoint",
+    what="No capability stands both in an SCC's allowedCapabilities or defaultAddCapabilities and in its "
+    "requiredDropCapabilities; an SCC that gives all requires none to be dropped.",
+    why="OpenShift refuses it (capability is listed in allowedCapabilities and requiredDropCapabilities). The CRD does "
+    "not check it, so that a dry run elsewhere passes.",
+    remedy="Keep each capability in one of the lists; drop ALL and allow the few that are needed",
+    source="platform-facts 1.10, platform-facts 4.3",
+    severity=Severity.MANDATORY,
+    parameters=Parameters,
+    examine=_examine,
+    kinds=(SECURITY_CONTEXT_CONSTRAINTS,),
+)

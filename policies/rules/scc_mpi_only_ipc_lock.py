@@ -1,0 +1,99 @@
+"""The SCC for MPI gives what `restricted` gives, and IPC_LOCK to containers that ask for it."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from pydantic import Field
+
+from apis.kinds import SECURITY_CONTEXT_CONSTRAINTS
+from apis.names import IPC_LOCK
+from policies.constraints import (
+    ALL,
+    ALLOWED,
+    DEFAULT_ADD,
+    REQUIRED_DROP,
+    capabilities,
+    capability,
+    differing,
+    meaning,
+    shipped,
+)
+from policies.findings import Severity
+from policies.objects import Obj
+from policies.rule import Parameters, Remark, Rule
+from policies.values import Tree
+from policies.world import World
+
+_USERS = ("users", "groups")
+
+
+class SccMpiOnlyIpcLock(Parameters):
+    """Which SCC is the one for MPI."""
+
+    name: str = Field(default="scc-for-mpi", description="name of the SCC that allows IPC_LOCK (source R-3.4.3-2)")
+
+
+def _examine(subject: Obj, _: World, parameters: SccMpiOnlyIpcLock) -> Iterator[Remark]:
+    if subject.name != parameters.name:
+        return
+    for field in _USERS:
+        if subject.entries(field):
+            yield subject.remark(f"names {field}, who may use it past every RoleBinding", field)
+    added, allowed = capabilities(subject, DEFAULT_ADD), capabilities(subject, ALLOWED)
+    if IPC_LOCK in added:
+        yield subject.remark(f"adds {IPC_LOCK} to every pod that it admits, asked for or not", DEFAULT_ADD)
+    elif IPC_LOCK not in allowed and not (subject.partial and ALLOWED not in subject.tree):
+        yield subject.remark(f"does not allow {IPC_LOCK}", ALLOWED)
+    name, fields = min(_wider(subject), key=lambda found: len(found[1]))
+    for field in fields:
+        value = subject.read(field)
+        shown = "absent" if value is None else str(value)[:100]
+        yield subject.remark(f"differs from {name} in more than {IPC_LOCK}: {field} is {shown}", field)
+
+
+def _wider(subject: Obj) -> Iterator[tuple[str, list[str]]]:
+    """Yield each SCC that is or was called restricted, with the fields that give more than it does."""
+    own = {**subject.tree, **{field: _without_ipc_lock(subject.tree.get(field)) for field in (ALLOWED, DEFAULT_ADD)}}
+    for name, base in (
+        ("restricted of 4.4", shipped("4.4")["restricted"]),
+        ("restricted", shipped("current")["restricted"]),
+        ("restricted-v2", shipped("current")["restricted-v2"]),
+    ):
+        fields = (field for field in differing(own, base) if field in subject.tree or not subject.partial)
+        yield name, [field for field in fields if field not in _USERS and not _tighter(field, own, base)]
+
+
+def _without_ipc_lock(names: Tree) -> Tree:
+    if not isinstance(names, list):
+        return names
+    return [name for name in names if not isinstance(name, str) or capability(name) != IPC_LOCK]
+
+
+def _tighter(field: str, own: Mapping[str, Any], base: Mapping[str, Any]) -> bool:
+    mine, theirs = meaning(field, own.get(field)), meaning(field, base.get(field))
+    return type(mine) is type(theirs) and field in _TIGHTER and _TIGHTER[field](mine, theirs)
+
+
+# The value of a field and that of the base, of the same type -> whether the value gives no more.
+_TIGHTER: Mapping[str, Callable[[Any, Any], bool]] = {
+    "allowPrivilegeEscalation": lambda own, _: own is False,
+    "readOnlyRootFilesystem": lambda own, _: own is True,
+    "volumes": lambda own, base: own <= base,
+    ALLOWED: lambda own, base: own <= base,
+    REQUIRED_DROP: lambda own, base: ALL in own or own >= base,
+}
+
+SCC_MPI_ONLY_IPC_LOCK = Rule(
+    name="scc-mpi-only-ipc-lock",
+    what="scc-for-mpi is `restricted` (or `restricted-v2` of a current release), allows IPC_LOCK besides, and names no "
+    "users and no groups. It may be tighter.",
+    why="Every other difference is given to all users of RDMA, unseen. defaultAddCapabilities adds IPC_LOCK to each "
+    "pod that the SCC admits, also to those that asked for nothing. A user or group in the SCC may use it although no "
+    "RoleBinding says so.",
+    remedy="Copy restricted, write allowedCapabilities: [IPC_LOCK] and leave users and groups empty",
+    source="R-3.4.3-1, R-3.4.3-2, E-13, P-5, platform-facts 0",
+    severity=Severity.MANDATORY,
+    parameters=SccMpiOnlyIpcLock,
+    examine=_examine,
+    kinds=(SECURITY_CONTEXT_CONSTRAINTS,),
+)

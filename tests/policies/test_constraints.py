@@ -1,0 +1,86 @@
+"""The rules on SCCs over SCCs that others wrote, and the comparison that they share."""
+
+import json
+from typing import Any, get_args
+
+import pytest
+
+from policies.check import Checker
+from policies.constraints import differing, shipped
+from policies.findings import Finding
+from policies.objects import Obj
+from policies.scc import Release, default_sccs
+from policies.world import World
+from tests.policies.conftest import rule_named
+from tests.support.recorded import SHARED
+
+CONTENT = ("scc-narrow-groups", "scc-capabilities-disjoint", "scc-known-strategies", "scc-required-keys")
+FILE = SHARED / "sccs" / "default-sccs.json"
+
+
+def _found(sccs: list[dict[str, Any]]) -> list[Finding]:
+    found = [Obj(scc) for scc in sccs]
+    return list(Checker([rule_named(name) for name in CONTENT]).check(found, World(found, complete=True)))
+
+
+@pytest.mark.parametrize("release", get_args(Release))
+def test_what_openshift_ships_passes(release: Release) -> None:
+    """A rule that refuses OpenShift's own SCCs, so that nobody believes it."""
+    assert [str(finding) for finding in _found([*default_sccs(release)])] == []
+
+
+def test_what_vendors_ship() -> None:
+    """A rule that takes an operator's SCC for broken: only the missing keys and the wide groups are true of some."""
+    if not FILE.exists():
+        pytest.skip(f"needs {FILE.name}, beside the checkout")
+    sccs = json.loads(FILE.read_text())["vendor"]
+    assert {finding.rule for finding in _found(sccs)} <= {"scc-narrow-groups"}
+
+
+def test_the_rules_do_find_something_in_them() -> None:
+    """A test above that passes since nothing was examined."""
+    broken = [{**scc, "runAsUser": {"type": "Anybody"}} for scc in default_sccs("current")]
+    assert sum(finding.rule == "scc-known-strategies" for finding in _found(broken)) == len(broken)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("allowedCapabilities", []),
+        ("users", None),
+        ("priority", 0),
+        ("volumes", ["secret", "projected", "persistentVolumeClaim", "emptyDir", "downwardAPI", "configMap"]),
+        ("requiredDropCapabilities", ["CAP_KILL", "MKNOD", "setuid", "SETGID"]),
+        ("fsGroup", {"type": "MustRunAs", "ranges": None}),
+        ("seccompProfiles", []),
+    ],
+)
+def test_spelling_is_no_difference(field: str, value: Any) -> None:
+    """An SCC refused for an empty list where its model has a null."""
+    base = shipped("4.4")["restricted"]
+    assert differing({**base, field: value}, base) == ()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("volumes", None),
+        ("volumes", []),
+        ("allowPrivilegeEscalation", False),
+        ("priority", 1),
+        ("fsGroup", {"type": "RunAsAny"}),
+        ("unheardOf", True),
+    ],
+)
+def test_a_difference_is_seen(field: str, value: Any) -> None:
+    """A null that OpenShift reads as every volume, taken for none."""
+    base = shipped("4.4")["restricted"]
+    assert differing({**base, field: value}, base) == (field,)
+
+
+def test_a_deep_tree_is_no_matter() -> None:
+    """A manifest, nested a million times, that ends the checker."""
+    deep: Any = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert differing({"runAsUser": deep}, {}) == ("runAsUser",)
