@@ -2,9 +2,27 @@
 
 from typing import Any
 
+from policies.rules import RULES
+from stacks.releases import RELEASES
 from stacks.settings import Settings
 
 
 def configuration(settings: Settings) -> dict[str, dict[str, Any]]:
-    """Return the rules' configuration (`policies.configuration`) that holds them to the stack's machines."""
-    return {"gpu-limit": {"maximum": settings.profile.gpus}}
+    """Return the rules' configuration (`policies.configuration`) that holds them to the stack's release and machines.
+
+    A rule with a parameter of a name that is known here gets the stack's value of it.
+    """
+    gpus = settings.profile.gpus
+    named: dict[str, Any] = {
+        "release": settings.release,
+        "kubernetes": RELEASES[settings.release].kubernetes,
+        "pool": settings.machine_config_pool,
+        "gpus_per_node": gpus,
+    }
+    derived = {"gpu-limit": {"maximum": gpus}}
+    return derived | {
+        rule.name: {key: named[key] for key in rule.parameters.model_fields if key in named}
+        | derived.get(rule.name, {})
+        for rule in RULES
+        if named.keys() & rule.parameters.model_fields.keys()
+    }

@@ -14,6 +14,8 @@ class Release:
     """One OpenShift release, as far as the platform depends on it."""
 
     name: ReleaseName
+    kubernetes: str
+    """Minor version of the release's Kubernetes, which decides what the API server serves."""
     node_feature_discovery: Kind
     node_feature_discovery_instance: str
     special_resource: Kind
@@ -24,6 +26,7 @@ class Release:
 RELEASES: dict[ReleaseName, Release] = {
     "4.4": Release(
         name="4.4",
+        kubernetes="1.17",
         node_feature_discovery=kinds.NODE_FEATURE_DISCOVERY_V1ALPHA1,
         node_feature_discovery_instance="nfd-master-server",
         special_resource=kinds.SPECIAL_RESOURCE_V1ALPHA1,
