@@ -17,6 +17,7 @@ _COMMANDS: dict[str, dict[str, bool]] = {
     "preview": _PASS_ON,
     "down": {},
     "render": {},
+    "check": {},
     "status": {},
     "env": {},
     "pulumi": _PASS_ON,

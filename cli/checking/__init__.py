@@ -1,0 +1,1 @@
+"""What `./hpc check` does: files to documents, documents to findings, findings to lines and reports."""

@@ -1,0 +1,144 @@
+"""`./hpc check`: the policies over plain manifests, without an engine and without a cluster."""
+
+import gc
+import io
+import json
+import sys
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from cli.checking.examination import Result, examine
+from cli.checking.reports import REPORTS, Format
+from cli.checking.sources import sources
+from cli.errors import explain
+from policies import exceptions
+from policies.check import Checker
+from policies.configuration import Configuration, ConfigurationError
+from policies.exceptions import ExceptionsError
+from policies.findings import Severity
+from policies.objects import Obj, objects
+from policies.rule import AnyRule
+from policies.rules import RULES
+
+CLEAN, FOUND, UNREADABLE = 0, 1, 2
+
+Files = Annotated[
+    list[str] | None,
+    typer.Option("--file", "-f", help="File, folder (*.yaml, *.yml, *.json below it) or - for standard input."),
+]
+MoreFiles = Annotated[list[str] | None, typer.Argument(metavar="[FILE]...", help="More of them, without -f.")]
+StackOption = Annotated[
+    str | None, typer.Option("--stack", "-s", help="Stack whose machines and objects the files are held against.")
+]
+SeverityOption = Annotated[
+    Severity | None,
+    typer.Option(help="Show no less than this, and fail from this on; default: show all, fail on mandatory."),
+]
+FormatOption = Annotated[Format, typer.Option("--format", help="Form of the report.")]
+CompleteOption = Annotated[
+    bool, typer.Option("--complete", help="The files (and the stack) are all there is: links must end among them.")
+]
+ConfigOption = Annotated[
+    Path | None, typer.Option("--config", help="JSON: levels and parameters of rules, as for the policy pack.")
+]
+ExceptionsOption = Annotated[Path, typer.Option("--exceptions", help="YAML: where a rule does not hold, until when.")]
+RulesOption = Annotated[str | None, typer.Option("--rules", help="Names of the only rules to run, with commas.")]
+
+
+def command(
+    more: MoreFiles = None,
+    file: Files = None,
+    stack: StackOption = None,
+    severity: SeverityOption = None,
+    form: FormatOption = Format.TEXT,
+    *,
+    complete: CompleteOption = False,
+    config: ConfigOption = None,
+    exempt: ExceptionsOption = exceptions.FILE,
+    rules: RulesOption = None,
+) -> None:
+    """Check manifests against the policies: exit status 0 clean, 1 findings, 2 something could not be read."""
+    names = [*(file or ()), *(more or ())]
+    if not names:
+        raise typer.BadParameter("name files, folders or - for standard input", param_hint="-f")
+    gc.disable()  # some ten objects a field, nearly all of which stay: collecting takes a third of the time
+    try:
+        chosen = _chosen(rules)
+        settings, context = _stack(stack)
+        checker = Checker(chosen, Configuration(_merged(settings, _configuration(config))))
+        known = [entry for entry in exceptions.load(exempt) if entry.rule in {rule.name for rule in chosen}]
+    except Exception as error:
+        _refuse(error)
+    result = examine(sources(names), checker, context=context, complete=complete, exempt=known, today=date.today())
+    if severity is Severity.MANDATORY:
+        result.findings = [each for each in result.findings if each.finding.severity is Severity.MANDATORY]
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # for what the terminal's encoding lacks
+    typer.echo(REPORTS[form](result))
+    raise typer.Exit(_status(result, severity or Severity.MANDATORY))
+
+
+def _status(result: Result, least: Severity) -> int:
+    if result.problems:
+        return UNREADABLE
+    failing = {Severity.MANDATORY, least}
+    return FOUND if any(each.finding.severity in failing for each in result.findings) else CLEAN
+
+
+def _chosen(names: str | None) -> tuple[AnyRule, ...]:
+    if names is None:
+        return RULES
+    wanted = {name.strip() for name in names.split(",")}
+    unknown = wanted - {rule.name for rule in RULES}
+    if unknown:
+        known = ", ".join(rule.name for rule in RULES)
+        raise ConfigurationError(f"--rules: no such rule: {', '.join(sorted(unknown))}; known: {known}")
+    return tuple(rule for rule in RULES if rule.name in wanted)
+
+
+def _stack(name: str | None) -> tuple[dict[str, Any], Sequence[Obj]]:
+    """Return the rules' configuration and the objects of a stack."""
+    if name is None:
+        return {}, ()
+    # Imported here: they bring Pulumi, which takes half a second that a check of files alone need not wait.
+    from cli.places import ROOT  # noqa: PLC0415
+    from cli.policy_configuration import configuration  # noqa: PLC0415
+    from rendering.manifests import manifests, registrations  # noqa: PLC0415
+    from stacks.settings import load  # noqa: PLC0415
+
+    rendered = manifests(registrations(name, ROOT))
+    return configuration(load(name, ROOT)), [each for manifest in rendered for each in objects(manifest)]
+
+
+def _configuration(path: Path | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    try:
+        content = json.loads(path.read_text())
+    except (OSError, ValueError, RecursionError) as error:
+        raise ConfigurationError(f"cannot read the configuration in {path}: {error}") from error
+    if not isinstance(content, dict):
+        raise ConfigurationError(f"{path}: an object with the names of rules is wanted")
+    return content
+
+
+def _merged(stack: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """Put what is given over what the stack says, field by field."""
+    both = {**stack, **given}
+    return {
+        name: {**stack[name], **fields} if isinstance(stack.get(name), dict) and isinstance(fields, dict) else fields
+        for name, fields in both.items()
+    }
+
+
+def _refuse(error: Exception) -> NoReturn:
+    """End with what is wrong in the arguments, if it is that."""
+    message = str(error) if isinstance(error, ConfigurationError | ExceptionsError) else explain(error)
+    if message is None:
+        raise error
+    typer.echo(f"error: {message}", err=True)
+    sys.exit(UNREADABLE)
