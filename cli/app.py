@@ -22,6 +22,7 @@ _COMMANDS: dict[str, dict[str, bool]] = {
     "env": {},
     "pulumi": _PASS_ON,
     "sim": {},
+    "scc": {},
 }
 """Each is a module of `cli.commands`, with a function `command` or, for several commands, a Typer `app`."""
 

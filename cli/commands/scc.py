@@ -1,0 +1,116 @@
+"""`./hpc scc`: which SecurityContextConstraints takes a pod, and why others do not."""
+
+import json
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, BinaryIO, NoReturn
+
+import typer
+
+from policies.scc.batch import answers
+
+ADMITTED, REFUSED, UNREADABLE = 0, 1, 2
+
+
+class ReleaseName(StrEnum):
+    """The releases whose SCCs are known."""
+
+    OLD = "4.4"
+    CURRENT = "current"
+    UPGRADED = "upgraded"
+
+
+Files = Annotated[
+    list[str] | None,
+    typer.Option("--file", "-f", help="Pods or workloads, and more as for --sccs: file, folder or -."),
+]
+Namespace = Annotated[str, typer.Option("--namespace", help="Namespace of the pods; default: their own.")]
+Account = Annotated[str, typer.Option("--service-account", help="Account that the pods run as; default: their own.")]
+Sccs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--sccs", help="SCCs, namespaces, RBAC: file or folder; with `restricted` in it, instead of a release's."
+    ),
+]
+Release = Annotated[
+    ReleaseName | None,
+    typer.Option("--release", help="Release whose SCCs are there besides; default: the stack's, current."),
+]
+Asker = Annotated[str, typer.Option("--user", help="Who creates the pods; default: their service account.")]
+Groups = Annotated[list[str] | None, typer.Option("--group", help="Group of the user (several).")]
+Usable = Annotated[list[str] | None, typer.Option("--usable", help="SCC that RBAC grants besides (several).")]
+Annotations = Annotated[list[str] | None, typer.Option("--annotation", help="KEY=VALUE of the namespace (several).")]
+Stack = Annotated[str, typer.Option("--stack", "-s", help="Stack whose SCCs, namespaces and RBAC are there besides.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+Batch = Annotated[str, typer.Option("--batch", help="JSON lines {id, pod, namespace, user, usable, sccs}, or -.")]
+
+app = typer.Typer(help="SCC admission, predicted.", no_args_is_help=True)
+
+
+@app.callback()
+def scc() -> None:
+    """Predict what OpenShift's SCC admission does with a pod."""
+
+
+@app.command()
+def explain(
+    *,
+    file: Files = None,
+    namespace: Namespace = "",
+    account: Account = "",
+    sccs: Sccs = None,
+    release: Release = None,
+    user: Asker = "",
+    group: Groups = None,
+    usable: Usable = None,
+    annotation: Annotations = None,
+    stack: Stack = "",
+    plain: AsJson = False,
+    batch: Batch = "",
+) -> None:
+    """Say which SCC admits a pod and what it fills in, or why none does.
+
+    Exit status 0: all admitted (or all lines answered), 1: a pod is refused, 2: something could not be read.
+    """
+    if batch:
+        if file or sccs or stack:
+            _fail("--batch takes no other files: each line names its own pod, SCCs and namespace")
+        raise typer.Exit(_batch(batch))
+    if not file:
+        _fail("name the pod's file with -f, or the lines' with --batch")
+    from cli.scc import explanation  # noqa: PLC0415 - a batch needs neither YAML nor tables, and starts in half the time
+
+    given = dict(part.partition("=")[::2] for part in annotation or ())
+    wanted = explanation.Wanted(namespace, account, user, tuple(group or ()), given)
+    try:
+        found = explanation.explain(
+            file, sccs or (), wanted, stack=stack, release=release and release.value, usable=usable or ()
+        )
+    except explanation.UNREADABLE as error:
+        _fail(str(error))
+    explanation.show(found, plain=plain)
+    raise typer.Exit(ADMITTED if all(each.verdict.admitted for each in found) else REFUSED)
+
+
+def _batch(name: str) -> int:
+    try:
+        with sys.stdin.buffer if name == "-" else Path(name).open("rb") as lines:
+            return _answer(lines)
+    except OSError as error:
+        _fail(f"{name} cannot be read: {error.strerror}")
+
+
+def _answer(lines: BinaryIO) -> int:
+    status, write = ADMITTED, sys.stdout.write
+    for answer in answers(lines):
+        status = UNREADABLE if "error" in answer else status
+        write(f"{json.dumps(answer)}\n")
+    sys.stdout.flush()
+    return status
+
+
+def _fail(message: str) -> NoReturn:
+    typer.secho("error: ", fg=typer.colors.RED, bold=True, nl=False, err=True)
+    typer.echo(message, err=True)
+    raise typer.Exit(UNREADABLE)

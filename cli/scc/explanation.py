@@ -1,0 +1,64 @@
+"""From files and a stack to verdicts, and to what is printed of them."""
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, get_args
+
+import typer
+
+from cli.scc.cluster import Cluster, Explained
+from cli.scc.files import Unreadable, objects
+from cli.scc.pods import Unknown, Wanted, asked
+from cli.scc.show import as_json, print_tables
+from policies.scc import InvalidPod, Release
+
+__all__ = ["UNREADABLE", "Wanted", "explain", "show"]
+
+UNREADABLE = (Unreadable, Unknown, InvalidPod)
+"""What `explain` raises for input that cannot be judged."""
+
+
+def explain(
+    files: Sequence[str],
+    sccs: Iterable[str],
+    wanted: Wanted,
+    *,
+    stack: str = "",
+    release: str | None = None,
+    usable: Collection[str] = (),
+) -> list[Explained]:
+    """Judge every pod of `files` in the cluster that the files, `sccs` and the stack describe.
+
+    `release` is that of the default SCCs, by default the stack's or the current one. `usable` are SCCs that RBAC grants
+    besides. Raises one of UNREADABLE.
+    """
+    subjects = objects(files)
+    around = [*objects(sccs)]
+    if stack:
+        rendered, stacks_release = _stack(stack)
+        around, release = [*rendered, *around], release or stacks_release
+    cluster = Cluster([*around, *subjects], _release(release), usable)
+    found = [cluster.explain(each) for each in asked(subjects, cluster, wanted)]
+    if not found:
+        raise Unreadable(f"no pod in {', '.join(files)}: name a Pod, or a workload with a pod template")
+    return found
+
+
+def show(found: Sequence[Explained], *, plain: bool) -> None:
+    """Print verdicts: as JSON when `plain`, else as tables."""
+    if plain:
+        typer.echo(json.dumps([as_json(each) for each in found], indent=2))
+        return
+    for each in found:
+        print_tables(each)
+
+
+def _stack(name: str) -> tuple[list[dict[str, Any]], str]:
+    from rendering import manifests  # noqa: PLC0415 - the engine takes half a second to import
+    from stacks import settings  # noqa: PLC0415
+
+    return manifests.manifests(manifests.registrations(name)), settings.load(name, manifests.ROOT).release
+
+
+def _release(name: str | None) -> Release:
+    return next((known for known in get_args(Release) if known == name), "current")

@@ -1,0 +1,34 @@
+"""Objects out of files, for commands that judge them."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from cli.checking.documents import Aliases, NotReadable, documents
+from cli.checking.sources import Source, sources
+from cli.checking.texts import chunks, decode
+from policies.objects import items
+
+
+class Unreadable(Exception):
+    """A file that cannot be read; the message names file and line."""
+
+
+def objects(names: Iterable[str]) -> list[dict[str, Any]]:
+    """Return the objects of files, of folders' files and of standard input (`-`), those of Lists one by one."""
+    return [found for source in sources(names) for found in _objects(source)]
+
+
+def _objects(source: Source) -> Iterable[dict[str, Any]]:
+    if source.problem:
+        raise Unreadable(f"{source.name}: {source.problem}")
+    try:
+        text = decode(source.content)
+    except NotReadable as error:
+        raise Unreadable(f"{source.name}: {error}") from None
+    aliases, scalars = Aliases.of(text), dict[str, Any]()
+    for chunk in chunks(text):
+        try:
+            for document in documents(chunk.text, aliases, scalars):
+                yield from (dict(item) for _, item in items(document.tree))
+        except NotReadable as error:
+            raise Unreadable(f"{source.name}:{chunk.position(error.offset)[0]}: {error}") from None
