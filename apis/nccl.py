@@ -1,6 +1,8 @@
 """How NCCL moves data between nodes, and the environment that asks for it (R-4.3-4)."""
 
+from collections.abc import Callable, Iterator
 from enum import StrEnum
+from functools import partial
 
 
 class Transport(StrEnum):
@@ -22,3 +24,29 @@ class Transport(StrEnum):
             "NCCL_IB_DISABLE": "0" if self.uses_rdma else "1",
             "NCCL_NET_GDR_LEVEL": "1" if self is Transport.GPUDIRECT else "0",
         }
+
+
+NO_GDR = frozenset({"0", "LOC"})
+"""Levels of NCCL_NET_GDR_LEVEL that never use GPUDirect."""
+GDR_LEVELS = NO_GDR | {"1", "2", "3", "4", "5", "PIX", "PXB", "PHB", "SYS"}
+"""What NCCL_NET_GDR_LEVEL may be: numbers are the old spelling, 1 is PIX and from 4 on it is SYS (E-30)."""
+P2P_LEVELS = GDR_LEVELS | {"NVL"}
+"""What NCCL_P2P_LEVEL may be."""
+SWITCH = frozenset({"0", "1"})
+"""What NCCL_IB_DISABLE may be."""
+
+
+def hca_list(value: str) -> Iterator[tuple[str, Callable[[str], bool]]]:
+    """Yield the entries of a NCCL_IB_HCA that names devices, each with a test whether it means a given device.
+
+    An entry is the start of a name, or with `=` in front of the list a whole name, and may have a port: `mlx5_0:1`.
+    """
+    exact = value.startswith("=")
+    for text in value.removeprefix("=").split(","):
+        name = text.strip().partition(":")[0]
+        if name:
+            yield name, partial(str.__eq__, name) if exact else partial(_starts, name)
+
+
+def _starts(name: str, device: str) -> bool:
+    return device.startswith(name)

@@ -1,0 +1,35 @@
+"""Environment variables of containers. What is not known elsewhere in a container's environment is no matter here."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from policies.objects import Container
+from policies.values import Path, Unknown
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One variable with a value of its own; `place` is the value's, relative to the container."""
+
+    name: str
+    value: str
+    place: Path
+
+
+def variables(container: Container, wanted: Callable[[str], Any]) -> Iterator[Variable]:
+    """Yield the variables whose names are `wanted` and whose values are written down as text."""
+    entries = container.tree.get("env")
+    if isinstance(entries, Unknown):
+        container.read("env")
+    if not isinstance(entries, list):
+        return
+    for index, entry in enumerate(entries):
+        if not isinstance(entry, Mapping):
+            container.read("env", index)
+            continue
+        name = entry.get("name")
+        if isinstance(name, str) and wanted(name):
+            value = container.read("env", index, "value")
+            if isinstance(value, str | int | float):
+                yield Variable(name, str(value), ("env", index, "value"))

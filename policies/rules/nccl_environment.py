@@ -1,0 +1,186 @@
+"""What NCCL is told about the network agrees with the RDMA devices that its container asks for."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from apis import nccl
+from apis.names import GPU_RESOURCE, RDMA_PREFIX
+from hardware.profiles import PROFILES
+from policies.environment import variables
+from policies.findings import Severity
+from policies.mpirun import calls
+from policies.objects import Container, Obj, Pod
+from policies.rule import Parameters, Remark, Rule
+from policies.values import Path, whole
+from policies.world import World
+
+_PREFIX = "NCCL_"
+
+
+class NcclEnvironment(Parameters):
+    """What belongs to a platform's devices, and how much its jobs may say."""
+
+    devices: dict[str, str] = Field(
+        default={
+            f"{RDMA_PREFIX}shared_{hca.netdev}": hca.name for profile in PROFILES.values() for hca in profile.hcas
+        },
+        description="verbs device of each RDMA resource; default: of the known hardware profiles (source R-3.4.2-2)",
+    )
+    debug: tuple[str, ...] = Field(
+        default=("VERSION", "WARN", "ABORT", "INFO"),
+        description="levels of NCCL_DEBUG that jobs may set; a verification needs INFO (source R-4.3-3)",
+    )
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """A variable with the container and the field that set it."""
+
+    value: str
+    container: Container
+    place: Path
+
+
+_Settings = dict[str, _Setting]
+
+
+def _examine(subject: Obj, _: World, parameters: NcclEnvironment) -> Iterator[Remark]:
+    if subject.kind == "MPIJob":
+        yield from _mpi_job(subject, parameters)
+        return
+    for container in subject.containers:
+        if settings := _settings(container):
+            yield from _judge(settings, container, parameters)
+
+
+def _mpi_job(subject: Obj, parameters: NcclEnvironment) -> Iterator[Remark]:
+    """Examine the workers' containers, under the variables that the launcher's mpirun hands on to them."""
+    pods = {pod.role: pod for pod in subject.pods}
+    launcher, worker = pods.get("Launcher"), pods.get("Worker")
+    handed_on = _handed_on(launcher) if launcher is not None else {}
+    if worker is None:
+        return
+    for container in worker.containers:
+        settings = {**_settings(container), **handed_on} if container.group == "containers" else _settings(container)
+        if settings:
+            yield from _judge(settings, container, parameters)
+            handed_on = {}  # what the launcher says is told once
+
+
+def _handed_on(launcher: Pod) -> _Settings:
+    found: _Settings = {}
+    for container in launcher.containers:
+        own = _own(container)
+        for call in calls(container):
+            for name, (value, place) in call.exports.items():
+                if not name.startswith(_PREFIX):
+                    continue
+                if value is not None:
+                    found[name] = _Setting(value, container, place)
+                elif name in own:
+                    found[name] = own[name]
+    return found
+
+
+def _settings(container: Container) -> _Settings:
+    """Return a container's own variables, and those of an mpirun that it starts itself."""
+    own = _own(container)
+    for call in calls(container):
+        for name, (value, place) in call.exports.items():
+            if value is not None and name.startswith(_PREFIX):
+                own[name] = _Setting(value, container, place)
+    return own
+
+
+def _own(container: Container) -> _Settings:
+    if "env" not in container.tree:
+        return {}
+    found = variables(container, lambda name: name.startswith(_PREFIX))
+    return {variable.name: _Setting(variable.value, container, variable.place) for variable in found}
+
+
+def _judge(settings: _Settings, container: Container, parameters: NcclEnvironment) -> Iterator[Remark]:
+    yield from _values(settings, parameters)
+    rdma, scarce = _asked(container)
+    if rdma:
+        yield from _with_rdma(settings, container, rdma, parameters)
+    elif not scarce and container.read("securityContext", "privileged") is not True:
+        yield from _without_rdma(settings, container)
+
+
+def _asked(container: Container) -> tuple[list[str], bool]:
+    """Return the RDMA resources, and whether there are others that may be network devices, or are not known."""
+    rdma, others = [], container.hidden("resources")
+    for request in container.requests:
+        if request.resource.startswith(RDMA_PREFIX) and (request.hidden or any(whole(each) for each in request.values)):
+            rdma.append(request.resource)
+        elif "/" in request.resource and request.resource != GPU_RESOURCE:
+            others = True
+    return rdma, others
+
+
+def _values(settings: _Settings, parameters: NcclEnvironment) -> Iterator[Remark]:
+    known = {
+        "NCCL_IB_DISABLE": nccl.SWITCH,
+        "NCCL_NET_GDR_LEVEL": nccl.GDR_LEVELS,
+        "NCCL_P2P_LEVEL": nccl.P2P_LEVELS,
+        "NCCL_DEBUG": frozenset(parameters.debug),
+    }
+    for name, values in known.items():
+        setting = settings.get(name)
+        if setting is not None and setting.value.strip().upper() not in values and "$" not in setting.value:
+            yield _remark(setting, f"{name}={setting.value[:40]} is not one of {', '.join(sorted(values))}")
+
+
+def _with_rdma(
+    settings: _Settings, container: Container, rdma: list[str], parameters: NcclEnvironment
+) -> Iterator[Remark]:
+    disabled = settings.get("NCCL_IB_DISABLE")
+    if disabled is not None and disabled.value.strip() == "1":
+        yield _remark(disabled, f"NCCL_IB_DISABLE=1 turns off what container {container.name} asks for: {rdma[0]}")
+    named = settings.get("NCCL_IB_HCA")
+    if named is None or named.value[:1] == "^" or "$" in named.value:
+        return
+    behind = [parameters.devices[resource] for resource in rdma if resource in parameters.devices]
+    if len(behind) != len(rdma):
+        return  # a resource whose device nobody has told
+    wanted = list(nccl.hca_list(named.value))
+    strangers = [text for text, fits in wanted if not any(fits(device) for device in behind)]
+    if strangers:
+        message = f"NCCL_IB_HCA names {', '.join(strangers)}, and the container has {', '.join(behind)}"
+        yield _remark(named, message)
+    idle = [device for device in behind if not any(fits(device) for _, fits in wanted)]
+    if idle and not strangers:
+        yield _remark(named, f"NCCL_IB_HCA leaves out {', '.join(idle)}, for which the container asks")
+
+
+def _without_rdma(settings: _Settings, container: Container) -> Iterator[Remark]:
+    disabled = settings.get("NCCL_IB_DISABLE")
+    if disabled is not None and disabled.value.strip() == "0":
+        message = f"NCCL_IB_DISABLE=0 wants InfiniBand, and container {container.name} asks for no {RDMA_PREFIX}*"
+        yield _remark(disabled, message)
+    level = settings.get("NCCL_NET_GDR_LEVEL")
+    if level is not None and level.value.strip().upper() in nccl.GDR_LEVELS - nccl.NO_GDR:
+        message = f"NCCL_NET_GDR_LEVEL={level.value} wants GPUDirect, and container {container.name} asks for no "
+        yield _remark(level, f"{message}{RDMA_PREFIX}*")
+
+
+def _remark(setting: _Setting, message: str) -> Remark:
+    return setting.container.remark(message, *setting.place)
+
+
+NCCL_ENVIRONMENT = Rule(
+    name="nccl-environment",
+    what="NCCL_IB_DISABLE, NCCL_IB_HCA and NCCL_NET_GDR_LEVEL agree with the RDMA devices that the container asks for; "
+    "NCCL_DEBUG is not TRACE.",
+    why="NCCL says nothing and takes TCP: the log has NET/Socket where NET/IB/0/GDRDMA was wanted, and small messages "
+    "take thousands of microseconds. TRACE writes more than it computes.",
+    remedy=f"With {RDMA_PREFIX}* set NCCL_IB_DISABLE=0 and name in NCCL_IB_HCA the devices behind those resources, or "
+    "leave it out; without, set NCCL_IB_DISABLE=1 and NCCL_NET_GDR_LEVEL=LOC",
+    source="R-4.3-4, E-30, platform-facts 4.3 rule 22",
+    severity=Severity.MANDATORY,
+    parameters=NcclEnvironment,
+    examine=_examine,
+)

@@ -1,0 +1,33 @@
+"""Pods with GPUs, and pods that want to be tried again, belong to a controller."""
+
+from collections.abc import Iterator
+
+from apis.kinds import POD
+from apis.names import GPU_RESOURCE
+from policies.findings import Severity
+from policies.objects import Obj
+from policies.rule import Parameters, Remark, Rule
+from policies.world import World
+
+
+def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+    if subject.entries("metadata", "ownerReferences") or subject.hidden("metadata", "ownerReferences"):
+        return
+    if any(request.resource == GPU_RESOURCE for container in subject.containers for request in container.requests):
+        yield subject.remark("has GPUs and no controller that makes it again", "kind")
+    elif subject.text("spec", "restartPolicy") == "OnFailure":
+        yield subject.remark("is to end some day, and has no controller that says how often it is tried", "kind")
+
+
+NO_BARE_POD = Rule(
+    name="no-bare-pod",
+    what="A pod with GPUs, or with restartPolicy OnFailure, is made by a Job or another controller.",
+    why="A pod that stands alone is gone when its node is drained or fails, has no bound on its retries and no "
+    "deadline, and leaves no record that it has finished.",
+    remedy="Write it as a batch/v1 Job with backoffLimit and activeDeadlineSeconds",
+    source="E-40",
+    severity=Severity.ADVISORY,
+    parameters=Parameters,
+    examine=_examine,
+    kinds=(POD,),
+)

@@ -1,0 +1,113 @@
+"""Results, models and logs of a job are written to a volume."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from posixpath import normpath
+
+from pydantic import Field
+
+from apis.names import GPU_RESOURCE
+from policies.findings import Severity
+from policies.mpirun import Word, commands
+from policies.objects import Container, Obj, Pod
+from policies.rule import Parameters, Remark, Rule
+from policies.values import Unknown
+from policies.world import World
+
+_KINDS = frozenset(
+    {"result", "results", "model", "log", "logs", "train", "checkpoint", "checkpoints", "ckpt", "output", "out"}
+    | {"save", "summary", "summaries", "export", "tensorboard"}
+)
+_ENDS = ("dir", "directory", "path", "folder")
+_ALONE = frozenset({"checkpoint", "checkpoints", "results", "logdir", "outdir"})
+
+
+class ResultsOnVolume(Parameters):
+    """Where nothing needs to be kept."""
+
+    scratch: tuple[str, ...] = Field(
+        default=("/tmp", "/dev"),  # noqa: S108 - a value of manifests
+        description="folders of which everybody knows that they end with the pod",
+    )
+
+
+def _examine(subject: Obj, _: World, parameters: ResultsOnVolume) -> Iterator[Remark]:
+    if subject.kind == "MPIJob":
+        pods = {pod.role: pod for pod in subject.pods}
+        launcher, worker = pods.get("Launcher"), pods.get("Worker")
+        for container in launcher.containers if launcher is not None else ():
+            # The launcher's command line is the workers' one.
+            yield from _container(container, worker or launcher, parameters.scratch)
+        return
+    for pod in subject.pods:
+        for container in pod.containers:
+            if any(request.resource == GPU_RESOURCE for request in container.requests):
+                yield from _container(container, container, parameters.scratch)
+
+
+def _container(container: Container, writer: Container | Pod | None, scratch: Sequence[str]) -> Iterator[Remark]:
+    seen = set()
+    for command in commands(container):
+        for option, path, word in _paths(command):
+            if path in seen or _below(path, scratch):
+                continue
+            seen.add(path)
+            writers = _writers(writer)
+            if not any(_below(path, _mounts(each)) or each.hidden("volumeMounts") for each in writers):
+                yield container.remark(
+                    f"{option} {path[:80]} is on no volume of the containers that write it", *word.place
+                )
+
+
+def _writers(writer: Container | Pod | None) -> Sequence[Container]:
+    if isinstance(writer, Pod):
+        return [container for container in writer.containers if container.group == "containers"]
+    return [writer] if writer is not None else []
+
+
+def _mounts(container: Container) -> Iterator[str]:
+    for index, entry in enumerate(container.entries("volumeMounts")):
+        path = entry.get("mountPath") if isinstance(entry, Mapping) else None
+        if isinstance(path, str):
+            yield path
+        elif isinstance(path, Unknown):
+            container.read("volumeMounts", index)
+
+
+def _paths(command: Sequence[Word]) -> Iterator[tuple[str, str, Word]]:
+    """Yield the absolute paths of options that name results: the option, the path, the word that has it."""
+    for index, word in enumerate(command):
+        if word.text[:1] != "-":
+            continue
+        option, equals, value = word.text.partition("=")
+        if not _names_results(option):
+            continue
+        holder = word if equals else command[index + 1] if index + 1 < len(command) else None
+        path = value if equals else holder.text if holder is not None else ""
+        if holder is not None and path.startswith("/") and "$" not in path:
+            yield option, normpath(path), holder
+
+
+def _names_results(option: str) -> bool:
+    name = option.lstrip("-").lower().replace("-", "_")
+    if name in _ALONE:
+        return True
+    end = next((end for end in _ENDS if name.endswith(end)), None)
+    return end is not None and name.removesuffix(end).rstrip("_").rpartition("_")[2] in _KINDS
+
+
+def _below(path: str, folders: Sequence[str] | Iterator[str]) -> bool:
+    return any(f"{path}/".startswith(f"{normpath(folder).rstrip('/')}/") for folder in folders)
+
+
+RESULTS_ON_VOLUME = Rule(
+    name="results-on-volume",
+    what="A folder that a GPU job is told to write results, models, checkpoints or logs to lies on a volume of the "
+    "containers that write it.",
+    why="A pod's own file system goes with the pod. The job says Succeeded, and its model is gone; or it ends with "
+    "`Permission denied`, since an ordinary user may not create a folder in /.",
+    remedy="Mount a volume at that folder in the workers, or name a folder below one that is mounted",
+    source="E-54",
+    severity=Severity.MANDATORY,
+    parameters=ResultsOnVolume,
+    examine=_examine,
+)
