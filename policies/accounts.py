@@ -1,0 +1,84 @@
+"""Service accounts among the objects, and the SCCs that they may use."""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+from apis.kinds import (
+    CLUSTER_ROLE,
+    CLUSTER_ROLE_BINDING,
+    MPI_JOB_V1,
+    ROLE,
+    ROLE_BINDING,
+    SECURITY_CONTEXT_CONSTRAINTS,
+    SERVICE_ACCOUNT,
+)
+from policies.constraints import shipped
+from policies.objects import Pod
+from policies.rbac import Rbac
+from policies.scc import USABLE_BY_ALL, Release, User
+from policies.scc.subjects import AUTHENTICATED, named, running_as
+from policies.world import World
+
+DEFAULT = "default"
+ANYBODY = User(name="", groups=(AUTHENTICATED,))
+"""Whoever makes a pod, a controller or a person, with no rights but everybody's."""
+_BUILT_IN_ACCOUNTS = frozenset({DEFAULT, "builder", "deployer"})
+_BUILT_IN_NAMESPACES = frozenset({"default", "openshift"})
+_BUILT_IN_PREFIXES = ("kube-", "openshift-")
+_OWN_LAUNCHER_ACCOUNT = frozenset({"v1alpha2", "v1"})
+
+
+def built_in_namespace(name: str) -> bool:
+    """Say whether a namespace exists on every cluster, or belongs to OpenShift."""
+    return name in _BUILT_IN_NAMESPACES or name.startswith(_BUILT_IN_PREFIXES)
+
+
+def account_of(pod: Pod) -> str:
+    """Return the account under which a pod will run; the operators of 2020 give each launcher one of its own."""
+    owner = pod.object
+    if pod.role == "Launcher" and owner.kind == MPI_JOB_V1.kind and owner.version in _OWN_LAUNCHER_ACCOUNT:
+        return f"{owner.name}-launcher"
+    return pod.service_account
+
+
+def exists(world: World, namespace: str, account: str) -> bool:
+    """Say whether an account is among the objects, or on every cluster."""
+    return account in _BUILT_IN_ACCOUNTS or world.get(SERVICE_ACCOUNT, account, namespace) is not None
+
+
+class Accounts:
+    """Who may use which SCC: `sccs` by name, those that a release ships and those among the objects.
+
+    `uncertain` says that an SCC, a role or a binding has a value that is not known before the update.
+    """
+
+    def __init__(self, world: World, release: Release) -> None:
+        given = world.of(SECURITY_CONTEXT_CONSTRAINTS)
+        found = [each for kind in (ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING) for each in world.of(kind)]
+        self.sccs: dict[str, Mapping[str, Any]] = {**shipped(release), **{each.name: each.tree for each in given}}
+        self.uncertain = any(each.unknown for each in (*given, *found))
+        self._rbac = Rbac(each.tree for each in found)
+        self._everybody = USABLE_BY_ALL[release]
+        self._usable: dict[tuple[str, str], frozenset[str]] = {}
+
+    def usable(self, namespace: str, account: str) -> frozenset[str]:
+        """Return the SCCs that a pod of this account may use, whoever makes it: the account's, and everybody's."""
+        key = namespace, account
+        if key not in self._usable:
+            users = running_as(namespace, account), ANYBODY
+            named_in = {name for name, tree in self.sccs.items() if any(_names(tree, user) for user in users)}
+            by_rbac = (self._rbac.usable(user, namespace, self.sccs) for user in users)
+            self._usable[key] = self._everybody.union(named_in, *by_rbac)
+        return self._usable[key]
+
+
+@cache
+def accounts(release: Release) -> Callable[[World], Accounts]:
+    """Return what `World.once` takes to make the accounts with the SCCs of a release."""
+    return lambda world: Accounts(world, release)
+
+
+def _names(tree: Mapping[str, Any], user: User) -> bool:
+    users, groups = (value if isinstance(value, list) else [] for value in (tree.get("users"), tree.get("groups")))
+    return named(user, users, groups)

@@ -1,0 +1,48 @@
+"""The role and the accounts that a binding names exist."""
+
+from collections.abc import Iterator
+
+from apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING, SERVICE_ACCOUNT
+from policies.accounts import built_in_namespace, exists
+from policies.findings import Severity
+from policies.objects import Obj
+from policies.rule import Parameters, Remark, Rule
+from policies.world import World
+
+# On every cluster; system: is OpenShift's and Kubernetes' own.
+_BUILT_IN = frozenset({"admin", "basic-user", "cluster-admin", "cluster-reader", "edit", "self-provisioner", "view"})
+_BUILT_IN_PREFIX = "system:"
+
+
+def _examine(subject: Obj, world: World, _: Parameters) -> Iterator[Remark]:
+    namespace = subject.text("metadata", "namespace")
+    kind, name = subject.text("roleRef", "kind"), subject.text("roleRef", "name")
+    if kind == CLUSTER_ROLE.kind:
+        known = name in _BUILT_IN or name.startswith(_BUILT_IN_PREFIX) or world.get(CLUSTER_ROLE, name) is not None
+    else:
+        known = kind != ROLE.kind or built_in_namespace(namespace) or world.get(ROLE, name, namespace) is not None
+    if name and not known:
+        where = f" in {namespace}" if kind == ROLE.kind else ""
+        yield subject.unlinked(f"grants the {kind} {name}{where}, which is not among the objects", "roleRef", "name")
+    for entry in subject.parts("subjects"):
+        if entry.text("kind") != SERVICE_ACCOUNT.kind:
+            continue
+        account, home = entry.text("name"), entry.text("namespace")
+        if account and home and not built_in_namespace(home) and not exists(world, home, account):
+            yield entry.unlinked(f"is for the ServiceAccount {home}/{account}, which is not among the objects", "name")
+
+
+BINDING_ENDS_EXIST = Rule(
+    name="binding-ends-exist",
+    what="The role that a binding grants and the service accounts that it grants it to exist.",
+    why="The API server takes a binding to a role or an account that does not exist, and it grants nothing: the job "
+    "fails with `Forbidden: not usable by user or serviceaccount`. Whoever makes an account of that name later has the "
+    "right.",
+    remedy="Correct the name and the namespace, or add the missing object",
+    source="R-3.4.3-5, R-3.4.3-7",
+    severity=Severity.MANDATORY,
+    parameters=Parameters,
+    examine=_examine,
+    kinds=(ROLE_BINDING, CLUSTER_ROLE_BINDING),
+    links=True,
+)

@@ -1,0 +1,76 @@
+"""A binding's roleRef and subjects have the fields that they need."""
+
+from collections.abc import Iterator, Mapping
+
+from apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING, SERVICE_ACCOUNT
+from policies.findings import Severity
+from policies.objects import Obj, Part
+from policies.rbac import GROUP, USER
+from policies.rule import Parameters, Remark, Rule
+from policies.world import World
+
+_REFERENCE = ("apiGroup", "kind", "name")
+_ROLES: Mapping[str, tuple[str, ...]] = {
+    ROLE_BINDING.kind: (ROLE.kind, CLUSTER_ROLE.kind),
+    CLUSTER_ROLE_BINDING.kind: (CLUSTER_ROLE.kind,),
+}
+_SUBJECTS = (SERVICE_ACCOUNT.kind, USER, GROUP)
+
+
+def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+    if not (subject.partial and "roleRef" not in subject.tree):
+        yield from _reference(subject)
+    for entry in subject.parts("subjects"):
+        yield from _subject(entry)
+
+
+def _reference(binding: Obj) -> Iterator[Remark]:
+    place = "roleRef"
+    reference = binding.mapping(place)
+    if not reference:
+        yield binding.remark(f"has no {place}", place)
+        return
+    for field in _REFERENCE:
+        if not reference.get(field):
+            yield binding.remark(f"has a {place} without {field}", place, field)
+    for field in sorted(reference.keys() - _REFERENCE, key=str):
+        if reference[field] is not None:
+            yield binding.remark(f"has {str(field)[:60]} in its {place}, which has no such field", place, field)
+    kind, group, known = reference.get("kind"), reference.get("apiGroup"), _ROLES[binding.kind]
+    if kind and kind not in known:
+        yield binding.remark(f"refers to the kind {str(kind)[:60]}; known: {', '.join(known)}", place, "kind")
+    if group and group != ROLE.group:
+        yield binding.remark(f"refers to the API group {str(group)[:60]}; roles are in {ROLE.group}", place, "apiGroup")
+
+
+def _subject(entry: Part) -> Iterator[Remark]:
+    kind, group = entry.read("kind"), entry.read("apiGroup")
+    if not entry.read("name"):
+        yield entry.remark("has a subject without name", "name")
+    if kind not in _SUBJECTS:
+        said = f"of the kind {str(kind)[:60]}" if kind else "without kind"
+        yield entry.remark(f"has a subject {said}; known: {', '.join(_SUBJECTS)}", "kind")
+    elif kind == SERVICE_ACCOUNT.kind:
+        if group:
+            yield entry.remark(f"has a {kind} with the API group {str(group)[:60]}, which is empty for it", "apiGroup")
+        if not entry.read("namespace"):
+            yield entry.remark(f"has a {kind} without namespace", "namespace")
+    elif group != ROLE.group:
+        said = f"with the API group {str(group)[:60]}" if group else "without apiGroup"
+        yield entry.remark(f"has a {kind} {said}; it is {ROLE.group}", "apiGroup")
+
+
+RBAC_WELL_FORMED = Rule(
+    name="rbac-well-formed",
+    what="A binding's roleRef has apiGroup, kind and name and nothing else; its subjects have kind and name, a "
+    "ServiceAccount its namespace, a User or Group the API group.",
+    why="A field of the old authorization.openshift.io, or a namespace in roleRef, is dropped or refused "
+    '(strict decoding error: unknown field "roleRef.namespace"), and a subject without namespace binds nobody: the job '
+    "fails with `Forbidden: not usable by user or serviceaccount`.",
+    remedy="Write roleRef: {apiGroup, kind, name} and subjects: [{kind: ServiceAccount, name, namespace}]",
+    source="E-14, R-3.4.3-5, platform-facts 4.3",
+    severity=Severity.MANDATORY,
+    parameters=Parameters,
+    examine=_examine,
+    kinds=(ROLE_BINDING, CLUSTER_ROLE_BINDING),
+)

@@ -1,0 +1,70 @@
+"""A pod with RDMA runs under an account that may use an SCC with IPC_LOCK."""
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from apis.names import IPC_LOCK, RDMA_PREFIX
+from policies.accounts import DEFAULT, Accounts, account_of, accounts, built_in_namespace, exists
+from policies.constraints import ALL, ALLOWED, DEFAULT_ADD, capability
+from policies.findings import Severity
+from policies.objects import Obj, Pod
+from policies.rule import Parameters, Remark, Rule
+from policies.scc import Release
+from policies.world import World
+
+_ACCOUNT = "serviceAccountName"
+
+
+class RdmaAccount(Parameters):
+    """Whose SCCs there are besides those among the objects."""
+
+    release: Release = Field(
+        default="current", description="OpenShift release whose own SCCs exist (source platform-facts 1.10)"
+    )
+
+
+def _examine(subject: Obj, world: World, parameters: RdmaAccount) -> Iterator[Remark]:
+    for pod in subject.pods:
+        if any(item.resource.startswith(RDMA_PREFIX) for container in pod.containers for item in container.requests):
+            yield from _pod(pod, world, world.once(accounts(parameters.release)))
+
+
+def _pod(pod: Pod, world: World, known: Accounts) -> Iterator[Remark]:
+    namespace, account = pod.object.text("metadata", "namespace"), account_of(pod)
+    if account == DEFAULT:
+        yield pod.remark("asks for RDMA under the account default, which every other pod has too", _ACCOUNT)
+        return
+    missing = pod.unverified if known.uncertain else pod.unlinked
+    if not namespace:
+        if not pod.hidden(_ACCOUNT):
+            yield pod.unlinked(f"names no namespace, and so not whose account {account} it is", _ACCOUNT)
+    elif not exists(world, namespace, account) and not built_in_namespace(namespace):
+        yield pod.unlinked(f"runs under ServiceAccount {namespace}/{account}, which is not among the objects", _ACCOUNT)
+    else:
+        usable = known.usable(namespace, account)
+        if not any(_allows(known, name) for name in usable):
+            may = f"{', '.join(sorted(usable))[:200]} only" if usable else "none"
+            yield missing(f"runs under {account}, which may use no SCC that allows {IPC_LOCK} ({may})", _ACCOUNT)
+
+
+def _allows(known: Accounts, name: str) -> bool:
+    lists = (known.sccs[name].get(field) for field in (ALLOWED, DEFAULT_ADD))
+    entries = (entry for names in lists if isinstance(names, list) for entry in names if isinstance(entry, str))
+    return any(capability(entry) in (IPC_LOCK, ALL) for entry in entries)
+
+
+RDMA_ACCOUNT = Rule(
+    name="rdma-account",
+    what="A pod that asks for rdma/<name> runs under a service account of its own, which exists and may use an SCC "
+    "that allows IPC_LOCK.",
+    why="The pod adds IPC_LOCK, and no SCC that everybody may use allows that. Its controller cannot create it "
+    "(unable to validate against any security context constraint: capability may not be added), and the job hangs "
+    "with no pod to look at.",
+    remedy="Name the tenant's account mpi in serviceAccountName, and bind it to a Role that may use scc-for-mpi",
+    source="R-3.4.3-3, R-3.4.3-6, R-3.4.3-7, E-26, P-1, platform-facts 4.3",
+    severity=Severity.MANDATORY,
+    parameters=RdmaAccount,
+    examine=_examine,
+    links=True,
+)

@@ -1,0 +1,56 @@
+"""A role that lets its subjects use an SCC lets them do that alone, and names the SCC."""
+
+from collections.abc import Iterator
+
+from apis.kinds import CLUSTER_ROLE, ROLE, SECURITY_CONTEXT_CONSTRAINTS
+from policies.findings import Severity
+from policies.objects import Obj, Part
+from policies.rbac import EVERY, USE
+from policies.rule import Parameters, Remark, Rule
+from policies.world import World
+
+_FIELDS = (("apiGroups", SECURITY_CONTEXT_CONSTRAINTS.group), ("resources", SECURITY_CONTEXT_CONSTRAINTS.plural))
+_READING = frozenset({"get", "list", "watch"})
+
+
+def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+    for rule in subject.parts("rules"):
+        if all(wanted in (found := rule.entries(field)) or EVERY in found for field, wanted in _FIELDS):
+            yield from _rule(rule)
+
+
+def _rule(rule: Part) -> Iterator[Remark]:
+    verbs = [str(verb) for verb in rule.entries("verbs")]
+    if _READING.issuperset(verbs):
+        return
+    for field, _ in _FIELDS:
+        if EVERY in rule.entries(field):
+            yield rule.remark(f"lets its subjects {_list(verbs)} SCCs through a wildcard in {field}", field)
+    others = [verb for verb in verbs if verb != USE]
+    if others:
+        yield rule.remark(f"lets its subjects {_list(others)} SCCs, not only {USE} one", "verbs")
+    names = rule.entries("resourceNames")
+    if not names and not rule.hidden("resourceNames"):
+        yield rule.remark("names no SCC, and so grants all of them, privileged too", "resourceNames")
+    elif EVERY in names:
+        yield rule.remark("names the SCC *, which grants nothing: a resource name is no pattern", "resourceNames")
+
+
+def _list(verbs: list[str]) -> str:
+    return "do everything with" if EVERY in verbs else ", ".join(verbs)[:100]
+
+
+ROLE_NAMES_ITS_SCC = Rule(
+    name="role-names-its-scc",
+    what="A Role or ClusterRole on securitycontextconstraints has the verb use alone, names the SCCs in resourceNames, "
+    "and has no wildcard that takes them in. Reading them is free.",
+    why="Without resourceNames, or through a wildcard, the account may use `privileged` and is root on every node. "
+    "With create, update or patch it writes its own SCC.",
+    remedy="Write apiGroups: [security.openshift.io], resources: [securitycontextconstraints], verbs: [use] and the "
+    "SCC's name in resourceNames, in a rule of its own",
+    source="R-3.4.3-4, E-13, platform-facts 4.3",
+    severity=Severity.MANDATORY,
+    parameters=Parameters,
+    examine=_examine,
+    kinds=(ROLE, CLUSTER_ROLE),
+)

@@ -1,0 +1,75 @@
+"""Exactly the tenants' MPI accounts may use the SCC for MPI."""
+
+from collections.abc import Iterator, Mapping
+
+from pydantic import Field
+
+from apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING, SERVICE_ACCOUNT
+from policies.findings import Severity
+from policies.objects import Obj
+from policies.rbac import Grant, Rbac
+from policies.rule import Parameters, Remark, Rule
+from policies.world import World
+
+_RBAC = (ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING)
+
+
+class SccMpiSubjects(Parameters):
+    """Which SCC, and whose."""
+
+    scc: str = Field(default="scc-for-mpi", description="name of the SCC that allows IPC_LOCK (R-3.4.3-2)")
+    account: str = Field(default="mpi", description="service account of each tenant that may use it (R-3.4.3-3)")
+
+
+class _Grants:
+    """Every binding that lets somebody use an SCC, by the binding's tree."""
+
+    def __init__(self, world: World) -> None:
+        found = [each for kind in _RBAC for each in world.of(kind)]
+        self.rbac = Rbac(each.tree for each in found)
+        self.uncertain = any(each.unknown for each in found)
+        self.by_binding: Mapping[int, Grant] = {id(grant.binding): grant for grant in self.rbac.grants}
+
+
+def _examine(subject: Obj, world: World, parameters: SccMpiSubjects) -> Iterator[Remark]:
+    grants = world.once(_Grants)
+    if subject.kind == SERVICE_ACCOUNT.kind:
+        if subject.name == parameters.account:
+            yield from _tenant(subject, grants, parameters)
+        return
+    grant = grants.by_binding.get(id(subject.tree))
+    if grant is None or not grant.covers(parameters.scc):
+        return
+    home = grant.namespace
+    for found in grant.subjects:
+        says = f"lets {found} use {parameters.scc}"
+        if not home:
+            yield subject.remark(f"{says} in every namespace", "subjects", found.index)
+        elif (found.kind, found.name, found.namespace) != (SERVICE_ACCOUNT.kind, parameters.account, home):
+            only = f"{SERVICE_ACCOUNT.kind} {home}/{parameters.account}"
+            yield subject.remark(f"{says} for pods of {home}; only {only} may", "subjects", found.index)
+
+
+def _tenant(account: Obj, grants: _Grants, parameters: SccMpiSubjects) -> Iterator[Remark]:
+    namespace = account.text("metadata", "namespace")
+    name = f"system:serviceaccount:{namespace}:{parameters.account}"
+    if namespace and not any(found.key[1] == name for _, found in grants.rbac.users(parameters.scc, namespace)):
+        missing = account.unverified if grants.uncertain else account.unlinked
+        yield missing(f"may not use {parameters.scc}, since no binding of {namespace} says so", "metadata", "name")
+
+
+SCC_MPI_SUBJECTS = Rule(
+    name="scc-mpi-subjects",
+    what="The service account mpi of each tenant, and nobody else, may use scc-for-mpi, by a RoleBinding in the "
+    "tenant's own namespace.",
+    why="A binding to a group, a user or another namespace gives IPC_LOCK to pods that nobody planned for. A tenant "
+    "that was forgotten finds its jobs refused (unable to validate against any security context constraint: "
+    'capability may not be added, provider "scc-for-mpi": Forbidden: not usable by user or serviceaccount).',
+    remedy="Bind a Role with the verb use on the SCC to ServiceAccount mpi in each tenant's namespace, and to no other",
+    source="R-3.4.3-5, R-3.4.3-7, E-13, P-5, platform-facts 4.3",
+    severity=Severity.MANDATORY,
+    parameters=SccMpiSubjects,
+    examine=_examine,
+    kinds=(ROLE_BINDING, CLUSTER_ROLE_BINDING, SERVICE_ACCOUNT),
+    links=True,
+)
