@@ -7,9 +7,9 @@ from typing import Any
 from apis.kinds import NAMESPACE, SECURITY_CONTEXT_CONSTRAINTS
 from policies.objects import Obj
 from policies.rbac import Rbac
-from policies.scc import USABLE_BY_ALL, Namespace, Release, User, Verdict, admit, default_sccs, order
+from policies.scc import USABLE_BY_ALL, Namespace, Release, User, Verdict, admit, default_sccs, order, running_as
 from policies.scc.stored import stored
-from policies.scc.subjects import AUTHENTICATED, running_as
+from policies.scc.subjects import AUTHENTICATED
 
 _ALWAYS_THERE = "restricted"
 """An SCC that every cluster has: files that hold it are a cluster's SCCs, others are some to add."""

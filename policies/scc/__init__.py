@@ -11,7 +11,7 @@ from policies.scc.admission import (
 )
 from policies.scc.defaults import USABLE_BY_ALL, Release, default_sccs
 from policies.scc.reading import InvalidPod
-from policies.scc.subjects import Namespace, User, service_account
+from policies.scc.subjects import Namespace, User, running_as, service_account
 
 __all__ = [
     "REQUIRED_ANNOTATION",
@@ -27,5 +27,6 @@ __all__ = [
     "admit",
     "default_sccs",
     "order",
+    "running_as",
     "service_account",
 ]

@@ -153,13 +153,17 @@ def _prepared(seen: Pod, namespace: Namespace, sccs: Sequence[Mapping[str, Any]]
     return _cached(content, namespace.name, allocated, wanted)
 
 
-# A batch or a cluster has many pods and few sets of SCCs.
-@lru_cache(maxsize=256)
+# A batch or a cluster has many pods, fewer namespaces, and few sets of SCCs.
+@lru_cache(maxsize=1024)
 def _cached(
     content: bytes, name: str, allocated: tuple[tuple[str, str | None], ...], wanted: str
 ) -> tuple[Provider, ...]:
-    sccs = marshal.loads(content)  # noqa: S302 - bytes that this module has written
-    return providers(ordered(sccs), Namespace(name, _present(allocated)), wanted)
+    return providers(_read(content), Namespace(name, _present(allocated)), wanted)
+
+
+@lru_cache(maxsize=64)
+def _read(content: bytes) -> tuple[Constraint, ...]:
+    return ordered(marshal.loads(content))  # noqa: S302 - bytes that this module has written
 
 
 def _present(allocated: Iterable[tuple[str, str | None]]) -> dict[str, str]:

@@ -11,6 +11,8 @@ _BYTE, _WORD = 0x80, 0x10000
 
 def quoted(value: str) -> str:
     """Return a string in quotes as Go's %q prints it."""
+    if value.isprintable() and '"' not in value and "\\" not in value:
+        return f'"{value}"'
     return f'"{"".join(_rune(character) for character in value)}"'
 
 
