@@ -94,11 +94,14 @@ def explain(
 
 
 def _batch(name: str) -> int:
+    if name == "-":
+        return _answer(sys.stdin.buffer)
     try:
-        with sys.stdin.buffer if name == "-" else Path(name).open("rb") as lines:
-            return _answer(lines)
+        lines = Path(name).open("rb")  # noqa: SIM115 - a fault of writing is none of this file
     except OSError as error:
         _fail(f"{name} cannot be read: {error.strerror}")
+    with lines:
+        return _answer(lines)
 
 
 def _answer(lines: BinaryIO) -> int:

@@ -1,7 +1,7 @@
 """Verdicts as tables for people, and as JSON."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from itertools import groupby
 from typing import Any
 
 from rich.markup import escape
@@ -9,6 +9,7 @@ from rich.table import Table
 
 from cli.console import console
 from cli.scc.cluster import Explained
+from policies.scc import NOT_USABLE
 
 
 def as_json(explained: Explained) -> dict[str, Any]:
@@ -49,18 +50,18 @@ def print_tables(explained: Explained) -> None:
 def _tried(explained: Explained) -> Table:
     verdict = explained.verdict
     table = Table("", "SCC", "usable", "verdict", title="SCCs in the order tried", title_justify="left")
-    refusals = {name: [*group] for name, group in groupby(verdict.reasons, lambda reason: reason.scc)}
-    for reason in refusals.get("", ()):
-        table.add_row("", "(all)", "", escape(reason.message))
+    refusals: dict[str, list[str]] = defaultdict(list)
+    for reason in verdict.reasons:
+        refusals[reason.scc].append(reason.message)
+    for message in refusals[""]:
+        table.add_row("", "(all)", "", escape(message))
     for place, name in enumerate(explained.order, start=1):
-        messages = [reason.message for reason in refusals.get(name, ())]
-        usable, words = "yes", "\n".join(escape(message) for message in messages)
+        usable = "no" if any(message.endswith(NOT_USABLE) for message in refusals[name]) else "yes"
+        words = escape("\n".join(refusals[name]))
         if name == verdict.scc:
             words = "[green]admits it[/]"
-        elif not messages:
+        elif not words:
             usable, words = "", "not tried"
-        elif messages[0].startswith('provider "'):
-            usable, words = "no", escape("\n".join(messages))
         table.add_row(str(place), escape(name), usable, words)
     return table
 

@@ -1,6 +1,7 @@
 """SCC admission, predicted: which SCC takes a pod, what it fills in, or why none does."""
 
 from policies.scc.admission import (
+    NOT_USABLE,
     REQUIRED_ANNOTATION,
     SCC_ANNOTATION,
     SUBJECT_ANNOTATION,
@@ -14,6 +15,7 @@ from policies.scc.reading import InvalidPod
 from policies.scc.subjects import Namespace, User, running_as, service_account
 
 __all__ = [
+    "NOT_USABLE",
     "REQUIRED_ANNOTATION",
     "SCC_ANNOTATION",
     "SUBJECT_ANNOTATION",

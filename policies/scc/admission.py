@@ -29,8 +29,8 @@ from policies.scc.write import written
 SCC_ANNOTATION = "openshift.io/scc"
 SUBJECT_ANNOTATION = "security.openshift.io/validated-scc-subject-type"
 REQUIRED_ANNOTATION = "openshift.io/required-scc"
+NOT_USABLE = "not usable by user or serviceaccount"
 
-_NOT_USABLE = "not usable by user or serviceaccount"
 _RESTRICTED, _RESTRICTED_V2 = "restricted", "restricted-v2"
 _WOULD_FIT_RESTRICTED = forbidden(
     "no access to scc/restricted",
@@ -99,7 +99,7 @@ def admit(
         subject = _subject(candidate.constraint, account, user, usable, usable if own is None else own)
         if subject is None:
             denied.append(name)
-            reasons.append(Reason(name, forbidden(f"provider {quoted(name)}", _NOT_USABLE)))
+            reasons.append(Reason(name, forbidden(f"provider {quoted(name)}", NOT_USABLE)))
             continue
         result = filled(seen, candidate)
         found = [Reason(name, message) for message in faults(result, candidate)]

@@ -93,6 +93,15 @@ def test_admitted(tmp_path: Path) -> None:
     assert "1000680000" in result.output
 
 
+def test_only_the_old_restricted_would_do(tmp_path: Path) -> None:
+    """Prevents the hint on `restricted` from hiding that it is not usable."""
+    spec = {"containers": [{"name": "main", "securityContext": {"allowPrivilegeEscalation": True}}]}
+    result = explain("-f", write(tmp_path / "pod.yaml", {**POD, "spec": spec}, NAMESPACE))
+    (row,) = (line.split("│")[3].strip() for line in result.output.splitlines() if "│ restricted " in line)
+    assert row == "no"
+    assert "no access to scc/restricted" in result.output
+
+
 def test_rbac_in_files(tmp_path: Path) -> None:
     """Prevents a verdict that knows nothing of the tenant's role, and one that outlives its binding."""
     pod = write(tmp_path / "pod.yaml", POD)
