@@ -39,7 +39,7 @@ def _pod(own: Object, pod: Pod) -> dict[str, Any]:
         own,
         fsGroup=pod.fs_group,
         supplementalGroups=None if pod.groups is None else [*pod.groups],
-        seLinuxOptions=_selinux(own, pod.selinux),
+        seLinuxOptions=_selinux(pod.selinux),
         seccompProfile=_seccomp(pod.seccomp),
     )
 
@@ -57,15 +57,12 @@ def _container(own: Object, container: Container) -> dict[str, Any]:
 
 
 def _set(own: Object, **values: object) -> dict[str, Any]:
-    """Return `own` with these values, those that are None left out, as the API server leaves out nulls."""
+    """Return `own` with these values and without nulls, as the API server writes it."""
     return {key: value for key, value in {**own, **values}.items() if value is not None}
 
 
-def _selinux(own: Object, options: SELinux | None) -> Mapping[str, Any] | None:
-    given = own.get("seLinuxOptions")
-    if given is not None or options is None:
-        return given
-    return {key: value for key, value in options._asdict().items() if value}
+def _selinux(options: SELinux | None) -> dict[str, str] | None:
+    return None if options is None else {key: value for key, value in options._asdict().items() if value}
 
 
 def _seccomp(profile: Seccomp | None) -> dict[str, str] | None:

@@ -63,6 +63,12 @@ LOCAL = {"type": "Localhost", "localhostProfile": "p.json"}
         pytest.param(
             {}, {"fsGroup": None, "runAsUser": 7, "sysctls": []}, {"runAsUser": 7, "sysctls": []}, id="nulls go"
         ),
+        pytest.param(
+            {},
+            {"seLinuxOptions": {"level": "s0", "role": ""}},
+            {"seLinuxOptions": {"level": "s0"}},
+            id="what is empty goes",
+        ),
     ],
 )
 def test_pod(fields: dict[str, Any], given: dict[str, Any] | None, filled: dict[str, Any]) -> None:
