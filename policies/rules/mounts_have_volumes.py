@@ -1,0 +1,62 @@
+"""Every volume that a container mounts is one of its pod's."""
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from reprlib import repr as brief
+
+from apis.kinds import STATEFUL_SET
+from policies.findings import Severity
+from policies.objects import Container, Obj, Pod
+from policies.rule import Parameters, Remark, Rule
+from policies.values import read
+from policies.world import World
+
+_MOST = 20
+_MOUNTS = (("volumeMounts", "mountPath"), ("volumeDevices", "devicePath"))
+
+
+def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+    for pod in subject.pods:
+        mounting = [each for each in pod.containers if "volumeMounts" in each.tree or "volumeDevices" in each.tree]
+        if mounting:
+            known = _volumes(subject, pod)
+            for container in mounting:
+                yield from islice(_mounts(container, known), _MOST)
+
+
+def _volumes(subject: Obj, pod: Pod) -> set[str] | None:
+    """Return the names of a pod's volumes, or None when not all of them are known."""
+    if pod.hidden("volumes") or subject.hidden("spec", "volumeClaimTemplates"):
+        pod.read("volumes")
+        return None
+    named = [read(entry, "name") for entry in pod.entries("volumes")]
+    if subject.kind == STATEFUL_SET.kind:
+        named += [read(entry, "metadata", "name") for entry in subject.entries("spec", "volumeClaimTemplates")]
+    return {name for name in named if isinstance(name, str)}
+
+
+def _mounts(container: Container, known: set[str] | None) -> Iterator[Remark]:
+    for key, place in _MOUNTS:
+        paths: dict[str, int] = {}
+        for index, entry in enumerate(container.entries(key)):
+            if not isinstance(entry, Mapping):
+                continue
+            name, path = entry.get("name"), entry.get(place)
+            if known is not None and isinstance(name, str) and name not in known:
+                yield container.remark(f"mounts {brief(name)}, which is no volume of its pod", key, index, "name")
+            if isinstance(path, str) and paths.setdefault(path, index) != index:
+                yield container.remark(f"mounts something at {brief(path)} twice", key, index, place)
+
+
+MOUNTS_HAVE_VOLUMES = Rule(
+    name="mounts-have-volumes",
+    what="Every volume that a container mounts is one of its pod's, and no two are mounted at one path.",
+    why='The API server refuses the pod (volumeMounts[0].name: Not found: "data"; mountPath: must be unique). Pods of '
+    "an MPIJob are made by the operator, so that the job is taken and its workers never appear; this is what is left "
+    "when the volumes of a template stand one level too far out.",
+    remedy="Add the volume to volumes of the same pod, or mount one that is there",
+    source="E-25, E-54",
+    severity=Severity.MANDATORY,
+    parameters=Parameters,
+    examine=_examine,
+)

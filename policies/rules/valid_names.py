@@ -1,0 +1,113 @@
+"""Names of objects, containers, ports, volumes and labels are ones that the API takes, and unique where need be."""
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+from reprlib import repr as brief
+
+from apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, CRON_JOB, JOB, KINDS, NAMESPACE, ROLE, ROLE_BINDING
+from policies import names
+from policies.findings import Severity
+from policies.objects import Obj, Part, Pod
+from policies.rule import Parameters, Remark, Rule
+from policies.values import Tree
+from policies.world import World
+
+_MOST = 20
+_LABEL = f"small letters, digits and -, at most {names.LABEL_LENGTH}, with a letter or digit at both ends"
+_SUBDOMAIN = "small letters, digits, - and ., with a letter or digit at both ends of each part"
+_PORT = f"small letters, digits and single -, at most {names.PORT_LENGTH}, with a letter among them"
+_SEGMENT = "anything without / and %"
+_VALUE = f"letters, digits, -, _ and ., at most {names.LABEL_LENGTH}, with a letter or digit at both ends"
+_KEY = f"an optional prefix of DNS with /, then {_VALUE}"
+
+_Grammar = tuple[Callable[[str], bool], str]
+_OF_KIND: Mapping[str, _Grammar] = {
+    NAMESPACE.kind: (names.is_label, _LABEL),
+    **dict.fromkeys(
+        (each.kind for each in (ROLE, ROLE_BINDING, CLUSTER_ROLE, CLUSTER_ROLE_BINDING)), (names.is_segment, _SEGMENT)
+    ),
+}
+_MOST_OBJECTS: _Grammar = (names.is_subdomain, _SUBDOMAIN)
+# Their pods carry the name as a label; a CronJob's jobs have eleven characters more.
+_LENGTHS = {JOB.kind: names.LABEL_LENGTH, CRON_JOB.kind: names.LABEL_LENGTH - 11}
+
+
+def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+    yield from islice(_names(subject), _MOST)
+
+
+def _names(subject: Obj) -> Iterator[Remark]:
+    yield from _object(subject)
+    yield from _labels(subject, "metadata")
+    for pod in subject.pods:
+        if pod.metadata.path != ("metadata",):
+            yield from _labels(pod.metadata)
+        yield from _containers(pod)
+        yield from _named(pod, "volumes", "volume", names.is_label, _LABEL)
+
+
+def _object(subject: Obj) -> Iterator[Remark]:
+    name, namespace = subject.text("metadata", "name"), subject.text("metadata", "namespace")
+    # The engine gives an object without a name one of its own, which the pack shows in parentheses.
+    if name and not name.startswith("("):
+        fits, grammar = _OF_KIND.get(subject.kind, _MOST_OBJECTS)
+        if not fits(name):
+            yield subject.remark(f"the name {brief(name)} is not {grammar}", "metadata", "name")
+        elif len(name) > (most := _LENGTHS.get(subject.kind, len(name))):
+            yield subject.remark(f"the name {name} has {len(name)} characters, and {most} fit", "metadata", "name")
+    if namespace and not names.is_label(namespace):
+        yield subject.remark(f"the namespace {brief(namespace)} is not {_LABEL}", "metadata", "namespace")
+
+
+def _labels(part: Part, *keys: str) -> Iterator[Remark]:
+    for key, value in part.mapping(*keys, "labels").items():
+        if not names.is_qualified(str(key)):
+            yield part.remark(f"the label {brief(str(key))} is not {_KEY}", *keys, "labels", str(key))
+        elif isinstance(value, str) and not names.is_label_value(value):
+            yield part.remark(f"the value {brief(value)} of label {key} is not {_VALUE}", *keys, "labels", key)
+    for key in part.mapping(*keys, "annotations"):
+        if not names.is_qualified(str(key).lower()):
+            yield part.remark(f"the annotation {brief(str(key))} is not {_KEY}", *keys, "annotations", str(key))
+
+
+def _containers(pod: Pod) -> Iterator[Remark]:
+    seen: set[str] = set()
+    for container in pod.containers:
+        name = container.text("name")
+        if not names.is_label(name):
+            yield container.remark(f"the name {brief(name)} of a container is not {_LABEL}", "name")
+        elif name in seen:
+            yield container.remark(f"another container of the pod is called {name}, too", "name")
+        seen.add(name)
+        yield from _named(container, "ports", "port", names.is_port, _PORT, optional=True)
+
+
+def _named(
+    part: Part, key: str, what: str, fits: Callable[[str], bool], grammar: str, *, optional: bool = False
+) -> Iterator[Remark]:
+    seen: set[str] = set()
+    for index, entry in enumerate(part.entries(key)):
+        name: Tree = entry.get("name") if isinstance(entry, Mapping) else None
+        if not isinstance(name, str) or (optional and not name):
+            continue
+        if not fits(name):
+            yield part.remark(f"the name {brief(name)} of a {what} is not {grammar}", key, index, "name")
+        elif name in seen:
+            yield part.remark(f"another {what} is called {name}, too", key, index, "name")
+        seen.add(name)
+
+
+VALID_NAMES = Rule(
+    name="valid-names",
+    what="Names of objects, namespaces, containers, ports, volumes and labels follow the grammar of Kubernetes, and "
+    "those of one pod are unique.",
+    why="The API server refuses the object only when it is created (a lowercase RFC 1123 subdomain must consist of "
+    "lower case alphanumeric characters). A pod template in an MPIJob is not checked before the operator makes pods "
+    "of it: the job is there, and no worker ever appears.",
+    remedy="Write a name of small letters, digits and dashes that nothing else in the pod has",
+    source="E-15, E-52",
+    severity=Severity.MANDATORY,
+    parameters=Parameters,
+    examine=_examine,
+    kinds=KINDS,
+)
