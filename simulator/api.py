@@ -18,6 +18,7 @@ FIELD_MANAGER = "hpc-sim-bootstrap"
 POLL_SECONDS = 0.05
 OK = range(200, 300)
 NOT_FOUND = 404
+CONFLICT = 409
 TOO_MANY = 429  # also what a kind answers whose definition is just being established
 BUSY_SECONDS = 10.0
 Manifest = dict[str, Any]
@@ -47,16 +48,21 @@ class Api:
         return answer
 
     def _send(self, method: str, path: str, body: Manifest | None, kind: str) -> Answer:
+        response, text = self._exchange(method, path, body, kind)
+        is_json = response.headers.get_content_type() == "application/json"
+        return Answer(response.status, json.loads(text) if is_json else text.decode(errors="replace"))
+
+    def _exchange(
+        self, method: str, path: str, body: Manifest | None = None, kind: str = "application/json"
+    ) -> tuple[http.client.HTTPResponse, bytes]:
         headers = {**self._headers, "Content-Type": kind} if body is not None else self._headers
         try:
             self._connection.request(method, path, json.dumps(body) if body is not None else None, headers)
             response = self._connection.getresponse()
-            text = response.read()
+            return response, response.read()
         except (OSError, http.client.HTTPException) as error:
             self._connection.close()
             raise OSError(f"{method} {path}: {error}") from error
-        is_json = response.headers.get_content_type() == "application/json"
-        return Answer(response.status, json.loads(text) if is_json else text.decode(errors="replace"))
 
     def get(self, path: str) -> Any:
         """Return what is at `path`, None when there is nothing."""
@@ -64,6 +70,19 @@ class Api:
         if answer.status == NOT_FOUND:
             return None
         return _require(answer, f"GET {path}")
+
+    def read(self, path: str) -> bytes:
+        """Return what is at `path` as it comes; who reads the same again and again need not parse it again."""
+        response, text = self._exchange("GET", path)
+        if response.status not in OK:
+            _require(Answer(response.status, text.decode(errors="replace")), f"GET {path}")
+        return text
+
+    def create(self, path: str, manifest: Manifest) -> None:
+        """Create an object in the collection at `path`, unless it is there."""
+        answer = self.request("POST", path, manifest)
+        if answer.status != CONFLICT:
+            _require(answer, f"creating {manifest['metadata']['name']} in {path}")
 
     def apply(self, path: str, manifest: Manifest) -> Any:
         """Create or update the object at `path` by server-side apply: fields of others stay as they are."""

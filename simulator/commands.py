@@ -7,6 +7,7 @@ from pathlib import Path
 
 import yaml
 
+from apis import kinds
 from simulator.files import digest
 from simulator.home import REPOSITORY, Layout
 from simulator.pki import Pki
@@ -18,7 +19,12 @@ from simulator.state import PortNumbers
 STAGES = Path(__file__).parent / "stages"
 ACTORS = Path(__file__).parent / "actors"
 PLAYED = (ACTORS, REPOSITORY / "apis", REPOSITORY / "hardware")
+ADMISSION = Path(__file__).parent / "admission"
+PREDICTED = (ADMISSION, REPOSITORY / "policies" / "scc", REPOSITORY / "apis")
+PREDICTED_FILES = (REPOSITORY / "policies" / "rbac.py", Path(__file__).parent / "api.py")
 MEMBER = "hpc-sim"
+
+RBAC_KINDS = (kinds.CLUSTER_ROLE, kinds.CLUSTER_ROLE_BINDING, kinds.ROLE, kinds.ROLE_BINDING)
 
 # A soft limit that a small cluster stays below: collecting more often (GOGC=50) saved 110 MiB in the API server
 # and cost the start 1.5 s. Past the limit the collector works harder; nothing fails.
@@ -99,9 +105,14 @@ class Plan:
                 "--allow-privileged=true",
                 f"--kubelet-certificate-authority={self.pki.ca}",
                 "--kubelet-preferred-address-types=InternalIP",
+                # What SCC admission lists anew for every pod comes from etcd: a list from the watch cache waits up to
+                # 100 ms for etcd's word that the cache is current.
+                f"--watch-cache-sizes={','.join(f'{kind.plural}.{kind.group}#0' for kind in RBAC_KINDS)}",
+                "--feature-gates=ListFromCacheSnapshot=false",
                 "--profiling=false",
             ],
-            _API_SERVER_GO,
+            # It reads tokens at its start only.
+            {**_API_SERVER_GO, "HPC_SIM_TOKENS": digest(self.pki.tokens.read_bytes())},
             (self.ports.api,),
         )
 
@@ -183,6 +194,29 @@ class Plan:
             ],
             {**_GO, "HPC_SIM_REVISION": digest(*(stage.read_bytes() for stage in stages))},
             (self.ports.kubelet,),
+        )
+
+    def scc_admission(self) -> Command:
+        """Return the webhook that plays OpenShift's SCC admission."""
+        files = [path.read_bytes() for path in PREDICTED_FILES]
+        return Command(
+            "scc-admission",
+            [
+                *(sys.executable, "-m", "simulator.admission"),
+                f"--port={self.ports.admission}",
+                # It serves loopback, as the API server does, and to no one else.
+                f"--certificate={self.pki.certificate('server')}",
+                f"--key={self.pki.key('server')}",
+                f"--api-port={self.ports.api}",
+                f"--ca={self.pki.ca}",
+                f"--kubeconfig={self.layout.identity('scc-admission')}",
+            ],
+            {
+                "PYTHONPATH": str(REPOSITORY),
+                "PYTHONUNBUFFERED": "1",
+                "HPC_SIM_REVISION": digest(*map(_sources, PREDICTED), *files),
+            },
+            (self.ports.admission,),
         )
 
     def actors(self) -> Command:

@@ -10,6 +10,9 @@ MEMLOCK = PREFIX + "memlock"
 """On nodes: `unlimited` once the container runtime runs with LimitMEMLOCK=infinity."""
 UNLIMITED = "unlimited"
 
+ADMITTED_BY = PREFIX + "admitted-by"
+"""On pods: what chose the SCC; OpenShift's own plugin is not here."""
+
 VOLUMES = PREFIX + "volumes"
 """On pods: `ready` when everything that the pod mounts is there; containers start only then."""
 INIT = PREFIX + "init"

@@ -5,6 +5,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from hardware.model import Model
+from policies.scc.defaults import Release
 
 Role = Literal["master", "worker"]
 
@@ -23,6 +24,7 @@ class ClusterSpec(Model):
     name: str = Field(default="default", pattern=r"^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$")
     nodes: tuple[NodeSpec, ...] = ()
     actors: bool = Field(default=True, description="play hardware, operators and the runtime of pods")
+    release: Release = Field(default="4.4", description="whose default SCCs the cluster has")
     run_seconds: float = Field(default=1.0, ge=0, description="seconds that a played workload takes")
 
     @property

@@ -8,6 +8,7 @@ from pathlib import Path
 from hardware.profiles import profile
 from simulator import identities, pki, ports, procfs, tools
 from simulator import state as states
+from simulator.admission import manifests as admission
 from simulator.api import Api, wait_until
 from simulator.bootstrap import bootstrap, fingerprint
 from simulator.commands import Plan, actors_exist
@@ -80,10 +81,10 @@ def choose_ports(known: PortNumbers | None, busy: frozenset[str]) -> PortNumbers
             f"port {known.api} of this cluster's API server is taken by {holder}:"
             " stop that, or give this cluster up with `./hpc sim clean` and start anew on another port."
         )
-    owner = {"etcd": "etcd", "etcd_peer": "etcd", "kubelet": "kwok"}
+    owner = {"etcd": "etcd", "etcd_peer": "etcd", "kubelet": "kwok", "admission": "scc-admission"}
     numbers = known.model_dump()
     for name, process in owner.items():
-        if process not in busy and not ports.is_free(numbers[name]):
+        if not numbers[name] or (process not in busy and not ports.is_free(numbers[name])):
             numbers[name] = ports.free(set(numbers.values()))
     return PortNumbers(**numbers)
 
@@ -144,10 +145,17 @@ class _Start:
 
     def _run(self, connect: partial[Api]) -> None:
         self._stop_unwanted()
-        self._ensure(self._plan.etcd(), self._plan.api_server())
+        # The webhook starts beside the API server: controllers that make pods come after both.
+        self._ensure(
+            self._plan.etcd(),
+            self._plan.api_server(),
+            *([self._plan.scc_admission()] if self._spec.actors else ()),
+        )
         api = connect()
         try:
             self._wait(lambda: api.answers("/readyz"), "the API server's start", "kube-apiserver")
+            if self._spec.actors:
+                self._wait(self._admits, "the start of SCC admission", "scc-admission")
             self._ensure(self._plan.controller_manager())
             self._bootstrap(connect)
             if self._spec.schedules:  # kwok's rights come with the bootstrap; without them it waits a second
@@ -166,7 +174,8 @@ class _Start:
         self._processes.require_alive([*self._kept, *self._started])
 
     def _bootstrap(self, connect: partial[Api]) -> None:
-        wanted = fingerprint(self._spec, self._tools, self._state.ports.kubelet)
+        webhook = admission.webhook(self._state.ports.admission, self._pki.ca.read_bytes())
+        wanted = fingerprint(self._spec, self._tools, self._state.ports.kubelet, webhook)
         if self._state.bootstrap == wanted and "kube-apiserver" not in self._started:
             return
         bootstrap(
@@ -174,6 +183,7 @@ class _Start:
             self._tools,
             connect=connect,
             kubelet_port=self._state.ports.kubelet,
+            webhook=webhook,
             step=self._step,
         )
         self._state = self._state.model_copy(update={"bootstrap": wanted})
@@ -194,7 +204,7 @@ class _Start:
     def _stop_unwanted(self) -> None:
         wanted = {"etcd", "kube-apiserver", "kube-controller-manager"}
         wanted |= {"kube-scheduler", "kwok"} if self._spec.schedules else set()
-        wanted |= {"actors"} if self._spec.actors else set()
+        wanted |= {"actors", "scc-admission"} if self._spec.actors else set()
         unwanted = set(self._processes.records()) - wanted
         if unwanted:
             self._processes.stop(unwanted)
@@ -211,6 +221,10 @@ class _Start:
         except TimeoutError as error:
             log = self._processes.log(process)
             raise SimulatorError(f"{error}; the last lines of {log}:\n{self._processes.tail(process)}") from error
+
+    def _admits(self) -> bool:
+        """Say whether the webhook's port is taken; by it, as it would have ended if another held it."""
+        return not ports.is_free(self._state.ports.admission)
 
     def _nodes_ready(self, api: Api) -> bool:
         found = api.get("/api/v1/nodes")["items"]

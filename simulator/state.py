@@ -20,6 +20,7 @@ class PortNumbers(Model):
     etcd: int
     etcd_peer: int
     kubelet: int
+    admission: int = Field(default=0, description="0 until it is drawn: clusters of before did not have it")
 
 
 class State(Model):

@@ -114,6 +114,7 @@ def _processes(layout: Layout, known: State | None) -> tuple[ProcessStatus, ...]
             "etcd": known.ports.etcd,
             "kube-apiserver": known.ports.api,
             "kwok": known.ports.kubelet,
+            "scc-admission": known.ports.admission,
         }
     )
     found = []

@@ -101,8 +101,9 @@ _COMMON = (
     Rule(("",), ("pods", "events"), (*READ, "create")),
     Rule((kinds.ROLE.group,), RBAC_OBJECTS, OWN),
     Rule((kinds.DAEMON_SET.group,), ("daemonsets", "statefulsets", "deployments"), OWN),
-    rbac.use_scc("privileged"),
 )
+# What they grant their operands they must have themselves.
+_PRIVILEGED = rbac.use_scc("privileged")
 
 NODE_FEATURE_DISCOVERY = Package(
     name="nfd",
@@ -112,7 +113,7 @@ NODE_FEATURE_DISCOVERY = Package(
     kind=kinds.NODE_FEATURE_DISCOVERY_V1ALPHA1,
     spec_schema=_open({"namespace": _TEXT, "image": _TEXT}),
     account="nfd-operator",
-    rules=(*_COMMON, _operates(kinds.NODE_FEATURE_DISCOVERY_V1ALPHA1), nfd.NODES),
+    rules=(*_COMMON, _PRIVILEGED, _operates(kinds.NODE_FEATURE_DISCOVERY_V1ALPHA1), nfd.NODES),
     image="registry.redhat.io/openshift4/ose-cluster-nfd-operator:v4.4",
 )
 
@@ -126,6 +127,7 @@ SPECIAL_RESOURCE = Package(
     account="special-resource-operator",
     rules=(
         *_COMMON,
+        _PRIVILEGED,
         _operates(kinds.SPECIAL_RESOURCE_V1ALPHA1),
         Rule(("",), ("namespaces",), OWN),
         Rule(("",), ("nodes",), READ),
@@ -154,6 +156,7 @@ SCALE_CSI = Package(
     rules=(
         *_COMMON,
         _operates(kinds.CSI_SCALE_OPERATOR),
+        Rule((kinds.SECURITY_CONTEXT_CONSTRAINTS.group,), (kinds.SECURITY_CONTEXT_CONSTRAINTS.plural,), OWN),
         Rule(("",), ("secrets", "nodes"), READ),
         Rule(("storage.k8s.io",), ("csidrivers",), OWN),
         Rule(("storage.k8s.io",), ("storageclasses", "volumeattachments"), READ),

@@ -58,14 +58,23 @@ class NfdOperator(PodActor):
 
 def operands(namespace: str, image: str) -> grants.Grant:
     """Return what the operator makes: the master may label nodes, the worker may nothing but run privileged."""
-    scc = rbac.use_scc("privileged")
     return [
-        *grants.account(namespace, MASTER, (scc,)),
+        (kinds.SERVICE_ACCOUNT, rbac.service_account(namespace, MASTER)),
         *grants.cluster_wide(MASTER, namespace, MASTER, (NODES,)),
-        *grants.account(namespace, WORKER, (scc,)),
+        *grants.account(namespace, WORKER, (rbac.use_scc("privileged"),)),
         daemon_set(namespace, MASTER, _pod(MASTER, "master", image), "NFD operator"),
-        daemon_set(namespace, WORKER, _pod(WORKER, "worker", image), "NFD operator"),
+        daemon_set(namespace, WORKER, _pod(WORKER, "worker", image) | _OF_THE_HOST, "NFD operator"),
     ]
+
+
+# What a worker sees of its node, and why `restricted` does not do for it.
+_OF_THE_HOST = {
+    "hostNetwork": True,
+    "volumes": [
+        {"name": name, "hostPath": {"path": path}}
+        for name, path in (("host-boot", "/boot"), ("host-os-release", "/etc/os-release"), ("host-sys", "/sys"))
+    ],
+}
 
 
 def _pod(name: str, role: str, image: str) -> Object:

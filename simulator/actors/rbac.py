@@ -124,7 +124,18 @@ NAMESPACE_SECURITY = Identity(
     rules=(Rule(("",), ("namespaces",), (*READ, "patch")),),
 )
 
-IDENTITIES: tuple[Identity, ...] = (KUBELET, OLM, MACHINE_CONFIG, NAMESPACE_SECURITY)
+# OpenShift's plugin is a part of the API server and sees everything; played outside of it, it needs to be let look.
+SCC_ADMISSION = Identity(
+    name="scc-admission",
+    account="system:hpc-sim:scc-admission",
+    rules=(
+        Rule(("",), ("namespaces",), ("get",)),
+        Rule((kinds.SECURITY_CONTEXT_CONSTRAINTS.group,), (kinds.SECURITY_CONTEXT_CONSTRAINTS.plural,), ("list",)),
+        Rule((kinds.CLUSTER_ROLE.group,), ("roles", "rolebindings", "clusterroles", "clusterrolebindings"), ("list",)),
+    ),
+)
+
+IDENTITIES: tuple[Identity, ...] = (KUBELET, OLM, MACHINE_CONFIG, NAMESPACE_SECURITY, SCC_ADMISSION)
 
 
 def cluster_role(name: str, rules: tuple[Rule, ...]) -> Manifest:

@@ -14,6 +14,9 @@ SIDECARS = {
     "provisioner": "quay.io/k8scsi/csi-provisioner:v1.5.0",
 }
 DRIVER_IMAGE = "quay.io/ibm-spectrum-scale/ibm-spectrum-scale-csi-driver:v2.0.0"
+SCC = "spectrum-scale-csiaccess"
+SIDECAR_ACCOUNTS = ("attacher", "provisioner", "snapshotter", "resizer")
+KUBELET_PLUGINS = "/var/lib/kubelet/plugins"
 REGISTRAR_IMAGE = "quay.io/k8scsi/csi-node-driver-registrar:v1.2.0"
 
 
@@ -65,10 +68,41 @@ def operands(namespace: str, spec: Object) -> grants.Grant:
     account = f"{NAME}-node"
     return [
         (sim_kinds.CSI_DRIVER, driver),
-        *grants.account(namespace, account, (rbac.use_scc("privileged"),)),
+        (kinds.SECURITY_CONTEXT_CONSTRAINTS, _scc(namespace)),
+        (kinds.SERVICE_ACCOUNT, rbac.service_account(namespace, account)),
         *[made for sidecar in SIDECARS for made in _sidecar(namespace, sidecar, spec)],
         daemon_set(namespace, NAME, _driver_pod(account, spec), "Spectrum Scale CSI operator"),
     ]
+
+
+def _scc(namespace: str) -> Object:
+    """Return the SCC that the operator makes: it names its users itself, so that no role is needed."""
+    accounts = (*(f"{NAME}-{part}" for part in SIDECAR_ACCOUNTS), f"{NAME}-node")
+    volumes = ["configMap", "downwardAPI", "emptyDir", "hostPath", "persistentVolumeClaim", "projected", "secret"]
+    return {
+        "apiVersion": kinds.SECURITY_CONTEXT_CONSTRAINTS.api_version,
+        "kind": kinds.SECURITY_CONTEXT_CONSTRAINTS.kind,
+        "metadata": {"name": SCC},
+        "allowHostDirVolumePlugin": True,
+        "allowHostIPC": False,
+        "allowHostNetwork": True,
+        "allowHostPID": False,
+        "allowHostPorts": False,
+        "allowPrivilegeEscalation": True,
+        "allowPrivilegedContainer": True,
+        "allowedCapabilities": [],
+        "defaultAddCapabilities": [],
+        "requiredDropCapabilities": ["KILL", "MKNOD", "SETUID", "SETGID"],
+        "priority": None,  # a required key
+        "readOnlyRootFilesystem": False,
+        "fsGroup": {"type": "MustRunAs"},
+        "runAsUser": {"type": "RunAsAny"},
+        "seLinuxContext": {"type": "RunAsAny"},
+        "supplementalGroups": {"type": "RunAsAny"},
+        "users": [f"system:serviceaccount:{namespace}:{account}" for account in accounts],
+        "groups": [],
+        "volumes": volumes,
+    }
 
 
 def _driver_pod(account: str, spec: Object) -> Object:
@@ -82,11 +116,17 @@ def _driver_pod(account: str, spec: Object) -> Object:
                 "name": NAME,
                 "image": spec.get("spectrumScale") or DRIVER_IMAGE,
                 "securityContext": {"privileged": True},
-                "volumeMounts": [{"name": name, "mountPath": f"/var/lib/ibm/{name}"} for name in secrets],
+                "volumeMounts": [
+                    *({"name": name, "mountPath": f"/var/lib/ibm/{name}"} for name in secrets),
+                    {"name": "plugins", "mountPath": KUBELET_PLUGINS},
+                ],
             },
             {"name": "driver-registrar", "image": spec.get("driverRegistrar") or REGISTRAR_IMAGE},
         ],
-        "volumes": [{"name": name, "secret": {"secretName": name}} for name in secrets],
+        "volumes": [
+            *({"name": name, "secret": {"secretName": name}} for name in secrets),
+            {"name": "plugins", "hostPath": {"path": KUBELET_PLUGINS}},
+        ],
     }
 
 
@@ -96,7 +136,15 @@ def _sidecar(namespace: str, sidecar: str, spec: Object) -> grants.Grant:
     pod = {
         "serviceAccountName": name,
         "nodeSelector": selector(spec.get(f"{sidecar}NodeSelector")),
-        "containers": [{"name": name, "image": spec.get(sidecar) or SIDECARS[sidecar]}],
+        "containers": [
+            {
+                "name": name,
+                "image": spec.get(sidecar) or SIDECARS[sidecar],
+                "securityContext": {"privileged": True},
+                "volumeMounts": [{"name": "plugin", "mountPath": f"{KUBELET_PLUGINS}/{DRIVER}"}],
+            }
+        ],
+        "volumes": [{"name": "plugin", "hostPath": {"path": f"{KUBELET_PLUGINS}/{DRIVER}"}}],
     }
     body = {
         "apiVersion": kinds.STATEFUL_SET.api_version,
@@ -109,7 +157,7 @@ def _sidecar(namespace: str, sidecar: str, spec: Object) -> grants.Grant:
             "template": {"metadata": {"labels": labels}, "spec": pod},
         },
     }
-    return [*grants.account(namespace, name, (rbac.use_scc("privileged"),)), (kinds.STATEFUL_SET, body)]
+    return [(kinds.SERVICE_ACCOUNT, rbac.service_account(namespace, name)), (kinds.STATEFUL_SET, body)]
 
 
 def selector(entries: list[Object] | None) -> dict[str, str]:

@@ -75,6 +75,8 @@ def _set(name: str) -> grants.Grant:
         "serviceAccountName": name,
         "nodeSelector": {HAS_GPU: "true"},
         "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}],
-        "containers": [{"name": name, "image": IMAGES[name]}],
+        # A kernel module cannot be loaded, nor the kubelet's sockets be reached, with less.
+        "hostPID": name == DRIVER,
+        "containers": [{"name": name, "image": IMAGES[name], "securityContext": {"privileged": True}}],
     }
     return [daemon_set(RECIPE, name, pod, "special resource operator")]

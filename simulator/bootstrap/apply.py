@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from apis import kinds
+from simulator.admission import manifests as admission
 from simulator.api import Api, wait_until
 from simulator.bootstrap import nodes, objects
 from simulator.errors import SimulatorError
@@ -20,18 +21,28 @@ PARALLEL = 4
 ESTABLISHED_SECONDS = 30.0
 
 
-def fingerprint(spec: ClusterSpec, tools: Mapping[str, Path], kubelet_port: int) -> str:
+def fingerprint(spec: ClusterSpec, tools: Mapping[str, Path], kubelet_port: int, webhook: Manifest) -> str:
     """Return what changes whenever the bootstrap of `spec` would bring something else onto the cluster."""
     own = sorted(Path(__file__).parent.glob("*.py"))
     content = b"".join(path.read_bytes() for path in own)
-    facts = [spec.model_dump(mode="json", include={"nodes"}), _folders(tools), objects.access(), kubelet_port]
+    chosen = spec.model_dump(mode="json", include={"nodes", "release", "actors"})
+    facts = [chosen, _folders(tools), _access(spec), admission.sccs(spec.release), kubelet_port, webhook]
     return hashlib.sha256(content + json.dumps(facts, default=str).encode()).hexdigest()[:16]
 
 
 def bootstrap(
-    spec: ClusterSpec, tools: Mapping[str, Path], *, connect: Callable[[], Api], kubelet_port: int, step: Step
+    spec: ClusterSpec,
+    tools: Mapping[str, Path],
+    *,
+    connect: Callable[[], Api],
+    kubelet_port: int,
+    webhook: Manifest,
+    step: Step,
 ) -> None:
     """Create what is missing and set right what differs, nodes included; nodes no longer in `spec` go.
+
+    Default SCCs are only created: OpenShift leaves alone what somebody adds to them. The `webhook` comes last, and
+    goes where there are no actors, as the process that it names runs beside them.
 
     Raises SimulatorError where the API server refuses an object, ValueError for an unknown hardware profile.
     """
@@ -39,7 +50,7 @@ def bootstrap(
     statuses = [nodes.status(node, kubelet_port=kubelet_port, version=KUBERNETES) for node in spec.nodes]
     waves: list[tuple[str, list[Manifest]]] = [
         ("namespaces and definitions", [*objects.namespaces(), *definitions]),
-        ("accounts and nodes", [*objects.access(), *map(nodes.node, spec.nodes)]),
+        ("accounts and nodes", [*_access(spec), *map(nodes.node, spec.nodes)]),
     ]
     for title, wave in waves:
         step.update(what=title)
@@ -56,13 +67,23 @@ def bootstrap(
         step.update(what="machine config pools and catalogues")
         for manifest in objects.custom_resources():
             api.apply(_path(manifest), manifest)
+        for manifest in admission.sccs(spec.release):
+            api.create(_collection_path(manifest), manifest)
         step.update(what="serving the custom resources")
         for definition in definitions:
             # The first request for a kind makes the server set up its storage; nobody after us is told to wait.
             api.get(f"{_collection(definition)}?limit=1")
         _remove_nodes(api, {node.name for node in spec.nodes})
+        if spec.actors:
+            api.apply(_path(webhook), webhook)
+        else:
+            api.delete(_path(webhook))
     finally:
         api.close()
+
+
+def _access(spec: ClusterSpec) -> list[Manifest]:
+    return [*objects.access(), *admission.access(spec.release)]
 
 
 def _folders(tools: Mapping[str, Path]) -> tuple[Path, ...]:
@@ -86,16 +107,19 @@ def _apply_all(connect: Callable[[], Api], manifests: Iterable[Manifest], suffix
 
 
 def _path(manifest: Manifest) -> str:
+    return f"{_collection_path(manifest)}/{manifest['metadata']['name']}"
+
+
+def _collection_path(manifest: Manifest) -> str:
     kind = _kind(manifest)
     group = f"/apis/{kind.api_version}" if kind.group else f"/api/{kind.version}"
-    metadata = manifest["metadata"]
-    scope = f"/namespaces/{metadata['namespace']}" if "namespace" in metadata else ""
-    return f"{group}{scope}/{kind.plural}/{metadata['name']}"
+    namespace = manifest["metadata"].get("namespace")
+    return f"{group}{f'/namespaces/{namespace}' if namespace else ''}/{kind.plural}"
 
 
 def _kind(manifest: Manifest) -> kinds.Kind:
-    if manifest["kind"] == objects.CATALOG_SOURCE.kind:
-        return objects.CATALOG_SOURCE
+    if manifest["kind"] in objects.OWN_KINDS:
+        return objects.OWN_KINDS[manifest["kind"]]
     found = kinds.find(manifest["apiVersion"], manifest["kind"])
     if found is None:
         raise SimulatorError(f"the bootstrap holds {manifest['apiVersion']} {manifest['kind']}, which apis.kinds lacks")

@@ -8,10 +8,13 @@ import yaml
 from apis.kinds import CUSTOM_RESOURCE_DEFINITION, MACHINE_CONFIG_POOL, NAMESPACE, Kind
 from apis.names import MACHINE_CONFIG_ROLE
 from simulator.actors import rbac
+from simulator.admission.manifests import WEBHOOK_CONFIGURATION
 
 Manifest = dict[str, Any]
 
 CATALOG_SOURCE = Kind("operators.coreos.com", "v1alpha1", "CatalogSource", "catalogsources")
+OWN_KINDS = {kind.kind: kind for kind in (CATALOG_SOURCE, WEBHOOK_CONFIGURATION)}
+"""Kinds that the platform does not use."""
 
 NAMESPACES = (
     "openshift",

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from policies.scc import default_sccs
 from simulator import cluster, home, identities, ports, procfs
 from simulator.api import Api
 from simulator.cluster import Cluster, ClusterSpec, NodeSpec
@@ -93,7 +94,10 @@ def test_openshift_is_there(own: Cluster) -> None:
     api = connect(own)
     pools = api.get("/apis/machineconfiguration.openshift.io/v1/machineconfigpools")["items"]
     assert {pool["metadata"]["name"] for pool in pools} == {"master", "worker"}
-    assert api.get("/apis/security.openshift.io/v1/securitycontextconstraints")["items"] == []
+    sccs = api.get("/apis/security.openshift.io/v1/securitycontextconstraints")["items"]
+    assert {scc["metadata"]["name"] for scc in sccs} == {scc["metadata"]["name"] for scc in default_sccs("4.4")}
+    webhooks = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
+    assert api.get(webhooks)["items"] == [], "a cluster without actors has nobody who would answer"
     catalogues = api.get("/apis/operators.coreos.com/v1alpha1/namespaces/openshift-marketplace/catalogsources")
     assert "redhat-operators" in {item["metadata"]["name"] for item in catalogues["items"]}
 
@@ -310,7 +314,7 @@ def test_whole_cluster_plays(simulated_cluster: Cluster) -> None:
     """Prevents an `up` that returns before the actors play, or that is not over when they die at once."""
     found = cluster.status(simulated_cluster.home)
     assert found.state == "running"
-    assert {process.name for process in found.processes} >= {"kwok", "actors", "kube-scheduler"}
+    assert {process.name for process in found.processes} >= {"kwok", "actors", "kube-scheduler", "scc-admission"}
     assert all(process.rss_bytes > 0 for process in found.processes)
     assert found.rss_bytes < 1.5 * 2**30
     assert cluster.up(FULL, simulated_cluster.home).reused

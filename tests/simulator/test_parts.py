@@ -56,7 +56,7 @@ def test_no_free_port_is_said() -> None:
 def test_known_ports_are_kept_and_others_replaced() -> None:
     """Prevents an API server that moves, and a start that fails because a port that may move is taken."""
     known = choose_ports(None, frozenset())
-    assert len(set(known.model_dump().values())) == 4
+    assert len(set(known.model_dump().values())) == len(PortNumbers.model_fields)
     assert choose_ports(known, frozenset()) == known
     with listening() as server:
         taken = known.model_copy(update={"etcd": server.getsockname()[1]})
@@ -64,6 +64,8 @@ def test_known_ports_are_kept_and_others_replaced() -> None:
         moved = choose_ports(taken, frozenset())
         assert moved.etcd != taken.etcd
         assert moved.model_copy(update={"etcd": taken.etcd}) == taken
+        of_before = known.model_copy(update={"admission": 0})
+        assert choose_ports(of_before, frozenset({"scc-admission"})).admission > 0
         own = known.model_copy(update={"api": server.getsockname()[1]})
         with pytest.raises(SimulatorError, match=rf"port {own.api} .*pid {os.getpid()}.*sim clean"):
             choose_ports(own, frozenset())

@@ -1,0 +1,106 @@
+"""What the cluster holds for SCC admission: the SCCs of the release, who may use them, and the webhook itself."""
+
+import base64
+from typing import Any
+
+from apis.kinds import CLUSTER_ROLE, POD, Kind
+from policies.scc import USABLE_BY_ALL, Release, default_sccs
+from policies.scc.subjects import AUTHENTICATED
+from simulator.actors import rbac
+from simulator.names import PLAYED_BY
+from simulator.ports import LOOPBACK
+
+Manifest = dict[str, Any]
+
+WEBHOOK_CONFIGURATION = Kind(
+    "admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", "Cluster"
+)
+NAME = "scc-admission"
+WEBHOOK = "securitycontextconstraint.hpc.sim"
+PATH = "/admit"
+TIMEOUT_SECONDS = 30
+"""The longest there is: the plugin alone may wait ten seconds for a namespace."""
+
+RUN_LEVEL = "openshift.io/run-level"
+EXEMPT_LEVELS = ("0", "1")
+EXEMPT_NAMESPACES = ("default", "kube-public", "kube-system", "openshift", "openshift-infra", "openshift-node")
+"""OpenShift's API server leaves SCC admission out in these and in namespaces of run level 0 and 1.
+
+Source: openshift/kubernetes, openshift-kube-apiserver/admission/namespaceconditions and admissionenablement.
+"""
+
+
+def sccs(release: Release) -> list[Manifest]:
+    """Return the SCCs that the release ships."""
+    return list(default_sccs(release))
+
+
+def access(release: Release) -> list[Manifest]:
+    """Return the roles that the release ships for its SCCs, and the bindings to everybody; 4.4 had none."""
+    everybody = USABLE_BY_ALL[release]
+    if not everybody:
+        return []
+    group = {"kind": "Group", "apiGroup": CLUSTER_ROLE.group, "name": AUTHENTICATED}
+    names = [scc["metadata"]["name"] for scc in default_sccs(release)]
+    return [
+        *(rbac.cluster_role(_role(name), (rbac.use_scc(name),)) for name in names),
+        *(rbac.cluster_role_binding(_role(name), group) for name in sorted(everybody)),
+    ]
+
+
+def webhook(port: int, ca: bytes) -> Manifest:
+    """Return the configuration by which the API server asks the webhook on `port` of loopback; `ca` is in PEM."""
+    rules = [
+        _rule(["CREATE", "UPDATE"], POD.plural),
+        # The plugin looks at all subresources but those by which no pod's specification comes.
+        _rule(["UPDATE"], f"{POD.plural}/ephemeralcontainers", f"{POD.plural}/resize"),
+    ]
+    return {
+        "apiVersion": WEBHOOK_CONFIGURATION.api_version,
+        "kind": WEBHOOK_CONFIGURATION.kind,
+        "metadata": {"name": NAME, "annotations": {PLAYED_BY: "simulator.admission"}},
+        "webhooks": [
+            {
+                "name": WEBHOOK,
+                "admissionReviewVersions": ["v1"],
+                "clientConfig": {
+                    "url": f"https://{LOOPBACK}:{port}{PATH}",
+                    "caBundle": base64.b64encode(ca).decode(),
+                },
+                "rules": rules,
+                "failurePolicy": "Fail",
+                "matchPolicy": "Equivalent",
+                "namespaceSelector": {
+                    "matchExpressions": [
+                        {"key": RUN_LEVEL, "operator": "NotIn", "values": list(EXEMPT_LEVELS)},
+                        {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": list(EXEMPT_NAMESPACES)},
+                    ]
+                },
+                # A real kubelet may not change pods; the one played here tells kwok by annotations what to play.
+                "matchConditions": [
+                    {
+                        "name": "not-the-played-kubelet",
+                        "expression": f"request.userInfo.username != '{rbac.KUBELET.user}'",
+                    }
+                ],
+                "objectSelector": {},
+                "reinvocationPolicy": "Never",
+                "sideEffects": "None",
+                "timeoutSeconds": TIMEOUT_SECONDS,
+            }
+        ],
+    }
+
+
+def _role(scc: str) -> str:
+    return f"system:openshift:scc:{scc}"
+
+
+def _rule(operations: list[str], *resources: str) -> Manifest:
+    return {
+        "operations": operations,
+        "apiGroups": [POD.group],
+        "apiVersions": [POD.version],
+        "resources": list(resources),
+        "scope": "Namespaced",
+    }
