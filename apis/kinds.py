@@ -52,6 +52,7 @@ SERVICE_ACCOUNT = Kind("", "v1", "ServiceAccount", "serviceaccounts")
 RESOURCE_QUOTA = Kind("", "v1", "ResourceQuota", "resourcequotas")
 PERSISTENT_VOLUME = Kind("", "v1", "PersistentVolume", "persistentvolumes", "Cluster")
 PERSISTENT_VOLUME_CLAIM = Kind("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims")
+STORAGE_CLASS = Kind("storage.k8s.io", "v1", "StorageClass", "storageclasses", "Cluster")
 
 _TEMPLATE: tuple[Path, ...] = (("spec", "template"),)
 DEPLOYMENT = Kind("apps", "v1", "Deployment", "deployments", pod_templates=_TEMPLATE)

@@ -1,0 +1,39 @@
+"""No StorageClass has the name that static volumes use as theirs."""
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from apis.kinds import STORAGE_CLASS
+from policies.findings import Severity
+from policies.objects import Obj
+from policies.rule import Parameters, Remark, Rule
+from policies.world import World
+
+
+class NoStaticStorageClass(Parameters):
+    """Names that stand for no class."""
+
+    reserved: tuple[str, ...] = Field(default=("static",), description="names of no StorageClass (source R-4.2-5)")
+
+
+def _examine(subject: Obj, _: World, parameters: NoStaticStorageClass) -> Iterator[Remark]:
+    subject.read("metadata", "name")
+    if subject.name in parameters.reserved:
+        yield subject.remark(
+            f"{subject.name} is the class of static volumes, which no provisioner serves", "metadata", "name"
+        )
+
+
+NO_STATIC_STORAGE_CLASS = Rule(
+    name="no-static-storage-class",
+    what="No StorageClass is called as static volumes call theirs (static).",
+    why="Claims of static volumes have that class so that nothing is provisioned for them. Once a class of that name "
+    "exists, a claim that waits for its volume gets a new and empty one.",
+    remedy="Give the StorageClass another name",
+    source="R-4.2-5",
+    severity=Severity.MANDATORY,
+    parameters=NoStaticStorageClass,
+    examine=_examine,
+    kinds=(STORAGE_CLASS,),
+)

@@ -1,0 +1,70 @@
+"""Ids of Spectrum Scale clusters are texts of digits, each once, and the local cluster is among them."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from apis.kinds import CSI_SCALE_OPERATOR
+from policies.findings import Severity
+from policies.objects import Obj
+from policies.rule import Parameters, Remark, Rule
+from policies.values import Unknown
+from policies.world import World
+
+_ID = re.compile(r"[0-9]{1,20}\Z")
+_LOCAL = ("spec", "localScaleCluster")
+
+
+def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+    seen: set[str] = set()
+    clusters = subject.entries("spec", "clusters")
+    for index in range(len(clusters)):
+        place = ("spec", "clusters", index, "id")
+        value = subject.read(*place)
+        if fault := _fault(value):
+            yield subject.remark(f"cluster id {fault}", *place)
+        elif isinstance(value, str):
+            if value in seen:
+                yield subject.remark(f"cluster {value} is there twice", *place)
+            seen.add(value)
+        remote = subject.read(*place[:-1], "primary", "remoteCluster")
+        if remote is not None and (fault := _fault(remote)):
+            yield subject.remark(f"remoteCluster {fault}", *place[:-1], "primary", "remoteCluster")
+    yield from _local(subject, seen, clusters)
+
+
+def _fault(value: object) -> str:
+    if isinstance(value, Unknown):
+        return ""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f"{value} is a number, of which JSON keeps the first 15 digits or so, and not a text"
+    return (
+        "" if isinstance(value, str) and _ID.match(value) else f"{str(value)[:80]!r} is not a text of up to 20 digits"
+    )
+
+
+def _local(subject: Obj, ids: set[str], clusters: list[object]) -> Iterator[Remark]:
+    local = subject.read(*_LOCAL)
+    hidden = subject.hidden("spec", "clusters")
+    if local is None:
+        primary = any(isinstance(cluster, Mapping) and cluster.get("primary") for cluster in clusters)
+        if clusters and not primary and not hidden:
+            message = "says neither localScaleCluster (CSI 3) nor primary (before): which cluster the nodes are in"
+            yield subject.remark(message, *_LOCAL)
+    elif fault := _fault(local):
+        yield subject.remark(f"localScaleCluster {fault}", *_LOCAL)
+    elif isinstance(local, str) and local not in ids and not hidden:
+        yield subject.remark(f"localScaleCluster {local} is none of the clusters", *_LOCAL)
+
+
+SCALE_CLUSTER_ID = Rule(
+    name="scale-cluster-id",
+    what="Cluster ids of a CSIScaleOperator are texts of digits, no two the same, one of them the nodes' own cluster.",
+    why="An id has up to 20 digits. Without quotes it is a number and arrives rounded (16217308676014575616), and "
+    "the driver finds no cluster of that id; no message says why.",
+    remedy='Write ids in quotes, "16217308676014575381", and name the local one in localScaleCluster or with primary',
+    source="R-3.4.5-6, E-22, P-10",
+    severity=Severity.MANDATORY,
+    parameters=Parameters,
+    examine=_examine,
+    kinds=(CSI_SCALE_OPERATOR,),
+)

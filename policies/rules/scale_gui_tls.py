@@ -1,0 +1,38 @@
+"""The Spectrum Scale driver verifies the certificate of the GUI that it gives its password to."""
+
+from collections.abc import Iterator, Mapping
+
+from apis.kinds import CSI_SCALE_OPERATOR
+from policies.findings import Severity
+from policies.objects import Obj
+from policies.rule import Parameters, Remark, Rule
+from policies.values import Unknown
+from policies.world import World
+
+
+def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+    for index, cluster in enumerate(subject.entries("spec", "clusters")):
+        place = ("spec", "clusters", index)
+        name = cluster.get("id") if isinstance(cluster, Mapping) else index
+        secure = subject.read(*place, "secureSslMode")
+        if secure is not True and not isinstance(secure, Unknown):
+            said = (
+                "is false" if secure is False else "is not set, which is false" if secure is None else "is no boolean"
+            )
+            yield subject.remark(f"secureSslMode of cluster {name} {said}", *place, "secureSslMode")
+        elif secure is True and not subject.read(*place, "cacert"):
+            yield subject.remark(f"cluster {name} has secureSslMode and no cacert to verify with", *place, "cacert")
+
+
+SCALE_GUI_TLS = Rule(
+    name="scale-gui-tls",
+    what="Each cluster of a CSIScaleOperator has secureSslMode: true and names the ConfigMap with its CA (cacert).",
+    why="Without it the driver sends the GUI's user and password to whoever answers. With it and without cacert the "
+    "driver does not start (CA certificate not specified in secure SSL mode for cluster).",
+    remedy="Put the CA of the GUI's certificate into a ConfigMap, name it in cacert, and set secureSslMode: true",
+    source="R-3.4.5-6, E-22, P-10",
+    severity=Severity.MANDATORY,
+    parameters=Parameters,
+    examine=_examine,
+    kinds=(CSI_SCALE_OPERATOR,),
+)

@@ -1,0 +1,60 @@
+"""The label of Spectrum Scale clients is on exactly the nodes that are planned as such."""
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from apis.kinds import CSI_SCALE_OPERATOR, NODE
+from policies.findings import Severity
+from policies.objects import Obj
+from policies.rule import Parameters, Remark, Rule
+from policies.values import Unknown
+from policies.world import World
+
+
+class ScaleNodeLabel(Parameters):
+    """The plan."""
+
+    nodes: tuple[str, ...] = Field(default=(), description="planned clients; none means no plan and no check")
+    label: str = Field(default="scale", description='label with value "true" (source R-3.4.5-3)')
+
+
+def _examine(subject: Obj, world: World, parameters: ScaleNodeLabel) -> Iterator[Remark]:
+    if not parameters.nodes:
+        return
+    if subject.kind == NODE.kind:
+        yield from _node(subject, parameters)
+        return
+    labelled = {node.name for node in world.of(NODE)}
+    for name in parameters.nodes:
+        if name not in labelled:
+            message = f"{name} is planned as a client, and nothing gives it the label {parameters.label}=true"
+            yield subject.unlinked(message, "spec", "pluginNodeSelector")
+
+
+def _node(node: Obj, parameters: ScaleNodeLabel) -> Iterator[Remark]:
+    place = ("metadata", "labels", parameters.label)
+    value = node.read(*place)
+    planned = node.name in parameters.nodes
+    if isinstance(value, Unknown):
+        return
+    if planned and value != "true":
+        said = "has no label" if value is None else f"has {value!r} in its label"
+        yield node.remark(f"is planned as a client and {said} {parameters.label}, not 'true'", *place)
+    elif not planned and value == "true":
+        yield node.remark(f"has {parameters.label}=true and is not planned as a client", *place)
+
+
+SCALE_NODE_LABEL = Rule(
+    name="scale-node-label",
+    what='The label scale="true" is on exactly the nodes that are Spectrum Scale clients.',
+    why="The driver runs where the label is. On a node without Spectrum Scale its pods crash for ever; on a client "
+    "without the label, jobs stay in ContainerCreating (driver name spectrumscale.csi.ibm.com not found).",
+    remedy='Label the planned clients with scale="true", and take the label from all others',
+    source="R-3.4.5-3, P-14",
+    severity=Severity.MANDATORY,
+    parameters=ScaleNodeLabel,
+    examine=_examine,
+    kinds=(NODE, CSI_SCALE_OPERATOR),
+    links=True,
+)

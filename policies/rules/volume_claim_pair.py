@@ -1,0 +1,136 @@
+"""A static volume and its claim name each other and agree, and the data outlives both."""
+
+from collections.abc import Iterator
+
+from apis.kinds import PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM
+from policies.findings import Severity
+from policies.objects import Obj
+from policies.rule import Parameters, Remark, Rule
+from policies.values import Path, Unknown, amount
+from policies.volumes import Pairs, pairs
+from policies.world import World
+
+_CLASS: Path = ("spec", "storageClassName")
+_MODES: Path = ("spec", "accessModes")
+_POLICY: Path = ("spec", "persistentVolumeReclaimPolicy")
+_CAPACITY: Path = ("spec", "capacity", "storage")
+_REQUEST: Path = ("spec", "resources", "requests", "storage")
+_MOST = 32
+_LABELS: Path = ("spec", "selector", "matchLabels")
+
+
+def _examine(subject: Obj, world: World, _: Parameters) -> Iterator[Remark]:
+    if subject.kind == PERSISTENT_VOLUME.kind:
+        if not subject.partial:
+            yield from _volume(subject, world)
+    else:
+        yield from _claim(subject, world)
+
+
+def _volume(volume: Obj, world: World) -> Iterator[Remark]:
+    policy = volume.read(*_POLICY)
+    if policy is None:
+        yield volume.remark("does not say what becomes of its data: persistentVolumeReclaimPolicy", *_POLICY)
+    elif policy != "Retain" and not isinstance(policy, Unknown):
+        yield volume.remark(f"persistentVolumeReclaimPolicy {policy} gives its data away with the claim", *_POLICY)
+    if not volume.mapping("spec", "claimRef"):
+        return
+    place: Path = ("spec", "claimRef")
+    name, namespace = (volume.read(*place, key) for key in ("name", "namespace"))
+    if not name or not namespace:
+        yield volume.remark("claimRef needs the claim's name and namespace", *place)
+    elif isinstance(name, str) and isinstance(namespace, str):
+        claim = world.get(PERSISTENT_VOLUME_CLAIM, name, namespace) or world.get(PERSISTENT_VOLUME_CLAIM, name)
+        if claim is None:
+            yield volume.unlinked(f"claimRef names {namespace}/{name}, which is not there", *place)
+        elif (other := claim.text("spec", "volumeName")) and other != volume.name:
+            yield volume.remark(f"claimRef names {namespace}/{name}, which wants volume {other}", *place)
+
+
+def _claim(claim: Obj, world: World) -> Iterator[Remark]:
+    known = world.once(pairs)
+    wanted = claim.text("spec", "volumeName")
+    if wanted:
+        volume = world.get(PERSISTENT_VOLUME, wanted)
+        if volume is None:
+            yield claim.unlinked(f"volumeName {wanted} is not there", "spec", "volumeName")
+    elif claim.hidden("spec", "volumeName"):
+        claim.read("spec", "volumeName")
+        return
+    else:
+        named = known.by_claim.get((claim.namespace, claim.name), ())
+        volume = named[0] if named else None
+        if volume is None:
+            yield from _by_chance(claim, known)
+            return
+    if claim.read(*_CLASS) is None:
+        yield claim.remark("has no storageClassName, so that the default class may provision another volume", *_CLASS)
+    if volume is not None:
+        yield from _pair(claim, volume)
+
+
+def _by_chance(claim: Obj, known: Pairs) -> Iterator[Remark]:
+    """Remark on a claim that takes whichever volume fits."""
+    labels = claim.mapping(*_LABELS)
+    if claim.mapping("spec", "selector"):
+        text = ", ".join(f"{key}={value}" for key, value in list(labels.items())[:5])
+        message = f"is bound by its selector alone ({text}): it may get any volume with such labels"
+        yield claim.remark(message, "spec", "selector")
+        volumes = known.by_class.get(claim.text(*_CLASS), ())
+        if not any(labels.items() <= volume.mapping("metadata", "labels").items() for volume in volumes):
+            yield claim.unlinked("its selector matches no volume of its storage class", "spec", "selector")
+    elif claim.read(*_CLASS) == "":
+        yield claim.remark("has neither volumeName nor class: it may get any volume without class", *_CLASS)
+    elif known.by_class.get(name := claim.text(*_CLASS)):
+        yield claim.remark(f"has no volumeName: it may get any volume of class {name}", *_CLASS)
+
+
+def _pair(claim: Obj, volume: Obj) -> Iterator[Remark]:
+    """Compare a claim with its volume; what is not known of the volume is a doubt there, not here."""
+    named = volume.mapping("spec", "claimRef")
+    if named and not volume.hidden("spec", "claimRef"):
+        wanted = (claim.namespace or named.get("namespace"), claim.name)
+        if (named.get("namespace"), named.get("name")) != wanted:
+            who = f"{named.get('namespace')}/{named.get('name')}"
+            yield claim.remark(f"its volume {volume.name} is kept for {who}", "spec", "volumeName")
+    own, other = claim.read(*_CLASS), volume.read(*_CLASS) or ""
+    if own is not None and own != other and not _hidden(claim, volume, _CLASS):
+        yield claim.remark(f"storageClassName {own!r} is not {other!r}, which its volume {volume.name} has", *_CLASS)
+    modes, offered = claim.entries(*_MODES)[:_MOST], volume.entries(*_MODES)[:_MOST]
+    missing = [str(mode) for mode in modes if mode not in offered]
+    if missing and not _hidden(claim, volume, _MODES):
+        yield claim.remark(f"accessModes {', '.join(missing)} are not among those of {volume.name}", *_MODES)
+    asked, size = amount(claim.read(*_REQUEST)), amount(volume.read(*_CAPACITY))
+    if asked is not None and size is not None and asked > size:
+        yield claim.remark(
+            f"requests {claim.read(*_REQUEST)}, and its volume {volume.name} has {volume.read(*_CAPACITY)}", *_REQUEST
+        )
+    own_mode, its_mode = (each.read("spec", "volumeMode") or "Filesystem" for each in (claim, volume))
+    if own_mode != its_mode and not _hidden(claim, volume, ("spec", "volumeMode")):
+        message = f"volumeMode {own_mode} is not {its_mode}, which its volume {volume.name} has"
+        yield claim.remark(message, "spec", "volumeMode")
+    labels = volume.mapping("metadata", "labels")
+    for key, value in claim.mapping(*_LABELS).items():
+        if labels.get(key) != value and not volume.hidden("metadata", "labels") and not isinstance(value, Unknown):
+            yield claim.remark(f"its selector wants {key}={value}, which its volume {volume.name} has not", *_LABELS)
+
+
+def _hidden(claim: Obj, volume: Obj, place: Path) -> bool:
+    return claim.hidden(*place) or volume.hidden(*place)
+
+
+VOLUME_CLAIM_PAIR = Rule(
+    name="volume-claim-pair",
+    what="A static volume and its claim name one another (claimRef or volumeName) and agree in class, access modes, "
+    "size, mode and labels; the volume says Retain.",
+    why="A selector may bind any equal volume, so a tenant gets another's data or an empty disk; a pair that does not "
+    "agree stays Pending (VolumeMismatch); with Delete, the data goes with the claim.",
+    remedy="Set claimRef in the volume and volumeName in the claim, equal storageClassName and accessModes, and "
+    "persistentVolumeReclaimPolicy: Retain",
+    source="E-36, R-4.2-4, R-4.2-7, platform-facts 4.3 rule 26",
+    severity=Severity.MANDATORY,
+    parameters=Parameters,
+    examine=_examine,
+    kinds=(PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM),
+    links=True,
+)

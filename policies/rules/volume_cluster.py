@@ -1,0 +1,54 @@
+"""A Spectrum Scale volume lies on a cluster that the driver knows."""
+
+from collections.abc import Iterator, Mapping
+
+from apis.kinds import CSI_SCALE_OPERATOR, PERSISTENT_VOLUME
+from policies.findings import Severity
+from policies.objects import Obj
+from policies.rule import Parameters, Remark, Rule
+from policies.volumes import HANDLE, handle_of
+from policies.world import World
+
+
+def _examine(subject: Obj, world: World, _: Parameters) -> Iterator[Remark]:
+    handle = handle_of(subject)
+    if handle is None or handle.faults:
+        return
+    drivers = world.of(CSI_SCALE_OPERATOR)
+    if not drivers:
+        yield subject.unlinked(
+            f"volume handle names cluster {handle.cluster}, and no {CSI_SCALE_OPERATOR.kind} is given", *HANDLE
+        )
+        return
+    if any(driver.hidden("spec", "clusters") for driver in drivers):
+        return
+    known = world.once(_clusters)
+    if handle.cluster not in known:
+        yield subject.remark(
+            f"volume handle names cluster {handle.cluster}, and the driver knows {', '.join(sorted(known)) or 'none'}",
+            *HANDLE,
+        )
+
+
+def _clusters(world: World) -> frozenset[str]:
+    return frozenset(
+        str(cluster.get("id"))
+        for driver in world.of(CSI_SCALE_OPERATOR)
+        for cluster in driver.entries("spec", "clusters")
+        if isinstance(cluster, Mapping) and cluster.get("id") is not None
+    )
+
+
+VOLUME_CLUSTER = Rule(
+    name="volume-cluster",
+    what=f"The cluster id in a Spectrum Scale volume handle is among the {CSI_SCALE_OPERATOR.kind}'s clusters.",
+    why="The driver asks the GUI of the cluster that the handle names. Without an entry the pod stays in "
+    "ContainerCreating, and only the driver's log says that it cannot get a connector for the cluster.",
+    remedy="Write the id that mmlscluster prints on the cluster's nodes, or add the cluster to spec.clusters",
+    source="R-4.2-8, platform-facts 4.3 rule 25",
+    severity=Severity.MANDATORY,
+    parameters=Parameters,
+    examine=_examine,
+    kinds=(PERSISTENT_VOLUME,),
+    links=True,
+)
