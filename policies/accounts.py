@@ -14,7 +14,7 @@ from apis.kinds import (
     SERVICE_ACCOUNT,
 )
 from policies.constraints import shipped
-from policies.objects import Pod
+from policies.objects import Obj, Pod
 from policies.rbac import Rbac
 from policies.scc import USABLE_BY_ALL, Release, User
 from policies.scc.subjects import AUTHENTICATED, named, running_as
@@ -26,6 +26,7 @@ ANYBODY = User(name="", groups=(AUTHENTICATED,))
 _BUILT_IN_ACCOUNTS = frozenset({DEFAULT, "builder", "deployer"})
 _BUILT_IN_NAMESPACES = frozenset({"default", "openshift"})
 _BUILT_IN_PREFIXES = ("kube-", "openshift-")
+_NOTES = (("metadata", "annotations"), ("metadata", "labels"))
 _OWN_LAUNCHER_ACCOUNT = frozenset({"v1alpha2", "v1"})
 
 
@@ -57,7 +58,7 @@ class Accounts:
         given = world.of(SECURITY_CONTEXT_CONSTRAINTS)
         found = [each for kind in (ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING) for each in world.of(kind)]
         self.sccs: dict[str, Mapping[str, Any]] = {**shipped(release), **{each.name: each.tree for each in given}}
-        self.uncertain = any(each.unknown for each in (*given, *found))
+        self.uncertain = any(map(_uncertain, (*given, *found)))
         self._rbac = Rbac(each.tree for each in found)
         self._everybody = USABLE_BY_ALL[release]
         self._usable: dict[tuple[str, str], frozenset[str]] = {}
@@ -77,6 +78,10 @@ class Accounts:
 def accounts(release: Release) -> Callable[[World], Accounts]:
     """Return what `World.once` takes to make the accounts with the SCCs of a release."""
     return lambda world: Accounts(world, release)
+
+
+def _uncertain(subject: Obj) -> bool:
+    return any(value.path[:2] not in _NOTES for value in subject.unknown)
 
 
 def _names(tree: Mapping[str, Any], user: User) -> bool:

@@ -1,0 +1,59 @@
+"""A pod's user id is one of its namespace's, and not root."""
+
+from collections.abc import Iterator
+
+from apis.names import SCC_UID_RANGE
+from policies.accounts import built_in_namespace
+from policies.findings import Severity
+from policies.infrastructure import Infrastructure
+from policies.namespaces import Namespaces, ids
+from policies.objects import Obj, Part
+from policies.rule import Remark, Rule
+from policies.world import World
+
+_FIELD = ("securityContext", "runAsUser")
+
+
+def _examine(subject: Obj, world: World, parameters: Infrastructure) -> Iterator[Remark]:
+    for pod in subject.pods:
+        for part in (pod, *pod.containers):
+            user = part.read(*_FIELD)
+            if isinstance(user, int) and not isinstance(user, bool) and not parameters.excepts(subject):
+                yield from _user(part, user, world)
+
+
+def _user(part: Part, user: int, world: World) -> Iterator[Remark]:
+    if user == 0:
+        yield part.remark("runs as user 0, root", *_FIELD)
+        return
+    name = part.object.text("metadata", "namespace")
+    found = world.once(Namespaces).get(name)
+    says = f"runs as user {str(user)[:20]}"
+    if found is None:
+        if not name and not part.object.hidden("metadata", "namespace"):
+            yield part.unlinked(f"{says}, and names no namespace that could have it", *_FIELD)
+        elif name and not built_in_namespace(name):
+            yield part.unlinked(f"{says}, and Namespace {name} is not among the objects", *_FIELD)
+    elif SCC_UID_RANGE in found.hidden:
+        yield part.unverified(f"{says}, and the range of {name} is not known before the update", *_FIELD)
+    elif not found.users:
+        yield part.unlinked(f"{says}, and {name} has no {SCC_UID_RANGE}, so that OpenShift chooses its range", *_FIELD)
+    elif (users := ids(found.users)) is None:
+        yield part.remark(f"{says}, and the range of {name}, {found.users[:60]!r}, cannot be read", *_FIELD)
+    elif not users.start <= user <= users.end:
+        yield part.remark(f"{says}, and {name} has {users.start} to {users.end}", *_FIELD)
+
+
+RUN_AS_USER_IN_RANGE = Rule(
+    name="run-as-user-in-range",
+    what=f"runAsUser of a pod and of its containers lies in its namespace's {SCC_UID_RANGE}, or is not set; it is "
+    "never 0 outside the named parts of the infrastructure.",
+    why="The strategy MustRunAsRange refuses any other user (runAsUser: Invalid value: 1075481000: must be in the "
+    "ranges: [1000660000, 1000669999]). A manifest that works in one namespace is refused in the next.",
+    remedy="Leave runAsUser out, or give the namespace a range with the owner of the data in it",
+    source="E-17, R-4.3-6, P-12, platform-facts 0 and 4.3",
+    severity=Severity.MANDATORY,
+    parameters=Infrastructure,
+    examine=_examine,
+    links=True,
+)

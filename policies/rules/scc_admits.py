@@ -1,0 +1,76 @@
+"""An SCC admits the pods of every template."""
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from policies.accounts import account_of, built_in_namespace, exists
+from policies.admission import STAND_IN, admission
+from policies.asked import hidden
+from policies.findings import Severity
+from policies.objects import Obj, Pod
+from policies.rule import Parameters, Remark, Rule
+from policies.scc import Release
+from policies.world import World
+
+
+class SccAdmits(Parameters):
+    """Which cluster is asked."""
+
+    release: Release = Field(
+        default="current",
+        description="OpenShift release whose own SCCs exist besides those among the objects: 4.4, current, or upgraded "
+        "from before 4.11 (source platform-facts 1.10)",
+    )
+
+
+def _examine(subject: Obj, world: World, parameters: SccAdmits) -> Iterator[Remark]:
+    if subject.partial:  # the rest of the pod is not there
+        return
+    for pod in subject.pods:
+        yield from _pod(pod, world, parameters)
+
+
+def _pod(pod: Pod, world: World, parameters: SccAdmits) -> Iterator[Remark]:
+    owner = pod.object
+    namespace, account = owner.text("metadata", "namespace"), account_of(pod)
+    if owner.unknown:
+        owner.touched.extend(hidden(pod))
+        if owner.hidden("metadata", "namespace") or pod.hidden("serviceAccountName"):
+            return
+    predicted = world.once(admission(parameters.release))
+    outcome, allocation = predicted.of(pod, namespace, account)
+    if not outcome.words:
+        return
+    refused = f"its pods are refused under the account {account}: {outcome.words}"
+    place = outcome.place
+    if not namespace:
+        yield pod.unlinked(f"names no namespace, and with everybody's rights {refused}", *place)
+    elif allocation is None and not built_in_namespace(namespace):
+        yield pod.unlinked(f"Namespace {namespace} is not among the objects, and without it {refused}", *place)
+    elif account == pod.service_account and not exists(world, namespace, account):
+        yield pod.unlinked(
+            f"ServiceAccount {namespace}/{account} is not among the objects, and without it {refused}", *place
+        )
+    elif predicted.accounts.uncertain or (outcome.by_allocation and allocation is not None and allocation.hidden):
+        yield pod.unverified(f"with what is known {refused}", *place)
+    elif outcome.by_allocation and (allocation is None or allocation.annotations.keys() != STAND_IN.keys()):
+        yield pod.unlinked(f"{namespace} does not say which ids it has, and most likely {refused}", *place)
+    else:
+        yield pod.remark(refused, *place)
+
+
+SCC_ADMITS = Rule(
+    name="scc-admits",
+    what="In its namespace and under its account, an SCC admits the pods of every template, as OpenShift decides it.",
+    why="The API server takes a Job, an MPIJob or a Deployment whose pods it will refuse. No pod appears; the reason "
+    "stands in an event of the controller (unable to validate against any security context constraint) and is gone an "
+    "hour later.",
+    remedy="Ask for less, or name the account in serviceAccountName that may use the right SCC, and bind it; "
+    "`./hpc scc explain` shows all SCCs",
+    source="E-13, E-17, E-26, R-3.4.3-6, platform-facts 1.10",
+    severity=Severity.MANDATORY,
+    parameters=SccAdmits,
+    examine=_examine,
+    links=True,
+)
