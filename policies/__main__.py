@@ -1,7 +1,6 @@
 """The policy pack `hpc`: what the engine runs for `--policy-pack policies`.
 
-`PolicyPack(...)` starts a server and does not return, so this is the only place that builds one. The engine starts it
-with this folder as the working directory; the rules are found from the repository's root.
+The engine starts it with this folder as the working directory; the rules are found from the repository's root.
 """
 
 import sys
@@ -11,8 +10,6 @@ from pathlib import Path
 sys.path.pop(0)
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from pulumi_policy import PolicyPack
+from policies.pack.server import serve
 
-from policies.pack import NAME, policies
-
-PolicyPack(NAME, policies=policies())
+serve()

@@ -1,11 +1,11 @@
 """From the engine's resources to objects of a cluster."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from policies.objects import Obj
-from policies.proxies import plain
-from policies.values import Path, Tree, Unknown
+from policies.pack.wire import Properties
+from policies.values import Path, Tree
 
 _PATCH = "Patch"
 _LIST = "List"
@@ -24,27 +24,29 @@ _OF_THE_SERVER = frozenset(
 
 
 def as_objects(
-    token: str, props: Mapping[str, Any], name: str, origin: object = None, *, live: bool = False
+    token: str, properties: Properties, name: str, origin: object = None, *, live: bool = False
 ) -> Iterator[Obj]:
     """Yield the objects of one resource: none for what is no object of a cluster, several for a `List`.
 
-    `token` is e.g. `kubernetes:batch/v1:Job`; kind and version come from it when they are not among `props`. `name` is
-    the logical name, which stands in for an absent one. `live` says that `props` are outputs, in which the server may
-    have filled in fields; those that nobody declares are left out.
+    `token` is e.g. `kubernetes:batch/v1:Job`; kind and version come from it when they are not among the properties.
+    `name` is the logical name, which stands in for an absent one. `live` says that they are outputs, in which the
+    server may have filled in fields; those that nobody declares are left out.
     """
     package, _, rest = token.partition(":")
     version, _, kind = rest.partition(":")
     if package != "kubernetes" or not kind or version.partition("/")[0] in _COMPOSED:
         return
-    unknown: list[Unknown] = []
-    tree: dict[str, Any] = plain(props, unknown)
+    tree: dict[str, Any] = dict(properties.tree)
+    unknown = properties.unknown
     identity = {"apiVersion": version.removeprefix("core/"), "kind": kind.removesuffix(_PATCH)}
     tree.update({key: value for key, value in identity.items() if not isinstance(tree.get(key), str)})
     if live:
         unknown = [value for value in unknown if not _OF_THE_SERVER.intersection((value.path[:1], value.path[:2]))]
         _strip(tree)
     if kind.endswith(_LIST) and isinstance(tree.get("items"), list):
-        yield from _items(tree["items"], origin)
+        for item in tree["items"]:
+            own = Properties(item)  # whose paths begin at the item
+            yield Obj(own.tree, origin, unknown=tuple(own.unknown))
         return
     metadata = tree.get("metadata")
     if isinstance(metadata, dict):
@@ -65,11 +67,3 @@ def _remove(tree: Tree, path: Path) -> None:
         tree = tree.get(key) if isinstance(tree, dict) else None
     if isinstance(tree, dict):
         tree.pop(last, None)
-
-
-def _items(items: list[Tree], origin: object) -> Iterator[Obj]:
-    for item in items:
-        if isinstance(item, Mapping):
-            unknown: list[Unknown] = []
-            tree = plain(item, unknown)
-            yield Obj(tree, origin, unknown=tuple(unknown))

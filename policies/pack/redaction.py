@@ -1,32 +1,34 @@
-"""Keeps what a Secret holds out of messages: the engine hands secrets over as plain text, and messages end in logs."""
+"""Keeps secrets out of messages: the engine hands them over as plain text, and messages end in logs."""
 
 import base64
 import binascii
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 
 from apis.kinds import SECRET
 from policies.findings import Finding
 from policies.objects import Obj
-from policies.values import Tree
+from policies.pack.wire import texts
 
 HIDDEN = "[secret]"
 _SHORTEST = 4  # characters; taking out shorter ones would make messages unreadable and hide nothing
 _FIELDS = ("data", "stringData")
 
 
-def texts(subjects: Iterable[Obj]) -> tuple[str, ...]:
-    """Return all values of the Secrets among `subjects`, encoded and decoded, the longest first."""
-    found = {
+def secret_texts(subjects: Iterable[Obj], marked: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return what no message may show, the longest first.
+
+    That is what is `marked` as secret, and all values of the Secrets among `subjects`, encoded and decoded.
+    """
+    values = {
         text
         for subject in subjects
         if (subject.group, subject.kind) == (SECRET.group, SECRET.kind)
         for field in _FIELDS
-        for value in _leaves(subject.tree.get(field))
-        for text in (value, _decoded(value))
-        if len(text) >= _SHORTEST
+        for text in texts(subject.tree.get(field))
     }
-    return tuple(sorted(found, key=lambda text: (-len(text), text)))
+    found = {*marked, *values, *map(_decoded, values)}
+    return tuple(sorted((text for text in found if len(text) >= _SHORTEST), key=lambda text: (-len(text), text)))
 
 
 def redact(finding: Finding, secret: Iterable[str]) -> Finding:
@@ -35,18 +37,6 @@ def redact(finding: Finding, secret: Iterable[str]) -> Finding:
     for text in secret:
         message = message.replace(text, HIDDEN)
     return finding if message == finding.message else replace(finding, message=message)
-
-
-def _leaves(tree: Tree) -> Iterator[str]:
-    waiting = [tree]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, dict):
-            waiting.extend(value.values())
-        elif isinstance(value, list):
-            waiting.extend(value)
-        elif isinstance(value, str | int | float) and not isinstance(value, bool):
-            yield str(value)
 
 
 def _decoded(value: str) -> str:

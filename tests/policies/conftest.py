@@ -12,7 +12,7 @@ A fixture is a YAML file below `fixtures/<rule>/allowed` or `denied`:
 `<unknown>` in a manifest stands for the value that the engine sends when it does not know one.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,10 +24,9 @@ from policies.check import Checker
 from policies.configuration import Configuration
 from policies.findings import Finding
 from policies.objects import Obj
-from policies.proxies import plain
+from policies.pack.wire import Properties
 from policies.rule import AnyRule
 from policies.rules import RULES
-from policies.values import Unknown
 from policies.world import World
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -71,13 +70,11 @@ def rule_named(name: str) -> AnyRule:
     return next(rule for rule in RULES if rule.name == name)
 
 
-def findings(case: Case, prepare: Callable[[Any], Any] = lambda manifest: manifest) -> list[Finding]:
-    """Return what the rule of a case finds in its manifests, each as `prepare` hands it over."""
+def findings(case: Case) -> list[Finding]:
+    """Return what the rule of a case finds in its manifests."""
     rule = rule_named(case.rule)
-    found = []
-    for manifest in case.manifests:
-        unknown: list[Unknown] = []
-        found.append(Obj(plain(prepare(manifest), unknown), unknown=tuple(unknown)))
+    read = [Properties(manifest) for manifest in case.manifests]
+    found = [Obj(each.tree, unknown=tuple(each.unknown)) for each in read]
     configuration = Configuration({rule.name: case.parameters})
     return list(Checker([rule], configuration).check(found, World(found, complete=case.complete)))
 

@@ -1,26 +1,21 @@
-"""The policy SDK's own server object, driven in this process.
-
-`_PolicyAnalyzerServicer` is private to pulumi-policy (pinned) and has no types; this module alone touches it.
-"""
+"""The pack's server object, driven in this process with the engine's own messages."""
 
 from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Any
 
-from google.protobuf import json_format
-from pulumi.runtime import proto
-from pulumi_policy import EnforcementLevel
-from pulumi_policy import policy as sdk
+from google.protobuf import empty_pb2, json_format
+from pulumi.runtime.proto import analyzer_pb2 as messages
 
 from policies.exceptions import RuleException
-from policies.pack import NAME, policies
+from policies.pack.server import PackServicer
 from policies.rule import AnyRule
 from policies.rules import RULES
 
 Resource = tuple[str, dict[str, Any], str]
 """Type token, properties and logical name."""
-_SERVICER: Any = sdk._PolicyAnalyzerServicer
 STACK: Resource = ("pulumi:pulumi:Stack", {}, "hpc-t")
+_NO_CONTEXT: Any = None
 
 
 class Servicer:
@@ -34,36 +29,40 @@ class Servicer:
         exceptions: Sequence[RuleException] = (),
         today: date | None = None,
     ) -> None:
-        pack = policies(rules, exceptions, today)
-        self._servicer: Any = _SERVICER(NAME, "0", pack, EnforcementLevel.ADVISORY)
-        if configuration:
-            request: Any = proto.ConfigureAnalyzerRequest()
-            for name, values in configuration.items():
-                own = {"enforcementLevel": level, **values}
-                request.policyConfig[name].enforcementLevel = proto.EnforcementLevel.Value(
-                    own.pop("enforcementLevel").upper()
-                )
-                request.policyConfig[name].properties.update(own)
-            self._servicer.Configure(request, None)
+        self._servicer = PackServicer(rules, exceptions, today)
+        request = messages.ConfigureAnalyzerRequest()
+        for name, values in (configuration or {}).items():
+            own = {"enforcementLevel": level, **values}
+            request.policyConfig[name].enforcementLevel = messages.EnforcementLevel.Value(
+                own.pop("enforcementLevel").upper()
+            )
+            request.policyConfig[name].properties.update(own)
+        self._servicer.Configure(request, _NO_CONTEXT)
 
-    def analyze(self, token: str, inputs: dict[str, Any], name: str = "x") -> list[proto.AnalyzeDiagnostic]:
+    def analyze(self, token: str, inputs: dict[str, Any], name: str = "x") -> list[messages.AnalyzeDiagnostic]:
         """Return what the pack reports on one resource, as the engine receives it."""
-        request: Any = proto.AnalyzeRequest(type=token, urn=urn(token, name), name=name)
+        request = messages.AnalyzeRequest(type=token, urn=urn(token, name), name=name)
         request.properties.update(inputs)
-        return list(self._servicer.Analyze(request, None).diagnostics)
+        return list(self._servicer.Analyze(request, _NO_CONTEXT).diagnostics)
 
-    def analyze_stack(self, resources: Iterable[Resource]) -> list[proto.AnalyzeDiagnostic]:
+    def analyze_stack(self, resources: Iterable[Resource]) -> list[messages.AnalyzeDiagnostic]:
         """Return what the pack reports on a stack of these resources (their outputs), as the engine receives it."""
-        request: Any = proto.AnalyzeStackRequest()
+        request = messages.AnalyzeStackRequest()
         for token, outputs, name in (STACK, *resources):
             resource = request.resources.add(type=token, urn=urn(token, name), name=name)
             resource.properties.update(outputs)
-        return list(self._servicer.AnalyzeStack(request, None).diagnostics)
+        return list(self._servicer.AnalyzeStack(request, _NO_CONTEXT).diagnostics)
+
+    def policies(self) -> dict[str, messages.PolicyInfo]:
+        """Return the policies as the engine lists them, by name."""
+        found = self._servicer.GetAnalyzerInfo(empty_pb2.Empty(), _NO_CONTEXT).policies
+        return {policy.name: policy for policy in found}
 
     def schemas(self) -> dict[str, dict[str, Any]]:
-        """Return the schemas of the policies' configurations as the engine receives them."""
-        found = self._servicer.GetAnalyzerInfo(None, None).policies
-        return {policy.name: json_format.MessageToDict(policy.configSchema.properties) for policy in found}
+        """Return the schemas of the policies' configurations, by name."""
+        return {
+            name: json_format.MessageToDict(policy.configSchema.properties) for name, policy in self.policies().items()
+        }
 
 
 def token_of(manifest: dict[str, Any]) -> str:

@@ -1,9 +1,8 @@
-"""Every rule over every fixture, in the two shapes in which a rule can meet a manifest."""
+"""Every rule over every fixture, in the shape of a manifest; `test_pack_servicer.py` has the other one."""
 
 from typing import Any
 
 import pytest
-from pulumi_policy.proxy import unknown_checking_proxy
 
 from apis.kinds import KINDS, Kind
 from policies.check import Checker
@@ -38,12 +37,6 @@ def _check(*manifests: Any) -> list[Finding]:
 def test_raw(case: Case) -> None:
     """A rule that is wrong about a plain manifest."""
     _hold(case, findings(case))
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_through_the_proxy(case: Case) -> None:
-    """A rule that works on dicts only, or that lets an unknown value raise and so turns mandatory into advisory."""
-    _hold(case, findings(case, unknown_checking_proxy))
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.expect], ids=str)

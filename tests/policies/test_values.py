@@ -1,9 +1,9 @@
 """Reading quantities and unknown values."""
 
 import pytest
-from pulumi_policy.proxy import UNKNOWN_ARRAY_VALUE, unknown_checking_proxy
+from pulumi_policy.proxy import UNKNOWN_ARRAY_VALUE
 
-from policies.proxies import plain
+from policies.pack.wire import Properties
 from policies.values import Unknown, read, show, whole
 
 
@@ -28,10 +28,10 @@ def test_unknown_values_keep_their_place() -> None:
     """An unknown value that hides its neighbours, or whose finding cannot say where it is."""
     tree = {"a": [{"b": UNKNOWN_ARRAY_VALUE, "c": 1}]}
     expected = {"a": [{"b": Unknown(("a", 0, "b")), "c": 1}]}
-    found: list[Unknown] = []
-    assert plain(tree, found) == plain(unknown_checking_proxy(tree)) == expected
-    assert found == [Unknown(("a", 0, "b"))]
-    assert read(expected, "a", 0, "b", "deeper") == found[0]
+    found = Properties(tree)
+    assert found.tree == expected
+    assert found.unknown == [Unknown(("a", 0, "b"))]
+    assert read(expected, "a", 0, "b", "deeper") == found.unknown[0]
 
 
 def test_show() -> None:

@@ -1,0 +1,73 @@
+"""The policies of the pack as the engine lists them: one for each rule, and those that go with no single rule."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pulumi.runtime.proto import analyzer_pb2 as messages
+
+from policies import exceptions
+from policies.findings import Doubt, Severity
+from policies.pack.schema import properties
+from policies.rule import AnyRule
+
+WHOLE_STACK = "whole-stack"
+COMPLETE = "complete"
+LEVELS = {Severity.MANDATORY: messages.MANDATORY, Severity.ADVISORY: messages.ADVISORY}
+_PAGE = "docs/policies/README.md"
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What the engine shows of a policy, and checks its configuration against."""
+
+    name: str
+    description: str
+    severity: Severity
+    stack: bool
+    schema: Mapping[str, Any] = field(default_factory=dict)
+    remedy: str = ""
+    url: str = _PAGE
+
+    def message(self) -> messages.PolicyInfo:
+        """Return it in the engine's terms."""
+        info = messages.PolicyInfo(
+            name=self.name,
+            description=self.description,
+            enforcementLevel=LEVELS[self.severity],
+            policy_type=messages.POLICY_TYPE_STACK if self.stack else messages.POLICY_TYPE_RESOURCE,
+            remediation_steps=self.remedy,
+            url=self.url,
+        )
+        if self.schema:
+            info.configSchema.properties.update(self.schema)
+        return info
+
+
+_OTHERS = (
+    Policy(Doubt.VALUE, "What a rule needs to know is known before the update.", Severity.ADVISORY, stack=False),
+    Policy(Doubt.LINK, "The other end of a link is in the stack.", Severity.ADVISORY, stack=True),
+    Policy(exceptions.NAME, "No exception to a rule has ended.", Severity.MANDATORY, stack=True),
+    Policy(
+        WHOLE_STACK,
+        f"The stack has both ends of every link; set `{COMPLETE}` to false for one of several layers.",
+        Severity.MANDATORY,
+        stack=True,
+        schema={
+            COMPLETE: {
+                "type": "boolean",
+                "default": True,
+                "description": "whether an object that a link names and that the stack lacks does not exist",
+            }
+        },
+    ),
+)
+
+
+def described(rules: Iterable[AnyRule]) -> dict[str, Policy]:
+    """Return all policies by name."""
+    own = (
+        Policy(rule.name, rule.what, rule.severity, rule.links, properties(rule.parameters), rule.remedy, rule.page)
+        for rule in rules
+    )
+    return {policy.name: policy for policy in (*own, *_OTHERS)}

@@ -1,0 +1,153 @@
+"""The server that the engine talks to (service Analyzer)."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from concurrent import futures
+from datetime import date
+from typing import Any
+
+import grpc
+from google.protobuf import empty_pb2
+from pulumi.runtime.proto import analyzer_pb2 as messages
+from pulumi.runtime.proto import analyzer_pb2_grpc, plugin_pb2
+from typing_extensions import override
+
+from policies.configuration import DISABLED, LEVEL
+from policies.exceptions import RuleException, load
+from policies.findings import Severity
+from policies.pack.described import LEVELS, described
+from policies.pack.examination import Examination, Violation
+from policies.pack.objects import as_objects
+from policies.pack.wire import Properties
+from policies.rule import AnyRule
+from policies.rules import RULES
+
+NAME = "hpc"
+VERSION = "0.1.0"  # the engine takes that of PulumiPolicy.yaml
+_STACK = "pulumi:pulumi:Stack"
+_LONGEST_MESSAGE = 400 * 1024 * 1024  # bytes: a whole stack comes as one message
+_THREADS = 4
+_ALL = "all"  # the engine has given its level to each policy when it sends it
+_LEVELS = {
+    messages.ADVISORY: str(Severity.ADVISORY),
+    messages.MANDATORY: str(Severity.MANDATORY),
+    messages.REMEDIATE: str(Severity.MANDATORY),  # no rule mends anything
+    messages.DISABLED: DISABLED,
+}
+
+
+class PackServicer(analyzer_pb2_grpc.AnalyzerServicer):
+    """The rules, as the engine configures and calls them."""
+
+    def __init__(
+        self, rules: Iterable[AnyRule] = RULES, waived: Sequence[RuleException] | None = None, today: date | None = None
+    ) -> None:
+        """Raise ExceptionsError when `waived`, by default of `policies/exceptions.yaml`, are not well formed."""
+        self._rules = tuple(rules)
+        self._waived = tuple(load() if waived is None else waived)
+        self._today = today or date.today()
+        self._policies = described(self._rules)
+        self._examination = Examination(self._rules, self._waived, self._today)
+
+    @override
+    def GetAnalyzerInfo(self, request: empty_pb2.Empty, context: grpc.ServicerContext) -> messages.AnalyzerInfo:
+        """Return the policies with the schemas of their configuration."""
+        return messages.AnalyzerInfo(
+            name=NAME,
+            version=VERSION,
+            supportsConfig=True,
+            policies=[policy.message() for policy in self._policies.values()],
+        )
+
+    @override
+    def GetPluginInfo(self, request: empty_pb2.Empty, context: grpc.ServicerContext) -> plugin_pb2.PluginInfo:
+        """Return the version."""
+        return plugin_pb2.PluginInfo(version=VERSION)
+
+    @override
+    def Configure(self, request: messages.ConfigureAnalyzerRequest, context: grpc.ServicerContext) -> empty_pb2.Empty:
+        """Take the configuration of all policies; raise ConfigurationError, which the engine shows, for a wrong one."""
+        given = {name: _settings(config) for name, config in request.policyConfig.items() if name != _ALL}
+        self._examination = Examination(self._rules, self._waived, self._today, given)
+        return empty_pb2.Empty()
+
+    @override
+    def ConfigureStack(
+        self, request: messages.AnalyzerStackConfigureRequest, context: grpc.ServicerContext
+    ) -> messages.AnalyzerStackConfigureResponse:
+        """Take the name and tags of the stack, which no rule needs."""
+        return messages.AnalyzerStackConfigureResponse()
+
+    @override
+    def Analyze(self, request: messages.AnalyzeRequest, context: grpc.ServicerContext) -> messages.AnalyzeResponse:
+        """Return what is wrong with the inputs of one resource."""
+        properties = Properties(request.properties)
+        subjects = tuple(as_objects(request.type, properties, request.name, request.urn))
+        return self._response(self._examination.resource(subjects, properties.secrets))
+
+    @override
+    def AnalyzeStack(
+        self, request: messages.AnalyzeStackRequest, context: grpc.ServicerContext
+    ) -> messages.AnalyzeResponse:
+        """Return what is wrong between the objects of a stack, by their outputs.
+
+        Each violation has the URN of a resource: engine 3.250 ends on one without. A stack without resources has none.
+        """
+        found = [(resource, Properties(resource.properties)) for resource in request.resources]
+        if not found:
+            return messages.AnalyzeResponse()
+        subjects = tuple(
+            subject
+            for resource, properties in found
+            for subject in as_objects(resource.type, properties, resource.name, resource.urn, live=True)
+        )
+        secrets = {text for _, properties in found for text in properties.secrets}
+        root = next((resource.urn for resource, _ in found if resource.type == _STACK), found[0][0].urn)
+        return self._response(self._examination.stack(subjects, secrets, root))
+
+    @override
+    def Remediate(self, request: messages.AnalyzeRequest, context: grpc.ServicerContext) -> messages.RemediateResponse:
+        """Mend nothing: what is declared is what is applied."""
+        return messages.RemediateResponse()
+
+    @override
+    def Cancel(self, request: empty_pb2.Empty, context: grpc.ServicerContext) -> empty_pb2.Empty:
+        """Take note that the engine stops; nothing takes long here."""
+        return empty_pb2.Empty()
+
+    def _response(self, violations: Iterable[Violation]) -> messages.AnalyzeResponse:
+        return messages.AnalyzeResponse(diagnostics=[self._diagnostic(violation) for violation in violations])
+
+    def _diagnostic(self, violation: Violation) -> messages.AnalyzeDiagnostic:
+        description = self._policies[violation.policy].description
+        return messages.AnalyzeDiagnostic(
+            policyName=violation.policy,
+            policyPackName=NAME,
+            policyPackVersion=VERSION,
+            description=description,
+            message=f"{description}\n{violation.text}",
+            enforcementLevel=LEVELS[violation.severity],
+            urn=violation.urn,
+        )
+
+
+def _settings(config: messages.PolicyConfig) -> dict[str, Any]:
+    given = Properties(config.properties).tree
+    return {
+        LEVEL: _LEVELS[config.enforcementLevel],
+        **{key: value for key, value in given.items() if value is not None},
+    }
+
+
+def serve() -> None:
+    """Serve until the engine ends this process; what it waits for on standard output is the port."""
+    server = grpc.server(
+        futures.ThreadPoolExecutor(max_workers=_THREADS),
+        options=[("grpc.max_receive_message_length", _LONGEST_MESSAGE)],
+    )
+    analyzer_pb2_grpc.add_AnalyzerServicer_to_server(PackServicer(), server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    sys.stdout.write(f"{port}\n")
+    sys.stdout.flush()
+    server.wait_for_termination()
