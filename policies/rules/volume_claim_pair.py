@@ -73,7 +73,7 @@ def _by_chance(claim: Obj, known: Pairs) -> Iterator[Remark]:
     """Remark on a claim that takes whichever volume fits."""
     labels = claim.mapping(*_LABELS)
     if claim.mapping("spec", "selector"):
-        text = ", ".join(f"{key}={value}" for key, value in list(labels.items())[:5])
+        text = ", ".join(f"{key}={value}" for key, value in sorted(labels.items(), key=str)[:5])
         message = f"is bound by its selector alone ({text}): it may get any volume with such labels"
         yield claim.remark(message, "spec", "selector")
         volumes = known.by_class.get(claim.text(*_CLASS), ())

@@ -13,6 +13,7 @@ from policies.configuration import Configuration
 from policies.objects import Obj
 from policies.world import World
 from tests.policies.conftest import Case, findings, rule_named
+from tests.policies.servicer import wired
 
 
 @dataclass
@@ -59,7 +60,7 @@ def batches(cases: Iterable[Case]) -> list[Batch]:
 
 def said(case: Case) -> list[str]:
     """Return what the case's rule says about it when it is alone; doubts are no violations."""
-    return sorted(str(finding) for finding in findings(case) if finding.doubt is None)
+    return sorted(str(finding) for finding in findings(wired(case)) if finding.doubt is None)
 
 
 def _agree(cases: list[Case]) -> bool:
@@ -68,7 +69,7 @@ def _agree(cases: list[Case]) -> bool:
 
 
 def _together(cases: list[Case]) -> dict[str, list[str]]:
-    subjects = [Obj(manifest, origin=str(case)) for case in cases for manifest in case.manifests]
+    subjects = [Obj(manifest, origin=str(case)) for case in cases for manifest in wired(case).manifests]
     world = World(subjects, complete=cases[0].complete)
     rules = {case.rule: rule_named(case.rule) for case in cases}
     checker = Checker([*rules.values()], Configuration({case.rule: case.parameters for case in cases}))

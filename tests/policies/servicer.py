@@ -1,16 +1,18 @@
 """The pack's server object, driven in this process with the engine's own messages."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
-from google.protobuf import empty_pb2, json_format
+from google.protobuf import empty_pb2, json_format, struct_pb2
 from pulumi.runtime.proto import analyzer_pb2 as messages
 
 from policies.exceptions import RuleException
 from policies.pack.server import PackServicer
 from policies.rule import AnyRule
 from policies.rules import RULES
+from tests.policies.conftest import Case
 
 Resource = tuple[str, dict[str, Any], str]
 """Type token, properties and logical name."""
@@ -63,6 +65,16 @@ class Servicer:
         return {
             name: json_format.MessageToDict(policy.configSchema.properties) for name, policy in self.policies().items()
         }
+
+
+def wired(case: Case) -> Case:
+    """Return a case as it comes through the engine, which has but one type of numbers and no order of keys."""
+    found = []
+    for manifest in case.manifests:
+        message = struct_pb2.Struct()
+        message.update(manifest)
+        found.append(json_format.MessageToDict(message))
+    return replace(case, manifests=found)
 
 
 def token_of(manifest: dict[str, Any]) -> str:

@@ -16,7 +16,7 @@ from policies.pack.redaction import redact, secret_texts
 from policies.pack.wire import Properties
 from policies.rules import RULES
 from tests.policies.conftest import Case, cases, findings, rule_named, unknowns
-from tests.policies.servicer import STACK, Servicer, token_of, urn
+from tests.policies.servicer import STACK, Servicer, token_of, urn, wired
 
 CASES = tuple(cases())
 OBJECTS = tuple(case for case in CASES if not rule_named(case.rule).links and len(case.manifests) == 1)
@@ -52,7 +52,7 @@ def test_object_rules(case: Case) -> None:
     """A pack that says something else than `./hpc check` on the same object."""
     (manifest,) = case.manifests
     servicer = Servicer([rule_named(case.rule)], {case.rule: case.parameters})
-    _hold(case, servicer.analyze(token_of(manifest), manifest), findings(case))
+    _hold(case, servicer.analyze(token_of(manifest), manifest), findings(wired(case)))
 
 
 @pytest.mark.parametrize("case", LINKS, ids=str)
@@ -62,7 +62,7 @@ def test_link_rules(case: Case) -> None:
     servicer = Servicer([rule_named(case.rule)], configuration)
     stack = [(token_of(manifest), manifest, f"r{index}") for index, manifest in enumerate(case.manifests)]
     said = servicer.analyze_stack(stack)
-    _hold(case, said, findings(case))
+    _hold(case, said, findings(wired(case)))
     assert all(entry.urn in {urn(token, name) for token, _, name in stack} for entry in said)
 
 
