@@ -19,7 +19,10 @@ def configuration(settings: Settings) -> dict[str, dict[str, Any]]:
         "pool": settings.machine_config_pool,
         "gpus_per_node": gpus,
     }
-    derived = {"gpu-limit": {"maximum": gpus}}
+    derived: dict[str, dict[str, Any]] = {
+        "gpu-limit": {"maximum": gpus},
+        "scale-node-label": {"nodes": [node.name for node in settings.nodes if node.scale_client]},
+    }
     return derived | {
         rule.name: {key: named[key] for key in rule.parameters.model_fields if key in named}
         | derived.get(rule.name, {})

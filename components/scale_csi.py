@@ -1,11 +1,12 @@
 """IBM Spectrum Scale CSI: the GUI accounts and the operator's custom resource (R-3.4.5)."""
 
+from collections.abc import Iterable
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import pulumi
 import pulumi_kubernetes as k8s
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from apis import kinds
 from components.component import Component, stateful
@@ -17,6 +18,11 @@ ClusterId = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,20}$")]
 """Spectrum Scale cluster id: a number beyond what JSON keeps exactly, so always a string."""
 
 PRODUCT = "ibm-spectrum-scale-csi"
+CA = "scale-gui-ca"
+"""ConfigMap with the CA of the GUIs, and its key: the driver wants both of one name."""
+
+Certificate = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^-----BEGIN CERTIFICATE-----\n")]
+"""One or more certificates in PEM form."""
 
 
 class GuiAccount(Model):
@@ -60,8 +66,25 @@ class ScaleCsiArgs(Model):
     namespace: DnsLabel
     host_path: str = Field(pattern=r"^/", description="mount point of the primary file system on every node")
     clusters: ScaleClusters
+    ca_certificate: Certificate | None = Field(
+        default=None, description="of the CA of the GUIs' certificates; wanted where secure_ssl verifies them"
+    )
     node_label: str = Field(default="scale", description='label with value "true" on Spectrum Scale clients')
     protect: bool = Field(default=False, description="refuse to delete the secrets")
+
+    @model_validator(mode="after")
+    def _verifiable(self) -> Self:
+        require_ca(self.clusters, self.ca_certificate)
+        return self
+
+
+def require_ca(clusters: Iterable[ScaleCluster], ca_certificate: str | None) -> None:
+    """Raise ValueError where certificates are to be verified and there is no CA: the driver does not start then."""
+    secure = [cluster.id for cluster in clusters if cluster.secure_ssl]
+    if secure and ca_certificate is None:
+        raise ValueError(
+            f"ca_certificate is missing, and secure_ssl of cluster {secure[0]} needs it; give the GUI's CA"
+        )
 
 
 def spec(args: ScaleCsiArgs) -> dict[str, Any]:
@@ -83,6 +106,7 @@ def _cluster(cluster: ScaleCluster) -> dict[str, Any]:
         "restApi": [{"guiHost": cluster.gui_host}],
         "secrets": cluster.secret,
         "secureSslMode": cluster.secure_ssl,
+        **({"cacert": CA} if cluster.secure_ssl else {}),
     } | ({"primary": {"primaryFs": primary.file_system, "primaryFset": primary.fileset}} if primary else {})
 
 
@@ -91,7 +115,7 @@ def _login(secret: str, accounts: dict[str, GuiAccount]) -> dict[str, str]:
 
 
 class ScaleCsi(Component):
-    """One Secret per Spectrum Scale cluster and the CSIScaleOperator.
+    """One Secret per Spectrum Scale cluster, the ConfigMap with their CA, and the CSIScaleOperator.
 
     `accounts` maps secret names to `GuiAccount` fields and stays a Pulumi secret. Outputs: `driver`, the name of the
     custom resource.
@@ -118,11 +142,23 @@ class ScaleCsi(Component):
             )
             for cluster in args.clusters
         ]
+        certificates = [
+            k8s.core.v1.ConfigMap(
+                f"{name}-ca",
+                metadata=k8s.meta.v1.ObjectMetaArgs(
+                    name=CA, namespace=args.namespace, labels=labels(PRODUCT, "storage")
+                ),
+                data={CA: certificate},
+                opts=self.child(),
+            )
+            for certificate in (args.ca_certificate,)
+            if certificate
+        ]
         resource = CustomObject(
             f"{name}-driver",
             kinds.CSI_SCALE_OPERATOR,
             k8s.meta.v1.ObjectMetaArgs(name=PRODUCT, namespace=args.namespace, labels=labels(PRODUCT, "storage")),
             {"spec": spec(args)},
-            self.child(*secrets),
+            self.child(*secrets, *certificates),
         )
         self.outputs(driver=resource.id.apply(lambda _: PRODUCT))

@@ -14,7 +14,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from components.model import DnsLabel, DnsName, Image, Model, Quantity
 from components.olm_operator import OlmOperatorArgs
-from components.scale_csi import ScaleCluster, ScaleClusters
+from components.scale_csi import Certificate, ScaleCluster, ScaleClusters, require_ca
 from components.static_volume import VolumeHandle
 from components.tenant import IdRange, McsLabel
 from hardware import profiles
@@ -90,7 +90,13 @@ class StorageSettings(Model):
 
     host_path: str = Field(pattern=r"^/", description="mount point of the primary file system (R-3.4.5-6)")
     clusters: ScaleClusters
+    ca_certificate: Certificate | None = Field(default=None, description="PEM, of the CA of the GUIs' certificates")
     file_system: FileSystem
+
+    @model_validator(mode="after")
+    def _verifiable(self) -> Self:
+        require_ca(self.clusters, self.ca_certificate)
+        return self
 
     @property
     def local_cluster(self) -> ScaleCluster:

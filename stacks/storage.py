@@ -28,6 +28,7 @@ def build(
             namespace=settings.operators.scale_csi.namespace,
             host_path=settings.storage.host_path,
             clusters=settings.storage.clusters,
+            ca_certificate=settings.storage.ca_certificate,
             node_label=SCALE_LABEL,
             protect=settings.protect,
         ),

@@ -82,6 +82,7 @@ _CLUSTER = _open(
         "id": _TEXT,
         "secrets": _TEXT,
         "secureSslMode": _FLAG,
+        "cacert": _TEXT,
         "restApi": _list(_open({"guiHost": _TEXT}, "guiHost")),
         "primary": _open({"primaryFs": _TEXT, "primaryFset": _TEXT}),
     },

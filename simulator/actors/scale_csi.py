@@ -107,6 +107,7 @@ def _scc(namespace: str) -> Object:
 
 def _driver_pod(account: str, spec: Object) -> Object:
     secrets = [cluster["secrets"] for cluster in spec["clusters"] if cluster.get("secrets")]
+    certificates = sorted({cluster["cacert"] for cluster in spec["clusters"] if cluster.get("cacert")})
     return {
         "serviceAccountName": account,
         "hostNetwork": True,
@@ -117,7 +118,7 @@ def _driver_pod(account: str, spec: Object) -> Object:
                 "image": spec.get("spectrumScale") or DRIVER_IMAGE,
                 "securityContext": {"privileged": True},
                 "volumeMounts": [
-                    *({"name": name, "mountPath": f"/var/lib/ibm/{name}"} for name in secrets),
+                    *({"name": name, "mountPath": f"/var/lib/ibm/{name}"} for name in (*secrets, *certificates)),
                     {"name": "plugins", "mountPath": KUBELET_PLUGINS},
                 ],
             },
@@ -125,6 +126,7 @@ def _driver_pod(account: str, spec: Object) -> Object:
         ],
         "volumes": [
             *({"name": name, "secret": {"secretName": name}} for name in secrets),
+            *({"name": name, "configMap": {"name": name}} for name in certificates),
             {"name": "plugins", "hostPath": {"path": KUBELET_PLUGINS}},
         ],
     }

@@ -3,9 +3,9 @@
 import pytest
 from pydantic import ValidationError
 
-from components.scale_csi import PrimaryFileset, ScaleCluster, ScaleCsiArgs, spec
+from components.scale_csi import CA, PrimaryFileset, ScaleCluster, ScaleCsiArgs, spec
 from components.static_volume import VolumeHandle
-from tests.support.recorded import environment, of_kind
+from tests.support.recorded import environment, of_kind, one
 from tests.support.recorded import spec as recorded_spec
 
 LOCAL = ScaleCluster(
@@ -14,6 +14,8 @@ LOCAL = ScaleCluster(
     secret="csisecret-local",
     primary=PrimaryFileset(file_system="fs0", fileset="csifset"),
 )
+
+CERTIFICATE = "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----"
 
 
 def test_handle_is_the_papers() -> None:
@@ -43,20 +45,30 @@ def test_driver_knows_both_clusters() -> None:
             "restApi": [{"guiHost": "192.168.1.30"}],
             "secrets": "csisecret-local",
             "secureSslMode": True,
+            "cacert": "scale-gui-ca",
         },
         {
             "id": "215057217487177715",
             "restApi": [{"guiHost": "192.168.1.52"}],
             "secrets": "csisecret-remote",
             "secureSslMode": True,
+            "cacert": "scale-gui-ca",
         },
     ]
 
 
 def test_certificates_are_verified_unless_told_otherwise() -> None:
     """Prevents TLS verification from being off by default, as in the paper (E-22)."""
-    args = ScaleCsiArgs(namespace="csi", host_path="/gpfs/fs0", clusters=(LOCAL,))
+    args = ScaleCsiArgs(namespace="csi", host_path="/gpfs/fs0", clusters=(LOCAL,), ca_certificate=CERTIFICATE)
     assert spec(args)["clusters"][0]["secureSslMode"] is True
+    assert spec(args)["clusters"][0]["cacert"] == CA
+    assert one(environment("dev"), "ConfigMap", CA).inputs["data"].keys() == {CA}
+
+
+def test_certificates_are_not_verified_against_nothing() -> None:
+    """Prevents a driver that ends at its start, for secure SSL mode without a CA."""
+    with pytest.raises(ValidationError, match=r"ca_certificate is missing.*give the GUI's CA"):
+        ScaleCsiArgs(namespace="csi", host_path="/gpfs/fs0", clusters=(LOCAL,))
 
 
 def test_all_driver_parts_run_on_scale_clients() -> None:
