@@ -1,0 +1,66 @@
+"""The cluster's release serves the API version of an object."""
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from apis.kinds import Kind
+from apis.lives import LIVES, Life, Release
+from policies.findings import Severity
+from policies.objects import Obj
+from policies.rule import Parameters, Remark, Rule
+from policies.world import World
+
+_NEWEST: Release = (1, 999)
+_BY_KIND: dict[tuple[str, str, str], Life] = {
+    (life.group, life.version, kind): life for life in LIVES for kind in life.kinds
+}
+
+
+class ApiServed(Parameters):
+    """The cluster's release."""
+
+    kubernetes: str = Field(
+        default="",
+        pattern=r"^([0-9]{1,2}\.[0-9]{1,3}(\.[0-9]+)?)?$",
+        description='Kubernetes release of the cluster, e.g. "1.17" for OpenShift 4.4; empty means the newest',
+    )
+
+    @property
+    def release(self) -> Release:
+        """The release as numbers."""
+        parts = self.kubernetes.split(".")
+        return (int(parts[0]), int(parts[1])) if self.kubernetes else _NEWEST
+
+
+def _examine(subject: Obj, _: World, parameters: ApiServed) -> Iterator[Remark]:
+    life = _BY_KIND.get((subject.group, subject.version, subject.kind))
+    if life is None:
+        return
+    release = parameters.release
+    what = f"{subject.api_version} {subject.kind}"
+    if life.removed is not None and release >= life.removed:
+        yield subject.remark(
+            f"{what} is gone since {_say(life.removed)}; {life.instead} is there instead", "apiVersion"
+        )
+    elif life.since is not None and release < life.since:
+        message = f"{what} is not there before {_say(life.since)}; {life.instead} is, in {parameters.kubernetes}"
+        yield subject.remark(message, "apiVersion")
+
+
+def _say(release: Release) -> str:
+    return f"Kubernetes {release[0]}.{release[1]}"
+
+
+API_SERVED = Rule(
+    name="api-served",
+    what="An object's apiVersion is served by the cluster's Kubernetes release and its operators.",
+    why='The apply ends half way with `no matches for kind "DaemonSet" in version "extensions/v1beta1"`, and what came '
+    "before it stays behind.",
+    remedy="Write the object in the version named here, whose fields may differ, or set the release that it is for",
+    source="E-20, E-42",
+    severity=Severity.ADVISORY,
+    parameters=ApiServed,
+    examine=_examine,
+    kinds=tuple(Kind(group, "", kind, "") for group, kind in sorted({(group, kind) for group, _, kind in _BY_KIND})),
+)

@@ -1,0 +1,46 @@
+"""No node is told to run without SELinux enforcing."""
+
+import re
+from collections.abc import Iterator
+
+from apis.kinds import MACHINE_CONFIG
+from policies.findings import Severity
+from policies.ignition import texts
+from policies.objects import Obj
+from policies.rule import Parameters, Remark, Rule
+from policies.values import Path
+from policies.world import World
+
+_ARGUMENTS: Path = ("spec", "kernelArguments")
+_OFF = frozenset({"selinux=0", "enforcing=0"})
+_CONFIG_FILES = frozenset({"/etc/selinux/config", "/etc/sysconfig/selinux"})
+_MODE = re.compile(r"^[ \t]*SELINUX[ \t]*=[ \t]*[\"']?(permissive|disabled)\b", re.MULTILINE | re.IGNORECASE)
+_COMMAND = re.compile(r"\bsetenforce[ \t]+(0|permissive)\b", re.IGNORECASE)
+
+
+def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+    for index, argument in enumerate(subject.entries(*_ARGUMENTS)):
+        for word in argument[:4096].split() if isinstance(argument, str) else ():
+            if word in _OFF:
+                yield subject.remark(f"starts its nodes with {word}", *_ARGUMENTS, index)
+    for found in texts(subject):
+        mode = _MODE.search(found.text) if found.name in _CONFIG_FILES else None
+        if mode is not None:
+            yield subject.remark(f"sets SELinux to {mode[1].lower()} in {found.name}", *found.place)
+        if command := _COMMAND.search(found.text):
+            yield subject.remark(f"runs {command[0]} in {found.name[:80]}", *found.place)
+
+
+SELINUX_ENFORCING = Rule(
+    name="selinux-enforcing",
+    what="No MachineConfig sets SELinux to permissive or disabled.",
+    why="What separates two tenants' files and processes on one node is the MCS level that SELinux enforces. "
+    "Permissive, the jobs of all namespaces may read each other's data, and the faults that it hides come back on other nodes.",
+    remedy="Leave SELinux enforcing and load the module for the device files (infiniband.pp); where an operator "
+    "cannot run so, add an exception with its end",
+    source="E-10, R-3.4.1-8, P-15",
+    severity=Severity.MANDATORY,
+    parameters=Parameters,
+    examine=_examine,
+    kinds=(MACHINE_CONFIG,),
+)
