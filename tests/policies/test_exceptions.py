@@ -1,0 +1,133 @@
+"""Exceptions to the rules: what they cover, until when, and what a wrong file says."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from policies.exceptions import FILE, NAME, ExceptionsError, RuleException, ended, load, waive
+from policies.findings import Finding, Severity
+from policies.rules import RULES
+
+TODAY = date(2026, 11, 21)
+RULE, REASON = "not-privileged", "the vendor's installer needs it; accepted by the site"
+
+
+def _finding(name: str = "DaemonSet gpu/driver", rule: str = RULE) -> Finding:
+    return Finding(rule, Severity.MANDATORY, name, "is privileged", "Delete privileged")
+
+
+def _exception(pattern: str, expires: date = TODAY, rule: str = RULE) -> RuleException:
+    return RuleException(rule=rule, object=pattern, reason=REASON, expires=expires)
+
+
+def _file(folder: Path, text: str) -> Path:
+    path = folder / "exceptions.yaml"
+    path.write_text(text)
+    return path
+
+
+def test_a_covered_finding_is_left_out_on_the_last_day() -> None:
+    """An exception that ends a day before it says."""
+    assert list(waive([_finding()], [_exception("DaemonSet gpu/driver")], TODAY)) == []
+
+
+@pytest.mark.parametrize(
+    "exception",
+    [
+        _exception("DaemonSet gpu/driver", rule="no-host-path"),
+        _exception("DaemonSet gpu/drive"),
+        _exception("gpu/driver"),
+    ],
+    ids=["another rule", "a part of the name", "no kind"],
+)
+def test_what_is_not_named_is_not_covered(exception: RuleException) -> None:
+    """An exception that covers more than it says."""
+    assert list(waive([_finding()], [exception], TODAY)) == [_finding()]
+
+
+def test_one_exception_covers_a_pattern() -> None:
+    """Twenty entries for the twenty objects of one vendor."""
+    mine, other = (
+        [_finding(f"DaemonSet gpu/{name}") for name in ("driver", "toolkit")],
+        _finding("DaemonSet net/driver"),
+    )
+    assert list(waive([*mine, other], [_exception("DaemonSet gpu/*")], TODAY)) == [other]
+
+
+def test_an_expired_exception_fails_and_says_so() -> None:
+    """An exception that is forgotten and holds for ever."""
+    old = _exception("DaemonSet gpu/driver", date(2026, 11, 20))
+    (finding,) = waive([_finding()], [old], TODAY)
+    assert finding.message == "is privileged (its exception ended on 2026-11-20)"
+    assert finding.severity is Severity.MANDATORY
+
+
+def test_a_renewed_exception_holds_beside_the_old_one() -> None:
+    """A renewal that has no effect since an older entry comes first."""
+    entries = [_exception("DaemonSet gpu/*", date(2026, 1, 1)), _exception("DaemonSet gpu/driver", date(2027, 1, 1))]
+    assert list(waive([_finding()], entries, TODAY)) == []
+
+
+def test_an_ended_exception_is_a_finding_of_its_own() -> None:
+    """An entry that stays in the file long after the object is gone."""
+    entries = [_exception("DaemonSet gpu/driver"), _exception("DaemonSet gpu/old", date(2026, 11, 20))]
+    (finding,) = ended(entries, TODAY)
+    assert (finding.rule, finding.severity) == (NAME, Severity.MANDATORY)
+    assert finding.object == f"exception to {RULE} for DaemonSet gpu/old"
+    assert "2026-11-20" in finding.message
+    assert REASON in finding.message
+
+
+def test_a_file_is_read(tmp_path: Path) -> None:
+    """A file in the form that the documentation shows, refused."""
+    path = _file(
+        tmp_path,
+        f"- {{rule: {RULE}, object: DaemonSet gpu/driver, reason: accepted by the site, expires: 2027-06-30}}\n",
+    )
+    (entry,) = load(path)
+    assert (entry.rule, entry.expires) == (RULE, date(2027, 6, 30))
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "[]\n"])
+def test_no_exceptions(text: str, tmp_path: Path) -> None:
+    """A file whose last entry was deleted, refused."""
+    assert load(_file(tmp_path, text)) == ()
+
+
+@pytest.mark.parametrize(
+    ("entry", "field"),
+    [
+        ("{rule: a, object: b, reason: long enough, expires: someday}", "expires"),
+        ("{rule: a, object: b, reason: long enough}", "expires"),
+        ("{rule: a, object: b, reason: short, expires: 2027-06-30}", "reason"),
+        ("{rule: a, reason: long enough, expires: 2027-06-30}", "object"),
+        ("{rule: a, object: b, reason: long enough, expires: 2027-06-30, owner: c}", "owner"),
+    ],
+)
+def test_a_wrong_entry_names_itself_and_the_field(entry: str, field: str, tmp_path: Path) -> None:
+    """An entry that is passed over, so that its rule holds again and nobody knows why."""
+    path = _file(tmp_path, f"- {{rule: a, object: b, reason: long enough, expires: 2027-06-30}}\n- {entry}\n")
+    with pytest.raises(ExceptionsError) as error:
+        load(path)
+    assert f"{path}, exception 2: {field}: " in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["rule: a\n", "just text\n", "[a: {\n", "- a\n- b\n"])
+def test_a_file_that_is_no_list_of_exceptions(text: str, tmp_path: Path) -> None:
+    """A traceback for a typing error."""
+    with pytest.raises(ExceptionsError, match="exceptions"):
+        load(_file(tmp_path, text))
+
+
+def test_an_absent_file(tmp_path: Path) -> None:
+    """A wrong path, taken for no exceptions."""
+    with pytest.raises(ExceptionsError, match=r"absent\.yaml"):
+        load(tmp_path / "absent.yaml")
+
+
+def test_our_own_exceptions_hold() -> None:
+    """An exception of ours for a rule that does not exist, or one that is over."""
+    entries = load(FILE)
+    assert {entry.rule for entry in entries} <= {rule.name for rule in RULES}
+    assert list(ended(entries, TODAY)) == []
