@@ -13,7 +13,8 @@ from apis.kinds import (
     SECURITY_CONTEXT_CONSTRAINTS,
     SERVICE_ACCOUNT,
 )
-from policies.constraints import shipped
+from apis.names import IPC_LOCK
+from policies.constraints import ALL, ALLOWED, DEFAULT_ADD, capability, shipped
 from policies.objects import Obj, Pod
 from policies.rbac import Rbac
 from policies.scc import USABLE_BY_ALL, Release, User
@@ -51,6 +52,7 @@ def exists(world: World, namespace: str, account: str) -> bool:
 class Accounts:
     """Who may use which SCC: `sccs` by name, those that a release ships and those among the objects.
 
+    `locking` are those that let a pod have IPC_LOCK.
     `uncertain` says that an SCC, a role or a binding has a value that is not known before the update.
     """
 
@@ -59,6 +61,7 @@ class Accounts:
         found = [each for kind in (ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING) for each in world.of(kind)]
         self.sccs: dict[str, Mapping[str, Any]] = {**shipped(release), **{each.name: each.tree for each in given}}
         self.uncertain = any(map(_uncertain, (*given, *found)))
+        self.locking = frozenset(name for name, tree in self.sccs.items() if _allows(tree, IPC_LOCK))
         self._rbac = Rbac(each.tree for each in found)
         self._everybody = USABLE_BY_ALL[release]
         self._usable: dict[tuple[str, str], frozenset[str]] = {}
@@ -78,6 +81,12 @@ class Accounts:
 def accounts(release: Release) -> Callable[[World], Accounts]:
     """Return what `World.once` takes to make the accounts with the SCCs of a release."""
     return lambda world: Accounts(world, release)
+
+
+def _allows(tree: Mapping[str, Any], wanted: str) -> bool:
+    lists = (tree.get(field) for field in (ALLOWED, DEFAULT_ADD))
+    entries = (entry for names in lists if isinstance(names, list) for entry in names if isinstance(entry, str))
+    return any(capability(entry) in (wanted, ALL) for entry in entries)
 
 
 def _uncertain(subject: Obj) -> bool:

@@ -6,7 +6,6 @@ from pydantic import Field
 
 from apis.names import IPC_LOCK, RDMA_PREFIX
 from policies.accounts import DEFAULT, Accounts, account_of, accounts, built_in_namespace, exists
-from policies.constraints import ALL, ALLOWED, DEFAULT_ADD, capability
 from policies.findings import Severity
 from policies.objects import Obj, Pod
 from policies.rule import Parameters, Remark, Rule
@@ -43,15 +42,9 @@ def _pod(pod: Pod, world: World, known: Accounts) -> Iterator[Remark]:
         yield pod.unlinked(f"runs under ServiceAccount {namespace}/{account}, which is not among the objects", _ACCOUNT)
     else:
         usable = known.usable(namespace, account)
-        if not any(_allows(known, name) for name in usable):
+        if usable.isdisjoint(known.locking):
             may = f"{', '.join(sorted(usable))[:200]} only" if usable else "none"
             yield missing(f"runs under {account}, which may use no SCC that allows {IPC_LOCK} ({may})", _ACCOUNT)
-
-
-def _allows(known: Accounts, name: str) -> bool:
-    lists = (known.sccs[name].get(field) for field in (ALLOWED, DEFAULT_ADD))
-    entries = (entry for names in lists if isinstance(names, list) for entry in names if isinstance(entry, str))
-    return any(capability(entry) in (IPC_LOCK, ALL) for entry in entries)
 
 
 RDMA_ACCOUNT = Rule(

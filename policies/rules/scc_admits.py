@@ -8,6 +8,7 @@ from policies.accounts import account_of, built_in_namespace, exists
 from policies.admission import STAND_IN, admission
 from policies.asked import hidden
 from policies.findings import Severity
+from policies.namespaces import Allocation
 from policies.objects import Obj, Pod
 from policies.rule import Parameters, Remark, Rule
 from policies.scc import Release
@@ -42,22 +43,29 @@ def _pod(pod: Pod, world: World, parameters: SccAdmits) -> Iterator[Remark]:
     outcome, allocation = predicted.of(pod, namespace, account)
     if not outcome.words:
         return
+    place, missing = outcome.place, _missing(pod, namespace, account, world, allocation)
     refused = f"its pods are refused under the account {account}: {outcome.words}"
-    place = outcome.place
-    if not namespace:
-        yield pod.unlinked(f"names no namespace, and with everybody's rights {refused}", *place)
-    elif allocation is None and not built_in_namespace(namespace):
-        yield pod.unlinked(f"Namespace {namespace} is not among the objects, and without it {refused}", *place)
-    elif account == pod.service_account and not exists(world, namespace, account):
-        yield pod.unlinked(
-            f"ServiceAccount {namespace}/{account} is not among the objects, and without it {refused}", *place
-        )
-    elif predicted.accounts.uncertain or (outcome.by_allocation and allocation is not None and allocation.hidden):
+    if outcome.by_allocation and (allocation is None or allocation.annotations.keys() != STAND_IN.keys()):
+        unsure = pod.unverified if allocation is not None and allocation.hidden else pod.unlinked
+        where = f"{namespace} does not say which" if namespace else "no namespace says which"
+        yield unsure(f"asks for ids or an SELinux level, and {where} it has", *place)
+    elif missing:
+        yield pod.unlinked(f"{missing}, and without it {refused}", *place)
+    elif predicted.accounts.uncertain:
         yield pod.unverified(f"with what is known {refused}", *place)
-    elif outcome.by_allocation and (allocation is None or allocation.annotations.keys() != STAND_IN.keys()):
-        yield pod.unlinked(f"{namespace} does not say which ids it has, and most likely {refused}", *place)
     else:
         yield pod.remark(refused, *place)
+
+
+def _missing(pod: Pod, namespace: str, account: str, world: World, allocation: Allocation | None) -> str:
+    """Name what is not among the objects and could change the verdict."""
+    if not namespace:
+        return "names no namespace"
+    if allocation is None and not built_in_namespace(namespace):
+        return f"Namespace {namespace} is not among the objects"
+    if account == pod.service_account and not exists(world, namespace, account):
+        return f"ServiceAccount {namespace}/{account} is not among the objects"
+    return ""
 
 
 SCC_ADMITS = Rule(
