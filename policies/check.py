@@ -40,7 +40,10 @@ class Checker:
         """Yield what the rules find in `subjects`, which are among the objects of `world`, object by object."""
         for subject in subjects:
             for job in self._for(subject.group, subject.kind):
-                yield from self._run(job, subject, world)
+                subject.touched.clear()
+                remarks = [*job.rule.examine(subject, world, job.parameters)]
+                if remarks or subject.touched:
+                    yield from self._findings(job, subject, world, remarks)
 
     def _select(self, group: str, kind: str) -> tuple[_Job, ...]:
         pods = has_pods(group, kind)
@@ -52,9 +55,7 @@ class Checker:
             )
         )
 
-    def _run(self, job: _Job, subject: Obj, world: World) -> Iterator[Finding]:
-        subject.touched.clear()
-        remarks = [*job.rule.examine(subject, world, job.parameters)]
+    def _findings(self, job: _Job, subject: Obj, world: World, remarks: list[Remark]) -> Iterator[Finding]:
         if subject.touched:
             hidden = list(dict.fromkeys(subject.touched))
             remarks = [remark for remark in remarks if not any(overlap(remark.path, value.path) for value in hidden)]

@@ -20,12 +20,20 @@ def is_gpu(resource: str) -> bool:
 
 def gpus(container: Container) -> tuple[Request, ...]:
     """Return the requests of a container for GPUs or slices of them; without those for none."""
-    return tuple(item for item in container.requests if is_gpu(item.resource) and item.count > 0)
+    return container.once(_devices)[0] if container.requests else ()
 
 
 def rdma(container: Container) -> tuple[Request, ...]:
     """Return the requests of a container for RDMA devices; without those for none."""
-    return tuple(item for item in container.requests if item.resource.startswith(RDMA_PREFIX) and item.count > 0)
+    return container.once(_devices)[1] if container.requests else ()
+
+
+def _devices(container: Container) -> tuple[tuple[Request, ...], tuple[Request, ...]]:
+    asked = [item for item in container.requests if item.count > 0]
+    return (
+        tuple(item for item in asked if is_gpu(item.resource)),
+        tuple(item for item in asked if item.resource.startswith(RDMA_PREFIX)),
+    )
 
 
 def place(item: Request) -> tuple[str, str, str]:
@@ -46,6 +54,8 @@ def demand(pod: Pod) -> dict[str, int]:
     together: dict[str, int] = {}
     alone: dict[str, int] = {}
     for container in pod.containers:
+        if not container.requests:
+            continue
         for item in (*gpus(container), *rdma(container)):
             if runs_along(container):
                 together[item.resource] = together.get(item.resource, 0) + item.count

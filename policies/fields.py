@@ -3,7 +3,8 @@
 The walk follows the types of `apis.fields`, so that its depth is bounded by the API and not by what is given.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from functools import cache, lru_cache
@@ -17,7 +18,6 @@ from policies.values import Path, Tree, Unknown
 Above: TypeAlias = tuple[tuple[Path, Type], ...]
 """The levels above a field, outermost first, with its own level last."""
 
-_NONE: frozenset[type] = frozenset()
 _EMPTY = frozenset({type(None)})
 _PLAIN: Mapping[Content, frozenset[type]] = {
     Content.TEXT: frozenset({str, Unknown, date}) | _EMPTY,  # the API server reads an unquoted date as a text
@@ -25,6 +25,7 @@ _PLAIN: Mapping[Content, frozenset[type]] = {
     Content.FLAG: frozenset({bool, Unknown}) | _EMPTY,
     Content.ANYTHING: frozenset({str, int, float, bool, dict, list, Unknown}) | _EMPTY,
 }
+_MAPS = frozenset({Content.MAP, Content.TEXTS, Content.QUANTITIES})
 _STANDARD = frozenset(
     {"cpu", "memory", "ephemeral-storage", "storage", "pods", "services", "services.loadbalancers"}
     | {"services.nodeports", "replicationcontrollers", "resourcequotas", "secrets", "configmaps"}
@@ -35,82 +36,147 @@ _STANDARD_PREFIXES = ("hugepages-", "requests.", "limits.", "count/")
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """One field in the wrong place (`known` False) or with the wrong content; `why` says which."""
+    """One field in the wrong place, or with the wrong content, which `why` tells.
+
+    `above` are the levels above it that the API knows.
+    """
 
     path: Path
     why: str = ""
     above: Above = ()
 
 
-class Walk:
-    """Goes over one object; `hidden` collects where an unknown value hides a whole level."""
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A field as the walk needs it: the classes of values, and of a list's entries, that need no closer look."""
 
-    def __init__(self) -> None:
-        self.hidden: list[Path] = []
+    content: Content
+    many: bool
+    mapping: bool
+    plain: frozenset[type]
+    plain_each: frozenset[type]
+    below: "_Level | None"
 
-    def level(self, tree: Mapping[str, Any], type_: Type, path: Path, above: Above = ()) -> Iterator[Misfit]:
-        """Yield what does not fit at one level and below it."""
-        fields = _fields(type_)
-        for key, value in tree.items():
-            found = fields.get(key)
-            if found is None:
-                if not type_.open_:
-                    yield Misfit((*path, key), above=(*above, (path, type_)))
-            elif value.__class__ not in found[0]:
-                field = found[1]
-                inspect = self._list if field.many else self._value
-                yield from inspect(value, field, (*path, key), (*above, (path, type_)))
 
-    def _list(self, value: Tree, field: Field, path: Path, above: Above) -> Iterator[Misfit]:
-        if isinstance(value, list):
-            plain = _PLAIN.get(field.content, _NONE) - _EMPTY
-            for index, entry in enumerate(value):
-                if entry is None and field.content is not Content.ANYTHING:
-                    yield Misfit((*path, index), f"is empty where {field.content.value} is expected")
-                elif entry.__class__ not in plain:
-                    yield from self._value(entry, field, (*path, index), above)
-        elif isinstance(value, Unknown):
-            self._hide(field, path)
-        else:
-            yield Misfit(path, f"is {_what(value)} where a list is expected")
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """One level of the API."""
 
-    def _value(self, value: Tree, field: Field, path: Path, above: Above) -> Iterator[Misfit]:
-        content = field.content
-        if isinstance(value, Unknown):
-            self._hide(field, path)
-        elif content is Content.ANYTHING:
-            return
-        elif field.type is not None and isinstance(value, Mapping):
-            yield from self.level(value, field.type, path, above)
-        elif content is Content.NUMBER and isinstance(value, float) and value.is_integer():
-            return
-        elif content in _MAPS and isinstance(value, Mapping):
-            yield from self._map(value, content, path)
-        else:
-            yield Misfit(path, f"is {_what(value)} where {content.value} is expected{_colon(value, content)}")
+    type: Type
+    fields: Mapping[str, _Entry]
 
-    def _hide(self, field: Field, path: Path) -> None:
-        if field.type is not None:
-            self.hidden.append(path)
 
-    def _map(self, value: Mapping[Any, Any], content: Content, path: Path) -> Iterator[Misfit]:
-        for key, entry in value.items():
-            if content is Content.QUANTITIES and not _is_resource(str(key)):
-                yield Misfit((*path, key), f"is no name of a resource{_hint(str(key))}")
-            elif content is Content.TEXTS and entry.__class__ not in _PLAIN[Content.TEXT]:
-                yield Misfit((*path, key), f"is {_what(entry)} where a text is expected; write it in quotes")
+# Where the walk is: the place above, the key, and the level that has the key (None for an entry of a list).
+_Frame: TypeAlias = "tuple[_Frame, Any, _Level | None] | None"
 
 
 @cache
-def _fields(type_: Type) -> Mapping[str, tuple[frozenset[type], Field]]:
-    """Return the fields of a level, each with the classes of values that need no closer look."""
-    return {
-        name: (_EMPTY if field.many else _PLAIN.get(field.content, _EMPTY), field)
-        for name, field in type_.fields.items()
-    }
+def _level(type_: Type) -> _Level:
+    return _Level(type_, {name: _entry(field) for name, field in type_.fields.items()})
 
 
-_MAPS = frozenset({Content.MAP, Content.TEXTS, Content.QUANTITIES})
+def _entry(field: Field) -> _Entry:
+    plain = _PLAIN.get(field.content, _EMPTY)
+    below = _level(field.type) if field.type is not None else None
+    return _Entry(field.content, field.many, field.content in _MAPS, _EMPTY if field.many else plain, plain, below)
+
+
+class Full(Exception):
+    """As many misfits are found as are wanted."""
+
+
+class Walk:
+    """Goes over one object.
+
+    `misfits` are what does not fit, at most `most`; `hidden` is where an unknown value hides a whole level.
+    """
+
+    def __init__(self, tree: Tree, type_: Type, most: int) -> None:
+        self.misfits: list[Misfit] = []
+        self.hidden: list[Path] = []
+        self._most = most
+        with suppress(Full):
+            self._level(tree, _level(type_), None)
+
+    def _level(self, tree: Mapping[Any, Any], level: _Level, frame: _Frame) -> None:
+        fields = level.fields
+        for key, value in tree.items():
+            entry = fields.get(key)
+            if entry is None:
+                if not level.type.open_:
+                    self._add((frame, key, level))
+            elif value.__class__ not in entry.plain:
+                here = (frame, key, level)
+                if entry.many:
+                    self._list(value, entry, here)
+                elif entry.below is not None and value.__class__ is dict:
+                    self._level(value, entry.below, here)
+                else:
+                    self._value(value, entry, here)
+
+    def _list(self, value: Tree, entry: _Entry, frame: _Frame) -> None:
+        if isinstance(value, list):
+            for index, each in enumerate(value):
+                if each is None and entry.content is not Content.ANYTHING:
+                    self._add((frame, index, None), f"is empty where {entry.content.value} is expected")
+                elif entry.below is not None and each.__class__ is dict:
+                    self._level(each, entry.below, (frame, index, None))
+                elif each.__class__ not in entry.plain_each:
+                    self._value(each, entry, (frame, index, None))
+        elif isinstance(value, Unknown):
+            self._hide(entry, frame)
+        else:
+            self._add(frame, f"is {_what(value)} where a list is expected")
+
+    def _value(self, value: Tree, entry: _Entry, frame: _Frame) -> None:
+        content = entry.content
+        if isinstance(value, Unknown):
+            self._hide(entry, frame)
+        elif content is Content.ANYTHING:
+            return
+        elif entry.below is not None and isinstance(value, Mapping):
+            self._level(value, entry.below, frame)
+        elif content is Content.NUMBER and isinstance(value, float) and value.is_integer():
+            return
+        elif entry.mapping and isinstance(value, Mapping):
+            self._map(value, content, frame)
+        else:
+            self._add(frame, f"is {_what(value)} where {content.value} is expected{_colon(value, content)}")
+
+    def _map(self, value: Mapping[Any, Any], content: Content, frame: _Frame) -> None:
+        for key, each in value.items():
+            if content is Content.QUANTITIES:
+                if not _is_resource(str(key)):
+                    self._add((frame, key, None), f"is no name of a resource{_hint(str(key))}")
+            elif content is Content.TEXTS and each.__class__ not in _PLAIN[Content.TEXT]:
+                self._add((frame, key, None), f"is {_what(each)} where a text is expected; write it in quotes")
+
+    def _hide(self, entry: _Entry, frame: _Frame) -> None:
+        if entry.below is not None:
+            self.hidden.append(_path(frame))
+
+    def _add(self, frame: _Frame, why: str = "") -> None:
+        if len(self.misfits) == self._most:
+            raise Full
+        self.misfits.append(Misfit(_path(frame), why, _above(frame)))
+
+
+def _path(frame: _Frame) -> Path:
+    keys: list[Any] = []
+    while frame is not None:
+        # YAML has keys that are no texts; JSON turns them into some.
+        keys.append(frame[1] if isinstance(frame[1], str | int) else str(frame[1]))
+        frame = frame[0]
+    return tuple(reversed(keys))
+
+
+def _above(frame: _Frame) -> Above:
+    levels: list[tuple[Path, Type]] = []
+    while frame is not None:
+        if frame[2] is not None:
+            levels.append((_path(frame[0]), frame[2].type))
+        frame = frame[0]
+    return tuple(reversed(levels))
 
 
 @lru_cache(maxsize=4096)

@@ -5,15 +5,17 @@ same way, so that a rule does not fall silent when a release moves an object to 
 people's input: every accessor here takes any tree and never raises.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from apis.kinds import KINDS, POD
 from apis.kinds import Path as TemplatePath
 from policies.resources import Request, requests
 from policies.rule import Remark
 from policies.values import Path, Tree, Unknown, read
+
+T = TypeVar("T")
 
 CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
 
@@ -32,7 +34,7 @@ class Part:
     def __init__(self, owner: "Obj | None", path: Path, tree: Tree) -> None:
         self.object: Obj = owner if owner is not None else self  # type: ignore[assignment]
         self.path = path
-        self.tree: Mapping[str, Any] = tree if isinstance(tree, Mapping) else {}
+        self.tree: Mapping[str, Any] = tree if tree.__class__ is dict or isinstance(tree, Mapping) else {}
 
     def read(self, *keys: str | int) -> Tree:
         """Return the value below `keys`: None when it is absent, an `Unknown` when it is or may be unknown."""
@@ -43,7 +45,7 @@ class Part:
     def mapping(self, *keys: str | int) -> Mapping[str, Any]:
         """Return the mapping below `keys`; empty when there is none."""
         value = self.read(*keys)
-        return value if isinstance(value, Mapping) else {}
+        return value if value.__class__ is dict or isinstance(value, Mapping) else {}
 
     def entries(self, *keys: str | int) -> list[Any]:
         """Return the list below `keys`; empty when there is none."""
@@ -102,6 +104,17 @@ class Container(Part):
             self.object.touch((*self.path, "resources"))
         return self._requests
 
+    def once(self, make: Callable[["Container"], T]) -> T:
+        """Return `make(self)`, computed at the first call only, since several rules ask for it."""
+        if make not in self._shared:
+            self._shared[make] = make(self)
+        shared: T = self._shared[make]
+        return shared
+
+    @cached_property
+    def _shared(self) -> dict[Any, Any]:
+        return {}
+
     @cached_property
     def _requests(self) -> tuple[Request, ...]:
         return tuple(requests(self.tree.get("resources")))
@@ -134,7 +147,7 @@ class Pod(Part):
             Container(self.object, (*self.path, group, index), entry, group)
             for group in CONTAINER_LISTS
             for index, entry in enumerate(_list(self.tree.get(group)))
-            if isinstance(entry, Mapping)
+            if entry.__class__ is dict or isinstance(entry, Mapping)
         )
 
     def _touch_lists(self) -> None:

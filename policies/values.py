@@ -17,6 +17,7 @@ _SUFFIXES = {
     **{f"{suffix}i": Decimal(1024) ** exponent for exponent, suffix in enumerate("KMGTPE", start=1)},
 }
 _LONGEST_QUANTITY = 64
+_LARGEST_PLAIN = 10**_LONGEST_QUANTITY
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def show(path: Path) -> str:
 def read(tree: Tree, *keys: str | int) -> Tree:
     """Follow `keys` into a plain tree: None when one is absent, the `Unknown` met first when there is one."""
     for key in keys:
-        if isinstance(tree, Mapping):
+        if tree.__class__ is dict or isinstance(tree, Mapping):  # the first answers ten times as fast
             tree = tree.get(key)
         elif isinstance(tree, list) and isinstance(key, int):
             tree = tree[key] if 0 <= key < len(tree) else None
@@ -72,7 +73,17 @@ def _amount(quantity: str) -> Decimal | None:
 
 def whole(quantity: Tree) -> int | None:
     """Return a Kubernetes quantity as an integer, or None when it is not a whole number."""
-    number = amount(quantity)
+    if quantity.__class__ is int and -_LARGEST_PLAIN < quantity < _LARGEST_PLAIN:
+        number: int = quantity
+        return number
+    if isinstance(quantity, bool) or not isinstance(quantity, int | float | str):
+        return None
+    return _whole(str(quantity)) if len(str(quantity)) <= _LONGEST_QUANTITY else None
+
+
+@lru_cache(maxsize=1024)
+def _whole(quantity: str) -> int | None:
+    number = _amount(quantity)
     if number is None or abs(number.adjusted()) > _LONGEST_QUANTITY:
         return None
     return int(number) if number == number.to_integral_value() else None

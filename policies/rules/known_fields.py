@@ -1,7 +1,6 @@
 """Every field stands where the API knows it and holds what the API takes."""
 
 from collections.abc import Iterator, Mapping
-from itertools import islice
 
 from apis.fields import root
 from apis.kinds import CUSTOM_RESOURCE_DEFINITION, KINDS
@@ -10,7 +9,7 @@ from policies.findings import Severity
 from policies.objects import Obj
 from policies.placement import explain
 from policies.rule import Parameters, Remark, Rule
-from policies.values import Path, Unknown
+from policies.values import Unknown
 from policies.world import World
 
 _MOST = 20
@@ -21,11 +20,10 @@ _OF_THE_SERVER = frozenset(
 
 
 def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
-    walk = Walk()
-    misfits = list(islice(walk.level(subject.tree, root(subject.group, subject.kind), ()), _MOST + 1))
-    for misfit in misfits[:_MOST]:
-        yield subject.remark(explain(misfit), *_path(misfit.path))
-    if len(misfits) > _MOST:
+    walk = Walk(subject.tree, root(subject.group, subject.kind), _MOST + 1)
+    for misfit in walk.misfits[:_MOST]:
+        yield subject.remark(explain(misfit), *misfit.path)
+    if len(walk.misfits) > _MOST:
         yield subject.remark("more fields of it do not fit, which are not listed")
     for path in walk.hidden:
         subject.touch(path)
@@ -44,11 +42,6 @@ def _of_the_server(subject: Obj) -> Iterator[Remark]:
     status = subject.tree.get("status")
     if status is not None and not isinstance(status, Unknown) and subject.kind != CUSTOM_RESOURCE_DEFINITION.kind:
         yield subject.remark("status is set by controllers and not by those who declare the object", "status")
-
-
-def _path(path: Path) -> Path:
-    # YAML has keys that are no texts; JSON turns them into some.
-    return tuple(key if isinstance(key, str | int) else str(key) for key in path)
 
 
 KNOWN_FIELDS = Rule(
