@@ -35,7 +35,7 @@ SELINUX_ENFORCING = Rule(
     name="selinux-enforcing",
     what="No MachineConfig sets SELinux to permissive or disabled.",
     why="What separates two tenants' files and processes on one node is the MCS level that SELinux enforces. "
-    "Permissive, the jobs of all namespaces may read each other's data, and the faults that it hides come back on other nodes.",
+    "Permissive, the jobs of all namespaces may read each other's data, and the faults so hidden come back on others.",
     remedy="Leave SELinux enforcing and load the module for the device files (infiniband.pp); where an operator "
     "cannot run so, add an exception with its end",
     source="E-10, R-3.4.1-8, P-15",
