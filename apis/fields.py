@@ -4,7 +4,7 @@
 number, `?` true or false, `:Type` an object of that type, `%` quantities by resource, `{}` an object with any keys,
 `[]` a list of what stands before it, nothing: anything. `*` for a field says that there may be others.
 
-Facts of the Kubernetes API as the pinned Python client has them (tests/apis/test_fields.py compares), of MPIJob
+Facts of the Kubernetes API as the pinned Python client has them (tests/apis/test_api_fields.py compares), of MPIJob
 (platform-facts 1.7), SCC (1.10) and MachineConfig (1.11).
 """
 

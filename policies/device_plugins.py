@@ -9,12 +9,11 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from reprlib import repr as brief
 from typing import Any, TypeGuard
 
 from apis.kinds import CONFIG_MAP, NIC_CLUSTER_POLICY, NIC_NODE_POLICY
 from policies.objects import Obj
-from policies.values import Path, Tree, Unknown, read
+from policies.values import Path, Tree, Unknown, brief, read
 from policies.world import World
 
 KINDS = (CONFIG_MAP, NIC_CLUSTER_POLICY, NIC_NODE_POLICY)

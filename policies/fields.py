@@ -8,12 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from functools import cache, lru_cache
-from reprlib import repr as brief
 from typing import Any, TypeAlias
 
 from apis.fields import Content, Field, Type
 from policies.names import is_qualified
-from policies.values import Path, Tree, Unknown
+from policies.values import Path, Tree, Unknown, brief
 
 Above: TypeAlias = tuple[tuple[Path, Type], ...]
 """The levels above a field, outermost first, with its own level last."""

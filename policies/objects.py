@@ -122,7 +122,7 @@ class Container(Part):
     def capabilities(self, side: str) -> tuple[str, ...]:
         """Return the capabilities that it adds (`side` is "add") or drops ("drop"), in capitals."""
         names = self.read("securityContext", "capabilities", side)
-        return tuple(str(name).upper() for name in names) if isinstance(names, list) else ()
+        return tuple(name.upper() for name in names if isinstance(name, str)) if isinstance(names, list) else ()
 
 
 class Pod(Part):

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 from difflib import get_close_matches
-from reprlib import repr as brief
 
 from apis.fields import Type
 from policies.fields import Above, Misfit, unprintable
-from policies.values import show
+from policies.values import brief, show
 
 _LONGEST = 64
 _CLOSE = 0.8

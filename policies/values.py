@@ -1,5 +1,6 @@
 """Values of manifests: where they stand, quantities, and values that are not known yet."""
 
+import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -31,11 +32,19 @@ def show(path: Path) -> str:
     """Write a path for people: `spec.containers[0].resources.limits[rdma/shared_ib0]`."""
     text = ""
     for key in path:
-        if isinstance(key, int) or not key.replace("-", "").replace("_", "").isalnum():
+        if not isinstance(key, str) or not key.replace("-", "").replace("_", "").isalnum():
             text += f"[{key}]"
         else:
             text += f".{key}" if text else key
     return text
+
+
+def brief(value: Tree) -> str:
+    """Write a value for a message: on one line, shortened, whatever it is and however deep or long."""
+    try:
+        return reprlib.repr(value)
+    except ValueError:  # an integer of more digits than Python writes; YAML reads it when it is hexadecimal
+        return "a huge number"
 
 
 def read(tree: Tree, *keys: str | int) -> Tree:
@@ -57,6 +66,8 @@ def amount(quantity: Tree) -> Decimal | None:
     """
     if isinstance(quantity, bool) or not isinstance(quantity, int | float | str):
         return None
+    if isinstance(quantity, int) and not -_LARGEST_PLAIN < quantity < _LARGEST_PLAIN:
+        return None  # with more digits still, it could not even be written
     return _amount(str(quantity)) if len(str(quantity)) <= _LONGEST_QUANTITY else None
 
 
@@ -73,10 +84,9 @@ def _amount(quantity: str) -> Decimal | None:
 
 def whole(quantity: Tree) -> int | None:
     """Return a Kubernetes quantity as an integer, or None when it is not a whole number."""
-    if quantity.__class__ is int and -_LARGEST_PLAIN < quantity < _LARGEST_PLAIN:
-        number: int = quantity
-        return number
-    if isinstance(quantity, bool) or not isinstance(quantity, int | float | str):
+    if isinstance(quantity, int):
+        return int(quantity) if quantity.__class__ is int and -_LARGEST_PLAIN < quantity < _LARGEST_PLAIN else None
+    if not isinstance(quantity, float | str):
         return None
     return _whole(str(quantity)) if len(str(quantity)) <= _LONGEST_QUANTITY else None
 

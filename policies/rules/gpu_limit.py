@@ -10,7 +10,7 @@ from policies.findings import Severity
 from policies.objects import Container, Obj, Pod
 from policies.resources import Request
 from policies.rule import Parameters, Remark, Rule
-from policies.values import whole
+from policies.values import brief, whole
 from policies.world import World
 
 
@@ -52,7 +52,7 @@ def _request(container: Container, item: Request, maximum: int) -> Iterator[Rema
     place = ("resources", "limits" if item.limit is not None else "requests", GPU_RESOURCE)
     broken = [value for value in item.values if (number := whole(value)) is None or number < 0]
     if broken:
-        yield container.remark(f"asks for {GPU_RESOURCE}: {broken[0]!r}, which is not a whole number", *place)
+        yield container.remark(f"asks for {GPU_RESOURCE}: {brief(broken[0])}, which is not a whole number", *place)
         return
     if item.limit is None:
         yield container.remark(f"asks for {GPU_RESOURCE} in requests without the same limit", *place)

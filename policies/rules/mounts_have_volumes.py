@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from reprlib import repr as brief
 
 from apis.kinds import STATEFUL_SET
 from policies.findings import Severity
 from policies.objects import Container, Obj, Pod
 from policies.rule import Parameters, Remark, Rule
-from policies.values import read
+from policies.values import brief, read
 from policies.world import World
 
 _MOST = 20

@@ -6,8 +6,10 @@ from apis.names import RDMA_PREFIX
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
-from policies.values import whole
+from policies.values import Tree, brief, whole
 from policies.world import World
+
+_LONGEST = 40
 
 
 def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
@@ -16,10 +18,14 @@ def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
             if not item.resource.startswith(RDMA_PREFIX):
                 continue
             place = ("resources", "limits" if item.limit is not None else "requests", item.resource)
-            for quantity in dict.fromkeys(map(str, (value for value in item.values if whole(value) != 1))):
+            for quantity in dict.fromkeys(_text(value) for value in item.values if whole(value) != 1):
                 yield container.remark(f"asks for {item.resource}: {quantity}", *place)
             if item.limit is None:
                 yield container.remark(f"asks for {item.resource} in requests without the same limit", *place)
+
+
+def _text(value: Tree) -> str:
+    return value[:_LONGEST] if isinstance(value, str) else brief(value)
 
 
 RDMA_EXACTLY_ONE = Rule(

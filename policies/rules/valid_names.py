@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
-from reprlib import repr as brief
 
 from apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, CRON_JOB, JOB, KINDS, NAMESPACE, ROLE, ROLE_BINDING
 from policies import names
 from policies.findings import Severity
 from policies.objects import Obj, Part, Pod
 from policies.rule import Parameters, Remark, Rule
-from policies.values import Tree
+from policies.values import Tree, brief
 from policies.world import World
 
 _MOST = 20
@@ -64,7 +63,7 @@ def _labels(part: Part, *keys: str) -> Iterator[Remark]:
         if not names.is_qualified(str(key)):
             yield part.remark(f"the label {brief(str(key))} is not {_KEY}", *keys, "labels", str(key))
         elif isinstance(value, str) and not names.is_label_value(value):
-            yield part.remark(f"the value {brief(value)} of label {key} is not {_VALUE}", *keys, "labels", key)
+            yield part.remark(f"the value {brief(value)} of label {key} is not {_VALUE}", *keys, "labels", str(key))
     for key in part.mapping(*keys, "annotations"):
         if not names.is_qualified(str(key).lower()):
             yield part.remark(f"the annotation {brief(str(key))} is not {_KEY}", *keys, "annotations", str(key))

@@ -1,0 +1,68 @@
+"""The walk over fields, and where it says that a field belongs."""
+
+from typing import Any
+
+import pytest
+
+from apis.fields import root
+from policies.fields import Walk
+from policies.objects import Obj
+from policies.placement import explain
+from policies.rules.known_fields import KNOWN_FIELDS
+from policies.world import World
+
+
+def _pod(**container: Any) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "Pod", "spec": {"containers": [{"name": "a", **container}]}}
+
+
+def _explained(tree: dict[str, Any]) -> list[str]:
+    return [explain(misfit) for misfit in Walk(tree, root("", "Pod"), 10).misfits]
+
+
+@pytest.mark.parametrize(
+    ("tree", "said"),
+    [
+        (_pod(runAsUser=1), "it belongs to spec.containers[0].securityContext"),
+        (_pod(nodeSelector={}), "it belongs to spec"),
+        (_pod(medium="Memory"), "it belongs to spec.volumes[].emptyDir"),
+        (_pod(resources={"env": []}), "it belongs to spec.containers[0]"),
+        (_pod(annotations={}), "it belongs to metadata"),
+        (_pod(imagepullpolicy="Always"), "did you mean imagePullPolicy?"),
+        (_pod(securityContext={"capabilites": {}}), "did you mean capabilities?"),
+        ({"kind": "Pod", "containers": []}, "it belongs to spec"),
+        ({"kind": "Pod", "metadata": {"team": "a"}}, "a label was meant?"),
+    ],
+)
+def test_where_a_field_belongs(tree: dict[str, Any], said: str) -> None:
+    """A finding that says that a field is wrong and not where it belongs, or that names a wrong place."""
+    (message,) = _explained(tree)
+    assert message.endswith(f"; {said}")
+
+
+def test_nothing_is_guessed_for_a_name_of_many_levels() -> None:
+    """A hint that sends a reader to any of the forty levels that have a `path`."""
+    assert _explained(_pod(path="/a")) == ["path is no field of Container"]
+
+
+def test_keys_that_are_no_texts() -> None:
+    """A key of YAML that is a number, nothing or a date, and that ends the check."""
+    assert [each.path[-1] for each in Walk(_pod() | {1: 2, None: 3}, root("", "Pod"), 10).misfits] == [1, "None"]
+
+
+def test_no_more_than_wanted() -> None:
+    """A manifest with 100,000 wrong fields, each of which costs a search for its place."""
+    subject = Obj(_pod(**{f"wrong{number}": 1 for number in range(100_000)}))
+    remarks = list(KNOWN_FIELDS.examine(subject, World([subject]), KNOWN_FIELDS.parameters()))
+    assert len(remarks) == 21
+    assert remarks[-1].message == "more fields of it do not fit, which are not listed"
+
+
+def test_depth_is_the_apis() -> None:
+    """A manifest that is nested deeper than Python's stack."""
+    deep: Any = {}
+    for _ in range(100_000):
+        deep = {"env": [deep]}
+    assert _explained({"kind": "Pod", "spec": {"containers": [deep]}}) == [
+        "env is no field of EnvVar; it belongs to spec.containers[0]"
+    ]

@@ -1,0 +1,35 @@
+"""Grammars of names."""
+
+from collections.abc import Callable
+
+import pytest
+
+from policies import names
+
+
+@pytest.mark.parametrize(
+    ("fits", "good", "bad"),
+    [
+        (names.is_label, ("a", "a-1", "1a", "a" * 63), ("", "-a", "a-", "A", "a_b", "a.b", "a" * 64, "a\n", "é")),
+        (names.is_subdomain, ("a.b", "a", f"{'a' * 126}.{'b' * 126}"), ("", "a..b", ".a", "a.", "a" * 254, "a/b")),
+        (names.is_segment, ("system:a", "A_b"), (".", "..", "a/b", "a%b")),
+        (
+            names.is_qualified,
+            ("a", "A.b_c-d", "x.io/a", "nvidia.com/gpu"),
+            ("", "/a", "x.io/", "a/b/c", "X.io/a", "-a"),
+        ),
+        (names.is_label_value, ("", "a", "True", "a.b_c"), ("-a", "a b", "a" * 64, "a/b")),
+        (names.is_port, ("a", "8-a", "http"), ("", "8", "a--b", "-a", "a" * 16, "A")),
+    ],
+)
+def test_grammar(fits: Callable[[str], bool], good: tuple[str, ...], bad: tuple[str, ...]) -> None:
+    """A name that the API server refuses and the rule does not, or the other way round."""
+    assert [name for name in good if not fits(name)] == []
+    assert [name for name in bad if fits(name)] == []
+
+
+@pytest.mark.parametrize("name", ["a-" * 100_000, "a." * 100_000, "0" * 100_000 + "/" + "a" * 100_000, "9" * 100_000])
+def test_long_names_are_quick(name: str) -> None:
+    """A name on which an expression takes minutes."""
+    for fits in (names.is_label, names.is_subdomain, names.is_qualified, names.is_label_value, names.is_port):
+        assert not fits(name)
