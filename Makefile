@@ -11,7 +11,7 @@ RUN := $(VENV)/bin/python
 CHOICE := --stack $(STACK) $(if $(NAME),--name $(NAME))
 PYTEST := $(RUN) -m pytest -q --durations=10
 
-.PHONY: help venv up status down clean test unit engine cluster check format lock bench
+.PHONY: help venv up status down clean test unit engine cluster check format docs lock bench
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,6 +60,9 @@ check: $(STAMP) ## lint, formatting and types
 format: $(STAMP) ## format the Python files
 	@$(VENV)/bin/ruff format .
 
+docs: $(STAMP) ## write docs/policies from the rules
+	@$(RUN) -m policies.docs
+
 lock: $(STAMP) ## compile requirements.txt and requirements-dev.txt
 	@for name in requirements requirements-dev; do \
 		$(VENV)/bin/uv pip compile --quiet --python-version 3.11 --universal --generate-hashes --no-emit-index-url \
@@ -67,3 +70,4 @@ lock: $(STAMP) ## compile requirements.txt and requirements-dev.txt
 
 bench: $(STAMP) ## measure start-up times and memory
 	@$(RUN) bench/startup.py
+	@$(RUN) bench/pack.py

@@ -1,0 +1,238 @@
+"""Writes docs/policies/ from the rules: `python -m policies.docs`, or `make docs`.
+
+A page for each rule, and in README.md and coverage.md the tables between two marks. What stands outside the marks is
+written by hand. The examples are the rules' fixtures, and what is said about them is what the checker says.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from policies.check import Checker
+from policies.configuration import Configuration
+from policies.findings import Finding, Severity
+from policies.objects import Obj
+from policies.pack.schema import properties
+from policies.rule import AnyRule
+from policies.rules import RULES
+from policies.world import World
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "docs" / "policies"
+INDEX = "README.md"
+COVERAGE = "coverage.md"
+COVERAGE_DATA = FOLDER / "coverage.yaml"
+_FIXTURES = ROOT / "tests" / "policies" / "fixtures"
+_BEGIN, _END = "<!-- generated: begin -->", "<!-- generated: end -->"
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_UNKNOWN = "<unknown>"
+_ANOTHER_KIND = 150  # characters of difference that are as bad as another kind of object
+_LONG_ENOUGH = 300  # characters of a manifest; about a container with what is said about it
+_FAMILIES: Mapping[str, tuple[str, ...]] = {
+    "RDMA and GPUs": ("rdma-", "gpu-", "memlock-", "machine-config-"),
+    "SCC and RBAC": ("scc-", "role-", "rbac-", "binding-"),
+    "Pod security": ("not-privileged", "no-host-", "no-privilege-", "drop-all-", "run-as-user-", "selinux-"),
+    "MPI jobs": ("mpi-", "nccl-", "shared-memory", "results-on-volume", "no-bare-pod"),
+    "Storage": ("volume-", "scale-", "no-static-"),
+    "Images": ("image-",),
+}
+"""Rules by the beginning of their names; the others are about manifests in general."""
+_REST = "Manifests"
+_SEVERITIES = {
+    Severity.MANDATORY: "mandatory: ends the update, and `./hpc check` with status 1",
+    Severity.ADVISORY: "advisory: is shown, and ends nothing",
+}
+_WHERE = {
+    False: "one object at a time, on its inputs, before it is created",
+    True: "the whole stack, at the end of a preview or an update: it reads the other end of links",
+}
+
+
+@dataclass(frozen=True)
+class Example:
+    """One fixture of a rule."""
+
+    manifests: list[Any]
+    parameters: Mapping[str, Any]
+
+    @property
+    def size(self) -> int:
+        """Length of the manifests, in characters."""
+        return len(str(self.manifests))
+
+
+def pages(rules: Iterable[AnyRule] = RULES) -> dict[str, str]:
+    """Return all files of docs/policies/ that are generated, wholly or in part, by name."""
+    known = tuple(rules)
+    return {
+        **{f"{rule.name}.md": page(rule) for rule in known},
+        INDEX: _between(INDEX, _index(known)),
+        COVERAGE: _between(COVERAGE, _coverage(yaml.safe_load(COVERAGE_DATA.read_text()))),
+    }
+
+
+def page(rule: AnyRule) -> str:
+    """Return the page of a rule."""
+    denied, allowed = _examples(rule)
+    kinds = ", ".join(sorted({kind.kind for kind in rule.kinds})) or "every object that is or makes pods"
+    said = "\n".join(f"- {_prose(f'{each.place}: {each.message}')}" for each in _findings(rule, denied))
+    return f"""# {rule.name}
+
+{_prose(rule.what)}
+
+- Severity: {_SEVERITIES[rule.severity]}.
+- Looks at: {kinds}.
+- In the pack: {_WHERE[rule.links]}.
+- Source: {rule.source}.
+
+## Why
+
+{_prose(rule.why)}
+
+## Remedy
+
+{_prose(rule.remedy)}.
+
+## Parameters
+
+{_parameters(rule)}
+
+## Denied
+
+{_manifests(denied)}
+
+{said}
+
+## Allowed
+
+{_manifests(allowed)}
+"""
+
+
+def _parameters(rule: AnyRule) -> str:
+    schemas = properties(rule.parameters)
+    if not schemas:
+        return "None."
+    defaults = rule.parameters().model_dump(mode="json")
+    rows = [
+        f"| `{name}` | {_type(schema)} | `{json.dumps(defaults[name])}` | {_cell(schema.get('description', ''))} |"
+        for name, schema in schemas.items()
+    ]
+    return "\n".join(["| parameter | type | default | meaning |", "|---|---|---|---|", *rows])
+
+
+def _type(schema: Mapping[str, Any]) -> str:
+    if "anyOf" in schema:
+        return " or ".join(_type(each) for each in schema["anyOf"])
+    if "enum" in schema:
+        return " or ".join(f"`{value}`" for value in schema["enum"])
+    if schema.get("type") == "array":
+        return f"list of {_type(schema.get('items', {}))}"
+    if "properties" in schema:
+        return "object with " + ", ".join(f"`{name}`" for name in schema["properties"])
+    return str(schema.get("type", "any value"))
+
+
+def _examples(rule: AnyRule) -> tuple[Example, Example]:
+    """Return a denied fixture that is long enough to be one, and an allowed one that is most like it."""
+    denied = min(_candidates(rule, "denied"), key=lambda each: (bool(each.parameters), abs(each.size - _LONG_ENOUGH)))
+    kind = denied.manifests[0].get("kind")
+    allowed = min(
+        _candidates(rule, "allowed"),
+        key=lambda each: (
+            each.parameters != denied.parameters,
+            abs(each.size - denied.size) + (_ANOTHER_KIND if each.manifests[0].get("kind") != kind else 0),
+        ),
+    )
+    return denied, allowed
+
+
+def _candidates(rule: AnyRule, side: str) -> list[Example]:
+    found = []
+    for path in sorted((_FIXTURES / rule.name / side).glob("*.yaml")):
+        content = yaml.load(path.read_text(), _LOADER)  # noqa: S506 - a safe loader, in C where there is one
+        manifests, parameters = content.get("objects") or [content["object"]], content.get("parameters", {})
+        if _UNKNOWN not in str(manifests) and content.get("complete", True):
+            found.append(Example(manifests, parameters))
+    if not found:
+        raise LookupError(f"{rule.name}: no fixture in {side} can be shown; one with all values known is wanted")
+    return found
+
+
+def _findings(rule: AnyRule, example: Example) -> list[Finding]:
+    subjects = [Obj(manifest) for manifest in example.manifests]
+    checker = Checker([rule], Configuration({rule.name: example.parameters}, (rule,)))
+    return list(checker.check(subjects, World(subjects, complete=True)))
+
+
+def _manifests(example: Example) -> str:
+    text = "---\n".join(
+        yaml.safe_dump(manifest, sort_keys=False, default_flow_style=None, width=110) for manifest in example.manifests
+    )
+    configured = f"With the parameters `{json.dumps(example.parameters)}`:\n\n" if example.parameters else ""
+    return f"{configured}```yaml\n{text}```"
+
+
+def _index(rules: tuple[AnyRule, ...]) -> str:
+    lines = []
+    for family in (*_FAMILIES, _REST):
+        mine = sorted((rule for rule in rules if family_of(rule) == family), key=lambda rule: rule.name)
+        rows = [
+            f"| [{rule.name}]({rule.name}.md) | {_cell(rule.what)} | {rule.severity} | {_cell(rule.source)} |"
+            for rule in mine
+        ]
+        lines += [f"### {family}", "", "| rule | what it demands | severity | source |", "|---|---|---|---|", *rows, ""]
+    return "\n".join(lines)
+
+
+def family_of(rule: AnyRule) -> str:
+    """Return the heading under which a rule stands in the index."""
+    return next((name for name, starts in _FAMILIES.items() if rule.name.startswith(starts)), _REST)
+
+
+def _coverage(data: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
+    return "\n".join(line for title, entries in data.items() for line in _table(title, entries))
+
+
+def _table(title: str, entries: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    yield from (f"## {title}", "", "| id | what it asks for | held by |", "|---|---|---|")
+    for name, entry in entries.items():
+        held = ", ".join(f"[{rule}]({rule}.md)" for rule in entry.get("rules", ()))
+        yield f"| {name} | {_cell(entry['asks'])} | {_cell('; '.join(filter(None, (held, entry.get('note', '')))))} |"
+    yield ""
+
+
+def _between(name: str, text: str) -> str:
+    before, begin, rest = (FOLDER / name).read_text().partition(_BEGIN)
+    _, end, after = rest.partition(_END)
+    if not begin or not end:
+        raise LookupError(f"docs/policies/{name} lacks the marks {_BEGIN} and {_END}")
+    return f"{before}{_BEGIN}\n\n{text}\n{_END}{after}"
+
+
+def _cell(text: str) -> str:
+    return _prose(text).replace("|", "\\|").replace("\n", " ")
+
+
+def _prose(text: str) -> str:
+    """Keep `<name>` from being taken for HTML, outside of code."""
+    parts = text.split("`")
+    return "`".join(part if index % 2 else part.replace("<", "\\<") for index, part in enumerate(parts))
+
+
+def main() -> None:
+    """Write the pages, and remove those of rules that are gone."""
+    written = pages()
+    for path in FOLDER.glob("*.md"):
+        if path.name not in written:
+            path.unlink()
+    for name, text in written.items():
+        (FOLDER / name).write_text(text)
+
+
+if __name__ == "__main__":
+    main()
