@@ -120,9 +120,11 @@ def _objects(file: str, chunk: Chunk, number: int, document: Document, result: R
     found = [(path, item) for path, item in items(document.tree) if _is_object(item)]
     for path, item in found:
         yield Obj(item, Origin(file, chunk, number, path))
-    if found:
-        result.problems += (Remark(file, *chunk.position(fault.offset), fault.message) for fault in document.faults)
-    elif document.tree is not None and not _is_object(document.tree):
+    if found and document.faults:
+        places = chunk.positions(fault.offset for fault in document.faults)
+        for place, fault in zip(places, document.faults, strict=True):
+            result.problems.append(Remark(file, *place, fault.message))
+    elif not found and document.tree is not None and not _is_object(document.tree):
         message = "is no Kubernetes object (no apiVersion and kind) and was not checked"
         result.notes.append(Remark(file, *chunk.position(document.offset), message))
 
@@ -155,8 +157,9 @@ def _located(findings: Iterable[Finding]) -> Iterator[Located]:
         origin: Origin = group[0].origin
         paths = [(*finding.origin.path, *finding.path) for finding in group]
         found = offsets(origin.chunk.text, number, set(paths))
-        for finding, path in zip(group, paths, strict=True):
-            yield Located(origin.file, *origin.chunk.position(found[path]), finding)
+        places = origin.chunk.positions(found[path] for path in paths)
+        for finding, place in zip(group, places, strict=True):
+            yield Located(origin.file, *place, finding)
 
 
 def _ended(exempt: Sequence[RuleException], today: date) -> Iterator[Located]:

@@ -5,7 +5,8 @@ A chunk that cannot be read therefore does not take those after it along.
 
 import codecs
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from cli.checking.documents import NotReadable
@@ -13,6 +14,7 @@ from cli.checking.documents import NotReadable
 _SEPARATOR = re.compile(r"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _CONTENT = re.compile(r"^(?!---(?:\s|\Z))[ \t]*[^\s#%]|^---[ \t]+[^\s#]", re.MULTILINE)
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_LINE_END = re.compile("\n")
 _SURROGATES = re.compile(r"\\\\|\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -24,11 +26,18 @@ class Chunk:
     text: str
     line: int
 
+    def positions(self, offsets: Iterable[int]) -> list[tuple[int, int]]:
+        """Return line and column, counted from 1, of characters of this chunk; it is read once for all of them."""
+        begins = [0, *(found.end() for found in _LINE_END.finditer(self.text))]
+        found = []
+        for offset in offsets:
+            line = bisect_right(begins, min(offset, len(self.text)))
+            found.append((self.line + line - 1, min(offset, len(self.text)) - begins[line - 1] + 1))
+        return found
+
     def position(self, offset: int) -> tuple[int, int]:
         """Return line and column, counted from 1, of a character of this chunk."""
-        offset = min(offset, len(self.text))
-        line = self.text.count("\n", 0, offset)
-        return self.line + line, offset - self.text.rfind("\n", 0, offset)
+        return self.positions([offset])[0]
 
 
 def decode(content: bytes) -> str:
