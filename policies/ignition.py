@@ -1,14 +1,13 @@
 """What a MachineConfig puts on its nodes. The contents are other people's: decoding is bounded and never raises."""
 
 import base64
-import binascii
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from urllib.parse import unquote
+from urllib.parse import unquote, unquote_to_bytes
 
 from policies.objects import Obj
-from policies.values import Path
+from policies.values import Path, Tree, read
 
 _FILES: Path = ("spec", "config", "storage", "files")
 _UNITS: Path = ("spec", "config", "systemd", "units")
@@ -17,41 +16,45 @@ _LONGEST = 1 << 16
 
 @dataclass(frozen=True)
 class Text:
-    """A file or unit: its name, its text, and the field that has it."""
+    """A file, a unit or a drop-in of the unit `unit`: its name, its text, and the field that has it."""
 
     name: str
     text: str
     place: Path
+    unit: str = ""
 
 
 def texts(machine_config: Obj) -> Iterator[Text]:
-    """Yield the files and systemd units of a MachineConfig, each as far as its first 64 KiB go."""
+    """Yield the files, systemd units and drop-ins of a MachineConfig, each as far as its first 64 KiB go."""
     for index, file in enumerate(machine_config.entries(*_FILES)):
-        contents = file.get("contents") if isinstance(file, Mapping) else None
-        source = contents.get("source") if isinstance(contents, Mapping) else None
-        if isinstance(source, str) and isinstance(contents, Mapping):
-            text = _decode(source, str(contents.get("compression") or ""))
-            yield Text(str(file.get("path")), text, (*_FILES, index, "contents", "source"))
+        contents = read(file, "contents")
+        source = read(contents, "source")
+        if isinstance(source, str):
+            text = decode(source, gzipped=read(contents, "compression") == "gzip")
+            yield Text(_text(file, "path"), text, (*_FILES, index, "contents", "source"))
     for index, unit in enumerate(machine_config.entries(*_UNITS)):
-        if not isinstance(unit, Mapping):
-            continue
-        if isinstance(unit.get("contents"), str):
-            yield Text(str(unit.get("name")), unit["contents"][:_LONGEST], (*_UNITS, index, "contents"))
-        dropins = unit.get("dropins")
+        name, place = _text(unit, "name"), (*_UNITS, index)
+        yield Text(name, _text(unit, "contents")[:_LONGEST], (*place, "contents"), unit=name)
+        dropins = read(unit, "dropins")
         for number, dropin in enumerate(dropins if isinstance(dropins, list) else ()):
-            if isinstance(dropin, Mapping) and isinstance(dropin.get("contents"), str):
-                place = (*_UNITS, index, "dropins", number, "contents")
-                yield Text(str(dropin.get("name")), dropin["contents"][:_LONGEST], place)
+            text = _text(dropin, "contents")[:_LONGEST]
+            yield Text(_text(dropin, "name"), text, (*place, "dropins", number, "contents"), unit=name)
 
 
-def _decode(source: str, compression: str) -> str:
+def _text(tree: Tree, key: str) -> str:
+    value = read(tree, key)
+    return value if isinstance(value, str) else ""
+
+
+def decode(source: str, *, gzipped: bool = False) -> str:
+    """Return the text of a data URL, at most 64 KiB of it; empty when it is none or cannot be read."""
     head, comma, body = source[: 4 * _LONGEST].partition(",")
     if not head.startswith("data:") or not comma:
         return ""
     try:
-        raw = base64.b64decode(unquote(body)) if head.endswith(";base64") else unquote(body).encode()
-        if compression == "gzip":
+        raw = base64.b64decode(unquote(body)) if head.endswith(";base64") else unquote_to_bytes(body)
+        if gzipped:
             raw = zlib.decompressobj(wbits=31).decompress(raw, _LONGEST)
-    except (binascii.Error, ValueError, zlib.error):
+    except (ValueError, zlib.error):  # binascii's error is a ValueError
         return ""
     return raw[:_LONGEST].decode(errors="replace")

@@ -5,20 +5,21 @@ from collections.abc import Iterator
 from apis.kinds import MACHINE_CONFIG
 from apis.names import MACHINE_CONFIG_ROLE
 from policies.findings import Severity
-from policies.memlock import files
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
+from policies.values import read
 from policies.world import World
 
 _VENDOR = ("/usr/", "/lib/", "/lib64/", "/bin/", "/sbin/")
+_FILES = ("spec", "config", "storage", "files")
 _LABEL = ("metadata", "labels", MACHINE_CONFIG_ROLE)
 
 
 def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
-    subject.read("spec", "config", "storage", "files")
-    for place, path in files(subject):
-        if path.startswith(_VENDOR) and not path.startswith("/usr/local/"):
-            yield subject.remark(f"writes {path[:200]}, which belongs to the operating system", *place)
+    for index, file in enumerate(subject.entries(*_FILES)):
+        path = read(file, "path")
+        if isinstance(path, str) and path.startswith(_VENDOR) and not path.startswith("/usr/local/"):
+            yield subject.remark(f"writes {path[:200]}, which belongs to the operating system", *_FILES, index, "path")
     if not subject.text(*_LABEL):
         yield subject.remark(f"has no label {MACHINE_CONFIG_ROLE}", *_LABEL)
 
