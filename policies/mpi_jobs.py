@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from posixpath import basename
 
-from apis.names import GPU_RESOURCE
+from policies import devices
 from policies.mpirun import Mpirun, calls, number
 from policies.objects import Container, Obj, Pod
 from policies.values import Path, Unknown, whole
@@ -56,14 +56,15 @@ class MpiJobView:
 
 def gpus(pod: Pod) -> int | None:
     """Return the GPUs of a pod's main containers, None when one is not known."""
-    found = [
-        request
-        for container in pod.containers
-        if container.group == "containers"
-        for request in container.requests
-        if request.resource == GPU_RESOURCE
-    ]
-    return None if any(request.hidden for request in found) else sum(request.count for request in found)
+    total = 0
+    for container in pod.containers:
+        if container.group != devices.RUNNING:
+            continue
+        if pod.object.unknown and any(item.hidden and devices.is_gpu(item.resource) for item in container.requests):
+            return None
+        for item in devices.gpus(container):
+            total += item.count
+    return total
 
 
 def gpus_per_process(program: Sequence[str]) -> int | None:

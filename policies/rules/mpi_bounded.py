@@ -6,7 +6,7 @@ from pydantic import Field
 
 from apis import mpi_jobs
 from apis.kinds import CRON_JOB, JOB, MPI_JOB_V2BETA1
-from apis.names import GPU_RESOURCE, RDMA_PREFIX
+from policies.devices import gpus, rdma
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
@@ -42,11 +42,7 @@ def _examine(subject: Obj, _: World, parameters: MpiBounded) -> Iterator[Remark]
 
 
 def _scarce(subject: Obj) -> bool:
-    return any(
-        request.resource == GPU_RESOURCE or request.resource.startswith(RDMA_PREFIX)
-        for container in subject.containers
-        for request in container.requests
-    )
+    return any(gpus(container) or rdma(container) for container in subject.containers)
 
 
 MPI_BOUNDED = Rule(

@@ -52,7 +52,11 @@ def _served(job: Obj, definitions: tuple[Obj, ...]) -> Iterator[Remark]:
     if not definitions:
         return  # it comes with the operator, and another object's rule asks for that
     versions = {name for found in definitions for name in _versions(found)}
-    if job.version not in versions and not any(found.hidden("spec", "versions") for found in definitions):
+    if job.version in versions:
+        return
+    if any(found.hidden("spec", "versions") for found in definitions):
+        yield job.unverified(f"the versions of the definition {DEFINITION} are not known", "apiVersion")
+    else:
         yield job.remark(
             f"{job.api_version} is not served by the definition {DEFINITION}, which has {', '.join(sorted(versions))}",
             "apiVersion",

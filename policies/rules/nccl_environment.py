@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from apis import nccl
-from apis.names import GPU_RESOURCE, RDMA_PREFIX
+from apis.names import RDMA_PREFIX
 from hardware.profiles import PROFILES
+from policies.devices import is_gpu, rdma
 from policies.environment import variables
 from policies.findings import Severity
 from policies.mpirun import calls
 from policies.objects import Container, Obj, Pod
 from policies.rule import Parameters, Remark, Rule
-from policies.values import Path, whole
+from policies.values import Path
 from policies.world import World
 
 _PREFIX = "NCCL_"
@@ -97,28 +98,31 @@ def _settings(container: Container) -> _Settings:
 def _own(container: Container) -> _Settings:
     if "env" not in container.tree:
         return {}
-    found = variables(container, lambda name: name.startswith(_PREFIX))
+    found = variables(container, _is_ours)
     return {variable.name: _Setting(variable.value, container, variable.place) for variable in found}
+
+
+def _is_ours(name: str) -> bool:
+    return name.startswith(_PREFIX)
 
 
 def _judge(settings: _Settings, container: Container, parameters: NcclEnvironment) -> Iterator[Remark]:
     yield from _values(settings, parameters)
-    rdma, scarce = _asked(container)
-    if rdma:
-        yield from _with_rdma(settings, container, rdma, parameters)
+    found, scarce = _asked(container)
+    if found:
+        yield from _with_rdma(settings, container, found, parameters)
     elif not scarce and container.read("securityContext", "privileged") is not True:
         yield from _without_rdma(settings, container)
 
 
 def _asked(container: Container) -> tuple[list[str], bool]:
     """Return the RDMA resources, and whether there are others that may be network devices, or are not known."""
-    rdma, others = [], container.hidden("resources")
-    for request in container.requests:
-        if request.resource.startswith(RDMA_PREFIX) and (request.hidden or any(whole(each) for each in request.values)):
-            rdma.append(request.resource)
-        elif "/" in request.resource and request.resource != GPU_RESOURCE:
-            others = True
-    return rdma, others
+    found = [item.resource for item in rdma(container)]
+    others = container.hidden("resources") or any(
+        "/" in item.resource and not is_gpu(item.resource) and not item.resource.startswith(RDMA_PREFIX)
+        for item in container.requests
+    )
+    return found, others
 
 
 def _values(settings: _Settings, parameters: NcclEnvironment) -> Iterator[Remark]:
@@ -135,16 +139,16 @@ def _values(settings: _Settings, parameters: NcclEnvironment) -> Iterator[Remark
 
 
 def _with_rdma(
-    settings: _Settings, container: Container, rdma: list[str], parameters: NcclEnvironment
+    settings: _Settings, container: Container, asked: list[str], parameters: NcclEnvironment
 ) -> Iterator[Remark]:
     disabled = settings.get("NCCL_IB_DISABLE")
     if disabled is not None and disabled.value.strip() == "1":
-        yield _remark(disabled, f"NCCL_IB_DISABLE=1 turns off what container {container.name} asks for: {rdma[0]}")
+        yield _remark(disabled, f"NCCL_IB_DISABLE=1 turns off what container {container.name} asks for: {asked[0]}")
     named = settings.get("NCCL_IB_HCA")
     if named is None or named.value[:1] == "^" or "$" in named.value:
         return
-    behind = [parameters.devices[resource] for resource in rdma if resource in parameters.devices]
-    if len(behind) != len(rdma):
+    behind = [parameters.devices[resource] for resource in asked if resource in parameters.devices]
+    if len(behind) != len(asked):
         return  # a resource whose device nobody has told
     wanted = list(nccl.hca_list(named.value))
     strangers = [text for text, fits in wanted if not any(fits(device) for device in behind)]

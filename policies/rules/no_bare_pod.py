@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from apis.kinds import POD
-from apis.names import GPU_RESOURCE
+from policies.devices import gpus
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
@@ -13,7 +13,7 @@ from policies.world import World
 def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
     if subject.entries("metadata", "ownerReferences") or subject.hidden("metadata", "ownerReferences"):
         return
-    if any(request.resource == GPU_RESOURCE for container in subject.containers for request in container.requests):
+    if any(gpus(container) for container in subject.containers):
         yield subject.remark("has GPUs and no controller that makes it again", "kind")
     elif subject.text("spec", "restartPolicy") == "OnFailure":
         yield subject.remark("is to end some day, and has no controller that says how often it is tried", "kind")

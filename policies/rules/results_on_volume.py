@@ -1,13 +1,14 @@
 """Results, models and logs of a job are written to a volume."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from posixpath import normpath
 
 from pydantic import Field
 
-from apis.names import GPU_RESOURCE
+from policies.devices import gpus
 from policies.findings import Severity
-from policies.mpirun import Word, commands
+from policies.mpirun import Word, commands, text
 from policies.objects import Container, Obj, Pod
 from policies.rule import Parameters, Remark, Rule
 from policies.values import Unknown
@@ -17,6 +18,7 @@ _KINDS = frozenset(
     {"result", "results", "model", "log", "logs", "train", "checkpoint", "checkpoints", "ckpt", "output", "out"}
     | {"save", "summary", "summaries", "export", "tensorboard"}
 )
+_HINT = re.compile(r"-[\w-]*(?:dir|directory|path|folder|checkpoints?|results)[= ][^ ]*/", re.IGNORECASE)
 _ENDS = ("dir", "directory", "path", "folder")
 _ALONE = frozenset({"checkpoint", "checkpoints", "results", "logdir", "outdir"})
 
@@ -40,11 +42,13 @@ def _examine(subject: Obj, _: World, parameters: ResultsOnVolume) -> Iterator[Re
         return
     for pod in subject.pods:
         for container in pod.containers:
-            if any(request.resource == GPU_RESOURCE for request in container.requests):
+            if gpus(container):
                 yield from _container(container, container, parameters.scratch)
 
 
 def _container(container: Container, writer: Container | Pod | None, scratch: Sequence[str]) -> Iterator[Remark]:
+    if _HINT.search(text(container)) is None:
+        return
     seen = set()
     for command in commands(container):
         for option, path, word in _paths(command):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from posixpath import normpath
 
-from apis.names import GPU_RESOURCE
+from policies.devices import RUNNING, gpus
 from policies.findings import Severity
 from policies.objects import Container, Obj, Pod
 from policies.rule import Parameters, Remark, Rule
@@ -19,20 +19,17 @@ def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
             continue
         enough = 1 if pod.role else 2  # a worker has its peers in other pods
         for container in pod.containers:
-            if container.group == "containers" and (gpus := _gpus(container)) >= enough:
-                yield from _container(pod, container, gpus)
+            asked = gpus(container) if container.group == RUNNING else ()
+            if asked and (count := sum(item.count for item in asked)) >= enough:
+                yield from _container(pod, container, count)
 
 
-def _gpus(container: Container) -> int:
-    return sum(request.count for request in container.requests if request.resource == GPU_RESOURCE)
-
-
-def _container(pod: Pod, container: Container, gpus: int) -> Iterator[Remark]:
+def _container(pod: Pod, container: Container, count: int) -> Iterator[Remark]:
     if pod.read("hostIPC") is True:
         return  # it has the node's own
     mount = next((entry for entry in container.entries("volumeMounts") if _is_ours(entry)), None)
     if mount is None:
-        yield container.remark(f"has {gpus} GPUs and no volume at {_PLACE}, where it gets 64 MiB", "volumeMounts")
+        yield container.remark(f"has {count} GPUs and no volume at {_PLACE}, where it gets 64 MiB", "volumeMounts")
         return
     name = mount.get("name")
     for index, volume in enumerate(pod.entries("volumes")):
@@ -45,7 +42,7 @@ def _container(pod: Pod, container: Container, gpus: int) -> Iterator[Remark]:
 
 def _is_ours(mount: object) -> bool:
     path = mount.get("mountPath") if isinstance(mount, Mapping) else None
-    return isinstance(path, str) and normpath(path) == _PLACE
+    return isinstance(path, str) and path.startswith(_PLACE) and normpath(path) == _PLACE
 
 
 def _volume(pod: Pod, container: Container, index: int) -> Iterator[Remark]:

@@ -20,10 +20,14 @@ def _examine(subject: Obj, world: World, _: Parameters) -> Iterator[Remark]:
             f"volume handle names cluster {handle.cluster}, and no {CSI_SCALE_OPERATOR.kind} is given", *HANDLE
         )
         return
-    if any(driver.hidden("spec", "clusters") for driver in drivers):
-        return
     known = world.once(_clusters)
-    if handle.cluster not in known:
+    if handle.cluster in known:
+        return
+    if any(driver.hidden("spec", "clusters") for driver in drivers):
+        yield subject.unverified(
+            f"volume handle names cluster {handle.cluster}, and the driver's are not known", *HANDLE
+        )
+    else:
         yield subject.remark(
             f"volume handle names cluster {handle.cluster}, and the driver knows {', '.join(sorted(known)) or 'none'}",
             *HANDLE,
