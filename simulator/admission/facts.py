@@ -10,6 +10,7 @@ import re
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from apis import kinds
@@ -30,18 +31,47 @@ _REVISION = re.compile(rb'"resourceVersion":"(\d+)"')
 _EXACTLY = "resourceVersionMatch=Exact"
 
 
+class Shared:
+    """One reading for all who wait: whoever comes gets what was read from then on, never what was being read."""
+
+    def __init__(self, read: Callable[[], Facts]) -> None:
+        self._read = read
+        self._reading = threading.Lock()
+        self._counting = threading.Lock()
+        self._begun = 0
+        self._done: tuple[int, Facts] | None = None
+
+    def facts(self) -> Facts:
+        """Return what a reading that began after this call has found; passes on what `read` raises."""
+        with self._counting:
+            wanted = self._begun + 1
+        with self._reading:
+            if self._done is None or self._done[0] < wanted:
+                with self._counting:
+                    self._begun += 1
+                self._done = (self._begun, self._read())
+            return self._done[1]
+
+
 class Reader:
-    """Reads with one connection per thread; `connect` opens one."""
+    """Reads with one connection per thread; `connect` opens one.
+
+    A job's pods come together: sixteen at once took 75 ms each when each read for itself.
+    """
 
     def __init__(self, connect: Callable[[], Api]) -> None:
         self._connect = connect
         self._mine = threading.local()
         self._last: dict[str, bytes] = {}
         self._sccs: tuple[bytes, list[Any]] = (b"", [])
+        self._shared: dict[str, Shared] = {}
         self._rbac: dict[str, tuple[list[bytes], Rbac]] = {}
 
     def facts(self, namespace: str) -> Facts:
         """Return what counts for a pod of `namespace` now; raises OSError or SimulatorError when it cannot be read."""
+        return self._shared.setdefault(namespace, Shared(partial(self._facts, namespace))).facts()
+
+    def _facts(self, namespace: str) -> Facts:
         found = self._namespace(namespace)
         rbac, revision = self._all_rbac(namespace)
         return Facts(found, self._all_sccs(revision), rbac)
