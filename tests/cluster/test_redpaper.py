@@ -18,6 +18,21 @@ JOBS = {
     "tf2-resnet50-02x08x02",
     "tf2-a2d2-16x01x02-gpu",
 }
+CSI = "ibm-spectrum-scale-csi-driver/ibm-spectrum-scale-csi"
+SCCS = {
+    "adas/mofed-test-job-": "scc-for-mpi",
+    **{f"adas/{job}-launcher-": "restricted" for job in JOBS},
+    f"{CSI}-": "spectrum-scale-csiaccess",
+    f"{CSI}-operator-": "restricted",
+    "kube-system/rdma-shared-dp-ds-": None,
+    "mpi-operator/mpi-operator-": "restricted",
+    "nvidia-gpu/nvidia-gpu-": "privileged",
+    "openshift-nfd/nfd-master-": "restricted",
+    "openshift-nfd/nfd-operator-": "restricted",
+    "openshift-nfd/nfd-worker-": "privileged",
+    "openshift-sro/special-resource-operator-": "restricted",
+}
+"""Beginning of a pod's name -> the SCC that it runs under; OpenShift has no SCC admission in kube-system."""
 
 
 def allocatable(lab: Lab) -> dict[str, dict[str, str]]:
@@ -73,6 +88,31 @@ def test_single_gpu_pods_were_spread_over_both_nodes(lab: Lab) -> None:
         "dgx01.ocp4.scale.ibm.com": 8,
         "dgx02.ocp4.scale.ibm.com": 8,
     }
+
+
+def scc(pod: dict[str, Any]) -> str | None:
+    """Return the SCC that a pod runs under."""
+    found: str | None = pod["metadata"].get("annotations", {}).get("openshift.io/scc")
+    return found
+
+
+def test_pods_run_under_the_sccs_that_they_need(lab: Lab) -> None:
+    """Prevents a part that runs with more rights than it needs, or is let in by exception where OpenShift has none."""
+    met = set()
+    for pod in lab.api.list(kinds.POD)["items"]:
+        name = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+        expected = max((start for start in SCCS if name.startswith(start)), key=len, default="nothing expected")
+        assert scc(pod) == SCCS[expected], name
+        met.add(expected)
+    assert met == SCCS.keys()
+
+
+def test_workers_run_under_the_scc_for_mpi(lab: Lab) -> None:
+    """Prevents workers whose right to lock memory comes from anywhere but the SCC that is there for it."""
+    with lab.job() as job:
+        eventually(lambda: len(job.workers) == 2, "the job has no workers")
+        assert [scc(worker) for worker in job.workers] == ["scc-for-mpi"] * 2
+        job.succeeds()
 
 
 def test_nothing_is_left_to_do(lab: Lab) -> None:
