@@ -6,8 +6,10 @@ openshift/apiserver-library-go as of OpenShift 4.22 (`pkg/securitycontextconstra
 
 Three things differ, on purpose. The plugin wants the ten SCCs that every current cluster has before it decides at all;
 here any set will do, so that a 4.4 cluster can be judged. The plugin waits ten seconds for a namespace's annotations;
-here they are there or not. And it is the create that is judged: the second pass, which must leave the filled-in pod
-as it is, finds nothing to change.
+here they are there or not. And it is the first pass that is judged: the second, which must leave the filled-in pod as
+it is, finds nothing to change, but for one spelling. Of the seccomp profile `docker/default`, by annotation or as the
+first of an SCC, the first pass makes a field and the second an annotation `runtime/default`, so that another SCC has to
+take the pod as it is, or the plugin refuses it.
 """
 
 import marshal

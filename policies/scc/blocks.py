@@ -3,6 +3,10 @@
 from typing import NamedTuple
 
 _WRAP, _UNREADABLE = 2**32, 2**64
+_MOST_DIGITS = len(str(_UNREADABLE))
+
+_BLANKS = "\t\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+"""What Go's scanner skips, which is not what str.strip does; the end of a line stops it."""
 
 
 class InvalidBlock(ValueError):
@@ -29,12 +33,15 @@ def block(written: str) -> Block:
 
 
 def _number(written: str) -> tuple[int, str]:
-    written = written.lstrip(" \t\r")
+    written = written.lstrip(_BLANKS)
+    if written.startswith("\n"):
+        raise InvalidBlock("unexpected newline")
     digits = len(written) - len(written.lstrip("0123456789"))
     token, rest = written[:digits], written[digits:]
     if not token:
         raise InvalidBlock("expected integer" if rest else "EOF")
-    value = int(token)
+    # enough to tell: Python refuses to read thousands of digits, with an error of its own
+    value = int(token.lstrip("0")[: _MOST_DIGITS + 1] or "0")
     if value >= _UNREADABLE:
         raise InvalidBlock(f'strconv.ParseUint: parsing "{token}": value out of range')
     if value >= _WRAP:

@@ -58,14 +58,14 @@ def text(parent: Object, key: str, path: str) -> str:
 
 
 def texts(parent: Object, key: str, path: str) -> tuple[str, ...]:
-    """Return the list of strings below `key`, empty when there is none."""
+    """Return the list of strings below `key`, empty when there is none; a null entry is ""."""
     found = sequence(parent, key, path)
     if not found:
         return ()
     for index, entry in enumerate(found):
-        if not isinstance(entry, str):
+        if not isinstance(entry, str | None):
             raise InvalidPod(f"{path}{key}[{index}]", "a string", entry)
-    return tuple(found)
+    return tuple(entry or "" for entry in found)
 
 
 def number(parent: Object, key: str, path: str) -> int | None:

@@ -73,6 +73,12 @@ def test_the_first_that_fits_takes_it() -> None:
     assert judge(pod(container={"runAsUser": 8}), filling, scc("lax")).scc == "lax"
 
 
+def test_an_scc_in_the_annotation_is_none_required() -> None:
+    """Prevents a pod copied from a cluster from being given to the SCC that it was under there."""
+    verdict = judge(pod(annotations={"openshift.io/scc": "second"}), scc("first"), scc("second"))
+    assert verdict.scc == verdict.pod["metadata"]["annotations"]["openshift.io/scc"] == "first"
+
+
 def test_required_scc() -> None:
     """Prevents a pod that pins its SCC from being taken by another."""
     pinned = pod(annotations={"openshift.io/required-scc": "second"}, container={"privileged": True})

@@ -9,8 +9,10 @@ from tests.policies.scc.samples import OWN, judge, messages, pod, scc
 RANGE = {"type": "MustRunAsRange"}
 NON_ROOT = {"type": "MustRunAsNonRoot"}
 IN_POD, IN_CONTAINER = "provider open: .spec.", "provider open: .containers[0]."
-SECCOMP = "pod.metadata.annotations[seccomp.security.alpha.kubernetes.io/pod]: Forbidden: "
-OF_MAIN = "pod.metadata.annotations[container.seccomp.security.alpha.kubernetes.io/main]: Forbidden: "
+POD_SECCOMP = "seccomp.security.alpha.kubernetes.io/pod"
+OF_CONTAINER = "container.seccomp.security.alpha.kubernetes.io/"
+SECCOMP = f"pod.metadata.annotations[{POD_SECCOMP}]: Forbidden: "
+OF_MAIN = f"pod.metadata.annotations[{OF_CONTAINER}main]: Forbidden: "
 TOKEN = {
     "sources": [
         {"serviceAccountToken": {"path": "token", "expirationSeconds": 3607}},
@@ -78,6 +80,18 @@ TOKEN = {
             ],
             id="SELinux of the pod",
         ),
+        *(
+            pytest.param(
+                {"seLinuxContext": OWN},
+                {"security": {"seLinuxOptions": {"level": level}}},
+                [
+                    f'{place}seLinuxOptions.level: Invalid value: "{level}": must be s0:c26,c15'
+                    for place in (f"{IN_POD}securityContext.", IN_CONTAINER)
+                ],
+                id=f"level {level}",
+            )
+            for level in ("s1:c26,c15", "s0:c26,c15,c15", "s0:c15.c26", "s0", "")
+        ),
         pytest.param(
             {"fsGroup": OWN},
             {"security": {"fsGroup": 1000690001}},
@@ -123,7 +137,7 @@ TOKEN = {
         ),
         pytest.param(
             {"seccompProfiles": ["foo"]},
-            {"annotations": {"container.seccomp.security.alpha.kubernetes.io/main": "bar"}},
+            {"annotations": {f"{OF_CONTAINER}main": "bar"}},
             [f"{OF_MAIN}bar is not an allowed seccomp profile. Valid values are [foo]"],
             id="the annotation of a container",
         ),
@@ -158,6 +172,15 @@ TOKEN = {
             id="sysctls",
         ),
         pytest.param(
+            {"forbiddenSysctls": ["net.*.tcp_rmem"], "allowedUnsafeSysctls": ["kernel.*x", "net"]},
+            {"security": {"sysctls": [{"name": name} for name in ("net.ipv4.tcp_rmem", "kernel.msgmax", "net.a")]}},
+            [
+                f'spec.securityContext.sysctls[{index}]: Forbidden: unsafe sysctl "{name}" is not allowed'
+                for index, name in ((1, "kernel.msgmax"), (2, "net.a"))
+            ],
+            id="a star stands for others at the end alone",
+        ),
+        pytest.param(
             {"volumes": ["secret"]},
             {"spec": {"volumes": [{"hostPath": {"path": "/"}}, {"name": "x"}, {"cephfs": {}}, {"secret": {}}]}},
             [
@@ -176,6 +199,12 @@ TOKEN = {
             id="flexVolume driver",
         ),
         pytest.param(
+            {"allowedFlexVolumes": [{"driver": "example/foo"}]},
+            {"spec": {"volumes": [{"flexVolume": {"driver": "example/bar"}}]}},
+            [f'{IN_POD}volumes[0]: Invalid value: "flexVolume": flexVolume volumes are not allowed to be used'],
+            id="no flexVolume, whatever its driver",
+        ),
+        pytest.param(
             {},
             {"container": {"privileged": True}},
             [f"{IN_CONTAINER}privileged: Invalid value: true: Privileged containers are not allowed"],
@@ -189,6 +218,19 @@ TOKEN = {
                 for name in ("IPC_LOCK", "ipc_lock")
             ],
             id="capabilities",
+        ),
+        *(
+            pytest.param(
+                fields,
+                {"container": {"capabilities": {"add": ["CHOWN"]}}},
+                [f'{IN_CONTAINER}capabilities.add: Invalid value: "CHOWN": capability may not be added'],
+                id=f"{fields}",
+            )
+            for fields in (
+                {"requiredDropCapabilities": ["CHOWN"]},
+                {"allowedCapabilities": ["ALL"]},
+                {"allowedCapabilities": ["CAP_CHOWN", "chown"]},
+            )
         ),
         pytest.param(
             {},
@@ -243,6 +285,8 @@ def test_refused(fields: dict[str, Any], asked: dict[str, Any], expected: list[s
             {"security": {"seccompProfile": {"type": "RuntimeDefault"}}},
             id="docker's profile and the runtime's are one",
         ),
+        pytest.param({}, {"annotations": {POD_SECCOMP: "", f"{OF_CONTAINER}main": ""}}, id="no seccomp profile"),
+        pytest.param({"seccompProfiles": ["x"]}, {"annotations": {POD_SECCOMP: "x"}}, id="the pod's profile"),
         pytest.param({"allowHostPorts": True}, {"ports": [{"hostPort": 80}]}, id="host port"),
         pytest.param({"userNamespaceLevel": "RequirePodLevel"}, {"spec": {"hostUsers": False}}, id="own users"),
         pytest.param({"userNamespaceLevel": "AllowHostLevel"}, {"spec": {"hostUsers": True}}, id="users of the host"),
@@ -250,6 +294,16 @@ def test_refused(fields: dict[str, Any], asked: dict[str, Any], expected: list[s
         pytest.param({"volumes": ["*"]}, {"spec": {"volumes": [{"hostPath": {}}]}}, id="any volume"),
         pytest.param({"volumes": ["vsphere"]}, {"spec": {"volumes": [{"vsphereVolume": {}}]}}, id="renamed volume"),
         pytest.param({"volumes": ["secret"]}, {"spec": {"volumes": [{"projected": TOKEN}]}}, id="token"),
+        pytest.param({"volumes": ["secret"]}, {"spec": {"volumes": [{"projected": {}}]}}, id="nothing is projected"),
+        pytest.param(
+            {"volumes": ["*"], "allowedFlexVolumes": [{"driver": "example/foo"}]},
+            {"spec": {"volumes": [{"flexVolume": {"driver": "example/foo"}}]}},
+            id="this flexVolume driver",
+        ),
+        pytest.param(
+            {"allowedUnsafeSysctls": ["kernel.msg*"]}, {"security": {"sysctls": [{"name": "kernel.msgmax"}]}}, id="star"
+        ),
+        pytest.param({}, {"security": {"supplementalGroups": []}}, id="no group where any will do"),
         pytest.param(
             {"volumes": ["flexVolume"], "allowedFlexVolumes": []},
             {"spec": {"volumes": [{"flexVolume": {"driver": "any"}}]}},
@@ -300,4 +354,15 @@ def test_each_container_is_named() -> None:
     assert messages(judge(pod(spec=spec), scc())) == [
         f"provider open: .{place}.privileged: Invalid value: true: Privileged containers are not allowed"
         for place in ("initContainers[0]", "containers[1]", "ephemeralContainers[0]")
+    ]
+
+
+def test_host_ports_are_told_once_per_container() -> None:
+    """Prevents a shorter list than the plugin's, which looks for the ports of all containers in each of them."""
+    port = {"ports": [{"hostPort": 80}]}
+    spec = {"initContainers": [{"name": "a"}], "containers": [port], "ephemeralContainers": [port]}
+    assert messages(judge(pod(spec=spec), scc())) == [
+        f"provider open: .{place}.{other}.hostPort: Invalid value: 80: Host ports are not allowed to be used"
+        for place in ("initContainers[0]", "containers[0]", "ephemeralContainers[0]")
+        for other in ("containers[0]", "ephemeralContainers[0]")
     ]

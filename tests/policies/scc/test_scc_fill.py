@@ -124,6 +124,18 @@ def test_pod(fields: dict[str, Any], given: dict[str, Any] | None, filled: dict[
             {"capabilities": {"drop": ["IPC_LOCK"]}},
             id="does not add what is dropped",
         ),
+        pytest.param(
+            {"requiredDropCapabilities": ["KILL"]},
+            {"capabilities": {"drop": ["ALL", "ALL"]}},
+            {"capabilities": {"drop": ["ALL", "KILL"]}},
+            id="ALL stands for no other drop",
+        ),
+        pytest.param(
+            {"defaultAddCapabilities": ["KILL"], "requiredDropCapabilities": ["KILL"]},
+            None,
+            {"capabilities": {"add": ["KILL"], "drop": ["KILL"]}},
+            id="an SCC that adds what it drops",
+        ),
         pytest.param({"readOnlyRootFilesystem": True}, None, {"readOnlyRootFilesystem": True}, id="read-only"),
         pytest.param(
             {"allowPrivilegeEscalation": False}, None, {"allowPrivilegeEscalation": False}, id="no escalation"
@@ -140,6 +152,12 @@ def test_pod(fields: dict[str, Any], given: dict[str, Any] | None, filled: dict[
             {"privileged": True},
             {"privileged": True},
             id="privileged keeps escalation",
+        ),
+        pytest.param(
+            {"allowPrivilegeEscalation": False, "allowPrivilegedContainer": True},
+            {"privileged": True},
+            {"privileged": True, "allowPrivilegeEscalation": False},
+            id="privileged loses escalation that is not allowed",
         ),
         pytest.param(
             {"defaultAllowPrivilegeEscalation": False, "allowedCapabilities": ["*"]},
@@ -193,6 +211,14 @@ def test_seccomp_annotations(
     assert found["metadata"]["annotations"].get(SECCOMP) == expected
     assert found["spec"]["securityContext"].get("seccompProfile") == in_pod
     assert found["spec"]["containers"][0].get("securityContext", {}).get("seccompProfile") == in_container
+
+
+@pytest.mark.parametrize(("annotation", "filled"), [("unconfined", {"type": "Unconfined"}), ("foo", None)])
+def test_the_annotation_of_a_container_goes_before_its_field(annotation: str, filled: object) -> None:
+    """Prevents a profile that the plugin replaces, or drops for an annotation that names none."""
+    asked = pod(container={"seccompProfile": LOCAL}, annotations={OF_MAIN: annotation})
+    found = judge(asked, scc(seccompProfiles=["*"])).pod["spec"]["containers"][0]["securityContext"]
+    assert found.get("seccompProfile") == filled
 
 
 def test_the_given_pod_stays() -> None:

@@ -45,6 +45,17 @@ def test_pods(manifest: Any, field: str) -> None:
     assert str(caught.value).startswith(f"{field}: expected ")
 
 
+def test_nulls_in_lists() -> None:
+    """Prevents a complaint about what the API server reads as an empty string."""
+    asked = pod(container={"capabilities": {"add": [None]}})
+    assert judge(asked, scc(volumes=[None, "emptyDir"], allowedCapabilities=[""])).admitted
+    assert (
+        judge(asked, scc())
+        .reasons[0]
+        .message.startswith('provider open: .containers[0].capabilities.add: Invalid value: "": ')
+    )
+
+
 @pytest.mark.parametrize(
     ("constraint", "field"),
     [

@@ -16,6 +16,8 @@ from policies.scc.messages import invalid, quoted, required
         ("1/3x", 1, 3),
         ("5/0", 5, 4),
         ("0/0", 0, 2**32 - 1),
+        ("\v\u00a01/\u2003\u3000\r3", 1, 3),
+        (f"{'0' * 5000}1/3", 1, 3),
     ],
 )
 def test_blocks(written: str, start: int, end: int) -> None:
@@ -36,12 +38,17 @@ def test_blocks(written: str, start: int, end: int) -> None:
         ("+1/2", "expected integer"),
         ("1 /3", "input does not match format"),
         ("1\n/3", "input does not match format"),
+        ("1/\n3", "unexpected newline"),
+        ("\r\n1/3", "unexpected newline"),
+        ("\x1c1/3", "expected integer"),
+        ("\u0661/3", "expected integer"),
         ("99999999999/1", "unsigned integer overflow on token 99999999999"),
         ("1/99999999999", "unsigned integer overflow on token 99999999999"),
         (
             "99999999999999999999999/1",
             'strconv.ParseUint: parsing "99999999999999999999999": value out of range',
         ),
+        (f"1-{'9' * 5000}", f'strconv.ParseUint: parsing "{"9" * 5000}": value out of range'),
     ],
 )
 def test_broken_blocks(written: str, message: str) -> None:
