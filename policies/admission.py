@@ -89,8 +89,8 @@ class Admission:
             by_allocation = admit(freed(tree), namespace, ANYBODY, self._sccs, usable).admitted
         except InvalidPod as error:
             return Outcome(f"the API server cannot read it: {error}")
-        except RecursionError:
-            return Outcome("the API server cannot read it: it is nested too deeply")
+        except (RecursionError, ValueError):  # a value that cannot even be shown
+            return Outcome("the API server cannot read it: a value is nested too deeply, or is a huge number")
         return Outcome(_words(verdict.message, verdict.reasons), _place(verdict.reasons), by_allocation)
 
 
@@ -110,7 +110,7 @@ def _sound(scc: Mapping[str, Any]) -> bool:
     """Say whether an SCC can be worked with; one that cannot would refuse every pod, and is another rule's matter."""
     try:
         provider(constraint(scc, "scc"), Namespace("stand-in", STAND_IN))
-    except (InvalidPod, Unprepared, RecursionError):
+    except (ValueError, Unprepared, RecursionError):
         return False
     return True
 

@@ -21,7 +21,7 @@ def asked(pod: Pod) -> dict[str, Any]:
     """Return the pod with what matters alone, so that equal demands are equal trees; fresh down to its spec."""
     tree, annotations = pod.tree, pod.metadata.tree.get("annotations")
     if isinstance(annotations, Mapping):
-        annotations = {key: annotations[key] for key in annotations if str(key).startswith(_ANNOTATIONS)}
+        annotations = {key: annotations[key] for key in annotations if _counts(key)}
     # Names of containers matter to annotations only.
     fields = ("name", *_OF_CONTAINER) if annotations else _OF_CONTAINER
     spec: dict[str, Any] = {key: tree[key] for key in _FIELDS if key in tree}
@@ -52,7 +52,11 @@ def hidden(pod: Pod) -> Iterator[Unknown]:
 
 
 def _in_metadata(path: Path) -> bool:
-    return not path or (path[0] == "annotations" and (len(path) == 1 or str(path[1]).startswith(_ANNOTATIONS)))
+    return not path or (path[0] == "annotations" and (len(path) == 1 or _counts(path[1])))
+
+
+def _counts(annotation: object) -> bool:
+    return isinstance(annotation, str) and annotation.startswith(_ANNOTATIONS)
 
 
 def _in_spec(path: Path) -> bool:
@@ -71,11 +75,11 @@ def _in_spec(path: Path) -> bool:
 def pruned(tree: Tree, depth: int = 0) -> Tree:
     """Return a tree without what is unknown, too deep, or no JSON."""
     if isinstance(tree, Mapping):
-        entries = {str(key): pruned(value, depth + 1) for key, value in tree.items() if depth < _DEEPEST}
-        return {key: value for key, value in entries.items() if value is not None}
+        pairs = ((key, pruned(tree[key], depth + 1)) for key in tree if depth < _DEEPEST and isinstance(key, str))
+        return {key: value for key, value in pairs if value is not None}
     if isinstance(tree, list):
-        entries_of = (pruned(value, depth + 1) for value in tree if depth < _DEEPEST)
-        return [value for value in entries_of if value is not None]
+        entries = (pruned(value, depth + 1) for value in tree if depth < _DEEPEST)
+        return [value for value in entries if value is not None]
     return tree if isinstance(tree, str | int | float) else None
 
 

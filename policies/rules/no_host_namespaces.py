@@ -6,6 +6,7 @@ from policies.findings import Severity
 from policies.infrastructure import Infrastructure
 from policies.objects import Obj
 from policies.rule import Remark, Rule
+from policies.values import brief
 from policies.world import World
 
 _FIELDS = ("hostNetwork", "hostPID", "hostIPC")
@@ -21,7 +22,7 @@ def _examine(subject: Obj, _: World, parameters: Infrastructure) -> Iterator[Rem
             for entry in container.parts("ports"):
                 port = entry.read("hostPort")
                 if port and not parameters.excepts(subject):
-                    yield entry.remark(f"takes port {str(port)[:20]} of its node", "hostPort")
+                    yield entry.remark(f"takes port {brief(port)} of its node", "hostPort")
 
 
 NO_HOST_NAMESPACES = Rule(

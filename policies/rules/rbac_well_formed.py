@@ -7,6 +7,7 @@ from policies.findings import Severity
 from policies.objects import Obj, Part
 from policies.rbac import GROUP, USER
 from policies.rule import Parameters, Remark, Rule
+from policies.values import brief
 from policies.world import World
 
 _REFERENCE = ("apiGroup", "kind", "name")
@@ -33,14 +34,14 @@ def _reference(binding: Obj) -> Iterator[Remark]:
     for field in _REFERENCE:
         if not reference.get(field):
             yield binding.remark(f"has a {place} without {field}", place, field)
-    for field in sorted(reference.keys() - _REFERENCE, key=str):
+    for field in sorted(reference.keys() - _REFERENCE, key=brief):
         if reference[field] is not None:
-            yield binding.remark(f"has {str(field)[:60]} in its {place}, which has no such field", place, field)
+            yield binding.remark(f"has {brief(field)} in its {place}, which has no such field", place, field)
     kind, group, known = reference.get("kind"), reference.get("apiGroup"), _ROLES[binding.kind]
     if kind and kind not in known:
-        yield binding.remark(f"refers to the kind {str(kind)[:60]}; known: {', '.join(known)}", place, "kind")
+        yield binding.remark(f"refers to the kind {brief(kind)}; known: {', '.join(known)}", place, "kind")
     if group and group != ROLE.group:
-        yield binding.remark(f"refers to the API group {str(group)[:60]}; roles are in {ROLE.group}", place, "apiGroup")
+        yield binding.remark(f"refers to the API group {brief(group)}; roles are in {ROLE.group}", place, "apiGroup")
 
 
 def _subject(entry: Part) -> Iterator[Remark]:
@@ -48,15 +49,15 @@ def _subject(entry: Part) -> Iterator[Remark]:
     if not entry.read("name"):
         yield entry.remark("has a subject without name", "name")
     if kind not in _SUBJECTS:
-        said = f"of the kind {str(kind)[:60]}" if kind else "without kind"
+        said = f"of the kind {brief(kind)}" if kind else "without kind"
         yield entry.remark(f"has a subject {said}; known: {', '.join(_SUBJECTS)}", "kind")
     elif kind == SERVICE_ACCOUNT.kind:
         if group:
-            yield entry.remark(f"has a {kind} with the API group {str(group)[:60]}, which is empty for it", "apiGroup")
+            yield entry.remark(f"has a {kind} with the API group {brief(group)}, which is empty for it", "apiGroup")
         if not entry.read("namespace"):
             yield entry.remark(f"has a {kind} without namespace", "namespace")
     elif group != ROLE.group:
-        said = f"with the API group {str(group)[:60]}" if group else "without apiGroup"
+        said = f"with the API group {brief(group)}" if group else "without apiGroup"
         yield entry.remark(f"has a {kind} {said}; it is {ROLE.group}", "apiGroup")
 
 

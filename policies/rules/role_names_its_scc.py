@@ -20,7 +20,7 @@ def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
 
 
 def _rule(rule: Part) -> Iterator[Remark]:
-    verbs = [str(verb) for verb in rule.entries("verbs")]
+    verbs = [verb for verb in rule.entries("verbs") if isinstance(verb, str)]
     if _READING.issuperset(verbs):
         return
     for field, _ in _FIELDS:

@@ -9,6 +9,7 @@ from policies.infrastructure import Infrastructure
 from policies.namespaces import Namespaces, ids
 from policies.objects import Obj, Part
 from policies.rule import Remark, Rule
+from policies.values import brief
 from policies.world import World
 
 _FIELD = ("securityContext", "runAsUser")
@@ -28,7 +29,7 @@ def _user(part: Part, user: int, world: World) -> Iterator[Remark]:
         return
     name = part.object.text("metadata", "namespace")
     found = world.once(Namespaces).get(name)
-    says = f"runs as user {str(user)[:20]}"
+    says = f"runs as user {brief(user)}"
     if found is None:
         if not name and not part.object.hidden("metadata", "namespace"):
             yield part.unlinked(f"{says}, and names no namespace that could have it", *_FIELD)

@@ -7,7 +7,7 @@ from policies.findings import Severity
 from policies.objects import Obj, Part
 from policies.rule import Parameters, Remark, Rule
 from policies.scc.volumes import ALL, NONE, SOURCES
-from policies.values import Path
+from policies.values import Path, brief
 from policies.world import World
 
 _MUST, _RANGE, _ANY = "MustRunAs", "MustRunAsRange", "RunAsAny"
@@ -26,7 +26,7 @@ def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
             continue
         kind = subject.read(field, "type")
         if kind not in known:
-            said = "has no strategy" if kind is None else f"has the strategy {str(kind)[:60]!r}"
+            said = "has no strategy" if kind is None else f"has the strategy {brief(kind)}"
             place = (field, "type") if subject.tree.get(field) else (field,)
             yield subject.remark(f"{said} for {field}; known: {', '.join(known)}", *place)
     yield from _user(subject)
@@ -37,7 +37,7 @@ def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
     if subject.read("defaultAllowPrivilegeEscalation") is True and subject.read("allowPrivilegeEscalation") is False:
         yield subject.remark("lets pods escalate by default and not at all", "defaultAllowPrivilegeEscalation")
     if isinstance(priority := subject.read("priority"), int) and priority < 0:
-        yield subject.remark(f"has the priority {priority}, which is negative", "priority")
+        yield subject.remark(f"has the priority {brief(priority)}, which is negative", "priority")
 
 
 def _user(subject: Obj) -> Iterator[Remark]:
@@ -46,7 +46,7 @@ def _user(subject: Obj) -> Iterator[Remark]:
     if kind == _MUST and not _number(uid):
         yield subject.remark(f"has the strategy {_MUST} for {place} and no uid", place, "uid")
     elif _number(uid) and uid < 0:
-        yield subject.remark(f"has the uid {uid}, which is negative", place, "uid")
+        yield subject.remark(f"has the uid {brief(uid)}, which is negative", place, "uid")
     first, last = "uidRangeMin", "uidRangeMax"
     given = [key for key in (first, last) if subject.read(place, key) is not None]
     if kind == _RANGE and len(given) == 1:
@@ -59,16 +59,16 @@ def _ordered(part: Part, first: Path, last: Path) -> Iterator[Remark]:
     low, high = part.read(*first), part.read(*last)
     for place, value in ((first, low), (last, high)):
         if _number(value) and value < 0:
-            yield part.remark(f"has {place[-1]} {value}, which is negative", *place)
+            yield part.remark(f"has {place[-1]} {brief(value)}, which is negative", *place)
     if _number(low) and _number(high) and low > high:
-        yield part.remark(f"has {first[-1]} {low}, which is more than {last[-1]} {high}", *first)
+        yield part.remark(f"has {first[-1]} {brief(low)}, which is more than {last[-1]} {brief(high)}", *first)
 
 
 def _volumes(subject: Obj) -> Iterator[Remark]:
     volumes = subject.entries("volumes")
     for index, name in enumerate(volumes):
         if isinstance(name, str) and name not in _VOLUMES:
-            yield subject.remark(f"allows volumes of the type {name[:60]!r}, which does not exist", "volumes", index)
+            yield subject.remark(f"allows volumes of the type {brief(name)}, which does not exist", "volumes", index)
     if NONE in volumes and len(volumes) > 1:
         yield subject.remark(f"allows {NONE} and other volumes", "volumes", volumes.index(NONE))
 

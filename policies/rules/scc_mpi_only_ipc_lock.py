@@ -21,7 +21,7 @@ from policies.constraints import (
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
-from policies.values import Tree
+from policies.values import Tree, brief
 from policies.world import World
 
 _USERS = ("users", "groups")
@@ -47,7 +47,7 @@ def _examine(subject: Obj, _: World, parameters: SccMpiOnlyIpcLock) -> Iterator[
     name, fields = min(_wider(subject), key=lambda found: len(found[1]))
     for field in fields:
         value = subject.read(field)
-        shown = "absent" if value is None else str(value)[:100]
+        shown = "absent" if value is None else brief(value)
         yield subject.remark(f"differs from {name} in more than {IPC_LOCK}: {field} is {shown}", field)
 
 
