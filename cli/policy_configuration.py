@@ -18,6 +18,7 @@ def configuration(settings: Settings) -> dict[str, dict[str, Any]]:
         "kubernetes": RELEASES[settings.release].kubernetes,
         "pool": settings.machine_config_pool,
         "gpus_per_node": gpus,
+        "pods_per_node": gpus,
     }
     derived: dict[str, dict[str, Any]] = {
         "gpu-limit": {"maximum": gpus},
