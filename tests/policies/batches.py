@@ -11,6 +11,7 @@ from typing import Any
 from policies.check import Checker
 from policies.configuration import Configuration
 from policies.objects import Obj
+from policies.pack.wire import Properties
 from policies.world import World
 from tests.policies.conftest import Case, findings, rule_named
 from tests.policies.servicer import wired
@@ -69,7 +70,9 @@ def _agree(cases: list[Case]) -> bool:
 
 
 def _together(cases: list[Case]) -> dict[str, list[str]]:
-    subjects = [Obj(manifest, origin=str(case)) for case in cases for manifest in wired(case).manifests]
+    subjects = [
+        Obj(Properties(manifest).tree, origin=str(case)) for case in cases for manifest in wired(case).manifests
+    ]
     world = World(subjects, complete=cases[0].complete)
     rules = {case.rule: rule_named(case.rule) for case in cases}
     checker = Checker([*rules.values()], Configuration({case.rule: case.parameters for case in cases}))

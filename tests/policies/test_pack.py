@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -93,11 +94,10 @@ def _urns(case: Case) -> list[tuple[str, str]]:
 def examined(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Verdict]:
     """Give what the engine says about the stack that each fixture is in: few starts of it, not one a fixture."""
     folder = tmp_path_factory.mktemp("states")
-    found: dict[str, Verdict] = {}
-    for number, batch in enumerate(batches(CASES)):
-        verdict = _examine(batch, folder / str(number))
-        found.update({str(case): verdict for case in batch.cases})
-    return found
+    known = batches(CASES)
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        verdicts = pool.map(_examine, known, (folder / str(number) for number in range(len(known))))
+        return {str(case): verdict for batch, verdict in zip(known, verdicts, strict=True) for case in batch.cases}
 
 
 def _examine(batch: Batch, folder: Path) -> Verdict:
