@@ -1,31 +1,22 @@
-"""What a container's command line says to mpirun, as far as a manifest can say it.
-
-Reads both forms: a list of words, and a script for `sh -c`. What a shell would only know at run time (`$NP`) stays as
-text. Command lines are other people's input: the work is bounded, and what cannot be read gives less, never an error.
-"""
+"""What a container's command line says to mpirun, as far as a manifest can say it."""
 
 import re
-import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from posixpath import basename
 
+from policies.command_lines import Command, commands, text
 from policies.objects import Container
 from policies.values import Path
 
 LAUNCHERS = frozenset({"mpirun", "mpiexec", "orterun", "prterun", "mpiexec.hydra", "horovodrun"})
 _ANY_LAUNCHER = re.compile("|".join(map(re.escape, sorted(LAUNCHERS))))
-_SHELLS = frozenset({"sh", "bash", "dash", "ash", "ksh", "zsh"})
 _TALKERS = frozenset(
     {"apt", "apt-get", "cat", "command", "conda", "dnf", "echo", "grep", "ls", "pgrep", "pip", "pkill", "printf"}
     | {"test", "type", "which", "yum", "[", "[["}
 )
 """Commands that name mpirun without starting it."""
-_LONGEST_SCRIPT = 1 << 15  # characters; shlex takes about 10 ms for them
-_MOST_WORDS = 4096
-_UNREADABLE = "$?"  # stands for a word that is not known yet, and is to a rule like a variable of the shell
 _MOST_DIGITS = 9
-_SEPARATORS = ";&|()\n"
 
 _PROCESSES = frozenset({"np", "n", "c", "num-proc"})
 _PER_NODE = frozenset({"npernode", "N", "ppn", "perhost"})
@@ -42,7 +33,7 @@ _TWO_VALUES = frozenset({"mca", "gmca", "omca", "pmca", "pmixmca", "prtemca", "g
 _KNOWN = _PROCESSES | _PER_NODE | _TWO_VALUES | _HOSTS | {"x"}
 
 
-@dataclass(slots=True)  # a frozen one takes three times as long to make
+@dataclass(frozen=True)
 class Word:
     """A word of a command line; `place` is the field, relative to the container, in which it stands."""
 
@@ -84,152 +75,86 @@ def number(text: str) -> int | None:
 
 def calls(container: Container) -> tuple[Mpirun, ...]:
     """Return the calls of mpirun and its kin in a container's command and args."""
-    return container.once(_calls) if _has_words(container) else ()
-
-
-def commands(container: Container) -> tuple[tuple[Word, ...], ...]:
-    """Return the commands that a container runs, word by word: one, or those of its script."""
-    return container.once(_commands) if _has_words(container) else ()
-
-
-def text(container: Container) -> str:
-    """Return a container's whole command line as one text, to look whether it is worth to be read."""
-    return container.once(_text) if _has_words(container) else ""
-
-
-def _has_words(container: Container) -> bool:
-    if container.object.unknown:
-        container.read("command")
-        container.read("args")
-    return "command" in container.tree or "args" in container.tree
-
-
-def _words(container: Container) -> Iterator[tuple[str, str, int]]:
-    for group in ("command", "args"):
-        entries = container.tree.get(group)
-        for index, entry in enumerate(entries[:_MOST_WORDS] if isinstance(entries, list) else ()):
-            yield entry if isinstance(entry, str) else _UNREADABLE, group, index
-
-
-def _text(container: Container) -> str:
-    return " ".join(word[:_LONGEST_SCRIPT] for word, _, _ in _words(container))
+    if _ANY_LAUNCHER.search(text(container)) is None:
+        return ()
+    return container.once(_calls)
 
 
 def _calls(container: Container) -> tuple[Mpirun, ...]:
-    if _ANY_LAUNCHER.search(container.once(_text)) is None:
-        return ()
-    return tuple(found for command in container.once(_commands) if (found := _call(command)) is not None)
+    return tuple(found for command in commands(container) if (found := _call(command)) is not None)
 
 
-def _commands(container: Container) -> tuple[tuple[Word, ...], ...]:
-    split = [Word(word, (group, index)) for word, group, index in _words(container)][:_MOST_WORDS]
-    script = _script(split)
-    return (tuple(split),) if script is None else tuple(_split(script))
-
-
-def _script(words: Sequence[Word]) -> Word | None:
-    """Return the script of `sh -c`; a script that several options precede is found too."""
-    if not words or basename(words[0].text) not in _SHELLS:
+def _call(command: Command) -> Mpirun | None:
+    words = command.words
+    start = next((index for index, word in enumerate(words) if basename(word) in LAUNCHERS), None)
+    if start is None or words[0] in _TALKERS:
         return None
-    for index, word in enumerate(words[1:], start=1):
-        if not word.text.startswith("-"):
-            if words[index - 1].text.endswith("o"):  # -o pipefail
-                continue
-            return None
-        if "c" in word.text and not word.text.startswith("--"):
-            return words[index + 1] if index + 1 < len(words) else None
-    return None
-
-
-def _split(script: Word) -> Iterator[tuple[Word, ...]]:
-    command: list[Word] = []
-    for text in _tokens(script.text[:_LONGEST_SCRIPT]):
-        if text.strip(_SEPARATORS):
-            command.append(Word(text, script.place))
-        elif command:
-            yield tuple(command)
-            command = []
-    if command:
-        yield tuple(command)
-
-
-def _tokens(script: str) -> list[str]:
-    lines = (line for line in script.replace("\\\n", " ").split("\n") if not line.lstrip().startswith("#"))
-    lexer = shlex.shlex("\n".join(lines), posix=True, punctuation_chars=_SEPARATORS)
-    lexer.whitespace = " \t\r"
-    lexer.whitespace_split = True
-    lexer.commenters = ""
-    try:
-        return list(lexer)[:_MOST_WORDS]
-    except ValueError:  # a quotation without end
-        return script.split()[:_MOST_WORDS]
-
-
-def _call(command: Sequence[Word]) -> Mpirun | None:
-    start = next((index for index, word in enumerate(command) if basename(word.text) in LAUNCHERS), None)
-    if start is None or command[0].text in _TALKERS:
-        return None
-    found = _Reader(command[start].place)
-    rest = command[start + 1 :]
-    while rest:
-        rest = found.part(rest)
-    return found.result()
+    found = _Reader(command)
+    index = start + 1
+    while index < len(words):
+        index = found.part(index)
+    return found.result(command.place(start))
 
 
 class _Reader:
     """Collects what the parts of one call say; parts are separated by a lone colon."""
 
-    def __init__(self, place: Path) -> None:
-        self._place = place
+    def __init__(self, command: Command) -> None:
+        self._command = command
+        self._words = command.words
         self._counts: list[Word | None] = []
         self._per_node: Word | None = None
         self._exports: dict[str, tuple[str | None, Path]] = {}
         self._hosts = ""
         self._program: tuple[str, ...] = ()
 
-    def part(self, words: Sequence[Word]) -> Sequence[Word]:
-        """Read one part, and return what follows it."""
+    def part(self, index: int) -> int:
+        """Read one part, and return where the next one starts."""
+        words = self._words
         self._counts.append(None)
-        index = 0
-        while index < len(words) and words[index].text.startswith("-") and len(words[index].text) > 1:
-            index += 1 + self._option(words[index], words[index + 1 : index + 3])
-        end = next((at for at in range(index, len(words)) if words[at].text == ":"), len(words))
-        self._program = self._program or tuple(word.text for word in words[index:end])
-        return words[end + 1 :]
+        while index < len(words) and words[index][:1] == "-" and len(words[index]) > 1:
+            index += 1 + self._option(index)
+        end = next((at for at in range(index, len(words)) if words[at] == ":"), len(words))
+        if not self._program:
+            self._program = tuple(words[index:end])
+        return end + 1
 
-    def _option(self, option: Word, following: Sequence[Word]) -> int:
+    def _option(self, index: int) -> int:
         """Read one option, and return how many words after it are its values."""
-        name, equals, text = option.text.lstrip("-").partition("=")
-        values = [Word(text, option.place)] if equals else [*following]
+        words = self._words
+        name, equals, value = words[index].lstrip("-").partition("=")
         if name == "pernode":
-            self._per_node = Word("1", option.place)
-        if name in _NO_VALUE or (not equals and name not in _KNOWN and following and following[0].text[:1] == "-"):
+            self._per_node = Word("1", self._command.place(index))
+        if name in _NO_VALUE:
             return 0
-        arity = 2 if name in _TWO_VALUES else 1
-        if values:
-            self._value(name, values)
-        return 0 if equals else min(arity, len(following))
+        if equals:
+            self._value(name, value, index)
+            return 0
+        left = len(words) - index - 1
+        if not left or (name not in _KNOWN and words[index + 1][:1] == "-"):
+            return 0
+        self._value(name, words[index + 1], index + 1)
+        return min(2 if name in _TWO_VALUES else 1, left)
 
-    def _value(self, name: str, values: Sequence[Word]) -> None:
-        first = values[0]
-        if name in _PROCESSES:
-            self._counts[-1] = first
+    def _value(self, name: str, value: str, index: int) -> None:
+        if name == "x":
+            variable, equals, own = value.partition("=")
+            self._exports[variable] = (own if equals else None, self._command.place(index))
+        elif name in _PROCESSES:
+            self._counts[-1] = Word(value, self._command.place(index))
         elif name in _PER_NODE:
-            self._per_node = first
-        elif name == "x":
-            variable, equals, text = first.text.partition("=")
-            self._exports[variable] = (text if equals else None, first.place)
-        elif name in _ENVIRONMENT and len(values) > 1:
-            self._exports[first.text] = (values[1].text, values[1].place)
+            self._per_node = Word(value, self._command.place(index))
+        elif name in _ENVIRONMENT and index + 1 < len(self._words):
+            self._exports[value] = (self._words[index + 1], self._command.place(index + 1))
         elif name in _HOSTS:
-            self._hosts = first.text
+            self._hosts = value
 
-    def result(self) -> Mpirun:
-        """Return the call."""
+    def result(self, place: Path) -> Mpirun:
+        """Return the call, whose launcher stands at `place`."""
         counts = [word for word in self._counts if word is not None]
         processes = counts[0] if len(counts) == len(self._counts) and counts else None
         if processes is not None and len(counts) > 1:
             numbers = [number(word.text) for word in counts]
             known = [value for value in numbers if value is not None]
             processes = Word(str(sum(known)), processes.place) if len(known) == len(numbers) else None
-        return Mpirun(self._place, processes, self._per_node, self._exports, self._hosts, self._program)
+        return Mpirun(place, processes, self._per_node, self._exports, self._hosts, self._program)

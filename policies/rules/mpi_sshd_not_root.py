@@ -1,13 +1,13 @@
 """An MPIJob that is reached by SSH and does not run as root keeps its keys and its port where its user may use them."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from posixpath import basename, normpath
 
 from apis import mpi_jobs
 from apis.kinds import MPI_JOB_V2BETA1
+from policies.command_lines import Command, commands
 from policies.findings import Severity
-from policies.mpirun import Word, commands
 from policies.objects import Container, Obj, Pod
 from policies.rule import Parameters, Remark, Rule
 from policies.values import Unknown, whole
@@ -59,24 +59,23 @@ def _user(pod: Pod, container: Container) -> int | None:
 
 def _port(container: Container) -> Iterator[Remark]:
     for command in commands(container):
-        if not any(basename(word.text) == "sshd" for word in command):
+        if not any(basename(word) == "sshd" for word in command.words):
             continue
-        for word, port in _ports(command):
+        for index, port in _ports(command):
             if 0 < port < _FIRST_FREE_PORT:
-                yield container.remark(f"sshd listens on port {port}, which only root may use", *word.place)
+                yield container.remark(f"sshd listens on port {port}, which only root may use", *command.place(index))
 
 
-def _ports(command: Sequence[Word]) -> Iterator[tuple[Word, int]]:
-    for index, word in enumerate(command):
-        match = _PORT.match(word.text)
+def _ports(command: Command) -> Iterator[tuple[int, int]]:
+    words = command.words
+    for index, word in enumerate(words):
+        match = _PORT.match(word)
         if match is None:
             continue
-        following = (
-            command[index + 1].text.lower().removeprefix("port").lstrip("= ") if index + 1 < len(command) else ""
-        )
+        following = words[index + 1].lower().removeprefix("port").lstrip("= ") if index + 1 < len(words) else ""
         text = match[1] or match[2] or following
         if text.isascii() and text.isdigit():
-            yield word, int(text[:6])
+            yield index, int(text[:6])
 
 
 def _capabilities(container: Container) -> Iterator[Remark]:

@@ -6,12 +6,12 @@ from posixpath import normpath
 
 from pydantic import Field
 
+from policies.command_lines import Command, commands, text
 from policies.devices import gpus
 from policies.findings import Severity
-from policies.mpirun import Word, commands, text
 from policies.objects import Container, Obj, Pod
 from policies.rule import Parameters, Remark, Rule
-from policies.values import Unknown
+from policies.values import Path, Unknown
 from policies.world import World
 
 _KINDS = frozenset(
@@ -51,15 +51,13 @@ def _container(container: Container, writer: Container | Pod | None, scratch: Se
         return
     seen = set()
     for command in commands(container):
-        for option, path, word in _paths(command):
+        for option, path, place in _paths(command):
             if path in seen or _below(path, scratch):
                 continue
             seen.add(path)
             writers = _writers(writer)
             if not any(_below(path, _mounts(each)) or each.hidden("volumeMounts") for each in writers):
-                yield container.remark(
-                    f"{option} {path[:80]} is on no volume of the containers that write it", *word.place
-                )
+                yield container.remark(f"{option} {path[:80]} is on no volume of the containers that write it", *place)
 
 
 def _writers(writer: Container | Pod | None) -> Sequence[Container]:
@@ -77,18 +75,19 @@ def _mounts(container: Container) -> Iterator[str]:
             container.read("volumeMounts", index)
 
 
-def _paths(command: Sequence[Word]) -> Iterator[tuple[str, str, Word]]:
-    """Yield the absolute paths of options that name results: the option, the path, the word that has it."""
-    for index, word in enumerate(command):
-        if word.text[:1] != "-":
+def _paths(command: Command) -> Iterator[tuple[str, str, Path]]:
+    """Yield the absolute paths of options that name results: the option, the path, the field that has it."""
+    words = command.words
+    for index, word in enumerate(words):
+        if word[:1] != "-":
             continue
-        option, equals, value = word.text.partition("=")
+        option, equals, value = word.partition("=")
         if not _names_results(option):
             continue
-        holder = word if equals else command[index + 1] if index + 1 < len(command) else None
-        path = value if equals else holder.text if holder is not None else ""
-        if holder is not None and path.startswith("/") and "$" not in path:
-            yield option, normpath(path), holder
+        holder = index if equals else index + 1
+        path = value if equals else words[holder] if holder < len(words) else ""
+        if path.startswith("/") and "$" not in path:
+            yield option, normpath(path), command.place(holder)
 
 
 def _names_results(option: str) -> bool:

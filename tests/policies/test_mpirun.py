@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from policies.command_lines import commands
 from policies.mpi_jobs import gpus_per_process
-from policies.mpirun import Mpirun, calls, commands
+from policies.mpirun import Mpirun, calls
 from policies.objects import Container, Obj
 
 LINE = "mpirun -np 16 -bind-to none -x NCCL_DEBUG=INFO -x PATH -mca btl ^openib python main.py -x no"
@@ -83,7 +84,7 @@ def test_every_command_of_a_script() -> None:
     """The second of two calls that nobody looks at."""
     container = _container(command=["sh", "-c", "mpirun -np 1 a && mpirun -np 2 b"])
     assert [call.count for call in calls(container)] == [1, 2]
-    assert [command[0].text for command in commands(container)] == ["mpirun", "mpirun"]
+    assert [command.words[0] for command in commands(container)] == ["mpirun", "mpirun"]
 
 
 @pytest.mark.parametrize(

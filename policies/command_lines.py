@@ -1,0 +1,110 @@
+"""The commands that a container runs, out of both forms: a list of words, and a script for `sh -c`.
+
+What a shell would only know at run time (`$NP`) stays as text, and a word that is not known before the update is like
+one of those. Command lines are other people's input: the work is bounded, and what cannot be read gives less, never an
+error.
+"""
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from posixpath import basename
+
+from policies.objects import Container
+from policies.values import Path
+
+_SHELLS = frozenset({"sh", "bash", "dash", "ash", "ksh", "zsh"})
+_LONGEST_SCRIPT = 1 << 15  # characters; shlex takes about 10 ms for them
+_MOST_WORDS = 4096
+_UNREADABLE = "$?"
+_SEPARATORS = ";&|()\n"
+
+
+@dataclass(slots=True)
+class Command:
+    """One command, word by word; `script` is the field of the script that it comes from, None without one.
+
+    `first` is how many of its words stand in the container's `command`; the others stand in `args`.
+    """
+
+    words: Sequence[str]
+    script: Path | None
+    first: int
+
+    def place(self, index: int) -> Path:
+        """Return the field, relative to the container, in which a word stands."""
+        if self.script is not None:
+            return self.script
+        return ("command", index) if index < self.first else ("args", index - self.first)
+
+
+def commands(container: Container) -> list[Command]:
+    """Return the commands that a container runs: one, or those of its script."""
+    if not _has_words(container):
+        return []
+    first, args = _words(container, "command"), _words(container, "args")
+    whole = Command([*first, *args][:_MOST_WORDS], None, len(first))
+    script = _script(whole.words)
+    return [whole] if script is None else list(_split(whole.words[script], whole.place(script)))
+
+
+def text(container: Container) -> str:
+    """Return a container's whole command line as one text, to see whether it is worth to be read."""
+    return container.once(_text) if _has_words(container) else ""
+
+
+def _has_words(container: Container) -> bool:
+    if container.object.unknown:
+        container.read("command")
+        container.read("args")
+    return "command" in container.tree or "args" in container.tree
+
+
+def _words(container: Container, group: str) -> list[str]:
+    entries = container.tree.get(group)
+    if not isinstance(entries, list):
+        return []
+    return [entry if isinstance(entry, str) else _UNREADABLE for entry in entries[:_MOST_WORDS]]
+
+
+def _text(container: Container) -> str:
+    words = [*_words(container, "command"), *_words(container, "args")]
+    return " ".join([word[:_LONGEST_SCRIPT] for word in words])
+
+
+def _script(words: Sequence[str]) -> int | None:
+    """Return which word is the script of `sh -c`; one that several options precede is found too."""
+    if not words or basename(words[0]) not in _SHELLS:
+        return None
+    for index, word in enumerate(words[1:], start=1):
+        if not word.startswith("-"):
+            if words[index - 1].endswith("o"):  # -o pipefail
+                continue
+            return None
+        if "c" in word and not word.startswith("--"):
+            return index + 1 if index + 1 < len(words) else None
+    return None
+
+
+def _split(script: str, place: Path) -> Iterator[Command]:
+    words: list[str] = []
+    for token in _tokens(script[:_LONGEST_SCRIPT]):
+        if token.strip(_SEPARATORS):
+            words.append(token)
+        elif words:
+            yield Command(words, place, 0)
+            words = []
+    if words:
+        yield Command(words, place, 0)
+
+
+def _tokens(script: str) -> list[str]:
+    lines = (line for line in script.replace("\\\n", " ").split("\n") if not line.lstrip().startswith("#"))
+    lexer = shlex.shlex("\n".join(lines), posix=True, punctuation_chars=_SEPARATORS)
+    lexer.whitespace = " \t\r"
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    try:
+        return list(lexer)[:_MOST_WORDS]
+    except ValueError:  # a quotation without end
+        return script.split()[:_MOST_WORDS]
