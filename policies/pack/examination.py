@@ -7,7 +7,7 @@ from typing import Any
 
 from policies import exceptions
 from policies.check import Checker
-from policies.configuration import DISABLED, LEVEL, Configuration
+from policies.configuration import DISABLED, LEVEL, Configuration, ConfigurationError
 from policies.exceptions import RuleException
 from policies.findings import Finding, Severity
 from policies.objects import Obj
@@ -41,8 +41,8 @@ class Examination:
     ) -> None:
         """Raise ConfigurationError for a policy, a level or a parameter that does not exist or has a wrong value."""
         own = dict(configuration or {})
-        self._whole = own.pop(WHOLE_STACK, {}).get(COMPLETE) is not False
-        level = own.pop(exceptions.NAME, {}).get(LEVEL, Severity.MANDATORY)
+        self._whole = _taken(own, WHOLE_STACK, LEVEL, COMPLETE).get(COMPLETE) is not False
+        level = _taken(own, exceptions.NAME, LEVEL).get(LEVEL, Severity.MANDATORY)
         self._ended = None if level == DISABLED else Severity(level)
         settled = Configuration(own, tuple(rules))
         self._objects = Checker([rule for rule in rules if not rule.links], settled)
@@ -75,6 +75,14 @@ class Examination:
             if finding.doubt is None
         ]
         return [*sure, *_doubts(finding for finding in shown if finding.doubt is not None)]
+
+
+def _taken(configuration: dict[str, Mapping[str, Any]], name: str, *known: str) -> Mapping[str, Any]:
+    """Take what is set for a policy that goes with no rule out of the configuration."""
+    given = configuration.pop(name, {})
+    if more := sorted(set(given).difference(known)):
+        raise ConfigurationError(f"{name}: takes {' and '.join(known)} only, not {', '.join(more)}")
+    return given
 
 
 def _doubts(findings: Iterable[Finding]) -> Iterator[Violation]:

@@ -134,6 +134,7 @@ def test_configuration_of_a_stack_reaches_the_rules(tmp_path: Path) -> None:
         ({"gpu-limit": {"maximum": "many"}}, ["gpu-limit", "maximum"]),
         ({"gpu-limit": {"maximum": 0}}, ["gpu-limit", "maximum"]),
         ({"gpu-limit": {"most": 4}}, ["gpu-limit", "most"]),
+        ({"gpu-limits": "advisory"}, ["gpu-limits: no such rule"]),
     ],
 )
 def test_a_wrong_configuration_is_named(configuration: dict[str, Any], words: list[str], tmp_path: Path) -> None:

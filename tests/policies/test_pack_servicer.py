@@ -11,10 +11,12 @@ from pulumi_policy.deserialize import SPECIAL_SECRET_SIG, SPECIAL_SIG_KEY
 from policies.configuration import ConfigurationError
 from policies.exceptions import RuleException
 from policies.findings import Doubt, Finding
+from policies.pack import wire
 from policies.pack.objects import as_objects
 from policies.pack.redaction import redact, secret_texts
 from policies.pack.wire import Properties
 from policies.rules import RULES
+from policies.values import read
 from tests.policies.conftest import Case, cases, findings, rule_named, unknowns
 from tests.policies.servicer import STACK, Servicer, token_of, urn, wired
 
@@ -220,5 +222,26 @@ def test_schemas_stand_alone() -> None:
 
 def test_a_wrong_configuration_is_named() -> None:
     """A slip in the configuration that is passed over, so that the rule holds nobody to anything."""
-    with pytest.raises(ConfigurationError, match=r"gpu-limit\.most"):
-        Servicer(configuration={"gpu-limit": {"most": 4}})
+    for name, words in (
+        ("gpu-limit", r"gpu-limit\.most"),
+        ("nosuch", "nosuch: no such rule"),
+        ("exceptions", "not most"),
+    ):
+        with pytest.raises(ConfigurationError, match=words):
+            Servicer(configuration={name: {"most": 4}})
+
+
+def test_level_of_exceptions() -> None:
+    """A stack that cannot put off the renewal of an exception."""
+    day = date(2026, 7, 1)
+    for level, count in (("advisory", 1), ("disabled", 0)):
+        servicer = Servicer([], {"exceptions": {}}, level, [_exception(date(2026, 6, 30))], day)
+        assert [entry.enforcementLevel for entry in servicer.analyze_stack([])] == [0] * count
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.rule == "credentials-in-secrets"], ids=str)
+def test_a_credential_is_not_repeated(case: Case) -> None:
+    """A finding about a password in plain sight that carries it into every log of a pull request."""
+    for finding in findings(case):
+        found = [read(manifest, *finding.path) for manifest in case.manifests]
+        assert not any(text in finding.message for value in found for text in wire.texts(value) if len(text) > 3)
