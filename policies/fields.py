@@ -6,7 +6,7 @@ The walk follows the types of `apis.fields`, so that its depth is bounded by the
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from functools import cache, lru_cache
 from typing import Any, TypeAlias
 
@@ -19,7 +19,7 @@ Above: TypeAlias = tuple[tuple[Path, Type], ...]
 
 _EMPTY = frozenset({type(None)})
 _PLAIN: Mapping[Content, frozenset[type]] = {
-    Content.TEXT: frozenset({str, Unknown, date}) | _EMPTY,  # the API server reads an unquoted date as a text
+    Content.TEXT: frozenset({str, Unknown, date, datetime}) | _EMPTY,  # the API server reads unquoted dates as texts
     Content.NUMBER: frozenset({int, Unknown}) | _EMPTY,
     Content.FLAG: frozenset({bool, Unknown}) | _EMPTY,
     Content.ANYTHING: frozenset({str, int, float, bool, dict, list, Unknown}) | _EMPTY,

@@ -1,5 +1,6 @@
 """The walk over fields, and where it says that a field belongs."""
 
+from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
@@ -43,6 +44,12 @@ def test_where_a_field_belongs(tree: dict[str, Any], said: str) -> None:
 def test_nothing_is_guessed_for_a_name_of_many_levels() -> None:
     """A hint that sends a reader to any of the forty levels that have a `path`."""
     assert _explained(_pod(path="/a")) == ["path is no field of Container"]
+
+
+def test_an_unquoted_date_is_a_text() -> None:
+    """A date that a reader of YAML turns into an object and the API server takes as it stands."""
+    annotations = {"created": datetime(2020, 2, 28, tzinfo=UTC), "day": date(2020, 2, 28)}
+    assert _explained({"kind": "Pod", "metadata": {"annotations": annotations}}) == []
 
 
 def test_keys_that_are_no_texts() -> None:
