@@ -1,6 +1,6 @@
 """How NCCL moves data between nodes, and the environment that asks for it (R-4.3-4)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 from functools import partial
 
@@ -34,6 +34,13 @@ P2P_LEVELS = GDR_LEVELS | {"NVL"}
 """What NCCL_P2P_LEVEL may be."""
 SWITCH = frozenset({"0", "1"})
 """What NCCL_IB_DISABLE may be."""
+
+VALUES: Mapping[str, frozenset[str]] = {
+    "NCCL_IB_DISABLE": SWITCH,
+    "NCCL_NET_GDR_LEVEL": GDR_LEVELS,
+    "NCCL_P2P_LEVEL": P2P_LEVELS,
+}
+"""What a variable may be, where NCCL takes few values."""
 
 
 def hca_list(value: str) -> Iterator[tuple[str, Callable[[str], bool]]]:

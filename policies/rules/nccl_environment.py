@@ -126,15 +126,9 @@ def _asked(container: Container) -> tuple[list[str], bool]:
 
 
 def _values(settings: _Settings, parameters: NcclEnvironment) -> Iterator[Remark]:
-    known = {
-        "NCCL_IB_DISABLE": nccl.SWITCH,
-        "NCCL_NET_GDR_LEVEL": nccl.GDR_LEVELS,
-        "NCCL_P2P_LEVEL": nccl.P2P_LEVELS,
-        "NCCL_DEBUG": frozenset(parameters.debug),
-    }
-    for name, values in known.items():
-        setting = settings.get(name)
-        if setting is not None and setting.value.strip().upper() not in values and "$" not in setting.value:
+    for name, setting in settings.items():
+        values = parameters.debug if name == "NCCL_DEBUG" else nccl.VALUES.get(name)
+        if values is not None and setting.value.strip().upper() not in values and "$" not in setting.value:
             yield _remark(setting, f"{name}={setting.value[:40]} is not one of {', '.join(sorted(values))}")
 
 

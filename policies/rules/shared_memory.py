@@ -47,13 +47,14 @@ def _is_ours(mount: object) -> bool:
 
 def _volume(pod: Pod, container: Container, index: int) -> Iterator[Remark]:
     place = ("volumes", index, "emptyDir")
-    medium = pod.read(*place, "medium")
+    directory = pod.mapping(*place)
+    medium = directory.get("medium")
     if medium != "Memory":
         if not isinstance(medium, Unknown):
             message = f"the volume at {_PLACE} of container {container.name} is no emptyDir with medium Memory"
             yield pod.remark(message, *place, "medium")
         return
-    limit = pod.read(*place, "sizeLimit")
+    limit = directory.get("sizeLimit")
     if limit is None:
         message = f"the volume at {_PLACE} of container {container.name} has no sizeLimit"
         yield pod.remark(message, *place, "sizeLimit")
