@@ -5,7 +5,6 @@ raises, whatever an object holds. Source: E-19, R-3.4.3-8, platform-facts 1.11.
 """
 
 import re
-import tomllib
 from collections.abc import Mapping
 from typing import Any
 
@@ -66,6 +65,9 @@ def _unit_raises(text: str) -> bool:
 
 
 def _runtime_raises(text: str) -> bool:
+    # 10 ms to import, at the start of every check and every preview, for one kind of file that few machines have.
+    import tomllib  # noqa: PLC0415
+
     try:
         settings: Any = tomllib.loads(text)
     except (ValueError, RecursionError):
