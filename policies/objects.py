@@ -40,7 +40,14 @@ class Part:
         """Return the value below `keys`: None when it is absent, an `Unknown` when it is or may be unknown."""
         if self.object.unknown:
             self.object.touch((*self.path, *keys))
-        return read(self.tree, *keys)
+        tree: Tree = self.tree
+        for key in keys:
+            if tree is None:
+                return None
+            if tree.__class__ is not dict:
+                return read(self.tree, *keys)
+            tree = tree.get(key)
+        return tree
 
     def mapping(self, *keys: str | int) -> Mapping[str, Any]:
         """Return the mapping below `keys`; empty when there is none."""

@@ -1,8 +1,9 @@
 """A namespace whose pods ask for GPUs has a quota for them that is enough for each of its workloads."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from pydantic import Field
@@ -30,16 +31,23 @@ class GpuQuota(Parameters):
 
 
 def _examine(subject: Obj, world: World, parameters: GpuQuota) -> Iterator[Remark]:
-    asked: Counter[str] = Counter()
+    asked: dict[str, int] = {}
     for pod, each in each_demand(subject):
-        asked.update({resource: count * copies(subject, pod) for resource, count in each.items()})
+        pods = copies(subject, pod)
+        for resource, count in each.items():
+            asked[resource] = asked.get(resource, 0) + count * pods
     namespace = subject.namespace
-    if not asked or any(fnmatchcase(namespace, pattern) for pattern in parameters.exempt_namespaces):
+    if not asked or _exempt(namespace, parameters.exempt_namespaces):
         return
     subject.read("metadata", "namespace")
     quotas = world.once(_quotas)[namespace]
     for resource, count in sorted(asked.items()):
         yield from _resource(subject, resource, count, quotas)
+
+
+@lru_cache(maxsize=1024)
+def _exempt(namespace: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(namespace, pattern) for pattern in patterns)
 
 
 def _resource(subject: Obj, resource: str, count: int, quotas: _Quotas) -> Iterator[Remark]:

@@ -16,7 +16,8 @@ _CAPABILITIES = ("securityContext", "capabilities")
 
 def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
     for container in subject.containers:
-        yield from _container(container)
+        if container.requests or _CAPABILITIES[0] in container.tree:
+            yield from _container(container)
 
 
 def _container(container: Container) -> Iterator[Remark]:
