@@ -65,7 +65,7 @@ def _unit_raises(text: str) -> bool:
 
 
 def _runtime_raises(text: str) -> bool:
-    # 10 ms to import, at the start of every check and every preview, for one kind of file that few machines have.
+    # 3 ms to import, at the start of every check and every preview, for one kind of file that few machines have.
     import tomllib  # noqa: PLC0415
 
     try:
