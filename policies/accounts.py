@@ -1,5 +1,6 @@
 """Service accounts among the objects, and the SCCs that they may use."""
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
@@ -18,7 +19,7 @@ from policies.constraints import ALL, ALLOWED, DEFAULT_ADD, capability, shipped
 from policies.objects import Obj, Pod
 from policies.rbac import Rbac
 from policies.scc import USABLE_BY_ALL, Release, User
-from policies.scc.subjects import AUTHENTICATED, named, running_as
+from policies.scc.subjects import AUTHENTICATED, running_as
 from policies.world import World
 
 DEFAULT = "default"
@@ -27,6 +28,7 @@ ANYBODY = User(name="", groups=(AUTHENTICATED,))
 _BUILT_IN_ACCOUNTS = frozenset({DEFAULT, "builder", "deployer"})
 _BUILT_IN_NAMESPACES = frozenset({"default", "openshift"})
 _BUILT_IN_PREFIXES = ("kube-", "openshift-")
+_USERS, _GROUPS = "users", "groups"
 _NOTES = (("metadata", "annotations"), ("metadata", "labels"))
 _OWN_LAUNCHER_ACCOUNT = frozenset({"v1alpha2", "v1"})
 
@@ -63,6 +65,11 @@ class Accounts:
         self.uncertain = any(map(_uncertain, (*given, *found)))
         self.locking = frozenset(name for name, tree in self.sccs.items() if _allows(tree, IPC_LOCK))
         self._rbac = Rbac(each.tree for each in found)
+        self._naming: dict[tuple[str, str], set[str]] = defaultdict(set)
+        for name, tree in self.sccs.items():
+            for field in (_USERS, _GROUPS):
+                for entry in _entries(tree, field):
+                    self._naming[field, entry].add(name)
         self._everybody = USABLE_BY_ALL[release]
         self._usable: dict[tuple[str, str], frozenset[str]] = {}
 
@@ -71,9 +78,9 @@ class Accounts:
         key = namespace, account
         if key not in self._usable:
             users = running_as(namespace, account), ANYBODY
-            named_in = {name for name, tree in self.sccs.items() if any(_names(tree, user) for user in users)}
+            keys = [(_USERS, users[0].name), *((_GROUPS, group) for user in users for group in user.groups)]
             by_rbac = (self._rbac.usable(user, namespace, self.sccs) for user in users)
-            self._usable[key] = self._everybody.union(named_in, *by_rbac)
+            self._usable[key] = self._everybody.union(*(self._naming.get(each, ()) for each in keys), *by_rbac)
         return self._usable[key]
 
 
@@ -84,15 +91,15 @@ def accounts(release: Release) -> Callable[[World], Accounts]:
 
 
 def _allows(tree: Mapping[str, Any], wanted: str) -> bool:
-    lists = (tree.get(field) for field in (ALLOWED, DEFAULT_ADD))
-    entries = (entry for names in lists if isinstance(names, list) for entry in names if isinstance(entry, str))
-    return any(capability(entry) in (wanted, ALL) for entry in entries)
+    return any(
+        capability(entry) in (wanted, ALL) for field in (ALLOWED, DEFAULT_ADD) for entry in _entries(tree, field)
+    )
 
 
 def _uncertain(subject: Obj) -> bool:
     return any(value.path[:2] not in _NOTES for value in subject.unknown)
 
 
-def _names(tree: Mapping[str, Any], user: User) -> bool:
-    users, groups = (value if isinstance(value, list) else [] for value in (tree.get("users"), tree.get("groups")))
-    return named(user, users, groups)
+def _entries(tree: Mapping[str, Any], field: str) -> list[str]:
+    value = tree.get(field)
+    return [entry for entry in value if isinstance(entry, str)] if isinstance(value, list) else []

@@ -7,7 +7,7 @@ from pydantic import Field
 from apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING, SERVICE_ACCOUNT
 from policies.findings import Severity
 from policies.objects import Obj
-from policies.rbac import Grant, Rbac
+from policies.rbac import EVERYWHERE, Grant, Rbac
 from policies.rule import Parameters, Remark, Rule
 from policies.world import World
 
@@ -26,9 +26,18 @@ class _Grants:
 
     def __init__(self, world: World) -> None:
         found = [each for kind in _RBAC for each in world.of(kind)]
-        self.rbac = Rbac(each.tree for each in found)
+        self._rbac = Rbac(each.tree for each in found)
         self.uncertain = any(each.unknown for each in found)
-        self.by_binding: Mapping[int, Grant] = {id(grant.binding): grant for grant in self.rbac.grants}
+        self.by_binding: Mapping[int, Grant] = {id(grant.binding): grant for grant in self._rbac.grants}
+        self._holders: dict[str, frozenset[tuple[str, str]]] = {}
+
+    def hold(self, scc: str, namespace: str, account: str) -> bool:
+        """Say whether a binding names an account itself, for an SCC and the pods of its namespace."""
+        if scc not in self._holders:
+            found = self._rbac.users(scc)
+            self._holders[scc] = frozenset((grant.namespace, subject.key[1]) for grant, subject in found)
+        user = f"system:serviceaccount:{namespace}:{account}"
+        return not self._holders[scc].isdisjoint({(EVERYWHERE, user), (namespace, user)})
 
 
 def _examine(subject: Obj, world: World, parameters: SccMpiSubjects) -> Iterator[Remark]:
@@ -52,8 +61,7 @@ def _examine(subject: Obj, world: World, parameters: SccMpiSubjects) -> Iterator
 
 def _tenant(account: Obj, grants: _Grants, parameters: SccMpiSubjects) -> Iterator[Remark]:
     namespace = account.text("metadata", "namespace")
-    name = f"system:serviceaccount:{namespace}:{parameters.account}"
-    if namespace and not any(found.key[1] == name for _, found in grants.rbac.users(parameters.scc, namespace)):
+    if namespace and not grants.hold(parameters.scc, namespace, parameters.account):
         missing = account.unverified if grants.uncertain else account.unlinked
         yield missing(f"may not use {parameters.scc}, since no binding of {namespace} says so", "metadata", "name")
 
