@@ -112,8 +112,9 @@ def _read(file: Source, result: Result) -> Iterator[Obj]:
             for number, document in enumerate(documents(chunk.text, aliases, plain)):
                 yield from _objects(file.name, chunk, number, document, result)
         except NotReadable as error:
-            message = _TEMPLATE_HINT if _TEMPLATE in chunk.text else str(error)
-            result.problems.append(Remark(file.name, *chunk.position(error.offset), message))
+            template = chunk.text.find(_TEMPLATE)
+            offset, message = (error.offset, str(error)) if template < 0 else (template, _TEMPLATE_HINT)
+            result.problems.append(Remark(file.name, *chunk.position(offset), message))
 
 
 def _objects(file: str, chunk: Chunk, number: int, document: Document, result: Result) -> Iterator[Obj]:

@@ -159,7 +159,10 @@ def inventions() -> st.SearchStrategy[list[Any]]:
     """Return objects of our kinds with any tree in them, made of fields that rules know."""
     key = st.sampled_from(words()) | st.text(max_size=5)
     leaf = (
-        st.sampled_from(_ODD) | st.text(max_size=8) | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+        st.sampled_from(_ODD)
+        | st.text(max_size=8)
+        | st.integers(-(2**63), 2**64 - 1)
+        | st.floats(allow_nan=False, allow_infinity=False)
     )
     tree = st.recursive(leaf, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(key, inner, max_size=5))
     whole = st.builds(

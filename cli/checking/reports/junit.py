@@ -3,16 +3,13 @@
 Mandatory findings fail the case of their rule; advisory ones stand in its output.
 """
 
-import re
 from collections import defaultdict
 from xml.sax.saxutils import escape, quoteattr
 
 from cli.checking.examination import Located, Result
+from cli.checking.reports.lines import printable
 from policies.findings import Severity
 from policies.rules import RULES
-
-_UNFIT = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that XML 1.0 does not allow, escaped or not."""
 
 
 def report(result: Result) -> str:
@@ -22,7 +19,7 @@ def report(result: Result) -> str:
         by_rule[each.finding.rule].append(each)
     names = dict.fromkeys([*(rule.name for rule in RULES), *by_rule])
     cases = [_case(name, by_rule[name]) for name in names]
-    unreadable = [f"{each.file}:{each.line}:{each.column}: {each.message}" for each in result.problems]
+    unreadable = [printable(f"{each.file}:{each.line}:{each.column}: {each.message}") for each in result.problems]
     content = f"<error {_message(unreadable, 'unreadable')}>{_text(unreadable)}</error>" if unreadable else ""
     cases.append(f'<testcase classname="hpc.check" name="files-are-readable" time="0">{content}</testcase>')
     failures = sum(any(_mandatory(each) for each in found) for found in by_rule.values())
@@ -49,17 +46,13 @@ def _mandatory(each: Located) -> bool:
 
 
 def _line(each: Located) -> str:
-    return f"{each.file}:{each.line}:{each.column}: {each.finding}"
+    return printable(f"{each.file}:{each.line}:{each.column}: {each.finding}")
 
 
 def _message(lines: list[str], what: str) -> str:
     text = lines[0] if len(lines) == 1 else f"{len(lines)} {what}"
-    return f'type="{what}" message={quoteattr(_fit(text))}'
+    return f'type="{what}" message={quoteattr(text)}'
 
 
 def _text(lines: list[str]) -> str:
-    return escape(_fit("\n".join(lines)))
-
-
-def _fit(text: str) -> str:
-    return _UNFIT.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    return escape("\n".join(lines))

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import typer
 
 from cli.checking.examination import Located, Remark, Result
+from cli.checking.reports.lines import printable
 from policies.findings import Severity
 
 _COLOURS = {Severity.MANDATORY: typer.colors.RED, Severity.ADVISORY: typer.colors.YELLOW}
@@ -17,10 +18,10 @@ def report(result: Result) -> str:
 
 def _lines(result: Result) -> Iterator[str]:
     for note in result.notes:
-        yield typer.style(f"{_place(note)}  note  {_plain(note.message)}", dim=True)
+        yield typer.style(f"{_place(note)}  note  {printable(note.message)}", dim=True)
     for problem in result.problems:
         word = typer.style("unreadable", fg=typer.colors.RED, bold=True)
-        yield f"{_place(problem)}  {word}  {_plain(problem.message)}"
+        yield f"{_place(problem)}  {word}  {printable(problem.message)}"
     if result.notes or result.problems:
         yield ""
     previous = ""
@@ -38,13 +39,13 @@ def _finding(each: Located) -> Iterator[str]:
     found = each.finding
     severity = typer.style(f"{found.severity:9}", fg=_COLOURS[found.severity])
     where = f"{found.object}, {found.container}" if found.container else found.object
-    place = _plain(f"{each.file}:{each.line}:{each.column}")
-    yield f"{place}  {severity}  {typer.style(found.rule, bold=True)}  {_plain(f'{where}: {found.message}')}"
-    yield f"    {_plain(found.remedy)}."
+    place = printable(f"{each.file}:{each.line}:{each.column}")
+    yield f"{place}  {severity}  {typer.style(found.rule, bold=True)}  {printable(f'{where}: {found.message}')}"
+    yield f"    {printable(found.remedy)}."
 
 
 def _place(remark: Remark) -> str:
-    return _plain(f"{remark.file}:{remark.line}:{remark.column}" if remark.line else remark.file)
+    return printable(f"{remark.file}:{remark.line}:{remark.column}" if remark.line else remark.file)
 
 
 def _summary(result: Result) -> str:
@@ -67,10 +68,3 @@ def _summary(result: Result) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _plain(text: str) -> str:
-    """Write out what a terminal would act upon; names and messages come out of other people's files."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

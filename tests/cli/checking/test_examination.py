@@ -1,0 +1,257 @@
+"""Files in, findings with their places out: all at once, sorted, and whatever the files are."""
+
+import json
+import os
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from cli.checking.examination import Result, examine
+from cli.checking.reports import REPORTS, Format
+from cli.checking.sources import Source, sources
+from policies.check import Checker
+from policies.exceptions import RuleException
+from policies.objects import Obj
+from policies.rules import RULES
+
+TODAY = date(2026, 6, 1)
+RULE = "rdma-exactly-one"
+CHECKER = Checker([rule for rule in RULES if rule.name == RULE])
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: NAME}
+spec:
+  containers:
+    - name: main
+      resources:
+        limits:
+          rdma/shared_ib0: 2
+"""
+
+
+def _pod(name: str = "x") -> str:
+    return POD.replace("NAME", name)
+
+
+def _check(**files: str) -> Result:
+    return examine([Source(name, text.encode()) for name, text in files.items()], CHECKER, today=TODAY)
+
+
+def _places(result: Result) -> list[tuple[str, int, int]]:
+    return [(each.file, each.line, each.column) for each in result.findings]
+
+
+def test_line_and_column_of_the_field() -> None:
+    """A finding in the third document of a file, from which nobody finds the field."""
+    result = _check(b=f"# head\n---\na: 1\n---\n{_pod()}", a=_pod())
+    assert _places(result) == [("a", 9, 11), ("b", 13, 11)]
+    assert [(note.file, note.line) for note in result.notes] == [("b", 3)]
+    assert (result.files, result.objects, result.pods) == (2, 2, 2)
+
+
+def test_lists_are_opened() -> None:
+    """An object of a List that passes unchecked, or whose finding points at the head of the List."""
+    items = "".join(
+        f"  - {line}" if number == 0 else f"    {line}" for number, line in enumerate(_pod().splitlines(keepends=True))
+    )
+    result = _check(f=f"apiVersion: v1\nkind: List\nitems:\n  - {{apiVersion: v1, kind: Namespace}}\n{items}")
+    assert _places(result) == [("f", 13, 15)]
+    assert result.objects == 2
+
+
+def test_broken_files_do_not_stop_the_others() -> None:
+    """One typing error, and the faults of all other documents and files stay unknown."""
+    result = _check(a=f"a: b: c\n---\n{_pod()}---\n}}\n", b=_pod())
+    assert _places(result) == [("a", 11, 11), ("b", 9, 11)]
+    assert [(each.file, each.line, each.column) for each in result.problems] == [("a", 1, 5), ("a", 13, 1)]
+
+
+def test_templates_are_named() -> None:
+    """`did not find expected node content` for a Helm template, which only rendering makes YAML."""
+    (problem,) = _check(f="kind: Pod\n{{- if .Values.x }}\na: 1\n{{- end }}\n").problems
+    assert "helm template" in problem.message
+    assert problem.line == 2
+
+
+def test_duplicate_keys_are_told() -> None:
+    """A second `resources:` that silently replaces the first."""
+    (problem,) = _check(f="apiVersion: v1\nkind: Pod\nspec: {}\nspec: {containers: []}\n").problems
+    assert (problem.line, problem.message) == (4, "the key spec stands here twice")
+
+
+def test_duplicate_keys_of_other_files_are_not() -> None:
+    """A file that is no manifest and fails the check for its own habits."""
+    result = _check(f="a: 1\na: !Ref x\n")
+    assert result.problems == []
+    assert "was not checked" in result.notes[0].message
+
+
+def test_exceptions() -> None:
+    """An exception that is not looked at, or one that has ended and goes on holding."""
+    files = [Source("f", _pod().encode())]
+    entry = RuleException(rule=RULE, object="Pod x", reason="known since the start", expires=TODAY)
+    assert examine(files, CHECKER, exempt=[entry], today=TODAY).findings == []
+    late = examine(files, CHECKER, exempt=[entry], today=date(2026, 6, 2))
+    assert [each.finding.rule for each in late.findings] == ["exceptions", RULE]
+
+
+def test_context_gives_the_other_ends() -> None:
+    """Objects of the stack that are reported as if they stood in the files, or that win over them."""
+    checker = Checker([rule for rule in RULES if rule.name == "gpu-quota"])
+    pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: x, namespace: a}\n"
+    pod += "spec: {containers: [{name: c, resources: {limits: {nvidia.com/gpu: 4}}}]}\n"
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "a"}}
+
+    def found(hard: int, text: str = pod) -> int:
+        other = Obj({**quota, "spec": {"hard": {"requests.nvidia.com/gpu": hard}}})
+        return len(examine([Source("f", text.encode())], checker, context=[other], complete=True, today=TODAY).findings)
+
+    assert (found(8), found(2)) == (0, 1)
+    own = f"{pod}---\n{json.dumps({**quota, 'spec': {'hard': {'requests.nvidia.com/gpu': 8}}})}\n"
+    assert found(2, own) == 0
+
+
+def test_a_rule_that_fails_hides_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault of one rule that ends the check of a thousand files with a traceback."""
+
+    def broken(self: Checker, subjects: list[Obj], world: object) -> object:
+        if subjects[0].name == "x":
+            raise KeyError("y")
+        return check(self, subjects, world)  # type: ignore[arg-type]
+
+    check = Checker.check
+    monkeypatch.setattr(Checker, "check", broken)
+    result = _check(f=f"{_pod('x')}---\n{_pod('z')}")
+    assert len(result.findings) == 1
+    assert "a fault of this program: KeyError" in result.problems[0].message
+
+
+def _tree(root: Path) -> None:
+    for name in ("a.yaml", "b.yml", "c.json", "d.txt", ".hidden.yaml", "kustomization.yaml", "sub/e.yaml"):
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text("{}")
+    for folder in (".git", "chart/templates"):
+        (root / folder).mkdir(parents=True)
+        (root / folder / "x.yaml").write_text("{}")
+    (root / "chart" / "Chart.yaml").write_text("name: x")
+
+
+def test_folders(tmp_path: Path) -> None:
+    """Files of a folder that are passed by, read twice, or that are no manifests at all."""
+    _tree(tmp_path)
+    found = list(sources([str(tmp_path), str(tmp_path / "a.yaml")]))
+    names = {os.path.relpath(each.name, tmp_path): bool(each.note) for each in found}
+    assert len(names) == len(found)
+    assert names == {
+        "a.yaml": False,
+        "b.yml": False,
+        "c.json": False,
+        "sub/e.yaml": False,
+        "kustomization.yaml": True,
+        "chart": True,
+    }
+
+
+def _outward(folder: Path) -> None:
+    (folder / "out.yaml").symlink_to("/etc/hostname")
+
+
+def _loop(folder: Path) -> None:
+    (folder / "loop").symlink_to(folder)
+    (folder / "self.yaml").symlink_to("self.yaml")
+
+
+def _pipe(folder: Path) -> None:
+    os.mkfifo(folder / "pipe.yaml")
+
+
+def _device(folder: Path) -> None:
+    (folder / "zero.yaml").symlink_to("/dev/zero")
+
+
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize("make", [_outward, _loop, _pipe, _device])
+def test_folders_hold_no_traps(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    """A link, a loop, a pipe or a device in a change, which shows another file or keeps the check for ever."""
+    make(tmp_path)
+    assert all(each.content == b"" and (each.problem or each.note) for each in sources([str(tmp_path)]))
+
+
+def test_unreadable_names(tmp_path: Path) -> None:
+    """A traceback for a file that is not there, or for a name that can be none."""
+    found = list(sources([str(tmp_path / "nope"), "a\0b", "/dev/null", str(tmp_path)]))
+    assert ["cannot be read" in each.problem for each in found] == [True, True, False, False]
+    assert "not a file" in found[2].problem
+    assert "has no *.yaml" in found[3].note
+
+
+def test_large_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that fills the memory."""
+    monkeypatch.setattr("cli.checking.sources.LARGEST", 2**20)
+    (tmp_path / "f.yaml").write_bytes(b"#" * (2**20 + 1))
+    (found,) = sources([str(tmp_path / "f.yaml")])
+    assert "larger than" in found.problem
+    assert found.content == b""
+
+
+HOSTILE = _pod('"\\e[35m\\n::error::<x> & ]]> \\u2028\\"\'"') + "---\n}\n"
+
+
+@pytest.mark.parametrize("form", list(Format))
+def test_reports_of_hostile_names(form: Format) -> None:
+    """Names out of other people's files that end an attribute, colour a terminal or begin a line of a log."""
+    text = REPORTS[form](_check(**{"a\udc80<b>&\x1b": HOSTILE}))
+    assert "\x1b[35m" not in text
+    assert "\n::error::" not in text
+    assert text.encode()
+
+
+def test_text() -> None:
+    """A report from which an editor cannot jump to the place, or that does not say what to do."""
+    lines = REPORTS[Format.TEXT](_check(**{"f.yaml": _pod()})).splitlines()
+    assert lines[0].startswith("f.yaml:9:11  ")
+    assert "Pod x, main: asks for rdma/shared_ib0: 2" in lines[0]
+    assert lines[1].startswith('    Write "1"')
+    assert lines[-1] == "1 file, 1 object, 1 pod, 1 finding (1 mandatory, 0 advisory)"
+
+
+def test_json() -> None:
+    """A form that scripts read and that loses a field."""
+    content = json.loads(REPORTS[Format.JSON](_check(**{"f.yaml": _pod() + "---\n}\n"})))
+    assert content["version"] == 1
+    assert content["summary"]["mandatory"] == content["summary"]["unreadable"] == 1
+    (finding,) = content["findings"]
+    assert (finding["rule"], finding["line"], finding["container"]) == (RULE, 9, "main")
+    assert finding["path"][-1] == "rdma/shared_ib0"
+    assert content["unreadable"][0]["line"] == 11
+
+
+def test_sarif() -> None:
+    """A document that a code host refuses, or whose findings are new again after every change above them."""
+    (run,) = json.loads(REPORTS[Format.SARIF](_check(**{"a b.yaml": _pod()})))["runs"]
+    rules = run["tool"]["driver"]["rules"]
+    (found,) = run["results"]
+    assert rules[found["ruleIndex"]]["id"] == found["ruleId"] == RULE
+    assert all(rule["helpUri"].startswith("file://") and rule["shortDescription"]["text"] for rule in rules)
+    place = found["locations"][0]["physicalLocation"]
+    assert place == {"artifactLocation": {"uri": "a%20b.yaml"}, "region": {"startLine": 9, "startColumn": 11}}
+    assert found["level"] == "error"
+    (moved,) = json.loads(REPORTS[Format.SARIF](_check(**{"a b.yaml": f"# more\n{_pod()}"})))["runs"]
+    assert moved["results"][0]["partialFingerprints"] == found["partialFingerprints"]
+
+
+def test_junit() -> None:
+    """XML that a parser refuses, or counts that do not agree with the cases."""
+    root = ET.fromstring(REPORTS[Format.JUNIT](_check(f=_pod(), g=_pod() + "---\n}\n")))  # noqa: S314 - our own
+    (suite,) = root
+    cases = {case.get("name"): case for case in suite}
+    assert int(suite.get("tests", "")) == len(cases) == len(RULES) + 1
+    assert (suite.get("failures"), suite.get("errors")) == ("1", "1")
+    failure = cases[RULE].find("failure")
+    assert failure is not None
+    assert "f:9:11" in (failure.text or "")
+    assert cases["files-are-readable"].find("error") is not None

@@ -1,0 +1,97 @@
+"""`./hpc check`: its arguments and its exit status."""
+
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from cli.commands.check import CLEAN, FOUND, UNREADABLE, command
+
+app = typer.Typer()
+app.command()(command)
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: x, namespace: a}
+spec: {containers: [{name: c, resources: {limits: {nvidia.com/gpu: 17, cpu: 1}}}]}
+"""
+
+
+def _run(*arguments: str, text: str | bytes = POD) -> tuple[int, str]:
+    done = CliRunner().invoke(app, [*arguments], input=text)
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.output
+
+
+@pytest.fixture
+def pod(tmp_path: Path) -> str:
+    """Return a file with one manifest."""
+    path = tmp_path / "pod.yaml"
+    path.write_text(POD)
+    return str(path)
+
+
+def test_status(pod: str) -> None:
+    """A pipeline that goes on after findings, or that stops for advice."""
+    assert _run("-f", pod, "--rules", "gpu-limit")[0] == FOUND
+    assert _run("-f", pod, "--rules", "rdma-exactly-one")[0] == CLEAN
+    advice = ("-f", pod, "--rules", "gpu-memory-limit")
+    assert _run(*advice)[0] == CLEAN
+    assert _run(*advice, "--severity", "advisory")[0] == FOUND
+    status, output = _run(*advice, "--severity", "mandatory")
+    assert (status, "0 findings" in output) == (CLEAN, True)
+    assert _run("-", "--rules", "gpu-limit", text=POD + "---\n}\n")[0] == UNREADABLE
+
+
+def test_files(pod: str) -> None:
+    """A shell's `-f *.yaml`, of which only the first is read, and standard input that is not."""
+    status, output = _run("-f", pod, "-", "--rules", "gpu-limit")
+    assert (status, "2 files, 2 objects" in output) == (FOUND, True)
+    assert "(standard input):4:" in output
+    assert _run()[0] == UNREADABLE
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--rules", "nope"), "no such rule: nope"),
+        (("--config", "/nowhere"), "cannot read the configuration in /nowhere"),
+        (("--exceptions", "/nowhere"), "cannot read the exceptions in /nowhere"),
+        (("--stack", "nope"), "no settings for stack 'nope'"),
+    ],
+)
+def test_wrong_arguments(arguments: tuple[str, str], message: str) -> None:
+    """An argument mistyped in a pipeline, which then finds nothing and says that all is well."""
+    status, output = _run("-", *arguments)
+    assert status == UNREADABLE
+    assert message in output
+
+
+def test_configuration(pod: str, tmp_path: Path) -> None:
+    """The pack's configuration, which the checker does not understand."""
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({"gpu-limit": {"maximum": 17}}))
+    assert _run("-f", pod, "--rules", "gpu-limit", "--config", str(path))[0] == CLEAN
+    path.write_text("[]")
+    assert _run("-f", pod, "--config", str(path))[0] == UNREADABLE
+
+
+def test_exceptions(pod: str, tmp_path: Path) -> None:
+    """Exceptions in a file of one's own, which are not looked at."""
+    path = tmp_path / "exceptions.yaml"
+    path.write_text("- {rule: gpu-limit, object: Pod a/x, reason: a machine of our own, expires: 2999-01-01}\n")
+    assert _run("-f", pod, "--rules", "gpu-limit", "--exceptions", str(path))[0] == CLEAN
+
+
+def test_stack(tmp_path: Path) -> None:
+    """A link to an object of the stack, which is told as missing, or an API that its release does not serve."""
+    path = tmp_path / "job.yaml"
+    later = "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: x, namespace: adas}\n"
+    path.write_text(f"{POD.replace('17', '2').replace('namespace: a', 'namespace: adas')}---\n{later}")
+    rules = ("--rules", "api-served,gpu-quota", "--complete")
+    alone, with_stack = (_run("-f", str(path), *rules, *more)[1] for more in ((), ("--stack", "dev")))
+    assert ("api-served" in alone, "gpu-quota" in alone) == (False, True)
+    assert ("api-served" in with_stack, "gpu-quota" in with_stack) == (True, False)
+    assert "2 objects" in with_stack
