@@ -30,6 +30,7 @@ class ImageRegistry(Parameters):
             "icr.io",
             "ghcr.io/mellanox",
             f"{DOCKER_HUB}/mellanox",
+            f"{DOCKER_HUB}/nvidia",
             f"{DOCKER_HUB}/mpioperator",
             f"{DOCKER_HUB}/horovod",
             _INTERNAL,
