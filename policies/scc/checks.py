@@ -1,9 +1,9 @@
 """What an SCC finds wrong with a pod that it has filled in, in the plugin's words and order."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from policies.scc.constraints import MUST_RUN_AS, NON_ROOT, Constraint, allows_flex, allows_volume
-from policies.scc.messages import forbidden, invalid, quoted, required
+from policies.scc.messages import forbidden, invalid, quoted
 from policies.scc.pods import Container, Pod, SELinux
 from policies.scc.providers import Provider
 from policies.scc.seccomp import container_fault, pod_fault
@@ -29,7 +29,10 @@ SAFE_SYSCTLS = frozenset(
 
 
 def faults(pod: Pod, provider: Provider) -> Iterator[str]:
-    """Yield what is wrong with a filled-in pod, first the pod itself, then each container."""
+    """Yield what is wrong with a filled-in pod, first the pod itself, then each container.
+
+    What filling in makes sure of, a level or a drop that the SCC demands, is not looked for again.
+    """
     root = f"provider {provider.constraint.name}: "
     yield from _pod(pod, provider, f"{root}.spec")
     for container in pod.containers:
@@ -38,9 +41,9 @@ def faults(pod: Pod, provider: Provider) -> Iterator[str]:
 
 def _pod(pod: Pod, provider: Provider, path: str) -> Iterator[str]:
     constraint, security = provider.constraint, f"{path}.securityContext"
-    own = [] if pod.fs_group is None else [pod.fs_group]
+    own = () if pod.fs_group is None else (pod.fs_group,)
     yield from _groups(own, provider.fs_group, f"{security}.fsGroup")
-    yield from _groups(None if pod.groups is None else [*pod.groups], provider.groups, f"{security}.supplementalGroups")
+    yield from _groups(pod.groups or (), provider.groups, f"{security}.supplementalGroups")
     yield from filter(None, (pod_fault(pod, constraint),))
     yield from _selinux(pod.selinux, provider, f"{security}.seLinuxOptions")
     yield from _host(pod, constraint, path, ("hostNetwork", "hostPID", "hostIPC"))
@@ -73,7 +76,7 @@ def _container(pod: Pod, container: Container, provider: Provider, path: str) ->
         )
 
 
-def _groups(groups: list[int] | None, ranges: tuple[tuple[int, int], ...] | None, path: str) -> Iterator[str]:
+def _groups(groups: Sequence[int], ranges: tuple[tuple[int, int], ...] | None, path: str) -> Iterator[str]:
     if not ranges:
         return
     if not groups:
@@ -86,10 +89,7 @@ def _groups(groups: list[int] | None, ranges: tuple[tuple[int, int], ...] | None
 
 def _selinux(options: SELinux | None, provider: Provider, path: str) -> Iterator[str]:
     demanded = provider.selinux
-    if demanded is None:
-        return
-    if options is None:
-        yield required(path)
+    if demanded is None or options is None:
         return
     for field, value, wanted in zip(SELinux._fields, options, demanded, strict=True):
         if value != wanted and not (field == "level" and _same_level(value, wanted)):
@@ -163,17 +163,8 @@ def _user(pod: Pod, container: Container, provider: Provider, path: str) -> Iter
 
 
 def _capabilities(container: Container, constraint: Constraint, path: str) -> Iterator[str]:
-    capabilities = container.capabilities
-    if capabilities is None:
-        if constraint.default_add or constraint.required_drop:
-            yield invalid(path, None, "required capabilities are not set on the securityContext")
+    if container.capabilities is None or "*" in constraint.allowed:
         return
-    if "*" in constraint.allowed:
-        return
-    for name in capabilities.add or ():
+    for name in container.capabilities.add:
         if name not in constraint.default_add and name not in constraint.allowed:
             yield invalid(f"{path}.add", name, "capability may not be added")
-    for name in constraint.required_drop:
-        if name not in (capabilities.drop or ()):
-            dropped = None if capabilities.drop is None else [*capabilities.drop]
-            yield invalid(f"{path}.drop", dropped, f"{name} is required to be dropped but was not found")

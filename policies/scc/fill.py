@@ -54,12 +54,12 @@ def _non_root(container: Container, pod: Pod, user: int | None, provider: Provid
 
 def _capabilities(own: Capabilities | None, provider: Provider) -> Capabilities | None:
     """Add and drop what the SCC demands; lists that need no change stay as they are written, others are sorted."""
-    added, dropped = ({*names} for names in ((own.add or (), own.drop or ()) if own else ((), ())))
+    added, dropped = ({*names} for names in own or ((), ()))
     to_add = added | ({*provider.constraint.default_add} - dropped)
     to_drop = dropped | {*provider.constraint.required_drop}
     if to_add == added and to_drop == dropped:
         return own
-    return Capabilities(*(tuple(sorted(names)) or None for names in (to_add, to_drop)))
+    return Capabilities(tuple(sorted(to_add)), tuple(sorted(to_drop)))
 
 
 def _escalation(container: Container, capabilities: Capabilities | None, provider: Provider) -> bool | None:
@@ -67,7 +67,7 @@ def _escalation(container: Container, capabilities: Capabilities | None, provide
         return container.escalation
     default, allowed = provider.constraint.default_escalation, provider.constraint.escalation
     # the API server refuses escalation that is off in such a container, so the SCC's default stays away from it
-    needs_it = container.privileged or "CAP_SYS_ADMIN" in ((capabilities.add or ()) if capabilities else ())
+    needs_it = container.privileged or "CAP_SYS_ADMIN" in (capabilities.add if capabilities else ())
     if default is not None and not needs_it:
         return default
     return False if allowed is False else None

@@ -1,11 +1,10 @@
 """Field errors in the words of the API server: the place, the kind, the value as Go prints it, the detail."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 _ESCAPES = {"\a": r"\a", "\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\v": r"\v"}
 _ESCAPES |= {'"': r"\"", "\\": r"\\"}
-_HTML = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"})
 _BYTE, _WORD = 0x80, 0x10000
 
 
@@ -27,24 +26,15 @@ def _rune(character: str) -> str:
     return f"\\u{point:04x}" if point < _WORD else f"\\U{point:08x}"
 
 
-def marshalled(value: object) -> str:
-    """Return a value as Go's JSON encoder writes it: compact, with <, > and & escaped."""
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).translate(_HTML)
-
-
-def invalid(path: str, value: object, detail: str) -> str:
-    """Say that a value does not hold; `value` is a string, a number, a boolean, None or a list."""
-    return f"{path}: Invalid value: {quoted(value) if isinstance(value, str) else marshalled(value)}: {detail}"
+def invalid(path: str, value: str | int | Sequence[int] | None, detail: str) -> str:
+    """Say that a value does not hold."""
+    shown = quoted(value) if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+    return f"{path}: Invalid value: {shown}: {detail}"
 
 
 def forbidden(path: str, detail: str) -> str:
     """Say that something may not be set or used."""
     return f"{path}: Forbidden: {detail}"
-
-
-def required(path: str, detail: str = "") -> str:
-    """Say that a value is missing."""
-    return f"{path}: Required value{': ' if detail else ''}{detail}"
 
 
 def aggregate(messages: Iterable[str]) -> str:

@@ -32,10 +32,10 @@ class Seccomp(NamedTuple):
 
 
 class Capabilities(NamedTuple):
-    """Added and dropped capabilities; None when the list is absent, which prints otherwise than an empty one."""
+    """Added and dropped capabilities."""
 
-    add: tuple[str, ...] | None
-    drop: tuple[str, ...] | None
+    add: tuple[str, ...]
+    drop: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ def _capabilities(security: Object, path: str) -> Capabilities | None:
     if found is None:
         return None
     path += "capabilities."
-    return Capabilities(*(None if found.get(key) is None else strings(found, key, path) for key in ("add", "drop")))
+    return Capabilities(*(strings(found, key, path) for key in Capabilities._fields))
 
 
 def _containers(spec: Object, host_network: bool) -> Iterator[Container]:

@@ -136,14 +136,10 @@ def _level(namespace: Namespace, place: str) -> str:
 
 
 def _filled(namespace: Namespace, annotation: str) -> str:
-    value = namespace.annotations.get(annotation)
-    if value:
-        return value
-    raise InvalidBlock(
-        f"unable to find annotation {annotation}"
-        if value is None
-        else f"found annotation {annotation} but it was empty"
-    )
+    value = namespace.annotations[annotation]
+    if not value:
+        raise InvalidBlock(f"found annotation {annotation} but it was empty")
+    return value
 
 
 def _blocks(namespace: Namespace, place: str) -> list[Block]:
