@@ -16,6 +16,8 @@ from policies.values import Path
 _SHELLS = frozenset({"sh", "bash", "dash", "ash", "ksh", "zsh"})
 _LONGEST_SCRIPT = 1 << 15  # characters; shlex takes about 10 ms for them
 _MOST_WORDS = 4096
+_LONGEST_WORD = 256
+_MOST_SCRIPTS = 8  # a script is among the first words
 _UNREADABLE = "$?"
 _SEPARATORS = ";&|()\n"
 
@@ -69,7 +71,11 @@ def _words(container: Container, group: str) -> list[str]:
 
 def _text(container: Container) -> str:
     words = [*_words(container, "command"), *_words(container, "args")]
-    return " ".join([word[:_LONGEST_SCRIPT] for word in words])
+    if sum(map(len, words)) > _LONGEST_SCRIPT:
+        words = [
+            word[: _LONGEST_SCRIPT if index < _MOST_SCRIPTS else _LONGEST_WORD] for index, word in enumerate(words)
+        ]
+    return " ".join(words)
 
 
 def _script(words: Sequence[str]) -> int | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from policies.objects import Container
-from policies.values import Path, Unknown
+from policies.values import Path, Unknown, brief
 
 
 @dataclass(frozen=True)
@@ -31,5 +31,5 @@ def variables(container: Container, wanted: Callable[[str], Any]) -> Iterator[Va
         name = entry.get("name")
         if isinstance(name, str) and wanted(name):
             value = container.read("env", index, "value")
-            if isinstance(value, str | int | float):
-                yield Variable(name, str(value), ("env", index, "value"))
+            if value is not None and not isinstance(value, Unknown):
+                yield Variable(name, value if isinstance(value, str) else brief(value), ("env", index, "value"))

@@ -9,7 +9,7 @@ from posixpath import normpath
 from apis.kinds import PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM
 from apis.names import SCALE_CSI_DRIVER
 from policies.objects import Obj
-from policies.values import Path, Unknown
+from policies.values import Path, Unknown, brief
 from policies.world import World
 
 HANDLE: Path = ("spec", "csi", "volumeHandle")
@@ -39,7 +39,7 @@ def handle_of(volume: Obj) -> Handle | None:
     value = volume.read(*HANDLE)
     if isinstance(value, Unknown):
         return None
-    return parse(value) if isinstance(value, str) else Handle(faults=(f"{value!r} is no text",))
+    return parse(value) if isinstance(value, str) else Handle(faults=(f"{brief(value)} is no text",))
 
 
 def parse(text: str) -> Handle:

@@ -10,7 +10,7 @@ from policies.devices import gpus, rdma
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
-from policies.values import Path, Unknown, whole
+from policies.values import Path, Unknown, brief, whole
 from policies.world import World
 
 _PLACES: dict[str, Path] = {JOB.kind: ("spec",), CRON_JOB.kind: ("spec", "jobTemplate", "spec")}
@@ -32,13 +32,13 @@ def _examine(subject: Obj, _: World, parameters: MpiBounded) -> Iterator[Remark]
     elif not isinstance(retries, Unknown) and not 0 <= (-1 if (count := whole(retries)) is None else count) <= (
         parameters.retries
     ):
-        message = f"is tried again {retries!r} times; 0 to {parameters.retries} are wanted"
+        message = f"is tried again {brief(retries)} times; 0 to {parameters.retries} are wanted"
         yield subject.remark(message, *place, "backoffLimit")
     deadline = subject.read(*place, "activeDeadlineSeconds")
     if deadline is None:
         yield subject.remark("does not say how long it may take", *place, "activeDeadlineSeconds")
     elif not isinstance(deadline, Unknown) and (whole(deadline) or 0) <= 0:
-        yield subject.remark(f"may take {deadline!r} seconds", *place, "activeDeadlineSeconds")
+        yield subject.remark(f"may take {brief(deadline)} seconds", *place, "activeDeadlineSeconds")
 
 
 def _scarce(subject: Obj) -> bool:

@@ -8,7 +8,7 @@ from apis.kinds import MPI_JOB_V2BETA1
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
-from policies.values import Path, Unknown
+from policies.values import Path, Unknown, brief
 from policies.world import World
 
 _SPEC: Path = ("spec",)
@@ -30,7 +30,7 @@ def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
         for name, allowed in mpi_jobs.VALUES.items():
             value = subject.read(*place, name)
             if value is not None and not isinstance(value, Unknown) and value not in tuple(allowed):
-                yield subject.remark(f"{name} {value!r} is not one of {', '.join(sorted(allowed))}", *place, name)
+                yield subject.remark(f"{name} {brief(value)} is not one of {', '.join(sorted(allowed))}", *place, name)
 
 
 def _misplaced(subject: Obj, version: str) -> Iterator[Remark]:

@@ -6,7 +6,6 @@ from apis.kinds import CUSTOM_RESOURCE_DEFINITION, DEPLOYMENT, MPI_JOB_V2BETA1
 from policies.findings import Severity
 from policies.objects import Container, Obj
 from policies.rule import Parameters, Remark, Rule
-from policies.values import Unknown
 from policies.world import World
 
 DEFINITION = f"{MPI_JOB_V2BETA1.plural}.{MPI_JOB_V2BETA1.group}"
@@ -39,7 +38,7 @@ def _runs_it(container: Container) -> bool:
 
 def _takes_mpi(container: Container) -> bool:
     """Say whether a training operator handles MPIJobs: it does unless its schemes are listed without them."""
-    words = [str(word) for group in ("command", "args") for word in container.entries(group)[:1000]]
+    words = [word for group in ("command", "args") for word in container.entries(group) if isinstance(word, str)]
     schemes = []
     for index, word in enumerate(words):
         option, equals, value = word.lstrip("-").partition("=")
@@ -55,7 +54,9 @@ def _served(job: Obj, definitions: tuple[Obj, ...]) -> Iterator[Remark]:
     if job.version in versions:
         return
     if any(found.hidden("spec", "versions") for found in definitions):
-        yield job.unverified(f"the versions of the definition {DEFINITION} are not known", "apiVersion")
+        yield job.unverified(
+            f"the versions of the definition {DEFINITION} are not known before the update", "apiVersion"
+        )
     else:
         yield job.remark(
             f"{job.api_version} is not served by the definition {DEFINITION}, which has {', '.join(sorted(versions))}",
@@ -67,8 +68,8 @@ def _versions(definition: Obj) -> Iterator[str]:
     for version in definition.entries("spec", "versions"):
         if isinstance(version, Mapping) and version.get("served") is not False:
             name = version.get("name")
-            if name is not None and not isinstance(name, Unknown):
-                yield str(name)
+            if isinstance(name, str):
+                yield name
     if single := definition.text("spec", "version"):  # of apiextensions.k8s.io/v1beta1
         yield single
 

@@ -7,7 +7,7 @@ from policies.findings import Severity
 from policies.mpi_jobs import SLOTS, MpiJobView, gpus_per_process
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
-from policies.values import Unknown
+from policies.values import Unknown, brief
 from policies.world import World
 
 
@@ -17,7 +17,7 @@ def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
     if slots is None:
         value = subject.read(*SLOTS)
         if not isinstance(value, Unknown):
-            yield subject.remark(f"slotsPerWorker {value!r} is no number of processes", *SLOTS)
+            yield subject.remark(f"slotsPerWorker {brief(value)} is no number of processes", *SLOTS)
         return
     if not gpus:
         return

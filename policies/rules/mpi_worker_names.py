@@ -9,7 +9,7 @@ from policies.findings import Severity
 from policies.mpi_jobs import LAUNCHER, WORKER
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
-from policies.values import Unknown, whole
+from policies.values import Unknown, brief, whole
 from policies.world import World
 
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z")
@@ -48,7 +48,7 @@ def _replicas(subject: Obj, *, v2: bool) -> Iterator[Remark]:
     if subject.read(*LAUNCHER) is None:
         yield subject.remark("has no Launcher", *LAUNCHER)
     elif launchers is not None and not isinstance(launchers, Unknown) and whole(launchers) != 1:
-        yield subject.remark(f"has {launchers} launchers; there is one", *LAUNCHER, "replicas")
+        yield subject.remark(f"has {brief(launchers)} launchers; there is one", *LAUNCHER, "replicas")
     worker = subject.read(*WORKER)
     workers = subject.read(*WORKER, "replicas")
     if worker is None or isinstance(workers, Unknown):
@@ -56,12 +56,12 @@ def _replicas(subject: Obj, *, v2: bool) -> Iterator[Remark]:
     elif workers is None and v2:
         yield subject.remark("does not say how many workers it has, which is none", *WORKER, "replicas")
     elif workers is not None and (whole(workers) or 0) < 1:
-        yield subject.remark(f"has {workers!r} workers", *WORKER, "replicas")
+        yield subject.remark(f"has {brief(workers)} workers", *WORKER, "replicas")
     for place in (LAUNCHER, WORKER) if v2 else ():
         policy = subject.read(*place, "restartPolicy")
         if policy is not None and not isinstance(policy, Unknown) and policy not in tuple(mpi_jobs.RESTART_POLICIES):
             yield subject.remark(
-                f"restartPolicy {policy!r} is not one of {', '.join(sorted(mpi_jobs.RESTART_POLICIES))}",
+                f"restartPolicy {brief(policy)} is not one of {', '.join(sorted(mpi_jobs.RESTART_POLICIES))}",
                 *place,
                 "restartPolicy",
             )

@@ -18,7 +18,7 @@ _KINDS = frozenset(
     {"result", "results", "model", "log", "logs", "train", "checkpoint", "checkpoints", "ckpt", "output", "out"}
     | {"save", "summary", "summaries", "export", "tensorboard"}
 )
-_HINT = re.compile(r"-[\w-]*(?:dir|directory|path|folder|checkpoints?|results)[= ][^ ]*/", re.IGNORECASE)
+_HINT = re.compile(r"(?:dir|directory|path|folder|checkpoints?|results)[= ][\"' ]*/", re.IGNORECASE)
 _ENDS = ("dir", "directory", "path", "folder")
 _ALONE = frozenset({"checkpoint", "checkpoints", "results", "logdir", "outdir"})
 

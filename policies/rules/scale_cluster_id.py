@@ -7,7 +7,7 @@ from apis.kinds import CSI_SCALE_OPERATOR
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
-from policies.values import Unknown
+from policies.values import Unknown, brief
 from policies.world import World
 
 _ID = re.compile(r"[0-9]{1,20}\Z")
@@ -36,10 +36,8 @@ def _fault(value: object) -> str:
     if isinstance(value, Unknown):
         return ""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return f"{value} is a number, of which JSON keeps the first 15 digits or so, and not a text"
-    return (
-        "" if isinstance(value, str) and _ID.match(value) else f"{str(value)[:80]!r} is not a text of up to 20 digits"
-    )
+        return f"{brief(value)} is a number, of which JSON keeps the first 15 digits or so, and not a text"
+    return "" if isinstance(value, str) and _ID.match(value) else f"{brief(value)} is not a text of up to 20 digits"
 
 
 def _local(subject: Obj, ids: set[str], clusters: list[object]) -> Iterator[Remark]:

@@ -6,14 +6,14 @@ from apis.kinds import CSI_SCALE_OPERATOR
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
-from policies.values import Unknown
+from policies.values import Unknown, brief
 from policies.world import World
 
 
 def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
     for index, cluster in enumerate(subject.entries("spec", "clusters")):
         place = ("spec", "clusters", index)
-        name = cluster.get("id") if isinstance(cluster, Mapping) else index
+        name = brief(cluster.get("id") if isinstance(cluster, Mapping) else index)
         secure = subject.read(*place, "secureSslMode")
         if secure is not True and not isinstance(secure, Unknown):
             said = (

@@ -8,7 +8,7 @@ from apis.kinds import CSI_SCALE_OPERATOR, NODE
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
-from policies.values import Unknown
+from policies.values import Unknown, brief
 from policies.world import World
 
 
@@ -39,7 +39,7 @@ def _node(node: Obj, parameters: ScaleNodeLabel) -> Iterator[Remark]:
     if isinstance(value, Unknown):
         return
     if planned and value != "true":
-        said = "has no label" if value is None else f"has {value!r} in its label"
+        said = "has no label" if value is None else f"has {brief(value)} in its label"
         yield node.remark(f"is planned as a client and {said} {parameters.label}, not 'true'", *place)
     elif not planned and value == "true":
         yield node.remark(f"has {parameters.label}=true and is not planned as a client", *place)

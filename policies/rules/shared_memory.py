@@ -7,7 +7,7 @@ from policies.devices import RUNNING, gpus
 from policies.findings import Severity
 from policies.objects import Container, Obj, Pod
 from policies.rule import Parameters, Remark, Rule
-from policies.values import Unknown, amount
+from policies.values import Unknown, amount, brief
 from policies.world import World
 
 _PLACE = "/dev/shm"  # noqa: S108 - NCCL's shared memory, not a temporary file
@@ -37,7 +37,7 @@ def _container(pod: Pod, container: Container, count: int) -> Iterator[Remark]:
             yield from _volume(pod, container, index)
             return
     if not isinstance(name, Unknown):
-        yield container.remark(f"mounts {name!r} at {_PLACE}, which is no volume of the pod", "volumeMounts")
+        yield container.remark(f"mounts {brief(name)} at {_PLACE}, which is no volume of the pod", "volumeMounts")
 
 
 def _is_ours(mount: object) -> bool:
@@ -63,9 +63,9 @@ def _volume(pod: Pod, container: Container, index: int) -> Iterator[Remark]:
     if isinstance(limit, Unknown):
         return
     if size is None or size <= 0:
-        yield pod.remark(f"sizeLimit {limit!r} of the volume at {_PLACE} is no size", *place, "sizeLimit")
+        yield pod.remark(f"sizeLimit {brief(limit)} of the volume at {_PLACE} is no size", *place, "sizeLimit")
     elif memory is not None and size > memory:
-        message = f"the volume at {_PLACE} may take {limit}, and container {container.name} has less memory"
+        message = f"the volume at {_PLACE} may take {brief(limit)}, and container {container.name} has less memory"
         yield pod.remark(message, *place, "sizeLimit")
 
 

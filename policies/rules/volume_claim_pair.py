@@ -1,12 +1,13 @@
 """A static volume and its claim name each other and agree, and the data outlives both."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from apis.kinds import PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
-from policies.values import Path, Unknown, amount
+from policies.values import Path, Unknown, amount, brief, show
 from policies.volumes import Pairs, pairs
 from policies.world import World
 
@@ -16,7 +17,9 @@ _POLICY: Path = ("spec", "persistentVolumeReclaimPolicy")
 _CAPACITY: Path = ("spec", "capacity", "storage")
 _REQUEST: Path = ("spec", "resources", "requests", "storage")
 _MOST = 32
+_SHOWN = 5
 _LABELS: Path = ("spec", "selector", "matchLabels")
+_COMPARED: tuple[Path, ...] = (_CLASS, _MODES, _CAPACITY, ("spec", "volumeMode"), ("spec", "claimRef"))
 
 
 def _examine(subject: Obj, world: World, _: Parameters) -> Iterator[Remark]:
@@ -32,7 +35,9 @@ def _volume(volume: Obj, world: World) -> Iterator[Remark]:
     if policy is None:
         yield volume.remark("does not say what becomes of its data: persistentVolumeReclaimPolicy", *_POLICY)
     elif policy != "Retain" and not isinstance(policy, Unknown):
-        yield volume.remark(f"persistentVolumeReclaimPolicy {policy} gives its data away with the claim", *_POLICY)
+        yield volume.remark(
+            f"persistentVolumeReclaimPolicy {brief(policy)} gives its data away with the claim", *_POLICY
+        )
     if not volume.mapping("spec", "claimRef"):
         return
     place: Path = ("spec", "claimRef")
@@ -73,8 +78,7 @@ def _by_chance(claim: Obj, known: Pairs) -> Iterator[Remark]:
     """Remark on a claim that takes whichever volume fits."""
     labels = claim.mapping(*_LABELS)
     if claim.mapping("spec", "selector"):
-        text = ", ".join(f"{key}={value}" for key, value in sorted(labels.items(), key=str)[:5])
-        message = f"is bound by its selector alone ({text}): it may get any volume with such labels"
+        message = f"is bound by its selector alone ({_show(labels)}): it may get any volume with such labels"
         yield claim.remark(message, "spec", "selector")
         volumes = known.by_class.get(claim.text(*_CLASS), ())
         if not any(labels.items() <= volume.mapping("metadata", "labels").items() for volume in volumes):
@@ -86,18 +90,25 @@ def _by_chance(claim: Obj, known: Pairs) -> Iterator[Remark]:
 
 
 def _pair(claim: Obj, volume: Obj) -> Iterator[Remark]:
-    """Compare a claim with its volume; what is not known of the volume is a doubt there, not here."""
+    """Compare a claim with its volume."""
+    for place in (*_COMPARED, ("metadata", "labels")):
+        if volume.hidden(*place):
+            yield claim.unverified(
+                f"{show(place)} of its volume {volume.name} is not known before the update", "spec", "volumeName"
+            )
     named = volume.mapping("spec", "claimRef")
     if named and not volume.hidden("spec", "claimRef"):
         wanted = (claim.namespace or named.get("namespace"), claim.name)
         if (named.get("namespace"), named.get("name")) != wanted:
-            who = f"{named.get('namespace')}/{named.get('name')}"
+            who = f"{brief(named.get('namespace'))}/{brief(named.get('name'))}"
             yield claim.remark(f"its volume {volume.name} is kept for {who}", "spec", "volumeName")
     own, other = claim.read(*_CLASS), volume.read(*_CLASS) or ""
     if own is not None and own != other and not _hidden(claim, volume, _CLASS):
-        yield claim.remark(f"storageClassName {own!r} is not {other!r}, which its volume {volume.name} has", *_CLASS)
+        yield claim.remark(
+            f"storageClassName {brief(own)} is not {brief(other)}, which its volume {volume.name} has", *_CLASS
+        )
     modes, offered = claim.entries(*_MODES)[:_MOST], volume.entries(*_MODES)[:_MOST]
-    missing = [str(mode) for mode in modes if mode not in offered]
+    missing = [brief(mode) for mode in modes if mode not in offered]
     if missing and not _hidden(claim, volume, _MODES):
         yield claim.remark(f"accessModes {', '.join(missing)} are not among those of {volume.name}", *_MODES)
     asked, size = amount(claim.read(*_REQUEST)), amount(volume.read(*_CAPACITY))
@@ -107,12 +118,17 @@ def _pair(claim: Obj, volume: Obj) -> Iterator[Remark]:
         )
     own_mode, its_mode = (each.read("spec", "volumeMode") or "Filesystem" for each in (claim, volume))
     if own_mode != its_mode and not _hidden(claim, volume, ("spec", "volumeMode")):
-        message = f"volumeMode {own_mode} is not {its_mode}, which its volume {volume.name} has"
+        message = f"volumeMode {brief(own_mode)} is not {brief(its_mode)}, which its volume {volume.name} has"
         yield claim.remark(message, "spec", "volumeMode")
     labels = volume.mapping("metadata", "labels")
-    for key, value in claim.mapping(*_LABELS).items():
-        if labels.get(key) != value and not volume.hidden("metadata", "labels") and not isinstance(value, Unknown):
-            yield claim.remark(f"its selector wants {key}={value}, which its volume {volume.name} has not", *_LABELS)
+    missing_labels = {key: value for key, value in claim.mapping(*_LABELS).items() if labels.get(key) != value}
+    if missing_labels and not _hidden(claim, volume, ("metadata", "labels")):
+        message = f"its selector wants {_show(missing_labels)}, which its volume {volume.name} has not"
+        yield claim.remark(message, *_LABELS)
+
+
+def _show(labels: Mapping[Any, Any]) -> str:
+    return ", ".join(sorted(f"{brief(key)}={brief(value)}".replace("'", "") for key, value in labels.items())[:_SHOWN])
 
 
 def _hidden(claim: Obj, volume: Obj, place: Path) -> bool:

@@ -6,6 +6,7 @@ from apis.kinds import CSI_SCALE_OPERATOR, PERSISTENT_VOLUME
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
+from policies.values import brief
 from policies.volumes import HANDLE, handle_of
 from policies.world import World
 
@@ -25,7 +26,7 @@ def _examine(subject: Obj, world: World, _: Parameters) -> Iterator[Remark]:
         return
     if any(driver.hidden("spec", "clusters") for driver in drivers):
         yield subject.unverified(
-            f"volume handle names cluster {handle.cluster}, and the driver's are not known", *HANDLE
+            f"volume handle names cluster {handle.cluster}, and the driver's are not known before the update", *HANDLE
         )
     else:
         yield subject.remark(
@@ -36,7 +37,7 @@ def _examine(subject: Obj, world: World, _: Parameters) -> Iterator[Remark]:
 
 def _clusters(world: World) -> frozenset[str]:
     return frozenset(
-        str(cluster.get("id"))
+        name if isinstance(name := cluster.get("id"), str) else brief(name)
         for driver in world.of(CSI_SCALE_OPERATOR)
         for cluster in driver.entries("spec", "clusters")
         if isinstance(cluster, Mapping) and cluster.get("id") is not None
