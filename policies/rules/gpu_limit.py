@@ -6,6 +6,7 @@ from pydantic import Field
 
 from apis.names import GPU_RESOURCE
 from hardware.profiles import PROFILES
+from policies.devices import runs_along
 from policies.findings import Severity
 from policies.objects import Container, Obj, Pod
 from policies.resources import Request
@@ -39,8 +40,8 @@ def _examine(subject: Obj, _: World, parameters: GpuLimit) -> Iterator[Remark]:
 def _pod(pod: Pod, found: list[tuple[Container, Request]], maximum: int) -> Iterator[Remark]:
     for container, item in found:
         yield from _request(container, item, maximum)
-    # Init containers run one after another; only the main ones add up.
-    total = sum(item.count for container, item in found if container.group == "containers")
+    # Init containers run one after another; only those that run at the same time add up.
+    total = sum(item.count for container, item in found if runs_along(container))
     if total > maximum and all(item.count <= maximum for _, item in found):
         yield pod.remark(
             f"asks for {total} of {GPU_RESOURCE} in all its containers, and the largest machine has {maximum}",
