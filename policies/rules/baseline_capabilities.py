@@ -1,0 +1,53 @@
+"""No container adds a capability beyond IPC_LOCK and those of the Pod Security Standards' baseline."""
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from apis.names import IPC_LOCK
+from policies.constraints import capability
+from policies.findings import Severity
+from policies.infrastructure import Infrastructure
+from policies.objects import Obj
+from policies.rule import Remark, Rule
+from policies.values import brief
+from policies.world import World
+
+_FIELD = ("securityContext", "capabilities", "add")
+
+
+class BaselineCapabilities(Infrastructure):
+    """Which capabilities may be added."""
+
+    capabilities: tuple[str, ...] = Field(
+        default=(
+            IPC_LOCK,
+            *("AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE"),
+            *("SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"),
+        ),
+        description="capabilities that a container may add; default: IPC_LOCK, for RDMA, and those of the baseline of "
+        "the Pod Security Standards (source platform-facts 4.1)",
+    )
+
+
+def _examine(subject: Obj, _: World, parameters: BaselineCapabilities) -> Iterator[Remark]:
+    for container in subject.containers:
+        added = container.capabilities("add")
+        if added and not all(capability(name) in parameters.capabilities for name in added):
+            others = [name for name in added if capability(name) not in parameters.capabilities]
+            if not parameters.excepts(subject):
+                yield container.remark(f"adds {', '.join(map(brief, others[:8]))}", *_FIELD)
+
+
+BASELINE_CAPABILITIES = Rule(
+    name="baseline-capabilities",
+    what="A container adds no capability but IPC_LOCK and those that the baseline of the Pod Security Standards "
+    "allows; the named parts of the infrastructure are excepted.",
+    why="SYS_ADMIN, SYS_PTRACE, NET_ADMIN, NET_RAW or ALL are most of a privileged container under another name. An "
+    "ordinary account is refused in any case (capability may not be added).",
+    remedy="Add IPC_LOCK for RDMA and nothing else",
+    source="P-7, R-1.3, platform-facts 4.1",
+    severity=Severity.MANDATORY,
+    parameters=BaselineCapabilities,
+    examine=_examine,
+)
