@@ -23,7 +23,7 @@ from policies.scc.subjects import AUTHENTICATED, running_as
 from policies.world import World
 
 DEFAULT = "default"
-ANYBODY = User(name="", groups=(AUTHENTICATED,))
+ANYBODY = User(name="(anybody)", groups=(AUTHENTICATED,))
 """Whoever makes a pod, a controller or a person, with no rights but everybody's."""
 _BUILT_IN_ACCOUNTS = frozenset({DEFAULT, "builder", "deployer"})
 _BUILT_IN_NAMESPACES = frozenset({"default", "openshift"})

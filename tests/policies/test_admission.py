@@ -1,0 +1,145 @@
+"""Admission of the pod templates among the objects: what counts, what is asked once, where a complaint points."""
+
+from typing import Any
+
+import pytest
+
+from policies import admission as subject
+from policies.admission import Admission, Outcome
+from policies.asked import asked, freed, hidden, pruned
+from policies.objects import Obj
+from policies.scc import Verdict, admit
+from policies.values import Path, Unknown
+from policies.world import World
+
+LOCK = {"name": "c", "securityContext": {"capabilities": {"add": ["IPC_LOCK"]}}}
+SCC = {"apiVersion": "security.openshift.io/v1", "kind": "SecurityContextConstraints", "metadata": {"name": "mine"}}
+
+
+def _job(name: str = "test", unknown: tuple[Path, ...] = (), **spec: Any) -> Obj:
+    tree = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "namespace": "adas"},
+        "spec": {"template": {"spec": {"containers": [{"name": name, "image": name}], **spec}}},
+    }
+    return Obj(tree, unknown=tuple(map(Unknown, unknown)))
+
+
+def _outcome(job: Obj, *others: dict[str, Any], account: str = "mpi") -> Outcome:
+    world = World([job, *map(Obj, others)])
+    return Admission(world, "current").of(job.pods[0], "adas", account)[0]
+
+
+def test_equal_demands_are_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten thousand jobs that differ in name, image and labels, each judged anew."""
+    calls = []
+
+    def counted(*arguments: Any, **more: Any) -> Verdict:
+        calls.append(arguments)
+        return admit(*arguments, **more)
+
+    monkeypatch.setattr(subject, "admit", counted)
+    jobs = [_job(f"job-{number}", nodeSelector={"n": str(number)}) for number in range(50)]
+    judge = Admission(World(jobs), "current")
+    assert {judge.of(job.pods[0], "adas", "mpi")[0] for job in jobs} == {Outcome()}
+    assert len(calls) == 1
+    judge.of(_job(containers=[LOCK]).pods[0], "adas", "mpi")
+    judge.of(jobs[0].pods[0], "perception", "mpi")
+    assert len(calls) == 1 + 2 + 1, "a refusal is looked at once more without ids; another namespace is another matter"
+
+
+@pytest.mark.parametrize(
+    ("spec", "place"),
+    [
+        ({"containers": [LOCK]}, ("containers", 0, "securityContext", "capabilities", "add")),
+        ({"hostNetwork": True}, ("hostNetwork",)),
+        ({"initContainers": [{"securityContext": {"privileged": True}}]}, ("initContainers", 0)),
+        ({"volumes": [{"name": "v", "emptyDir": {}}, {"name": "h", "hostPath": {}}]}, ("volumes", 1)),
+        ({"containers": [{"name": "c", "ports": [{"hostPort": 1}]}]}, ("containers", 0, "ports")),
+        ({"securityContext": {"fsGroup": 1}}, ("securityContext", "fsGroup")),
+        ({"securityContext": {"sysctls": [{"name": "a"}]}}, ("securityContext", "sysctls", 0)),
+    ],
+)
+def test_a_complaint_points_at_its_field(spec: dict[str, Any], place: Path) -> None:
+    """A finding at the head of the file, in a template of two hundred lines."""
+    outcome = _outcome(_job(**spec))
+    assert outcome.words.startswith("unable to validate against any security context constraint: ")
+    assert outcome.place[: len(place)] == place
+
+
+def test_an_scc_that_nobody_can_work_with_is_left_out() -> None:
+    """One SCC with a typing error, and a finding about it at every pod of the cluster."""
+    for broken in ({"runAsUser": {"type": "Anybody"}}, {"allowHostIPC": "no"}, {"volumes": {"a": 1}}):
+        assert _outcome(_job(), {**SCC, **broken}) == Outcome()
+
+
+def test_the_account_of_an_scc_and_nobody_else() -> None:
+    """An SCC whose users are read as groups, or the other way round."""
+    strategies = {key: {"type": "RunAsAny"} for key in ("runAsUser", "seLinuxContext", "fsGroup", "supplementalGroups")}
+    mine = {**SCC, **strategies, "allowedCapabilities": ["IPC_LOCK"], "volumes": ["*"]}
+    job = _job(containers=[LOCK])
+    assert _outcome(job, {**mine, "users": ["system:serviceaccount:adas:mpi"]}) == Outcome()
+    assert _outcome(job, {**mine, "groups": ["system:serviceaccounts:adas"]}) == Outcome()
+    assert _outcome(job, {**mine, "groups": ["system:authenticated"]}) == Outcome()
+    for nobody in (
+        {"users": [""]},
+        {"groups": ["system:serviceaccount:adas:mpi"]},
+        {"users": ["system:authenticated"]},
+    ):
+        assert _outcome(job, {**mine, **nobody}).words
+
+
+def test_only_ids_are_the_namespaces_matter() -> None:
+    """A pod with root or a capability taken for one that another namespace would admit."""
+    assert _outcome(_job(securityContext={"runAsUser": 5})).by_allocation
+    assert not _outcome(_job(securityContext={"runAsUser": 5}, containers=[LOCK])).by_allocation
+    assert not _outcome(_job(securityContext={"runAsUser": 0})).by_allocation
+
+
+@pytest.mark.parametrize(
+    ("path", "counts"),
+    [
+        (("spec",), True),
+        (("spec", "template", "spec", "containers"), True),
+        (("spec", "template", "spec", "containers", 0), True),
+        (("spec", "template", "spec", "containers", 0, "securityContext", "privileged"), True),
+        (("spec", "template", "spec", "containers", 0, "ports", 0, "hostPort"), True),
+        (("spec", "template", "spec", "volumes", 0), True),
+        (("spec", "template", "spec", "volumes", 0, "hostPath"), True),
+        (("spec", "template", "spec", "volumes", 0, "projected", "sources"), True),
+        (("spec", "template", "metadata", "annotations"), True),
+        (("spec", "template", "metadata", "annotations", "openshift.io/required-scc"), True),
+        (("spec", "template", "metadata", "annotations", "checksum"), False),
+        (("spec", "template", "spec", "volumes", 0, "name"), False),
+        (("spec", "template", "spec", "volumes", 0, "configMap", "name"), False),
+        (("spec", "template", "spec", "containers", 0, "image"), False),
+        (("spec", "template", "spec", "containers", 0, "ports", 0, "containerPort"), False),
+        (("spec", "template", "spec", "nodeSelector"), False),
+        (("spec", "backoffLimit"), False),
+    ],
+    ids=lambda value: ".".join(map(str, value)) if isinstance(value, tuple) else str(value),
+)
+def test_which_unknown_values_count(path: Path, counts: bool) -> None:
+    """A preview full of doubts about images, or one unknown capability that passes."""
+    assert bool([*hidden(_job(unknown=(path,)).pods[0])]) is counts
+
+
+def test_names_of_containers_count_where_an_annotation_names_them() -> None:
+    """An annotation for one container that is read for none."""
+    plain = _job(containers=[LOCK])
+    assert "name" not in asked(plain.pods[0])["spec"]["containers"][0]
+    tree = {**plain.tree, "spec": {"template": {**plain.tree["spec"]["template"]}}}
+    annotations = {"container.seccomp.security.alpha.kubernetes.io/c": "unconfined", "other": "1"}
+    tree["spec"]["template"]["metadata"] = {"annotations": annotations}
+    found = asked(Obj(tree).pods[0])
+    assert found["spec"]["containers"][0]["name"] == "c"
+    assert found["metadata"]["annotations"].keys() == annotations.keys() - {"other"}
+
+
+def test_pruned_and_freed_leave_the_rest() -> None:
+    """A value that is known, lost beside one that is not."""
+    tree = {"a": Unknown(("a",)), "b": [Unknown(("b", 0)), 1, None], 3: "three", "runAsUser": 5}
+    assert pruned(tree) == {"b": [1], "runAsUser": 5}
+    assert freed({"runAsUser": 5, "b": [{"fsGroup": 1, "level": "s0", "x": 1}]}) == {"b": [{"x": 1}]}
+    assert freed({"runAsUser": 0}) == {"runAsUser": 0}
