@@ -36,7 +36,8 @@ def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
 
 
 def _names(subject: Obj) -> Iterator[Remark]:
-    yield from _object(subject)
+    if not subject.partial:  # a patch names an object that is there
+        yield from _object(subject)
     yield from _labels(subject, "metadata")
     for pod in subject.pods:
         if pod.metadata.path != ("metadata",):
