@@ -69,7 +69,10 @@ def providers(constraints: Sequence[Constraint], namespace: Namespace, wanted: s
 
 
 def provider(constraint: Constraint, namespace: Namespace) -> Provider:
-    """Complete one SCC; raises Unprepared when the namespace or the SCC itself does not allow it."""
+    """Complete one SCC for a namespace that has a range and a level.
+
+    Raises Unprepared when these cannot be read, or when the SCC itself cannot be worked with.
+    """
     place = f"for namespace {namespace.name} while trying to configure SCC {constraint.name}"
     uids, selinux = (constraint.uid_min, constraint.uid_max), constraint.selinux
     if constraint.user_type == MUST_RUN_AS_RANGE and uids == (None, None):
