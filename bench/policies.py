@@ -1,0 +1,279 @@
+"""Measures, in one run on the same files: `./hpc check` beside checkov and OPA, the rules alone, start-up and memory.
+
+    python bench/policies.py [--templates 10000] [--checkov 2000] [--runs 3] [--no-checkov] [--no-opa]
+
+checkov is installed once into an environment of its own in the cache (HPC_CACHE), and `opa` is built there with Go;
+where that is not possible the comparison is left out, and the output says so. Whole processes are measured by the
+wall clock, the rules alone by processor time. Every figure is of this run on this machine; nothing is remembered.
+"""
+
+import argparse
+import gc
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+import yaml  # noqa: E402
+
+from cli.console import console  # noqa: E402
+from policies.check import Checker  # noqa: E402
+from policies.objects import Obj  # noqa: E402
+from policies.rules import RULES  # noqa: E402
+from policies.world import World  # noqa: E402
+from simulator import tools  # noqa: E402
+
+CHECKOV = "3.3.30"
+OPA = "1.22.2"
+REGO = Path(__file__).with_name("policies.rego")
+GOALS = {  # issue 4; a figure is to be at least (True) or at most (False) this
+    "documents/s of ./hpc check over those of checkov": (10.0, True),
+    "rules alone, pod templates/s on one core": (5000.0, True),
+    "start-up, s": (0.5, False),
+    "memory for 2n over memory for n, without start-up": (2.2, False),
+}
+_EVERY = 20
+"""One manifest in so many has a fault, and one in ten is an MPIJob."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One process: wall clock in seconds, peak resident memory in bytes, and what it printed."""
+
+    seconds: float
+    memory: int
+    output: bytes
+
+
+def main() -> int:
+    """Measure and print; the exit status says whether all goals were reached."""
+    arguments = _arguments()
+    with tempfile.TemporaryDirectory(prefix="hpc-bench-") as folder:
+        measured = _measure(Path(folder), arguments)
+    console.print(f"\nmeasured on {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f} at the end, {len(RULES)} rules")
+    kept = True
+    for title, value in measured.items():
+        goal, least = GOALS[title]
+        good = value >= goal if least else value <= goal
+        kept = kept and good
+        word = "reaches" if good else "MISSES"
+        console.print(
+            f"  {title:52} {value:10.2f}  {word} the goal of {'>=' if least else '<='} {goal:g}", markup=False
+        )
+    return 0 if kept else 1
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--templates", type=int, default=10_000, help="pod templates")
+    parser.add_argument("--checkov", type=int, default=2_000, help="documents for the comparison with checkov")
+    parser.add_argument("--runs", type=int, default=3, help="repetitions of what takes seconds")
+    parser.add_argument("--no-checkov", action="store_true", help="leave checkov out")
+    parser.add_argument("--no-opa", action="store_true", help="leave OPA out")
+    return parser.parse_args()
+
+
+def _measure(folder: Path, arguments: argparse.Namespace) -> dict[str, float]:
+    measured: dict[str, float] = {}
+    manifests = list(_manifests(arguments.templates))
+    start = [_check(_write(folder / "one.yaml", manifests[1:2])) for _ in range(5)]
+    measured["start-up, s"] = statistics.median(run.seconds for run in start)
+    whole = _write(folder / "whole.yaml", manifests)
+    runs = [_check(whole) for _ in range(arguments.runs)]
+    seconds = statistics.median(run.seconds for run in runs)
+    summary = json.loads(runs[0].output)["summary"]
+    console.print(
+        f"./hpc check: {len(manifests)} documents, {summary['pods']} pod templates, {summary['mandatory']} mandatory "
+        f"and {summary['advisory']} advisory findings in {seconds:.2f} s: {len(manifests) / seconds:.0f} documents/s"
+    )
+    half = _check(_write(folder / "half.yaml", manifests[: len(manifests) // 2]))
+    base = min(run.memory for run in start)
+    measured["memory for 2n over memory for n, without start-up"] = (runs[0].memory - base) / (half.memory - base)
+    console.print(
+        f"peak memory: {base / 2**20:.0f} MiB for one document, {half.memory / 2**20:.0f} MiB for "
+        f"{len(manifests) // 2}, {runs[0].memory / 2**20:.0f} MiB for {len(manifests)}"
+    )
+    measured["rules alone, pod templates/s on one core"] = _rules(manifests, summary["pods"], arguments.runs)
+    part = manifests[: arguments.checkov]
+    if not arguments.no_checkov and (checkov := _checkov()):
+        measured["documents/s of ./hpc check over those of checkov"] = _beside_checkov(
+            _write(folder / "part.yaml", part), len(part), checkov, arguments.runs
+        )
+    if not arguments.no_opa and (opa := _opa()):
+        _beside_opa(folder, part, opa, arguments.runs)
+    return measured
+
+
+def _beside_checkov(file: Path, documents: int, checkov: list[str], runs: int) -> float:
+    command = [*checkov, "-f", str(file), "--framework", "kubernetes", "--output", "json", "--soft-fail", "--compact"]
+    ratios = []
+    for _ in range(runs):  # in turn, so that a machine whose speed drifts does so for both
+        theirs, ours = _run([*command, "--quiet", "--skip-download"]), _check(file)
+        passed = json.loads(theirs.output)["summary"]
+        if passed["passed"] + passed["failed"] < documents or passed["parsing_errors"]:
+            raise SystemExit(f"checkov did not look at all {documents} documents: {passed}")
+        ratios.append(theirs.seconds / ours.seconds)
+        console.print(
+            f"{documents} documents: checkov {CHECKOV} {theirs.seconds:.2f} s ({documents / theirs.seconds:.0f}/s), "
+            f"./hpc check {ours.seconds:.2f} s ({documents / ours.seconds:.0f}/s)"
+        )
+    return statistics.median(ratios)
+
+
+def _beside_opa(folder: Path, manifests: list[Any], opa: Path, runs: int) -> None:
+    names = "gpu-limit,rdma-exactly-one"
+    file, given = _write(folder / "opa.yaml", manifests), folder / "opa.json"
+    given.write_text(json.dumps(manifests))
+    command = [str(opa), "eval", "--data", str(REGO), "--input", str(given), "data.hpc.deny"]
+    pairs = [(_run(command), _check(file, "--rules", names)) for _ in range(runs)]
+    theirs, ours = pairs[0]
+    found = len(json.loads(theirs.output)["result"][0]["expressions"][0]["value"])
+    mine = json.loads(ours.output)["summary"]["mandatory"]
+    if found != mine:
+        raise SystemExit(f"the same two rules: {found} findings in rego, {mine} in ours")
+    first, second = (statistics.median(pair[side].seconds for pair in pairs) for side in (0, 1))
+    console.print(
+        f"{len(manifests)} documents, {names}: opa {OPA} {first:.2f} s (reads JSON), ./hpc check {second:.2f} s "
+        f"(reads YAML, tells lines); {found} findings each"
+    )
+
+
+def _rules(manifests: list[Any], templates: int, runs: int) -> float:
+    gc.disable()
+    speeds = []
+    for _ in range(runs):
+        subjects = [Obj(manifest) for manifest in manifests]
+        begin = time.process_time()
+        found = sum(1 for _ in Checker().check(subjects, World(subjects)))
+        speeds.append(templates / (time.process_time() - begin))
+    gc.enable()
+    console.print(f"rules alone: {found} findings, {1e6 / statistics.median(speeds):.0f} us a pod template")
+    return statistics.median(speeds)
+
+
+def _check(file: Path, *arguments: str) -> Run:
+    return _run([str(ROOT / "hpc"), "check", "-f", str(file), "--format", "json", *arguments])
+
+
+def _run(command: list[str]) -> Run:
+    with tempfile.TemporaryFile() as output:
+        begin = time.monotonic()
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.monotonic() - begin
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode not in (0, 1):
+            raise SystemExit(f"{' '.join(command)} ended with {process.returncode}")
+        output.seek(0)
+        return Run(seconds, usage.ru_maxrss * 1024, output.read())
+
+
+def _checkov() -> list[str] | None:
+    folder = tools.cache_folder() / f"checkov-{CHECKOV}"
+    python = folder / "bin" / "python"
+    if not (folder / ".installed").exists():
+        console.print(f"installing checkov {CHECKOV} into {folder} ...", markup=False)
+        try:
+            subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
+            subprocess.run([str(python), "-m", "pip", "install", "--quiet", f"checkov=={CHECKOV}"], check=True)
+        except subprocess.CalledProcessError as error:
+            console.print(f"checkov is left out: {error}", markup=False)
+            return None
+        (folder / ".installed").touch()
+    return [str(python), "-m", "checkov.main"]
+
+
+def _opa() -> Path | None:
+    folder = tools.cache_folder() / f"opa-{OPA}"
+    if not (folder / "opa").exists():
+        if shutil.which("go") is None:
+            console.print("OPA is left out: there is no Go")
+            return None
+        console.print(f"building opa {OPA} into {folder} ...", markup=False)
+        command = ["go", "install", "-trimpath", f"github.com/open-policy-agent/opa@v{OPA}"]
+        if subprocess.run(command, env={**os.environ, "GOBIN": str(folder)}, check=False).returncode != 0:
+            console.print("OPA is left out: it cannot be built")
+            return None
+    return folder / "opa"
+
+
+def _write(path: Path, manifests: list[Any]) -> Path:
+    with path.open("w") as file:
+        yaml.dump_all(manifests, file, Dumper=yaml.CSafeDumper, sort_keys=False)
+    return path
+
+
+def _manifests(templates: int) -> Iterator[dict[str, Any]]:
+    """Yield one-container jobs and some MPIJobs, with so many pod templates in all."""
+    number = 0
+    while templates > 0:
+        mpi = number % 10 == 0 and templates > 1
+        yield _mpi_job(number) if mpi else _job(number)
+        templates -= 2 if mpi else 1
+        number += 1
+
+
+def _pod(number: int, name: str, resources: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    container = {
+        "name": name,
+        "image": f"nvcr.io/nvidia/tensorflow:20.12-tf{number % 2 + 1}-py3",
+        "env": [{"name": "NCCL_DEBUG", "value": "INFO"}, {"name": "SEED", "value": str(number)}],
+        "resources": {"limits": {"cpu": 4, "memory": "16Gi", **resources}},
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "runAsNonRoot": True,
+            "capabilities": {"drop": ["ALL"], **({"add": ["IPC_LOCK"]} if "rdma/shared_ib0" in resources else {})},
+        },
+        "volumeMounts": [{"name": "data", "mountPath": "/workspace"}],
+        **fields,
+    }
+    return {
+        "restartPolicy": "Never",
+        "serviceAccountName": "mpi",
+        "containers": [container],
+        "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}],
+    }
+
+
+def _metadata(name: str, number: int) -> dict[str, Any]:
+    return {"name": f"{name}-{number}", "namespace": "adas", "labels": {"app": name, "run": str(number)}}
+
+
+def _job(number: int) -> dict[str, Any]:
+    gpus = 99 if number % _EVERY == 1 else 1
+    pod = _pod(number, "train", {"nvidia.com/gpu": gpus}, command=["python", "train.py", "--epochs", "10"])
+    template = {"metadata": {"labels": {"app": "train"}}, "spec": pod}
+    spec = {"backoffLimit": 1, "activeDeadlineSeconds": 3600, "template": template}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": _metadata("train", number), "spec": spec}
+
+
+def _mpi_job(number: int) -> dict[str, Any]:
+    rdma = 2 if number % _EVERY == 0 else 1
+    command = ["mpirun", "-np", "16", "-x", "NCCL_DEBUG", "python", "train.py"]
+    launcher = {"replicas": 1, "template": {"spec": _pod(number, "launcher", {}, command=command)}}
+    worker = _pod(number, "worker", {"nvidia.com/gpu": 8, "rdma/shared_ib0": rdma})
+    return {
+        "apiVersion": "kubeflow.org/v1alpha2",
+        "kind": "MPIJob",
+        "metadata": _metadata("nccl", number),
+        "spec": {
+            "slotsPerWorker": 8,
+            "cleanPodPolicy": "Running",
+            "mpiReplicaSpecs": {"Launcher": launcher, "Worker": {"replicas": 2, "template": {"spec": worker}}},
+        },
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())
