@@ -3,7 +3,7 @@
 import marshal
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -12,7 +12,7 @@ from policies.accounts import ANYBODY, accounts
 from policies.asked import asked, freed, pruned
 from policies.namespaces import Allocation, Namespaces
 from policies.objects import Pod
-from policies.scc import InvalidPod, Namespace, Reason, Release, admit
+from policies.scc import InvalidPod, Namespace, Reason, Release, Verdict, admit
 from policies.scc.constraints import constraint
 from policies.scc.providers import Unprepared, provider
 from policies.values import Path
@@ -37,12 +37,12 @@ _OF_THE_POD = frozenset({"hostNetwork", "hostPID", "hostIPC"})
 class Outcome:
     """What becomes of a pod: `words` are OpenShift's, empty when it is admitted; `place` is below the pod's spec.
 
-    `by_allocation` says that it is refused only for ids or a level that a namespace allocates.
+    `elsewhere` is what would become of it in a namespace that has whatever ids and level it asks for.
     """
 
     words: str = ""
     place: Path = ()
-    by_allocation: bool = False
+    elsewhere: "Outcome | None" = None
 
 
 _ADMITTED = Outcome()
@@ -83,15 +83,14 @@ class Admission:
         tree["spec"]["serviceAccountName"] = account
         usable = self.accounts.usable(namespace.name, account)
         try:
-            verdict = admit(tree, namespace, ANYBODY, self._sccs, usable)
-            if verdict.admitted:
-                return _ADMITTED
-            by_allocation = admit(freed(tree), namespace, ANYBODY, self._sccs, usable).admitted
+            here = _read(admit(tree, namespace, ANYBODY, self._sccs, usable))
+            if here is _ADMITTED:
+                return here
+            return replace(here, elsewhere=_read(admit(freed(tree), namespace, ANYBODY, self._sccs, usable)))
         except InvalidPod as error:
             return Outcome(f"the API server cannot read it: {error}")
         except (RecursionError, ValueError):  # a value that cannot even be shown
             return Outcome("the API server cannot read it: a value is nested too deeply, or is a huge number")
-        return Outcome(_words(verdict.message, verdict.reasons), _place(verdict.reasons), by_allocation)
 
 
 @cache
@@ -113,6 +112,12 @@ def _sound(scc: Mapping[str, Any]) -> bool:
     except (ValueError, Unprepared, RecursionError):
         return False
     return True
+
+
+def _read(verdict: Verdict) -> Outcome:
+    if verdict.admitted:
+        return _ADMITTED
+    return Outcome(_words(verdict.message, verdict.reasons), _place(verdict.reasons))
 
 
 def _words(message: str, reasons: Iterable[Reason]) -> str:

@@ -43,13 +43,16 @@ def _pod(pod: Pod, world: World, parameters: SccAdmits) -> Iterator[Remark]:
     outcome, allocation = predicted.of(pod, namespace, account)
     if not outcome.words:
         return
+    if outcome.elsewhere and (allocation is None or allocation.annotations.keys() != STAND_IN.keys()):
+        if not outcome.elsewhere.words:
+            unsure = pod.unverified if allocation is not None and allocation.hidden else pod.unlinked
+            where = f"{namespace} does not say which" if namespace else "no namespace says which"
+            yield unsure(f"asks for ids or an SELinux level, and {where} it has", *outcome.place)
+            return
+        outcome = outcome.elsewhere  # without complaints about ids that stand in for the real ones
     place, missing = outcome.place, _missing(pod, namespace, account, world, allocation)
     refused = f"its pods are refused under the account {account}: {outcome.words}"
-    if outcome.by_allocation and (allocation is None or allocation.annotations.keys() != STAND_IN.keys()):
-        unsure = pod.unverified if allocation is not None and allocation.hidden else pod.unlinked
-        where = f"{namespace} does not say which" if namespace else "no namespace says which"
-        yield unsure(f"asks for ids or an SELinux level, and {where} it has", *place)
-    elif missing:
+    if missing:
         yield pod.unlinked(f"{missing}, and without it {refused}", *place)
     elif predicted.accounts.uncertain:
         yield pod.unverified(f"with what is known {refused}", *place)

@@ -92,9 +92,13 @@ def test_the_account_of_an_scc_and_nobody_else() -> None:
 
 def test_only_ids_are_the_namespaces_matter() -> None:
     """A pod with root or a capability taken for one that another namespace would admit."""
-    assert _outcome(_job(securityContext={"runAsUser": 5})).by_allocation
-    assert not _outcome(_job(securityContext={"runAsUser": 5}, containers=[LOCK])).by_allocation
-    assert not _outcome(_job(securityContext={"runAsUser": 0})).by_allocation
+    assert _outcome(_job(securityContext={"runAsUser": 5})).elsewhere == Outcome()
+    for more in ({"runAsUser": 5}, {}):
+        elsewhere = _outcome(_job(securityContext=more, containers=[LOCK])).elsewhere
+        assert elsewhere is not None
+        assert "IPC_LOCK" in elsewhere.words
+        assert "must be in the ranges" not in elsewhere.words
+    assert _outcome(_job(securityContext={"runAsUser": 0})).elsewhere != Outcome()
 
 
 @pytest.mark.parametrize(
