@@ -11,6 +11,11 @@ from policies.values import Tree
 ALLOWED, DEFAULT_ADD, REQUIRED_DROP = "allowedCapabilities", "defaultAddCapabilities", "requiredDropCapabilities"
 HOST_FIELDS = ("allowHostDirVolumePlugin", "allowHostIPC", "allowHostNetwork", "allowHostPID", "allowHostPorts")
 ALL = "ALL"
+WIDE_GROUPS = (
+    *("system:authenticated", "system:authenticated:*", "system:unauthenticated", "system:serviceaccounts"),
+    *("system:cluster-*", "system:masters", "system:nodes"),
+)
+"""Groups that are wider than one namespace; `*` matches any."""
 # Everybody may bind a port below 1024 by restricted-v2 already.
 _HARMLESS = frozenset({"NET_BIND_SERVICE"})
 _IDENTITY = frozenset({"apiVersion", "kind", "metadata"})

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from pydantic import Field
 
 from apis.kinds import SECURITY_CONTEXT_CONSTRAINTS
-from policies.constraints import is_shipped, powers
+from policies.constraints import WIDE_GROUPS, is_shipped, powers
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
@@ -17,15 +17,7 @@ class SccNarrowGroups(Parameters):
     """Which groups are too wide."""
 
     groups: tuple[str, ...] = Field(
-        default=(
-            "system:authenticated",
-            "system:authenticated:*",
-            "system:unauthenticated",
-            "system:serviceaccounts",
-            "system:cluster-*",
-            "system:masters",
-            "system:nodes",
-        ),
+        default=WIDE_GROUPS,
         description="groups that are wider than one namespace, `*` matches any (source E-13, platform-facts 4.3)",
     )
 
