@@ -123,7 +123,7 @@ class RdmaTest(Component):
                 selector={"job-name": listener},
                 ports=[k8s.core.v1.ServicePortArgs(name="perftest", port=PORT)],
             ),
-            opts=self.child(),
+            opts=self.child(*after),
         )
         server = CustomObject(
             f"{name}-listener",
