@@ -22,3 +22,10 @@ AWAITED = "hpc.pulumi/awaited"
 """On objects of other owners: what we waited for there."""
 CONFIG_DIGEST = "hpc.pulumi/config-sha256"
 """On a pod template: digest of the configuration that its pods read at start."""
+
+SCC_EXEMPT_NAMESPACES = ("default", "kube-public", "kube-system", "openshift", "openshift-infra", "openshift-node")
+"""OpenShift's API server leaves SCC admission out in these, and in namespaces of run level 0 and 1.
+
+Source: openshift/kubernetes, openshift-kube-apiserver/admission/namespaceconditions and admissionenablement.
+"""
+RUN_LEVEL = "openshift.io/run-level"

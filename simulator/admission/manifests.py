@@ -4,6 +4,7 @@ import base64
 from typing import Any
 
 from apis.kinds import CLUSTER_ROLE, POD, Kind
+from apis.names import RUN_LEVEL, SCC_EXEMPT_NAMESPACES
 from policies.scc import USABLE_BY_ALL, Release, default_sccs
 from policies.scc.subjects import AUTHENTICATED
 from simulator.actors import rbac
@@ -21,13 +22,7 @@ PATH = "/admit"
 TIMEOUT_SECONDS = 30
 """The longest there is: the plugin alone may wait ten seconds for a namespace."""
 
-RUN_LEVEL = "openshift.io/run-level"
 EXEMPT_LEVELS = ("0", "1")
-EXEMPT_NAMESPACES = ("default", "kube-public", "kube-system", "openshift", "openshift-infra", "openshift-node")
-"""OpenShift's API server leaves SCC admission out in these and in namespaces of run level 0 and 1.
-
-Source: openshift/kubernetes, openshift-kube-apiserver/admission/namespaceconditions and admissionenablement.
-"""
 
 
 def sccs(release: Release) -> list[Manifest]:
@@ -73,7 +68,11 @@ def webhook(port: int, ca: bytes) -> Manifest:
                 "namespaceSelector": {
                     "matchExpressions": [
                         {"key": RUN_LEVEL, "operator": "NotIn", "values": list(EXEMPT_LEVELS)},
-                        {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": list(EXEMPT_NAMESPACES)},
+                        {
+                            "key": "kubernetes.io/metadata.name",
+                            "operator": "NotIn",
+                            "values": list(SCC_EXEMPT_NAMESPACES),
+                        },
                     ]
                 },
                 # A real kubelet may not change pods; the one played here tells kwok by annotations what to play.
