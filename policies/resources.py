@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from policies.values import Tree, Unknown, whole
+from policies.values import Tree, Unknown, brief, whole
 
 
 @dataclass(slots=True)  # a frozen one takes three times as long to make, and there is one per quantity
@@ -40,8 +40,12 @@ def requests(resources: Tree) -> Iterator[Request]:
     if resources is None or not isinstance(resources, Mapping):
         return
     limits, asked = (_side(resources.get(side)) for side in ("limits", "requests"))
-    for resource in sorted({*limits, *asked}, key=str):
-        yield Request(str(resource), limits.get(resource), asked.get(resource))
+    for resource in sorted({*limits, *asked}, key=_name):
+        yield Request(_name(resource), limits.get(resource), asked.get(resource))
+
+
+def _name(resource: Any) -> str:
+    return resource if isinstance(resource, str) else brief(resource)
 
 
 def _side(value: Tree) -> Mapping[str, Any]:

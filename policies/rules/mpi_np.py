@@ -7,6 +7,7 @@ from policies.mpi_jobs import MpiJobView, gpus, gpus_per_process
 from policies.mpirun import Mpirun, calls, number
 from policies.objects import Container, Obj, Pod
 from policies.rule import Parameters, Remark, Rule
+from policies.values import brief
 from policies.world import World
 
 _HERE = ("localhost", "127.0.0.1")
@@ -67,7 +68,7 @@ def _place(call: Mpirun) -> tuple[str | int, ...]:
 def _well_formed(container: Container, call: Mpirun) -> Iterator[Remark]:
     word = call.processes
     if word is not None and not call.count and "$" not in word.text and "`" not in word.text:
-        yield container.remark(f"mpirun -np {word.text!r} is no number of processes", *word.place)
+        yield container.remark(f"mpirun -np {brief(word.text)} is no number of processes", *word.place)
 
 
 MPI_NP = Rule(

@@ -16,8 +16,10 @@ def _examine(subject: Obj, world: World, _: Parameters) -> Iterator[Remark]:
     if subject.kind == MPI_JOB_V2BETA1.kind:
         yield from _served(subject, world.once(_definitions))
         return
-    owners = world.once(_operators if subject.kind == DEPLOYMENT.kind else _definitions)
-    if subject in owners and subject is not owners[0]:
+    deployment = subject.kind == DEPLOYMENT.kind
+    owners = world.once(_operators if deployment else _definitions)
+    mine = _is_operator(subject) if deployment else subject.name == DEFINITION
+    if mine and owners and subject is not owners[0]:
         yield subject.remark(f"is a second owner of {DEFINITION}, beside {owners[0]}", "metadata", "name")
 
 
@@ -26,7 +28,11 @@ def _definitions(world: World) -> tuple[Obj, ...]:
 
 
 def _operators(world: World) -> tuple[Obj, ...]:
-    return tuple(found for found in world.of(DEPLOYMENT) if any(_runs_it(each) for each in found.containers))
+    return tuple(found for found in world.of(DEPLOYMENT) if _is_operator(found))
+
+
+def _is_operator(deployment: Obj) -> bool:
+    return any(_runs_it(container) for container in deployment.containers)
 
 
 def _runs_it(container: Container) -> bool:
@@ -58,10 +64,9 @@ def _served(job: Obj, definitions: tuple[Obj, ...]) -> Iterator[Remark]:
             f"the versions of the definition {DEFINITION} are not known before the update", "apiVersion"
         )
     else:
-        yield job.remark(
-            f"{job.api_version} is not served by the definition {DEFINITION}, which has {', '.join(sorted(versions))}",
-            "apiVersion",
-        )
+        served = ", ".join(sorted(versions))[:80]
+        message = f"{job.api_version} is not served by the definition {DEFINITION}, which has {served}"
+        yield job.remark(message, "apiVersion")
 
 
 def _versions(definition: Obj) -> Iterator[str]:

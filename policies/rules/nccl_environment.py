@@ -147,7 +147,7 @@ def _with_rdma(
     wanted = list(nccl.hca_list(named.value))
     strangers = [text for text, fits in wanted if not any(fits(device) for device in behind)]
     if strangers:
-        message = f"NCCL_IB_HCA names {', '.join(strangers)}, and the container has {', '.join(behind)}"
+        message = f"NCCL_IB_HCA names {', '.join(strangers)[:80]}, and the container has {', '.join(behind)}"
         yield _remark(named, message)
     idle = [device for device in behind if not any(fits(device) for _, fits in wanted)]
     if idle and not strangers:

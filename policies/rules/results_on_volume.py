@@ -1,7 +1,7 @@
 """Results, models and logs of a job are written to a volume."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from posixpath import normpath
 
 from pydantic import Field
@@ -19,6 +19,7 @@ _KINDS = frozenset(
     | {"save", "summary", "summaries", "export", "tensorboard"}
 )
 _HINT = re.compile(r"(?:dir|directory|path|folder|checkpoints?|results)[= ][\"' ]*/", re.IGNORECASE)
+_DEEPEST = 64
 _ENDS = ("dir", "directory", "path", "folder")
 _ALONE = frozenset({"checkpoint", "checkpoints", "results", "logdir", "outdir"})
 
@@ -49,14 +50,16 @@ def _examine(subject: Obj, _: World, parameters: ResultsOnVolume) -> Iterator[Re
 def _container(container: Container, writer: Container | Pod | None, scratch: Sequence[str]) -> Iterator[Remark]:
     if _HINT.search(text(container)) is None:
         return
-    seen = set()
+    seen: set[str] = set()
+    writers = _writers(writer)
+    kept = {normpath(folder) for folder in (*scratch, *(path for each in writers for path in _mounts(each)))}
+    hidden = any(each.hidden("volumeMounts") for each in writers)
     for command in commands(container):
         for option, path, place in _paths(command):
-            if path in seen or _below(path, scratch):
+            if path in seen or _below(path, kept):
                 continue
             seen.add(path)
-            writers = _writers(writer)
-            if not any(_below(path, _mounts(each)) or each.hidden("volumeMounts") for each in writers):
+            if not hidden:
                 yield container.remark(f"{option} {path[:80]} is on no volume of the containers that write it", *place)
 
 
@@ -98,8 +101,9 @@ def _names_results(option: str) -> bool:
     return end is not None and name.removesuffix(end).rstrip("_").rpartition("_")[2] in _KINDS
 
 
-def _below(path: str, folders: Sequence[str] | Iterator[str]) -> bool:
-    return any(f"{path}/".startswith(f"{normpath(folder).rstrip('/')}/") for folder in folders)
+def _below(path: str, folders: Set[str]) -> bool:
+    parts = path.split("/")[:_DEEPEST]
+    return any(("/".join(parts[:end]) or "/") in folders for end in range(1, len(parts) + 1))
 
 
 RESULTS_ON_VOLUME = Rule(

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 
 from apis.kinds import CSI_SCALE_OPERATOR
 from policies.findings import Severity
@@ -12,9 +13,14 @@ from policies.world import World
 
 _ID = re.compile(r"[0-9]{1,20}\Z")
 _LOCAL = ("spec", "localScaleCluster")
+_MOST = 20
 
 
 def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+    return islice(_clusters(subject), _MOST)
+
+
+def _clusters(subject: Obj) -> Iterator[Remark]:
     seen: set[str] = set()
     clusters = subject.entries("spec", "clusters")
     for index in range(len(clusters)):

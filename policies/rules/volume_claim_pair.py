@@ -18,6 +18,7 @@ _CAPACITY: Path = ("spec", "capacity", "storage")
 _REQUEST: Path = ("spec", "resources", "requests", "storage")
 _MOST = 32
 _SHOWN = 5
+_SEARCHED = 1000
 _LABELS: Path = ("spec", "selector", "matchLabels")
 _COMPARED: tuple[Path, ...] = (_CLASS, _MODES, _CAPACITY, ("spec", "volumeMode"), ("spec", "claimRef"))
 
@@ -81,12 +82,16 @@ def _by_chance(claim: Obj, known: Pairs) -> Iterator[Remark]:
         message = f"is bound by its selector alone ({_show(labels)}): it may get any volume with such labels"
         yield claim.remark(message, "spec", "selector")
         volumes = known.by_class.get(claim.text(*_CLASS), ())
-        if not any(labels.items() <= volume.mapping("metadata", "labels").items() for volume in volumes):
+        if len(volumes) <= _SEARCHED and not any(_labelled(volume, labels) for volume in volumes):
             yield claim.unlinked("its selector matches no volume of its storage class", "spec", "selector")
     elif claim.read(*_CLASS) == "":
         yield claim.remark("has neither volumeName nor class: it may get any volume without class", *_CLASS)
     elif known.by_class.get(name := claim.text(*_CLASS)):
         yield claim.remark(f"has no volumeName: it may get any volume of class {name}", *_CLASS)
+
+
+def _labelled(volume: Obj, labels: Mapping[Any, Any]) -> bool:
+    return labels.items() <= volume.mapping("metadata", "labels").items()
 
 
 def _pair(claim: Obj, volume: Obj) -> Iterator[Remark]:

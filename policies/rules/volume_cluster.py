@@ -29,10 +29,8 @@ def _examine(subject: Obj, world: World, _: Parameters) -> Iterator[Remark]:
             f"volume handle names cluster {handle.cluster}, and the driver's are not known before the update", *HANDLE
         )
     else:
-        yield subject.remark(
-            f"volume handle names cluster {handle.cluster}, and the driver knows {', '.join(sorted(known)) or 'none'}",
-            *HANDLE,
-        )
+        names = ", ".join(sorted(known))[:200] or "none"
+        yield subject.remark(f"volume handle names cluster {handle.cluster}, and the driver knows {names}", *HANDLE)
 
 
 def _clusters(world: World) -> frozenset[str]:

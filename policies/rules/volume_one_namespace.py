@@ -20,6 +20,7 @@ class _Use:
     """One volume on a directory."""
 
     volume: Obj
+    path: str
     namespaces: frozenset[str]
 
 
@@ -31,14 +32,15 @@ def _examine(subject: Obj, world: World, _: Parameters) -> Iterator[Remark]:
     if handle is None or handle.faults:
         return
     own = namespaces(subject, world.once(pairs))
-    for other in _others(subject, handle, world.once(_uses)):
+    depth = _DEEPEST if own else 1  # of a directory above, only the namespaces matter
+    for other in _others(subject, handle, world.once(_uses), depth):
         theirs = other.namespaces
-        same = normpath(_path(other.volume)) == normpath(handle.path)
+        same = normpath(other.path) == normpath(handle.path)
         if own and theirs and own != theirs:
             users = ", ".join(sorted(theirs))
             what = "is also" if same else "lies in"
             yield subject.remark(
-                f"{handle.path} {what} {_path(other.volume)} of {other.volume.name}, which {users} uses", *HANDLE
+                f"{handle.path} {what} {other.path} of {other.volume.name}, which {users} uses", *HANDLE
             )
             return
         if same and not (own and theirs):
@@ -46,10 +48,10 @@ def _examine(subject: Obj, world: World, _: Parameters) -> Iterator[Remark]:
             return
 
 
-def _others(subject: Obj, handle: Handle, uses: Mapping[_Directory, tuple[_Use, ...]]) -> Iterator[_Use]:
+def _others(subject: Obj, handle: Handle, uses: Mapping[_Directory, tuple[_Use, ...]], depth: int) -> Iterator[_Use]:
     """Yield the uses of a volume's directory and of those above it, by other volumes."""
     path = normpath(handle.path)
-    for _ in range(_DEEPEST):
+    for _ in range(depth):
         # Two are enough: of those on one directory at least one is not the volume itself.
         yield from (use for use in uses.get((handle.file_system.upper(), path), ()) if use.volume is not subject)
         if path in ("/", "//"):
@@ -66,13 +68,8 @@ def _uses(world: World) -> dict[_Directory, tuple[_Use, ...]]:
             users = namespaces(volume, world.once(pairs))
             same = found[handle.file_system.upper(), normpath(handle.path)][users]
             if len(same) < 2:  # noqa: PLR2004 - the volume itself and another
-                same.append(_Use(volume, users))
+                same.append(_Use(volume, handle.path, users))
     return {key: tuple(use for same in sets.values() for use in same)[:100] for key, sets in found.items()}
-
-
-def _path(volume: Obj) -> str:
-    handle = handle_of(volume)
-    return handle.path if handle is not None else ""
 
 
 VOLUME_ONE_NAMESPACE = Rule(
