@@ -19,7 +19,7 @@ def _examine(subject: Obj, _: World, parameters: Infrastructure) -> Iterator[Rem
             for field in shared:
                 yield pod.remark(f"sets {field}", field)
         for container in pod.containers:
-            for entry in container.parts("ports"):
+            for entry in container.parts("ports") if "ports" in container.tree else ():
                 port = entry.read("hostPort")
                 if port and not parameters.excepts(subject):
                     yield entry.remark(f"takes port {brief(port)} of its node", "hostPort")

@@ -1,7 +1,7 @@
 """No pod and no volume uses a folder of a node."""
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from pydantic import Field
 
@@ -35,8 +35,13 @@ def _examine(subject: Obj, _: World, parameters: NoHostPath) -> Iterator[Remark]
     if subject.kind == PERSISTENT_VOLUME.kind:
         yield from _volume(subject, ("spec", _HOST_PATH), parameters)
     for pod in subject.pods:
-        for volume in pod.parts("volumes"):
-            yield from _volume(volume, (_HOST_PATH,), parameters)
+        if subject.unknown or _mentions(pod.tree.get("volumes")):
+            for volume in pod.parts("volumes"):
+                yield from _volume(volume, (_HOST_PATH,), parameters)
+
+
+def _mentions(volumes: Tree) -> bool:
+    return isinstance(volumes, list) and any(isinstance(entry, Mapping) and _HOST_PATH in entry for entry in volumes)
 
 
 def _volume(part: Part, place: tuple[str, ...], parameters: NoHostPath) -> Iterator[Remark]:
