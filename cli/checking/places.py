@@ -49,7 +49,7 @@ def _walk(following: Any, wanted: set[Path]) -> dict[Path, int]:
     index = -1  # of the next entry of a list; -1 in a mapping
     key: Path | None = None  # path of the value that comes next, when its key was read
     expects_key = False
-    while True:
+    while len(found) < len(wanted):
         event = following()
         kind = type(event)
         if kind in (MappingEndEvent, SequenceEndEvent):
@@ -79,7 +79,8 @@ def _walk(following: Any, wanted: set[Path]) -> dict[Path, int]:
             waiting.append((path, index))
             path, index, expects_key = here, 0 if kind is SequenceStartEvent else -1, kind is MappingStartEvent
         elif not waiting or kind not in (ScalarEvent, AliasEvent):
-            return found
+            break
+    return found
 
 
 def _below(path: Path | None, step: str | int, wanted: set[Path]) -> Path | None:
