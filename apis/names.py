@@ -29,3 +29,4 @@ SCC_EXEMPT_NAMESPACES = ("default", "kube-public", "kube-system", "openshift", "
 Source: openshift/kubernetes, openshift-kube-apiserver/admission/namespaceconditions and admissionenablement.
 """
 RUN_LEVEL = "openshift.io/run-level"
+RUN_LEVELS_WITHOUT_SCC = ("0", "1")

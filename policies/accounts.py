@@ -9,12 +9,13 @@ from apis.kinds import (
     CLUSTER_ROLE,
     CLUSTER_ROLE_BINDING,
     MPI_JOB_V1,
+    NAMESPACE,
     ROLE,
     ROLE_BINDING,
     SECURITY_CONTEXT_CONSTRAINTS,
     SERVICE_ACCOUNT,
 )
-from apis.names import IPC_LOCK
+from apis.names import IPC_LOCK, RUN_LEVEL, RUN_LEVELS_WITHOUT_SCC, SCC_EXEMPT_NAMESPACES
 from policies.constraints import ALL, ALLOWED, DEFAULT_ADD, capability, shipped
 from policies.objects import Obj, Pod
 from policies.rbac import Rbac
@@ -36,6 +37,13 @@ _OWN_LAUNCHER_ACCOUNT = frozenset({"v1alpha2", "v1"})
 def built_in_namespace(name: str) -> bool:
     """Say whether a namespace exists on every cluster, or belongs to OpenShift."""
     return name in _BUILT_IN_NAMESPACES or name.startswith(_BUILT_IN_PREFIXES)
+
+
+def exempt(world: World, namespace: str) -> bool:
+    """Say whether OpenShift admits the pods of a namespace without asking any SCC."""
+    found = world.get(NAMESPACE, namespace)
+    level = found.mapping("metadata", "labels").get(RUN_LEVEL) if found else None
+    return namespace in SCC_EXEMPT_NAMESPACES or level in RUN_LEVELS_WITHOUT_SCC
 
 
 def account_of(pod: Pod) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from policies.accounts import account_of, built_in_namespace, exists
+from policies.accounts import account_of, built_in_namespace, exempt, exists
 from policies.admission import STAND_IN, admission
 from policies.asked import hidden
 from policies.findings import Severity
@@ -39,6 +39,8 @@ def _pod(pod: Pod, world: World, parameters: SccAdmits) -> Iterator[Remark]:
         owner.touched.extend(hidden(pod))
         if owner.hidden("metadata", "namespace") or pod.hidden("serviceAccountName"):
             return
+    if exempt(world, namespace):
+        return
     predicted = world.once(admission(parameters.release))
     outcome, allocation = predicted.of(pod, namespace, account)
     if not outcome.words:

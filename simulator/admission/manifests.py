@@ -4,7 +4,7 @@ import base64
 from typing import Any
 
 from apis.kinds import CLUSTER_ROLE, POD, Kind
-from apis.names import RUN_LEVEL, SCC_EXEMPT_NAMESPACES
+from apis.names import RUN_LEVEL, RUN_LEVELS_WITHOUT_SCC, SCC_EXEMPT_NAMESPACES
 from policies.scc import USABLE_BY_ALL, Release, default_sccs
 from policies.scc.subjects import AUTHENTICATED
 from simulator.actors import rbac
@@ -21,8 +21,6 @@ WEBHOOK = "securitycontextconstraint.hpc.sim"
 PATH = "/admit"
 TIMEOUT_SECONDS = 30
 """The longest there is: the plugin alone may wait ten seconds for a namespace."""
-
-EXEMPT_LEVELS = ("0", "1")
 
 
 def sccs(release: Release) -> list[Manifest]:
@@ -67,7 +65,7 @@ def webhook(port: int, ca: bytes) -> Manifest:
                 "matchPolicy": "Equivalent",
                 "namespaceSelector": {
                     "matchExpressions": [
-                        {"key": RUN_LEVEL, "operator": "NotIn", "values": list(EXEMPT_LEVELS)},
+                        {"key": RUN_LEVEL, "operator": "NotIn", "values": list(RUN_LEVELS_WITHOUT_SCC)},
                         {
                             "key": "kubernetes.io/metadata.name",
                             "operator": "NotIn",
