@@ -33,7 +33,7 @@ def show(path: Path) -> str:
     text = ""
     for key in path:
         if not isinstance(key, str) or not key.replace("-", "").replace("_", "").isalnum():
-            text += f"[{key}]"
+            text += f"[{key if isinstance(key, str) else brief(key)}]"
         else:
             text += f".{key}" if text else key
     return text
