@@ -28,7 +28,7 @@ DEEPEST = 128
 """Levels of nesting. The deepest schema of a CustomResourceDefinition has some 40; rules may recurse."""
 _TAG = "tag:yaml.org,2002:"
 _RESOLVED = frozenset(_TAG + name for name in ("int", "float", "bool", "null", "timestamp"))
-_TAGS = _RESOLVED | {_TAG + name for name in ("str", "binary", "map", "seq")}
+_TAGS = _RESOLVED | {_TAG + name for name in ("str", "map", "seq")}
 _CACHED = 100_000
 """Plain scalars whose values are remembered; manifests repeat themselves."""
 

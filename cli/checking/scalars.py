@@ -29,18 +29,24 @@ def resolve(text: str) -> Scalar:
         return _WORDS[text]
     if text[0] not in _NUMERIC or len(text) > _LONGEST:
         return text
-    plain = text.replace("_", "") if text[0] != "." else text
-    number = _integer(plain)
+    plain = text.replace("_", "")
+    number: int | float | None = _integer(plain)
     if number is None and _FLOAT.fullmatch(plain):
-        number = float(plain)
-        if math.isinf(number):
-            return text
-        if number.is_integer() and _LOWEST <= number <= _HIGHEST:
+        number = _double(text if text[0] == "." else plain)
+        if number is not None and number.is_integer() and _LOWEST <= number <= _HIGHEST:
             return int(number)  # as JSON writes it
     return text if number is None else number
 
 
-def _integer(plain: str) -> int | float | None:
+def _double(plain: str) -> float | None:
+    try:
+        number = float(plain)
+    except ValueError:  # ._5: behind a leading point an underscore stands between digits only
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _integer(plain: str) -> int | None:
     found = _INTEGER.fullmatch(plain)
     if found is None:
         return None

@@ -13,7 +13,8 @@ from cli.checking.documents import NotReadable
 
 _SEPARATOR = re.compile(r"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _CONTENT = re.compile(r"^(?!---(?:\s|\Z))[ \t]*[^\s#%]|^---[ \t]+[^\s#]", re.MULTILINE)
-_UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+"""What YAML forbids, and byte order marks within a text, which this parser and that of Kubernetes read differently."""
 _LINE_END = re.compile("\n")
 _SURROGATES = re.compile(r"\\\\|\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)

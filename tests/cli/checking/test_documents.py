@@ -37,7 +37,14 @@ def _tree(text: str) -> Any:
             ("2026-01-01", "2026-01-01"),
         ),
         *(("0b12", "0b12"), ("0x", "0x"), ("1e400", "1e400"), ("9" * 500, "9" * 500), ("16Gi", "16Gi"), ("-", "-")),
-        *(("18446744073709551615", 2**64 - 1), ("18446744073709551616", 2.0**64), ("nO", "nO"), ("=", "=")),
+        *(
+            ("18446744073709551615", 2**64 - 1),
+            ("18446744073709551616", 2.0**64),
+            (".1_4", 0.14),
+            ("._4", "._4"),
+            ("nO", "nO"),
+            ("=", "="),
+        ),
     ],
 )
 def test_scalars(text: str, value: object) -> None:
@@ -81,6 +88,7 @@ def test_json() -> None:
     [
         ("a: 1\nb: 2\na: 3", "the key a stands here twice"),
         ("a: !!python/object/apply:os.system [id]\n", "the tag"),
+        ("!!binary cHJpdmlsZWdlZA==: true", "the tag"),
         ("a: .inf", ".inf is not a number"),
         ("~: 1", "a key is empty"),
         ("<<: [1]", "merges something"),
@@ -138,7 +146,11 @@ def test_long_numbers_take_no_time(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("content", "message", "offset"),
-    [(b"a: b\nc: \xff", "not UTF-8: byte 0xff", 8), (b"a: \x00", r"control character, U\+0000", 3)],
+    [
+        (b"a: b\nc: \xff", "not UTF-8: byte 0xff", 8),
+        (b"a: \x00", r"control character, U\+0000", 3),
+        (b"a: \xef\xbb\xbf", "U.FEFF", 3),
+    ],
 )
 def test_no_text(content: bytes, message: str, offset: int) -> None:
     """Binary files, for which the parser's own message names a byte and no line."""
