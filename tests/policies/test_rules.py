@@ -13,18 +13,18 @@ from policies.rule import AnyRule
 from policies.rules import RULES
 from policies.values import read
 from policies.world import World
-from tests.policies.conftest import Case, cases, findings, rule_named
+from tests.policies.conftest import Case, cases, cases_of, findings, rule_named
 
-CASES = tuple(cases())
+EACH_RULE = pytest.mark.parametrize("rule", RULES, ids=lambda rule: str(rule.name))
 
 
 def _hold(case: Case, found: list[Finding]) -> None:
     messages = [finding.message for finding in found]
-    assert len(messages) == len(case.expect), messages
+    assert len(messages) == len(case.expect), f"{case}: {messages}"
     for message, expected in zip(messages, case.expect, strict=True):
-        assert expected in message
+        assert expected in message, case
     if case.container is not None:
-        assert {finding.container for finding in found} == {case.container}
+        assert {finding.container for finding in found} == {case.container}, case
 
 
 def _check(*manifests: Any) -> list[Finding]:
@@ -33,33 +33,33 @@ def _check(*manifests: Any) -> list[Finding]:
     return list(Checker(wanted).check(found, World(found)))
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_raw(case: Case) -> None:
+@EACH_RULE
+def test_fixtures(rule: AnyRule) -> None:
     """A rule that is wrong about a plain manifest."""
-    _hold(case, findings(case))
+    for case in cases_of(rule):
+        _hold(case, findings(case))
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.expect], ids=str)
-def test_findings_say_where(case: Case) -> None:
+@EACH_RULE
+def test_findings_say_where(rule: AnyRule) -> None:
     """A finding whose line nobody can find, since its path leads nowhere in the object."""
-    for finding in findings(case):
-        assert finding.path
-        assert any(
-            read(manifest, finding.path[0]) is not None or len(finding.path) == 1 for manifest in case.manifests
-        ), finding
+    for case in cases_of(rule):
+        for finding in findings(case):
+            assert finding.path, case
+            assert any(
+                read(manifest, finding.path[0]) is not None or len(finding.path) == 1 for manifest in case.manifests
+            ), finding
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: str(rule.name))
+@EACH_RULE
 def test_each_rule_has_both_fixtures(rule: AnyRule) -> None:
     """A rule that was never seen to refuse anything, or never seen to let anything through."""
-    mine = [case for case in CASES if case.rule == rule.name]
-    assert any(case.expect for case in mine)
-    assert any(not case.expect for case in mine)
+    assert {bool(case.expect) for case in cases_of(rule)} == {True, False}
 
 
 def test_fixtures_name_rules() -> None:
     """A fixture folder whose rule was renamed and that no longer tests anything."""
-    assert {case.rule for case in CASES} == {rule.name for rule in RULES}
+    assert {case.rule for case in cases()} == {rule.name for rule in RULES}
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.pod_templates], ids=lambda kind: str(kind.api_version))
@@ -114,19 +114,19 @@ def test_limits_of_a_stack() -> None:
 
 def test_one_unknown_hides_nothing_else() -> None:
     """A container whose capabilities are not known, and the fault of its neighbour passes with it."""
-    case = next(case for case in CASES if str(case) == "rdma-ipc-lock/denied/unknown-and-wrong-neighbour")
+    case = next(case for case in cases() if str(case) == "rdma-ipc-lock/denied/unknown-and-wrong-neighbour")
     assert [finding.doubt is None for finding in findings(case)] == [False, True]
 
 
 def test_level_of_doubts() -> None:
     """A stack that wants to be sure before the update, and gets advice only."""
-    case = next(case for case in CASES if str(case) == "rdma-ipc-lock/denied/unknown-capabilities")
+    case = next(case for case in cases() if str(case) == "rdma-ipc-lock/denied/unknown-capabilities")
     assert {finding.severity for finding in findings(case)} == {Severity.ADVISORY}
 
 
 def test_finding_reads_well() -> None:
     """A finding without the object, the container or the remedy, from which nobody knows what to do."""
-    case = next(case for case in CASES if case.name == "denied/mpijob-two")
+    case = next(case for case in cases() if case.name == "denied/mpijob-two")
     (finding,) = findings(case)
     assert str(finding) == (
         "rdma-exactly-one: MPIJob adas/nccl-test, container nccl, "
