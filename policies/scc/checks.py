@@ -35,8 +35,9 @@ def faults(pod: Pod, provider: Provider) -> Iterator[str]:
     """
     root = f"provider {provider.constraint.name}: "
     yield from _pod(pod, provider, f"{root}.spec")
+    ported = tuple(each for each in pod.containers if each.host_ports)
     for container in pod.containers:
-        yield from _container(pod, container, provider, f"{root}.{container.group}[{container.index}]")
+        yield from _container(pod, container, provider, ported, f"{root}.{container.group}[{container.index}]")
 
 
 def _pod(pod: Pod, provider: Provider, path: str) -> Iterator[str]:
@@ -53,7 +54,9 @@ def _pod(pod: Pod, provider: Provider, path: str) -> Iterator[str]:
     yield from _volumes(pod.volumes, constraint, f"{path}.volumes")
 
 
-def _container(pod: Pod, container: Container, provider: Provider, path: str) -> Iterator[str]:
+def _container(
+    pod: Pod, container: Container, provider: Provider, ported: Sequence[Container], path: str
+) -> Iterator[str]:
     constraint = provider.constraint
     yield from _user(pod, container, provider, path)
     yield from _selinux(container.selinux or pod.selinux, provider, f"{path}.seLinuxOptions")
@@ -64,7 +67,7 @@ def _container(pod: Pod, container: Container, provider: Provider, path: str) ->
     yield from _host(pod, constraint, path, ("hostNetwork",))
     if not constraint.host_ports:
         # the plugin looks at every container of the pod again for each of them, hence the path with two containers
-        for other in pod.containers:
+        for other in ported:
             place = f"{path}.{other.group}[{other.index}].hostPort"
             yield from (invalid(place, port, "Host ports are not allowed to be used") for port in other.host_ports)
     yield from _host(pod, constraint, path, ("hostPID", "hostIPC"))
