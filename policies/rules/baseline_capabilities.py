@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from apis.names import IPC_LOCK
-from policies.constraints import capability
 from policies.findings import Severity
-from policies.infrastructure import Infrastructure
 from policies.objects import Obj
 from policies.rule import Remark, Rule
 from policies.values import brief
+from policies.views.constraints import capability
+from policies.views.infrastructure import Infrastructure
 from policies.world import World
 
 _FIELD = ("securityContext", "capabilities", "add")

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING, SERVICE_ACCOUNT
-from policies.accounts import built_in_namespace, exists
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
+from policies.views.accounts import built_in_namespace, exists
 from policies.world import World
 
 # On every cluster; system: is OpenShift's and Kubernetes' own.

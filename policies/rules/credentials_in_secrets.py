@@ -7,11 +7,11 @@ from itertools import islice
 from pydantic import Field
 
 from apis.kinds import CONFIG_MAP, KINDS, POD, SECRET
-from policies.environment import variables
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
 from policies.values import Unknown
+from policies.views.environment import variables
 from policies.world import World
 
 _NAME = re.compile(

@@ -6,12 +6,12 @@ from pydantic import Field
 
 from apis.names import GPU_RESOURCE
 from hardware.profiles import PROFILES
-from policies.devices import runs_along
 from policies.findings import Severity
 from policies.objects import Container, Obj, Pod
 from policies.resources import Request
 from policies.rule import Parameters, Remark, Rule
 from policies.values import brief, whole
+from policies.views.devices import runs_along
 from policies.world import World
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from policies.devices import gpus
 from policies.findings import Severity
 from policies.objects import Container, Obj
 from policies.resources import Request
 from policies.rule import Parameters, Remark, Rule
 from policies.values import amount
+from policies.views.devices import gpus
 from policies.world import World
 
 _LIMITED = ("cpu", "memory")

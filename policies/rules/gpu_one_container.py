@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from policies.devices import gpus, place, runs_along
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
+from policies.views.devices import gpus, place, runs_along
 from policies.world import World
 
 

@@ -10,11 +10,11 @@ from pydantic import Field
 
 from apis.kinds import RESOURCE_QUOTA
 from apis.names import GPU_RESOURCE
-from policies.devices import copies, each_demand
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
 from policies.values import Unknown, read, whole
+from policies.views.devices import copies, each_demand
 from policies.world import World
 
 _REQUESTS = "requests."
@@ -40,7 +40,7 @@ def _examine(subject: Obj, world: World, parameters: GpuQuota) -> Iterator[Remar
     if not asked or _exempt(namespace, parameters.exempt_namespaces):
         return
     subject.read("metadata", "namespace")
-    quotas = world.once(_quotas)[namespace]
+    quotas = world.once(_quotas).get(namespace, {})
     for resource, count in sorted(asked.items()):
         yield from _resource(subject, resource, count, quotas)
 
@@ -76,7 +76,18 @@ def _quotas(world: World) -> Mapping[str, _Quotas]:
         elif isinstance(hard, Mapping) and not (set(quota.mapping("spec")) & {"scopes", "scopeSelector"}):
             for resource, limit in hard.items():
                 found[quota.namespace][str(resource)].append((quota.name, limit))
-    return found
+    return {
+        namespace: {resource: _tightest(limits) for resource, limits in quotas.items()}
+        for namespace, quotas in found.items()
+    }
+
+
+def _tightest(limits: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """Keep the least quota, which decides, and one that is unknown; a pod is not to be told of a thousand."""
+    unknown = [entry for entry in limits if isinstance(entry[1], Unknown)][:1]
+    known = [(number, entry) for entry in limits if (number := whole(entry[1])) is not None]
+    least = [min(known, key=lambda each: each[0])[1]] if known else limits[:1]
+    return [*unknown, *(entry for entry in least if entry not in unknown)]
 
 
 GPU_QUOTA = Rule(

@@ -7,9 +7,9 @@ from functools import lru_cache
 from pydantic import Field
 
 from policies.findings import Severity
-from policies.images import DOCKER_HUB, parse
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
+from policies.views.images import DOCKER_HUB, parse
 from policies.world import World
 
 _LONGEST_HOST = 253

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping
 
 from apis.fields import root
 from apis.kinds import CUSTOM_RESOURCE_DEFINITION, KINDS
-from policies.fields import Walk
 from policies.findings import Severity
 from policies.objects import Obj
-from policies.placement import explain
 from policies.rule import Parameters, Remark, Rule
 from policies.values import Unknown
+from policies.views.fields import Walk
+from policies.views.placement import explain
 from policies.world import World
 
 _MOST = 20

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from policies.devices import rdma
 from policies.findings import Severity
-from policies.memlock import EVERY_WORKER, raised
 from policies.objects import Container, Obj, Pod
 from policies.rule import Parameters, Remark, Rule
 from policies.values import whole
+from policies.views.devices import rdma
+from policies.views.memlock import EVERY_WORKER, raised
 from policies.world import World
 
 _CONTEXT = "securityContext"

@@ -6,11 +6,11 @@ from pydantic import Field
 
 from apis import mpi_jobs
 from apis.kinds import CRON_JOB, JOB, MPI_JOB_V2BETA1
-from policies.devices import gpus, rdma
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
 from policies.values import Path, Unknown, brief, whole
+from policies.views.devices import gpus, rdma
 from policies.world import World
 
 _PLACES: dict[str, Path] = {JOB.kind: ("spec",), CRON_JOB.kind: ("spec", "jobTemplate", "spec")}

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from apis.kinds import MPI_JOB_V1ALPHA2
-from policies.devices import gpus, place
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
+from policies.views.devices import gpus, place
 from policies.world import World
 
 

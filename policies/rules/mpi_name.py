@@ -8,9 +8,9 @@ from pydantic import Field
 from apis.kinds import MPI_JOB_V2BETA1
 from hardware.profiles import PROFILES
 from policies.findings import Severity
-from policies.mpi_jobs import WORKER, MpiJobView
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
+from policies.views.mpi_jobs import WORKER, MpiJobView
 from policies.world import World
 
 _LAYOUT = re.compile(r"(?<![0-9a-z])(\d\d)x(\d\d)(?:x(\d\d))?(?![0-9a-z])")

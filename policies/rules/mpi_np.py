@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from policies.findings import Severity
-from policies.mpi_jobs import MpiJobView, gpus, gpus_per_process
-from policies.mpirun import Mpirun, calls, number
 from policies.objects import Container, Obj, Pod
 from policies.rule import Parameters, Remark, Rule
 from policies.values import brief
+from policies.views.mpi_jobs import MpiJobView, gpus, gpus_per_process
+from policies.views.mpirun import Mpirun, calls, number
 from policies.world import World
 
 _HERE = ("localhost", "127.0.0.1")

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from apis.kinds import MPI_JOB_V2BETA1
 from policies.findings import Severity
-from policies.mpi_jobs import SLOTS, MpiJobView, gpus_per_process
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
 from policies.values import Unknown, brief
+from policies.views.mpi_jobs import SLOTS, MpiJobView, gpus_per_process
 from policies.world import World
 
 

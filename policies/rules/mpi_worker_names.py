@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from apis import mpi_jobs
 from apis.kinds import MPI_JOB_V2BETA1
 from policies.findings import Severity
-from policies.mpi_jobs import LAUNCHER, WORKER
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
 from policies.values import Unknown, brief, whole
+from policies.views.mpi_jobs import LAUNCHER, WORKER
 from policies.world import World
 
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z")

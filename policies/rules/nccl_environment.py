@@ -8,13 +8,13 @@ from pydantic import Field
 from apis import nccl
 from apis.names import RDMA_PREFIX
 from hardware.profiles import PROFILES
-from policies.devices import is_gpu, rdma
-from policies.environment import variables
 from policies.findings import Severity
-from policies.mpirun import calls
 from policies.objects import Container, Obj, Pod
 from policies.rule import Parameters, Remark, Rule
 from policies.values import Path
+from policies.views.devices import is_gpu, rdma
+from policies.views.environment import variables
+from policies.views.mpirun import calls
 from policies.world import World
 
 _PREFIX = "NCCL_"

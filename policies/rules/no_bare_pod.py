@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from apis.kinds import POD
-from policies.devices import gpus
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
+from policies.views.devices import gpus
 from policies.world import World
 
 

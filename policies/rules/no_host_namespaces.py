@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from policies.findings import Severity
-from policies.infrastructure import Infrastructure
 from policies.objects import Obj
 from policies.rule import Remark, Rule
 from policies.values import brief
+from policies.views.infrastructure import Infrastructure
 from policies.world import World
 
 _FIELDS = ("hostNetwork", "hostPID", "hostIPC")

@@ -7,10 +7,10 @@ from pydantic import Field
 
 from apis.kinds import KINDS, PERSISTENT_VOLUME, POD
 from policies.findings import Severity
-from policies.infrastructure import Infrastructure
 from policies.objects import Obj, Part
 from policies.rule import Remark, Rule
 from policies.values import Tree, Unknown, read
+from policies.views.infrastructure import Infrastructure
 from policies.world import World
 
 _HOST_PATH = "hostPath"

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from policies.findings import Severity
-from policies.infrastructure import Infrastructure
 from policies.objects import Obj
 from policies.rule import Remark, Rule
+from policies.views.infrastructure import Infrastructure
 from policies.world import World
 
 _FIELD = ("securityContext", "allowPrivilegeEscalation")

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from apis.names import IPC_LOCK, RDMA_PREFIX
-from policies.accounts import DEFAULT, Accounts, account_of, accounts, built_in_namespace, exists
 from policies.findings import Severity
 from policies.objects import Obj, Pod
 from policies.rule import Parameters, Remark, Rule
 from policies.scc import Release
+from policies.views.accounts import DEFAULT, Accounts, account_of, accounts, built_in_namespace, exists
 from policies.world import World
 
 _ACCOUNT = "serviceAccountName"

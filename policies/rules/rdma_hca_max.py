@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from hardware.profiles import PROFILES
-from policies.device_plugins import KINDS, configuration
-from policies.devices import copies, each_demand, is_gpu
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
+from policies.views.device_plugins import KINDS, configuration
+from policies.views.devices import copies, each_demand, is_gpu
 from policies.world import World
 
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from policies.device_plugins import offers
-from policies.devices import place, rdma
 from policies.findings import Severity
 from policies.objects import Container, Obj
 from policies.rule import Parameters, Remark, Rule
+from policies.views.device_plugins import offers
+from policies.views.devices import place, rdma
 from policies.world import World
 
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from policies.device_plugins import KINDS, configuration
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
+from policies.views.device_plugins import KINDS, configuration
 from policies.world import World
 
 

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 
 from apis.kinds import CONFIG_MAP
-from policies.device_plugins import KINDS, configuration
 from policies.findings import Severity
-from policies.images import Image, parse
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
+from policies.views.device_plugins import KINDS, configuration
+from policies.views.images import Image, parse
 from policies.world import World
 
 _PLUGIN = "/k8s-rdma-shared-dev-plugin"

@@ -6,12 +6,12 @@ from posixpath import normpath
 
 from pydantic import Field
 
-from policies.command_lines import Command, commands, text
-from policies.devices import gpus
 from policies.findings import Severity
 from policies.objects import Container, Obj, Pod
 from policies.rule import Parameters, Remark, Rule
 from policies.values import Path, Unknown
+from policies.views.command_lines import Command, commands, text
+from policies.views.devices import gpus
 from policies.world import World
 
 _KINDS = frozenset(

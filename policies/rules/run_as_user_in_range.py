@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from apis.names import SCC_UID_RANGE
-from policies.accounts import built_in_namespace
 from policies.findings import Severity
-from policies.infrastructure import Infrastructure
-from policies.namespaces import Namespaces, ids
 from policies.objects import Obj, Part
 from policies.rule import Remark, Rule
 from policies.values import brief
+from policies.views.accounts import built_in_namespace
+from policies.views.infrastructure import Infrastructure
+from policies.views.namespaces import Namespaces, ids
 from policies.world import World
 
 _FIELD = ("securityContext", "runAsUser")

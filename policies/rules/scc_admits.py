@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from policies.accounts import account_of, built_in_namespace, exempt, exists
-from policies.admission import STAND_IN, admission
-from policies.asked import hidden
 from policies.findings import Severity
-from policies.namespaces import Allocation
 from policies.objects import Obj, Pod
 from policies.rule import Parameters, Remark, Rule
 from policies.scc import Release
+from policies.views.accounts import account_of, built_in_namespace, exempt, exists
+from policies.views.admission import STAND_IN, admission
+from policies.views.asked import hidden
+from policies.views.namespaces import Allocation
 from policies.world import World
 
 

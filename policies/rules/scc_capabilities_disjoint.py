@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from apis.kinds import SECURITY_CONTEXT_CONSTRAINTS
-from policies.constraints import ALL, ALLOWED, DEFAULT_ADD, REQUIRED_DROP, capabilities
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
+from policies.views.constraints import ALL, ALLOWED, DEFAULT_ADD, REQUIRED_DROP, capabilities
 from policies.world import World
 
 

@@ -7,7 +7,11 @@ from pydantic import Field
 
 from apis.kinds import SECURITY_CONTEXT_CONSTRAINTS
 from apis.names import IPC_LOCK
-from policies.constraints import (
+from policies.findings import Severity
+from policies.objects import Obj
+from policies.rule import Parameters, Remark, Rule
+from policies.values import Tree, brief
+from policies.views.constraints import (
     ALL,
     ALLOWED,
     DEFAULT_ADD,
@@ -18,10 +22,6 @@ from policies.constraints import (
     meaning,
     shipped,
 )
-from policies.findings import Severity
-from policies.objects import Obj
-from policies.rule import Parameters, Remark, Rule
-from policies.values import Tree, brief
 from policies.world import World
 
 _USERS = ("users", "groups")

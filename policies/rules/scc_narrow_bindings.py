@@ -6,13 +6,13 @@ from fnmatch import fnmatchcase
 from pydantic import Field
 
 from apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING
-from policies.accounts import accounts
-from policies.constraints import WIDE_GROUPS, powers
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rbac import GROUP, Rbac
 from policies.rule import Parameters, Remark, Rule
 from policies.scc import Release
+from policies.views.accounts import accounts
+from policies.views.constraints import WIDE_GROUPS, powers
 from policies.world import World
 
 # OpenShift makes a ClusterRole of this name for each of its own SCCs.

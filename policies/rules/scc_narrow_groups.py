@@ -6,10 +6,10 @@ from fnmatch import fnmatchcase
 from pydantic import Field
 
 from apis.kinds import SECURITY_CONTEXT_CONSTRAINTS
-from policies.constraints import WIDE_GROUPS, is_shipped, powers
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
+from policies.views.constraints import WIDE_GROUPS, is_shipped, powers
 from policies.world import World
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from apis.kinds import SECURITY_CONTEXT_CONSTRAINTS
-from policies.constraints import ALLOWED, DEFAULT_ADD, HOST_FIELDS, REQUIRED_DROP
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
+from policies.views.constraints import ALLOWED, DEFAULT_ADD, HOST_FIELDS, REQUIRED_DROP
 from policies.world import World
 
 _SWITCHES = (*HOST_FIELDS, "allowPrivilegedContainer", "readOnlyRootFilesystem")

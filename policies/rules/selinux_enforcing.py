@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 from apis.kinds import MACHINE_CONFIG
 from policies.findings import Severity
-from policies.ignition import texts
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
 from policies.values import Path
+from policies.views.ignition import texts
 from policies.world import World
 
 _ARGUMENTS: Path = ("spec", "kernelArguments")

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from posixpath import normpath
 
-from policies.devices import RUNNING, gpus
 from policies.findings import Severity
 from policies.objects import Container, Obj, Pod
 from policies.rule import Parameters, Remark, Rule
 from policies.values import Unknown, amount, brief
+from policies.views.devices import RUNNING, gpus
 from policies.world import World
 
 _PLACE = "/dev/shm"  # noqa: S108 - NCCL's shared memory, not a temporary file

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 
 from apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, CRON_JOB, JOB, KINDS, NAMESPACE, ROLE, ROLE_BINDING
-from policies import names
 from policies.findings import Severity
 from policies.objects import Obj, Part, Pod
 from policies.rule import Parameters, Remark, Rule
 from policies.values import Tree, brief
+from policies.views import names
 from policies.world import World
 
 _MOST = 20

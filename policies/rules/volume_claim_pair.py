@@ -8,7 +8,7 @@ from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
 from policies.values import Path, Unknown, amount, brief, show
-from policies.volumes import Pairs, pairs
+from policies.views.volumes import Pairs, pairs
 from policies.world import World
 
 _CLASS: Path = ("spec", "storageClassName")

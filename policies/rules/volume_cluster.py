@@ -7,7 +7,7 @@ from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
 from policies.values import brief
-from policies.volumes import HANDLE, handle_of
+from policies.views.volumes import HANDLE, handle_of
 from policies.world import World
 
 

@@ -6,7 +6,7 @@ from apis.kinds import PERSISTENT_VOLUME
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
-from policies.volumes import HANDLE, handle_of
+from policies.views.volumes import HANDLE, handle_of
 from policies.world import World
 
 

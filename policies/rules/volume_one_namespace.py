@@ -9,7 +9,7 @@ from apis.kinds import PERSISTENT_VOLUME
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
-from policies.volumes import HANDLE, Handle, handle_of, namespaces, pairs
+from policies.views.volumes import HANDLE, Handle, handle_of, namespaces, pairs
 from policies.world import World
 
 _DEEPEST = 64

@@ -11,8 +11,8 @@ from functools import cache, lru_cache
 from typing import Any, TypeAlias
 
 from apis.fields import Content, Field, Type
-from policies.names import is_qualified
 from policies.values import Path, Tree, Unknown, brief
+from policies.views.names import is_qualified
 
 Above: TypeAlias = tuple[tuple[Path, Type], ...]
 """The levels above a field, outermost first, with its own level last."""

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from policies import admission as subject
-from policies.admission import Admission, Outcome
-from policies.asked import asked, freed, hidden, pruned
 from policies.objects import Obj
 from policies.scc import Verdict, admit
 from policies.values import Path, Unknown
+from policies.views import admission as subject
+from policies.views.admission import Admission, Outcome
+from policies.views.asked import asked, freed, hidden, pruned
 from policies.world import World
 
 LOCK = {"name": "c", "securityContext": {"capabilities": {"add": ["IPC_LOCK"]}}}

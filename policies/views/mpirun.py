@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from posixpath import basename
 
-from policies.command_lines import Command, commands, text
 from policies.objects import Container
 from policies.values import Path
+from policies.views.command_lines import Command, commands, text
 
 LAUNCHERS = frozenset({"mpirun", "mpiexec", "orterun", "prterun", "mpiexec.hydra", "horovodrun"})
 _MARKS = ("mpirun", "mpiexec", "orterun", "prterun", "horovodrun")

@@ -5,8 +5,8 @@ import gzip
 
 import pytest
 
-from policies.ignition import Text, decode, texts
 from policies.objects import Obj
+from policies.views.ignition import Text, decode, texts
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from policies.images import Image, parse
+from policies.views.images import Image, parse
 
 DIGEST = f"sha256:{'0' * 64}"
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from apis.kinds import MACHINE_CONFIG
 from apis.names import MACHINE_CONFIG_ROLE
-from policies.ignition import texts
 from policies.objects import Obj
 from policies.values import read
+from policies.views.ignition import texts
 from policies.world import World
 
 EVERY_WORKER = "worker"

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policies.command_lines import commands
-from policies.mpi_jobs import gpus_per_process
-from policies.mpirun import Mpirun, calls
 from policies.objects import Container, Obj
+from policies.views.command_lines import commands
+from policies.views.mpi_jobs import gpus_per_process
+from policies.views.mpirun import Mpirun, calls
 
 LINE = "mpirun -np 16 -bind-to none -x NCCL_DEBUG=INFO -x PATH -mca btl ^openib python main.py -x no"
 

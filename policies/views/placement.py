@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from apis.fields import Type
-from policies.fields import Above, Misfit, unprintable
 from policies.values import brief, show
+from policies.views.fields import Above, Misfit, unprintable
 
 _LONGEST = 64
 _CLOSE = 0.8

@@ -2,8 +2,8 @@
 
 import json
 
-from policies.device_plugins import Configuration, Entry, configuration
 from policies.objects import Obj
+from policies.views.device_plugins import Configuration, Entry, configuration
 
 
 def _read(text: str) -> Configuration:

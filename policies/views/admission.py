@@ -8,14 +8,14 @@ from functools import cache
 from typing import Any
 
 from apis.names import SCC_MCS, SCC_SUPPLEMENTAL_GROUPS, SCC_UID_RANGE
-from policies.accounts import ANYBODY, accounts
-from policies.asked import asked, freed, pruned
-from policies.namespaces import Allocation, Namespaces
 from policies.objects import Pod
 from policies.scc import InvalidPod, Namespace, Reason, Release, Verdict, admit
 from policies.scc.constraints import constraint
 from policies.scc.providers import Unprepared, provider
 from policies.values import Path
+from policies.views.accounts import ANYBODY, accounts
+from policies.views.asked import asked, freed, pruned
+from policies.views.namespaces import Allocation, Namespaces
 from policies.world import World
 
 STAND_IN: Mapping[str, str] = {

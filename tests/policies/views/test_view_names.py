@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from policies import names
+from policies.views import names
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,11 @@ from apis.kinds import (
     SERVICE_ACCOUNT,
 )
 from apis.names import IPC_LOCK, RUN_LEVEL, RUN_LEVELS_WITHOUT_SCC, SCC_EXEMPT_NAMESPACES
-from policies.constraints import ALL, ALLOWED, DEFAULT_ADD, capability, shipped
 from policies.objects import Obj, Pod
 from policies.rbac import Rbac
 from policies.scc import USABLE_BY_ALL, Release, User
 from policies.scc.subjects import AUTHENTICATED, running_as
+from policies.views.constraints import ALL, ALLOWED, DEFAULT_ADD, capability, shipped
 from policies.world import World
 
 DEFAULT = "default"

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from posixpath import basename
 
-from policies import devices
-from policies.mpirun import Mpirun, calls, number
 from policies.objects import Container, Obj, Pod
 from policies.values import Path, Unknown, whole
+from policies.views import devices
+from policies.views.mpirun import Mpirun, calls, number
 
 REPLICAS: Path = ("spec", "mpiReplicaSpecs")
 LAUNCHER: Path = (*REPLICAS, "Launcher")

@@ -6,10 +6,10 @@ from typing import Any, get_args
 import pytest
 
 from policies.check import Checker
-from policies.constraints import differing, shipped
 from policies.findings import Finding
 from policies.objects import Obj
 from policies.scc import Release, default_sccs
+from policies.views.constraints import differing, shipped
 from policies.world import World
 from tests.policies.conftest import rule_named
 from tests.support.recorded import SHARED

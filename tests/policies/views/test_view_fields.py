@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from apis.fields import root
-from policies.fields import Walk
 from policies.objects import Obj
-from policies.placement import explain
 from policies.rules.known_fields import KNOWN_FIELDS
+from policies.views.fields import Walk
+from policies.views.placement import explain
 from policies.world import World
 
 
