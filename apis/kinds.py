@@ -56,9 +56,15 @@ STORAGE_CLASS = Kind("storage.k8s.io", "v1", "StorageClass", "storageclasses", "
 
 _TEMPLATE: tuple[Path, ...] = (("spec", "template"),)
 DEPLOYMENT = Kind("apps", "v1", "Deployment", "deployments", pod_templates=_TEMPLATE)
+EARLY_DEPLOYMENT = Kind("extensions", "v1beta1", "Deployment", "deployments", pod_templates=_TEMPLATE)
+EARLY_DAEMON_SET = Kind("extensions", "v1beta1", "DaemonSet", "daemonsets", pod_templates=_TEMPLATE)
+"""As in OpenShift 3.11 (S-7.2); gone in Kubernetes 1.16, and still found in files."""
 REPLICA_SET = Kind("apps", "v1", "ReplicaSet", "replicasets", pod_templates=_TEMPLATE)
 DAEMON_SET = Kind("apps", "v1", "DaemonSet", "daemonsets", pod_templates=_TEMPLATE)
 STATEFUL_SET = Kind("apps", "v1", "StatefulSet", "statefulsets", pod_templates=_TEMPLATE)
+REPLICATION_CONTROLLER = Kind("", "v1", "ReplicationController", "replicationcontrollers", pod_templates=_TEMPLATE)
+DEPLOYMENT_CONFIG = Kind("apps.openshift.io", "v1", "DeploymentConfig", "deploymentconfigs", pod_templates=_TEMPLATE)
+POD_TEMPLATE = Kind("", "v1", "PodTemplate", "podtemplates", pod_templates=(("template",),))
 JOB = Kind("batch", "v1", "Job", "jobs", pod_templates=_TEMPLATE)
 CRON_JOB = Kind("batch", "v1", "CronJob", "cronjobs", pod_templates=(("spec", "jobTemplate", "spec", "template"),))
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from apis import names
 from policies.rules import RULES
 from stacks.releases import RELEASES
 from stacks.settings import Settings
@@ -19,6 +20,10 @@ def configuration(settings: Settings) -> dict[str, dict[str, Any]]:
         "pool": settings.machine_config_pool,
         "gpus_per_node": gpus,
         "pods_per_node": gpus,
+        "devices": {
+            names.RDMA_PREFIX + resource: hca.name
+            for resource, hca in zip(settings.rdma_resources, settings.profile.hcas, strict=True)
+        },
     }
     derived: dict[str, dict[str, Any]] = {
         "gpu-limit": {"maximum": gpus},

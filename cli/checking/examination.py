@@ -15,6 +15,7 @@ from policies.check import Checker
 from policies.exceptions import RuleException
 from policies.findings import Finding
 from policies.objects import Obj, items
+from policies.redaction import redact, secret_texts
 from policies.values import Path, Tree
 from policies.world import World
 
@@ -83,6 +84,8 @@ def examine(
     own = {_identity(each) for each in subjects}
     world = World([*subjects, *(each for each in context if _identity(each) not in own)], complete=complete)
     found = list(exceptions.waive(_findings(checker, subjects, world, result), exempt, today))
+    if secrets := secret_texts(subjects):
+        found = [redact(finding, secrets) for finding in found]
     result.findings = sorted([*_located(found), *_ended(exempt, today)], key=_order)
     result.problems.sort()
     result.notes.sort()

@@ -27,6 +27,8 @@ from policies.rule import AnyRule
 from policies.rules import RULES
 
 CLEAN, FOUND, UNREADABLE = 0, 1, 2
+_FILES = {"credentials-in-secrets": {"files": True}}
+"""What is so of manifests in files, and not of objects in an update."""
 
 Files = Annotated[
     list[str] | None,
@@ -71,7 +73,7 @@ def command(
         try:
             chosen = _chosen(rules)
             settings, context = _stack(stack)
-            checker = Checker(chosen, Configuration(_merged(settings, _configuration(config))))
+            checker = Checker(chosen, Configuration(_merged(_merged(_FILES, settings), _configuration(config))))
             known = [entry for entry in exceptions.load(exempt) if entry.rule in {rule.name for rule in chosen}]
         except Exception as error:
             _refuse(error)

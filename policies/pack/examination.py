@@ -13,7 +13,7 @@ from policies.findings import Finding, Severity
 from policies.objects import Obj
 from policies.pack.described import COMPLETE, WHOLE_STACK
 from policies.pack.late import LateWorld
-from policies.pack.redaction import redact, secret_texts
+from policies.redaction import redact, secret_texts
 from policies.rule import AnyRule
 from policies.values import show
 from policies.world import World

@@ -1,11 +1,11 @@
 """Plain trees out of what the engine sends."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from google.protobuf import json_format, struct_pb2
 from pulumi_policy import deserialize, proxy
 
+from policies.redaction import texts
 from policies.values import Path, Tree, Unknown
 
 _SENTINELS = frozenset(
@@ -53,16 +53,3 @@ class Properties:
         value = Unknown(path)
         self.unknown.append(value)
         return value
-
-
-def texts(tree: Tree) -> Iterator[str]:
-    """Yield the strings and numbers of a tree as text."""
-    waiting = [tree]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, dict):
-            waiting.extend(value.values())
-        elif isinstance(value, list):
-            waiting.extend(value)
-        elif isinstance(value, str | int | float) and not isinstance(value, bool):
-            yield str(value)

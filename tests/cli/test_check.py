@@ -95,3 +95,13 @@ def test_stack(tmp_path: Path) -> None:
     assert ("api-served" in alone, "gpu-quota" in alone) == (False, True)
     assert ("api-served" in with_stack, "gpu-quota" in with_stack) == (True, False)
     assert "2 objects" in with_stack
+
+
+def test_secrets_in_files() -> None:
+    """A Secret with its password in a repository, or a report of it that carries the password into a log."""
+    secret = "{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: a}, stringData: {password: hunter2hunter}}"
+    status, output = _run("-f", "-", text=f"{secret}\n---\n{POD.replace('17', 'hunter2hunter')}")
+    assert status == FOUND
+    assert "has the value of password in a file" in output
+    assert "[secret]" in output
+    assert "hunter2" not in output

@@ -11,10 +11,9 @@ from pulumi_policy.deserialize import SPECIAL_SECRET_SIG, SPECIAL_SIG_KEY
 from policies.configuration import ConfigurationError
 from policies.exceptions import RuleException
 from policies.findings import Doubt, Finding
-from policies.pack import wire
 from policies.pack.objects import as_objects
-from policies.pack.redaction import redact, secret_texts
 from policies.pack.wire import Properties
+from policies.redaction import redact, secret_texts, texts
 from policies.rule import AnyRule
 from policies.rules import RULES
 from policies.values import read
@@ -246,4 +245,4 @@ def test_a_credential_is_not_repeated(case: Case) -> None:
     """A finding about a password in plain sight that carries it into every log of a pull request."""
     for finding in findings(case):
         found = [read(manifest, *finding.path) for manifest in case.manifests]
-        assert not any(text in finding.message for value in found for text in wire.texts(value) if len(text) > 3)
+        assert not any(text in finding.message for value in found for text in texts(value) if len(text) > 3)

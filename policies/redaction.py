@@ -1,14 +1,14 @@
-"""Keeps secrets out of messages: the engine hands them over as plain text, and messages end in logs."""
+"""Keeps secrets out of messages: engine and files hand them over as plain text, and messages end in logs."""
 
 import base64
 import binascii
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from apis.kinds import SECRET
 from policies.findings import Finding
 from policies.objects import Obj
-from policies.pack.wire import texts
+from policies.values import Tree
 
 HIDDEN = "[secret]"
 _SHORTEST = 4  # characters; taking out shorter ones would make messages unreadable and hide nothing
@@ -37,6 +37,19 @@ def redact(finding: Finding, secret: Iterable[str]) -> Finding:
     for text in secret:
         message = message.replace(text, HIDDEN)
     return finding if message == finding.message else replace(finding, message=message)
+
+
+def texts(tree: Tree) -> Iterator[str]:
+    """Yield the strings and numbers of a tree as text."""
+    waiting = [tree]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
+        elif isinstance(value, str | int | float) and not isinstance(value, bool):
+            yield str(value)
 
 
 def _decoded(value: str) -> str:
