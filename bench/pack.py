@@ -21,7 +21,7 @@ from cli.console import console  # noqa: E402
 from tests.engine import previews  # noqa: E402
 from tests.engine.kit import Stack  # noqa: E402
 
-BUDGET = 1.3  # with / without: issue 4
+BUDGET = 1.3  # with / without
 
 
 def main() -> int:

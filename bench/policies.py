@@ -34,7 +34,7 @@ from simulator import tools  # noqa: E402
 CHECKOV = "3.3.30"
 OPA = "1.22.2"
 REGO = Path(__file__).with_name("policies.rego")
-GOALS = {  # issue 4; a figure is to be at least (True) or at most (False) this
+GOALS = {  # a figure is to be at least (True) or at most (False) this
     "documents/s of ./hpc check over those of checkov": (10.0, True),
     "rules alone, pod templates/s on one core": (5000.0, True),
     "start-up, s": (0.5, False),

@@ -24,7 +24,7 @@ from cli.memory import MIB, Peak  # noqa: E402
 from cli.stack import read  # noqa: E402
 from simulator import cluster, tools  # noqa: E402
 
-BUDGETS = {  # seconds, and MiB for memory: issue 3
+BUDGETS = {  # seconds, and MiB for memory
     "cluster start to nodes Ready": 10.0,
     "first ./hpc up (everything built)": 60.0,
     "warm ./hpc up": 15.0,
