@@ -8,7 +8,6 @@ from typing import Any
 from urllib.parse import quote
 
 from cli.checking.examination import Located, Remark, Result
-from cli.places import ROOT
 from policies.findings import Finding, Severity
 from policies.rule import AnyRule
 from policies.rules import RULES
@@ -42,8 +41,10 @@ def _rule(rule: AnyRule) -> dict[str, Any]:
         "id": rule.name,
         "shortDescription": {"text": rule.what},
         "fullDescription": {"text": rule.why},
-        "help": {"text": f"{rule.remedy}. Source: {rule.source}."},
-        "helpUri": (ROOT / rule.page).as_uri(),
+        "help": {
+            "text": f"{rule.remedy}. Source: {rule.source}.",
+            "markdown": f"{rule.what}\n\n**Why**: {rule.why}\n\n**Remedy**: {rule.remedy}. ({rule.page})",
+        },
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
     }
 
@@ -71,6 +72,8 @@ def _location(file: str, line: int, column: int, found: Finding | None = None) -
 
 def _uri(file: str) -> str:
     path = Path(file)
+    if path.is_absolute() and path.is_relative_to(Path.cwd()):
+        path = path.relative_to(Path.cwd())  # a code host finds the lines of a change by relative paths only
     return path.as_uri() if path.is_absolute() else quote(os.fsencode(path.as_posix()))
 
 

@@ -236,8 +236,11 @@ def test_sarif() -> None:
     rules = run["tool"]["driver"]["rules"]
     (found,) = run["results"]
     assert rules[found["ruleIndex"]]["id"] == found["ruleId"] == RULE
-    assert all(rule["helpUri"].startswith("file://") and rule["shortDescription"]["text"] for rule in rules)
+    assert all("**Remedy**" in rule["help"]["markdown"] and rule["shortDescription"]["text"] for rule in rules)
+    assert str(Path.home()) not in json.dumps(run)
     place = found["locations"][0]["physicalLocation"]
+    (absolute,) = json.loads(REPORTS[Format.SARIF](_check(**{str(Path.cwd() / "a b.yaml"): _pod()})))["runs"]
+    assert absolute["results"][0]["locations"][0]["physicalLocation"] == place
     assert place == {"artifactLocation": {"uri": "a%20b.yaml"}, "region": {"startLine": 9, "startColumn": 11}}
     assert found["level"] == "error"
     (moved,) = json.loads(REPORTS[Format.SARIF](_check(**{"a b.yaml": f"# more\n{_pod()}"})))["runs"]
