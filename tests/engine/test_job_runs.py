@@ -55,6 +55,8 @@ def job(namespace: str, name: str, **changes: Any) -> dict[str, Any]:
         "account": "mpi",
         "run_as": {"uid": 1000, "gid": 1000},
         "claim": "data",
+        "cpus": 9,
+        "memory": "46Gi",
         "rdma_resources": ["rdma/shared_ib0"],
         "wait": "created",
         **changes,
