@@ -43,12 +43,12 @@ def manifests(recorded: Iterable[Registration]) -> list[dict[str, Any]]:
     return sorted((manifest for manifest in found if manifest), key=_file_name)
 
 
-def write(stack: str, directory: Path, root: Path = ROOT) -> list[Path]:
-    """Write the manifests of `stack` below `directory`, one file an object, and return the files' paths.
+def write(recorded: Iterable[Registration], directory: Path) -> list[Path]:
+    """Write the manifests below `directory`, one file an object, and return the files' paths.
 
     What an earlier call wrote there goes; a folder with files of others is refused with FolderError.
     """
-    rendered = {_file_name(manifest): manifest for manifest in manifests(registrations(stack, root))}
+    rendered = {_file_name(manifest): manifest for manifest in manifests(recorded)}
     index = directory / INDEX
     try:
         directory.mkdir(parents=True, exist_ok=True)

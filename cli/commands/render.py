@@ -7,5 +7,5 @@ from rendering import manifests
 
 def command(output: FolderOption, stack: StackOption = DEFAULT_STACK) -> None:
     """Write the manifests of a stack, one file an object, secrets left out."""
-    written = manifests.write(stack, output)
+    written = manifests.write(manifests.registrations(stack), output)
     console.print(f"{len(written)} manifests of stack {stack} in {output}", markup=False)

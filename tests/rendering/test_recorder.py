@@ -9,7 +9,7 @@ import yaml
 
 from rendering.manifests import FolderError, write
 from rendering.recorder import plain, record
-from tests.support.recorded import ROOT, component, environment
+from tests.support.recorded import component, environment
 
 
 def config_map(**options: object) -> k8s.core.v1.ConfigMap:
@@ -51,7 +51,7 @@ def test_order_does_not_depend_on_the_run() -> None:
 
 def test_manifests_are_written_one_file_an_object(tmp_path: Path) -> None:
     """Prevents two objects from overwriting each other's file, and secrets from being written."""
-    files = write("dev", tmp_path, ROOT)
+    files = write(environment("dev"), tmp_path)
     assert len(set(files)) == len(files) == len(list(tmp_path.glob("*.yaml")))
     kinds = {yaml.safe_load(file.read_text())["kind"] for file in files}
     assert "MPIJob" in kinds
@@ -61,9 +61,9 @@ def test_manifests_are_written_one_file_an_object(tmp_path: Path) -> None:
 
 def test_an_earlier_render_leaves_nothing_behind(tmp_path: Path) -> None:
     """Prevents `kubectl apply -f FOLDER` from bringing a removed tenant back."""
-    write("prod", tmp_path, ROOT)
+    write(environment("prod"), tmp_path)
     assert list(tmp_path.glob("*perception*"))
-    write("dev", tmp_path, ROOT)
+    write(environment("dev"), tmp_path)
     assert not list(tmp_path.glob("*perception*"))
 
 
@@ -71,6 +71,6 @@ def test_folders_of_others_are_refused(tmp_path: Path) -> None:
     """Prevents manifests from mixing with, or a later render from deleting, somebody's own files."""
     (tmp_path / "mine.yaml").write_text("a: b")
     with pytest.raises(FolderError, match="has files that no render wrote"):
-        write("dev", tmp_path, ROOT)
+        write(environment("dev"), tmp_path)
     with pytest.raises(FolderError, match="cannot write to"):
-        write("dev", tmp_path / "mine.yaml", ROOT)
+        write(environment("dev"), tmp_path / "mine.yaml")
