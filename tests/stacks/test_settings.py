@@ -65,7 +65,7 @@ def test_all_errors_are_reported_at_once_with_path_value_and_remedy() -> None:
     assert "hpc:platform.colour: Extra inputs are not permitted (value: 'blue'); remove it" in text
     assert "hpc:platform.rdma.hca_max" in text
     assert "(value: 0)" in text
-    assert "unknown hardware profile 'dgx9'; known: dgx1-v100-16gb" in text
+    assert "unknown hardware profile 'dgx9'; known: dgx-a100, dgx1-v100-16gb" in text
 
 
 def test_missing_settings_are_named() -> None:

@@ -1,0 +1,106 @@
+"""GPUs: what one of a model is, and what its architecture asks of the driver."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Literal
+
+from pydantic import Field
+
+from hardware.model import Model
+
+ArchitectureName = Literal["volta", "ampere"]
+
+
+class Architecture(Model):
+    """A generation of GPUs, as far as the driver and images must know it (source: platform-facts 1.1)."""
+
+    name: ArchitectureName
+    compute_capability: str = Field(description="as CUDA counts it, e.g. 7.0")
+    kernel_module: Literal["auto", "proprietary"] = Field(
+        description="driver.kernelModuleType of a ClusterPolicy; the open module needs Turing or later"
+    )
+    last_driver_branch: int | None = Field(
+        description="newest driver branch that still knows it; None: current ones do"
+    )
+    last_cuda: int | None = Field(description="newest CUDA major version that still knows it; None: current ones do")
+    peer_memory: Literal["nvidia-peermem", "dma-buf"] = Field(description="how an HCA reaches GPU memory (GPUDirect)")
+
+    def accepts_driver(self, version: str) -> bool:
+        """Say whether a driver such as 580.95.05 drives it; raise ValueError for a version without a branch."""
+        branch = version.partition(".")[0]
+        if not branch.isdecimal():
+            raise ValueError(f"driver version {version!r} does not start with a branch; write e.g. 580.95.05")
+        return self.last_driver_branch is None or int(branch) <= self.last_driver_branch
+
+
+VOLTA = Architecture(
+    name="volta",
+    compute_capability="7.0",
+    kernel_module="proprietary",
+    last_driver_branch=580,
+    last_cuda=12,
+    peer_memory="nvidia-peermem",
+)
+AMPERE = Architecture(
+    name="ampere",
+    compute_capability="8.0",
+    kernel_module="auto",
+    last_driver_branch=None,
+    last_cuda=None,
+    peer_memory="dma-buf",
+)
+ARCHITECTURES: Mapping[ArchitectureName, Architecture] = MappingProxyType(
+    {known.name: known for known in (VOLTA, AMPERE)}
+)
+
+
+class Gpu(Model):
+    """One GPU of a model. None where the source documents give no figure."""
+
+    model: str = Field(description="as the source document prints it")
+    architecture: ArchitectureName
+    memory_gb: int = Field(gt=0, description="nominal memory, GB")
+    memory_mib: int | None = Field(default=None, gt=0, description="memory that nvidia-smi shows, MiB")
+    memory_gbs: int | None = Field(default=None, gt=0, description="memory bandwidth, GB/s")
+    sms: int | None = Field(default=None, gt=0, description="streaming multiprocessors")
+    watts: int | None = Field(default=None, gt=0, description="power limit, W")
+    mig_instances: int = Field(default=0, ge=0, description="most MIG instances; 0: cannot be divided")
+
+
+V100_SXM2_16GB = Gpu(
+    # R-4.4-2 (memory, W; the name as nccl-tests prints it), D-2.1
+    model="Tesla V100-SXM2-16GB",
+    architecture="volta",
+    memory_gb=16,
+    memory_mib=16160,
+    memory_gbs=900,
+    sms=80,
+    watts=300,
+)
+V100_SXM2_32GB = Gpu(
+    # S-2.1, D-2.1; what nvidia-smi shows and the power limit are given for the 16 GB model only
+    model="Tesla V100 SXM2 32GB",
+    architecture="volta",
+    memory_gb=32,
+    memory_gbs=900,
+    sms=80,
+)
+V100_SXM3_32GB_H = Gpu(
+    # D-2.3
+    model="V100-SXM3-32GB-H",
+    architecture="volta",
+    memory_gb=32,
+    memory_gbs=1134,
+    sms=80,
+    watts=450,
+)
+A100_SXM4_40GB = Gpu(
+    # D-2.3, D-2.7; bandwidth 1555 and not the rounded 1600 (E-57)
+    model="A100-SXM4-40GB",
+    architecture="ampere",
+    memory_gb=40,
+    memory_gbs=1555,
+    sms=108,
+    watts=400,
+    mig_instances=7,
+)
