@@ -1,4 +1,4 @@
-"""Placement as arithmetic: which pods fit on which nodes at the same time."""
+"""Placement as arithmetic: which pods fit on which nodes at the same time, and in which layouts a job fits."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -8,6 +8,7 @@ from hardware.model import Model
 from hardware.profiles import Profile
 
 Demand = Mapping[str, int]
+_NODES_SHOWN = 8
 
 
 class Reserve(Model):
@@ -73,3 +74,89 @@ def waves(jobs: Sequence[tuple[str, Sequence[Demand]]], free: Mapping[str, Deman
             grouped.append([name])
             pods = list(demands)
     return grouped
+
+
+class Placed(Model):
+    """A layout, and nodes on which it fits."""
+
+    pods: int = Field(gt=0)
+    gpus: int = Field(gt=0, description="GPUs per pod")
+    on: tuple[tuple[str, int], ...] = Field(description="node, pods on it")
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes that it takes."""
+        return len(self.on)
+
+    def __str__(self) -> str:
+        """Return pods x GPUs per pod x nodes, as jobs are named: 02x08x02 (R-4.3-2)."""
+        return f"{self.pods:02d}x{self.gpus:02d}x{self.nodes:02d}"
+
+
+class Plan(Model):
+    """What fits, best first; and the reason when nothing does."""
+
+    wanted: int = Field(gt=0, description="GPUs")
+    options: tuple[Placed, ...] = Field(description="fewest pods first; all pods of one have equally many GPUs")
+    reason: str | None = Field(description="None if something fits")
+
+    def table(self) -> str:
+        """Return the plan as lines of text with aligned columns, for a preview; the reason if nothing fits."""
+        if self.reason is not None:
+            return self.reason
+        rows = [("layout", "pods", "GPUs per pod", "nodes", "placement")]
+        for option in self.options:
+            nodes = [f"{node}: {pods}" for node, pods in option.on]
+            rows.append((str(option), str(option.pods), str(option.gpus), str(option.nodes), _some(nodes)))
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+
+
+def plan(free: Mapping[str, int], wanted: int, gpus_per_pod: int | None = None) -> Plan:
+    """Return the layouts with which a job can have `wanted` GPUs of the `free` ones (GPUs per node).
+
+    Each divisor of `wanted` is tried as GPUs per pod, or only `gpus_per_pod`, since all workers of a job are alike.
+    Fewest pods come first: GPUs of one pod talk over NVLink, those of two pods do not (E-29). Each layout is placed on
+    as few nodes as can be, and leaves untouched nodes whole. Raises ValueError for less than one GPU.
+    """
+    if wanted < 1 or (gpus_per_pod is not None and gpus_per_pod < 1):
+        raise ValueError(f"a job needs at least one GPU, in pods of at least one, not {wanted} in {gpus_per_pod}")
+    sizes = [gpus_per_pod] if gpus_per_pod is not None else range(min(wanted, max(free.values(), default=0)), 0, -1)
+    placed = (_place(wanted // size, size, free) for size in sizes if wanted % size == 0)
+    options = tuple(option for option in placed if option is not None)
+    return Plan(wanted=wanted, options=options, reason=None if options else _reason(free, wanted, gpus_per_pod))
+
+
+def _place(pods: int, gpus: int, free: Mapping[str, int]) -> Placed | None:
+    room = {node: count // gpus for node, count in free.items() if count >= gpus}
+    left, on = pods, []
+    while left > 0 and room:
+        enough = [node for node, slots in room.items() if slots >= left]
+        if enough:
+            node = min(enough, key=lambda name: (free[name], name))
+        else:
+            node = min(room, key=lambda name: (-room[name], free[name], name))
+        taken = min(left, room.pop(node))
+        on.append((node, taken))
+        left -= taken
+    return Placed(pods=pods, gpus=gpus, on=tuple(on)) if left == 0 else None
+
+
+def _reason(free: Mapping[str, int], wanted: int, gpus_per_pod: int | None) -> str:
+    there = f"free GPUs: {_some([f'{node}: {count}' for node, count in sorted(free.items())])}"
+    total = sum(max(count, 0) for count in free.values())
+    if total < wanted:
+        return f"{wanted} GPUs wanted, {total} free; wait, or ask for fewer ({there})"
+    if gpus_per_pod is None or wanted % gpus_per_pod:
+        return f"{wanted} GPUs are no whole number of pods with {gpus_per_pod} GPUs; ask for a multiple"
+    room = sum(max(count, 0) // gpus_per_pod for count in free.values())
+    other = plan(free, wanted).options[0]
+    return (
+        f"pods with {gpus_per_pod} GPUs: {wanted // gpus_per_pod} wanted, room for {room}; "
+        f"the layout {other} would fit, or wait ({there})"
+    )
+
+
+def _some(texts: list[str]) -> str:
+    rest = len(texts) - _NODES_SHOWN
+    return ", ".join([*texts[:_NODES_SHOWN], f"and {rest} more"] if rest > 0 else texts) or "no nodes"

@@ -2,7 +2,8 @@
 
 The documents give the ports' number and rate, not their names. Those, with the PCIe paths, are as in the public record
 of a DGX A100 40 GB whose CPU affinity is that of D-2.6: NVIDIA/nccl issue 1505 (`nvidia-smi topo -m` and NCCL's
-topology). Interfaces have the names that systemd gives by PCI bus: bus 0x0c is ibp12s0.
+topology). Interfaces have the names that systemd gives by PCI bus, as public scripts for this machine have them:
+ibp12s0 is mlx5_0, on bus 0x0c. The optional second storage card (mlx5_10, mlx5_11) is not part of the profile.
 """
 
 from hardware.gpus import A100_SXM4_40GB

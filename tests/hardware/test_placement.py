@@ -1,11 +1,14 @@
 """Placement arithmetic."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
 
-from hardware.placement import Reserve, Share, fits, share, waves
+from hardware.placement import Reserve, Share, fits, plan, share, waves
 from hardware.profiles import DGX1_V100_16GB
 
 DGX = {"dgx01": {"gpu": 8}, "dgx02": {"gpu": 8}}
+FREE = {"dgx01": 8, "dgx02": 8}
 
 
 def test_sixteen_single_gpu_pods_fit_two_nodes() -> None:
@@ -50,3 +53,83 @@ def test_a_reserve_leaves_something() -> None:
     """Prevents a limit of no memory, which the kubelet takes for no limit."""
     with pytest.raises(ValueError, match="less than one of each; lower it"):
         share(DGX1_V100_16GB, 1, Reserve(memory_gib=510))
+
+
+@pytest.mark.parametrize(
+    ("free", "wanted", "layout"),
+    [
+        ({"dgx01": 1, "dgx02": 1}, 2, "02x01x02"),
+        ({"dgx01": 1, "dgx02": 1, "dgx03": 1}, 3, "03x01x03"),
+        ({"dgx01": 3, "dgx02": 1}, 4, "04x01x02"),
+        ({"dgx01": 2, "dgx02": 2}, 4, "02x02x02"),
+        ({"dgx01": 8, "dgx02": 8}, 16, "02x08x02"),
+        ({"dgx01": 8, "dgx02": 8}, 8, "01x08x01"),
+    ],
+)
+def test_cut_off_gpus_make_a_job(free: dict[str, int], wanted: int, layout: str) -> None:
+    """Prevents a job from waiting for a whole machine while single GPUs are idle on several (B-6.1)."""
+    assert str(plan(free, wanted).options[0]) == layout
+
+
+def test_layouts_come_in_the_order_of_their_pods() -> None:
+    """Prevents 16 pods, at a tenth of the bandwidth, where 2 would do (E-29)."""
+    assert [str(option) for option in plan(FREE, 16).options] == ["02x08x02", "04x04x02", "08x02x02", "16x01x02"]
+
+
+def test_untouched_machines_stay_whole() -> None:
+    """Prevents breaking up a free machine when a cut-off GPU is enough."""
+    assert plan({"dgx01": 8, "dgx02": 3}, 2).options[0].on == (("dgx02", 1),)
+
+
+@pytest.mark.parametrize(
+    ("free", "wanted", "gpus_per_pod", "reason"),
+    [
+        ({"dgx01": 1, "dgx02": 0}, 4, None, "4 GPUs wanted, 1 free; wait, or ask for fewer"),
+        ({}, 1, None, "1 GPUs wanted, 0 free; wait, or ask for fewer (free GPUs: no nodes)"),
+        ({"dgx01": 3, "dgx02": 3}, 4, 4, "pods with 4 GPUs: 1 wanted, room for 0; the layout 02x02x02"),
+        ({"dgx01": 8}, 6, 4, "6 GPUs are no whole number of pods with 4 GPUs; ask for a multiple"),
+        ({f"n{node:03d}": 0 for node in range(140)}, 1, None, "n007: 0, and 132 more)"),
+    ],
+)
+def test_what_does_not_fit_says_why(free: dict[str, int], wanted: int, gpus_per_pod: int | None, reason: str) -> None:
+    """Prevents a job that stays pending without a word about what would help."""
+    found = plan(free, wanted, gpus_per_pod)
+    assert found.options == ()
+    assert found.reason is not None
+    assert reason in found.reason
+    assert found.table() == found.reason
+
+
+def test_a_plan_is_a_table() -> None:
+    """Prevents a preview that shows less than a person needs to choose."""
+    assert plan({"dgx01": 1, "dgx02": 1}, 2).table().splitlines() == [
+        "layout    pods  GPUs per pod  nodes  placement",
+        "02x01x02  2     1             2      dgx01: 1, dgx02: 1",
+    ]
+
+
+@pytest.mark.parametrize(("wanted", "gpus_per_pod"), [(0, None), (4, 0)])
+def test_no_gpus_are_no_job(wanted: int, gpus_per_pod: int | None) -> None:
+    """Prevents a plan for nothing, and a division by zero."""
+    with pytest.raises(ValueError, match="a job needs at least one GPU"):
+        plan({"dgx01": 8}, wanted, gpus_per_pod)
+
+
+@settings(max_examples=60)
+@given(some.dictionaries(some.sampled_from("abcdef"), some.integers(0, 16), max_size=6), some.integers(1, 24))
+def test_a_plan_is_true(free: dict[str, int], wanted: int) -> None:
+    """Prevents a placement on GPUs that are not free, on more nodes than needed, and a false refusal."""
+    found = plan(free, wanted)
+    assert bool(found.options) == (sum(free.values()) >= wanted) == (found.reason is None)
+    for option in found.options:
+        assert option.pods * option.gpus == wanted
+        assert sum(pods for _, pods in option.on) == option.pods
+        assert all(pods * option.gpus <= free[node] for node, pods in option.on)
+        slots = sorted((count // option.gpus for count in free.values()), reverse=True)
+        assert sum(slots[: option.nodes - 1]) < option.pods
+    assert [option.pods for option in found.options] == sorted({option.pods for option in found.options})
+
+
+def test_a_typing_mistake_costs_no_time() -> None:
+    """Prevents trying a billion divisors for a number with too many digits."""
+    assert plan(FREE, 10**9).options == ()

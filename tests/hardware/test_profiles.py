@@ -79,6 +79,7 @@ def test_dgx_a100_keeps_storage_off_the_compute_ports() -> None:
     """Prevents offering the storage ports to jobs, as counting the mlx5_* devices would (D-3.2)."""
     assert [hca.name for hca in DGX_A100.hcas] == [f"mlx5_{number}" for number in (0, 1, 2, 3, 6, 7, 8, 9)]
     assert [hca.name for hca in DGX_A100.storage_hcas] == ["mlx5_4", "mlx5_5"]
+    assert [int(hca.netdev[3:-2]) for hca in DGX_A100.hcas] == [12, 18, 75, 84, 141, 148, 186, 204]
     assert all(hca.pci == f"0000:{int(hca.netdev[3:-2]):02x}:00.0" for hca in DGX_A100.hcas)
 
 

@@ -1,0 +1,118 @@
+"""Views of a machine's topology: which port for which GPU, which CPUs for whom."""
+
+from collections.abc import Iterable
+from itertools import chain
+
+from pydantic import Field
+
+from hardware import cpus
+from hardware.model import Model
+from hardware.placement import Reserve
+from hardware.profiles import Hca, NumaNode, Profile
+from hardware.profiles.records import Distance
+
+PAGEPOOL_PART = 4
+"""The Redpaper's pagepool is 128 GiB of 512: a quarter of the memory (R-3.3-7)."""
+SYSTEM_GIB = 16
+"""Memory that a node keeps for itself beside the pagepool, GiB; a choice of ours."""
+SYSTEM_CPUS = Reserve().cpus
+
+
+class Rail(Model):
+    """A plane of the fabric: HCA i of every machine is on plane i, and traffic of one plane stays on it (D-3.6)."""
+
+    index: int = Field(ge=0)
+    hca: Hca
+
+    @property
+    def name(self) -> str:
+        """A name for its interface that is the same on every machine, and that the kernel gives to none: rail0."""
+        return f"rail{self.index}"
+
+
+def rails(profile: Profile) -> tuple[Rail, ...]:
+    """Return the planes that a machine is on; none if its ports have no names."""
+    return tuple(Rail(index=index, hca=hca) for index, hca in enumerate(profile.hcas))
+
+
+def nearest_hcas(profile: Profile, gpu: int) -> tuple[Hca, ...]:
+    """Return the ports next to a GPU, in the order of the rails; none if no document says which.
+
+    Raises ValueError for a GPU that the machine does not have.
+    """
+    if not 0 <= gpu < profile.gpus:
+        raise ValueError(f"{profile.name} has the GPUs 0-{profile.gpus - 1}, not {gpu}")
+    return tuple(hca for hca in profile.hcas if gpu in hca.gpus)
+
+
+def gpudirect_level(profile: Profile) -> Distance:
+    """Return the NCCL_NET_GDR_LEVEL at which each GPU may use GPUDirect with the ports next to it (E-30).
+
+    PIX on a DGX-1. On a DGX A100, where two bridges lie between, PIX would turn GPUDirect off: there it is PXB.
+    Raises ValueError for a machine of which no document says how far its ports are.
+    """
+    distances: set[Distance] = {hca.distance for hca in profile.hcas if hca.gpus and hca.distance is not None}
+    if not distances:
+        raise ValueError(f"{profile.name}: no port is known to be next to a GPU; name its ports (with_hcas)")
+    return "PXB" if "PXB" in distances else "PIX"
+
+
+def nccl_ib_hca(hcas: Iterable[Hca]) -> str:
+    """Return the NCCL_IB_HCA that means exactly these ports.
+
+    The sign in front makes NCCL compare whole names: mlx5_1 alone also means mlx5_10. Raises ValueError for no ports,
+    since NCCL takes an empty value for all of them.
+    """
+    names = [hca.name for hca in hcas]
+    if not names:
+        raise ValueError("NCCL_IB_HCA without a port means every port; name at least one")
+    return "=" + ",".join(names)
+
+
+def numa_of(profile: Profile, gpu: int) -> NumaNode:
+    """Return the NUMA node of a GPU; raise ValueError where no document gives it."""
+    for node in profile.numa:
+        if gpu in node.gpus:
+            return node
+    raise ValueError(f"{profile.name}: the NUMA node of GPU {gpu} is not known")
+
+
+def cpus_without_gpus(profile: Profile) -> frozenset[int]:
+    """Return the logical CPUs of the NUMA nodes without a GPU (D-2.6); none where every node has one."""
+    return frozenset(cpu for node in profile.numa if not node.gpus for cpu in node.cpu_set)
+
+
+def reserved_cpus(profile: Profile, count: int = SYSTEM_CPUS) -> str:
+    """Return `count` logical CPUs for the system and the Scale daemon, as reservedSystemCPUs of a KubeletConfig.
+
+    Whole cores. From NUMA nodes without GPUs, the one with the storage ports first (D-2.6); where every node has GPUs,
+    equally from all. Raises ValueError for a count that is no number of whole cores or more than there is, and for a
+    machine without a NUMA map.
+    """
+    if not profile.numa:
+        raise ValueError(f"{profile.name}: no document gives its NUMA nodes; leave the CPU and Topology Managers off")
+    cores, rest = divmod(count, profile.threads_per_core)
+    if rest or cores < 1:
+        raise ValueError(f"reserve whole cores of {profile.threads_per_core} CPUs, at least one, not {count} CPUs")
+    with_storage = {hca.numa for hca in profile.storage_hcas}
+    free = sorted((node for node in profile.numa if not node.gpus), key=lambda node: node.id not in with_storage)
+    queues = [sorted(cpu for cpu in node.cpu_set if cpu < profile.cpu_cores) for node in free or profile.numa]
+    chosen = tuple(chain.from_iterable(queues if free else zip(*queues, strict=True)))
+    if cores > len(chosen):
+        raise ValueError(f"{profile.name} has {len(chosen) * profile.threads_per_core} CPUs to reserve, not {count}")
+    siblings = range(0, profile.cpus, profile.cpu_cores)
+    return cpus.write(core + sibling for core in chosen[:cores] for sibling in siblings)
+
+
+def pagepool_gib(profile: Profile) -> int:
+    """Return the Scale pagepool for this machine, GiB: the part of its memory that the Redpaper gives (R-3.3-7)."""
+    return profile.memory_gib // PAGEPOOL_PART
+
+
+def reserve(profile: Profile) -> Reserve:
+    """Return what this machine keeps from its pods.
+
+    On a machine with NUMA nodes without GPUs these nodes' CPUs: a pod that got some of them would not have its CPUs
+    beside its GPUs. They are left for daemons, launchers and the Scale daemon.
+    """
+    return Reserve(cpus=len(cpus_without_gpus(profile)) or SYSTEM_CPUS, memory_gib=pagepool_gib(profile) + SYSTEM_GIB)

@@ -1,0 +1,120 @@
+"""Views of the topology."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from hardware import cpus, topology
+from hardware.placement import Reserve, share
+from hardware.profiles import DGX1_V100_16GB, DGX2H, DGX_A100, PROFILES, SYS_4029GP_TVRT, Profile
+
+NAMED = [known for known in PROFILES.values() if known.hcas]
+MAPPED = [known for known in PROFILES.values() if known.numa]
+
+
+@pytest.mark.parametrize(
+    ("machine", "nearest"),
+    [
+        (DGX1_V100_16GB, [("mlx5_0",), ("mlx5_0",), ("mlx5_1",), ("mlx5_1",), ("mlx5_2",), ("mlx5_2",)]),
+        (DGX_A100, [("mlx5_0", "mlx5_1")] * 2 + [("mlx5_2", "mlx5_3")] * 2 + [("mlx5_6", "mlx5_7")] * 2),
+    ],
+    ids=str,
+)
+def test_a_gpu_has_its_own_ports(machine: Profile, nearest: list[tuple[str, ...]]) -> None:
+    """Prevents GPUDirect over the CPU, with a port of other GPUs (R-4.4-3)."""
+    found = [tuple(hca.name for hca in topology.nearest_hcas(machine, gpu)) for gpu in range(6)]
+    assert found == nearest
+
+
+def test_a_gpu_that_is_not_there_is_refused() -> None:
+    """Prevents no port for a GPU from passing for a GPU without ports."""
+    with pytest.raises(ValueError, match="dgx-a100 has the GPUs 0-7, not 8"):
+        topology.nearest_hcas(DGX_A100, 8)
+    assert topology.nearest_hcas(DGX2H, 15) == ()
+
+
+def test_gpudirect_reaches_the_nearest_port() -> None:
+    """Prevents NCCL_NET_GDR_LEVEL=PIX on a machine with two bridges to its ports, where it means no GPUDirect."""
+    assert topology.gpudirect_level(DGX1_V100_16GB) == "PIX"
+    assert topology.gpudirect_level(DGX_A100) == "PXB"
+    with pytest.raises(ValueError, match="dgx2h: no port is known to be next to a GPU"):
+        topology.gpudirect_level(DGX2H)
+
+
+def test_nccl_is_told_whole_names() -> None:
+    """Prevents mlx5_1 from also meaning mlx5_10, the second storage card of a DGX A100."""
+    assert topology.nccl_ib_hca(DGX1_V100_16GB.hcas) == "=mlx5_0,mlx5_1,mlx5_2,mlx5_3"
+    with pytest.raises(ValueError, match="without a port means every port"):
+        topology.nccl_ib_hca(())
+
+
+@pytest.mark.parametrize("machine", NAMED, ids=lambda known: str(known.name))
+def test_rail_i_is_compute_port_i(machine: Profile) -> None:
+    """Prevents rails that cross planes, and a storage port among them (D-3.6)."""
+    rails = topology.rails(machine)
+    assert [rail.index for rail in rails] == list(range(machine.ports.count))
+    assert [rail.hca for rail in rails] == list(machine.hcas)
+    assert [rail.name for rail in rails][:2] == ["rail0", "rail1"]
+
+
+def test_ports_without_names_are_no_rails() -> None:
+    """Prevents invented device names."""
+    assert topology.rails(SYS_4029GP_TVRT) == ()
+
+
+def test_system_cpus_are_beside_the_storage_ports_of_a_dgx_a100() -> None:
+    """Prevents the Scale daemon from taking CPUs beside a GPU (D-2.6)."""
+    assert topology.reserved_cpus(DGX_A100, 32) == "0-15,128-143"
+    assert cpus.parse(topology.reserved_cpus(DGX_A100, 128)) == topology.cpus_without_gpus(DGX_A100)
+    with pytest.raises(ValueError, match="dgx-a100 has 128 CPUs to reserve, not 130"):
+        topology.reserved_cpus(DGX_A100, 130)
+
+
+def test_system_cpus_come_equally_from_the_sockets_of_a_dgx1() -> None:
+    """Prevents one socket's GPUs from having fewer CPUs than the other's."""
+    assert topology.reserved_cpus(DGX1_V100_16GB) == "0-1,20-21,40-41,60-61"
+    assert topology.cpus_without_gpus(DGX1_V100_16GB) == frozenset()
+
+
+@given(some.sampled_from(MAPPED), some.integers(min_value=1, max_value=40))
+def test_reserved_cpus_are_whole_cores(machine: Profile, cores: int) -> None:
+    """Prevents a pod's exclusive core from being shared with the system by its other thread."""
+    count = cores * machine.threads_per_core
+    reserved = cpus.parse(topology.reserved_cpus(machine, count))
+    assert len(reserved) == count
+    assert {cpu % machine.cpu_cores for cpu in reserved} == {cpu for cpu in reserved if cpu < machine.cpu_cores}
+
+
+@pytest.mark.parametrize(
+    ("machine", "count", "fault"),
+    [
+        (DGX1_V100_16GB, 7, "reserve whole cores of 2 CPUs, at least one, not 7"),
+        (DGX1_V100_16GB, 0, "at least one, not 0"),
+        (SYS_4029GP_TVRT, 8, "sys-4029gp-tvrt: no document gives its NUMA nodes"),
+    ],
+)
+def test_what_cannot_be_reserved_is_refused(machine: Profile, count: int, fault: str) -> None:
+    """Prevents a KubeletConfig that the kubelet refuses, and one for a machine that nobody has described."""
+    with pytest.raises(ValueError, match=fault):
+        topology.reserved_cpus(machine, count)
+
+
+def test_a_gpu_has_a_numa_node() -> None:
+    """Prevents pinning by the wrong map (D-2.6)."""
+    assert [topology.numa_of(DGX_A100, gpu).id for gpu in range(8)] == [3, 3, 1, 1, 7, 7, 5, 5]
+    with pytest.raises(ValueError, match="dgx2h: the NUMA node of GPU 0 is not known"):
+        topology.numa_of(DGX2H, 0)
+
+
+def test_the_reserve_of_the_lab_is_the_default() -> None:
+    """Prevents two truths about the Redpaper's machine (R-3.3-7)."""
+    assert topology.pagepool_gib(DGX1_V100_16GB) == 128
+    assert topology.reserve(DGX1_V100_16GB) == Reserve()
+
+
+@pytest.mark.parametrize("machine", MAPPED, ids=lambda known: str(known.name))
+def test_a_pods_share_fits_beside_its_gpus(machine: Profile) -> None:
+    """Prevents a share that the Topology Manager refuses: more CPUs than the GPU's own NUMA node has for it."""
+    one = share(machine, 1, topology.reserve(machine))
+    for node in machine.numa:
+        assert one.cpus * len(node.gpus) <= len(node.cpu_set)
