@@ -91,11 +91,17 @@ INSTALL_PLAN = Kind("operators.coreos.com", "v1alpha1", "InstallPlan", "installp
 NODE_FEATURE_DISCOVERY_V1ALPHA1 = Kind(
     "nfd.openshift.io", "v1alpha1", "NodeFeatureDiscovery", "nodefeaturediscoveries", other_versions=("v1",)
 )
+NODE_FEATURE_DISCOVERY_V1 = Kind(
+    "nfd.openshift.io", "v1", "NodeFeatureDiscovery", "nodefeaturediscoveries", other_versions=("v1alpha1",)
+)
 SPECIAL_RESOURCE_V1ALPHA1 = Kind(
     "sro.openshift.io", "v1alpha1", "SpecialResource", "specialresources", other_versions=("v1beta1",)
 )
+CLUSTER_POLICY = Kind("nvidia.com", "v1", "ClusterPolicy", "clusterpolicies", "Cluster")
 NIC_CLUSTER_POLICY = Kind("mellanox.com", "v1alpha1", "NicClusterPolicy", "nicclusterpolicies", "Cluster")
 NIC_NODE_POLICY = Kind("mellanox.com", "v1alpha1", "NicNodePolicy", "nicnodepolicies", "Cluster")
+MACVLAN_NETWORK = Kind("mellanox.com", "v1alpha1", "MacvlanNetwork", "macvlannetworks", "Cluster")
+HOST_DEVICE_NETWORK = Kind("mellanox.com", "v1alpha1", "HostDeviceNetwork", "hostdevicenetworks", "Cluster")
 CSI_SCALE_OPERATOR = Kind("csi.ibm.com", "v1", "CSIScaleOperator", "csiscaleoperators")
 
 _REPLICAS: tuple[Path, ...] = (

@@ -1,0 +1,1 @@
+"""Rendered objects against the schemas of other projects."""
