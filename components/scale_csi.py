@@ -1,8 +1,8 @@
 """IBM Spectrum Scale CSI: the GUI accounts and the operator's custom resource (R-3.4.5)."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 import pulumi
 import pulumi_kubernetes as k8s
@@ -13,9 +13,13 @@ from components.component import Component, stateful
 from components.custom_resources import CustomObject
 from components.labels import labels
 from components.model import DnsLabel, DnsName, Model
+from components.tolerations import Toleration
 
 ClusterId = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,20}$")]
 """Spectrum Scale cluster id: a number beyond what JSON keeps exactly, so always a string."""
+
+Generation = Literal["2.0", "3"]
+"""Of the driver: 2.0 is the paper's, 3 means 3.0 and later, which say otherwise which cluster is the nodes' own."""
 
 PRODUCT = "ibm-spectrum-scale-csi"
 CA = "scale-gui-ca"
@@ -61,21 +65,46 @@ ScaleClusters = Annotated[tuple[ScaleCluster, ...], Field(min_length=1), AfterVa
 
 
 class ScaleCsiArgs(Model):
-    """The custom resource of CSI 2.0."""
+    """The custom resource, of either generation of the driver."""
 
+    generation: Generation = Field(default="2.0", description="of the driver, from the release (platform-facts 1.9)")
     namespace: DnsLabel
-    host_path: str = Field(pattern=r"^/", description="mount point of the primary file system on every node")
-    clusters: ScaleClusters
+    host_path: str | None = Field(
+        default=None, pattern=r"^/", description="2.0 only: mount point of the primary file system on every node"
+    )
+    local_cluster: ClusterId | None = Field(default=None, description="3 only: the cluster that the nodes are part of")
+    clusters: tuple[ScaleCluster, ...] = Field(
+        min_length=1, description="those that the driver talks to; with 2.0 the local one has a primary fileset"
+    )
     ca_certificate: Certificate | None = Field(
         default=None, description="of the CA of the GUIs' certificates; wanted where secure_ssl verifies them"
     )
     node_label: str = Field(default="scale", description='label with value "true" on Spectrum Scale clients')
+    tolerations: tuple[Toleration, ...] = Field(default=(), description="3 only: taints that the driver's pods bear")
     protect: bool = Field(default=False, description="refuse to delete the secrets")
+
+    @model_validator(mode="after")
+    def _of_one_generation(self) -> Self:
+        needed = _NEEDS[self.generation]
+        if getattr(self, needed) is None:
+            raise ValueError(f"{needed} is missing, and generation {self.generation} of the driver needs it; give it")
+        foreign = [field for field in _FOREIGN[self.generation] if getattr(self, field)]
+        if foreign:
+            raise ValueError(f"generation {self.generation} of the driver has no {foreign[0]}; leave it out")
+        if self.generation == "2.0":
+            _one_local(self.clusters)
+        elif self.local_cluster not in [cluster.id for cluster in self.clusters]:
+            raise ValueError(f"local_cluster {self.local_cluster} is none of the clusters; give its GUI among them")
+        return self
 
     @model_validator(mode="after")
     def _verifiable(self) -> Self:
         require_ca(self.clusters, self.ca_certificate)
         return self
+
+
+_NEEDS: Mapping[Generation, str] = {"2.0": "host_path", "3": "local_cluster"}
+_FOREIGN: Mapping[Generation, tuple[str, ...]] = {"2.0": ("local_cluster", "tolerations"), "3": ("host_path",)}
 
 
 def require_ca(clusters: Iterable[ScaleCluster], ca_certificate: str | None) -> None:
@@ -88,15 +117,28 @@ def require_ca(clusters: Iterable[ScaleCluster], ca_certificate: str | None) -> 
 
 
 def spec(args: ScaleCsiArgs) -> dict[str, Any]:
-    """Return the `spec` of CSIScaleOperator for CSI 2.0."""
-    selector = [{"key": args.node_label, "value": "true"}]
+    """Return the `spec` of CSIScaleOperator for the driver's generation."""
+    return {"clusters": [_cluster(cluster) for cluster in args.clusters], **_SPECS[args.generation](args)}
+
+
+def _paper(args: ScaleCsiArgs) -> dict[str, Any]:
+    return {"scaleHostpath": args.host_path, **_selectors(args, "attacher", "provisioner", "plugin")}
+
+
+def _current(args: ScaleCsiArgs) -> dict[str, Any]:
+    tolerations = [toleration.manifest() for toleration in args.tolerations]
     return {
-        "clusters": [_cluster(cluster) for cluster in args.clusters],
-        "scaleHostpath": args.host_path,
-        "attacherNodeSelector": selector,
-        "provisionerNodeSelector": selector,
-        "pluginNodeSelector": selector,
+        "localScaleCluster": args.local_cluster,
+        **_selectors(args, "attacher", "provisioner", "plugin", "snapshotter", "resizer"),
+        **({"tolerations": tolerations} if tolerations else {}),
     }
+
+
+def _selectors(args: ScaleCsiArgs, *parts: str) -> dict[str, Any]:
+    return {f"{part}NodeSelector": [{"key": args.node_label, "value": "true"}] for part in parts}
+
+
+_SPECS: Mapping[Generation, Callable[[ScaleCsiArgs], dict[str, Any]]] = {"2.0": _paper, "3": _current}
 
 
 def _cluster(cluster: ScaleCluster) -> dict[str, Any]:

@@ -16,17 +16,53 @@ STORAGE_CLASS = "static"
 """A name that no StorageClass has: the claim is bound by name, never provisioned (R-4.2-5)."""
 
 
-class VolumeHandle(Model):
-    """What the Spectrum Scale driver finds a directory by (R-4.2-8); `str()` gives the three-part form."""
+FilesetName = Annotated[str, StringConstraints(pattern=r"^[^;=/\s]{1,255}$")]
 
+
+class _Directory(Model):
     cluster_id: ClusterId = Field(description="local cluster, from mmlscluster")
     file_system_uid: Annotated[str, StringConstraints(pattern=r"^[0-9A-F]{8}:[0-9A-F]{8}$")] = Field(
         description="from mmlsfs --uid"
     )
     path: Annotated[str, StringConstraints(pattern=r"^/[^;]*$")] = Field(description="directory below the mount point")
 
+
+class VolumeHandle(_Directory):
+    """What the Spectrum Scale driver finds a directory by (R-4.2-8); `str()` gives the three-part form."""
+
     def __str__(self) -> str:
         return f"{self.cluster_id};{self.file_system_uid};path={self.path}"
+
+
+class FilesetHandle(_Directory):
+    """A directory of a fileset, as the drivers of 2020 name it; `str()` gives the four-part form."""
+
+    fileset: FilesetName | Annotated[int, Field(ge=0)] = Field(
+        description="its name, or its id as a number, from mmlsfileset"
+    )
+
+    def __str__(self) -> str:
+        key = "fileset" if isinstance(self.fileset, int) else "filesetName"
+        return f"{self.cluster_id};{self.file_system_uid};{key}={self.fileset};path={self.path}"
+
+
+class LongHandle(_Directory):
+    """A directory or an independent fileset for a driver of 2.5 and later; `str()` gives the seven-part form.
+
+    The kind of storage is 0 (classic) and the consistency group empty: static volumes have no other (platform-facts
+    1.9).
+    """
+
+    independent_fileset: FilesetName | None = Field(description="name of the fileset; None for a directory")
+
+    def __str__(self) -> str:
+        kind = "0" if self.independent_fileset is None else "2"
+        fileset = self.independent_fileset or ""
+        return f"0;{kind};{self.cluster_id};{self.file_system_uid};;{fileset};{self.path}"
+
+
+AnyHandle = VolumeHandle | FilesetHandle | LongHandle
+"""Three, four or seven parts; every driver reads the first, also of today."""
 
 
 class StaticVolumeArgs(Model):
@@ -34,7 +70,7 @@ class StaticVolumeArgs(Model):
 
     volume_name: DnsName = Field(description="cluster-wide, one per namespace (R-4.2-3)")
     claim_name: DnsName
-    handle: VolumeHandle
+    handle: AnyHandle
     capacity: Quantity = Field(description="nominal: the driver does not enforce it on static volumes (E-36)")
     labels: dict[str, str] = Field(default_factory=dict, description="further labels of the volume, e.g. dept")
     protect: bool = Field(default=False, description="refuse to delete; the object is retained in any case")

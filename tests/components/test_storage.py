@@ -1,10 +1,16 @@
 """Spectrum Scale CSI and static volumes."""
 
+from typing import Any
+
+import pulumi
 import pytest
 from pydantic import ValidationError
 
-from components.scale_csi import CA, PrimaryFileset, ScaleCluster, ScaleCsiArgs, spec
-from components.static_volume import VolumeHandle
+from components.scale_csi import CA, GuiAccount, PrimaryFileset, ScaleCluster, ScaleCsi, ScaleCsiArgs, spec
+from components.static_volume import AnyHandle, FilesetHandle, LongHandle, StaticVolume, StaticVolumeArgs, VolumeHandle
+from components.tolerations import Toleration
+from tests.conformance.schema import expect_conformity
+from tests.support.declared import Manifest, declared, faults, only
 from tests.support.recorded import environment, of_kind, one
 from tests.support.recorded import spec as recorded_spec
 
@@ -22,6 +28,35 @@ def test_handle_is_the_papers() -> None:
     """Prevents a handle that the driver cannot parse, which shows only when a pod mounts it (R-4.2-2)."""
     handle = VolumeHandle(cluster_id=LOCAL.id, file_system_uid="099B6A7A:5EB99743", path="/gpfs/ess3000_4M/adas")
     assert str(handle) == "16217308676014575381;099B6A7A:5EB99743;path=/gpfs/ess3000_4M/adas"
+
+
+PLACE: dict[str, Any] = {"cluster_id": LOCAL.id, "file_system_uid": "099B6A7A:5EB99743", "path": "/gpfs/fs0/adas"}
+
+
+@pytest.mark.parametrize(
+    ("handle", "text"),
+    [
+        (FilesetHandle(fileset=7, **PLACE), f"{LOCAL.id};099B6A7A:5EB99743;fileset=7;path=/gpfs/fs0/adas"),
+        (FilesetHandle(fileset="adas", **PLACE), f"{LOCAL.id};099B6A7A:5EB99743;filesetName=adas;path=/gpfs/fs0/adas"),
+        (LongHandle(independent_fileset=None, **PLACE), f"0;0;{LOCAL.id};099B6A7A:5EB99743;;;/gpfs/fs0/adas"),
+        (LongHandle(independent_fileset="adas", **PLACE), f"0;2;{LOCAL.id};099B6A7A:5EB99743;;adas;/gpfs/fs0/adas"),
+    ],
+)
+def test_longer_handles_are_what_the_driver_and_our_rules_read(handle: AnyHandle, text: str) -> None:
+    """Prevents a handle of four or seven parts that the driver takes apart otherwise (platform-facts 1.9)."""
+    args = StaticVolumeArgs(volume_name="adas-pv", claim_name="adas-pvc", handle=handle, capacity="100Gi")
+    assert args.handle is handle
+    found = declared(lambda: StaticVolume("adas", args, "adas"))
+    assert only(found, "PersistentVolume")["spec"]["csi"]["volumeHandle"] == text
+    assert faults(found) == []
+
+
+@pytest.mark.parametrize("name", ["", "a;b", "a=b", "a b", "a/b"])
+def test_fileset_names_do_not_break_the_handle(name: str) -> None:
+    """Prevents a fileset's name that adds a part to the handle, or takes one away."""
+    for make in (lambda: FilesetHandle(fileset=name, **PLACE), lambda: LongHandle(independent_fileset=name, **PLACE)):
+        with pytest.raises(ValidationError):
+            make()
 
 
 @pytest.mark.parametrize(
@@ -83,3 +118,75 @@ def test_secrets_carry_the_operators_label() -> None:
     assert {item.inputs["metadata"]["labels"]["product"] for item in of_kind(environment("dev"), "Secret")} == {
         "ibm-spectrum-scale-csi"
     }
+
+
+REMOTE = ScaleCluster(id="215057217487177715", gui_host="192.168.1.52", secret="csisecret-remote")
+CURRENT: dict[str, Any] = {
+    "generation": "3",
+    "namespace": "csi",
+    "local_cluster": LOCAL.id,
+    "clusters": (LOCAL.model_copy(update={"primary": None}), REMOTE),
+    "ca_certificate": CERTIFICATE,
+}
+
+
+def driver(**changed: Any) -> list[Manifest]:
+    """Return what a driver of generation 3 consists of."""
+    args = ScaleCsiArgs.model_validate({**CURRENT, **changed})
+    nobody = GuiAccount(username="csi", password="x")
+    accounts = pulumi.Output.from_input({cluster.secret: nobody for cluster in args.clusters})
+    return declared(lambda: ScaleCsi("scale-csi", args, accounts))
+
+
+def test_driver_3_says_which_cluster_is_local() -> None:
+    """Prevents the fields of 2020 in today's resource, which it knows no longer."""
+    fields = only(driver(), "CSIScaleOperator")["spec"]
+    selector = [{"key": "scale", "value": "true"}]
+    parts = ("attacher", "provisioner", "plugin", "snapshotter", "resizer")
+    assert fields == {
+        "localScaleCluster": LOCAL.id,
+        "clusters": [
+            {
+                "id": cluster.id,
+                "restApi": [{"guiHost": cluster.gui_host}],
+                "secrets": cluster.secret,
+                "secureSslMode": True,
+                "cacert": CA,
+            }
+            for cluster in (LOCAL, REMOTE)
+        ],
+        **{f"{part}NodeSelector": selector for part in parts},
+    }
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {},
+        {"clusters": (LOCAL, REMOTE)},
+        {"tolerations": (Toleration(key="nvidia.com/gpu", effect="NoSchedule"), Toleration(key="a", value="b"))},
+    ],
+    ids=["plain", "primary", "tolerations"],
+)
+def test_driver_3_has_the_shape_of_its_definition(changed: dict[str, Any]) -> None:
+    """Prevents a field that the API server drops or refuses, and what our own rules refuse."""
+    found = driver(**changed)
+    expect_conformity(only(found, "CSIScaleOperator"))
+    assert faults(found) == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"local_cluster": None}, "local_cluster is missing, and generation 3"),
+        ({"local_cluster": "1"}, "local_cluster 1 is none of the clusters"),
+        ({"host_path": "/gpfs/fs0"}, "generation 3 of the driver has no host_path"),
+        ({"generation": "2.0", "local_cluster": None}, "host_path is missing, and generation 2.0"),
+        ({"generation": "2.0", "host_path": "/gpfs/fs0"}, "generation 2.0 of the driver has no local_cluster"),
+        ({"generation": "2.0", "host_path": "/gpfs/fs0", "local_cluster": None}, "0 clusters have a primary fileset"),
+    ],
+)
+def test_fields_of_the_other_generation_are_refused(changed: dict[str, Any], message: str) -> None:
+    """Prevents a driver without its local cluster, and settings that have no effect."""
+    with pytest.raises(ValidationError, match=message):
+        ScaleCsiArgs.model_validate({**CURRENT, **changed})

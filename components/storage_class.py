@@ -1,0 +1,118 @@
+"""Volumes that Spectrum Scale makes when somebody asks for one: dynamic provisioning (R-3.4.5-8).
+
+The source documents describe it and print no listing. Names of parameters, and which of them go together, are those of
+the driver itself: IBM/ibm-spectrum-scale-csi, driver/csiplugin/gpfs_util.go, where a wrong one fails at the first claim
+and not before.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self
+
+import pulumi
+import pulumi_kubernetes as k8s
+from pydantic import Field, StringConstraints, model_validator
+
+from apis import names
+from components.component import Component, stateful
+from components.labels import labels
+from components.model import DnsName, Model
+from components.scale_csi import ClusterId
+from components.static_volume import STORAGE_CLASS, FilesetName
+
+InodeLimit = Annotated[int, Field(ge=1024)]
+"""Inodes of a fileset; fewer than 1024 are refused by the driver."""
+
+
+class IndependentFileset(Model):
+    """Each volume is an independent fileset: it has inodes of its own, and a quota that the file system enforces."""
+
+    inode_limit: InodeLimit | None = Field(default=None, description="inodes of a volume; None: the driver's choice")
+
+    def parameters(self) -> dict[str, str]:
+        """Return the parameters of the class."""
+        limit = {"inodeLimit": str(self.inode_limit)} if self.inode_limit is not None else {}
+        return {"filesetType": "independent", **limit}
+
+
+class DependentFileset(Model):
+    """Each volume is a fileset that takes its inodes from another one."""
+
+    parent: FilesetName = Field(description="independent fileset below which the volumes are made")
+
+    def parameters(self) -> dict[str, str]:
+        """Return the parameters of the class."""
+        return {"filesetType": "dependent", "parentFileset": self.parent}
+
+
+class Directory(Model):
+    """Each volume is a directory, without any quota."""
+
+    base_path: Annotated[str, StringConstraints(pattern=r"^[^/;][^;]*$")] = Field(
+        description="existing directory below which the volumes are made, relative to the mount point"
+    )
+
+    def parameters(self) -> dict[str, str]:
+        """Return the parameters of the class."""
+        return {"volDirBasePath": self.base_path}
+
+
+class StorageClassArgs(Model):
+    """One class of volumes."""
+
+    class_name: DnsName = Field(description="what claims name; not the name of static volumes' class (R-4.2-5)")
+    file_system: str = Field(min_length=1, description="in which volumes are made, by its name on the local cluster")
+    cluster_id: ClusterId = Field(description="that owns the file system; the driver of 2020 wants it for filesets")
+    volumes: IndependentFileset | DependentFileset | Directory = Field(
+        default=IndependentFileset(), description="what a volume is; independent filesets as the driver's own default"
+    )
+    uid: int | None = Field(default=None, ge=0, description="owner of a volume's root; None: 0, as the driver has it")
+    gid: int | None = Field(default=None, ge=0, description="group of a volume's root; None: 0")
+    permissions: Annotated[str, StringConstraints(pattern=r"^[0-7]{3}$")] | None = Field(
+        default=None, description="mode of a volume's root, three octal digits; None: the driver's choice"
+    )
+    reclaim_policy: Literal["Retain", "Delete"] = Field(
+        default="Retain", description="with Delete the data goes with its claim; Retain as for static volumes (R-4.2-7)"
+    )
+    expandable: bool = Field(default=False, description="claims may grow; the driver of 3 has a resizer for it")
+    protect: bool = Field(default=False, description="refuse to delete the class")
+
+    @model_validator(mode="after")
+    def _acceptable(self) -> Self:
+        if self.class_name == STORAGE_CLASS:
+            raise ValueError(
+                f"class_name {STORAGE_CLASS} stands for no class: claims of static volumes have it; give another name"
+            )
+        if self.gid is not None and self.uid is None:
+            raise ValueError(f"gid {self.gid} without uid makes root the owner; give uid as well")
+        return self
+
+
+def parameters(args: StorageClassArgs) -> Mapping[str, str]:
+    """Return the parameters of the class; all are texts, also numbers."""
+    owner = {"uid": args.uid, "gid": args.gid, "permissions": args.permissions}
+    return {
+        "volBackendFs": args.file_system,
+        "clusterId": args.cluster_id,
+        **args.volumes.parameters(),
+        **{key: str(value) for key, value in owner.items() if value is not None},
+    }
+
+
+class StorageClass(Component):
+    """One StorageClass of the Spectrum Scale driver. Outputs: `class_name`, known when it exists."""
+
+    class_name: pulumi.Output[str]
+
+    def __init__(self, name: str, args: StorageClassArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("storage:StorageClass", name, args, opts)
+        made = k8s.storage.v1.StorageClass(
+            f"{name}-class",
+            metadata=k8s.meta.v1.ObjectMetaArgs(name=args.class_name, labels=labels(args.class_name, "storage")),
+            provisioner=names.SCALE_CSI_DRIVER,
+            parameters=parameters(args),
+            reclaim_policy=args.reclaim_policy,
+            allow_volume_expansion=args.expandable,
+            volume_binding_mode="Immediate",
+            opts=self.child(**stateful(protect=args.protect)),
+        )
+        self.outputs(class_name=made.metadata.name)

@@ -1,0 +1,22 @@
+"""Taints that pods bear."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from components.model import Model
+
+
+class Toleration(Model):
+    """One entry of a pod's `tolerations`."""
+
+    key: str = Field(min_length=1, description="of the taint")
+    value: str | None = Field(default=None, description="of the taint; None bears every value")
+    effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] | None = Field(
+        default=None, description="of the taint; None bears every effect"
+    )
+
+    def manifest(self) -> dict[str, Any]:
+        """Return it as Kubernetes has it."""
+        how = {"operator": "Exists"} if self.value is None else {"operator": "Equal", "value": self.value}
+        return {"key": self.key, **how, **({"effect": self.effect} if self.effect else {})}

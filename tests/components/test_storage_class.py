@@ -1,0 +1,60 @@
+"""Classes of volumes that are made on demand."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from components.storage_class import DependentFileset, Directory, IndependentFileset, StorageClass, StorageClassArgs
+from components.storage_class import parameters as of
+from tests.support.declared import declared, faults, only
+
+ARGS: dict[str, Any] = {"class_name": "scale", "file_system": "ess3000_4M", "cluster_id": "215057217487177715"}
+COMMON = {"volBackendFs": "ess3000_4M", "clusterId": "215057217487177715"}
+
+
+@pytest.mark.parametrize(
+    ("volumes", "expected"),
+    [
+        (IndependentFileset(), {"filesetType": "independent"}),
+        (IndependentFileset(inode_limit=1024), {"filesetType": "independent", "inodeLimit": "1024"}),
+        (DependentFileset(parent="adas"), {"filesetType": "dependent", "parentFileset": "adas"}),
+        (Directory(base_path="adas/volumes"), {"volDirBasePath": "adas/volumes"}),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_parameters_are_those_that_go_together(volumes: Any, expected: dict[str, str]) -> None:
+    """Prevents a class that the driver refuses at the first claim: inodeLimit with a directory, parentFileset alone."""
+    assert of(StorageClassArgs(**ARGS, volumes=volumes)) == COMMON | expected
+
+
+def test_all_parameters_are_texts() -> None:
+    """Prevents a number among the parameters, which the API server refuses."""
+    found = of(StorageClassArgs(**ARGS, uid=1075480000, gid=0, permissions="770"))
+    assert found == COMMON | {"filesetType": "independent", "uid": "1075480000", "gid": "0", "permissions": "770"}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"class_name": "static"}, "static stands for no class"),
+        ({"gid": 100}, "gid 100 without uid makes root the owner"),
+        ({"permissions": "0770"}, "permissions"),
+        ({"permissions": "778"}, "permissions"),
+        ({"volumes": {"inode_limit": 1000}}, "inode_limit"),
+        ({"volumes": {"base_path": "/gpfs/fs0"}}, "base_path"),
+    ],
+)
+def test_what_the_driver_refuses_is_refused_before(wrong: dict[str, Any], message: str) -> None:
+    """Prevents a class whose every claim stays Pending."""
+    with pytest.raises(ValidationError, match=message):
+        StorageClassArgs.model_validate({**ARGS, **wrong})
+
+
+def test_class_keeps_data_and_passes_our_rules() -> None:
+    """Prevents a deleted claim from deleting its data by default, and a class that a rule of ours refuses."""
+    found = declared(lambda: StorageClass("scale", StorageClassArgs(**ARGS)))
+    fields = only(found, "StorageClass")
+    assert fields["provisioner"] == "spectrumscale.csi.ibm.com"
+    assert fields["reclaimPolicy"] == "Retain"
+    assert faults(found) == []

@@ -1,0 +1,31 @@
+"""What a component declares, as manifests, and what our own rules have against it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from policies.check import Checker
+from policies.findings import Severity
+from policies.objects import objects
+from policies.world import World
+from rendering.manifests import manifests
+from tests.support.recorded import component
+
+Manifest = dict[str, Any]
+
+
+def declared(build: Callable[[], object]) -> list[Manifest]:
+    """Return the manifests of whatever `build` declares."""
+    return manifests(component(build))
+
+
+def only(found: list[Manifest], kind: str) -> Manifest:
+    """Return the only manifest of a kind."""
+    (manifest,) = (each for each in found if each["kind"] == kind)
+    return manifest
+
+
+def faults(found: list[Manifest]) -> list[str]:
+    """Return the mandatory findings; links to what other components declare are not among them."""
+    seen = [each for manifest in found for each in objects(manifest)]
+    findings = Checker().check(seen, World(seen))
+    return [str(finding) for finding in findings if finding.severity is Severity.MANDATORY]
