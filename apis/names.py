@@ -5,6 +5,7 @@ GPU_SLICE_PREFIXES = ("nvidia.com/gpu.", "nvidia.com/mig-")
 """Shared GPUs and slices of one, as NVIDIA's device plugin names them."""
 RDMA_PREFIX = "rdma/"
 IPC_LOCK = "IPC_LOCK"
+NET_BIND_SERVICE = "NET_BIND_SERVICE"
 
 SCC_UID_RANGE = "openshift.io/sa.scc.uid-range"
 SCC_SUPPLEMENTAL_GROUPS = "openshift.io/sa.scc.supplemental-groups"
@@ -30,3 +31,10 @@ Source: openshift/kubernetes, openshift-kube-apiserver/admission/namespacecondit
 """
 RUN_LEVEL = "openshift.io/run-level"
 RUN_LEVELS_WITHOUT_SCC = ("0", "1")
+
+POD_SECURITY = "pod-security.kubernetes.io/"
+"""Prefix of the labels with which a namespace says what of the pod security standards holds: enforce, audit, warn."""
+POD_SECURITY_SYNC = "security.openshift.io/scc.podSecurityLabelSync"
+"""Label with which a namespace forbids OpenShift to set those labels by the SCCs of its accounts."""
+NAMESPACE_NAME = "kubernetes.io/metadata.name"
+"""Label that the API server gives every namespace: its name."""

@@ -1,6 +1,7 @@
 """The security context constraints that let ordinary users' pods lock memory (R-3.4.3-2)."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import pulumi
 import pulumi_kubernetes as k8s
@@ -12,16 +13,21 @@ from components.custom_resources import CustomObject
 from components.labels import labels
 from components.model import DnsName, Model
 
+Base = Literal["restricted", "restricted-v2"]
+"""What everybody's pods get: `restricted` as of OpenShift 4.4, `restricted-v2` from 4.11 on."""
+
 
 class MpiSccArgs(Model):
     """Which SCC to make."""
+
+    base: Base = Field(default="restricted", description="what it gives besides IPC_LOCK, from the release (R-3.4.3-1)")
 
     scc_name: DnsName = Field(default="scc-for-mpi", description="R-3.4.3-2")
     protect: bool = Field(default=False, description="refuse to delete it")
 
 
-def constraints() -> dict[str, Any]:
-    """Return the SCC's fields: the `restricted` of OpenShift 4.4, plus IPC_LOCK for pods that ask for it.
+def constraints(base: Base) -> dict[str, Any]:
+    """Return the SCC's fields: those of `base`, plus IPC_LOCK for pods that ask for it.
 
     IPC_LOCK is allowed, not added to every pod. No group may use it, the paper's `system:authenticated` would make the
     per-namespace binding decoration (E-13); use is granted by RBAC alone. Every key that the real CRD requires is
@@ -30,11 +36,8 @@ def constraints() -> dict[str, Any]:
     host = ("allowHostDirVolumePlugin", "allowHostIPC", "allowHostNetwork", "allowHostPID", "allowHostPorts")
     return {
         **dict.fromkeys(host, False),
-        "allowPrivilegeEscalation": True,
         "allowPrivilegedContainer": False,
-        "allowedCapabilities": [names.IPC_LOCK],
         "defaultAddCapabilities": [],
-        "requiredDropCapabilities": ["KILL", "MKNOD", "SETUID", "SETGID"],
         "fsGroup": {"type": "MustRunAs"},
         "runAsUser": {"type": "MustRunAsRange"},
         "seLinuxContext": {"type": "MustRunAs"},
@@ -43,8 +46,28 @@ def constraints() -> dict[str, Any]:
         "users": [],
         "priority": 0,
         "readOnlyRootFilesystem": False,
-        "volumes": ["configMap", "downwardAPI", "emptyDir", "persistentVolumeClaim", "projected", "secret"],
+        **_BASES[base],
     }
+
+
+_VOLUMES = ("configMap", "downwardAPI", "emptyDir", "persistentVolumeClaim", "projected", "secret")
+
+_BASES: Mapping[Base, Mapping[str, Any]] = {
+    "restricted": {
+        "allowPrivilegeEscalation": True,
+        "allowedCapabilities": [names.IPC_LOCK],
+        "requiredDropCapabilities": ["KILL", "MKNOD", "SETUID", "SETGID"],
+        "volumes": list(_VOLUMES),
+    },
+    "restricted-v2": {
+        "allowPrivilegeEscalation": False,
+        "allowedCapabilities": [names.IPC_LOCK, names.NET_BIND_SERVICE],
+        "requiredDropCapabilities": ["ALL"],
+        "seccompProfiles": ["runtime/default"],
+        "volumes": sorted((*_VOLUMES, "csi", "ephemeral", "image")),
+    },
+}
+"""In what the two differ; current OpenShift lets both have the newer kinds of volumes, 4.4 did not know them."""
 
 
 class MpiScc(Component):
@@ -60,9 +83,9 @@ class MpiScc(Component):
             k8s.meta.v1.ObjectMetaArgs(
                 name=args.scc_name,
                 labels=labels(args.scc_name, "security"),
-                annotations={"kubernetes.io/description": "restricted, and IPC_LOCK for containers that add it"},
+                annotations={"kubernetes.io/description": f"{args.base}, and IPC_LOCK for containers that add it"},
             ),
-            constraints(),
+            constraints(args.base),
             self.child(**stateful(protect=args.protect)),
         )
         self.outputs(scc_name=scc.id.apply(lambda _: args.scc_name))

@@ -4,8 +4,14 @@ import json
 
 import pytest
 
-from components.mpi_scc import constraints
+from components.mpi_scc import Base, MpiScc, MpiSccArgs, constraints
+from policies.scc import default_sccs
+from policies.views.constraints import differing
+from tests.conformance.schema import expect_conformity
+from tests.support.declared import declared, faults, only
 from tests.support.recorded import SHARED, environment, one
+
+BASES: tuple[Base, ...] = ("restricted", "restricted-v2")
 
 
 def test_recorded_scc_allows_ipc_lock_without_adding_it() -> None:
@@ -16,10 +22,30 @@ def test_recorded_scc_allows_ipc_lock_without_adding_it() -> None:
     assert scc["allowPrivilegedContainer"] is False
 
 
-def test_no_group_and_no_user_may_use_it_directly() -> None:
+@pytest.mark.parametrize("base", BASES)
+def test_no_group_and_no_user_may_use_it_directly(base: Base) -> None:
     """Prevents the paper's fault: system:authenticated makes the per-namespace binding decoration (E-13)."""
-    assert constraints()["groups"] == []
-    assert constraints()["users"] == []
+    assert constraints(base)["groups"] == []
+    assert constraints(base)["users"] == []
+
+
+def test_today_it_is_restricted_v2_and_ipc_lock() -> None:
+    """Prevents a wider SCC than the one that today's OpenShift gives everybody, and pods that it admits unconfined."""
+    (theirs,) = (scc for scc in default_sccs("current") if scc["metadata"]["name"] == "restricted-v2")
+    ours = constraints("restricted-v2")
+    assert differing(ours, theirs) == ("allowedCapabilities",)
+    assert set(ours["allowedCapabilities"]) == {*theirs["allowedCapabilities"], "IPC_LOCK"}
+    assert ours["requiredDropCapabilities"] == ["ALL"]
+    assert ours["seccompProfiles"] == ["runtime/default"]
+    assert ours["allowPrivilegeEscalation"] is False
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_it_has_the_shape_of_its_definition_and_passes_our_rules(base: Base) -> None:
+    """Prevents a field that the API server drops, and an SCC that the rules scc-* refuse."""
+    found = declared(lambda: MpiScc("mpi-scc", MpiSccArgs(base=base)))
+    expect_conformity(only(found, "SecurityContextConstraints"))
+    assert faults(found) == []
 
 
 def test_required_keys_survive_pulumi() -> None:
@@ -49,7 +75,7 @@ def test_differs_from_restricted_by_ipc_lock_alone() -> None:
     if not file.exists():
         pytest.skip("the default SCCs are not beside the checkout (../shared/sccs)")
     restricted = _restricted(json.loads(file.read_text()))
-    ours = constraints()
+    ours = constraints("restricted")
     differing = {key for key in ours if (ours[key] or None) != (restricted.get(key) or None)}
     assert differing == {"allowedCapabilities", "groups"}, differing
 
