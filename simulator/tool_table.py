@@ -13,6 +13,7 @@ PULUMI = "3.250.0"
 ETCD = "3.6.6"
 KWOK = "0.7.0"
 MPI_OPERATOR = "0.2.3"
+MPI_OPERATOR_V2BETA1 = "0.8.0"
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,11 @@ def _kubernetes(name: str) -> Binary:
     return Binary(name, f"k8s.io/kubernetes/cmd/{name}", ("--version",), re.compile(r"^Kubernetes v1\.34\.\d+$", re.M))
 
 
+def _mpi_operator(name: str, version: str) -> Binary:
+    # Only our own main prints just this; upstream's command has other flags and a fixed port.
+    return Binary(name, ".", ("--version",), re.compile(rf"\Av{re.escape(version)}\s*\Z"))
+
+
 MODULES = (
     Module(
         "pulumi",
@@ -125,8 +131,12 @@ MODULES = (
     Module(
         "mpi-operator",
         MPI_OPERATOR,
-        # Only our own main prints just this; upstream's command has other flags and a fixed port.
-        (Binary("mpi-operator", ".", ("--version",), re.compile(rf"\Av{re.escape(MPI_OPERATOR)}\s*\Z")),),
+        (_mpi_operator("mpi-operator", MPI_OPERATOR),),
+    ),
+    Module(
+        "mpi-operator-v2beta1",
+        MPI_OPERATOR_V2BETA1,
+        (_mpi_operator("mpi-operator-v2beta1", MPI_OPERATOR_V2BETA1),),
     ),
 )
 

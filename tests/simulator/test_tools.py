@@ -100,6 +100,8 @@ def left_over(machine: Path) -> list[str]:
         ("kwok", "kwok version v0.8.0 go1.26.8 (linux/amd64)\n", False),
         ("mpi-operator", "v0.2.3\n", True),
         ("mpi-operator", "MPI Operator Version: v0.2.3\n", False),
+        ("mpi-operator-v2beta1", "v0.8.0\n", True),
+        ("mpi-operator-v2beta1", "v0.2.3\n", False),
     ],
 )
 def test_versions_that_will_do(name: str, printed: str, fits: bool) -> None:
@@ -134,6 +136,7 @@ def test_modules_pin_what_the_table_says() -> None:
         "kubernetes": "k8s.io/kubernetes v{}",
         "kwok": "sigs.k8s.io/kwok v{}",
         "mpi-operator": "github.com/kubeflow/mpi-operator v{}",
+        "mpi-operator-v2beta1": "github.com/kubeflow/mpi-operator v{}",
     }
     assert {module.name for module in MODULES} == set(pinned)
     for module in MODULES:
