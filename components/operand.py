@@ -1,0 +1,18 @@
+"""Images as NVIDIA's operators take them: in three parts."""
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from components.model import Model
+
+OperandVersion = Annotated[str, StringConstraints(pattern=r"^([\w][\w.+-]{0,127}|sha256:[0-9a-f]{64})$")]
+"""A tag, or a digest: the operators join it with `:` or `@` by itself."""
+
+
+class Operand(Model):
+    """One image. An operator joins the parts as they are, so that a version alone would name no image."""
+
+    repository: str = Field(pattern=r"^[a-z0-9][a-z0-9._/-]*(:[0-9]+[a-z0-9._/-]*)?$", description="registry and path")
+    image: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$", description="last part of the name")
+    version: OperandVersion

@@ -1,0 +1,98 @@
+"""The GPU Operator's ClusterPolicy."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from components.gpu_operator import GpuOperator, GpuOperatorArgs, spec
+from hardware.gpus import A100_SXM4_40GB, V100_SXM2_32GB, Gpu
+from hardware.profiles import PROFILES
+from tests.conformance.schema import expect_conformity
+from tests.support.declared import declared, faults, only
+
+PEERMEM = {"mechanism": "nvidia-peermem"}
+DMA_BUF = {"mechanism": "dma-buf"}
+
+
+def arguments(gpu: Gpu, version: str | None, **changes: Any) -> GpuOperatorArgs:
+    """Return the arguments for a GPU and a version of the driver, None for a driver of the nodes' own."""
+    driver = {"version": version} if version else None
+    return GpuOperatorArgs.model_validate({"gpu": gpu, "driver": driver} | changes)
+
+
+VARIANTS = (
+    arguments(V100_SXM2_32GB, "580.95.05", gpudirect=PEERMEM),
+    arguments(V100_SXM2_32GB, "580.95.05", gpudirect=PEERMEM | {"host_ofed": True}, gdrcopy=True, monitoring=False),
+    arguments(A100_SXM4_40GB, "595.91.07", gpudirect=DMA_BUF, mig="mixed", tolerations=()),
+    arguments(A100_SXM4_40GB, None),
+)
+
+
+@pytest.mark.parametrize("args", VARIANTS, ids=("v100", "v100-host-ofed", "a100", "host-driver"))
+def test_policy_has_the_shape_of_its_definition_and_passes_our_rules(args: GpuOperatorArgs) -> None:
+    """Prevents a misspelt field, which the operator would never see, and a policy that our own rules refuse."""
+    found = declared(lambda: GpuOperator("gpu", args))
+    assert faults(found) == []
+    expect_conformity(only(found, "ClusterPolicy"))
+
+
+def test_volta_gets_its_last_branch_and_the_proprietary_module() -> None:
+    """Prevents nodes whose V100s the driver ignores, or whose kernel module does not load (platform-facts 1.1)."""
+    driver = spec(arguments(V100_SXM2_32GB, "580.95.05", gpudirect=PEERMEM))["driver"]
+    assert driver["kernelModuleType"] == "proprietary"
+    assert driver["rdma"] == {"enabled": True, "useHostMofed": False}
+    with pytest.raises(ValidationError, match=r"version 595\.91\.07 does not know .*; give one of branch 580"):
+        arguments(V100_SXM2_32GB, "595.91.07")
+
+
+def test_dma_buf_takes_the_open_module_and_no_peermem() -> None:
+    """Prevents GPUDirect that is asked for and not there: dma-buf is a matter of the open module alone."""
+    driver = spec(arguments(A100_SXM4_40GB, "595.91.07", gpudirect=DMA_BUF))["driver"]
+    assert driver["kernelModuleType"] == "open"
+    assert driver["rdma"] == {"enabled": False, "useHostMofed": False}
+    assert spec(arguments(A100_SXM4_40GB, "595.91.07"))["driver"]["kernelModuleType"] == "auto"
+
+
+def test_the_driver_is_a_whole_image() -> None:
+    """Prevents a version without repository and image, which the operator joins to `/:580.95.05`."""
+    driver = spec(arguments(A100_SXM4_40GB, "580.95.05"))["driver"]
+    assert (driver["repository"], driver["image"], driver["version"]) == ("nvcr.io/nvidia", "driver", "580.95.05")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"gpudirect": DMA_BUF}, "has no dma-buf; give mechanism nvidia-peermem"),
+        ({"mig": "single"}, "cannot be divided; give none, not single"),
+        ({"driver": {"version": "latest"}}, "driver.version"),
+        ({"driver": {"version": "580"}}, "driver.version"),
+    ],
+)
+def test_what_a_v100_cannot_do_is_refused(changes: dict[str, Any], message: str) -> None:
+    """Prevents a policy that turns ready on no node, or that shows no fault and does nothing."""
+    with pytest.raises(ValidationError, match=message):
+        arguments(V100_SXM2_32GB, "580.95.05", **changes)
+
+
+@pytest.mark.parametrize("profile", PROFILES.values(), ids=lambda profile: str(profile.name))
+def test_every_machine_can_have_gpudirect(profile: Any) -> None:
+    """Prevents a profile for which no policy can be written."""
+    args = arguments(profile.gpu, "580.95.05", gpudirect={"mechanism": profile.architecture.peer_memory})
+    assert spec(args)["driver"]["enabled"]
+
+
+def test_nodes_kept_for_gpus_bear_the_operator() -> None:
+    """Prevents a taint on GPU nodes from keeping the driver away, and two nodes from losing their driver at once."""
+    everywhere = spec(VARIANTS[0])["daemonsets"]
+    assert everywhere["tolerations"] == [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
+    assert everywhere["rollingUpdate"] == {"maxUnavailable": "1"}
+
+
+def test_policy_is_awaited() -> None:
+    """Prevents jobs from starting while the driver is still being built."""
+    policy = only(declared(lambda: GpuOperator("gpu", VARIANTS[0])), "ClusterPolicy")
+    assert policy["metadata"]["annotations"] == {
+        "pulumi.com/waitFor": "jsonpath={.status.state}=ready",
+        "pulumi.com/timeoutSeconds": "3600",
+    }
