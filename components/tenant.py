@@ -1,15 +1,15 @@
 """A namespace whose users may run RDMA jobs: account, role, binding and quota (R-3.4.3-3 to -7)."""
 
-from typing import Annotated
+from typing import Annotated, Literal, Self
 
 import pulumi
 import pulumi_kubernetes as k8s
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
 from apis import kinds, names
 from components.component import Component, stateful
 from components.labels import labels
-from components.model import DnsLabel, DnsName, Model
+from components.model import DnsLabel, DnsName, Model, Quantity
 
 ACCOUNT = "mpi"
 """Name of the service account, the role and the binding in every tenant (R-3.4.3-3)."""
@@ -34,6 +34,17 @@ class IdRange(Model):
         return f"{self.start}/{self.size}"
 
 
+PodSecurity = Literal["privileged", "restricted"]
+"""Level of the pod security standards; `baseline` is missing, for it is no use here: it forbids IPC_LOCK, too."""
+
+
+class ContainerResources(Model):
+    """What a container has that does not say it: the launcher's and the operators' helpers."""
+
+    cpu: Quantity = Field(description="request and limit, CPUs")
+    memory: Quantity = Field(description="request and limit, bytes")
+
+
 class TenantArgs(Model):
     """One tenant."""
 
@@ -42,11 +53,39 @@ class TenantArgs(Model):
     mcs: McsLabel = Field(description="SELinux level of the tenant's pods, unique per tenant")
     gpu_quota: int = Field(ge=0, description="GPUs that the tenant's pods may hold at once")
     scc_name: DnsName = Field(description="SCC that the account may use")
+    pod_security: PodSecurity | None = Field(
+        default=None,
+        description="level that the API server enforces; IPC_LOCK needs privileged, jobs without it run at restricted; "
+        "warnings and audit are always of restricted. None: no labels, as before 4.11 (platform-facts 4.1)",
+    )
+    container_resources: ContainerResources | None = Field(
+        default=None,
+        description="of containers that say nothing, for each of the two resources; None: no LimitRange",
+    )
+    isolated: bool = Field(
+        default=False,
+        description="refuse connections from other namespaces. It holds on the pod network alone: RDMA and secondary "
+        "networks are separated by partitions or VLANs of the fabric",
+    )
+    reachable_from: tuple[DnsLabel, ...] = Field(
+        default=(),
+        description="namespaces that may connect nevertheless, e.g. of monitoring; only if isolated. They are found by "
+        "a label that namespaces have from Kubernetes 1.21 on",
+    )
     protect: bool = Field(default=False, description="refuse to delete the namespace")
+
+    @model_validator(mode="after")
+    def _reached_if_isolated(self) -> Self:
+        if self.reachable_from and not self.isolated:
+            raise ValueError(
+                f"reachable_from {self.reachable_from[0]} has no effect in a namespace that is not isolated; "
+                "set isolated, or leave it out"
+            )
+        return self
 
 
 class Tenant(Component):
-    """Namespace, ServiceAccount, Role, RoleBinding and ResourceQuota.
+    """Namespace, ServiceAccount, Role, RoleBinding and ResourceQuota; where wanted, LimitRange and NetworkPolicy.
 
     Outputs: `namespace`, `account`; `ready`, namespace/account, known when the account may use the SCC.
     """
@@ -62,7 +101,7 @@ class Tenant(Component):
             f"{name}-namespace",
             metadata=k8s.meta.v1.ObjectMetaArgs(
                 name=args.namespace,
-                labels=ours,
+                labels={**ours, **_pod_security(args.pod_security)},
                 annotations={
                     names.SCC_UID_RANGE: str(args.uid_range),
                     names.SCC_SUPPLEMENTAL_GROUPS: str(args.uid_range),
@@ -105,9 +144,51 @@ class Tenant(Component):
             spec=k8s.core.v1.ResourceQuotaSpecArgs(hard={f"requests.{names.GPU_RESOURCE}": str(args.gpu_quota)}),
             opts=self.child(),
         )
-        granted = pulumi.Output.all(binding.id, quota.id)
+        wanted: list[pulumi.CustomResource] = []
+        if args.container_resources is not None:
+            limits = _limits(args.container_resources)
+            wanted.append(
+                k8s.core.v1.LimitRange(f"{name}-limits", metadata=meta("containers"), spec=limits, opts=self.child())
+            )
+        if args.isolated:
+            isolation = _isolation(args.reachable_from)
+            wanted.append(
+                k8s.networking.v1.NetworkPolicy(
+                    f"{name}-isolation", metadata=meta("tenant-only"), spec=isolation, opts=self.child()
+                )
+            )
+        granted = pulumi.Output.all(binding.id, quota.id, *(item.id for item in wanted))
         self.outputs(
             namespace=inside,
             account=account.metadata.name,
             ready=granted.apply(lambda _: f"{args.namespace}/{ACCOUNT}"),
         )
+
+
+def _pod_security(enforced: PodSecurity | None) -> dict[str, str]:
+    """Return the labels; OpenShift would otherwise set the enforced level by itself, from the account's SCCs."""
+    if enforced is None:
+        return {}
+    levels = {"enforce": enforced, "audit": "restricted", "warn": "restricted"}
+    return {names.POD_SECURITY_SYNC: "false", **{names.POD_SECURITY + mode: level for mode, level in levels.items()}}
+
+
+def _limits(resources: ContainerResources) -> k8s.core.v1.LimitRangeSpecArgs:
+    amounts = resources.model_dump()
+    item = k8s.core.v1.LimitRangeItemArgs(type="Container", default=amounts, default_request=amounts)
+    return k8s.core.v1.LimitRangeSpecArgs(limits=[item])
+
+
+def _isolation(reachable_from: tuple[str, ...]) -> k8s.networking.v1.NetworkPolicySpecArgs:
+    """Return a policy for all pods: connections come from the same namespace (MPI, NCCL) and the named ones."""
+    api, meta = k8s.networking.v1, k8s.meta.v1
+    within = api.NetworkPolicyPeerArgs(pod_selector=meta.LabelSelectorArgs())
+    others = [
+        api.NetworkPolicyPeerArgs(namespace_selector=meta.LabelSelectorArgs(match_labels={names.NAMESPACE_NAME: other}))
+        for other in reachable_from
+    ]
+    return api.NetworkPolicySpecArgs(
+        pod_selector=meta.LabelSelectorArgs(),
+        policy_types=["Ingress"],
+        ingress=[api.NetworkPolicyIngressRuleArgs(from_=[within, *others])],
+    )

@@ -1,0 +1,51 @@
+"""Which jobs start first when GPUs are short, and whether they may end others for it."""
+
+from typing import Annotated, Literal
+
+import pulumi
+import pulumi_kubernetes as k8s
+from pydantic import AfterValidator, Field
+
+from components.component import Component
+from components.labels import labels
+from components.model import DnsName, Model
+
+
+def _not_the_systems(name: str) -> str:
+    if name.startswith("system-"):
+        raise ValueError(f"{name} begins with system-, as only Kubernetes' own priority classes may; give another name")
+    return name
+
+
+ClassName = Annotated[DnsName, AfterValidator(_not_the_systems)]
+"""Name of a priority class."""
+
+
+class PriorityClassArgs(Model):
+    """One class."""
+
+    class_name: ClassName = Field(description="what pods name in priorityClassName; for the whole cluster")
+    value: int = Field(ge=-1_000_000_000, le=1_000_000_000, description="the higher, the earlier; 0 has no class")
+    preemption: Literal["Never", "PreemptLowerPriority"] = Field(
+        default="Never", description="Never goes ahead in the queue and ends nobody; a killed worker ends its whole job"
+    )
+    purpose: str = Field(min_length=1, description="who should use it, for those who list the classes")
+
+
+class PriorityClass(Component):
+    """One PriorityClass, never the default of pods that name none. Outputs: `class_name`, known when it exists."""
+
+    class_name: pulumi.Output[str]
+
+    def __init__(self, name: str, args: PriorityClassArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("tenants:PriorityClass", name, args, opts)
+        made = k8s.scheduling.v1.PriorityClass(
+            f"{name}-class",
+            metadata=k8s.meta.v1.ObjectMetaArgs(name=args.class_name, labels=labels(args.class_name, "tenant")),
+            value=args.value,
+            preemption_policy=args.preemption,
+            global_default=False,
+            description=args.purpose,
+            opts=self.child(),
+        )
+        self.outputs(class_name=made.metadata.name)

@@ -1,0 +1,32 @@
+"""Credentials for registries."""
+
+import json
+
+import pulumi
+
+from components.pull_secret import KEY, PullSecret, PullSecretArgs, RegistryAccount, docker_config
+from rendering.recorder import REDACTED
+from tests.support.recorded import component, one
+
+ACCOUNTS = {"registry.example.com": RegistryAccount(username="robot", password="p:w")}
+
+
+def test_config_is_what_runtimes_read() -> None:
+    """Prevents ImagePullBackOff for a file that no runtime understands."""
+    assert json.loads(docker_config(ACCOUNTS)) == {
+        "auths": {"registry.example.com": {"username": "robot", "password": "p:w", "auth": "cm9ib3Q6cDp3"}}
+    }
+
+
+def test_credentials_stay_secret() -> None:
+    """Prevents a password in the state, in a preview or in the component's own inputs."""
+
+    def build() -> None:
+        args = PullSecretArgs(namespace="adas", secret_name="pull")
+        PullSecret("pull", args, pulumi.Output.secret(dict(ACCOUNTS)))
+
+    recorded = component(build)
+    made = one(recorded, "Secret", "pull").inputs
+    assert made["type"] == "kubernetes.io/dockerconfigjson"
+    assert made["stringData"] in (REDACTED, {KEY: REDACTED})
+    assert "p:w" not in repr([item.inputs for item in recorded])
