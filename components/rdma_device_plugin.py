@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from typing import Annotated, Self
 
 import pulumi
@@ -22,10 +23,15 @@ ResourceName = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z0-9_]+$")]
 """What the plugin itself accepts; its webhook's rule is wider (E-12)."""
 
 
-class RdmaDevice(Model):
-    """One resource, backed by the named interfaces."""
+class NamedDevice(Model):
+    """One resource of a device plugin."""
 
     resource_name: ResourceName = Field(description="becomes rdma/<resource_name>")
+
+
+class RdmaDevice(NamedDevice):
+    """One resource, backed by the named interfaces."""
+
     hca_max: int = Field(default=100, ge=1, description="how many pods of one node may share it (R-3.4.2-3)")
     devices: tuple[str, ...] = Field(min_length=1, description="network interfaces, e.g. ib0")
 
@@ -43,11 +49,16 @@ class RdmaDevicePluginArgs(Model):
 
     @model_validator(mode="after")
     def _unique(self) -> Self:
-        seen = [device.resource_name for device in self.devices]
-        repeated = sorted({name for name in seen if seen.count(name) > 1})
-        if repeated:
-            raise ValueError(f"devices: resource_name {', '.join(repeated)} is given twice; give each device its own")
+        require_distinct(self.devices)
         return self
+
+
+def require_distinct(devices: Sequence[NamedDevice]) -> None:
+    """Raise ValueError where two devices have one name: a plugin ends at its start then."""
+    seen = [device.resource_name for device in devices]
+    repeated = sorted({name for name in seen if seen.count(name) > 1})
+    if repeated:
+        raise ValueError(f"devices: resource_name {', '.join(repeated)} is given twice; give each device its own")
 
 
 def config_json(devices: tuple[RdmaDevice, ...]) -> str:

@@ -1,0 +1,63 @@
+"""Second networks of pods."""
+
+import json
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from components.port_network import PortNetwork, PortNetworkArgs
+from tests.conformance.schema import expect_conformity
+from tests.support.declared import Manifest, declared, faults
+
+MACVLAN = {"kind": "macvlan", "master": "ens1f0np0"}
+HOST_DEVICE = {"kind": "host-device", "resource_name": "port0"}
+ADDRESSES = {"range": "192.168.10.0/24", "exclude": ("192.168.10.0/28",)}
+
+
+def network(**changes: Any) -> Manifest:
+    """Return the manifest of a network."""
+    usual: dict[str, Any] = {"network": "rail-0", "namespace": "adas", "attachment": MACVLAN, "addresses": ADDRESSES}
+    args = PortNetworkArgs.model_validate(usual | changes)
+    (found,) = declared(lambda: PortNetwork("rail-0", args))
+    assert faults([found]) == []
+    return found
+
+
+@pytest.mark.parametrize(
+    ("attachment", "kind", "fields"),
+    [
+        (MACVLAN, "MacvlanNetwork", {"master": "ens1f0np0", "mode": "bridge", "mtu": 0}),
+        (MACVLAN | {"mtu": 9000}, "MacvlanNetwork", {"master": "ens1f0np0", "mode": "bridge", "mtu": 9000}),
+        (HOST_DEVICE, "HostDeviceNetwork", {"resourceName": "port0"}),
+    ],
+)
+def test_networks_have_the_shape_of_their_definitions(attachment: Any, kind: str, fields: dict[str, Any]) -> None:
+    """Prevents fields of one kind in the other, and a network in the operator's namespace instead of the tenant's."""
+    found = network(attachment=attachment)
+    addresses = found["spec"].pop("ipam")
+    assert found["kind"] == kind
+    assert found["spec"] == {"networkNamespace": "adas", **fields}
+    assert "namespace" not in found["metadata"]
+    assert json.loads(addresses) == {"type": "whereabouts", "range": "192.168.10.0/24", "exclude": ["192.168.10.0/28"]}
+    expect_conformity(found | {"spec": found["spec"] | {"ipam": addresses}})
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"attachment": HOST_DEVICE | {"mtu": 9000}}, "mtu"),
+        ({"attachment": {"kind": "host-device", "resource_name": "nvidia.com/port0"}}, "resource_name"),
+        ({"addresses": ADDRESSES | {"exclude": ("10.0.0.0/28",)}}, r"10\.0\.0\.0/28 is not part of 192\.168\.10\.0/24"),
+        ({"addresses": {"range": "192.168.10.1/24"}}, "not a valid IPv4 network"),
+    ],
+)
+def test_wrong_networks_are_refused(changes: dict[str, Any], message: str) -> None:
+    """Prevents pods that hang in ContainerCreating for want of an address or a port."""
+    with pytest.raises(ValidationError, match=message):
+        network(**changes)
+
+
+def test_network_is_awaited() -> None:
+    """Prevents pods that name a definition which is not there yet."""
+    assert network()["metadata"]["annotations"]["pulumi.com/waitFor"] == "jsonpath={.status.state}=ready"
