@@ -6,18 +6,16 @@ import pulumi
 import pulumi_kubernetes as k8s
 from pydantic import Field, model_validator
 
-from apis import kinds, names
+from apis import kinds
 from components import waits
 from components.component import Component
 from components.custom_resources import CustomObject
 from components.labels import labels
 from components.model import DnsName, Model, Seconds
 from components.operand import Operand
-from components.tolerations import Toleration
+from components.tolerations import GPU_TAINT, Toleration
 from hardware.gpus import ARCHITECTURES, Architecture, Gpu
 
-GPU_TAINT = Toleration(key=names.GPU_RESOURCE, effect="NoSchedule")
-"""The taint of nodes kept for GPU jobs, as the operator's sample has it."""
 PRIORITY_CLASS = "system-node-critical"
 
 KernelModule = Literal["auto", "open", "proprietary"]

@@ -15,7 +15,7 @@ from components.labels import labels
 from components.model import Model, Seconds
 from components.operand import Operand
 from components.rdma_device_plugin import NamedDevice, RdmaDevice, ResourceName, require_distinct
-from components.tolerations import Toleration
+from components.tolerations import GPU_TAINT, Toleration
 
 POLICY = "nic-cluster-policy"
 """The operator acts on the policy of this name only."""
@@ -84,7 +84,7 @@ class NetworkOperatorArgs(Model):
     )
     host_devices: HostDevicePlugin | None = Field(default=None, description="None: no port is handed out whole")
     tolerations: tuple[Toleration, ...] = Field(
-        default=(Toleration(key=names.GPU_RESOURCE, effect="NoSchedule"),),
+        default=(GPU_TAINT,),
         description="of all the operator's DaemonSets: nodes kept for GPU jobs have the adapters",
     )
     node_selector: dict[str, str] = Field(

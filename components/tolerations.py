@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from apis import names
 from components.model import Model
 
 
@@ -20,3 +21,7 @@ class Toleration(Model):
         """Return it as Kubernetes has it."""
         how = {"operator": "Exists"} if self.value is None else {"operator": "Equal", "value": self.value}
         return {"key": self.key, **how, **({"effect": self.effect} if self.effect else {})}
+
+
+GPU_TAINT = Toleration(key=names.GPU_RESOURCE, effect="NoSchedule")
+"""Bears the taint of nodes kept for GPU jobs, as NVIDIA's operators bear it by themselves (platform-facts 1.2)."""
