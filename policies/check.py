@@ -82,7 +82,7 @@ def _finding(rule: AnyRule, severity: Severity, subject: Obj, remark: Remark, do
         severity=severity,
         object=str(subject),
         message=f"{_PREFIXES[doubt]}{remark.message}",
-        remedy=rule.remedy,
+        remedy=remark.remedy or rule.remedy,
         path=remark.path,
         container=remark.container,
         doubt=doubt,

@@ -35,7 +35,16 @@ _LONG_ENOUGH = 300  # characters of a manifest; about a container with what is s
 _FAMILIES: Mapping[str, tuple[str, ...]] = {
     "RDMA and GPUs": ("rdma-", "gpu-", "memlock-", "machine-config-"),
     "SCC and RBAC": ("scc-", "role-", "rbac-", "binding-"),
-    "Pod security": ("not-privileged", "no-host-", "no-privilege-", "drop-", "baseline-", "run-as-", "selinux-"),
+    "Pod security": (
+        "not-privileged",
+        "no-host-",
+        "no-privilege-",
+        "escalation-",
+        "drop-",
+        "baseline-",
+        "run-as-",
+        "selinux-",
+    ),
     "MPI jobs": ("mpi-", "nccl-", "shared-memory", "results-on-volume", "no-bare-pod"),
     "Storage": ("volume-", "scale-", "no-static-"),
     "Images": ("image-",),

@@ -1,7 +1,7 @@
 """What a rule is."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from apis.kinds import Kind
@@ -27,6 +27,7 @@ class Remark:
 
     `container` is the name of the container, empty when it is about the pod or the object as a whole; `link` says that
     the other end of a link is not among the objects, `unknown` that it is there and not known before the update.
+    `remedy` is the remark's own, one imperative sentence without final period; empty means the rule's.
     """
 
     message: str
@@ -34,6 +35,11 @@ class Remark:
     container: str = ""
     link: bool = False
     unknown: bool = False
+    remedy: str = ""
+
+    def mended(self, remedy: str) -> "Remark":
+        """Return the remark with a remedy of its own."""
+        return replace(self, remedy=remedy)
 
 
 @dataclass(frozen=True)

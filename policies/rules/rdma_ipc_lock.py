@@ -1,8 +1,12 @@
-"""A container adds IPC_LOCK if and only if it asks for an rdma/* resource."""
+"""A container adds IPC_LOCK if and only if it asks for an RDMA device."""
 
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from functools import lru_cache
 
-from apis.names import IPC_LOCK, RDMA_PREFIX
+from pydantic import Field
+
+from apis.names import GPU_RESOURCE, GPU_SLICE_PREFIXES, IPC_LOCK, RDMA_PREFIX
 from policies.findings import Severity
 from policies.objects import Container, Obj
 from policies.rule import Parameters, Remark, Rule
@@ -14,39 +18,70 @@ _GRANTING = frozenset({IPC_LOCK, f"CAP_{IPC_LOCK}", "ALL"})
 _CAPABILITIES = ("securityContext", "capabilities")
 
 
-def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+class RdmaIpcLock(Parameters):
+    """Which extended resources are RDMA devices."""
+
+    resources: tuple[str, ...] = Field(
+        default=(f"{RDMA_PREFIX}*",),
+        description="patterns of resources that are RDMA devices and so demand IPC_LOCK; * matches any "
+        "(default: those of the RDMA shared device plugin, source R-3.4.2-5)",
+    )
+    other_devices: tuple[str, ...] = Field(
+        default=(
+            *(GPU_RESOURCE, *(f"{prefix}*" for prefix in GPU_SLICE_PREFIXES)),
+            *("amd.com/gpu", "gpu.intel.com/*", "devices.kubevirt.io/*", "*.kubernetes.io/*"),
+        ),
+        description="patterns of resources that are certainly no RDMA devices; a container that asks for any other "
+        "extended resource, such as a virtual function of the SR-IOV operator (openshift.io/mlnx_ib), may add IPC_LOCK",
+    )
+
+
+def _examine(subject: Obj, _: World, parameters: RdmaIpcLock) -> Iterator[Remark]:
     for container in subject.containers:
         if container.requests or _CAPABILITIES[0] in container.tree:
-            yield from _container(container)
+            yield from _container(container, parameters)
 
 
-def _container(container: Container) -> Iterator[Remark]:
+def _container(container: Container, parameters: RdmaIpcLock) -> Iterator[Remark]:
     granting = sorted(_GRANTING.intersection(container.capabilities("add")))
-    rdma = [
-        item.resource
-        for item in container.requests
-        if item.resource.startswith(RDMA_PREFIX) and any(whole(value) != 0 for value in item.values)
-    ]
+    asked = [item.resource for item in container.requests if any(whole(value) != 0 for value in item.values)]
+    rdma = [resource for resource in asked if _is_one(resource, parameters.resources)]
     if rdma and not granting:
         yield container.remark(
             f"asks for {', '.join(rdma)} but does not add the capability {IPC_LOCK}", *_CAPABILITIES, "add"
         )
-    if granting and not rdma and not container.hidden("resources"):
-        yield container.remark(
-            f"adds the capability {', '.join(granting)} but asks for no {RDMA_PREFIX}* resource", *_CAPABILITIES, "add"
+    if granting and not rdma and not _perhaps(container, asked, parameters):
+        wanted = ", ".join(parameters.resources)
+        message = f"adds the capability {', '.join(granting)} but asks for no {wanted} resource"
+        yield container.remark(message, *_CAPABILITIES, "add").mended(
+            f"Delete {IPC_LOCK}, or ask for the RDMA device that needs it; "
+            "set the parameter resources if the device has another name"
         )
     if rdma and granting and _GRANTING.difference({"ALL"}).intersection(container.capabilities("drop")):
         yield container.remark(f"adds {', '.join(granting)} and drops {IPC_LOCK} again", *_CAPABILITIES, "drop")
 
 
+def _perhaps(container: Container, asked: list[str], parameters: RdmaIpcLock) -> bool:
+    """Say whether a container may have an RDMA device that no resource of ours tells."""
+    if container.hidden("resources") or container.entries("resources", "claims"):
+        return True
+    return any("/" in resource and not _is_one(resource, parameters.other_devices) for resource in asked)
+
+
+@lru_cache(maxsize=1024)
+def _is_one(resource: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(resource, pattern) for pattern in patterns)
+
+
 RDMA_IPC_LOCK = Rule(
     name="rdma-ipc-lock",
-    what=f"A container adds the capability {IPC_LOCK} if and only if it asks for an {RDMA_PREFIX}* resource.",
+    what=f"A container adds the capability {IPC_LOCK} if it asks for an {RDMA_PREFIX}* resource, and only if it asks "
+    "for that or for another device that may be an RDMA adapter: a virtual function (openshift.io/mlnx_ib) or a claim.",
     why="RDMA pins memory. Without IPC_LOCK a process of an ordinary user ends with `Couldn't allocate MR`; "
     "with IPC_LOCK and no RDMA it may pin the node's memory for nothing.",
-    remedy=f"Add {IPC_LOCK} to securityContext.capabilities.add of exactly the containers that ask for {RDMA_PREFIX}*",
+    remedy=f"Add {IPC_LOCK} to securityContext.capabilities.add of exactly the containers that ask for RDMA devices",
     source="R-3.4.3-6, R-3.4.3-9",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
+    parameters=RdmaIpcLock,
     examine=_examine,
 )

@@ -1,0 +1,40 @@
+"""Every container says whether it needs more privilege than it starts with."""
+
+from collections.abc import Iterator
+
+from policies.findings import Severity
+from policies.objects import Container, Obj
+from policies.rule import Remark, Rule
+from policies.values import read
+from policies.views.infrastructure import Infrastructure
+from policies.world import World
+
+_FIELD = ("securityContext", "allowPrivilegeEscalation")
+_NEEDING = frozenset({"SYS_ADMIN", "CAP_SYS_ADMIN"})
+
+
+def _examine(subject: Obj, _: World, parameters: Infrastructure) -> Iterator[Remark]:
+    for container in subject.containers:
+        if container.read(*_FIELD) is None and not (_may_not(container) or parameters.excepts(subject)):
+            yield container.remark("does not set allowPrivilegeEscalation", *_FIELD)
+
+
+def _may_not(container: Container) -> bool:
+    """Say whether the API server would refuse false here, which other rules remark on."""
+    if read(container.tree, "securityContext", "privileged") is True:
+        return True
+    return not _NEEDING.isdisjoint(container.capabilities("add"))
+
+
+ESCALATION_SET = Rule(
+    name="escalation-set",
+    what="Every container sets allowPrivilegeEscalation, the named parts of the infrastructure excepted.",
+    why="What an unset field means depends on the SCC: under `restricted` of OpenShift 4.4 it is true, and a program "
+    "with the set-user-id bit in the image makes an ordinary user root in the container; restricted-v2 fills in false. "
+    "Pod Security admission of the level restricted refuses the pod (allowPrivilegeEscalation != false).",
+    remedy="Write securityContext.allowPrivilegeEscalation: false in every container",
+    source="S-6.3, E-40, platform-facts 4.3",
+    severity=Severity.ADVISORY,
+    parameters=Infrastructure,
+    examine=_examine,
+)
