@@ -41,6 +41,9 @@ VALUES: Mapping[str, Fields] = {
 RESTART_POLICIES: Fields = frozenset({"Never", "OnFailure"})
 """Of a launcher or worker in v2beta1."""
 
+MANAGERS: Fields = frozenset({"kubeflow.org/mpi-operator", "kueue.x-k8s.io/multikueue"})
+"""What `runPolicy.managedBy` may be."""
+
 SSH_MOUNT = "/root/.ssh"
 """Where v2beta1 mounts the keys of its SSH connections by default."""
 

@@ -12,6 +12,8 @@ SCC_SUPPLEMENTAL_GROUPS = "openshift.io/sa.scc.supplemental-groups"
 SCC_MCS = "openshift.io/sa.scc.mcs"
 
 MACHINE_CONFIG_ROLE = "machineconfiguration.openshift.io/role"
+MACHINE_CONFIG_POOL = "pools.operator.machineconfiguration.openshift.io/"
+"""Prefix of the label that OpenShift gives its own pools, master and worker; the pool's name follows."""
 
 WAIT_FOR = "pulumi.com/waitFor"
 SKIP_AWAIT = "pulumi.com/skipAwait"
@@ -38,3 +40,8 @@ POD_SECURITY_SYNC = "security.openshift.io/scc.podSecurityLabelSync"
 """Label with which a namespace forbids OpenShift to set those labels by the SCCs of its accounts."""
 NAMESPACE_NAME = "kubernetes.io/metadata.name"
 """Label that the API server gives every namespace: its name."""
+
+SSH_FILES = "hpc.pulumi/ssh-file."
+"""On pods that are reached by SSH, with the file's name: its content."""
+QUEUE_NAME = "kueue.x-k8s.io/queue-name"
+"""On a job: the LocalQueue that Kueue admits it from."""

@@ -3,6 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 from functools import partial
+from typing import Literal
+
+GdrLevel = Literal["PIX", "PXB"]
+"""How far a GPU and an HCA may be apart for GPUDirect: one PCIe bridge between them, or several (E-30)."""
+_NUMBERS: Mapping[str, str] = {"LOC": "0", "PIX": "1", "PXB": "2"}
 
 
 class Transport(StrEnum):
@@ -17,12 +22,16 @@ class Transport(StrEnum):
         """Whether the workers need RDMA devices and locked memory."""
         return self is not Transport.TCP
 
-    @property
-    def environment(self) -> dict[str, str]:
-        """The NCCL variables of this transport; level 1 is PIX: a GPU uses GPUDirect with its own HCA only (E-30)."""
+    def environment(self, level: GdrLevel = "PIX", *, words: bool = False) -> dict[str, str]:
+        """Return the NCCL variables of this transport.
+
+        `level` is how far a GPU may be from the HCA that it uses GPUDirect with: PIX is its own HCA only (E-30). Images
+        of 2020 take it as a number, as the papers do; today's documentation calls numbers the old spelling: `words`.
+        """
+        used: Literal["LOC"] | GdrLevel = level if self is Transport.GPUDIRECT else "LOC"
         return {
             "NCCL_IB_DISABLE": "0" if self.uses_rdma else "1",
-            "NCCL_NET_GDR_LEVEL": "1" if self is Transport.GPUDIRECT else "0",
+            "NCCL_NET_GDR_LEVEL": used if words else _NUMBERS[used],
         }
 
 

@@ -1,16 +1,18 @@
-"""The MPI operator of 2020 (v0.2.3): kind MPIJob v1alpha2, whose launchers reach their workers by kubectl exec."""
+"""The MPI operator and its kind: of 2020 (v0.2.3, MPIJob v1alpha2), or of today (v0.8.0, v2beta1)."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Self
 
 import pulumi
 import pulumi_kubernetes as k8s
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from apis import kinds
 from apis.kinds import Kind
 from components.component import Component, stateful
 from components.labels import labels
 from components.model import DnsLabel, Image, Model
+from components.mpi_operator_generations import GENERATIONS, OPEN, Generation, Rule
 
 OPERATOR = "mpi-operator"
 """Name of the deployment, the account and the roles (R-3.4.4-1)."""
@@ -22,55 +24,25 @@ class MpiOperatorArgs(Model):
     kind: Kind = Field(description="API generation, from the release; one cluster can serve only one")
     namespace: DnsLabel = OPERATOR
     image: Image
-    kubectl_delivery_image: Image = Field(description="init container that gives the launcher its kubectl")
+    kubectl_delivery_image: Image | None = Field(
+        default=None, description="init container that gives a launcher of v1alpha2 its kubectl; others have none"
+    )
     protect: bool = Field(default=False, description="refuse to delete the namespace and the kind")
 
-
-_RULES: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
-    ("", ("configmaps", "serviceaccounts"), ("create", "list", "watch")),
-    # The operator hands these two on to every launcher, so it must hold them itself.
-    ("", ("pods",), ("get", "list", "watch")),
-    ("", ("pods/exec",), ("create",)),
-    ("", ("events",), ("create", "patch")),
-    ("rbac.authorization.k8s.io", ("roles", "rolebindings"), ("create", "list", "watch")),
-    ("apps", ("statefulsets",), ("create", "list", "update", "watch")),
-    ("batch", ("jobs",), ("create", "list", "update", "watch")),
-    ("kubeflow.org", ("mpijobs", "mpijobs/finalizers", "mpijobs/status"), ("get", "list", "watch", "update", "patch")),
-)
-"""What v0.2.3 does without leader election, gang scheduling and disruption budgets: group, resources, verbs."""
-
-
-def schema() -> Any:
-    """Return the OpenAPI schema of MPIJob v1alpha2: what upstream's v1beta1 definition checked, and no more (E-20)."""
-
-    def replicas(**bounds: int) -> dict[str, Any]:
-        return {
-            "type": "object",
-            "x-kubernetes-preserve-unknown-fields": True,
-            "properties": {"replicas": {"type": "integer", **bounds}},
-        }
-
-    return {
-        "type": "object",
-        "properties": {
-            "spec": {
-                "type": "object",
-                "x-kubernetes-preserve-unknown-fields": True,
-                "properties": {
-                    "slotsPerWorker": {"type": "integer", "minimum": 1},
-                    "mpiReplicaSpecs": {
-                        "type": "object",
-                        "properties": {"Launcher": replicas(minimum=1, maximum=1), "Worker": replicas(minimum=1)},
-                    },
-                },
-            },
-            "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
-        },
-    }
+    @model_validator(mode="after")
+    def _generation(self) -> Self:
+        generation = GENERATIONS.get(self.kind.version)
+        if generation is None:
+            raise ValueError(
+                f"kind: no operator of MPIJob {self.kind.version} is known; known: {', '.join(GENERATIONS)}"
+            )
+        if generation.delivers_kubectl and self.kubectl_delivery_image is None:
+            raise ValueError(f"kubectl_delivery_image: launchers of {self.kind.version} need it; name the image")
+        return self
 
 
 class MpiOperator(Component):
-    """CustomResourceDefinition, Namespace, ServiceAccount, ClusterRole and Binding, Deployment.
+    """CustomResourceDefinition, Namespace, ServiceAccount, ClusterRole and Binding, Deployment; today's also a Role.
 
     Outputs: `namespace`; `ready`, the kind's API version, known when the deployment is available.
     """
@@ -82,6 +54,7 @@ class MpiOperator(Component):
         super().__init__("mpi:MpiOperator", name, args, opts)
         self._labels = labels(OPERATOR, "mpi")
         kind = args.kind
+        generation = GENERATIONS[kind.version]
         apiextensions = k8s.apiextensions.v1
         definition = apiextensions.CustomResourceDefinition(
             f"{name}-definition",
@@ -92,15 +65,7 @@ class MpiOperator(Component):
                 names=apiextensions.CustomResourceDefinitionNamesArgs(
                     kind=kind.kind, plural=kind.plural, singular=kind.kind.lower(), short_names=["mj", "mpij"]
                 ),
-                versions=[
-                    apiextensions.CustomResourceDefinitionVersionArgs(
-                        name=kind.version,
-                        served=True,
-                        storage=True,
-                        schema=apiextensions.CustomResourceValidationArgs(open_apiv3_schema=schema()),
-                        subresources=apiextensions.CustomResourceSubresourcesArgs(status={}),
-                    )
-                ],
+                versions=_versions(kind.version, generation),
             ),
             opts=self.child(**stateful(protect=args.protect)),
         )
@@ -116,10 +81,7 @@ class MpiOperator(Component):
         role = k8s.rbac.v1.ClusterRole(
             f"{name}-role",
             metadata=self._meta(OPERATOR),
-            rules=[
-                k8s.rbac.v1.PolicyRuleArgs(api_groups=[group], resources=list(resources), verbs=list(verbs))
-                for group, resources, verbs in _RULES
-            ],
+            rules=_rules(generation.rules),
             opts=self.child(),
         )
         binding = k8s.rbac.v1.ClusterRoleBinding(
@@ -128,19 +90,39 @@ class MpiOperator(Component):
             role_ref=k8s.rbac.v1.RoleRefArgs(
                 api_group=kinds.CLUSTER_ROLE.group, kind=kinds.CLUSTER_ROLE.kind, name=role.metadata.name
             ),
-            subjects=[k8s.rbac.v1.SubjectArgs(kind="ServiceAccount", name=account.metadata.name, namespace=inside)],
+            subjects=[self._subject(account, inside)],
             opts=self.child(),
         )
+        bindings: list[pulumi.Resource] = [binding]
+        if generation.own_rules:
+            bindings.append(self._own_rights(name, generation.own_rules, account, inside))
         deployment = k8s.apps.v1.Deployment(
             f"{name}-deployment",
             metadata=self._meta(OPERATOR, inside),
             spec=self._deployment(args),
-            opts=self.child(definition, binding),
+            opts=self.child(definition, *bindings),
         )
         self.outputs(namespace=inside, ready=deployment.id.apply(lambda _: kind.api_version))
 
     def _meta(self, name: str, namespace: pulumi.Input[str] | None = None) -> k8s.meta.v1.ObjectMetaArgs:
         return k8s.meta.v1.ObjectMetaArgs(name=name, namespace=namespace, labels=self._labels)
+
+    def _subject(self, account: k8s.core.v1.ServiceAccount, namespace: pulumi.Input[str]) -> k8s.rbac.v1.SubjectArgs:
+        return k8s.rbac.v1.SubjectArgs(kind="ServiceAccount", name=account.metadata.name, namespace=namespace)
+
+    def _own_rights(
+        self, name: str, rules: Iterable[Rule], account: k8s.core.v1.ServiceAccount, namespace: pulumi.Input[str]
+    ) -> k8s.rbac.v1.RoleBinding:
+        role = k8s.rbac.v1.Role(
+            f"{name}-own-role", metadata=self._meta(OPERATOR, namespace), rules=_rules(rules), opts=self.child()
+        )
+        return k8s.rbac.v1.RoleBinding(
+            f"{name}-own-binding",
+            metadata=self._meta(OPERATOR, namespace),
+            role_ref=k8s.rbac.v1.RoleRefArgs(api_group=kinds.ROLE.group, kind=kinds.ROLE.kind, name=role.metadata.name),
+            subjects=[self._subject(account, namespace)],
+            opts=self.child(),
+        )
 
     def _deployment(self, args: MpiOperatorArgs) -> k8s.apps.v1.DeploymentSpecArgs:
         core = k8s.core.v1
@@ -152,12 +134,17 @@ class MpiOperator(Component):
                 metadata=k8s.meta.v1.ObjectMetaArgs(labels={**selector, **self._labels}),
                 spec=core.PodSpecArgs(
                     service_account_name=OPERATOR,
+                    security_context=core.PodSecurityContextArgs(
+                        run_as_non_root=True, seccomp_profile=core.SeccompProfileArgs(type="RuntimeDefault")
+                    )
+                    if GENERATIONS[args.kind.version].confined
+                    else None,
                     containers=[
                         core.ContainerArgs(
                             name=OPERATOR,
                             image=args.image,
                             image_pull_policy="IfNotPresent",
-                            args=["-alsologtostderr", "--kubectl-delivery-image", args.kubectl_delivery_image],
+                            args=_arguments(args),
                             security_context=core.SecurityContextArgs(
                                 allow_privilege_escalation=False,
                                 capabilities=core.CapabilitiesArgs(drop=["ALL"]),
@@ -167,3 +154,31 @@ class MpiOperator(Component):
                 ),
             ),
         )
+
+
+def _versions(version: str, generation: Generation) -> list[k8s.apiextensions.v1.CustomResourceDefinitionVersionArgs]:
+    apiextensions = k8s.apiextensions.v1
+    schemas = {version: generation.schema(), **dict.fromkeys(generation.former, OPEN)}
+    return [
+        apiextensions.CustomResourceDefinitionVersionArgs(
+            name=name,
+            served=name == version,
+            storage=name == version,
+            schema=apiextensions.CustomResourceValidationArgs(open_apiv3_schema=schema),
+            subresources=apiextensions.CustomResourceSubresourcesArgs(status={}),
+        )
+        for name, schema in schemas.items()
+    ]
+
+
+def _arguments(args: MpiOperatorArgs) -> list[str]:
+    if GENERATIONS[args.kind.version].delivers_kubectl and args.kubectl_delivery_image:
+        return ["-alsologtostderr", "--kubectl-delivery-image", args.kubectl_delivery_image]
+    return ["-alsologtostderr", "--lock-namespace", args.namespace]
+
+
+def _rules(rules: Iterable[Rule]) -> list[k8s.rbac.v1.PolicyRuleArgs]:
+    return [
+        k8s.rbac.v1.PolicyRuleArgs(api_groups=[group], resources=list(resources), verbs=list(verbs))
+        for group, resources, verbs in rules
+    ]

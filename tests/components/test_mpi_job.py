@@ -7,7 +7,8 @@ import pytest
 from apis import kinds
 from apis.nccl import Transport
 from components.layout import Layout
-from components.mpi_job import MpiJob, MpiJobArgs, RunAs, mpirun, spec
+from components.mpi_job import MpiJob, MpiJobArgs, RunAs
+from components.mpi_job_specs import mpirun, spec
 from tests.support.recorded import component, environment, one
 
 RDMA = tuple(f"rdma/shared_ib{port}" for port in range(4))

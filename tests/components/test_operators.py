@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from components.mpi_operator import _RULES
+from components.mpi_operator_generations import RULES_V1ALPHA2
 from components.olm_operator import OlmOperator, OlmOperatorArgs
 from tests.support.recorded import component, environment, one, spec
 
@@ -64,10 +64,10 @@ def test_mpi_kind_is_served_as_the_papers_generation() -> None:
 
 def test_mpi_operator_has_no_wildcard() -> None:
     """Prevents the operator from holding more than it uses."""
-    assert not [rule for rule in _RULES if "*" in (rule[0], *rule[1], *rule[2])]
+    assert not [rule for rule in RULES_V1ALPHA2 if "*" in (rule[0], *rule[1], *rule[2])]
 
 
 @pytest.mark.parametrize("verb", ["create"])
 def test_mpi_operator_may_hand_exec_on_to_launchers(verb: str) -> None:
     """Prevents launchers that cannot reach their workers: RBAC lets nobody grant what he does not hold."""
-    assert ("", ("pods/exec",), (verb,)) in _RULES
+    assert ("", ("pods/exec",), (verb,)) in RULES_V1ALPHA2

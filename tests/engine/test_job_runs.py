@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from apis import kinds
-from components.mpi_operator import schema
+from components.mpi_operator_generations import schema_v1alpha2
 from tests.engine.kit import Cluster, Stack, wait_until
 
 pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("mpi_kind")]
@@ -31,7 +31,7 @@ def mpi_kind(api: Cluster) -> None:
                     "name": KIND.version,
                     "served": True,
                     "storage": True,
-                    "schema": {"openAPIV3Schema": schema()},
+                    "schema": {"openAPIV3Schema": schema_v1alpha2()},
                     "subresources": {"status": {}},
                 }
             ],

@@ -1,0 +1,208 @@
+"""The MPI job builder of today's generation."""
+
+import re
+import shlex
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from apis import kinds
+from apis.nccl import Transport
+from components import mpi_job_ssh as ssh
+from components.layout import Layout
+from components.mpi_job import MpiJob, MpiJobArgs, V2Beta1
+from components.mpi_job_specs import mpirun, spec
+from components.mpi_operator import MpiOperator, MpiOperatorArgs
+from components.mpi_scc import MpiScc, MpiSccArgs
+from components.tenant import IdRange, Tenant, TenantArgs
+from hardware import profiles, topology
+from policies.check import Checker
+from policies.configuration import Configuration
+from policies.objects import objects
+from policies.world import World
+from rendering.manifests import manifests
+from tests.components import test_mpi_job
+from tests.support.recorded import component, one
+
+DGX_A100 = profiles.profile("dgx-a100")
+PORTS = topology.nccl_ib_hca(hca for hca in DGX_A100.hcas if hca.gpus)
+
+
+def arguments(**changes: Any) -> MpiJobArgs:
+    """Return the arguments of a job of today, changed."""
+    today = {"kind": kinds.MPI_JOB_V2BETA1, "image": "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"}
+    return test_mpi_job.arguments(**today | changes)
+
+
+def pod(role: str, **changes: Any) -> Any:
+    """Return the pod of a role."""
+    return spec(arguments(**changes))["mpiReplicaSpecs"][role]["template"]["spec"]
+
+
+def container(role: str, **changes: Any) -> Any:
+    """Return the only container of a role."""
+    (found,) = pod(role, **changes)["containers"]
+    return found
+
+
+def test_bounds_stand_in_the_policy_of_the_run() -> None:
+    """Prevents a deadline at the place of 2020, where today's server prunes it and the job never ends."""
+    found = spec(arguments(deadline=600, backoff_limit=2))
+    assert found["runPolicy"] == {"cleanPodPolicy": "Running", "backoffLimit": 2, "activeDeadlineSeconds": 600}
+    assert not {"cleanPodPolicy", "backoffLimit", "activeDeadlineSeconds"} & {*found}
+
+
+def test_launcher_comes_after_its_workers() -> None:
+    """Prevents a launcher that uses its tries up before sshd listens: Ready means that it does."""
+    found = spec(arguments(v2beta1=V2Beta1(ssh_port=2200)))
+    assert (found["launcherCreationPolicy"], found["mpiImplementation"]) == ("WaitForWorkersReady", "OpenMPI")
+    worker = found["mpiReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0]
+    assert worker["readinessProbe"]["tcpSocket"] == {"port": 2200}
+    assert worker["ports"] == [{"name": "ssh", "containerPort": 2200}]
+
+
+def test_workers_run_sshd_on_a_port_that_everybody_may_open() -> None:
+    """Prevents the operator's own `sshd -De`, which needs root, port 22 and keys in /root (E-16)."""
+    shell, option, script = container("Worker")["command"]
+    assert (shell, option) == ("/bin/sh", "-c")
+    words = shlex.split(script)
+    assert words[:6] == ["exec", "/usr/sbin/sshd", "-D", "-e", "-f", ssh.SSHD_CONFIG]
+    assert words[6:8] == ["-p", "2222"]
+    assert spec(arguments())["sshAuthMountPath"] == "/home/mpi/.ssh"
+
+
+def test_sessions_are_told_where_mpi_is() -> None:
+    """Prevents `orted: command not found`: sshd hands none of its environment on to its sessions."""
+    script = container("Worker")["command"][2]
+    assert '-o "SetEnv PATH=$PATH LD_LIBRARY_PATH=$LD_LIBRARY_PATH ' in script
+
+
+@pytest.mark.parametrize("role", ["Launcher", "Worker"])
+def test_the_user_has_an_entry_with_a_shell(role: str) -> None:
+    """Prevents `No user exists for uid 1075481000`, and /sbin/nologin, with which the runtime's own entry ends."""
+    template = spec(arguments())["mpiReplicaSpecs"][role]["template"]
+    content = template["metadata"]["annotations"]
+    paths = {item["path"]: item["fieldRef"]["fieldPath"] for item in volume(template)["downwardAPI"]["items"]}
+    (mount,) = [
+        each for each in template["spec"]["containers"][0]["volumeMounts"] if each["mountPath"] == "/etc/passwd"
+    ]
+    key = re.fullmatch(r"metadata\.annotations\['(.+)'\]", paths[mount["subPath"]])
+    assert key is not None
+    assert "mpi:x:1075481000:1075481000::/home/mpi:/bin/sh\n" in content[key[1]]
+
+
+def volume(template: Any) -> Any:
+    """Return the volume of a template that holds the files for SSH."""
+    (found,) = [each for each in template["spec"]["volumes"] if each["name"] == ssh.VOLUME]
+    return found
+
+
+def test_server_writes_nowhere_and_takes_keys_only() -> None:
+    """Prevents sshd from ending over a pid file or over the owner of its key, and a login by password."""
+    lines = ssh.files(arguments())["sshd-config"].splitlines()
+    assert {"PidFile none", "StrictModes no", "UsePAM no", "PasswordAuthentication no"} <= {*lines}
+    assert "HostKey /home/mpi/.ssh/id_rsa" in lines
+    assert not [line for line in lines if line.startswith("Port")]
+
+
+def test_client_finds_the_port_whatever_starts_it() -> None:
+    """Prevents an Open MPI that reads no orte variable (5 and later) from asking at port 22 (mpi-operator #842)."""
+    lines = ssh.files(arguments(v2beta1=V2Beta1(ssh_port=2200)))["ssh-config"].splitlines()
+    assert lines[0] == "Host *"
+    assert "Port 2200" in lines
+    assert mpirun(arguments())[1:3] == ["-hostfile", "/etc/mpi/hostfile"]
+
+
+@pytest.mark.parametrize("role", ["Launcher", "Worker"])
+def test_nothing_needs_root(role: str) -> None:
+    """Prevents a pod that SCC restricted-v2 refuses, and a token in a job that asks the API server nothing."""
+    found = pod(role)
+    assert found["securityContext"] == {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+    assert found["automountServiceAccountToken"] is False
+    context = container(role)["securityContext"]
+    assert context["allowPrivilegeEscalation"] is False
+    assert context["capabilities"]["drop"] == ["ALL"]
+    assert (context["runAsUser"], context["runAsGroup"]) == (1075481000, 1075481000)
+
+
+def test_launcher_holds_no_gpu_no_device_and_no_capability() -> None:
+    """Prevents a launcher that waits for a ninth GPU (E-53), or may lock memory for nothing."""
+    launcher = container("Launcher")
+    assert "resources" not in launcher
+    assert "add" not in launcher["securityContext"]["capabilities"]
+    assert container("Worker")["resources"]["limits"]["nvidia.com/gpu"] == 8
+
+
+def test_images_of_today_choose_their_own_drivers() -> None:
+    """Prevents the driver path of 2020, which today's rdma-core does not have."""
+    assert "env" not in container("Worker")
+
+
+def test_gpudirect_reaches_the_ports_of_a_dgx_a100() -> None:
+    """Prevents GPUDirect from being turned off where two PCIe bridges lie between GPU and port (E-30)."""
+    level = topology.gpudirect_level(DGX_A100)
+    words = mpirun(arguments(gdr_level=level, ib_hca=PORTS))
+    assert "NCCL_NET_GDR_LEVEL=PXB" in words
+    assert f"NCCL_IB_HCA={PORTS}" in words
+    assert "NCCL_NET_GDR_LEVEL=2" in mpirun(test_mpi_job.arguments(gdr_level=level))
+
+
+def test_tcp_names_no_port() -> None:
+    """Prevents a run over sockets that says it wants HCAs."""
+    words = mpirun(arguments(transport=Transport.TCP, ib_hca=PORTS))
+    assert "NCCL_NET_GDR_LEVEL=LOC" in words
+    assert not [word for word in words if word.startswith("NCCL_IB_HCA")]
+
+
+def test_queued_jobs_name_their_queue_and_leave_suspension_to_kueue() -> None:
+    """Prevents an update that suspends a running job again: Kueue sets and clears that field."""
+    job = one(component(lambda: MpiJob("job", arguments(v2beta1=V2Beta1(queue="gpus")), lambda *_: "")), "MPIJob")
+    assert job.inputs["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "gpus"
+    assert "suspend" not in job.inputs["spec"]["runPolicy"]
+
+
+def test_what_is_not_said_is_not_there() -> None:
+    """Prevents a job that starts suspended, in a queue that nobody named, or goes with its log."""
+    job = one(component(lambda: MpiJob("job", arguments(), lambda *_: "")), "MPIJob")
+    assert not [label for label in job.inputs["metadata"]["labels"] if "kueue" in label]
+    assert not {"suspend", "ttlSecondsAfterFinished"} & {*job.inputs["spec"]["runPolicy"]}
+    policy = spec(arguments(v2beta1=V2Beta1(suspend=True, ttl=60)))["runPolicy"]
+    assert (policy["suspend"], policy["ttlSecondsAfterFinished"]) == (True, 60)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"v2beta1": V2Beta1(queue="gpus", suspend=True)}, "v2beta1.suspend: with a queue Kueue suspends"),
+        ({"kind": kinds.MPI_JOB_V1ALPHA2, "v2beta1": V2Beta1(ttl=1)}, "v2beta1: MPIJob v1alpha2 has no queue"),
+        ({"kind": kinds.MPI_JOB_V1}, "kind: MPIJob v1 is not built; known: v1alpha2, v2beta1"),
+        ({"job_name": "a" * 55}, "must be a DNS-1035 label.*to 54 characters"),
+        ({"job_name": "a" * 54, "layout": Layout(pods=11, gpus=1)}, "to 53 characters"),
+        ({"job_name": "16gpu"}, "begin it with a letter"),
+        ({"ib_hca": "mlx5_1"}, "ib_hca"),
+    ],
+)
+def test_what_the_operator_would_refuse_is_refused_here(changes: dict[str, Any], message: str) -> None:
+    """Prevents a job that stays without a condition: v0.8.0 tells its objections in an event only."""
+    with pytest.raises(ValidationError, match=message):
+        arguments(**changes)
+
+
+def test_our_own_rules_find_nothing() -> None:
+    """Prevents a job that our policy pack refuses; nodes and the RDMA plugin are not part of it."""
+
+    def declare() -> None:
+        MpiScc("scc", MpiSccArgs(base="restricted-v2"))
+        uids = IdRange(start=1075480000)
+        Tenant(
+            "adas",
+            TenantArgs(namespace="adas", uid_range=uids, mcs="s0:c26,c5", gpu_quota=16, scc_name="scc-for-mpi"),
+        )
+        MpiOperator("mpi", MpiOperatorArgs(kind=kinds.MPI_JOB_V2BETA1, image="mpioperator/mpi-operator:0.8.0"))
+        MpiJob("job", arguments(gdr_level="PXB"), lambda *_: "")
+
+    found = [each for manifest in manifests(component(declare)) for each in objects(manifest)]
+    checker = Checker(configuration=Configuration({"api-served": {"kubernetes": "1.33"}}))
+    remain = [*checker.check(found, World(found, complete=True))]
+    assert {finding.rule for finding in remain} == {"memlock-raised", "rdma-offered"}, [*map(str, remain)]
