@@ -11,6 +11,7 @@ from apis.kinds import Kind
 from apis.names import GPU_RESOURCE, RDMA_PREFIX, SCC_UID_RANGE
 from components.labels import PART_OF
 from policies.values import read
+from simulator.plugins.provider.hindrances import cause, concerns, key, latest
 
 Object = Mapping[str, Any]
 List = Callable[[Kind], Sequence[Object]]
@@ -19,6 +20,8 @@ OURS = f"app.kubernetes.io/part-of={PART_OF}"
 PENDING = "Pending"
 FAILED = "Failed"
 _ENDS = ("Succeeded", "Complete")
+_OWNED = (kinds.STATEFUL_SET, kinds.JOB, kinds.POD)
+_HINDRANCES = 2  # of a job, the latest
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ class Tenant:
 
 @dataclass(frozen=True)
 class Job:
-    """One MPIJob or batch Job."""
+    """One MPIJob or batch Job; `hindrances` is why its pods do not come, by the latest Warning events."""
 
     kind: str
     namespace: str
@@ -51,6 +54,7 @@ class Job:
     state: str
     nodes: tuple[str, ...]
     seconds: float | None
+    hindrances: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -148,14 +152,19 @@ def _tenants(namespaces: Iterable[Object], everything: List) -> Iterable[Tenant]
 
 
 def _jobs(ours: List, everything: List, mpi_job: Kind) -> Iterable[Job]:
-    placed = _placements(everything(kinds.EVENT))
+    events = everything(kinds.EVENT)
+    placed = _placements(events)
+    warnings = sorted((event for event in events if event.get("type") == "Warning"), key=latest)
+    owned = {item["metadata"].get("uid"): item for kind in _OWNED if warnings for item in everything(kind)}
     found = [(mpi_job.kind, item) for item in ours(mpi_job)] + [(kinds.JOB.kind, item) for item in ours(kinds.JOB)]
     for kind, item in sorted(found, key=lambda pair: str(read(pair[1], "metadata", "creationTimestamp"))):
         if read(item, "metadata", "ownerReferences"):
             continue
         namespace, name = item["metadata"]["namespace"], item["metadata"]["name"]
         mine = {node for (inside, pod), node in placed.items() if inside == namespace and _belongs(pod, name, kind)}
-        yield Job(kind, namespace, name, job_state(item), tuple(sorted(mine)), _duration(item))
+        state = job_state(item)
+        why = () if state in (FAILED, "Succeeded") else _hindrances(item, warnings, owned)
+        yield Job(kind, namespace, name, state, tuple(sorted(mine)), _duration(item), why)
 
 
 def job_state(item: Object) -> str:
@@ -165,6 +174,12 @@ def job_state(item: Object) -> str:
         if word in met:
             return "Succeeded" if word in _ENDS else word
     return "Running" if read(item, "status", "active") else PENDING
+
+
+def _hindrances(item: Object, warnings: Iterable[Object], owned: Mapping[str, Object]) -> tuple[str, ...]:
+    uid = str(read(item, "metadata", "uid"))
+    met = [event for event in warnings if concerns(event, uid, lambda reference: owned.get(reference.get("uid", "")))]
+    return tuple({key(event): cause(event) for event in met}.values())[-_HINDRANCES:]
 
 
 def _placements(events: Iterable[Object]) -> dict[tuple[str, str], str]:

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 
+from rich.markup import escape
 from rich.table import Table
 
 from cli.console import console
 from cli.overview import FAILED, Overview, by_value
 
+_FOLDED = {"name", "state", "claims", "rdma/*", "job", "nodes used"}
+"""Columns that go on in the next line where the terminal is narrow; the others keep their width, and all are shown."""
 _COLOURS = {"Succeeded": "green", FAILED: "red", "Running": "yellow"}
 
 
@@ -44,6 +47,9 @@ def show(found: Overview) -> None:
             for job in found.jobs
         ),
     )
+    for job in found.jobs:
+        for text in job.hindrances:
+            console.print(f"[yellow]waiting[/] {job.namespace}/{job.name}: {escape(text)}")
 
 
 def show_times(steps: Iterable[tuple[str, float]], peak: int, budget_note: str = "") -> None:
@@ -56,7 +62,7 @@ def show_times(steps: Iterable[tuple[str, float]], peak: int, budget_note: str =
 def _print(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for column in columns:
-        table.add_column(column, no_wrap=True)
+        table.add_column(column, no_wrap=column not in _FOLDED, overflow="fold")
     filled = list(rows)
     for row in filled:
         table.add_row(*row)

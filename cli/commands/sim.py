@@ -72,12 +72,13 @@ def status(name: NameOption = DEFAULT_NAME) -> None:
     console.print(f"simulated cluster {found.name}: {found.state}, {found.server or 'no server'}", markup=False)
     if found.problem:
         console.print(found.problem, markup=False)
-    table = Table("process", "pid", "state", "MiB now", "MiB peak", "log", box=None)
+    table = Table("process", "pid", "state", "MiB now", "MiB peak", box=None, pad_edge=False)
     for process in found.processes:
         amounts = (f"{amount / MIB:.0f}" for amount in (process.rss_bytes, process.peak_rss_bytes))
-        table.add_row(process.name, str(process.pid), "runs" if process.alive else "dead", *amounts, process.log)
+        table.add_row(process.name, str(process.pid), "runs" if process.alive else "dead", *amounts)
     if found.processes:
         console.print(table)
+        console.print(f"logs: {Path(found.processes[0].log).parent}", markup=False)
     for node in found.nodes:
         console.print(f"{node.name}: {node.state}, {', '.join(node.roles)}, {node.profile or 'no special hardware'}")
     if found.state != "running":

@@ -7,22 +7,36 @@ from apis.kinds import Kind
 from cli import session, tables
 from cli import stack as stacks
 from cli.commands.options import DEFAULT_STACK, OtherName, StackOption
+from cli.console import errors
 from cli.overview import OURS, Overview, overview
 from cli.stack import Stack
+from simulator import cluster
 from stacks.releases import RELEASES
 
 
 def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
     """Show the parts of the platform, tenants, nodes and jobs of a stack, live."""
-    tables.show(look(stacks.read(stack, name)))
+    wanted = stacks.read(stack, name)
+    tables.show(look(wanted))
+    if wanted.simulated and (text := dead(cluster.status(wanted.home))):
+        errors.print(text, markup=False)
+
+
+def dead(found: cluster.ClusterStatus) -> str:
+    """Say which processes of a simulated cluster have died, with what to do; nothing when all of them run."""
+    names = [process.name for process in found.processes if not process.alive]
+    if not names:
+        return ""
+    which = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} dead"
+    return f"simulated cluster {found.name}: {which}; `./hpc sim up --name {found.name}` starts what is missing"
 
 
 def look(wanted: Stack) -> Overview:
     """Read the overview of a stack's cluster."""
-    cluster = session.cluster(wanted)
+    served = session.cluster(wanted)
 
     def ours(kind: Kind) -> Sequence[dict[str, Any]]:
-        return cluster.list(kind, labelSelector=OURS)
+        return served.list(kind, labelSelector=OURS)
 
     settings = wanted.settings
-    return overview(ours, cluster.list, RELEASES[settings.release].mpi_job, settings.machine_config_pool)
+    return overview(ours, served.list, RELEASES[settings.release].mpi_job, settings.machine_config_pool)

@@ -107,3 +107,35 @@ def test_tenants_have_claims_and_quota() -> None:
     )
     (tenant,) = found.tenants
     assert (tenant.claims, tenant.gpus) == ("data Pending", "8 of 16")
+
+
+def _denied(kind: str, name: str, when: str, reason: str = "FailedCreate", message: str = "no") -> dict[str, Any]:
+    about = {"kind": kind, "name": name, "uid": f"uid-{name}", "namespace": "adas"}
+    event = {"type": "Warning", "reason": reason, "message": message, "lastTimestamp": when}
+    return {**event, "involvedObject": about, "metadata": {"name": when}}
+
+
+def test_a_job_says_why_its_pods_do_not_come() -> None:
+    """`Created` for ever, and the refusal in an event of a StatefulSet where nobody looks."""
+    owner = [{"kind": "MPIJob", "name": "nccl", "uid": "uid-nccl"}]
+    job = {"metadata": {"namespace": "adas", "name": "nccl", "uid": "uid-nccl"}}
+    ended = {
+        "metadata": {"namespace": "adas", "name": "old", "uid": "uid-old"},
+        "status": {"conditions": [{"type": "Failed", "status": TRUE}]},
+    }
+    workers = {"metadata": {"name": "nccl-worker", "uid": "uid-nccl-worker", "ownerReferences": owner}, "spec": {}}
+    refused = 'create Pod x failed error: pods "x" is forbidden: exceeded quota: gpus, requested: 8, limited: 0'
+    found = _look(
+        {
+            kinds.MPI_JOB_V1ALPHA2: [job, ended],
+            kinds.STATEFUL_SET: [workers],
+            kinds.EVENT: [
+                _denied("StatefulSet", "nccl-worker", "2026-01-01T00:00:09Z", message=refused),
+                _denied("StatefulSet", "nccl-worker", "2026-01-01T00:00:01Z"),
+                _denied("MPIJob", "old", "2026-01-01T00:00:01Z"),
+            ],
+        }
+    )
+    why = {job.name: job.hindrances for job in found.jobs}
+    assert why["old"] == ()
+    assert why["nccl"][-1] == "FailedCreate of StatefulSet nccl-worker: exceeded quota: gpus, requested: 8, limited: 0"

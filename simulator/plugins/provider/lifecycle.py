@@ -215,7 +215,12 @@ class Lifecycle:
 
     def _patience(self, resource: Resource, inputs: Properties, default: float) -> Patience:
         seconds = timeout(inputs, resource.timeout, default)
-        return Patience(seconds, self._cancelled, lambda text: self._log.status(resource.urn, text))
+        return Patience(
+            seconds,
+            self._cancelled,
+            say=lambda text: self._log.status(resource.urn, text),
+            warn=lambda text: self._log.warn(resource.urn, text),
+        )
 
     def _with_ignored(self, address: Address, body: Properties, ignored: tuple[Path, ...]) -> Properties:
         """Return the body with the live values of ignored fields: applying it neither changes nor disputes them."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from simulator.plugins.provider.connection import APPLY, JSON_PATCH, Answer, ApiError, Connection
 from simulator.plugins.provider.discovery import Discovery, Endpoint, UnknownKindError
+from simulator.plugins.provider.hindrances import WARNINGS
 from simulator.plugins.provider.inputs import ObjectType, annotation, name_of, namespace_of
 from simulator.plugins.provider.ownership import can_be_taken_over, taken_over
 from simulator.plugins.provider.values import Properties
@@ -74,6 +75,12 @@ class Objects:
         items: list[Properties] = self._connection.request("GET", path, query={"labelSelector": selector}).body.get(
             "items", []
         )
+        return items
+
+    def warnings(self, namespace: str) -> list[Properties]:
+        """Return the Warning events of a namespace."""
+        path = f"/api/v1/namespaces/{namespace}/events"
+        items: list[Properties] = self._connection.request("GET", path, query=WARNINGS).body.get("items", [])
         return items
 
     def storage_class(self, name: str) -> Properties | None:

@@ -2,17 +2,23 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from simulator.plugins.provider.connection import ApiError
 from simulator.plugins.provider.discovery import UnknownKindError
+from simulator.plugins.provider.hindrances import cause, concerns, key, latest
+from simulator.plugins.provider.inputs import ObjectType
 from simulator.plugins.provider.objects import Address, Objects
 from simulator.plugins.provider.readiness import Rule, Verdict, binds_late, conditions, pod_messages
 from simulator.plugins.provider.values import Properties
 
 # Seconds between two looks at an object: quick at first (most are ready at once), a second for long waits.
 FIRST_PAUSE, LONGEST_PAUSE, SLOWER = 0.05, 1.0, 1.4
+# Seconds before the first look at Warning events (in an update without faults most pods have their nodes by then), and
+# between two looks.
+FIRST_EVENTS, EVENTS_PAUSE = 3.0, 2.0
 _POD_SELECTORS = {"Job": "batch.kubernetes.io/job-name"}
 
 Say = Callable[[str], None]
@@ -33,11 +39,12 @@ class NotGoneError(Exception):
 
 @dataclass(frozen=True)
 class Patience:
-    """How long to wait (seconds), the event that ends every wait, and whom to tell what is waited for."""
+    """How long to wait (seconds), the event that ends every wait, and whom to tell what is waited for and hinders."""
 
     timeout: float
     cancelled: threading.Event
     say: Say
+    warn: Say
 
     def looks(self) -> Iterator[bool]:
         """Return yields before each look at the object whether it is the last one."""
@@ -60,6 +67,8 @@ def until_ready(objects: Objects, address: Address, live: Properties, rule: Rule
     """Return the live object once the rule says ready. Raises NotReadyError (failed, timed out or cancelled)."""
     rule = _late_binding(objects, rule) if address.kind.kind == "PersistentVolumeClaim" else rule
     verdict, said = rule(live), ""
+    hindrances = Hindrances(objects, address, str(live.get("metadata", {}).get("uid", "")))
+    next_look = time.monotonic() + FIRST_EVENTS
     for last in patience.looks():
         if verdict.state == "ready":
             return live
@@ -67,7 +76,11 @@ def until_ready(objects: Objects, address: Address, live: Properties, rule: Rule
             raise NotReadyError(live, [f"{address}: {verdict.message}", *_pod_reasons(objects, address, live)])
         if last:
             reason = f"{address} is not ready, {patience.why()}: {verdict.message}"
-            raise NotReadyError(live, [reason, *_pod_reasons(objects, address, live)])
+            raise NotReadyError(live, [reason, *_pod_reasons(objects, address, live), *hindrances.known])
+        if time.monotonic() >= next_look:
+            next_look = time.monotonic() + EVENTS_PAUSE
+            for text in hindrances.new():
+                patience.warn(text)
         if verdict.message != said:
             said = verdict.message
             patience.say(f"waiting: {said}")
@@ -77,6 +90,55 @@ def until_ready(objects: Objects, address: Address, live: Properties, rule: Rule
         live = now
         verdict = rule(live)
     return live
+
+
+class Hindrances:
+    """What Warning events say about an object that is waited for, and what it owns: each cause once.
+
+    The official provider warns of such events while it waits, as well.
+    """
+
+    def __init__(self, objects: Objects, address: Address, uid: str) -> None:
+        self._objects, self._address, self._uid = objects, address, uid
+        self._seen: set[str] = set()
+        self._keys: set[tuple[str, str]] = set()
+        self.known: list[str] = []
+
+    def new(self) -> list[str]:
+        """Return the causes that were not there at the last look; none where events cannot be read."""
+        if not self._address.namespace:
+            return []
+        try:
+            return list(self._look())
+        except ApiError:
+            return []
+
+    def _look(self) -> Iterator[str]:
+        found: dict[str, Properties | None] = {}
+
+        def find(reference: Mapping[str, Any]) -> Properties | None:
+            uid = str(reference.get("uid"))
+            if uid not in found:
+                found[uid] = self._find(reference)
+            return found[uid]
+
+        for event in sorted(self._objects.warnings(self._address.namespace), key=latest):
+            uid = str(event.get("metadata", {}).get("uid"))
+            if uid in self._seen:
+                continue
+            self._seen.add(uid)
+            if concerns(event, self._uid, find) and key(event) not in self._keys:
+                self._keys.add(key(event))
+                self.known.append(cause(event))
+                yield cause(event)
+
+    def _find(self, reference: Mapping[str, Any]) -> Properties | None:
+        group, _, version = str(reference.get("apiVersion", "")).rpartition("/")
+        kind = ObjectType(group, version, str(reference.get("kind")))
+        try:
+            return self._objects.get(Address(kind, self._address.namespace, str(reference.get("name"))))
+        except UnknownKindError:
+            return None
 
 
 def until_gone(objects: Objects, address: Address, uid: str, patience: Patience) -> None:

@@ -1,0 +1,60 @@
+"""The overview on a narrow terminal."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from cli import tables
+from cli.commands.status import dead
+from cli.overview import Job, Node, Overview, Part, Tenant
+from simulator.cluster import ClusterStatus
+from simulator.status import ProcessStatus
+
+_RAILS = {f"shared_ib{number}": 100 for number in range(4)}
+FOUND = Overview(
+    parts=(
+        Part("SecurityContextConstraints", "scc-for-mpi", "present", good=True),
+        Part("Subscription", "ibm-spectrum-scale-csi-driver/" + "operator" * 4, "operator.v2.0.0", good=True),
+    ),
+    tenants=(Tenant("adas", "1075480000/10000", "adas-data-pvc Bound", "0 of 16"),),
+    jobs=(Job("MPIJob", "adas", "nccl-test-01x08", "Created", ("dgx01",), 2.0, ("exceeded quota: [gpus]",)),),
+    nodes=(Node("dgx01.ocp4.scale.ibm.com", "worker", ready=True, gpus=8, rdma=_RAILS),),
+)
+
+
+@pytest.fixture
+def narrow(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """Give what is printed on a terminal of 80 columns."""
+    written = io.StringIO()
+    monkeypatch.setattr(tables, "console", Console(file=written, width=80, soft_wrap=True, highlight=False))
+    return written
+
+
+def test_nothing_is_cut_at_80_columns(narrow: io.StringIO) -> None:
+    """Columns without a word in them, and kinds that end in three dots, beside a wide one."""
+    tables.show(FOUND)
+    text = narrow.getvalue()
+    assert "…" not in text
+    lines = [line.rstrip() for line in text.splitlines()]
+    assert "node                      roles   ready  nvidia.com/gpu  rdma/*" in lines
+    assert any(line.startswith("dgx01.ocp4.scale.ibm.com  worker  yes    8 ") for line in lines)
+    assert any(line.startswith("SecurityContextConstraints  scc-for-mpi") for line in lines)
+    assert all(rail in text for rail in _RAILS)
+
+
+def test_hindrances_are_shown_with_their_job(narrow: io.StringIO) -> None:
+    """A cause that is read and not shown, or whose brackets are taken for colours."""
+    tables.show(FOUND)
+    assert "waiting adas/nccl-test-01x08: exceeded quota: [gpus]" in narrow.getvalue()
+
+
+def test_a_dead_process_is_named() -> None:
+    """A status without a word about the webhook that died, while no pod is admitted any more."""
+    alive, gone = (
+        ProcessStatus(name, 1, alive=name == "etcd", rss_bytes=0, peak_rss_bytes=0, port=None, log="")
+        for name in ("etcd", "scc-admission")
+    )
+    found = ClusterStatus("x", "", "partial", None, "", "", (alive, gone), ())
+    assert "scc-admission is dead; `./hpc sim up --name x`" in dead(found)
+    assert dead(ClusterStatus("x", "", "running", None, "", "", (alive,), ())) == ""
