@@ -10,7 +10,7 @@ from policies.objects import Obj
 from policies.rule import Remark, Rule
 from policies.values import brief
 from policies.views.constraints import capability
-from policies.views.infrastructure import Infrastructure
+from policies.views.infrastructure import AGENTS, Infrastructure
 from policies.world import World
 
 _FIELD = ("securityContext", "capabilities", "add")
@@ -45,7 +45,7 @@ BASELINE_CAPABILITIES = Rule(
     "allows; the named parts of the infrastructure are excepted.",
     why="SYS_ADMIN, SYS_PTRACE, NET_ADMIN, NET_RAW or ALL are most of a privileged container under another name. An "
     "ordinary account is refused in any case (capability may not be added).",
-    remedy="Add IPC_LOCK for RDMA and nothing else",
+    remedy=f"Delete the capability from add; {AGENTS}",
     source="P-7, R-1.3, platform-facts 4.1",
     severity=Severity.MANDATORY,
     parameters=BaselineCapabilities,

@@ -18,6 +18,8 @@ from policies.views.mpirun import calls
 from policies.world import World
 
 _PREFIX = "NCCL_"
+_LEVEL = "NCCL_DEBUG"
+_DEBUG = "Set NCCL_DEBUG to INFO for a verification and to WARN, or not at all, for a job"
 
 
 class NcclEnvironment(Parameters):
@@ -127,9 +129,12 @@ def _asked(container: Container) -> tuple[list[str], bool]:
 
 def _values(settings: _Settings, parameters: NcclEnvironment) -> Iterator[Remark]:
     for name, setting in settings.items():
-        values = parameters.debug if name == "NCCL_DEBUG" else nccl.VALUES.get(name)
+        values = parameters.debug if name == _LEVEL else nccl.VALUES.get(name)
         if values is not None and setting.value.strip().upper() not in values and "$" not in setting.value:
-            yield _remark(setting, f"{name}={setting.value[:40]} is not one of {', '.join(sorted(values))}")
+            message = f"{name}={setting.value[:40]} is not one of {', '.join(sorted(values))}"
+            yield _remark(setting, message).mended(
+                _DEBUG if name == _LEVEL else f"Write one of them, or leave out {name}"
+            )
 
 
 def _with_rdma(

@@ -6,7 +6,7 @@ from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Remark, Rule
 from policies.values import brief
-from policies.views.infrastructure import Infrastructure
+from policies.views.infrastructure import AGENTS, Infrastructure
 from policies.world import World
 
 _FIELDS = ("hostNetwork", "hostPID", "hostIPC")
@@ -32,7 +32,7 @@ NO_HOST_NAMESPACES = Rule(
     why="A pod on its node's network passes by every network policy and reaches the kubelet; one that sees its node's "
     "processes can signal them and read their environment. RDMA works without: the device comes with rdma/<name>. An "
     "ordinary account is refused in any case (Host network is not allowed to be used).",
-    remedy="Delete the field; ask for rdma/<name> for the adapters, and use a Service for a port",
+    remedy=f"Delete the field; a job asks for rdma/<name> for the adapters, and a port gets a Service; {AGENTS}",
     source="P-7, R-3.4.2-5, platform-facts 4.1",
     severity=Severity.MANDATORY,
     parameters=Infrastructure,

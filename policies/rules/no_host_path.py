@@ -10,10 +10,11 @@ from policies.findings import Severity
 from policies.objects import Obj, Part
 from policies.rule import Remark, Rule
 from policies.values import Tree, Unknown, read
-from policies.views.infrastructure import Infrastructure
+from policies.views.infrastructure import AGENTS, Infrastructure
 from policies.world import World
 
 _HOST_PATH = "hostPath"
+_PATHS = "Use one of these folders, or add this one to the parameter paths of the rule"
 
 
 class NoHostPath(Infrastructure):
@@ -52,7 +53,8 @@ def _volume(part: Part, place: tuple[str, ...], parameters: NoHostPath) -> Itera
         yield part.remark(f"uses {_folder(read(found, 'path'))} of its node", *place)
     elif found is not None and not parameters.allows(path := part.text(*place, "path")):
         allowed = ", ".join(parameters.paths)
-        yield part.remark(f"uses {_folder(path)} of its node; infrastructure may use {allowed}", *place, "path")
+        message = f"uses {_folder(path)} of its node; infrastructure may use {allowed}"
+        yield part.remark(message, *place, "path").mended(_PATHS)
 
 
 def _folder(path: Tree) -> str:
@@ -66,7 +68,7 @@ NO_HOST_PATH = Rule(
     why="A hostPath reaches past the namespace into the node, is another folder on every node, and SELinux denies it "
     "in an ordinary pod (Permission denied). An ordinary account is refused in any case (hostPath volumes are not "
     "allowed to be used).",
-    remedy="Use a PersistentVolumeClaim for data and an emptyDir for scratch space",
+    remedy=f"Use a PersistentVolumeClaim for data and an emptyDir for scratch space; {AGENTS}",
     source="E-40, P-7, platform-facts 4.3",
     severity=Severity.MANDATORY,
     parameters=NoHostPath,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Remark, Rule
-from policies.views.infrastructure import Infrastructure
+from policies.views.infrastructure import AGENTS, Infrastructure
 from policies.world import World
 
 _FIELD = ("securityContext", "allowPrivilegeEscalation")
@@ -23,8 +23,7 @@ NO_PRIVILEGE_ESCALATION = Rule(
     why="A program with the set-user-id bit in the image makes an ordinary user root in the container. `restricted` of "
     "4.4 lets it; under restricted-v2 the pod is refused when it is created (Allowing privilege escalation for "
     "containers is not allowed), for a workload's template that is at night.",
-    remedy="Write securityContext.allowPrivilegeEscalation: false; for a part of the platform that cannot do without, "
-    "add it to the parameter infrastructure or to policies/exceptions.yaml",
+    remedy=f"Write securityContext.allowPrivilegeEscalation: false; {AGENTS}",
     source="S-6.3, E-40, platform-facts 4.3",
     severity=Severity.MANDATORY,
     parameters=Infrastructure,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Remark, Rule
-from policies.views.infrastructure import Infrastructure
+from policies.views.infrastructure import AGENTS, Infrastructure
 from policies.world import World
 
 _FIELD = ("securityContext", "privileged")
@@ -24,7 +24,8 @@ NOT_PRIVILEGED = Rule(
     why="A privileged container is root on its node: every device, the disks and the memory of all other tenants. "
     "GPUs and RDMA come through device plugins and need none of it. An ordinary account is refused in any case "
     "(unable to validate against any security context constraint: Privileged containers are not allowed).",
-    remedy="Delete privileged; ask for nvidia.com/gpu and rdma/<name> as limits, and add IPC_LOCK for RDMA",
+    remedy="Delete privileged; a job asks for nvidia.com/gpu and rdma/<name> as limits and adds IPC_LOCK for RDMA; "
+    f"{AGENTS}",
     source="E-40, R-1.3, D-5.3, P-7, platform-facts 4.3",
     severity=Severity.MANDATORY,
     parameters=Infrastructure,

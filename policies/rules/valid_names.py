@@ -52,22 +52,27 @@ def _object(subject: Obj) -> Iterator[Remark]:
     if name and not name.startswith("("):
         fits, grammar = _OF_KIND.get(subject.kind, _MOST_OBJECTS)
         if not fits(name):
-            yield subject.remark(f"the name {brief(name)} is not {grammar}", "metadata", "name")
+            yield _misnamed(subject, f"the name {brief(name)}", grammar, "metadata", "name")
         elif len(name) > (most := _LENGTHS.get(subject.kind, len(name))):
-            yield subject.remark(f"the name {name} has {len(name)} characters, and {most} fit", "metadata", "name")
+            message = f"the name {name} has {len(name)} characters, and {most} fit"
+            yield subject.remark(message, "metadata", "name").mended(f"Shorten the name to {most} characters")
     if namespace and not names.is_label(namespace):
-        yield subject.remark(f"the namespace {brief(namespace)} is not {_LABEL}", "metadata", "namespace")
+        yield _misnamed(subject, f"the namespace {brief(namespace)}", _LABEL, "metadata", "namespace")
+
+
+def _misnamed(part: Part, what: str, grammar: str, *keys: str | int) -> Remark:
+    return part.remark(f"{what} is not {grammar}", *keys).mended(f"Write {grammar}")
 
 
 def _labels(part: Part, *keys: str) -> Iterator[Remark]:
     for key, value in part.mapping(*keys, "labels").items():
         if not names.is_qualified(str(key)):
-            yield part.remark(f"the label {brief(str(key))} is not {_KEY}", *keys, "labels", str(key))
+            yield _misnamed(part, f"the label {brief(str(key))}", _KEY, *keys, "labels", str(key))
         elif isinstance(value, str) and not names.is_label_value(value):
-            yield part.remark(f"the value {brief(value)} of label {key} is not {_VALUE}", *keys, "labels", str(key))
+            yield _misnamed(part, f"the value {brief(value)} of label {key}", _VALUE, *keys, "labels", str(key))
     for key in part.mapping(*keys, "annotations"):
         if not names.is_qualified(str(key).lower()):
-            yield part.remark(f"the annotation {brief(str(key))} is not {_KEY}", *keys, "annotations", str(key))
+            yield _misnamed(part, f"the annotation {brief(str(key))}", _KEY, *keys, "annotations", str(key))
 
 
 def _containers(pod: Pod) -> Iterator[Remark]:
@@ -75,7 +80,7 @@ def _containers(pod: Pod) -> Iterator[Remark]:
     for container in pod.containers:
         name = container.text("name")
         if not names.is_label(name):
-            yield container.remark(f"the name {brief(name)} of a container is not {_LABEL}", "name")
+            yield _misnamed(container, f"the name {brief(name)} of a container", _LABEL, "name")
         elif name in seen:
             yield container.remark(f"another container of the pod is called {name}, too", "name")
         seen.add(name)
@@ -91,7 +96,7 @@ def _named(
         if not isinstance(name, str) or (optional and not name):
             continue
         if not fits(name):
-            yield part.remark(f"the name {brief(name)} of a {what} is not {grammar}", key, index, "name")
+            yield _misnamed(part, f"the name {brief(name)} of a {what}", grammar, key, index, "name")
         elif name in seen:
             yield part.remark(f"another {what} is called {name}, too", key, index, "name")
         seen.add(name)
@@ -104,7 +109,7 @@ VALID_NAMES = Rule(
     why="The API server refuses the object only when it is created (a lowercase RFC 1123 subdomain must consist of "
     "lower case alphanumeric characters). A pod template in an MPIJob is not checked before the operator makes pods "
     "of it: the job is there, and no worker ever appears.",
-    remedy="Write a name of small letters, digits and dashes that nothing else in the pod has",
+    remedy="Write a name of the grammar that the API has for it, and one that nothing else in the pod has",
     source="E-15, E-52",
     severity=Severity.MANDATORY,
     parameters=Parameters,

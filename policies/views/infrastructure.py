@@ -16,6 +16,12 @@ PARTS = (
     "DaemonSet kube-system/nvidia-device-plugin-daemonset",
 )
 
+AGENTS = (
+    "for an agent of the platform that cannot do without, name its object in the parameter infrastructure of this rule "
+    "or write an exception into policies/exceptions.yaml"
+)
+"""How the remedies of these rules end."""
+
 
 class Infrastructure(Parameters):
     """Which objects are infrastructure."""

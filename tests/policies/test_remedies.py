@@ -1,0 +1,38 @@
+"""Remedies of single findings, where that of the rule would be the wrong advice."""
+
+from typing import Any
+
+import pytest
+
+from policies.check import Checker
+from policies.objects import objects
+from policies.world import World
+from tests.policies.conftest import rule_named
+
+Tree = dict[str, Any]
+
+
+def _pod(name: str = "x", **container: Any) -> Tree:
+    containers = [{"name": "c", **container}]
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": {"containers": containers}}
+
+
+REMEDIES: tuple[tuple[str, Tree, str], ...] = (
+    ("valid-names", _pod(name="A_b"), "small letters, digits, - and ."),
+    ("nccl-environment", _pod(env=[{"name": "NCCL_DEBUG", "value": "TRACE"}]), "Set NCCL_DEBUG to INFO"),
+    (
+        "baseline-capabilities",
+        _pod(securityContext={"capabilities": {"add": ["SYS_TIME"]}}),
+        "parameter infrastructure of this rule or write an exception into policies/exceptions.yaml",
+    ),
+    ("rdma-ipc-lock", _pod(securityContext={"capabilities": {"add": ["IPC_LOCK"]}}), "Delete IPC_LOCK"),
+)
+
+
+@pytest.mark.parametrize(("rule", "manifest", "remedy"), REMEDIES, ids=[f"{row[0]}-{row[2][:20]}" for row in REMEDIES])
+def test_remedy_fits_the_finding(rule: str, manifest: Tree, remedy: str) -> None:
+    """A finding on a type that advises to move a field, or one on a node's agent that advises IPC_LOCK."""
+    found = list(objects(manifest))
+    (finding,) = Checker([rule_named(rule)]).check(found, World(found, complete=True))
+    assert remedy in finding.remedy, finding.remedy
+    assert not finding.remedy.endswith(".")
