@@ -5,9 +5,9 @@ take it, and nothing here raises. Source: kubernetes.io/docs/reference/access-au
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from apis.kinds import (
     CLUSTER_ROLE,
@@ -19,6 +19,8 @@ from apis.kinds import (
     Kind,
 )
 from policies.values import Tree, read
+
+T = TypeVar("T")
 
 USE = "use"
 EVERY = "*"
@@ -86,12 +88,14 @@ class Grant:
 class Rbac:
     """The roles and bindings among `objects`, indexed once; other objects are passed over.
 
-    `unresolved` are the bindings whose role is not among the objects: whom they let use what is not known.
+    `shipped` returns the ClusterRole of a name that the cluster brings itself, None when it brings none; of a live
+    cluster every role is among the objects. `unresolved` are the bindings whose role is not known by either: whom
+    they let use what is not known.
     """
 
-    def __init__(self, objects: Iterable[Object]) -> None:
+    def __init__(self, objects: Iterable[Object], shipped: Callable[[str], Object | None] = lambda _: None) -> None:
         bindings: list[tuple[Object, str]] = []
-        roles = _Roles()
+        roles = _Roles(shipped)
         for tree in objects:
             kind = _rbac_kind(tree)
             namespace = _text(read(tree, "metadata", "namespace"))
@@ -101,10 +105,13 @@ class Rbac:
                 bindings.append((tree, namespace if kind is ROLE_BINDING else EVERYWHERE))
         grants: list[Grant] = []
         unresolved: list[Object] = []
+        self._unresolved: dict[tuple[str, Key], list[Object]] = defaultdict(list)
         for tree, namespace in bindings:
             role = roles.referred(tree, namespace)
             if role is None:
                 unresolved.append(tree)
+                for key in {subject.key for subject in subjects(tree, namespace)}:
+                    self._unresolved[namespace, key].append(tree)
                 continue
             names = roles.names(role)
             if names is None or names:
@@ -124,11 +131,20 @@ class Rbac:
         if MASTERS in user.groups:
             return frozenset(names)
         found: set[str] = set()
-        for grant in self._of(user, namespace):
+        for grant in _of(self._by_subject, user, namespace):
             if grant.names is None:
                 return frozenset(names)
             found |= grant.names
         return frozenset(found.intersection(names))
+
+    def named(self, user: Requester, namespace: str) -> frozenset[str]:
+        """Return the SCCs that the user's roles name for pods of `namespace`, whether such SCCs exist or not."""
+        return frozenset().union(*(grant.names or () for grant in _of(self._by_subject, user, namespace)))
+
+    def unknown_roles(self, user: Requester, namespace: str) -> Iterator[tuple[str, str]]:
+        """Yield kind and name of each role that the user is bound to for pods of `namespace` and that is not known."""
+        for binding in _of(self._unresolved, user, namespace):
+            yield _text(read(binding, "roleRef", "kind")), _text(read(binding, "roleRef", "name"))
 
     def users(self, scc: str, namespace: str | None = None) -> Iterator[tuple[Grant, Subject]]:
         """Yield every binding and subject that may use an SCC: for pods of `namespace`, or of any when that is None."""
@@ -137,11 +153,11 @@ class Rbac:
                 for subject in grant.subjects:
                     yield grant, subject
 
-    def _of(self, user: Requester, namespace: str) -> Iterator[Grant]:
-        keys = ((USER, user.name), *((GROUP, group) for group in user.groups))
-        for key in keys:
-            for scope in {EVERYWHERE, namespace}:
-                yield from self._by_subject.get((scope, key), ())
+
+def _of(by_subject: Mapping[tuple[str, Key], list[T]], user: Requester, namespace: str) -> Iterator[T]:
+    for key in ((USER, user.name), *((GROUP, group) for group in user.groups)):
+        for scope in {EVERYWHERE, namespace}:
+            yield from by_subject.get((scope, key), ())
 
 
 def subjects(binding: Object, namespace: str) -> Iterator[Subject]:
@@ -179,7 +195,8 @@ def granted(role: Object) -> frozenset[str] | None:
 class _Roles:
     """Roles by where they are, and what each grants, aggregated rules included."""
 
-    def __init__(self) -> None:
+    def __init__(self, shipped: Callable[[str], Object | None]) -> None:
+        self._shipped = shipped
         self._roles: dict[tuple[str, str], Object] = {}
         self._labelled: dict[tuple[str, str], list[Object]] = defaultdict(list)
         self._names: dict[int, frozenset[str] | None] = {}
@@ -201,7 +218,10 @@ class _Roles:
         if (read(reference, "apiGroup") or ROLE.group) != ROLE.group:
             return None
         if kind == CLUSTER_ROLE.kind:
-            return self._roles.get((EVERYWHERE, name))
+            key = EVERYWHERE, name
+            if key not in self._roles and (shipped := self._shipped(name)) is not None:
+                self._roles[key] = shipped
+            return self._roles.get(key)
         return self._roles.get((namespace, name)) if kind == ROLE.kind and namespace else None
 
     def names(self, role: Object) -> frozenset[str] | None:

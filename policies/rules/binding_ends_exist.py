@@ -6,19 +6,16 @@ from apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING, S
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
+from policies.scc.roles import ships
 from policies.views.accounts import built_in_namespace, exists
 from policies.world import World
-
-# On every cluster; system: is OpenShift's and Kubernetes' own.
-_BUILT_IN = frozenset({"admin", "basic-user", "cluster-admin", "cluster-reader", "edit", "self-provisioner", "view"})
-_BUILT_IN_PREFIX = "system:"
 
 
 def _examine(subject: Obj, world: World, _: Parameters) -> Iterator[Remark]:
     namespace = subject.text("metadata", "namespace")
     kind, name = subject.text("roleRef", "kind"), subject.text("roleRef", "name")
     if kind == CLUSTER_ROLE.kind:
-        known = name in _BUILT_IN or name.startswith(_BUILT_IN_PREFIX) or world.get(CLUSTER_ROLE, name) is not None
+        known = ships(name) or world.get(CLUSTER_ROLE, name) is not None
     else:
         known = kind != ROLE.kind or built_in_namespace(namespace) or world.get(ROLE, name, namespace) is not None
     if name and not known:

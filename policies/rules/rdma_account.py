@@ -44,6 +44,8 @@ def _pod(pod: Pod, world: World, known: Accounts) -> Iterator[Remark]:
         usable = known.usable(namespace, account)
         if usable.isdisjoint(known.locking):
             may = f"{', '.join(sorted(usable))[:200]} only" if usable else "none"
+            if bound := known.undecided(namespace, account):
+                may += f"; {bound}, to which it is bound, is not among the objects"
             yield missing(f"runs under {account}, which may use no SCC that allows {IPC_LOCK} ({may})", _ACCOUNT)
 
 

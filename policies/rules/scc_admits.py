@@ -9,7 +9,7 @@ from policies.objects import Obj, Pod
 from policies.rule import Parameters, Remark, Rule
 from policies.scc import Release
 from policies.views.accounts import account_of, built_in_namespace, exempt, exists
-from policies.views.admission import STAND_IN, admission
+from policies.views.admission import Admission, admission
 from policies.views.asked import hidden
 from policies.views.namespaces import Allocation
 from policies.world import World
@@ -45,14 +45,14 @@ def _pod(pod: Pod, world: World, parameters: SccAdmits) -> Iterator[Remark]:
     outcome, allocation = predicted.of(pod, namespace, account)
     if not outcome.words:
         return
-    if outcome.elsewhere and (allocation is None or allocation.annotations.keys() != STAND_IN.keys()):
+    if outcome.elsewhere:
         if not outcome.elsewhere.words:
             unsure = pod.unverified if allocation is not None and allocation.hidden else pod.unlinked
             where = f"{namespace} does not say which" if namespace else "no namespace says which"
             yield unsure(f"asks for ids or an SELinux level, and {where} it has", *outcome.place)
             return
         outcome = outcome.elsewhere  # without complaints about ids that stand in for the real ones
-    place, missing = outcome.place, _missing(pod, namespace, account, world, allocation)
+    place, missing = outcome.place, _missing(pod, account, world, predicted, allocation)
     refused = f"its pods are refused under the account {account}: {outcome.words}"
     if missing:
         yield pod.unlinked(f"{missing}, and without it {refused}", *place)
@@ -62,14 +62,17 @@ def _pod(pod: Pod, world: World, parameters: SccAdmits) -> Iterator[Remark]:
         yield pod.remark(refused, *place)
 
 
-def _missing(pod: Pod, namespace: str, account: str, world: World, allocation: Allocation | None) -> str:
+def _missing(pod: Pod, account: str, world: World, predicted: Admission, allocation: Allocation | None) -> str:
     """Name what is not among the objects and could change the verdict."""
+    namespace = pod.object.text("metadata", "namespace")
     if not namespace:
         return "names no namespace"
     if allocation is None and not built_in_namespace(namespace):
         return f"Namespace {namespace} is not among the objects"
     if account == pod.service_account and not exists(world, namespace, account):
         return f"ServiceAccount {namespace}/{account} is not among the objects"
+    if bound := predicted.accounts.undecided(namespace, account):
+        return f"{account} is bound to {bound}, which is not among the objects"
     return ""
 
 

@@ -9,6 +9,7 @@ from policies.findings import Severity
 from policies.objects import Obj
 from policies.rbac import EVERYWHERE, Grant, Rbac
 from policies.rule import Parameters, Remark, Rule
+from policies.scc.roles import own_role
 from policies.world import World
 
 _RBAC = (ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING)
@@ -26,7 +27,7 @@ class _Grants:
 
     def __init__(self, world: World) -> None:
         found = [each for kind in _RBAC for each in world.of(kind)]
-        self._rbac = Rbac(each.tree for each in found)
+        self._rbac = Rbac((each.tree for each in found), own_role)
         self.uncertain = any(each.unknown for each in found)
         self.by_binding: Mapping[int, Grant] = {id(grant.binding): grant for grant in self._rbac.grants}
         self._holders: dict[str, frozenset[tuple[str, str]]] = {}

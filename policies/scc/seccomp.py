@@ -9,7 +9,10 @@ from policies.scc.pods import Container, Pod, Seccomp
 
 POD_ANNOTATION = "seccomp.security.alpha.kubernetes.io/pod"
 CONTAINER_ANNOTATION = "container.seccomp.security.alpha.kubernetes.io/"
+PROFILE = "seccompProfile"
+"""The field of a security context that says what the annotations of old said."""
 
+_PATH = "pod.metadata.annotations["
 _UNCONFINED, _LOCAL = "unconfined", "localhost/"
 _TO_TEXT = {"Unconfined": _UNCONFINED, "RuntimeDefault": RUNTIME_DEFAULT}
 _TO_FIELD = {
@@ -62,8 +65,13 @@ def container_fault(pod: Pod, container: Container, constraint: Constraint) -> s
     return _fault(constraint, profile, key)
 
 
+def about_profile(message: str) -> bool:
+    """Say whether a fault is about a profile; it names an annotation, wherever the profile stands."""
+    return message.startswith((f"{_PATH}{POD_ANNOTATION}]", f"{_PATH}{CONTAINER_ANNOTATION}"))
+
+
 def _fault(constraint: Constraint, profile: str, annotation: str) -> str | None:
-    allowed, path = constraint.seccomp, f"pod.metadata.annotations[{annotation}]"
+    allowed, path = constraint.seccomp, f"{_PATH}{annotation}]"
     if constraint.any_seccomp or profile in allowed:
         return None
     if not allowed:

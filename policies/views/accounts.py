@@ -1,7 +1,7 @@
 """Service accounts among the objects, and the SCCs that they may use."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from typing import Any
 
@@ -19,6 +19,7 @@ from apis.names import IPC_LOCK, RUN_LEVEL, RUN_LEVELS_WITHOUT_SCC, SCC_EXEMPT_N
 from policies.objects import Obj, Pod
 from policies.rbac import Rbac
 from policies.scc import USABLE_BY_ALL, Release, User
+from policies.scc.roles import shipped_roles
 from policies.scc.subjects import AUTHENTICATED, running_as
 from policies.views.constraints import ALL, ALLOWED, DEFAULT_ADD, capability, shipped
 from policies.world import World
@@ -42,8 +43,12 @@ def built_in_namespace(name: str) -> bool:
 def exempt(world: World, namespace: str) -> bool:
     """Say whether OpenShift admits the pods of a namespace without asking any SCC."""
     found = world.get(NAMESPACE, namespace)
-    level = found.mapping("metadata", "labels").get(RUN_LEVEL) if found else None
-    return namespace in SCC_EXEMPT_NAMESPACES or level in RUN_LEVELS_WITHOUT_SCC
+    return without_scc(namespace, found.mapping("metadata", "labels") if found else {})
+
+
+def without_scc(namespace: str, labels: Mapping[str, object]) -> bool:
+    """Say so of a namespace with these labels."""
+    return namespace in SCC_EXEMPT_NAMESPACES or labels.get(RUN_LEVEL) in RUN_LEVELS_WITHOUT_SCC
 
 
 def account_of(pod: Pod) -> str:
@@ -72,7 +77,7 @@ class Accounts:
         self.sccs: dict[str, Mapping[str, Any]] = {**shipped(release), **{each.name: each.tree for each in given}}
         self.uncertain = any(map(_uncertain, (*given, *found)))
         self.locking = frozenset(name for name, tree in self.sccs.items() if _allows(tree, IPC_LOCK))
-        self._rbac = Rbac(each.tree for each in found)
+        self._rbac = Rbac((each.tree for each in found), shipped_roles(release))
         self._naming: dict[tuple[str, str], set[str]] = defaultdict(set)
         for name, tree in self.sccs.items():
             for field in (_USERS, _GROUPS):
@@ -80,6 +85,7 @@ class Accounts:
                     self._naming[field, entry].add(name)
         self._everybody = USABLE_BY_ALL[release]
         self._usable: dict[tuple[str, str], frozenset[str]] = {}
+        self._undecided: dict[tuple[str, str], str] = {}
 
     def usable(self, namespace: str, account: str) -> frozenset[str]:
         """Return the SCCs that a pod of this account may use, whoever makes it: the account's, and everybody's."""
@@ -90,6 +96,23 @@ class Accounts:
             by_rbac = (self._rbac.usable(user, namespace, self.sccs) for user in users)
             self._usable[key] = self._everybody.union(*(self._naming.get(each, ()) for each in keys), *by_rbac)
         return self._usable[key]
+
+    def undecided(self, namespace: str, account: str) -> str:
+        """Name what this account is bound to and what is not among the objects: a role, or the SCC of a role."""
+        key = namespace, account
+        if key not in self._undecided:
+            self._undecided[key] = undecided(self._rbac, running_as(namespace, account), namespace, self.sccs)
+        return self._undecided[key]
+
+
+def undecided(rbac: Rbac, user: User, namespace: str, sccs: Collection[str]) -> str:
+    """Name a role or an SCC that could let a user or everybody do more, were it known; empty when there is none."""
+    for each in (user, ANYBODY):
+        for kind, name in rbac.unknown_roles(each, namespace):
+            return f"{kind} {name}"
+        for name in sorted(rbac.named(each, namespace).difference(sccs)):
+            return f"{SECURITY_CONTEXT_CONSTRAINTS.kind} {name}"
+    return ""
 
 
 @cache

@@ -7,23 +7,16 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from apis.names import SCC_MCS, SCC_SUPPLEMENTAL_GROUPS, SCC_UID_RANGE
-from policies.objects import Pod
+from policies.objects import CONTAINER_LISTS, Pod
 from policies.scc import InvalidPod, Namespace, Reason, Release, Verdict, admit
 from policies.scc.constraints import constraint
 from policies.scc.providers import Unprepared, provider
-from policies.values import Path
+from policies.scc.seccomp import PROFILE, about_profile
+from policies.values import Path, read
 from policies.views.accounts import ANYBODY, accounts
 from policies.views.asked import asked, freed, pruned
-from policies.views.namespaces import Allocation, Namespaces
+from policies.views.namespaces import STAND_IN, UNKNOWN, Allocation, Namespaces
 from policies.world import World
-
-STAND_IN: Mapping[str, str] = {
-    SCC_UID_RANGE: "1000000000/10000",
-    SCC_SUPPLEMENTAL_GROUPS: "1000000000/10000",
-    SCC_MCS: "s0:c1,c0",
-}
-"""What a namespace has that OpenShift has not annotated yet; any values do, since no manifest can know them."""
 
 _UNABLE = "unable to validate against any security context constraint"
 _NOT_USABLE = "Forbidden: not usable by user or serviceaccount"
@@ -37,7 +30,8 @@ _OF_THE_POD = frozenset({"hostNetwork", "hostPID", "hostIPC"})
 class Outcome:
     """What becomes of a pod: `words` are OpenShift's, empty when it is admitted; `place` is below the pod's spec.
 
-    `elsewhere` is what would become of it in a namespace that has whatever ids and level it asks for.
+    `elsewhere` is what would become of it if the namespace had whatever it asks for of what is not known of the
+    namespace; None when all is known.
     """
 
     words: str = ""
@@ -55,7 +49,7 @@ class Admission:
         self.accounts = world.once(accounts(release))
         self._namespaces = world.once(Namespaces)
         self._sccs = [scc for scc in map(_lean, self.accounts.sccs.values()) if _sound(scc)]
-        self._known: dict[str, tuple[Namespace, Allocation | None]] = {}
+        self._known: dict[str, tuple[Namespace, Allocation | None, frozenset[str]]] = {}
         self._outcomes: dict[tuple[str, str, bytes], Outcome] = {}
 
     def of(self, pod: Pod, namespace: str, account: str) -> tuple[Outcome, Allocation | None]:
@@ -66,8 +60,8 @@ class Admission:
         if namespace not in self._known:
             found = self._namespaces.get(namespace)
             annotations = {**STAND_IN, **(found.annotations if found else {})}
-            self._known[namespace] = Namespace(namespace, annotations), found
-        where, found = self._known[namespace]
+            self._known[namespace] = Namespace(namespace, annotations), found, (found or UNKNOWN).open
+        where, found, free = self._known[namespace]
         tree = asked(pod)
         try:
             content = marshal.dumps(tree, 2)
@@ -76,17 +70,18 @@ class Admission:
             content = marshal.dumps(tree, 2)
         key = namespace, account, content
         if key not in self._outcomes:
-            self._outcomes[key] = self._outcome(tree, where, account)
+            self._outcomes[key] = self._outcome(tree, where, account, free)
         return self._outcomes[key], found
 
-    def _outcome(self, tree: dict[str, Any], namespace: Namespace, account: str) -> Outcome:
+    def _outcome(self, tree: dict[str, Any], namespace: Namespace, account: str, free: frozenset[str]) -> Outcome:
         tree["spec"]["serviceAccountName"] = account
         usable = self.accounts.usable(namespace.name, account)
         try:
-            here = _read(admit(tree, namespace, ANYBODY, self._sccs, usable))
-            if here is _ADMITTED:
+            here = _read(admit(tree, namespace, ANYBODY, self._sccs, usable), tree)
+            if here is _ADMITTED or not free:
                 return here
-            return replace(here, elsewhere=_read(admit(freed(tree), namespace, ANYBODY, self._sccs, usable)))
+            other = freed(tree, free)
+            return replace(here, elsewhere=_read(admit(other, namespace, ANYBODY, self._sccs, usable), other))
         except InvalidPod as error:
             return Outcome(f"the API server cannot read it: {error}")
         except (RecursionError, ValueError):  # a value that cannot even be shown
@@ -114,10 +109,16 @@ def _sound(scc: Mapping[str, Any]) -> bool:
     return True
 
 
-def _read(verdict: Verdict) -> Outcome:
+def _read(verdict: Verdict, tree: dict[str, Any]) -> Outcome:
     if verdict.admitted:
         return _ADMITTED
-    return Outcome(_words(verdict.message, verdict.reasons), _place(verdict.reasons))
+    words = _words(verdict.message, verdict.reasons)
+    for reason in verdict.reasons:
+        if about_profile(reason.message) and (place := _profile(tree["spec"])):
+            return Outcome(f"{words}; what the plugin calls the annotation seccomp... is the field {PROFILE}", place)
+        if found := _PLACE.search(reason.message):
+            return Outcome(words, _place(found[1]))
+    return Outcome(words)
 
 
 def _words(message: str, reasons: Iterable[Reason]) -> str:
@@ -127,12 +128,16 @@ def _words(message: str, reasons: Iterable[Reason]) -> str:
     return words if len(words) <= _LONGEST else f"{words[:_LONGEST]} ..."
 
 
-def _place(reasons: Iterable[Reason]) -> Path:
-    """Return the field that the first complaint is about."""
-    found = next((match for reason in reasons if (match := _PLACE.search(reason.message))), None)
-    if found is None:
-        return ()
-    words: Path = tuple(int(word) if word.isdigit() else word for word in _WORD.findall(found[1]))
+def _profile(spec: Mapping[str, Any]) -> Path:
+    """Return the first seccomp profile of a pod, since the plugin's words say nowhere where it stands."""
+    places = [(), *((group, index) for group in CONTAINER_LISTS for index, _ in enumerate(spec.get(group) or ()))]
+    found = ((*place, "securityContext", PROFILE) for place in places)
+    return next((path for path in found if read(spec, *path) is not None), ())
+
+
+def _place(written: str) -> Path:
+    """Return the field of a complaint, `spec.volumes[1]` or `containers[0].hostPID`, below the pod's spec."""
+    words: Path = tuple(int(word) if word.isdigit() else word for word in _WORD.findall(written))
     match words:
         case ("spec", *rest):
             return tuple(rest)

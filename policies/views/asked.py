@@ -1,6 +1,6 @@
 """The part of a pod template that SCC admission looks at, as a pod of its own."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from policies.objects import CONTAINER_LISTS, Pod, overlap
@@ -12,8 +12,6 @@ _FIELDS = ("hostNetwork", "hostPID", "hostIPC", "hostUsers", "os", "securityCont
 _OF_CONTAINER = ("securityContext", "ports")
 _ANNOTATIONS = (REQUIRED_ANNOTATION, POD_ANNOTATION, CONTAINER_ANNOTATION)
 _WITH_CONTENT = ("projected", "flexVolume")
-# What a namespace allocates, wherever in a security context it stands.
-_ALLOCATED = frozenset({"runAsUser", "fsGroup", "supplementalGroups", "level"})
 _DEEPEST = 12
 
 
@@ -83,8 +81,8 @@ def pruned(tree: Tree, depth: int = 0) -> Tree:
     return tree if isinstance(tree, str | int | float) else None
 
 
-def freed(tree: Tree) -> Tree:
-    """Return a tree without ids and levels that a namespace allocates; root is none of them."""
+def freed(tree: Tree, fields: Collection[str]) -> Tree:
+    """Return a tree without the ids and levels of these fields, wherever they stand; root is none of them."""
     if isinstance(tree, Mapping):
-        return {key: freed(value) for key, value in tree.items() if key not in _ALLOCATED or value == 0}
-    return [*map(freed, tree)] if isinstance(tree, list) else tree
+        return {key: freed(value, fields) for key, value in tree.items() if key not in fields or value == 0}
+    return [freed(entry, fields) for entry in tree] if isinstance(tree, list) else tree

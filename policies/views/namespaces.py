@@ -11,6 +11,14 @@ from policies.values import Unknown
 from policies.world import World
 
 ANNOTATIONS = (SCC_UID_RANGE, SCC_SUPPLEMENTAL_GROUPS, SCC_MCS)
+STAND_IN: Mapping[str, str] = {SCC_UID_RANGE: "1000000000/10000", SCC_MCS: "s0:c1,c0"}
+"""What a namespace has that OpenShift has not annotated yet; any values do, since no manifest can know them.
+
+Groups need none: where their annotation is absent, the user ids are the groups.
+"""
+# What a pod may ask for -> the annotation that says whether the namespace has it.
+_ALLOCATED = {"runAsUser": SCC_UID_RANGE, "level": SCC_MCS}
+_GROUPS = ("fsGroup", "supplementalGroups")
 
 
 @dataclass(frozen=True)
@@ -24,6 +32,18 @@ class Allocation:
     def users(self) -> str:
         """Its user ids as written, `1075480000/10000`; empty when OpenShift will choose them."""
         return self.annotations.get(SCC_UID_RANGE, "")
+
+    @property
+    def open(self) -> frozenset[str]:
+        """The fields of a security context for which nobody can say what the namespace has."""
+        groups = SCC_SUPPLEMENTAL_GROUPS
+        decided = groups if groups in self.annotations or groups in self.hidden else SCC_UID_RANGE
+        known = {**_ALLOCATED, **dict.fromkeys(_GROUPS, decided)}
+        return frozenset(field for field, annotation in known.items() if annotation not in self.annotations)
+
+
+UNKNOWN = Allocation({}, frozenset())
+"""Of a namespace that is not among the objects."""
 
 
 class Namespaces:

@@ -154,6 +154,16 @@ def test_a_binding_without_its_role_is_told_apart() -> None:
     assert Rbac([lost, role([])]).unresolved == ()
 
 
+def test_it_says_which_unknown_roles_a_user_has_and_which_sccs_they_name() -> None:
+    """Prevents a doubt about everybody because of one binding of somebody else's, and none where there is one."""
+    other = {"kind": "ServiceAccount", "name": "other", "namespace": "adas"}
+    rbac = Rbac([role([RULE], "known"), binding(MPI, name="known"), binding(MPI), binding(other, name="others")])
+    assert list(rbac.unknown_roles(ACCOUNT, "adas")) == [("Role", "use-scc")]
+    assert list(rbac.unknown_roles(ACCOUNT, "other")) == []
+    assert rbac.named(ACCOUNT, "adas") == {"scc-for-mpi"}
+    assert rbac.named(User("alice"), "adas") == frozenset()
+
+
 HOSTILE: tuple[Any, ...] = (
     *(None, 1, "x", [], {}, {"kind": "Role"}, {"apiVersion": 1, "kind": []}, role(7), role([None, 1, {}, []])),
     *(role([RULE], name=3), role([RULE], namespace=[]), role([RULE | {"resourceNames": {"a": 1}}])),  # type: ignore[arg-type]

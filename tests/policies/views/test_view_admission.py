@@ -68,6 +68,41 @@ def test_a_complaint_points_at_its_field(spec: dict[str, Any], place: Path) -> N
     assert outcome.place[: len(place)] == place
 
 
+@pytest.mark.parametrize(
+    ("spec", "place"),
+    [
+        ({"securityContext": {"seccompProfile": {"type": "RuntimeDefault"}}}, ("securityContext",)),
+        (
+            {
+                "containers": [
+                    {"name": "a"},
+                    {"name": "b", "securityContext": {"seccompProfile": {"type": "Unconfined"}}},
+                ]
+            },
+            ("containers", 1, "securityContext"),
+        ),
+    ],
+)
+def test_a_complaint_about_an_annotation_points_at_the_field_that_it_came_from(
+    spec: dict[str, Any], place: Path
+) -> None:
+    """A reader who looks for an annotation that nobody wrote: release 4.4 names a seccompProfile by that."""
+    outcome = Admission(World([_job()]), "4.4").of(_job(**spec).pods[0], "adas", "mpi")[0]
+    assert outcome.place == (*place, "seccompProfile")
+    assert "is the field seccompProfile" in outcome.words
+
+
+def test_an_annotation_that_was_written_is_no_field() -> None:
+    """A finding that points at a field which the pod does not have."""
+    job = _job()
+    job.tree["spec"]["template"]["metadata"] = {
+        "annotations": {"seccomp.security.alpha.kubernetes.io/pod": "unconfined"}
+    }
+    outcome = Admission(World([job]), "4.4").of(Obj(job.tree).pods[0], "adas", "mpi")[0]
+    assert outcome.place == ()
+    assert outcome.words.endswith("seccomp may not be set]")
+
+
 def test_an_scc_that_nobody_can_work_with_is_left_out() -> None:
     """One SCC with a typing error, and a finding about it at every pod of the cluster."""
     for broken in ({"runAsUser": {"type": "Anybody"}}, {"allowHostIPC": "no"}, {"volumes": {"a": 1}}):
@@ -145,5 +180,6 @@ def test_pruned_and_freed_leave_the_rest() -> None:
     """A value that is known, lost beside one that is not."""
     tree = {"a": Unknown(("a",)), "b": [Unknown(("b", 0)), 1, None], 3: "three", "runAsUser": 5}
     assert pruned(tree) == {"b": [1], "runAsUser": 5}
-    assert freed({"runAsUser": 5, "b": [{"fsGroup": 1, "level": "s0", "x": 1}]}) == {"b": [{"x": 1}]}
-    assert freed({"runAsUser": 0}) == {"runAsUser": 0}
+    fields = ("runAsUser", "fsGroup")
+    assert freed({"runAsUser": 5, "b": [{"fsGroup": 1, "level": "s0"}]}, fields) == {"b": [{"level": "s0"}]}
+    assert freed({"runAsUser": 0}, fields) == {"runAsUser": 0}
