@@ -1,27 +1,26 @@
 """Passwords and tokens stand in Secrets, and no Secret with its values stands in a file."""
 
-import re
+import binascii
+from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from itertools import islice
+from typing import Any
 
 from pydantic import Field
 
 from apis.kinds import CONFIG_MAP, KINDS, POD, SECRET
 from policies.findings import Severity
-from policies.objects import Obj
+from policies.objects import Container, Obj
 from policies.rule import Parameters, Remark, Rule
-from policies.values import Unknown
+from policies.values import Path, Unknown
+from policies.views.credentials import in_arguments, in_lines, is_name, is_value, known
 from policies.views.environment import variables
 from policies.world import World
 
-_NAME = re.compile(
-    r"(password|passwd|passphrase|token|secret|(access|api|private|secret)[_.-]?key([_.-]?id)?|credentials?)\Z",
-    re.IGNORECASE,
-)
-_LONGEST_NAME = 253
-_HARMLESS = frozenset({"", "true", "false", "yes", "no", "none", "0", "1"})
-_REFERENCE = re.compile(r"\$\([^)]*\)\Z")
 _MOST = 20
+_SHOWN = 80
+_OF_HELM = "helm.sh/release"
+_CERTIFICATE, _PRIVATE = "-----BEGIN CERTIFICATE-----", "PRIVATE KEY-----"
 
 
 class CredentialsInSecrets(Parameters):
@@ -39,20 +38,29 @@ def _examine(subject: Obj, _: World, parameters: CredentialsInSecrets) -> Iterat
     return islice(_config_map(subject) if subject.kind == CONFIG_MAP.kind else _pods(subject), _MOST)
 
 
-def _names_one(name: str) -> bool:
-    return len(name) <= _LONGEST_NAME and _NAME.search(name) is not None
-
-
-def _is_one(value: object) -> bool:
-    return isinstance(value, str) and value.strip().lower() not in _HARMLESS and not _REFERENCE.match(value)
-
-
 def _pods(subject: Obj) -> Iterator[Remark]:
     for container in subject.containers:
         if "env" in container.tree:
-            for variable in variables(container, _names_one):
-                if _is_one(variable.value):
-                    yield container.remark(f"{variable.name} has its value in the open", *variable.place)
+            yield from _environment(container)
+        for field in ("command", "args"):
+            arguments = container.tree.get(field)
+            if isinstance(arguments, list):
+                for index, what in in_arguments(arguments):
+                    yield container.remark(f"has {what[:_SHOWN]} in the open", field, index)
+
+
+def _environment(container: Container) -> Iterator[Remark]:
+    told: set[Path] = set()
+    for variable in variables(container, is_name):
+        if is_value(variable.value):
+            told.add(variable.place)
+            yield container.remark(f"{variable.name} has its value in the open", *variable.place)
+    # What shows by its form is found under any name; a value of another name that is not known is no doubt here.
+    entries = container.tree.get("env")
+    for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+        value = entry.get("value") if isinstance(entry, Mapping) else None
+        if isinstance(value, str) and ("env", index, "value") not in told and (what := known(value)):
+            yield container.remark(f"{str(entry.get('name'))[:_SHOWN]} has {what} in the open", "env", index, "value")
 
 
 def _config_map(subject: Obj) -> Iterator[Remark]:
@@ -60,21 +68,47 @@ def _config_map(subject: Obj) -> Iterator[Remark]:
     if isinstance(data, Unknown):
         subject.read("data")
     for key in data if isinstance(data, Mapping) else ():
-        if isinstance(key, str) and _names_one(key) and _is_one(subject.read("data", key)):
-            yield subject.remark(f"{key[:80]} has its value in the open, in a ConfigMap", "data", key)
+        if isinstance(key, str) and (what := _of_key(subject, key, data[key])):
+            yield subject.remark(f"{key[:_SHOWN]} has {what} in the open, in a ConfigMap", "data", key)
+
+
+def _of_key(subject: Obj, key: str, value: Any) -> str:
+    if is_name(key) and is_value(subject.read("data", key)):
+        return "its value"
+    if not isinstance(value, str):
+        return ""
+    if what := known(value):
+        return what
+    name = next(in_lines(value), "")
+    return f"the value of {name}" if name else ""
 
 
 def _secret(subject: Obj) -> Iterator[Remark]:
+    if subject.text("type").startswith(_OF_HELM):
+        return
     for field in ("data", "stringData"):
         for key, value in subject.mapping(field).items():
-            if isinstance(key, str) and value and not isinstance(value, Unknown):
-                yield subject.remark(f"has the value of {key[:80]} in a file", field, key)
+            if isinstance(key, str) and value and not isinstance(value, Unknown) and _is_secret(field, value):
+                yield subject.remark(f"has the value of {key[:_SHOWN]} in a file", field, key)
+
+
+def _is_secret(field: str, value: Any) -> bool:
+    """Say whether a Secret's value is one: neither a mark that a tool replaces nor a certificate."""
+    text = str(value)
+    if field == "data":
+        if not is_value(text):
+            return False
+        try:
+            text = b64decode(text).decode("utf-8", "replace")
+        except (binascii.Error, ValueError):
+            return True
+    return is_value(text) and not (text.lstrip().startswith(_CERTIFICATE) and _PRIVATE not in text)
 
 
 CREDENTIALS_IN_SECRETS = Rule(
     name="credentials-in-secrets",
-    what="No environment variable and no ConfigMap has a password, token or key as its value; files have no "
-    "Secrets with values in them.",
+    what="No environment variable, argument or ConfigMap has a password, token or private key in it; files have no "
+    "Secrets with values in them. What stands for a value passes: ${X}, $(X), <path:...>, REPLACE_ME, a path.",
     why="Whoever may read the pod, the ConfigMap or the repository has the password; for the Spectrum Scale GUI "
     "that is the administration of all data. A value in a repository's history stays there.",
     remedy="Put the value into a Secret that is made outside of the files, and refer to it with valueFrom.secretKeyRef",

@@ -1,0 +1,94 @@
+"""What in a text is a credential, and what only stands for one."""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+_WORD = (
+    r"(?:password|passwd|passphrase|token|client[_.-]?secret|(?:(?:access|api|private|secret)[_.-]?key)(?:[_.-]?id)?)"
+)
+_NAME = re.compile(rf"(?:{_WORD}|secret|credentials?|(?:^|[_.-])(?:pass|pwd))\Z", re.IGNORECASE)
+_LONGEST_NAME = 253
+_HARMLESS = frozenset({"", "true", "false", "yes", "no", "none", "null", "nil", "~", "0", "1", "|", "|-", ">", ">-"})
+# A variable, a template's or a tool's mark, a path; `changeme` is a password that many have.
+_STAND_IN = re.compile(
+    r"(?:\$\([^)]*\)|\$\{[^}]*\}|\$\w+|<[^>]*>|\[[^\]]*\]|\{\{.*\}\}|%\w+%|__\w+__|@\w+@|\*+|x{3,}|\.\.\.)\Z"
+    r"|ENC\[|vault:|ref\+|(?:<?replace[ _-]?(?:me|this)|placeholder|redacted|todo)\b|(?:file://)?(?:/[\w.@-]+)+\Z",
+    re.IGNORECASE,
+)
+_PRIVATE_KEY = "a private key"
+_URL = "a password in a URL"
+_KINDS: tuple[tuple[str, str], ...] = (
+    (_PRIVATE_KEY, r"-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----"),
+    (_URL, r"://[^/\s:@]{0,100}:(?P<password>[^/\s@]{1,100})@"),
+    ("a token of Hugging Face", r"\bhf_[A-Za-z0-9]{20,}"),
+    ("a token of GitHub", r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_\w{22,})"),
+    ("a token of GitLab", r"\bglpat-[\w-]{20,}"),
+    ("a key of AWS", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
+    ("a token of Slack", r"\bxox[abeprs]-[\w-]{10,}"),
+    ("a key of NGC", r"\bnvapi-[\w-]{40,}"),
+    ("a token of OpenShift", r"\bsha256~[\w-]{40,}"),
+    ("a signed token (JWT)", r"\beyJ[\w-]{10,200}\.eyJ[\w-]{10,}\.[\w-]{10,}"),
+)
+_KNOWN = re.compile("|".join(f"(?P<k{index}>{pattern})" for index, (_, pattern) in enumerate(_KINDS)))
+_FLAG = re.compile(rf"--?[\w.-]{{0,60}}{_WORD}\Z", re.IGNORECASE)
+_FLAGS = re.compile(
+    rf"(?:^|(?<=[\s;]))(?P<name>--?[\w.-]{{0,60}}?{_WORD})(?:=|[ \t]+)(?P<value>\"[^\"]*\"|'[^']*'|\S+)", re.IGNORECASE
+)
+_LINES = re.compile(
+    rf"^[ \t]*(?:export[ \t]+|- )?[\"']?(?P<name>[\w.-]{{0,60}}?{_WORD})[\"']?[ \t]*[:=][ \t]*(?P<value>\S.*)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_EXPRESSION = re.compile(r"[()\[\]{}\s]")
+_QUOTES = "\"'"
+
+
+@lru_cache(maxsize=4096)
+def is_name(name: str) -> bool:
+    """Say whether a variable or a key of that name holds a credential."""
+    return len(name) <= _LONGEST_NAME and _NAME.search(name) is not None
+
+
+def is_value(value: object) -> bool:
+    """Say whether a value may be a credential: a text that says something and stands for nothing else."""
+    return isinstance(value, str) and value.strip().lower() not in _HARMLESS and not _STAND_IN.match(value.strip())
+
+
+def known(text: str) -> str:
+    """Say which credential a text has in it that shows by its form alone; empty when none."""
+    for found in _KNOWN.finditer(text):
+        password = found["password"]
+        if password is None or is_value(password):
+            return next(kind for index, (kind, _) in enumerate(_KINDS) if found[f"k{index}"] is not None)
+    return ""
+
+
+def in_arguments(arguments: list[object]) -> Iterator[tuple[int, str]]:
+    """Yield where arguments give a credential, and what: of `--token x`, `--token=x`, in a shell's line, too."""
+    flag = ""
+    for index, argument in enumerate(arguments):
+        if not isinstance(argument, str):
+            flag = ""
+            continue
+        if flag and not argument.startswith("-") and is_value(argument):
+            yield index, f"the value of {flag}"
+        elif said := _said(argument):
+            yield index, said
+        flag = argument if _FLAG.match(argument) else ""
+
+
+def _said(argument: str) -> str:
+    for found in _FLAGS.finditer(argument):
+        if is_value(found["value"].strip(_QUOTES)):
+            return f"the value of {found['name']}"
+    return known(argument)
+
+
+def in_lines(text: str) -> Iterator[str]:
+    """Yield the names that lines of a file (`name: x`, `name=x`) give a credential; expressions of scripts are none."""
+    for found in _LINES.finditer(text):
+        value = found["value"].strip().rstrip(",;")
+        literal = value[:1] in _QUOTES and value[-1:] == value[:1]
+        plain = value.strip(_QUOTES)
+        if is_value(plain) and (literal or not (_EXPRESSION.search(value) or is_name(value))):
+            yield found["name"]
