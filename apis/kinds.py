@@ -83,6 +83,10 @@ MACHINE_CONFIG = Kind("machineconfiguration.openshift.io", "v1", "MachineConfig"
 MACHINE_CONFIG_POOL = Kind(
     "machineconfiguration.openshift.io", "v1", "MachineConfigPool", "machineconfigpools", "Cluster"
 )
+KUBELET_CONFIG = Kind("machineconfiguration.openshift.io", "v1", "KubeletConfig", "kubeletconfigs", "Cluster")
+NODE_NETWORK_CONFIGURATION_POLICY = Kind(
+    "nmstate.io", "v1", "NodeNetworkConfigurationPolicy", "nodenetworkconfigurationpolicies", "Cluster"
+)
 OPERATOR_GROUP = Kind("operators.coreos.com", "v1", "OperatorGroup", "operatorgroups")
 SUBSCRIPTION = Kind("operators.coreos.com", "v1alpha1", "Subscription", "subscriptions")
 CLUSTER_SERVICE_VERSION = Kind("operators.coreos.com", "v1alpha1", "ClusterServiceVersion", "clusterserviceversions")

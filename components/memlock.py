@@ -5,19 +5,13 @@ memory for RDMA fails with "Couldn't allocate MR" (R-3.4.3-9). The paper edits a
 update overwrites (E-19); a MachineConfig survives it.
 """
 
-import hashlib
-import json
-from typing import Any, Literal
+from typing import Any
 
 import pulumi
-from pulumi_kubernetes import apiextensions, meta
 from pydantic import Field
 
-from apis import kinds, names
-from components import waits
 from components.component import Component
-from components.custom_resources import CustomObject
-from components.labels import labels
+from components.machine_config import Ignition, digest, machine_config, rollout
 from components.model import DnsName, Model, Seconds
 
 DROP_IN = "10-memlock.conf"
@@ -29,8 +23,11 @@ class MemlockArgs(Model):
     """How to lift the limit, and for which pool."""
 
     pool: DnsName = Field(default="worker", description="MachineConfigPool of the GPU nodes; its nodes reboot")
-    ignition_version: Literal["2.2.0", "3.2.0"] = Field(description="2.2.0 up to OpenShift 4.5, 3.x from 4.6 on")
-    rollout_timeout: Seconds = Field(default=3600, description="seconds; nodes drain and reboot one after another")
+    ignition_version: Ignition = Field(description="2.2.0 up to OpenShift 4.5, 3.x from 4.6 on")
+    rollout_timeout: Seconds | None = Field(
+        default=3600,
+        description="seconds; nodes drain and reboot one after another. None leaves the wait to a PoolRollout",
+    )
 
 
 def machine_config_name(pool: str) -> str:
@@ -50,7 +47,7 @@ def ignition(version: str) -> dict[str, Any]:
 class Memlock(Component):
     """A MachineConfig, and the wait until every node of its pool runs with it.
 
-    Outputs: `machine_config`, its name, known only once the pool has rolled it out.
+    Outputs: `machine_config`, its name, known only once the pool has rolled it out. `parts` is for a PoolRollout.
     """
 
     machine_config: pulumi.Output[str]
@@ -59,34 +56,10 @@ class Memlock(Component):
         super().__init__("nodes:Memlock", name, args, opts)
         config_name = machine_config_name(args.pool)
         config = ignition(args.ignition_version)
-        machine_config = CustomObject(
-            f"{name}-machine-config",
-            kinds.MACHINE_CONFIG,
-            meta.v1.ObjectMetaArgs(
-                name=config_name,
-                labels={**labels("crio-memlock", "nodes"), names.MACHINE_CONFIG_ROLE: args.pool},
-            ),
-            {"spec": {"config": config}},
-            self.child(),
+        done: pulumi.CustomResource = machine_config(
+            self, name, args.pool, {"config": config}, config_name=config_name, subject="crio-memlock"
         )
-        digest = hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()[:16]
-        rollout = apiextensions.CustomResourcePatch(
-            f"{name}-rollout",
-            api_version=kinds.MACHINE_CONFIG_POOL.api_version,
-            kind=kinds.MACHINE_CONFIG_POOL.kind,
-            metadata=meta.v1.ObjectMetaArgs(
-                name=args.pool,
-                annotations={
-                    names.AWAITED: digest,
-                    **waits.wait_for(
-                        [
-                            waits.exists(f'.status.configuration.source[?(@.name=="{config_name}")].name'),
-                            waits.condition("Updated"),
-                        ],
-                        timeout=args.rollout_timeout,
-                    ),
-                },
-            ),
-            opts=self.child(machine_config),
-        )
-        self.outputs(machine_config=rollout.id.apply(lambda _: config_name))
+        self.parts = {config_name: digest(config)}
+        if args.rollout_timeout is not None:
+            done = rollout(self, name, args.pool, self.parts, timeout=args.rollout_timeout, after=[done])
+        self.outputs(machine_config=done.id.apply(lambda _: config_name))

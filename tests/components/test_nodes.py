@@ -6,6 +6,7 @@ from pydantic import ValidationError
 
 from components.memlock import Memlock, MemlockArgs, ignition
 from components.node_labels import NodeLabels, NodeLabelsArgs
+from components.pool_rollout import PoolRollout, PoolRolloutArgs
 from rendering.recorder import Registration
 from tests.support.recorded import component, environment, of_kind, one
 
@@ -46,6 +47,21 @@ def test_a_changed_drop_in_is_waited_for_again() -> None:
         return str(one(recorded, "MachineConfigPoolPatch").inputs["metadata"]["annotations"]["hpc.pulumi/awaited"])
 
     assert digest("2.2.0") != digest("3.2.0")
+
+
+def test_one_wait_serves_several_machine_configs() -> None:
+    """Prevents two owners of the same annotations of a pool, and nodes that reboot once for each MachineConfig."""
+
+    def build() -> None:
+        memlock = Memlock("memlock", MemlockArgs(ignition_version="3.2.0", rollout_timeout=None))
+        PoolRollout("rollout", PoolRolloutArgs(parts={**memlock.parts, "50-worker-rail-names": "abc"}))
+
+    annotations = one(component(build), "MachineConfigPoolPatch").inputs["metadata"]["annotations"]
+    assert annotations["pulumi.com/waitFor"] == (
+        '["jsonpath={.status.configuration.source[?(@.name==\\"50-worker-crio-memlock\\")].name}", '
+        '"jsonpath={.status.configuration.source[?(@.name==\\"50-worker-rail-names\\")].name}", "condition=Updated"]'
+    )
+    assert annotations["hpc.pulumi/awaited"].endswith(",abc")
 
 
 def test_unknown_ignition_version_is_refused() -> None:

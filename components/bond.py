@@ -1,0 +1,95 @@
+"""All ports of a machine as one link: the fabric of document 007, which is Ethernet (B-2.2, B-2.3).
+
+The switch has the same ports in one group with LACP, and the adapters are set to Ethernet (LINK_TYPE_P1=2) before.
+"""
+
+from typing import Annotated, Any, Literal, Self
+
+import pulumi
+import pulumi_kubernetes as k8s
+from pydantic import Field, StringConstraints, model_validator
+
+from apis import kinds
+from components import waits
+from components.component import Component
+from components.custom_resources import CustomObject
+from components.labels import labels
+from components.model import DnsName, Model, Seconds
+
+Interface = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,14}$")]
+"""Name of a network interface; the kernel takes at most 15 characters."""
+
+
+class BondArgs(Model):
+    """One bond, on every selected node."""
+
+    policy_name: DnsName = Field(default="fabric-bond")
+    node_selector: dict[str, str] = Field(
+        min_length=1, description="labels of the machines with these ports; without any, masters would get it, too"
+    )
+    bond: Interface = Field(default="bond0", description="name of the new interface")
+    ports: tuple[Interface, ...] = Field(min_length=2, description="interfaces that it is made of (B-2.3: all)")
+    mtu: int = Field(default=9000, ge=1280, le=9216, description="bytes; the switch's ports take at least as much")
+    hashing: Literal["layer2", "layer2+3", "layer3+4"] = Field(
+        default="layer3+4", description="what decides over the port: with layer3+4 two nodes use more than one"
+    )
+    dhcp: bool = Field(default=True, description="an address by DHCP; False leaves the bond without an IPv4 address")
+    at_once: Annotated[str, StringConstraints(pattern=r"^([1-9][0-9]*|[1-9][0-9]?%|100%)$")] = Field(
+        default="1", description="nodes that may be without network at the same time, a number or a share"
+    )
+    timeout: Seconds = Field(default=1800, description="seconds until all nodes have it, one after another")
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Self:
+        repeated = sorted({port for port in self.ports if self.ports.count(port) > 1 or port == self.bond})
+        if repeated:
+            raise ValueError(f"ports: {', '.join(repeated)} is there twice or is the bond; name each port once")
+        return self
+
+
+def spec(args: BondArgs) -> dict[str, Any]:
+    """Return the `spec` of the policy."""
+    aggregation = {
+        "mode": "802.3ad",
+        "options": {"miimon": "100", "lacp_rate": "fast", "xmit_hash_policy": args.hashing},
+        "port": list(args.ports),
+    }
+    bond = {
+        "name": args.bond,
+        "type": "bond",
+        "state": "up",
+        "mtu": args.mtu,
+        "ipv4": {"enabled": args.dhcp, **({"dhcp": True} if args.dhcp else {})},
+        "ipv6": {"enabled": False},
+        "link-aggregation": aggregation,
+    }
+    ports = [{"name": port, "type": "ethernet", "state": "up", "mtu": args.mtu} for port in args.ports]
+    return {
+        "nodeSelector": args.node_selector,
+        "maxUnavailable": int(args.at_once) if args.at_once.isdecimal() else args.at_once,
+        "desiredState": {"interfaces": [bond, *ports]},
+    }
+
+
+class Bond(Component):
+    """One NodeNetworkConfigurationPolicy, which rolls itself back on a node that it cuts off.
+
+    Outputs: `interface`, the bond's name, known when every node has it.
+    """
+
+    interface: pulumi.Output[str]
+
+    def __init__(self, name: str, args: BondArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("nodes:Bond", name, args, opts)
+        policy = CustomObject(
+            f"{name}-policy",
+            kinds.NODE_NETWORK_CONFIGURATION_POLICY,
+            k8s.meta.v1.ObjectMetaArgs(
+                name=args.policy_name,
+                labels=labels(args.policy_name, "nodes"),
+                annotations=waits.wait_for([waits.condition("Available")], timeout=args.timeout),
+            ),
+            {"spec": spec(args)},
+            self.child(),
+        )
+        self.outputs(interface=policy.id.apply(lambda _: args.bond))

@@ -1,0 +1,102 @@
+"""The bond of the Ethernet fabric."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from components.bond import Bond, BondArgs
+from tests.conformance.schema import expect_conformity
+from tests.support.declared import Manifest, declared, faults, only
+
+ARGS: dict[str, Any] = {"node_selector": {"nvidia.com/gpu.present": "true"}, "ports": ("ens1", "ens2", "ens3", "ens4")}
+
+
+def policy(**changed: Any) -> Manifest:
+    """Return the policy."""
+    args = BondArgs.model_validate({**ARGS, **changed})
+    found = declared(lambda: Bond("bond", args))
+    assert faults(found) == []
+    return only(found, "NodeNetworkConfigurationPolicy")
+
+
+def test_all_ports_are_one_link_with_lacp() -> None:
+    """Prevents a bond in another mode than the switch's, which passes every second packet (B-2.3)."""
+    bond, *ports = policy()["spec"]["desiredState"]["interfaces"]
+    assert bond["link-aggregation"] == {
+        "mode": "802.3ad",
+        "options": {"miimon": "100", "lacp_rate": "fast", "xmit_hash_policy": "layer3+4"},
+        "port": ["ens1", "ens2", "ens3", "ens4"],
+    }
+    assert {port["mtu"] for port in ports} == {bond["mtu"]} == {9000}
+    assert bond["ipv4"] == {"enabled": True, "dhcp": True}
+
+
+def test_nodes_get_it_one_by_one() -> None:
+    """Prevents a mistake that takes all nodes off the network at once."""
+    assert policy()["spec"]["maxUnavailable"] == 1
+    assert policy(at_once="50%")["spec"]["maxUnavailable"] == "50%"
+
+
+def test_without_dhcp_the_bond_has_no_address() -> None:
+    """Prevents dhcp on an interface that is disabled, which nmstate refuses."""
+    assert policy(dhcp=False)["spec"]["desiredState"]["interfaces"][0]["ipv4"] == {"enabled": False}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"ports": ("ens1",)},
+        {"ports": ("ens1", "ens1")},
+        {"ports": ("ens1", "bond0")},
+        {"ports": ("ens1", "an-interface-name-too-long")},
+        {"node_selector": {}},
+        {"mtu": 10000},
+        {"at_once": "0"},
+        {"at_once": "101%"},
+    ],
+)
+def test_bonds_that_cannot_be_are_refused(wrong: dict[str, Any]) -> None:
+    """Prevents a policy that fails on every node, or that takes masters along."""
+    with pytest.raises(ValidationError):
+        BondArgs.model_validate({**ARGS, **wrong})
+
+
+_TEXTS = {"type": "object", "additionalProperties": {"type": "string"}}
+DEFINITION: dict[str, Any] = {
+    "spec": {
+        "group": "nmstate.io",
+        "names": {"kind": "NodeNetworkConfigurationPolicy"},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "schema": {
+                    "openAPIV3Schema": {
+                        "type": "object",
+                        "properties": {
+                            "spec": {
+                                "type": "object",
+                                "properties": {
+                                    "capture": _TEXTS,
+                                    "desiredState": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+                                    "maxUnavailable": {"x-kubernetes-int-or-string": True},
+                                    "nodeSelector": _TEXTS,
+                                },
+                            }
+                        },
+                    }
+                },
+            }
+        ],
+    }
+}
+"""All that the real definition says of a policy's spec (nmstate/kubernetes-nmstate, deploy/crds, at 0b9c6fc).
+
+No Go module on the proxy has the file. desiredState is nmstate's own language, and only the node judges it.
+"""
+
+
+def test_it_has_the_shape_of_its_definition() -> None:
+    """Prevents a field that the API server drops."""
+    expect_conformity(policy(), definitions=[DEFINITION])

@@ -1,0 +1,79 @@
+"""How kubelets share out CPUs and memory."""
+
+from typing import Any
+
+import pytest
+
+from components.kubelet_config import KubeletConfig, for_machine, kubelet
+from hardware import cpus
+from hardware.profiles import DGX1_V100_16GB, DGX2H, DGX_A100, SYS_4029GP_TVRT, Profile
+from tests.conformance.schema import expect_conformity
+from tests.support.declared import declared, faults, only
+from tests.support.recorded import component, one
+
+
+@pytest.mark.parametrize("machine", [DGX_A100, DGX1_V100_16GB], ids=lambda each: each.name)
+@pytest.mark.parametrize("memory_manager", [False, True])
+def test_it_has_the_shape_of_its_definition(machine: Profile, memory_manager: bool) -> None:
+    """Prevents a field that the API server drops, and what our own rules refuse."""
+    args = for_machine(machine, memory_manager=memory_manager)
+    found = declared(lambda: KubeletConfig("kubelet", args))
+    made = only(found, "KubeletConfig")
+    expect_conformity(made)
+    assert made["spec"]["machineConfigPoolSelector"]["matchLabels"] == {
+        "pools.operator.machineconfiguration.openshift.io/worker": ""
+    }
+    assert faults(found) == []
+
+
+def test_kubelet_gets_the_fields_that_it_knows() -> None:
+    """Prevents a misspelt field, which the definition lets through and on which the kubelet does not start."""
+    assert kubelet(for_machine(DGX_A100, topology_policy="restricted", topology_scope="pod")) == {
+        "cpuManagerPolicy": "static",
+        "cpuManagerReconcilePeriod": "5s",
+        "reservedSystemCPUs": "0-3,128-131",
+        "systemReserved": {"memory": "272Gi"},
+        "topologyManagerPolicy": "restricted",
+        "topologyManagerScope": "pod",
+    }
+
+
+def test_reserved_cpus_leave_the_gpus_their_neighbours() -> None:
+    """Prevents system daemons on the CPUs beside the GPUs (D-2.6)."""
+    reserved = cpus.parse(for_machine(DGX_A100).reserved_cpus)
+    assert not any(reserved & node.cpu_set for node in DGX_A100.numa if node.gpus)
+
+
+@pytest.mark.parametrize("machine", [DGX_A100, DGX1_V100_16GB], ids=lambda each: each.name)
+def test_reserved_memory_of_all_nodes_is_what_is_reserved_in_all(machine: Profile) -> None:
+    """Prevents a kubelet that ends with `the total amount of memory ... not equal to the value determined by` ."""
+    fields = kubelet(for_machine(machine, memory_manager=True))
+    amounts = [int(entry["limits"]["memory"].removesuffix("Mi")) for entry in fields["reservedMemory"]]
+    system = int(fields["systemReserved"]["memory"].removesuffix("Gi")) * 1024
+    assert sum(amounts) == system + 100
+    assert [entry["numaNode"] for entry in fields["reservedMemory"]] == [node.id for node in machine.numa]
+    assert max(amounts) - min(amounts) < len(amounts)
+
+
+@pytest.mark.parametrize("machine", [DGX2H, SYS_4029GP_TVRT], ids=lambda each: each.name)
+def test_machines_without_numa_map_are_refused_in_words(machine: Profile) -> None:
+    """Prevents CPUs that are reserved by guess."""
+    with pytest.raises(ValueError, match=f"{machine.name}: no document gives its NUMA nodes; leave the CPU"):
+        for_machine(machine)
+
+
+def test_parts_of_cores_are_refused() -> None:
+    """Prevents a pod and the system on two threads of one core."""
+    with pytest.raises(ValueError, match="reserve whole cores"):
+        for_machine(DGX_A100, 7)
+
+
+def test_acceptance_is_waited_for_and_the_generated_name_is_told() -> None:
+    """Prevents a rollout that looks for a MachineConfig that is not made, or before it is."""
+    made: list[KubeletConfig] = []
+    args: dict[str, Any] = {"pool": "gpu", "pool_labels": {"custom": "yes"}}
+    recorded = component(lambda: made.append(KubeletConfig("kubelet", for_machine(DGX_A100, **args))))
+    inputs = one(recorded, "KubeletConfig").inputs
+    assert inputs["metadata"]["annotations"]["pulumi.com/waitFor"] == "condition=Success"
+    assert inputs["spec"]["machineConfigPoolSelector"] == {"matchLabels": {"custom": "yes"}}
+    assert list(made[0].parts) == ["99-gpu-generated-kubelet"]

@@ -1,0 +1,119 @@
+"""Kernel arguments and names of interfaces, as MachineConfigs."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from components.component import Component
+from components.kernel_arguments import KernelArguments, KernelArgumentsArgs, arguments
+from components.machine_config import Ignition
+from components.rail_names import PATH, LinkLayer, RailNames, RailNamesArgs, rules
+from hardware.profiles import DGX1_V100_16GB, DGX_A100
+from hardware.topology import rails
+from policies.objects import Obj
+from policies.views.ignition import texts
+from tests.conformance.schema import expect_conformity
+from tests.support.declared import Manifest, declared, faults, only
+
+VERSIONS: tuple[Ignition, ...] = ("2.2.0", "3.2.0")
+
+
+def kernel(**changed: Any) -> list[Manifest]:
+    """Return what the kernel arguments are declared by."""
+    args = KernelArgumentsArgs.model_validate({"ignition_version": "3.2.0", **changed})
+    return declared(lambda: KernelArguments("kernel-arguments", args))
+
+
+def names(version: Ignition = "3.2.0", link_layer: LinkLayer = "InfiniBand") -> list[Manifest]:
+    """Return what the names of a DGX A100's rails are declared by."""
+    args = RailNamesArgs(ignition_version=version, link_layer=link_layer, rails=rails(DGX_A100))
+    return declared(lambda: RailNames("rail-names", args))
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({}, ["iommu=pt", "modprobe.blacklist=nouveau", "nouveau.modeset=0"]),
+        ({"iommu_passthrough": False, "nouveau": True}, []),
+        ({"nouveau": True, "further": ("a=b", "c")}, ["iommu=pt", "a=b", "c"]),
+    ],
+)
+def test_arguments_are_one_word_each_and_in_order(changed: dict[str, Any], expected: list[str]) -> None:
+    """Prevents nouveau from taking the GPUs, and an argument that the kernel does not find."""
+    assert only(kernel(**changed), "MachineConfig")["spec"]["kernelArguments"] == expected
+
+
+def test_two_arguments_in_one_are_refused() -> None:
+    """Prevents an argument that OpenShift adds and then cannot take away again."""
+    with pytest.raises(ValidationError):
+        KernelArgumentsArgs(ignition_version="3.2.0", further=("a b",))
+
+
+def test_selinux_stays_on_unless_said_and_our_rule_sees_it() -> None:
+    """Prevents tenants that read each other's data because of a default (E-10)."""
+    assert "enforcing=0" not in arguments(KernelArgumentsArgs(ignition_version="3.2.0"))
+    assert faults(kernel()) == []
+    (fault,) = faults(kernel(selinux="permissive"))
+    assert fault.startswith("selinux-enforcing:")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_machine_configs_have_the_shape_of_their_definition(version: Ignition) -> None:
+    """Prevents a field that the API server drops, and what our own rules refuse."""
+    for found in (kernel(ignition_version=version), names(version)):
+        made = only(found, "MachineConfig")
+        expect_conformity(made)
+        assert made["metadata"]["labels"]["machineconfiguration.openshift.io/role"] == "worker"
+        assert made["spec"]["config"]["ignition"] == {"version": version}
+        assert faults(found) == []
+
+
+@pytest.mark.parametrize(("version", "key"), [("2.2.0", "filesystem"), ("3.2.0", "overwrite")])
+def test_file_is_what_ignition_of_that_version_reads(version: Ignition, key: str) -> None:
+    """Prevents a pool that degrades: version 2 wants a file system, version 3 knows none; and another file's text."""
+    made = only(names(version), "MachineConfig")
+    (file,) = made["spec"]["config"]["storage"]["files"]
+    assert file.keys() == {"path", "mode", "contents", key}
+    assert (file["path"], file["mode"]) == (PATH, 0o644)
+    (text,) = texts(Obj(made, None))
+    assert text.text == rules(rails(DGX_A100), "InfiniBand")
+
+
+def test_every_rail_has_its_name_by_its_address() -> None:
+    """Prevents two ports of one name, a rule that takes the children of a port, and one that finds no InfiniBand."""
+    lines = rules(rails(DGX_A100), "InfiniBand").splitlines()
+    assert len(lines) == 8
+    assert lines[0] == (
+        'ACTION=="add", SUBSYSTEM=="net", KERNEL!="*.*", KERNELS=="0000:0c:00.0", ATTR{type}=="32", NAME="rail0"'
+    )
+    assert len({line.split("NAME=")[1] for line in lines}) == len({line.split("KERNELS==")[1] for line in lines}) == 8
+    assert 'ATTR{type}=="1"' in rules(rails(DGX_A100), "Ethernet")
+
+
+def test_ports_without_address_are_refused() -> None:
+    """Prevents a rule that matches nothing, or everything."""
+    with pytest.raises(ValidationError, match="no PCI address of mlx5_0 is known"):
+        RailNamesArgs(ignition_version="3.2.0", link_layer="InfiniBand", rails=rails(DGX1_V100_16GB))
+
+
+@pytest.mark.parametrize("changed", [{}, {"nouveau": True}])
+def test_parts_name_what_was_made_and_change_with_it(changed: dict[str, Any]) -> None:
+    """Prevents a rollout that waits for a name that nobody made, or does not wait again after a change."""
+    made: list[Component] = []
+    args = KernelArgumentsArgs.model_validate({"ignition_version": "3.2.0", **changed})
+
+    def build() -> None:
+        made.append(KernelArguments("kernel-arguments", args))
+
+    found = declared(build)
+    (one,) = made
+    assert isinstance(one, KernelArguments)
+    assert list(one.parts) == [only(found, "MachineConfig")["metadata"]["name"]]
+    assert (set(one.parts.values()) == _plain()) is (changed == {})
+
+
+def _plain() -> set[str]:
+    made: list[KernelArguments] = []
+    declared(lambda: made.append(KernelArguments("k", KernelArgumentsArgs(ignition_version="3.2.0"))))
+    return set(made[0].parts.values())
