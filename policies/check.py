@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from policies.configuration import Configuration
 from policies.findings import Doubt, Finding, Severity
-from policies.objects import Obj, has_pods, overlap
+from policies.objects import Obj, overlap
 from policies.rule import AnyRule, Parameters, Remark
 from policies.rules import RULES
 from policies.values import show
@@ -39,14 +39,13 @@ class Checker:
     def check(self, subjects: Iterable[Obj], world: World) -> Iterator[Finding]:
         """Yield what the rules find in `subjects`, which are among the objects of `world`, object by object."""
         for subject in subjects:
-            for job in self._for(subject.group, subject.kind):
+            for job in self._for(subject.group, subject.kind, subject.has_pods):
                 subject.touched.clear()
                 remarks = [*job.rule.examine(subject, world, job.parameters)]
                 if remarks or subject.touched:
                     yield from self._findings(job, subject, world, remarks)
 
-    def _select(self, group: str, kind: str) -> tuple[_Job, ...]:
-        pods = has_pods(group, kind)
+    def _select(self, group: str, kind: str, pods: bool) -> tuple[_Job, ...]:
         return tuple(
             job
             for job in self._jobs

@@ -1,8 +1,9 @@
 """Objects of a cluster as the rules see them, with the one walk over pod templates that all rules share.
 
 Where a kind keeps its pod templates is data of `apis.kinds`; another version of the same group and kind is walked the
-same way, so that a rule does not fall silent when a release moves an object to another version. Manifests are other
-people's input: every accessor here takes any tree and never raises.
+same way, so that a rule does not fall silent when a release moves an object to another version. Kinds that are not
+known there are searched (`pod_specs`). Manifests are other people's input: every accessor here takes any tree and
+never raises.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -11,19 +12,26 @@ from typing import Any, TypeVar
 
 from apis.kinds import KINDS, POD
 from apis.kinds import Path as TemplatePath
+from policies.pod_specs import CONTAINERS, SINGLE, SPEC, STEPS, pod_specs
 from policies.resources import Request, requests
 from policies.rule import Remark
+from policies.templates import OBJECTS
 from policies.values import Path, Tree, Unknown, read
 
 T = TypeVar("T")
 
-CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
+CONTAINER_LISTS = ("initContainers", CONTAINERS, "ephemeralContainers")
 
+_STEP = "main"
+"""What Argo calls the container of a step."""
+_LIST = "List"
+_OPENSHIFT_TEMPLATE = "template.openshift.io/"
 _ITSELF: tuple[TemplatePath, ...] = ((),)
 _TEMPLATES: dict[tuple[str, str], tuple[TemplatePath, ...]] = {
     **{(kind.group, kind.kind): kind.pod_templates for kind in KINDS if kind.pod_templates},
     (POD.group, POD.kind): _ITSELF,
 }
+_KNOWN = frozenset({*((kind.group, kind.kind) for kind in KINDS), *_TEMPLATES})
 
 
 class Part:
@@ -135,9 +143,9 @@ class Container(Part):
 class Pod(Part):
     """One pod, or the pod template of a workload: `tree` is the pod's spec, `path` the place of the spec."""
 
-    def __init__(self, owner: "Obj", template: TemplatePath, tree: Tree) -> None:
-        super().__init__(owner, (*template, "spec"), read(tree, "spec"))
-        self.role = template[-2] if "mpiReplicaSpecs" in template else ""
+    def __init__(self, owner: "Obj", template: Path, tree: Tree, spec: str = SPEC) -> None:
+        super().__init__(owner, (*template, spec), read(tree, spec))
+        self.role = role_of(template)
         """`Launcher` or `Worker` in an MPIJob, else empty."""
         self.metadata = Part(owner, (*template, "metadata"), read(tree, "metadata"))
 
@@ -169,6 +177,25 @@ class Pod(Part):
         return self.text("serviceAccountName") or self.text("serviceAccount") or "default"
 
 
+class Step(Pod):
+    """A step of a workflow or task: a pod's fields, with its containers in other places than a pod's."""
+
+    def __init__(self, owner: "Obj", path: Path, tree: Mapping[str, Any]) -> None:
+        super().__init__(owner, path, tree)
+        found = [((*path, key), tree.get(key)) for key in SINGLE]
+        found += [((*path, key, index), entry) for key in STEPS for index, entry in enumerate(_list(tree.get(key)))]
+        self._together = tuple(
+            Container(owner, place, {"name": _STEP, **entry}, CONTAINERS)
+            for place, entry in found
+            if isinstance(entry, Mapping)
+        )
+        Part.__init__(self, owner, path, {**tree, CONTAINERS: [each.tree for each in self._together]})
+
+    @cached_property
+    def _containers(self) -> tuple[Container, ...]:
+        return (*(each for each in super()._containers if each.group != CONTAINERS), *self._together)
+
+
 class Obj(Part):
     """One object.
 
@@ -193,13 +220,28 @@ class Obj(Part):
 
     def __str__(self) -> str:
         """Name it for people: `MPIJob adas/nccl-test`, with `?` for a part that is unknown."""
-        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
+        name = self.name or "(no name)"
+        return f"{self.kind} {self.namespace}/{name}" if self.namespace else f"{self.kind} {name}"
 
     @cached_property
     def pods(self) -> tuple[Pod, ...]:
-        """Its pods: itself, its templates, or none."""
-        found = ((path, read(self.tree, *path)) for path in _TEMPLATES.get((self.group, self.kind), ()))
+        """Its pods: itself, its templates, what an object of an unknown kind holds of them, or none."""
+        known = _TEMPLATES.get((self.group, self.kind))
+        if known is None:
+            return () if (self.group, self.kind) in _KNOWN else tuple(map(self._pod, pod_specs(self.tree)))
+        found = ((path, read(self.tree, *path)) for path in known)
         return tuple(Pod(self, path, tree) for path, tree in found if tree is not None)
+
+    def _pod(self, found: tuple[Path, bool]) -> Pod:
+        path, step = found
+        if step:
+            return Step(self, path, read(self.tree, *path))
+        return Pod(self, path[:-1], read(self.tree, *path[:-1]), str(path[-1]))
+
+    @property
+    def has_pods(self) -> bool:
+        """Say whether it is or makes pods, or is of a kind that does."""
+        return (self.group, self.kind) in _TEMPLATES or bool(self.pods)
 
     @property
     def containers(self) -> tuple[Container, ...]:
@@ -217,26 +259,46 @@ class Obj(Part):
         self.touched.extend(value for value in self.unknown if overlap(value.path, path))
 
 
-def has_pods(group: str, kind: str) -> bool:
-    """Say whether objects of this kind are or make pods."""
-    return (group, kind) in _TEMPLATES
-
-
 def items(tree: Tree) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    """Yield the object of one manifest, or those of a `List`, however deep, each with its place in the manifest."""
+    """Yield the object of one manifest, or those of a list or of a Template of OpenShift, however deep.
+
+    Each comes with its place in the manifest. The items of a `PodList` need not say that they are pods.
+    """
     waiting: list[tuple[Path, Tree]] = [((), tree)]
     while waiting:
         path, item = waiting.pop()
-        entries = read(item, "items")
-        if isinstance(entries, list) and _text(read(item, "kind")).endswith("List"):
-            waiting.extend(((*path, "items", index), entries[index]) for index in reversed(range(len(entries))))
+        field, same = _members(item)
+        if field:
+            entries = item[field]
+            for index in reversed(range(len(entries))):
+                entry = entries[index]
+                typed = {**same, **entry} if same and isinstance(entry, Mapping) else entry
+                waiting.append(((*path, field, index), typed))
         elif isinstance(item, Mapping):
             yield path, item
+
+
+def _members(item: Tree) -> tuple[str, dict[str, str]]:
+    """Return the field with an object's members, empty when it has none, and what all of them are."""
+    kind, version = _text(read(item, "kind")), _text(read(item, "apiVersion"))
+    if kind.endswith(_LIST) and isinstance(read(item, "items"), list):
+        of = kind.removesuffix(_LIST)
+        return "items", {"apiVersion": version, "kind": of} if of else {}
+    if kind == "Template" and version.startswith(_OPENSHIFT_TEMPLATE) and isinstance(read(item, OBJECTS), list):
+        return OBJECTS, {}
+    return "", {}
 
 
 def objects(tree: Tree, origin: object = None) -> Iterator[Obj]:
     """Yield the object of one manifest, or those of a `List`, however deep."""
     return (Obj(item, origin) for _, item in items(tree))
+
+
+def role_of(path: Path) -> str:
+    """Return the role that the pod at or above a path has in its MPIJob: `Launcher`, `Worker`, or none."""
+    if len(path) > 2 and path[1] == "mpiReplicaSpecs":  # noqa: PLR2004 - spec, mpiReplicaSpecs, role
+        return str(path[2])
+    return ""
 
 
 def overlap(one: Path, other: Path) -> bool:

@@ -16,7 +16,8 @@ from policies.exceptions import RuleException
 from policies.findings import Finding
 from policies.objects import Obj, items
 from policies.redaction import redact, secret_texts
-from policies.values import Path, Tree
+from policies.templates import OBJECTS, processed
+from policies.values import Path, Tree, read
 from policies.world import World
 
 _TEMPLATE = "{{"
@@ -123,7 +124,7 @@ def _read(file: Source, result: Result) -> Iterator[Obj]:
 def _objects(file: str, chunk: Chunk, number: int, document: Document, result: Result) -> Iterator[Obj]:
     found = [(path, item) for path, item in items(document.tree) if _is_object(item)]
     for path, item in found:
-        yield Obj(item, Origin(file, chunk, number, path))
+        yield _object(document.tree, path, item, Origin(file, chunk, number, path))
     if found and document.faults:
         places = chunk.positions(fault.offset for fault in document.faults)
         for place, fault in zip(places, document.faults, strict=True):
@@ -131,6 +132,13 @@ def _objects(file: str, chunk: Chunk, number: int, document: Document, result: R
     elif not found and document.tree is not None and not _is_object(document.tree):
         message = "is no Kubernetes object (no apiVersion and kind) and was not checked"
         result.notes.append(Remark(file, *chunk.position(document.offset), message))
+
+
+def _object(document: Tree, path: Path, item: Tree, origin: Origin) -> Obj:
+    if OBJECTS not in path:
+        return Obj(item, origin)
+    tree, unknown = processed(item, read(document, *path[:-2], "parameters"))  # before: objects, index
+    return Obj(tree, origin, unknown=unknown)
 
 
 def _is_object(item: Tree) -> bool:

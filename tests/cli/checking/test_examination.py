@@ -63,6 +63,19 @@ def test_lists_are_opened() -> None:
     assert result.objects == 2
 
 
+def test_templates_of_openshift_are_opened() -> None:
+    """A parameter taken for a wrong value, or a finding that points at the head of the Template."""
+    pod = _pod().replace("x}", '"${X}"}').replace(": 2", ": ${N}").splitlines(keepends=True)
+    items = "".join(f"  - {line}" if number == 0 else f"    {line}" for number, line in enumerate(pod))
+    head = "apiVersion: template.openshift.io/v1\nkind: Template\n"
+    known = f"parameters: [{{name: X, value: x}}, {{name: N, value: '2'}}]\nobjects:\n{items}"
+    result = _check(f=f"{head}{known}")
+    assert _places(result) == [("f", 13, 15)]
+    assert result.findings[0].finding.object == "Pod x"
+    (found,) = _check(f=f"{head}objects:\n{items}").findings
+    assert found.finding.doubt is not None
+
+
 def test_broken_files_do_not_stop_the_others() -> None:
     """One typing error, and the faults of all other documents and files stay unknown."""
     result = _check(a=f"a: b: c\n---\n{_pod()}---\n}}\n", b=_pod())

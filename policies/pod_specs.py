@@ -1,0 +1,76 @@
+"""Where objects of kinds that nobody here knows keep their pods: found by the shape of what they hold.
+
+A custom resource hands its pod template on to a controller, which makes pods of it; a rule that only looks at known
+kinds is passed by. What describes or matches pods, and makes none, is left out.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from policies.values import Path, Tree, Unknown
+
+SPEC = "spec"
+CONTAINERS = "containers"
+SINGLE = ("container", "script")
+"""Fields of a step with one container (templates of Argo Workflows)."""
+STEPS = ("steps", "sidecars")
+"""Lists of a step whose containers run beside one another (tasks of Tekton; the sidecars of both)."""
+
+_HOLDERS = frozenset({"template", "podTemplate", SPEC})
+_WHOLE = "podSpec"
+_NO_PODS = frozenset(
+    {"metadata", "status", "openAPIV3Schema"}  # described, not made
+    | {"pattern", "anyPattern", "patchStrategicMerge"}  # of Kyverno's policies
+)
+_DEEPEST = 64
+_MOST = 1000
+"""Pods of one object; what makes more of them than this has the same fault in the first ones."""
+
+
+def pod_specs(tree: Tree) -> Iterator[tuple[Path, bool]]:
+    """Yield the paths of pod specs in document order; True when it is a step, whose containers stand elsewhere."""
+    waiting: list[tuple[Path, Any, bool]] = [((), tree, False)]
+    found = 0
+    while waiting and found < _MOST:
+        path, value, holds = waiting.pop()
+        if value.__class__ is dict:
+            spec = holds and _has_containers(value.get(CONTAINERS))
+            if spec or _is_step(path, value):
+                found += 1
+                yield path, not spec
+            elif len(path) < _DEEPEST:
+                waiting.extend(_below(path, value))
+        elif len(path) < _DEEPEST:
+            waiting.extend(
+                ((*path, index), value[index], False)
+                for index in range(len(value) - 1, -1, -1)
+                if value[index].__class__ in (dict, list)
+            )
+
+
+def _below(path: Path, tree: dict[Any, Any]) -> Iterator[tuple[Path, Any, bool]]:
+    for key in reversed(tree):
+        value = tree[key]
+        if value.__class__ in (dict, list) and key not in _NO_PODS:
+            holds = key == _WHOLE or (
+                key == SPEC and ((path and path[-1] in _HOLDERS) or tree.get("kind") == "Pod")  # a manifest within one
+            )
+            yield (*path, key), value, bool(holds)
+
+
+def _has_containers(value: Tree) -> bool:
+    if value.__class__ is not list:
+        return isinstance(value, Unknown)
+    return any(entry.__class__ is dict and ("image" in entry or "name" in entry) for entry in value)
+
+
+def _is_step(path: Path, tree: dict[Any, Any]) -> bool:
+    if "steps" in tree:
+        return tree["steps"].__class__ is list and any(_is_container(entry) for entry in tree["steps"])
+    if len(path) > 1 and path[-2] == "templates":
+        return any(_is_container(tree.get(key)) for key in SINGLE)
+    return False
+
+
+def _is_container(value: Tree) -> bool:
+    return value.__class__ is dict and isinstance(value.get("image"), str | Unknown)
