@@ -12,6 +12,8 @@ from cli.errors import Problem
 from cli.stack import Stack
 from simulator.plugins.locate import PluginChoice, plugin_choice
 
+SETTINGS = "PULUMI_OPTION_CONFIG_FILE"
+"""The engine takes it for --config-file of every command that has this option."""
 PASSPHRASES = ("PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE")
 
 
@@ -20,7 +22,12 @@ def variables(stack: Stack, pulumi: Path, outer: Mapping[str, str]) -> dict[str,
 
     The state of a simulated cluster lives in its folder; of a real one nothing is set that the person has set.
     """
-    result = {"PATH": plugins(pulumi, outer).path, "PULUMI_SKIP_UPDATE_CHECK": "true"}
+    result = {
+        "PATH": plugins(pulumi, outer).path,
+        "PULUMI_SKIP_UPDATE_CHECK": "true",
+        # Empty as well: what an earlier `./hpc env` exported would lead this stack to another one's cluster.
+        SETTINGS: str(stack.copy) if stack.moved else "",
+    }
     if stack.simulated:
         result |= {
             "KUBECONFIG": str(stack.kubeconfig),

@@ -17,7 +17,7 @@ from simulator.files import locked
 
 
 def engine(stack: Stack) -> Engine:
-    """Return the engine of a stack, made first if need be."""
+    """Return the engine of a stack, made first if need be; it reads the settings that name the stack's cluster."""
     pulumi = tools.find("pulumi", progress=Reporter())
     return Engine(pulumi, stack.name, inherited(environment.variables(stack, pulumi, os.environ)))
 
@@ -30,6 +30,7 @@ def say_plugins(program: Path) -> None:
 def prepare(stack: Stack, running: Engine) -> None:
     """See to it that the backend and the stack exist, for a simulated cluster; check that secrets can be read."""
     environment.require_passphrase(stack, running.environment)
+    stack.copy_settings()
     if not stack.simulated:
         return
     stack.backend.folder.mkdir(parents=True, exist_ok=True)

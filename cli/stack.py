@@ -69,16 +69,19 @@ class Stack:
         told = (ROOT / self.settings.cluster.kubeconfig).absolute()
         return self.simulated and (told, self.settings.cluster.context) != (self.kubeconfig, self.context)
 
-    def config_arguments(self) -> list[str]:
-        """Return what makes the engine read the right settings: a copy of them when the cluster is elsewhere."""
+    @property
+    def copy(self) -> Path:
+        """Where the copy of the settings is that names the cluster, when that is elsewhere."""
+        return self.home / self.file.name
+
+    def copy_settings(self) -> None:
+        """Write the copy of the settings, when the cluster is elsewhere: the engine reads it in place of the file."""
         if not self.moved:
-            return []
+            return
         content = yaml.safe_load(self.file.read_text())
         cluster = content["config"][f"{PROJECT}:{KEY}"]["cluster"]
         cluster.update(kubeconfig=str(self.kubeconfig), context=self.context)
-        copy = self.home / self.file.name
-        write_atomically(copy, yaml.safe_dump(content, sort_keys=False))
-        return ["--config-file", str(copy)]
+        write_atomically(self.copy, yaml.safe_dump(content, sort_keys=False))
 
     def spec(self) -> ClusterSpec:
         """Return the simulated cluster that the settings describe."""

@@ -16,5 +16,5 @@ def command(context: typer.Context, stack: StackOption = DEFAULT_STACK, name: Ot
     session.cluster(wanted).check()
     session.prepare(wanted, running)
     with policy_arguments(wanted) as policies:
-        status = running.attended("preview", "--stack", stack, *policies, *wanted.config_arguments(), *context.args)
+        status = running.attended("preview", "--stack", stack, *policies, *context.args)
     raise typer.Exit(status)

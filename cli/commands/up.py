@@ -73,7 +73,7 @@ def _update(wanted: Stack, running: Engine, timings: Timings) -> tuple[int, Acco
         session.prepare(wanted, running)
         state.settle(wanted, running, session.cluster(wanted))
     with timings.step("pulumi up"), policy_arguments(wanted) as policies:
-        arguments = ["up", "--yes", *policies, *wanted.config_arguments()]
+        arguments = ["up", "--yes", *policies]
         log = wanted.backend.log if wanted.simulated else Path(tempfile.gettempdir()) / f"hpc-{wanted.name}-pulumi.log"
         return running.watched(f"pulumi up, stack {wanted.name}", log, *arguments)
 

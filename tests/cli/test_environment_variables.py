@@ -4,9 +4,13 @@ import stat
 from pathlib import Path
 
 import pytest
+import typer
 import yaml
+from typer.testing import CliRunner
 
 from cli import environment
+from cli.commands import pulumi
+from cli.engine import Engine
 from cli.errors import Problem
 from cli.stack import Stack, read
 
@@ -67,15 +71,44 @@ def test_downloaded_provider_stays_in_use(tmp_path: Path) -> None:
 def test_moved_cluster_gets_its_own_settings(dev: Stack, tmp_path: Path) -> None:
     """A second cluster whose updates go to the first, because the settings name the first one's kubeconfig."""
     second = read("dev", "second")
-    flag, copy = second.config_arguments()
-    cluster = yaml.safe_load(Path(copy).read_text())["config"]["hpc:platform"]["cluster"]
-    assert flag == "--config-file"
+    second.copy_settings()
+    variables = environment.variables(second, _program(tmp_path / "pulumi"), {"PATH": ""})
+    copy = Path(variables["PULUMI_OPTION_CONFIG_FILE"])
+    cluster = yaml.safe_load(copy.read_text())["config"]["hpc:platform"]["cluster"]
     assert cluster["kubeconfig"] == str(tmp_path / "sim" / "second" / "kubeconfig")
     assert cluster["context"] == "hpc-sim-second"
     assert cluster["identifier"] == dev.settings.cluster.identifier
 
 
-def test_settings_are_used_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A copy of the settings that plain `pulumi` would not use."""
+def test_settings_are_used_as_they_are(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A copy of the settings that hides what is changed in the file itself, or that of an earlier eval."""
     monkeypatch.delenv("HPC_SIM_HOME", raising=False)
-    assert read("dev").config_arguments() == []
+    for stack in ("dev", "prod"):
+        outer = {"PATH": "", "PULUMI_OPTION_CONFIG_FILE": "/elsewhere"}
+        assert environment.variables(read(stack), _program(tmp_path / "pulumi"), outer)[environment.SETTINGS] == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "own"), [(["up", "--stack", "config"], True), (["config", "set", "a", "b"], False)]
+)
+def test_plain_pulumi_reads_the_settings_of_the_chosen_cluster(
+    arguments: list[str], own: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """`./hpc pulumi --name x up` with x's state on the cluster of the settings; or `config set` into a passing copy."""
+    monkeypatch.setenv("HPC_SIM_HOME", str(tmp_path / "sim"))
+    seen: list[dict[str, str]] = []
+
+    def attended(self: Engine, *given: str) -> int:
+        assert list(given) == arguments
+        seen.append(dict(self.environment))
+        return 0
+
+    monkeypatch.setattr(Engine, "attended", attended)
+    monkeypatch.setattr("simulator.tools.find", lambda _name, **_: _program(tmp_path / "pulumi"))
+    app = typer.Typer()
+    app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(pulumi.command)
+    done = CliRunner().invoke(app, ["--name", "second", "--", *arguments])
+    assert done.exit_code == 0, done.output
+    copy = tmp_path / "sim" / "second" / "Pulumi.dev.yaml"
+    assert seen[0][environment.SETTINGS] == (str(copy) if own else "")
+    assert copy.is_file() == own
