@@ -122,6 +122,11 @@ MPI_JOB_V2BETA1 = Kind(
     "kubeflow.org", "v2beta1", "MPIJob", "mpijobs", other_versions=("v1alpha2", "v1"), pod_templates=_REPLICAS
 )
 
+_OLD_KUEUE = ("v1beta1",)
+RESOURCE_FLAVOR = Kind("kueue.x-k8s.io", "v1beta2", "ResourceFlavor", "resourceflavors", "Cluster", _OLD_KUEUE)
+CLUSTER_QUEUE = Kind("kueue.x-k8s.io", "v1beta2", "ClusterQueue", "clusterqueues", "Cluster", _OLD_KUEUE)
+LOCAL_QUEUE = Kind("kueue.x-k8s.io", "v1beta2", "LocalQueue", "localqueues", other_versions=_OLD_KUEUE)
+
 KINDS: tuple[Kind, ...] = tuple(value for value in list(globals().values()) if isinstance(value, Kind))
 
 _BY_NAME = {(kind.api_version, kind.kind): kind for kind in KINDS}

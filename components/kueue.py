@@ -1,0 +1,169 @@
+"""Queues of jobs: a job starts when all its pods have room, and none of it before (platform-facts 1.12).
+
+Kueue admits a job only if its queue has a quota of every resource that it asks for. So the quotas cover CPUs, memory,
+GPUs and every RDMA resource of the platform; a resource that is forgotten keeps jobs waiting for ever.
+"""
+
+from typing import Annotated, Any, Literal, Self
+
+import pulumi
+from pulumi_kubernetes import meta
+from pydantic import Field, StringConstraints, model_validator
+
+from apis import kinds, names
+from components import waits
+from components.component import Component
+from components.custom_resources import CustomObject
+from components.labels import labels
+from components.model import DnsLabel, DnsName, Model, Quantity, Seconds
+from components.tolerations import Toleration
+from hardware.placement import Share, share
+from hardware.profiles import Profile
+from hardware.topology import reserve
+
+RdmaResource = Annotated[str, StringConstraints(pattern=r"^rdma/[A-Za-z0-9_.-]{1,63}$")]
+
+
+class Quota(Model):
+    """What the jobs of a tenant may hold at the same time. `quota_of` derives it from the machines."""
+
+    gpus: int = Field(ge=0, description="GPUs")
+    cpus: int = Field(gt=0, description="logical CPUs, also those of launchers")
+    memory_gib: int = Field(gt=0, description="GiB")
+    rdma_pods: int | None = Field(
+        default=None,
+        ge=0,
+        description="pods that hold each RDMA resource; None: as many as GPUs, for a worker has at least one",
+    )
+    further: dict[str, Quantity] = Field(
+        default_factory=dict, description="other resources that pods ask for, e.g. ephemeral-storage"
+    )
+
+
+class TenantQueue(Model):
+    """The queue of one tenant."""
+
+    namespace: DnsLabel
+    quota: Quota
+
+
+class QueuesArgs(Model):
+    """Queues of all tenants over machines of one kind."""
+
+    flavor: DnsName = Field(description="name of the kind of machine: its profile")
+    node_labels: dict[str, str] = Field(
+        min_length=1, max_length=8, description="labels of those machines; Kueue gives them to the jobs' pods"
+    )
+    tolerations: tuple[Toleration, ...] = Field(
+        default=(), max_length=8, description="taints of those machines that admitted pods bear"
+    )
+    rdma: tuple[RdmaResource, ...] = Field(default=(), description="every RDMA resource that the platform offers")
+    tenants: tuple[TenantQueue, ...] = Field(min_length=1)
+    queue: DnsLabel = Field(default="jobs", description="name of the LocalQueue in every tenant, for the jobs' label")
+    cohort: DnsName | None = Field(default=None, description="tenants lend each other what is idle; None: they do not")
+    reclaim: Literal["Never", "LowerPriority", "Any"] = Field(
+        default="Never", description="whose jobs end when a tenant wants back what it lent; Never waits for them"
+    )
+    strategy: Literal["BestEffortFIFO", "StrictFIFO"] = Field(
+        default="BestEffortFIFO", description="StrictFIFO lets a large job go first, and small ones wait behind it"
+    )
+    timeout: Seconds = Field(default=300, description="seconds until a queue is active")
+
+    @model_validator(mode="after")
+    def _agreeing(self) -> Self:
+        seen = [tenant.namespace for tenant in self.tenants]
+        repeated = sorted({name for name in seen if seen.count(name) > 1})
+        if repeated:
+            raise ValueError(f"tenants: {repeated[0]} is there twice; give each namespace one queue")
+        if self.reclaim != "Never" and self.cohort is None:
+            raise ValueError(f"reclaim {self.reclaim} has no effect without a cohort, in which tenants lend; name one")
+        return self
+
+    @model_validator(mode="after")
+    def _covering_the_same(self) -> Self:
+        for tenant in self.tenants:
+            double = sorted(tenant.quota.further.keys() & {*_OWN, *self.rdma})
+            if double:
+                raise ValueError(f"tenants: further {double[0]} of {tenant.namespace} has a field of its own; use that")
+        return self
+
+
+_OWN = (names.GPU_RESOURCE, "cpu", "memory")
+
+
+def quota_of(profile: Profile, gpus: int, beside: Share) -> Quota:
+    """Return the quota of a tenant with `gpus` of such machines: what goes with them, and `beside` for launchers.
+
+    Raises ValueError where a machine keeps so much for itself that nothing goes with a GPU.
+    """
+    part = share(profile, gpus, reserve(profile))
+    return Quota(gpus=gpus, cpus=part.cpus + beside.cpus, memory_gib=part.memory_gib + beside.memory_gib)
+
+
+def flavor_spec(args: QueuesArgs) -> dict[str, Any]:
+    """Return the `spec` of the ResourceFlavor."""
+    tolerations = [toleration.manifest() for toleration in args.tolerations]
+    return {"nodeLabels": args.node_labels, **({"tolerations": tolerations} if tolerations else {})}
+
+
+def cluster_queue_spec(args: QueuesArgs, tenant: TenantQueue) -> dict[str, Any]:
+    """Return the `spec` of a tenant's ClusterQueue, which no other namespace can use."""
+    quota = tenant.quota
+    pods = quota.gpus if quota.rdma_pods is None else quota.rdma_pods
+    amounts = {
+        names.GPU_RESOURCE: str(quota.gpus),
+        "cpu": str(quota.cpus),
+        "memory": f"{quota.memory_gib}Gi",
+        **dict.fromkeys(args.rdma, str(pods)),
+        **quota.further,
+    }
+    resources = [{"name": name, "nominalQuota": amount} for name, amount in amounts.items()]
+    return {
+        "namespaceSelector": {"matchLabels": {names.NAMESPACE_NAME: tenant.namespace}},
+        "queueingStrategy": args.strategy,
+        "preemption": {"reclaimWithinCohort": args.reclaim, "withinClusterQueue": "Never"},
+        "resourceGroups": [
+            {"coveredResources": list(amounts), "flavors": [{"name": args.flavor, "resources": resources}]}
+        ],
+        **({"cohortName": args.cohort} if args.cohort else {}),
+    }
+
+
+class Queues(Component):
+    """One ResourceFlavor, and for each tenant a ClusterQueue with its quota and a LocalQueue in its namespace.
+
+    Outputs: `queues`, namespace/queue of every tenant, known when all are active.
+    """
+
+    queues: pulumi.Output[list[str]]
+
+    def __init__(self, name: str, args: QueuesArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("tenants:Queues", name, args, opts)
+        self._active = waits.wait_for([waits.condition("Active")], timeout=args.timeout)
+        flavor = CustomObject(
+            f"{name}-flavor",
+            kinds.RESOURCE_FLAVOR,
+            meta.v1.ObjectMetaArgs(name=args.flavor, labels=labels(args.flavor, "queue")),
+            {"spec": flavor_spec(args)},
+            self.child(),
+        )
+        made = [self._tenant(name, args, tenant, flavor) for tenant in args.tenants]
+        found = [f"{tenant.namespace}/{args.queue}" for tenant in args.tenants]
+        self.outputs(queues=pulumi.Output.all(*(queue.id for queue in made)).apply(lambda _: found))
+
+    def _tenant(self, name: str, args: QueuesArgs, tenant: TenantQueue, flavor: CustomObject) -> CustomObject:
+        ours = labels(tenant.namespace, "queue")
+        cluster_queue = CustomObject(
+            f"{name}-{tenant.namespace}-cluster-queue",
+            kinds.CLUSTER_QUEUE,
+            meta.v1.ObjectMetaArgs(name=tenant.namespace, labels=ours, annotations=self._active),
+            {"spec": cluster_queue_spec(args, tenant)},
+            self.child(flavor),
+        )
+        return CustomObject(
+            f"{name}-{tenant.namespace}-local-queue",
+            kinds.LOCAL_QUEUE,
+            meta.v1.ObjectMetaArgs(name=args.queue, namespace=tenant.namespace, labels=ours, annotations=self._active),
+            {"spec": {"clusterQueue": tenant.namespace}},
+            self.child(cluster_queue),
+        )

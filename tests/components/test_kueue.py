@@ -1,0 +1,114 @@
+"""Queues of jobs."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from components.kueue import Queues, QueuesArgs, Quota, TenantQueue, cluster_queue_spec, quota_of
+from components.tolerations import Toleration
+from hardware.placement import Share
+from hardware.profiles import DGX_A100
+from tests.conformance.schema import expect_conformity
+from tests.support.declared import Manifest, declared, faults, only
+from tests.support.recorded import component, of_kind
+
+RAILS = tuple(f"rdma/rail{index}" for index in range(8))
+QUOTA = Quota(gpus=16, cpus=320, memory_gib=1600)
+ARGS: dict[str, Any] = {
+    "flavor": "dgx-a100",
+    "node_labels": {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB"},
+    "rdma": RAILS,
+    "tenants": (TenantQueue(namespace="adas", quota=QUOTA), TenantQueue(namespace="maps", quota=QUOTA)),
+}
+FULL: dict[str, Any] = {
+    "cohort": "tenants",
+    "reclaim": "LowerPriority",
+    "strategy": "StrictFIFO",
+    "tolerations": (Toleration(key="nvidia.com/gpu", effect="NoSchedule"),),
+}
+
+
+def queues(**changed: Any) -> list[Manifest]:
+    """Return what the queues consist of."""
+    args = QueuesArgs.model_validate({**ARGS, **changed})
+    return declared(lambda: Queues("queues", args))
+
+
+@pytest.mark.parametrize("changed", [{}, FULL], ids=["plain", "full"])
+def test_they_have_the_shape_of_their_definitions(changed: dict[str, Any]) -> None:
+    """Prevents a field of v1beta1 in v1beta2 (cohort), and what our own rules refuse."""
+    found = queues(**changed)
+    assert [manifest["kind"] for manifest in found] == [*["ClusterQueue"] * 2, *["LocalQueue"] * 2, "ResourceFlavor"]
+    assert {manifest["apiVersion"] for manifest in found} == {"kueue.x-k8s.io/v1beta2"}
+    expect_conformity(*found)
+    assert faults(found) == []
+
+
+def test_everything_that_a_job_asks_for_is_covered() -> None:
+    """Prevents jobs that wait for ever, for a resource without a quota."""
+    further = QUOTA.model_copy(update={"further": {"ephemeral-storage": "1Ti"}})
+    found = queues(tenants=(TenantQueue(namespace="adas", quota=further),))
+    (group,) = only(found, "ClusterQueue")["spec"]["resourceGroups"]
+    (flavor,) = group["flavors"]
+    assert group["coveredResources"] == ["nvidia.com/gpu", "cpu", "memory", *RAILS, "ephemeral-storage"]
+    assert [entry["name"] for entry in flavor["resources"]] == group["coveredResources"]
+    amounts = {entry["name"]: entry["nominalQuota"] for entry in flavor["resources"]}
+    assert amounts["nvidia.com/gpu"] == amounts["rdma/rail7"] == "16"
+    assert (amounts["cpu"], amounts["memory"], amounts["ephemeral-storage"]) == ("320", "1600Gi", "1Ti")
+
+
+def test_a_queue_is_its_tenants_alone() -> None:
+    """Prevents a tenant that spends another's quota."""
+    for found in queues():
+        if found["kind"] == "ClusterQueue":
+            name = found["metadata"]["name"]
+            assert found["spec"]["namespaceSelector"] == {"matchLabels": {"kubernetes.io/metadata.name": name}}
+        if found["kind"] == "LocalQueue":
+            assert found["spec"] == {"clusterQueue": found["metadata"]["namespace"]}
+
+
+def test_no_running_job_is_ended_unless_said() -> None:
+    """Prevents a day's training from ending for a job that came later."""
+    args = QueuesArgs.model_validate(ARGS)
+    spec = cluster_queue_spec(args, args.tenants[0])
+    assert spec["preemption"] == {"reclaimWithinCohort": "Never", "withinClusterQueue": "Never"}
+    assert "cohortName" not in spec
+
+
+def test_flavor_comes_first_and_an_active_queue_is_waited_for() -> None:
+    """Prevents jobs that are sent to a queue which is not there yet."""
+    recorded = component(lambda: Queues("queues", QueuesArgs.model_validate(ARGS)))
+    for kind, before in (("ClusterQueue", "ResourceFlavor"), ("LocalQueue", "ClusterQueue")):
+        for item in of_kind(recorded, kind):
+            assert [urn for urn in item.dependencies if f":{before}::" in urn]
+            assert item.inputs["metadata"]["annotations"]["pulumi.com/waitFor"] == "condition=Active"
+
+
+def test_rdma_may_have_a_quota_of_its_own() -> None:
+    """Prevents tests without GPUs (R-4.1) from being locked out."""
+    quota = Quota(gpus=0, cpus=8, memory_gib=16, rdma_pods=2)
+    args = QueuesArgs.model_validate({**ARGS, "tenants": (TenantQueue(namespace="net", quota=quota),)})
+    (group,) = cluster_queue_spec(args, args.tenants[0])["resourceGroups"]
+    assert {"name": "rdma/rail0", "nominalQuota": "2"} in group["flavors"][0]["resources"]
+
+
+def test_quota_of_whole_machines_has_room_for_their_jobs() -> None:
+    """Prevents a quota of GPUs that the CPUs or the memory of the same quota cannot use."""
+    quota = quota_of(DGX_A100, 16, Share(cpus=4, memory_gib=8))
+    assert quota == Quota(gpus=16, cpus=2 * 128 + 4, memory_gib=2 * 752 + 8)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"reclaim": "Any"}, "reclaim Any has no effect without a cohort"),
+        ({"tenants": ARGS["tenants"][:1] * 2}, "adas is there twice"),
+        ({"rdma": ("shared_ib0",)}, "rdma"),
+        ({"tenants": (TenantQueue(namespace="a", quota=QUOTA.model_copy(update={"further": {"cpu": "1"}})),)}, "cpu"),
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(wrong: dict[str, Any], message: str) -> None:
+    """Prevents queues that do something else than was meant."""
+    with pytest.raises(ValidationError, match=message):
+        QueuesArgs.model_validate({**ARGS, **wrong})
