@@ -37,6 +37,7 @@ class Message:
     severity: str
     text: str
     name: str = ""
+    policy: str = ""
 
 
 @dataclass
@@ -141,13 +142,15 @@ def _cut_off(text: str) -> bool:
 
 def _policy(account: Account, event: dict[str, Any], _: float) -> Iterator[Operation | Message]:
     mandatory = event.get("enforcementLevel") == "mandatory"
-    text = f"policy {event.get('message', '')}"
-    yield from _say(account, "error" if mandatory else "warning", text, event.get("resourceUrn"))
+    policy = str(event.get("policyName", ""))
+    # Without the resource: the pack's messages name their object.
+    text = f"policy {policy}: {_plain(event.get('message', '')).strip()}"
+    yield from _say(account, "error" if mandatory else "warning", text, None, policy)
 
 
-def _say(account: Account, severity: str, text: str, urn: str | None) -> Iterator[Message]:
+def _say(account: Account, severity: str, text: str, urn: str | None, policy: str = "") -> Iterator[Message]:
     clean = _plain(text).strip()
-    message = Message(severity.removesuffix("#err"), clean, short(urn) if urn else "")
+    message = Message(severity.removesuffix("#err"), clean, short(urn) if urn else "", policy)
     # The update repeats what its preview said.
     if clean and message not in account.messages:
         account.messages.append(message)

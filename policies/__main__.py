@@ -10,6 +10,10 @@ from pathlib import Path
 sys.path.pop(0)
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from policies.exceptions import ExceptionsError
 from policies.pack.server import serve
 
-serve()
+try:
+    serve()
+except ExceptionsError as error:
+    sys.exit(" ".join(str(error).split()))

@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -25,6 +26,7 @@ from simulator import cluster, tools
 
 _SHOWN = 6
 """Errors that the last message repeats; all of them stand above it."""
+_SUMMARIES = ("preview failed", "update failed")
 
 
 def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
@@ -38,7 +40,7 @@ def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
     found = look(wanted)
     failed = [f"{job.namespace}/{job.name}" for job in found.jobs if job.state == FAILED]
     if status != 0 or failed:
-        errors.print(_verdict(wanted, account, failed), markup=False)
+        errors.print(verdict(wanted, account, failed), markup=False)
         raise typer.Exit(1)
     tables.show(found)
     tables.show_times(timings.steps, peak.bytes if peak else 0)
@@ -91,16 +93,23 @@ def _peak(wanted: Stack) -> Peak | nullcontext[None]:
     return Peak(wanted.home) if wanted.simulated else nullcontext()
 
 
-def _verdict(wanted: Stack, account: Account, failed: list[str]) -> str:
+def verdict(wanted: Stack, account: Account, failed: list[str]) -> str:
+    """Return the last message of an update that failed: what stands above is told shortly, not again."""
     lines = [f"stack {wanted.name} is not up"]
-    texts = [message.text for message in account.messages if message.severity == "error"]
-    lines += texts[:_SHOWN]
-    lines += [f"... and {len(texts) - _SHOWN} more, above"] if len(texts) > _SHOWN else []
-    if any("incorrect passphrase" in text for text in texts):
+    wrong = [message for message in account.messages if message.severity == "error"]
+    violations = Counter(message.policy for message in wrong if message.policy)
+    if violations:
+        named = ", ".join(f"{policy} ({number})" for policy, number in sorted(violations.items()))
+        lines.append(f"mandatory policies, {violations.total()} violations, all above: {named}")
+    others = [message for message in wrong if not message.policy and message.text not in _SUMMARIES]
+    lines += [f"{message.name}: {message.text}" if message.name else message.text for message in others[:_SHOWN]]
+    lines += [f"... and {len(others) - _SHOWN} more, above"] if len(others) > _SHOWN else []
+    if any("incorrect passphrase" in message.text for message in others):
         lines.append(f"Correct {PASSPHRASES[0]}, or the file that {PASSPHRASES[1]} names.")
     lines += [f"failed: {', '.join(account.failed)}"] if account.failed else []
     lines += [f"jobs that failed: {', '.join(failed)}"] if failed else []
-    lines.append(f"`./hpc status --stack {wanted.name}` shows what is on the cluster.")
+    name = f" --name {wanted.chosen}" if wanted.chosen else ""
+    lines.append(f"`./hpc status --stack {wanted.name}{name}` shows what is on the cluster.")
     if wanted.simulated:
         lines.append(f"What the engine printed is in {wanted.backend.log}; logs of the cluster are beside it.")
     return "\n".join(lines)

@@ -12,7 +12,7 @@ from pulumi.runtime.proto import analyzer_pb2 as messages
 from pulumi.runtime.proto import analyzer_pb2_grpc, plugin_pb2
 from typing_extensions import override
 
-from policies.configuration import DISABLED, LEVEL
+from policies.configuration import DISABLED, LEVEL, ConfigurationError
 from policies.exceptions import RuleException, load
 from policies.findings import Severity
 from policies.pack.described import LEVELS, described
@@ -66,9 +66,13 @@ class PackServicer(analyzer_pb2_grpc.AnalyzerServicer):
 
     @override
     def Configure(self, request: messages.ConfigureAnalyzerRequest, context: grpc.ServicerContext) -> empty_pb2.Empty:
-        """Take the configuration of all policies; raise ConfigurationError, which the engine shows, for a wrong one."""
+        """Take the configuration of all policies; a wrong one ends the call with a message, which the engine shows."""
         given = {name: _settings(config) for name, config in request.policyConfig.items() if name != _ALL}
-        self._examination = Examination(self._rules, self._waived, self._today, given)
+        try:
+            self._examination = Examination(self._rules, self._waived, self._today, given)
+        except ConfigurationError as error:
+            # Not raised: grpc would add a traceback of this file.
+            context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
         return empty_pb2.Empty()
 
     @override
@@ -119,13 +123,13 @@ class PackServicer(analyzer_pb2_grpc.AnalyzerServicer):
         return messages.AnalyzeResponse(diagnostics=[self._diagnostic(violation) for violation in violations])
 
     def _diagnostic(self, violation: Violation) -> messages.AnalyzeDiagnostic:
-        description = self._policies[violation.policy].description
         return messages.AnalyzeDiagnostic(
             policyName=violation.policy,
             policyPackName=NAME,
             policyPackVersion=VERSION,
-            description=description,
-            message=f"{description}\n{violation.text}",
+            description=self._policies[violation.policy].description,
+            # The engine shows the policy's name in front.
+            message=violation.text.removeprefix(f"{violation.policy}: "),
             enforcementLevel=LEVELS[violation.severity],
             urn=violation.urn,
         )
@@ -140,7 +144,10 @@ def _settings(config: messages.PolicyConfig) -> dict[str, Any]:
 
 
 def serve() -> None:
-    """Serve until the engine ends this process; what it waits for on standard output is the port."""
+    """Serve until the engine ends this process; what it waits for on standard output is the port.
+
+    Raises ExceptionsError before that.
+    """
     server = grpc.server(
         futures.ThreadPoolExecutor(max_workers=_THREADS),
         options=[("grpc.max_receive_message_length", _LONGEST_MESSAGE)],

@@ -68,10 +68,12 @@ def test_messages_are_said_once_and_plainly() -> None:
 
 
 def test_a_mandatory_policy_is_an_error() -> None:
-    """A violation that ends the update and is shown as a remark."""
+    """A violation that ends the update and is shown as a remark, or without the name of its policy."""
     account = Account()
-    (said,) = _take(account, {"policyEvent": {"enforcementLevel": "mandatory", "message": "no", "resourceUrn": URN}})
-    assert said == Message("error", "policy no", "MPIJob adas-nccl")
+    message = "<{%fg 13%}>MPIJob adas/nccl: no<{%reset%}>\n"
+    event = {"enforcementLevel": "mandatory", "policyName": "image-pinned", "message": message, "resourceUrn": URN}
+    (said,) = _take(account, {"policyEvent": event}, {"policyEvent": event})
+    assert said == Message("error", "policy image-pinned: MPIJob adas/nccl: no", policy="image-pinned")
 
 
 def test_unfinished_lines_are_passed_over() -> None:

@@ -5,9 +5,11 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
+import grpc
 from google.protobuf import empty_pb2, json_format, struct_pb2
 from pulumi.runtime.proto import analyzer_pb2 as messages
 
+from policies.configuration import ConfigurationError
 from policies.exceptions import RuleException
 from policies.pack.server import PackServicer
 from policies.rule import AnyRule
@@ -17,7 +19,17 @@ from tests.policies.conftest import Case
 Resource = tuple[str, dict[str, Any], str]
 """Type token, properties and logical name."""
 STACK: Resource = ("pulumi:pulumi:Stack", {}, "hpc-t")
-_NO_CONTEXT: Any = None
+
+
+class _Context:
+    """What the pack ends a call with; the engine shows the message."""
+
+    def abort(self, code: grpc.StatusCode, details: str) -> None:
+        assert code is grpc.StatusCode.INVALID_ARGUMENT
+        raise ConfigurationError(details)
+
+
+_NO_CONTEXT: Any = _Context()
 
 
 class Servicer:

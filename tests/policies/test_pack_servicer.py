@@ -40,7 +40,7 @@ def _said(found: list[Any], policy: str) -> list[str]:
 
 def _hold(case: Case, said: list[Any], found: list[Finding]) -> None:
     wanted = sorted(str(finding) for finding in found if finding.doubt is None)
-    assert sorted(message.partition("\n")[2] for message in _said(said, case.rule)) == wanted, case
+    assert sorted(f"{case.rule}: {message}" for message in _said(said, case.rule)) == wanted, case
     for doubt in Doubt:
         places = {(finding.object, finding.message) for finding in found if finding.doubt is doubt}
         messages = _said(said, doubt)
@@ -225,7 +225,7 @@ def test_a_wrong_configuration_is_named() -> None:
     """A slip in the configuration that is passed over, so that the rule holds nobody to anything."""
     for name, words in (
         ("gpu-limit", r"gpu-limit\.most"),
-        ("nosuch", "nosuch: no such rule"),
+        ("nosuch", "no such rule"),
         ("exceptions", "not most"),
     ):
         with pytest.raises(ConfigurationError, match=words):
