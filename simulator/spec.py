@@ -8,6 +8,7 @@ from hardware.model import Model
 from policies.scc.defaults import Release
 
 Role = Literal["master", "worker"]
+MpiGeneration = Literal["v1alpha2", "v2beta1"]
 
 
 class NodeSpec(Model):
@@ -25,6 +26,7 @@ class ClusterSpec(Model):
     nodes: tuple[NodeSpec, ...] = ()
     actors: bool = Field(default=True, description="play hardware, operators and the runtime of pods")
     release: Release = Field(default="4.4", description="whose default SCCs the cluster has")
+    mpi: MpiGeneration = Field(default="v1alpha2", description="MPIJob generation whose real operator runs")
     run_seconds: float = Field(default=1.0, ge=0, description="seconds that a played workload takes")
 
     @property

@@ -19,10 +19,10 @@ from simulator.processes import Command, Processes
 from simulator.progress import Progress, Step
 from simulator.spec import ClusterSpec
 from simulator.state import PortNumbers, State
+from simulator.tool_table import MPI_OPERATORS
 
 BARE_TOOLS = ("etcd", "kube-apiserver", "kube-controller-manager", "openshift-crds", "kwok-crds")
 NODE_TOOLS = ("kube-scheduler", "kwok")
-ACTOR_TOOLS = ("mpi-operator",)
 READY_SECONDS = 60.0
 READY_LINE = " playing\n"  # what the actors log once they watch everything
 
@@ -47,7 +47,7 @@ def needed_tools(spec: ClusterSpec) -> tuple[str, ...]:
     return (
         *BARE_TOOLS,
         *(NODE_TOOLS if spec.schedules else ()),
-        *(ACTOR_TOOLS if spec.actors else ()),
+        *((MPI_OPERATORS[spec.mpi],) if spec.actors else ()),
     )
 
 

@@ -196,4 +196,6 @@ DATA = (
 
 MODULE_OF = {binary.name: (module, binary) for module in MODULES for binary in module.binaries}
 DATA_OF = {data.name: data for data in DATA}
+MPI_OPERATORS = {"v1alpha2": "mpi-operator", "v2beta1": "mpi-operator-v2beta1"}
+"""Generation of MPIJob -> the tool that is its operator."""
 NAMES = (*MODULE_OF, *DATA_OF)

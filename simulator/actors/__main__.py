@@ -18,6 +18,7 @@ from simulator.actors.played import Played
 from simulator.actors.podlogs import PodLogs
 from simulator.actors.runtime import Runtime, Settings
 from simulator.home import Layout
+from simulator.tool_table import MPI_OPERATORS
 
 SYNC_SECONDS = 60
 """How long the first lists may take before the process gives up."""
@@ -28,7 +29,9 @@ def settings(home: Path) -> Settings:
     known = state.load(Layout(home))
     if known is None:
         sys.exit(f"{home} has no cluster.json: start the cluster with `./hpc sim up`")
-    return Settings(home=home, run_seconds=known.spec.run_seconds, mpi_operator=known.tools.get("mpi-operator"))
+    spec = known.spec
+    binary = known.tools.get(MPI_OPERATORS[spec.mpi])
+    return Settings(home=home, run_seconds=spec.run_seconds, mpi=spec.mpi, mpi_operator=binary)
 
 
 def run(chosen: Settings, stopped: threading.Event) -> None:

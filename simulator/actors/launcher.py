@@ -1,4 +1,8 @@
-"""The launcher of an MPIJob, generation v1alpha2: its init container waits for the workers of the hostfile."""
+"""The launcher of an MPIJob.
+
+In v1alpha2 its init container waits for the workers of the hostfile; in v2beta1 it has none, and finds sshd on them or
+fails.
+"""
 
 from collections.abc import Sequence
 
@@ -10,6 +14,9 @@ JOB_NAME = "mpi_job_name"
 ROLE = "mpi_role_type"
 CONFIG_SUFFIX = "-config"
 HOSTFILE = "hostfile"
+SSH_JOB_NAME = "training.kubeflow.org/job-name"
+SSH_ROLE = "training.kubeflow.org/job-role"
+SSHD = "sshd"
 
 
 def hosts(hostfile: str) -> Sequence[str]:
@@ -22,8 +29,28 @@ def waits_for_workers(pod: Object, runtime: Runtime) -> bool:
     marks = pods.labels(pod)
     if marks.get(ROLE) != "launcher":
         return False
-    namespace = pod["metadata"]["namespace"]
-    config = runtime.config_map(namespace, marks.get(JOB_NAME, "") + CONFIG_SUFFIX)
-    names = hosts(((config or {}).get("data") or {}).get(HOSTFILE, ""))
-    workers = [runtime.pods.get(name, namespace) for name in names]
+    names = _hosts_of(pod, marks.get(JOB_NAME, ""), runtime)
+    workers = [runtime.pods.get(name, pod["metadata"]["namespace"]) for name in names]
     return not names or not all(worker is not None and pods.runs(worker) for worker in workers)
+
+
+def unreachable(pod: Object, runtime: Runtime) -> str | None:
+    """Return why ssh of a launcher of v2beta1 does not reach a worker of its hostfile; None if it reaches all.
+
+    Whether the user may log in is not played: only that the worker runs, and that what it runs is sshd.
+    """
+    marks = pods.labels(pod)
+    if marks.get(SSH_ROLE) != "launcher":
+        return None
+    for host in _hosts_of(pod, marks.get(SSH_JOB_NAME, ""), runtime):
+        worker = runtime.pods.get(host.partition(".")[0], pod["metadata"]["namespace"])
+        if worker is None or not pods.runs(worker):
+            return f"ssh: Could not resolve hostname {host}: Name or service not known"
+        if SSHD not in pods.command(worker):
+            return f"ssh: connect to host {host}: Connection refused"
+    return None
+
+
+def _hosts_of(pod: Object, job: str, runtime: Runtime) -> Sequence[str]:
+    config = runtime.config_map(pod["metadata"]["namespace"], job + CONFIG_SUFFIX)
+    return hosts(((config or {}).get("data") or {}).get(HOSTFILE, ""))

@@ -14,6 +14,7 @@ from apis import kinds
 from simulator import names
 from simulator.actors.api import ApiError
 from simulator.actors.podactor import PodActor
+from simulator.spec import MpiGeneration
 
 log = logging.getLogger(__name__)
 
@@ -32,6 +33,11 @@ def delivery_image(arguments: list[str]) -> str:
         if argument.startswith("-") and name == DELIVERY_FLAG:
             return value if equals else arguments[index + 1]
     return DEFAULT_DELIVERY_IMAGE
+
+
+def own_flags(generation: MpiGeneration, arguments: list[str]) -> list[str]:
+    """Return what of a container's arguments the real controller is told; only v1alpha2 delivers a kubectl."""
+    return [f"-{DELIVERY_FLAG}", delivery_image(arguments)] if generation == "v1alpha2" else []
 
 
 class MpiOperator(PodActor):
@@ -74,7 +80,7 @@ class MpiOperator(PodActor):
         kubeconfig = folder / f"mpi-operator-{self.pod['metadata']['uid']}.kubeconfig"
         _write_kubeconfig(kubeconfig, self.runtime.server.host, self.runtime.server.ca_file, token)
         self._process = subprocess.Popen(
-            [binary, "-kubeconfig", kubeconfig, f"-{DELIVERY_FLAG}", delivery_image(arguments)],
+            [binary, "-kubeconfig", kubeconfig, *own_flags(self.runtime.settings.mpi, arguments)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

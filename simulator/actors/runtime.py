@@ -13,6 +13,7 @@ from simulator import names
 from simulator.actors import images, pods
 from simulator.actors.api import Api, Object, RenewedToken, Server
 from simulator.actors.informer import Informer
+from simulator.spec import MpiGeneration
 
 log = logging.getLogger(__name__)
 
@@ -22,11 +23,15 @@ TOKEN_SECONDS = 30 * 24 * 3600
 
 @dataclass(frozen=True)
 class Settings:
-    """Of one run: the cluster's folder, how long a simulated job runs (seconds), the real MPI operator's binary."""
+    """Of one run: the cluster's folder, how long a simulated job runs (seconds), the real MPI operator's binary.
+
+    `mpi` is the generation of MPIJob that the operator knows.
+    """
 
     home: Path
     run_seconds: float
     mpi_operator: Path | None = None
+    mpi: MpiGeneration = "v1alpha2"
 
 
 class Runtime:

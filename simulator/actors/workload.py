@@ -33,6 +33,11 @@ def outcome(pod: Object, node: Object, seconds: float = 1.0) -> Outcome:
     return Outcome(0, (*lines, f"simulated: ends with exit code 0 after {seconds:g} s"), seconds)
 
 
+def failed(pod: Object, why: str) -> Outcome:
+    """Return an end at once, with exit code 1."""
+    return Outcome(1, (*introduction(pod), why), 0.0, why)
+
+
 def introduction(pod: Object) -> tuple[str, ...]:
     """Return the first lines of every pod's log: that it is simulated, and what was asked for."""
     containers = pod["spec"]["containers"]

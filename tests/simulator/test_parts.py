@@ -260,3 +260,10 @@ def test_a_disk_that_is_nearly_full_is_refused_before_anything_starts(
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=20 * 2**20))
     with pytest.raises(SimulatorError, match="only 20 MiB are free on the disk of"):
         cluster.up(ClusterSpec(name="small"), tmp_path / "small")
+
+
+def test_a_cluster_has_the_mpi_operator_of_its_generation() -> None:
+    """Prevents a cluster that builds both operators, or runs another than the one asked for."""
+    plain, today = ClusterSpec(), ClusterSpec(mpi="v2beta1")
+    assert [name for name in starting.needed_tools(plain) if name.startswith("mpi-")] == ["mpi-operator"]
+    assert [name for name in starting.needed_tools(today) if name.startswith("mpi-")] == ["mpi-operator-v2beta1"]

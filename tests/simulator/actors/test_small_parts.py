@@ -40,6 +40,12 @@ def test_delivery_image(arguments: list[str]) -> None:
     assert mpi.delivery_image(["-v=2"]) == mpi.DEFAULT_DELIVERY_IMAGE
 
 
+def test_only_the_operator_of_2020_delivers_a_kubectl() -> None:
+    """Prevents the operator of today from ending at a flag that it does not know."""
+    assert mpi.own_flags("v1alpha2", ["-kubectl-delivery-image=d:1"]) == ["-kubectl-delivery-image", "d:1"]
+    assert mpi.own_flags("v2beta1", ["-alsologtostderr", "--lock-namespace", "mpi-operator"]) == []
+
+
 def test_hosts() -> None:
     """Prevents a launcher that does not wait for all workers of its hostfile."""
     assert launcher.hosts("job-worker-0 slots=8\njob-worker-1 slots=8\n") == ["job-worker-0", "job-worker-1"]
