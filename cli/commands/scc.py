@@ -25,6 +25,7 @@ Files = Annotated[
     list[str] | None,
     typer.Option("--file", "-f", help="Pods or workloads, and more as for --sccs: file, folder or -."),
 ]
+MoreFiles = Annotated[list[str] | None, typer.Argument(metavar="[FILE]...", help="More of them, without -f.")]
 Namespace = Annotated[str, typer.Option("--namespace", help="Namespace of the pods; default: their own.")]
 Account = Annotated[str, typer.Option("--service-account", help="Account that the pods run as; default: their own.")]
 Sccs = Annotated[
@@ -42,6 +43,7 @@ Groups = Annotated[list[str] | None, typer.Option("--group", help="Group of the 
 Usable = Annotated[list[str] | None, typer.Option("--usable", help="SCC that RBAC grants besides (several).")]
 Annotations = Annotated[list[str] | None, typer.Option("--annotation", help="KEY=VALUE of the namespace (several).")]
 Stack = Annotated[str, typer.Option("--stack", "-s", help="Stack whose SCCs, namespaces and RBAC are there besides.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print OpenShift's own message too.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Batch = Annotated[str, typer.Option("--batch", help="JSON lines {id, pod, namespace, user, usable, sccs}, or -.")]
 
@@ -55,6 +57,7 @@ def scc() -> None:
 
 @app.command()
 def explain(
+    files: MoreFiles = None,
     *,
     file: Files = None,
     namespace: Namespace = "",
@@ -66,30 +69,36 @@ def explain(
     usable: Usable = None,
     annotation: Annotations = None,
     stack: Stack = "",
+    verbose: Verbose = False,
     plain: AsJson = False,
     batch: Batch = "",
 ) -> None:
-    """Say which SCC admits a pod and what it fills in, or why none does.
+    """Say which SCC admits a pod and what it fills in, or why none does and which would.
+
+    What OpenShift allocates to a namespace and no file says is judged with examples, and the output says so.
 
     Exit status 0: all admitted (or all lines answered), 1: a pod is refused, 2: something could not be read.
     """
+    subjects = [*(file or ()), *(files or ())]
     if batch:
-        if file or sccs or stack:
+        if subjects or sccs or stack:
             _fail("--batch takes no other files: each line names its own pod, SCCs and namespace")
         raise typer.Exit(_batch(batch))
-    if not file:
-        _fail("name the pod's file with -f, or the lines' with --batch")
+    if not subjects:
+        _fail("name the pod's file, or the lines' with --batch")
+    if group and not user:
+        _fail("--group is one of --user, which is missing")
     from cli.scc import explanation  # noqa: PLC0415 - a batch needs neither YAML nor tables, and starts in half the time
 
-    given = dict(part.partition("=")[::2] for part in annotation or ())
-    wanted = explanation.Wanted(namespace, account, user, tuple(group or ()), given)
     try:
+        given = explanation.annotations(annotation or ())
+        wanted = explanation.Wanted(namespace, account, user, tuple(group or ()), given)
         found = explanation.explain(
-            file, sccs or (), wanted, stack=stack, release=release and release.value, usable=usable or ()
+            subjects, sccs or (), wanted, stack=stack, release=release and release.value, usable=usable or ()
         )
     except explanation.UNREADABLE as error:
         _fail(str(error))
-    explanation.show(found, plain=plain)
+    explanation.show(found, plain=plain, verbose=verbose)
     raise typer.Exit(ADMITTED if all(each.verdict.admitted for each in found) else REFUSED)
 
 

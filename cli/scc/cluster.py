@@ -1,15 +1,31 @@
 """The cluster that a pod is judged against: its SCCs, namespaces and RBAC, as far as files say, else as shipped."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from apis.kinds import NAMESPACE, SECURITY_CONTEXT_CONSTRAINTS
+from cli.scc import arguments
 from policies.objects import Obj
 from policies.rbac import Rbac
-from policies.scc import USABLE_BY_ALL, Namespace, Release, User, Verdict, admit, default_sccs, order, running_as
+from policies.scc import (
+    NOT_USABLE,
+    USABLE_BY_ALL,
+    Namespace,
+    Release,
+    User,
+    Verdict,
+    admit,
+    default_sccs,
+    order,
+    running_as,
+)
+from policies.scc.constraints import ordered
+from policies.scc.roles import shipped_roles
 from policies.scc.stored import stored
 from policies.scc.subjects import AUTHENTICATED
+from policies.views.accounts import undecided
+from policies.views.asked import freed
 
 _ALWAYS_THERE = "restricted"
 """An SCC that every cluster has: files that hold it are a cluster's SCCs, others are some to add."""
@@ -17,53 +33,97 @@ _ALWAYS_THERE = "restricted"
 
 @dataclass(frozen=True)
 class Asked:
-    """One pod to judge: `title` says whose it is, `pod` is as the cluster hands it to the plugin, account and all."""
+    """One pod to judge: `title` says whose it is, `pod` is as the cluster hands it to the plugin, account and all.
+
+    `examples` are the annotations of the namespace that stand in for what is not known, and `open` the fields of
+    security contexts that they decide. `nameless` says that the namespace itself stands in for one that nobody named,
+    `exempt` that OpenShift asks no SCC there.
+    """
 
     title: str
     namespace: Namespace
     account: str
     user: User
     pod: Mapping[str, Any]
+    examples: Mapping[str, str] = field(default_factory=dict)
+    open: frozenset[str] = frozenset()
+    nameless: bool = False
+    exempt: bool = False
 
 
 @dataclass(frozen=True)
 class Explained:
-    """A pod and what becomes of it; `order` is that in which the SCCs are tried."""
+    """A pod and what becomes of it; `order` is that in which the SCCs are tried, `source` says whose they are.
+
+    Of a refused pod, `fitting` are the SCCs that would take it if they were usable, the least wide first, `elsewhere`
+    is the one that would take it if the namespace had the ids that the pod asks for, "" for none, and `missing` what
+    could let its account do more and is not among the files.
+    """
 
     asked: Asked
     verdict: Verdict
     order: tuple[str, ...]
+    source: str
+    fitting: tuple[str, ...] = ()
+    elsewhere: str = ""
+    missing: str = ""
+
+    @property
+    def unusable(self) -> frozenset[str]:
+        """The SCCs that neither the account nor whoever asks may use, of those that were tried."""
+        return frozenset(reason.scc for reason in self.verdict.reasons if reason.message.endswith(NOT_USABLE))
 
 
 class Cluster:
-    """SCCs, namespaces and RBAC. `usable` are SCCs that are taken to be granted to whoever asks."""
+    """SCCs, namespaces and RBAC. `usable` are SCCs that are taken to be granted to whoever asks.
 
-    def __init__(self, objects: Iterable[Mapping[str, Any]], release: Release, usable: Collection[str] = ()) -> None:
+    Raises WrongArgument when one of these does not exist, and InvalidPod for an SCC whose fields have wrong types.
+    """
+
+    def __init__(self, objects: Iterable[Mapping[str, Any]], release: Release, usable: Iterable[str] = ()) -> None:
         found = [Obj(tree) for tree in objects]
         given = {each.name: stored(each.tree) for each in found if _is(each, SECURITY_CONTEXT_CONSTRAINTS)}
         shipped = {} if _ALWAYS_THERE in given else {scc["metadata"]["name"]: scc for scc in default_sccs(release)}
-        self.sccs: Sequence[Mapping[str, Any]] = [*{**shipped, **given}.values()]
+        self.sccs: Mapping[str, Mapping[str, Any]] = {**shipped, **given}
+        self.source = f"OpenShift release {release}" if shipped else "the files"
         self.namespaces = {each.name: each for each in found if _is(each, NAMESPACE)}
-        self._names = {scc["metadata"]["name"] for scc in self.sccs}
-        self._rbac = Rbac(each.tree for each in found)
-        self._usable = frozenset(usable)
-        self._by_all = USABLE_BY_ALL[release] & self._names
-
-    def annotations(self, namespace: str) -> Mapping[str, str] | None:
-        """Return the annotations of a namespace, None when it is not known."""
-        found = self.namespaces.get(namespace)
-        return None if found is None else found.mapping("metadata", "annotations")
+        self._rbac = Rbac((each.tree for each in found), shipped_roles(release))
+        self._usable = arguments.usable(usable, self.sccs.keys())
+        self._by_all = USABLE_BY_ALL[release] & self.sccs.keys()
 
     def explain(self, asked: Asked) -> Explained:
         """Judge one pod."""
-        namespace = asked.namespace.name
+        if asked.exempt:
+            return Explained(asked, Verdict(True, None, asked.pod, (), ""), (), self.source)
+        namespace, names = asked.namespace.name, self.sccs.keys()
         account = running_as(namespace, asked.account)
-        own = self._usable | self._rbac.usable(account, namespace, self._names)
-        both = own | self._rbac.usable(asked.user, namespace, self._names)
+        own = self._usable | self._rbac.usable(account, namespace, names)
+        both = own | self._rbac.usable(asked.user, namespace, names)
         if AUTHENTICATED in asked.user.groups:
             both |= self._by_all
-        verdict = admit(asked.pod, asked.namespace, asked.user, self.sccs, both, usable_by_account=own)
-        return Explained(asked, verdict, order(self.sccs))
+        every = [*self.sccs.values()]
+        verdict = admit(asked.pod, asked.namespace, asked.user, every, both, usable_by_account=own)
+        found = Explained(asked, verdict, order(every), self.source)
+        if verdict.admitted:
+            return found
+        freely = admit(freed(asked.pod, asked.open), asked.namespace, asked.user, every, both)
+        return replace(
+            found,
+            fitting=tuple(self._fitting(found)),
+            elsewhere=freely.scc or "",
+            missing=undecided(self._rbac, account, namespace, names),
+        )
+
+    def _fitting(self, found: Explained) -> Iterable[str]:
+        asked = found.asked
+        for name in sorted(found.unusable, key=lambda each: _width(self.sccs[each])):
+            if admit(asked.pod, asked.namespace, asked.user, [self.sccs[name]], {name}).admitted:
+                yield name
+
+
+def _width(scc: Mapping[str, Any]) -> tuple[int, str]:
+    (found,) = ordered([scc])
+    return found.points, found.name
 
 
 def _is(each: Obj, kind: Any) -> bool:

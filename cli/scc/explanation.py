@@ -6,15 +6,16 @@ from typing import Any, get_args
 
 import typer
 
+from cli.scc.arguments import WrongArgument, annotations
 from cli.scc.cluster import Cluster, Explained
 from cli.scc.files import Unreadable, objects
-from cli.scc.pods import Unknown, Wanted, asked
+from cli.scc.pods import Wanted, asked
 from cli.scc.show import as_json, print_tables
 from policies.scc import InvalidPod, Release
 
-__all__ = ["UNREADABLE", "Wanted", "explain", "show"]
+__all__ = ["UNREADABLE", "Wanted", "annotations", "explain", "show"]
 
-UNREADABLE = (Unreadable, Unknown, InvalidPod)
+UNREADABLE = (Unreadable, WrongArgument, InvalidPod)
 """What `explain` raises for input that cannot be judged."""
 
 
@@ -44,13 +45,13 @@ def explain(
     return found
 
 
-def show(found: Sequence[Explained], *, plain: bool) -> None:
-    """Print verdicts: as JSON when `plain`, else as tables."""
+def show(found: Sequence[Explained], *, plain: bool, verbose: bool) -> None:
+    """Print verdicts: as JSON when `plain`, else as tables, with the plugin's own message when `verbose`."""
     if plain:
         typer.echo(json.dumps([as_json(each) for each in found], indent=2))
         return
     for each in found:
-        print_tables(each)
+        print_tables(each, verbose=verbose)
 
 
 def _stack(name: str) -> tuple[list[dict[str, Any]], str]:

@@ -8,13 +8,11 @@ from cli.scc.cluster import Asked, Cluster
 from policies.objects import Obj, Pod
 from policies.scc import Namespace, User, service_account
 from policies.scc.subjects import AUTHENTICATED
+from policies.views.accounts import account_of, without_scc
+from policies.views.namespaces import STAND_IN, allocation
 
-_FALLBACK = "default"
-"""Of namespaces and of service accounts: what a cluster takes when none is named."""
-
-
-class Unknown(Exception):
-    """Something that is needed to judge a pod is not among the files; the message says what and how to give it."""
+_SOMEWHERE = "example"
+"""The namespace of a pod that names none: an ordinary one, since nobody means `default`, where no SCC is asked."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,7 @@ class Wanted:
 
 
 def asked(objects: Iterable[Mapping[str, Any]], cluster: Cluster, wanted: Wanted) -> Iterator[Asked]:
-    """Yield each pod of the objects as the cluster would hand it to the plugin; raises Unknown."""
+    """Yield each pod of the objects as the cluster would hand it to the plugin."""
     for tree in objects:
         subject = Obj(tree)
         for pod in subject.pods:
@@ -37,14 +35,23 @@ def asked(objects: Iterable[Mapping[str, Any]], cluster: Cluster, wanted: Wanted
 
 
 def _asked(subject: Obj, pod: Pod, cluster: Cluster, wanted: Wanted) -> Asked:
-    name = wanted.namespace or subject.namespace or _FALLBACK
-    account = wanted.account or pod.service_account or _FALLBACK
+    named = wanted.namespace or subject.namespace
+    name, account = named or _SOMEWHERE, wanted.account or account_of(pod)
+    known = cluster.namespaces.get(name)
+    labels = known.mapping("metadata", "labels") if known else {}
+    annotations = {**(known.mapping("metadata", "annotations") if known else {}), **wanted.annotations}
+    present = {key: value for key, value in annotations.items() if value is not None}
+    examples = {key: value for key, value in STAND_IN.items() if key not in present}
     return Asked(
         title=f"{subject}{f', {pod.role}' if pod.role else ''}",
-        namespace=_namespace(name, cluster, wanted.annotations),
+        namespace=Namespace(name, {**examples, **present}, labels),
         account=account,
         user=_user(name, account, wanted),
         pod=_pod(subject, pod, name, account),
+        examples=examples,
+        open=allocation(present).open,
+        nameless=not named,
+        exempt=without_scc(name, labels),
     )
 
 
@@ -65,14 +72,3 @@ def _user(namespace: str, account: str, wanted: Wanted) -> User:
     if not wanted.user:
         return service_account(namespace, account)
     return User(wanted.user, tuple(dict.fromkeys((*wanted.groups, AUTHENTICATED))))
-
-
-def _namespace(name: str, cluster: Cluster, more: Mapping[str, str]) -> Namespace:
-    known = cluster.annotations(name)
-    if known is None and not more:
-        raise Unknown(
-            f"namespace {name} is not among the files, so its ids are not known\n"
-            f"Add it (`oc get namespace {name} -o yaml`) with --sccs, or name its annotations with "
-            "--annotation openshift.io/sa.scc.uid-range=... --annotation openshift.io/sa.scc.mcs=..."
-        )
-    return Namespace(name, {**(known or {}), **more})

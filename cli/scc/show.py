@@ -1,7 +1,7 @@
 """Verdicts as tables for people, and as JSON."""
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.markup import escape
@@ -9,7 +9,13 @@ from rich.table import Table
 
 from cli.console import console
 from cli.scc.cluster import Explained
-from policies.scc import NOT_USABLE
+from policies.scc import running_as
+from policies.scc.seccomp import CONTAINER_ANNOTATION, POD_ANNOTATION, PROFILE
+from policies.values import read
+
+# What the plugin says of the pod, and then again at each of its containers.
+_OF_THE_POD = re.compile(r"^\w+\[\d+\]\.(host(?:Network|PID|IPC): )")
+_HOST_PORT = re.compile(r"^\w+\[\d+\]\.(\w+\[\d+\]\.hostPort: )")
 
 
 def as_json(explained: Explained) -> dict[str, Any]:
@@ -20,57 +26,115 @@ def as_json(explained: Explained) -> dict[str, Any]:
         "namespace": asked.namespace.name,
         "serviceAccount": asked.account,
         "user": asked.user.name,
+        "sccsOf": explained.source,
         "admitted": verdict.admitted,
         "scc": verdict.scc,
+        "exempt": asked.exempt,
+        "examples": dict(asked.examples),
         "order": list(explained.order),
         "reasons": [{"scc": reason.scc, "message": reason.message} for reason in verdict.reasons],
         "message": verdict.message,
+        "wouldAdmitIfUsable": list(explained.fitting),
+        "wouldAdmitWithItsIds": explained.elsewhere or None,
+        "notAmongTheFiles": explained.missing or None,
         "filledIn": dict(_added(asked.pod, verdict.pod)),
         "admittedPod": verdict.pod if verdict.admitted else None,
     }
 
 
-def print_tables(explained: Explained) -> None:
-    """Print what becomes of a pod: every SCC in the order tried, then what the SCC that took it has filled in."""
+def print_tables(explained: Explained, *, verbose: bool) -> None:
+    """Print what becomes of a pod: the SCCs in the order tried, then what was filled in, or what would help."""
     asked, verdict = explained.asked, explained.verdict
     outcome = "[green]admitted[/]" if verdict.admitted else "[bold red]refused[/]"
     by = f" by [bold]{escape(verdict.scc)}[/]" if verdict.scc else ""
+    other = asked.user.name != running_as(asked.namespace.name, asked.account).name
+    asker = f", created by {escape(asked.user.name)}" if other else ""
     console.print(
         f"{escape(asked.title)}: {outcome}{by} "
-        f"(namespace {escape(asked.namespace.name)}, service account {escape(asked.account)}, "
-        f"created by {escape(asked.user.name)})"
+        f"(namespace {escape(asked.namespace.name)}, service account {escape(asked.account)}{asker}; "
+        f"SCCs of {explained.source})"
     )
-    console.print(_tried(explained))
+    for note in _notes(explained):
+        console.print(f"note: {note}", markup=False)
+    if verdict.reasons or verdict.scc:
+        _print(("SCC", "verdict"), _tried(explained))
+    if verdict.scc:
+        _print(("filled in", "value"), ((path, str(value)) for path, value in _added(asked.pod, verdict.pod)))
+    for line in _remedies(explained):
+        console.print(line, markup=False)
+    if verbose and verdict.message:
+        console.print(f"OpenShift says: {verdict.message}", markup=False)
+    console.print()
+
+
+def _notes(explained: Explained) -> Iterator[str]:
+    asked, name = explained.asked, explained.asked.namespace.name
+    if asked.exempt:
+        yield f"OpenShift asks no SCC in {name}: it is one of its own namespaces, or of run level 0 or 1"
+        return
+    if asked.nameless:
+        yield f"no namespace is named, so an ordinary one called {name} stands in; say which with --namespace"
+    if asked.examples:
+        shown = ", ".join(f"{key}={value}" for key, value in asked.examples.items())
+        yield f"ids and levels are examples, since OpenShift chooses them and no file says them of {name}: {shown}"
+    if explained.missing:
+        yield f"the account is bound to {explained.missing}, which is not among the files and could change this"
+
+
+def _tried(explained: Explained) -> Iterator[tuple[str, str]]:
+    verdict, unusable = explained.verdict, explained.unusable
+    for name in ("", *explained.order):
+        messages = [reason.message for reason in verdict.reasons if reason.scc == name]
+        if name in unusable:
+            yield name, "not usable"
+        elif messages:
+            plain = (_plain(message, name, explained.asked.pod) for message in messages)
+            yield name or "(all)", "\n".join(dict.fromkeys(plain))
+        elif name and name == verdict.scc:
+            yield name, "admits it"
+            return
+
+
+def _remedies(explained: Explained) -> Iterator[str]:
+    asked, verdict = explained.asked, explained.verdict
     if verdict.admitted:
-        console.print(_filled(explained))
-    else:
-        console.print(verdict.message, markup=False)
+        return
+    if explained.elsewhere:
+        yield f"would be admitted by {explained.elsewhere} if {asked.namespace.name} had the ids that it asks for"
+    if not explained.fitting:
+        if explained.unusable:
+            yield "would be admitted by no other SCC here, whoever may use it: ask for less"
+        return
+    name, namespace, account = explained.fitting[0], asked.namespace.name, asked.account
+    yield f"would be admitted by: {', '.join(explained.fitting)}, if account {namespace}/{account} might use it"
+    yield (
+        f"e.g. oc adm policy add-scc-to-user {name} -z {account} -n {namespace}, or in a file a Role of {namespace} "
+        f"with the verb use on securitycontextconstraints {name}, and a RoleBinding of it to ServiceAccount {account}"
+    )
 
 
-def _tried(explained: Explained) -> Table:
-    verdict = explained.verdict
-    table = Table("", "SCC", "usable", "verdict", title="SCCs in the order tried", title_justify="left")
-    refusals: dict[str, list[str]] = defaultdict(list)
-    for reason in verdict.reasons:
-        refusals[reason.scc].append(reason.message)
-    for message in refusals[""]:
-        table.add_row("", "(all)", "", escape(message))
-    for place, name in enumerate(explained.order, start=1):
-        usable = "no" if any(message.endswith(NOT_USABLE) for message in refusals[name]) else "yes"
-        words = escape("\n".join(refusals[name]))
-        if name == verdict.scc:
-            words = "[green]admits it[/]"
-        elif not words:
-            usable, words = "", "not tried"
-        table.add_row(str(place), escape(name), usable, words)
-    return table
+def _plain(message: str, scc: str, pod: Mapping[str, Any]) -> str:
+    """Return a reason without what the row says already, and by the field that the user wrote."""
+    text = message.removeprefix(f"provider {scc}: ").removeprefix(".")
+    text = _HOST_PORT.sub(r"\1", _OF_THE_POD.sub(r"spec.\1", text))
+    annotations = read(pod, "metadata", "annotations") or {}
+    place = text.partition("pod.metadata.annotations[")[2].partition("]")[0]
+    if not place or place in annotations:
+        return text
+    fault = text.partition("]: ")[2]
+    if place == POD_ANNOTATION:
+        return f"spec.securityContext.{PROFILE}: {fault}"
+    return f"{PROFILE} of container {place.removeprefix(CONTAINER_ANNOTATION)}: {fault}"
 
 
-def _filled(explained: Explained) -> Table:
-    table = Table("field", "value", title="filled in", title_justify="left")
-    for path, value in _added(explained.asked.pod, explained.verdict.pod):
-        table.add_row(escape(path), escape(str(value)))
-    return table
+def _print(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*map(escape, row))
+    if table.row_count:
+        console.print(table)
 
 
 def _added(before: Any, after: Any, path: str = "") -> Iterator[tuple[str, Any]]:

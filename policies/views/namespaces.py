@@ -50,14 +50,15 @@ class Namespaces:
     """The namespaces among the objects; make it with `world.once(Namespaces)`."""
 
     def __init__(self, world: World) -> None:
-        self._found = {each.name: _allocation(each.mapping("metadata", "annotations")) for each in world.of(NAMESPACE)}
+        self._found = {each.name: allocation(each.mapping("metadata", "annotations")) for each in world.of(NAMESPACE)}
 
     def get(self, name: str) -> Allocation | None:
         """Return one, or None when it is not among them."""
         return self._found.get(name)
 
 
-def _allocation(annotations: Mapping[str, object]) -> Allocation:
+def allocation(annotations: Mapping[str, object]) -> Allocation:
+    """Return what the annotations of a namespace say of what it has."""
     values = {key: annotations.get(key) for key in ANNOTATIONS}
     return Allocation(
         annotations={key: value for key, value in values.items() if value and isinstance(value, str)},

@@ -69,37 +69,147 @@ def verdicts(*arguments: object) -> list[dict[str, Any]]:
     return found
 
 
+def rows(output: str) -> dict[str, str]:
+    """Return the rows of the table of SCCs: name and verdict, the lines of one verdict joined."""
+    lines = output.splitlines()
+    head = next(index for index, line in enumerate(lines) if line.startswith("SCC "))
+    width, name, found = lines[head].index("verdict"), "", dict[str, str]()
+    for line in lines[head + 1 :]:
+        if line[width - 2 : width].strip() or not line.strip() or line.startswith("filled in "):  # the table is over
+            break
+        name = line[:width].strip() or name
+        found[name] = f"{found.get(name, '')} {line[width:].strip()}".strip()
+    return found
+
+
 def test_refused(tmp_path: Path) -> None:
-    """Prevents a refusal without OpenShift's words, or with the exit status of success."""
-    result = explain("-f", write(tmp_path / "pod.yaml", NAMESPACE, POD))
+    """Prevents a refusal that drowns in one reason said four times, or that ends with the status of success."""
+    result = explain(write(tmp_path / "pod.yaml", NAMESPACE, POD))
     assert result.exit_code == 1
-    assert "Pod adas/worker: refused (namespace adas, service account default" in result.output
+    assert "Pod adas/worker: refused (namespace adas, service account default; SCCs of OpenShift release current)" in (
+        result.output
+    )
+    assert "is forbidden" not in result.output
+    assert "note:" not in result.output
+    found = rows(result.output)
+    assert (found["anyuid"], found["privileged"]) == ("not usable", "not usable")
+    assert found["restricted-v2"] == (
+        'containers[0].capabilities.add: Invalid value: "IPC_LOCK": capability may not be added'
+    )
+    assert len(result.output.splitlines()) < 25
+
+
+def test_a_complaint_about_the_pod_is_said_once(tmp_path: Path) -> None:
+    """Prevents thirteen lines for three faults: the plugin says them again at each container."""
+    containers = [{"name": "a"}, {"name": "b", "ports": [{"containerPort": 9100, "hostPort": 9100}]}]
+    path = write(tmp_path / "pod.yaml", {**POD, "spec": {"hostPID": True, "containers": containers}}, NAMESPACE)
+    assert rows(explain(path).output)["restricted-v2"] == (
+        "spec.hostPID: Invalid value: true: Host PID is not allowed to be used "
+        "containers[1].hostPort: Invalid value: 9100: Host ports are not allowed to be used"
+    )
+
+
+def test_verbose(tmp_path: Path) -> None:
+    """Prevents OpenShift's own words, which people search for, from being out of reach."""
+    result = explain(write(tmp_path / "pod.yaml", NAMESPACE, POD), "--verbose")
     assert 'pods "worker" is forbidden: unable to validate against any security context constraint: [' in result.output
     assert 'provider "privileged": Forbidden: not usable by user or serviceaccount' in result.output
 
 
 def test_admitted(tmp_path: Path) -> None:
-    """Prevents a table that leaves out an SCC, or what the one that took the pod filled in."""
+    """Prevents a table that leaves out an SCC that was tried, or what the one that took the pod filled in."""
     result = explain("-f", write(tmp_path / "pod.yaml", PLAIN, NAMESPACE))
     assert result.exit_code == 0, result.output
     assert "admitted by restricted-v2" in result.output
-    rows = [line.split("│")[2:5] for line in result.output.splitlines() if line.count("│") == 5]
-    assert [[cell.strip() for cell in row] for row in rows][:3] == [
-        ["anyuid", "no", 'provider "anyuid": Forbidden: not usable by user or serviceaccount'],
-        ["restricted-v2", "yes", "admits it"],
-        ["restricted-v3", "", "not tried"],
-    ]
+    assert rows(result.output) == {"anyuid": "not usable", "restricted-v2": "admits it"}
     assert "spec.containers[0].securityContext.runAsUser" in result.output
     assert "1000680000" in result.output
+
+
+def test_what_would_admit_it(tmp_path: Path) -> None:
+    """Prevents a refusal that leaves its reader to try a dozen SCCs, the widest of them first."""
+    pod = {**PLAIN, "spec": {"serviceAccountName": "web", **PLAIN["spec"], "securityContext": {"runAsUser": 5}}}  # type: ignore[dict-item]
+    path = write(tmp_path / "pod.yaml", pod, NAMESPACE)
+    result = explain(path)
+    assert "would be admitted by: nonroot-v2, nonroot, " in result.output
+    assert "if account adas/web might use it" in result.output
+    assert "oc adm policy add-scc-to-user nonroot-v2 -z web -n adas" in result.output
+    (found,) = verdicts(path)
+    assert found["wouldAdmitIfUsable"][:2] == ["nonroot-v2", "nonroot"]
+    for name in ("anyuid", "privileged"):
+        assert name in found["wouldAdmitIfUsable"]
+        assert verdicts(path, "--usable", name)[0]["scc"] == name
+    assert "restricted" not in found["wouldAdmitIfUsable"]
+
+
+def test_what_nothing_would_admit(tmp_path: Path) -> None:
+    """Prevents advice to grant an SCC to a pod that requires one which does not exist."""
+    spec = {**PLAIN["spec"], "securityContext": {"sysctls": [{"name": "kernel.x"}]}}  # type: ignore[dict-item]
+    path = write(tmp_path / "pod.yaml", {**PLAIN, "spec": spec}, NAMESPACE, {**MPI, "metadata": {"name": "restricted"}})
+    assert "would be admitted by no other SCC here" in explain(path).output
+    lost = {**PLAIN, "metadata": {**PLAIN["metadata"], "annotations": {"openshift.io/required-scc": "lost"}}}  # type: ignore[dict-item]
+    output = explain(write(tmp_path / "lost.yaml", lost, NAMESPACE)).output
+    assert 'failed to retrieve the required SCC "lost"' in output
+    assert "would be admitted" not in output
 
 
 def test_only_the_old_restricted_would_do(tmp_path: Path) -> None:
     """Prevents the hint on `restricted` from hiding that it is not usable."""
     spec = {"containers": [{"name": "main", "securityContext": {"allowPrivilegeEscalation": True}}]}
-    result = explain("-f", write(tmp_path / "pod.yaml", {**POD, "spec": spec}, NAMESPACE))
-    (row,) = (line.split("│")[3].strip() for line in result.output.splitlines() if "│ restricted " in line)
-    assert row == "no"
-    assert "no access to scc/restricted" in result.output
+    path = write(tmp_path / "pod.yaml", {**POD, "spec": spec}, NAMESPACE)
+    assert rows(explain(path).output)["restricted"] == "not usable"
+    assert "no access to scc/restricted" in explain(path, "--verbose").output
+
+
+@pytest.mark.parametrize(
+    ("role", "release", "scc"),
+    [
+        ("system:openshift:scc:anyuid", "current", "anyuid"),
+        ("system:openshift:scc:anyuid", "4.4", "restricted"),
+        ("cluster-admin", "current", "anyuid"),
+        ("view", "current", "restricted-v2"),
+    ],
+)
+def test_roles_that_openshift_ships(tmp_path: Path, role: str, release: str, scc: str) -> None:
+    """Prevents a refusal of what `oc adm policy add-scc-to-user` allowed: no file holds the role that it binds."""
+    binding = {**BINDING, "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": role}}
+    path = write(tmp_path / "pod.yaml", PLAIN, NAMESPACE, binding)
+    assert verdicts(path, "--service-account", "mpi", "--release", release)[0]["scc"] == scc
+
+
+def test_a_role_that_is_elsewhere(tmp_path: Path) -> None:
+    """Prevents a refusal that keeps silent about the one file that was not given."""
+    result = explain(write(tmp_path / "pod.yaml", POD, NAMESPACE, BINDING), "--service-account", "mpi")
+    assert "note: the account is bound to Role mpi, which is not among the files" in result.output
+
+
+def test_seccomp_is_named_by_its_field(tmp_path: Path) -> None:
+    """Prevents a hunt for an annotation that the file does not hold."""
+    profile = {"seccompProfile": {"type": "RuntimeDefault"}}
+    path = write(tmp_path / "pod.yaml", {**PLAIN, "spec": {**PLAIN["spec"], "securityContext": profile}}, NAMESPACE)  # type: ignore[dict-item]
+    found = rows(explain(path, "--release", "4.4").output)
+    assert found["restricted"] == (
+        "spec.securityContext.seccompProfile: Forbidden: seccomp may not be set "
+        "seccompProfile of container main: Forbidden: seccomp may not be set"
+    )
+    notes = {"annotations": {"seccomp.security.alpha.kubernetes.io/pod": "unconfined"}}
+    old = {**PLAIN, "metadata": {**PLAIN["metadata"], **notes}}  # type: ignore[dict-item]
+    assert "pod.metadata.annotations[seccomp.security.alpha.kubernetes.io/pod]: Forbidden" in (
+        explain(write(tmp_path / "old.yaml", old, NAMESPACE), "--release", "4.4").output
+    )
+
+
+@pytest.mark.parametrize("name", ["kube-system", "default", "mine"])
+def test_namespaces_without_admission(tmp_path: Path, name: str) -> None:
+    """Prevents a refusal of a pod that OpenShift asks no SCC about."""
+    labels = {"openshift.io/run-level": "0"} if name == "mine" else {}
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
+    path = write(tmp_path / "pod.yaml", POD, namespace)
+    result = explain(path, "--namespace", name)
+    assert result.exit_code == 0
+    assert f"OpenShift asks no SCC in {name}" in result.output
+    (found,) = verdicts(path, "--namespace", name)
+    assert (found["exempt"], found["scc"], found["filledIn"]) == (True, None, {})
 
 
 def test_rbac_in_files(tmp_path: Path) -> None:
@@ -169,15 +279,53 @@ def test_workloads(tmp_path: Path) -> None:
 
 
 def test_the_namespace_by_options(tmp_path: Path) -> None:
-    """Prevents ids that are made up where nobody said which the namespace has."""
+    """Prevents ids that are made up in silence where nobody said which the namespace has."""
     pod = write(tmp_path / "pod.yaml", PLAIN)
-    unknown = explain("-f", pod)
-    assert unknown.exit_code == 2
-    assert "namespace adas is not among the files" in unknown.output
+    field = "spec.containers[0].securityContext.runAsUser"
     given = [part for key, value in IDS.items() for part in ("--annotation", f"{key}={value}")]
-    (found,) = verdicts("-f", pod, *given)
-    assert found["filledIn"]["spec.containers[0].securityContext.runAsUser"] == 1000680000
-    assert "unable to find annotation openshift.io/sa.scc.mcs" in verdicts("-f", pod, *given[:2])[0]["message"]
+    for arguments, examples, user in (
+        ([], {"openshift.io/sa.scc.uid-range", "openshift.io/sa.scc.mcs"}, 1000000000),
+        (given[:2], {"openshift.io/sa.scc.mcs"}, 1000680000),
+        (given, set(), 1000680000),
+    ):
+        (found,) = verdicts("-f", pod, *arguments)
+        assert (set(found["examples"]), found["filledIn"][field]) == (examples, user)
+        assert ("are examples" in explain("-f", pod, *arguments).output) is bool(examples)
+
+
+def test_a_namespace_that_openshift_has_not_annotated_yet(tmp_path: Path) -> None:
+    """Prevents the refusal of every pod of a new project, which has no ids until OpenShift writes them."""
+    bare = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "adas"}}
+    (found,) = verdicts(write(tmp_path / "pod.yaml", PLAIN, bare))
+    assert (found["scc"], len(found["examples"])) == ("restricted-v2", 2)
+    asking = {**PLAIN, "spec": {**PLAIN["spec"], "securityContext": {"runAsUser": 1000700005}}}  # type: ignore[dict-item]
+    path = write(tmp_path / "asking.yaml", asking, bare)
+    assert "would be admitted by restricted-v2 if adas had the ids that it asks for" in explain(path).output
+    given = ("--annotation", "openshift.io/sa.scc.uid-range=1000000000/10000")
+    assert verdicts(path)[0]["wouldAdmitWithItsIds"] == "restricted-v2"
+    assert verdicts(path, *given)[0]["wouldAdmitWithItsIds"] is None
+
+
+def test_a_pod_without_a_namespace(tmp_path: Path) -> None:
+    """Prevents the verdict of `default`, where no SCC is asked, for a pod that will be applied elsewhere."""
+    pod = {**POD, "metadata": {"name": "worker"}}
+    result = explain(write(tmp_path / "pod.yaml", pod))
+    assert result.exit_code == 1
+    assert "note: no namespace is named" in result.output
+
+
+def test_the_launchers_of_2020_have_accounts_of_their_own(tmp_path: Path) -> None:
+    """Prevents a launcher judged by the rights of the workers' account, which its operator replaces."""
+    template = {"template": {"spec": {"serviceAccountName": "mpi", **PLAIN["spec"]}}}  # type: ignore[dict-item]
+    for version, launcher in (("v1alpha2", "nccl-launcher"), ("v1", "nccl-launcher"), ("v2beta1", "mpi")):
+        job = {
+            "apiVersion": f"kubeflow.org/{version}",
+            "kind": "MPIJob",
+            "metadata": {"name": "nccl", "namespace": "adas"},
+            "spec": {"mpiReplicaSpecs": {"Launcher": template, "Worker": template}},
+        }
+        found = verdicts(write(tmp_path / "job.yaml", job, NAMESPACE))
+        assert [each["serviceAccount"] for each in found] == [launcher, "mpi"]
 
 
 @pytest.mark.parametrize(
@@ -202,13 +350,28 @@ def test_unreadable(tmp_path: Path, content: str, said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [[], ["-f", "/nowhere.yaml"], ["--batch", "/nowhere"], ["--batch", "-", "-f", "x"]]
+    ("arguments", "said"),
+    [
+        ([], "name the pod's file"),
+        (["-f", "/nowhere.yaml"], "/nowhere.yaml"),
+        (["/nowhere.yaml"], "/nowhere.yaml"),
+        (["--batch", "/nowhere"], "cannot be read"),
+        (["--batch", "-", "-f", "x"], "takes no other files"),
+        (["--batch", "-", "x"], "takes no other files"),
+        (["-", "--group", "g"], "--group is one of --user"),
+        (["-", "--annotation", "foo"], "--annotation foo: write KEY=VALUE"),
+        (["-", "--annotation", "openshift.io/sa.scc.uid-range=many"], "'many' cannot be read"),
+        (["-", "--annotation", "openshift.io/sa.scc.supplemental-groups=1/2,x"], "'1/2,x' cannot be read"),
+        (["-", "--annotation", "openshift.io/sa.scc.mcs="], "'' cannot be read"),
+        (["-", "--usable", "nosuch"], "--usable nosuch: there is no such SCC; there are anyuid, "),
+    ],
 )
-def test_wrong_arguments(arguments: list[str]) -> None:
-    """Prevents a traceback where a name was mistyped."""
-    result = explain(*arguments)
+def test_wrong_arguments(arguments: list[str], said: str) -> None:
+    """Prevents a traceback where a name was mistyped, and a verdict that leaves the mistyped word out."""
+    result = explain(*arguments, stdin=yaml.safe_dump_all([PLAIN, NAMESPACE]))
     assert result.exit_code == 2
     assert result.output.startswith("error: ")
+    assert said in result.output
 
 
 def test_standard_input() -> None:
