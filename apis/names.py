@@ -1,6 +1,8 @@
 """Names that other parties fix: resources, capabilities, labels and annotations."""
 
 GPU_RESOURCE = "nvidia.com/gpu"
+GPU_ACCELERATOR = "openshift.com/gpu-accelerator"
+"""Label of nodes with GPUs whose driver the host has (S-7.1)."""
 GPU_SLICE_PREFIXES = ("nvidia.com/gpu.", "nvidia.com/mig-")
 """Shared GPUs and slices of one, as NVIDIA's device plugin names them."""
 RDMA_PREFIX = "rdma/"

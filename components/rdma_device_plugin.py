@@ -9,7 +9,8 @@ import pulumi
 import pulumi_kubernetes as k8s
 from pydantic import Field, StringConstraints, model_validator
 
-from apis import kinds, names
+from apis import names
+from components import agent
 from components.component import Component
 from components.labels import labels
 from components.model import DnsLabel, Image, Model
@@ -87,34 +88,12 @@ class RdmaDevicePlugin(Component):
         config_map = k8s.core.v1.ConfigMap(
             f"{name}-config", metadata=self._meta(CONFIG_MAP), data={CONFIG_KEY: config}, opts=self.child()
         )
-        account = k8s.core.v1.ServiceAccount(f"{name}-account", metadata=self._meta(DAEMON_SET), opts=self.child())
-        role = k8s.rbac.v1.Role(
-            f"{name}-role",
-            metadata=self._meta(DAEMON_SET),
-            rules=[
-                k8s.rbac.v1.PolicyRuleArgs(
-                    api_groups=[kinds.SECURITY_CONTEXT_CONSTRAINTS.group],
-                    resources=[kinds.SECURITY_CONTEXT_CONSTRAINTS.plural],
-                    resource_names=["privileged"],
-                    verbs=["use"],
-                )
-            ],
-            opts=self.child(),
-        )
-        binding = k8s.rbac.v1.RoleBinding(
-            f"{name}-binding",
-            metadata=self._meta(DAEMON_SET),
-            role_ref=k8s.rbac.v1.RoleRefArgs(api_group=kinds.ROLE.group, kind=kinds.ROLE.kind, name=DAEMON_SET),
-            subjects=[
-                k8s.rbac.v1.SubjectArgs(kind="ServiceAccount", name=DAEMON_SET, namespace=args.namespace),
-            ],
-            opts=self.child(),
-        )
+        account = agent.account(self, name, DAEMON_SET, args.namespace, self._labels)
         daemon_set = k8s.apps.v1.DaemonSet(
             f"{name}-daemon-set",
             metadata=self._meta(DAEMON_SET),
             spec=self._daemon_set(hashlib.sha256(config.encode()).hexdigest()),
-            opts=self.child(config_map, account, role, binding),
+            opts=self.child(config_map, *account),
         )
         offered = [names.RDMA_PREFIX + device.resource_name for device in args.devices]
         self.outputs(resources=daemon_set.id.apply(lambda _: offered))
