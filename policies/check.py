@@ -7,7 +7,7 @@ from functools import lru_cache
 from policies.configuration import Configuration
 from policies.findings import Doubt, Finding, Severity
 from policies.objects import Obj, overlap
-from policies.rule import AnyRule, Parameters, Remark
+from policies.rule import ALL_KINDS, AnyRule, Parameters, Remark
 from policies.rules import RULES
 from policies.values import show
 from policies.world import World
@@ -36,6 +36,11 @@ class Checker:
         ]
         self._for = lru_cache(maxsize=None)(self._select)
 
+    @property
+    def rules(self) -> frozenset[str]:
+        """The names of the rules that run."""
+        return frozenset(job.rule.name for job in self._jobs)
+
     def check(self, subjects: Iterable[Obj], world: World) -> Iterator[Finding]:
         """Yield what the rules find in `subjects`, which are among the objects of `world`, object by object."""
         for subject in subjects:
@@ -49,9 +54,7 @@ class Checker:
         return tuple(
             job
             for job in self._jobs
-            if (
-                pods if not job.rule.kinds else any((each.group, each.kind) == (group, kind) for each in job.rule.kinds)
-            )
+            if (pods if not job.rule.kinds else job.rule.kinds is ALL_KINDS or _among(group, kind, job.rule))
         )
 
     def _findings(self, job: _Job, subject: Obj, world: World, remarks: list[Remark]) -> Iterator[Finding]:
@@ -73,6 +76,10 @@ class Checker:
         severity = self._configuration.doubts(doubt)
         if severity is not None:
             yield _finding(job.rule, severity, subject, remark, doubt)
+
+
+def _among(group: str, kind: str, rule: AnyRule) -> bool:
+    return any((each.group, each.kind) == (group, kind) for each in rule.kinds)
 
 
 def _finding(rule: AnyRule, severity: Severity, subject: Obj, remark: Remark, doubt: Doubt | None = None) -> Finding:

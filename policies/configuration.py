@@ -3,9 +3,13 @@
 ```json
 {"gpu-limit": {"enforcementLevel": "advisory", "maximum": 4}, "unverified-value": "mandatory"}
 ```
+
+The engine gives the level of `all` to each policy before it sends the configuration; files take it from here.
 """
 
-from collections.abc import Mapping
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
@@ -16,12 +20,59 @@ from policies.rules import RULES
 
 LEVEL = "enforcementLevel"
 DISABLED = "disabled"
+ALL = "all"
+EXCEPTIONS = "exceptions"
+WHOLE_STACK = "whole-stack"
+COMPLETE = "complete"
+_LEVELS: Mapping[Any, Severity | None] = {
+    **{str(level): level for level in Severity},
+    "remediate": Severity.MANDATORY,  # the engine knows it; no rule mends anything
+    DISABLED: None,
+}
 
 _DOUBTS: Mapping[str, Severity] = dict.fromkeys(Doubt, Severity.ADVISORY)
 
 
 class ConfigurationError(ValueError):
     """A configuration of the rules is wrong; the message names the field, the value and the remedy."""
+
+
+@dataclass(frozen=True)
+class General:
+    """What is set for no single rule.
+
+    `complete` says whether the objects are all there is, and is None where that is not set; `ended` is the severity of
+    exceptions that have ended, None when they are not to be told.
+    """
+
+    complete: bool | None = None
+    ended: Severity | None = Severity.MANDATORY
+
+
+def divided(content: Mapping[str, Any]) -> tuple[dict[str, Any], General]:
+    """Divide a configuration into what is set for rules and doubts, with the level of `all`, and the rest.
+
+    Raise ConfigurationError for a field or a level that does not exist or has a wrong value.
+    """
+    rest = dict(content)
+    if ALL in rest:
+        level = {LEVEL: _fields(ALL, rest.pop(ALL), LEVEL).get(LEVEL)}
+        _level(ALL, level[LEVEL])
+        for name in (*(rule.name for rule in RULES), *_DOUBTS, EXCEPTIONS):
+            given = rest.get(name, {})
+            rest[name] = {**level, **given} if isinstance(given, Mapping) else given
+    ended = _fields(EXCEPTIONS, rest.pop(EXCEPTIONS, {}), LEVEL).get(LEVEL, Severity.MANDATORY)
+    complete = _fields(WHOLE_STACK, rest.pop(WHOLE_STACK, {}), LEVEL, COMPLETE).get(COMPLETE)
+    if complete is not None and not isinstance(complete, bool):
+        raise ConfigurationError(f"{WHOLE_STACK}.{COMPLETE}: {complete!r} is neither true nor false")
+    return rest, General(complete, _level(EXCEPTIONS, ended))
+
+
+def unknown_rule(name: str, known: Iterable[str]) -> str:
+    """Return the message for a rule that does not exist, with those that are called alike."""
+    alike = difflib.get_close_matches(name, sorted(known))
+    hint = f"did you mean {' or '.join(alike)}?" if alike else "docs/policies/README.md lists all of them"
+    return f"{name}: no such rule; {hint}"
 
 
 class Configuration:
@@ -34,17 +85,12 @@ class Configuration:
         self._parameters: dict[str, Any] = {}
         for name, given in (content or {}).items():
             if name not in known and name not in _DOUBTS:
-                raise ConfigurationError(f"{name}: no such rule; known: {', '.join(sorted({*known, *_DOUBTS}))}")
-            fields = {LEVEL: given} if isinstance(given, str) else given
-            if not isinstance(fields, Mapping):
-                raise ConfigurationError(f"{name}: {given!r} is neither a level nor an object with fields")
-            fields = dict(fields)
+                raise ConfigurationError(unknown_rule(name, (*known, *_DOUBTS, ALL, EXCEPTIONS, WHOLE_STACK)))
+            fields = _fields(name, given) if name in known else _fields(name, given, LEVEL)
             if LEVEL in fields:
                 self._levels[name] = _level(name, fields.pop(LEVEL))
             if name in known:
                 self._parameters[name] = _parameters(known[name], fields)
-            elif fields:
-                raise ConfigurationError(f"{name}: takes {LEVEL} only, not {', '.join(sorted(fields))}")
 
     def severity(self, rule: AnyRule) -> Severity | None:
         """Return the severity of a rule's findings; None when it is disabled."""
@@ -60,11 +106,20 @@ class Configuration:
         return found
 
 
+def _fields(name: str, given: Any, *known: str) -> dict[str, Any]:
+    """Return what is set under a name, which may be the level alone; where some are `known`, others are refused."""
+    fields = {LEVEL: given} if isinstance(given, str) else given
+    if not isinstance(fields, Mapping):
+        raise ConfigurationError(f"{name}: {given!r} is neither a level nor an object with fields")
+    if known and (more := sorted(set(fields).difference(known))):
+        raise ConfigurationError(f"{name}: takes {' and '.join(known)} only, not {', '.join(more)}")
+    return dict(fields)
+
+
 def _level(name: str, value: Any) -> Severity | None:
-    levels = {**{str(level): level for level in Severity}, DISABLED: None}
-    if value not in levels:
-        raise ConfigurationError(f"{name}.{LEVEL}: {value!r} is not one of {', '.join(levels)}")
-    return levels[value]
+    if not isinstance(value, str) or value not in _LEVELS:
+        raise ConfigurationError(f"{name}.{LEVEL}: {value!r} is not one of {', '.join(_LEVELS)}")
+    return _LEVELS[value]
 
 
 def _parameters(rule: AnyRule, fields: Mapping[str, Any]) -> Any:

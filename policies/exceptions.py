@@ -1,20 +1,22 @@
 """Exceptions to the rules, as data: rule, object, reason, expiry."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import Field, ValidationError
+from pydantic import Field, PrivateAttr, ValidationError
 
 from hardware.model import Model
+from policies.configuration import EXCEPTIONS, unknown_rule
 from policies.findings import Finding, Severity
+from policies.rules import RULES
 
 FILE = Path(__file__).with_name("exceptions.yaml")
-NAME = "exceptions"
+NAME = EXCEPTIONS
 _REMEDY = "Mend the object, or renew the exception with its reason; delete it when nothing needs it"
 
 
@@ -27,43 +29,91 @@ class RuleException(Model):
 
     rule: str = Field(description="name of the rule")
     object: str = Field(
-        description="as findings name it, e.g. `DaemonSet kube-system/rdma-shared-dp-ds`; * matches any"
+        description="as findings name it, e.g. `DaemonSet kube-system/rdma-shared-dp-ds`, or with the container behind "
+        "it: `Pod adas/train, main`; * matches any"
     )
     reason: str = Field(min_length=10, description="why, and who accepted it")
     expires: date = Field(description="last day on which it holds, e.g. 2027-06-30")
 
+    _place: tuple[str, int] = PrivateAttr(("", 0))
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """File and line, counted from 1, where it stands."""
+        return self._place
+
+    def at(self, file: str, line: int) -> "RuleException":
+        """Return it with its place."""
+        self._place = (file, line)
+        return self
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return f"exception to {self.rule} for {self.object}"
+
     def matches(self, finding: Finding) -> bool:
         """Say whether it is about this finding."""
-        return self.rule == finding.rule and fnmatchcase(finding.object, self.object)
+        return self.rule == finding.rule and any(fnmatchcase(name, self.object) for name in _names(finding))
+
+
+@dataclass
+class Tally:
+    """What exceptions did: how many findings they took away, and which of them are about any finding."""
+
+    excepted: int = 0
+    used: list[RuleException] = field(default_factory=list)
 
 
 def load(path: Path = FILE) -> tuple[RuleException, ...]:
-    """Read a YAML list of exceptions; raise ExceptionsError for one that is not well formed."""
+    """Read a YAML list of exceptions; raise ExceptionsError for one that is not well formed or names no rule."""
+    rules = {rule.name for rule in RULES}
     try:
-        content: Any = yaml.safe_load(path.read_text())
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        text = path.read_text()
+        content: Any = yaml.safe_load(text)
+        node = yaml.compose(text, yaml.SafeLoader)
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
         raise ExceptionsError(f"cannot read the exceptions in {path}: {error}") from error
     if not isinstance(content or [], list):
         raise ExceptionsError(f"{path}: a list of exceptions is wanted, with rule, object, reason and expires each")
     found = []
     for number, entry in enumerate(content or [], start=1):
+        line = node.value[number - 1].start_mark.line + 1 if node else 0
         try:
-            found.append(RuleException.model_validate(entry))
+            read = RuleException.model_validate(entry).at(str(path), line)
         except ValidationError as error:
             lines = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
             raise ExceptionsError(f"{path}, exception {number}: {'; '.join(lines)}") from None
+        if read.rule not in rules:
+            raise ExceptionsError(f"{path}, exception {number}: rule: {unknown_rule(read.rule, rules)}")
+        found.append(read)
     return tuple(found)
 
 
-def waive(findings: Iterable[Finding], exceptions: Iterable[RuleException], today: date) -> Iterator[Finding]:
-    """Yield the findings that no exception covers on `today`; one whose exception has ended says so."""
+def waive(
+    findings: Iterable[Finding], exceptions: Iterable[RuleException], today: date, tally: Tally | None = None
+) -> Iterator[Finding]:
+    """Yield the findings that no exception covers on `today`; one whose exception has ended says so.
+
+    `tally` takes note of the others.
+    """
     known = tuple(exceptions)
+    counts = tally or Tally()
     for finding in findings:
         mine = [entry for entry in known if entry.matches(finding)]
+        counts.used += mine
         if not mine:
             yield finding
         elif all(entry.expires < today for entry in mine):
             yield replace(finding, message=f"{finding.message} (its exception ended on {mine[0].expires})")
+        else:
+            counts.excepted += 1
+
+
+def unused(exceptions: Iterable[RuleException], tally: Tally) -> Iterator[RuleException]:
+    """Yield the exceptions that are about no finding."""
+    used = {id(entry) for entry in tally.used}
+    return (entry for entry in exceptions if id(entry) not in used)
 
 
 def ended(exceptions: Iterable[RuleException], today: date) -> Iterator[Finding]:
@@ -73,7 +123,17 @@ def ended(exceptions: Iterable[RuleException], today: date) -> Iterator[Finding]
             yield Finding(
                 rule=NAME,
                 severity=Severity.MANDATORY,
-                object=f"exception to {entry.rule} for {entry.object}",
+                object=entry.name,
                 message=f"ended on {entry.expires} ({entry.reason})",
                 remedy=_REMEDY,
+                origin=entry.place,
             )
+
+
+def _names(finding: Finding) -> Iterator[str]:
+    """Yield what a finding's object may be called, from the object alone to what reports print."""
+    yield finding.object
+    if finding.container:
+        yield f"{finding.object}, {finding.container}"
+        yield f"{finding.object}, container {finding.container}"
+    yield finding.subject

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from policies.pod_specs import role_of
 from policies.values import Path, show
 
 
@@ -46,6 +47,11 @@ class Finding:
         """Where it is, for people: object, container and field."""
         parts = (self.object, f"container {self.container}" if self.container else "", show(self.path))
         return ", ".join(part for part in parts if part)
+
+    @property
+    def subject(self) -> str:
+        """What it is about, in short: `MPIJob adas/train, Worker, nccl`, the latter two only where there are any."""
+        return ", ".join(part for part in (self.object, role_of(self.path), self.container) if part)
 
     def __str__(self) -> str:
         """Return the finding on one line: rule, where, what is wrong, what to do."""

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from apis.kinds import KINDS, POD
 from apis.kinds import Path as TemplatePath
-from policies.pod_specs import CONTAINERS, SINGLE, SPEC, STEPS, pod_specs
+from policies.pod_specs import CONTAINERS, SINGLE, SPEC, STEPS, pod_specs, role_of
 from policies.resources import Request, requests
 from policies.rule import Remark
 from policies.templates import OBJECTS
@@ -292,13 +292,6 @@ def _members(item: Tree) -> tuple[str, dict[str, str]]:
 def objects(tree: Tree, origin: object = None) -> Iterator[Obj]:
     """Yield the object of one manifest, or those of a `List`, however deep."""
     return (Obj(item, origin) for _, item in items(tree))
-
-
-def role_of(path: Path) -> str:
-    """Return the role that the pod at or above a path has in its MPIJob: `Launcher`, `Worker`, or none."""
-    if len(path) > 2 and path[1] == "mpiReplicaSpecs":  # noqa: PLR2004 - spec, mpiReplicaSpecs, role
-        return str(path[2])
-    return ""
 
 
 def overlap(one: Path, other: Path) -> bool:

@@ -22,9 +22,16 @@ _NO_PODS = frozenset(
     {"metadata", "status", "openAPIV3Schema"}  # described, not made
     | {"pattern", "anyPattern", "patchStrategicMerge"}  # of Kyverno's policies
 )
+_ROLE = 2
+"""Where the role stands in a path: behind spec and mpiReplicaSpecs."""
 _DEEPEST = 64
 _MOST = 1000
 """Pods of one object; what makes more of them than this has the same fault in the first ones."""
+
+
+def role_of(path: Path) -> str:
+    """Return the role that the pod at or above a path has in its MPIJob: `Launcher`, `Worker`, or none."""
+    return str(path[_ROLE]) if len(path) > _ROLE and path[_ROLE - 1] == "mpiReplicaSpecs" else ""
 
 
 def pod_specs(tree: Tree) -> Iterator[tuple[Path, bool]]:

@@ -29,16 +29,22 @@ DEEPEST = 128
 _TAG = "tag:yaml.org,2002:"
 _RESOLVED = frozenset(_TAG + name for name in ("int", "float", "bool", "null", "timestamp"))
 _TAGS = _RESOLVED | {_TAG + name for name in ("str", "map", "seq")}
+_KEY_WITHOUT_COLON = "while scanning a simple key"
+"""What the parser tells one or more lines below it."""
 _CACHED = 100_000
 """Plain scalars whose values are remembered; manifests repeat themselves."""
 
 
 class NotReadable(Exception):
-    """A text, or the rest of it, cannot be read; `offset` is where, in characters."""
+    """A text, or the rest of it, cannot be read; `offset` is where, in characters.
 
-    def __init__(self, message: str, offset: int) -> None:
+    `begin` is where what cannot be read begins, when that is known to be further above.
+    """
+
+    def __init__(self, message: str, offset: int, begin: int | None = None) -> None:
         super().__init__(message)
         self.offset = offset
+        self.begin = offset if begin is None else begin
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +109,10 @@ def documents(text: str, aliases: Aliases, plain: dict[str, Any]) -> Iterator[Do
     except yaml.MarkedYAMLError as error:
         context = f" ({error.context})" if error.context else ""
         mark = error.problem_mark or error.context_mark
-        raise NotReadable(f"is not YAML: {error.problem}{context}", mark.index if mark else 0) from None
+        key = error.context_mark if error.context == _KEY_WITHOUT_COLON else None
+        raise NotReadable(
+            f"is not YAML: {error.problem}{context}", mark.index if mark else 0, key.index if key else None
+        ) from None
     finally:
         parser.dispose()
 

@@ -1,8 +1,9 @@
 """The rules over files: what they find, with file, line and column, and what could not be read."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import cast
 
@@ -12,15 +13,18 @@ from cli.checking.sources import Source
 from cli.checking.texts import Chunk, chunks, decode
 from policies import exceptions
 from policies.check import Checker
-from policies.exceptions import RuleException
-from policies.findings import Finding
+from policies.exceptions import RuleException, Tally
+from policies.findings import Finding, Severity
 from policies.objects import Obj, items
 from policies.redaction import redact, secret_texts
 from policies.templates import OBJECTS, processed
 from policies.values import Path, Tree, read
 from policies.world import World
 
+_NO_OBJECT = "is no Kubernetes object (no apiVersion and kind) and was not checked"
 _TEMPLATE = "{{"
+_TEMPLATE_END = "}}"
+_BEGINS_A_VALUE = re.compile(r"[ \t]*(?:- +)*(?:[\w./-]+:[ \t]+)?\Z")
 _TEMPLATE_HINT = "is a template that is not rendered ({{ }}): check what `helm template` makes of it, e.g. with -f -"
 
 
@@ -64,6 +68,7 @@ class Result:
     files: int = 0
     objects: int = 0
     pods: int = 0
+    excepted: int = 0
 
 
 def examine(
@@ -73,29 +78,39 @@ def examine(
     context: Sequence[Obj] = (),
     complete: bool = False,
     exempt: Sequence[RuleException] = (),
+    ended: Severity | None = Severity.MANDATORY,
     today: date,
 ) -> Result:
     """Read the files and run the rules over their objects.
 
     `context` are objects of elsewhere at the other ends of links, which are not reported; one of the same name in the
-    files takes its place. `exempt` are the exceptions, in force on `today`.
+    files takes its place. `exempt` are the exceptions, in force on `today`, and `ended` says how severe it is when one
+    is over. Files without any object are a problem: what was to write them may have failed.
     """
     result = Result()
-    subjects = [each for file in files for each in _read(file, result)]
+    names: list[str] = []
+    subjects = [each for file in files for each in _read(file, result, names)]
     own = {_identity(each) for each in subjects}
     world = World([*subjects, *(each for each in context if _identity(each) not in own)], complete=complete)
-    found = list(exceptions.waive(_findings(checker, subjects, world, result), exempt, today))
+    tally = Tally()
+    found = list(exceptions.waive(_findings(checker, subjects, world, result), exempt, today, tally))
     if secrets := secret_texts(subjects):
         found = [redact(finding, secrets) for finding in found]
-    result.findings = sorted([*_located(found), *_ended(exempt, today)], key=_order)
+    result.findings = sorted([*_located(found), *_ended(exempt, today, ended)], key=_order)
+    if complete:
+        result.notes += _unused((entry for entry in exempt if entry.rule in checker.rules), tally)
+    if not subjects and not result.problems:
+        result.problems.append(_nothing(names))
     result.problems.sort()
     result.notes.sort()
     result.objects = len(subjects)
     result.pods = sum(len(each.pods) for each in subjects)
+    result.excepted = tally.excepted
     return result
 
 
-def _read(file: Source, result: Result) -> Iterator[Obj]:
+def _read(file: Source, result: Result, names: list[str]) -> Iterator[Obj]:
+    names.append(file.name)
     if file.note:
         result.notes.append(Remark(file.name, 0, 0, file.note))
         return
@@ -116,13 +131,27 @@ def _read(file: Source, result: Result) -> Iterator[Obj]:
             for number, document in enumerate(documents(chunk.text, aliases, plain)):
                 yield from _objects(file.name, chunk, number, document, result)
         except NotReadable as error:
-            template = chunk.text.find(_TEMPLATE)
-            offset, message = (error.offset, str(error)) if template < 0 else (template, _TEMPLATE_HINT)
+            template = _template(chunk.text, error)
+            offset, message = (error.offset, str(error)) if template is None else (template, _TEMPLATE_HINT)
             result.problems.append(Remark(file.name, *chunk.position(offset), message))
 
 
+def _template(text: str, error: NotReadable) -> int | None:
+    """Return where the `{{` is that makes a text unreadable; None when it is something else."""
+    begin = text.rfind("\n", 0, error.begin) + 1
+    end = text.find("\n", error.offset)
+    here = text.find(_TEMPLATE, begin, end if end >= 0 else len(text))
+    if here >= 0:
+        return here
+    last = text.rfind(_TEMPLATE, 0, begin)
+    if last < 0 or text.find(_TEMPLATE_END, last, begin) >= 0:  # it ended on a line that was read
+        return None
+    return last if _BEGINS_A_VALUE.match(text, text.rfind("\n", 0, last) + 1, last) else None
+
+
 def _objects(file: str, chunk: Chunk, number: int, document: Document, result: Result) -> Iterator[Obj]:
-    found = [(path, item) for path, item in items(document.tree) if _is_object(item)]
+    within = list(items(document.tree))
+    found = [(path, item) for path, item in within if _is_object(item)]
     for path, item in found:
         yield _object(document.tree, path, item, Origin(file, chunk, number, path))
     if found and document.faults:
@@ -130,7 +159,9 @@ def _objects(file: str, chunk: Chunk, number: int, document: Document, result: R
         for place, fault in zip(places, document.faults, strict=True):
             result.problems.append(Remark(file, *place, fault.message))
     elif not found and document.tree is not None and not _is_object(document.tree):
-        message = "is no Kubernetes object (no apiVersion and kind) and was not checked"
+        result.notes.append(Remark(file, *chunk.position(document.offset), _NO_OBJECT))
+    elif others := len(within) - len(found):
+        message = f"has {len(within)} entries, {others} of them without apiVersion and kind, which were not checked"
         result.notes.append(Remark(file, *chunk.position(document.offset), message))
 
 
@@ -174,9 +205,22 @@ def _located(findings: Iterable[Finding]) -> Iterator[Located]:
             yield Located(origin.file, *place, finding)
 
 
-def _ended(exempt: Sequence[RuleException], today: date) -> Iterator[Located]:
+def _ended(exempt: Sequence[RuleException], today: date, severity: Severity | None) -> Iterator[Located]:
+    if severity is None:
+        return
     for finding in exceptions.ended(exempt, today):
-        yield Located(str(finding.origin or exceptions.FILE.name), 1, 1, finding)
+        file, line = finding.origin
+        yield Located(file, line, 1, replace(finding, severity=severity))
+
+
+def _unused(exempt: Iterable[RuleException], tally: Tally) -> Iterator[Remark]:
+    for entry in exceptions.unused(exempt, tally):
+        yield Remark(*entry.place, 1, f"the {entry.name} is about no finding; delete it when nothing needs it")
+
+
+def _nothing(names: Sequence[str]) -> Remark:
+    others = f", nor do the other {len(names) - 1} that were named or found," if len(names) > 1 else ""
+    return Remark(names[0], 1, 1, f"holds no Kubernetes object{others} so that nothing was checked")
 
 
 def _order(each: Located) -> tuple[str, int, int, str, str]:

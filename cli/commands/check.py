@@ -19,7 +19,7 @@ from cli.checking.sources import sources
 from cli.errors import explain
 from policies import exceptions
 from policies.check import Checker
-from policies.configuration import Configuration, ConfigurationError
+from policies.configuration import Configuration, ConfigurationError, divided, unknown_rule
 from policies.exceptions import ExceptionsError
 from policies.findings import Severity
 from policies.objects import Obj, objects
@@ -34,7 +34,7 @@ Files = Annotated[
     list[str] | None,
     typer.Option("--file", "-f", help="File, folder (*.yaml, *.yml, *.json below it) or - for standard input."),
 ]
-MoreFiles = Annotated[list[str] | None, typer.Argument(metavar="[FILE]...", help="More of them, without -f.")]
+MoreFiles = Annotated[list[str] | None, typer.Argument(metavar="FILE", help="More of them, without -f.")]
 StackOption = Annotated[
     str | None, typer.Option("--stack", "-s", help="Stack whose machines and objects the files are held against.")
 ]
@@ -73,11 +73,20 @@ def command(
         try:
             chosen = _chosen(rules)
             settings, context = _stack(stack)
-            checker = Checker(chosen, Configuration(_merged(_merged(_FILES, settings), _configuration(config))))
+            content, general = divided(_merged(_merged(_FILES, settings), _configuration(config)))
+            checker = Checker(chosen, Configuration(content))
             known = [entry for entry in exceptions.load(exempt) if entry.rule in {rule.name for rule in chosen}]
         except Exception as error:
             _refuse(error)
-        result = examine(sources(names), checker, context=context, complete=complete, exempt=known, today=date.today())
+        result = examine(
+            sources(names),
+            checker,
+            context=context,
+            complete=complete or general.complete is True,
+            exempt=known,
+            ended=general.ended,
+            today=date.today(),
+        )
         if severity is Severity.MANDATORY:
             result.findings = [each for each in result.findings if each.finding.severity is Severity.MANDATORY]
         _print(REPORTS[form](result))
@@ -111,10 +120,9 @@ def _chosen(names: str | None) -> tuple[AnyRule, ...]:
     if names is None:
         return RULES
     wanted = {name.strip() for name in names.split(",")}
-    unknown = wanted - {rule.name for rule in RULES}
-    if unknown:
-        known = ", ".join(rule.name for rule in RULES)
-        raise ConfigurationError(f"--rules: no such rule: {', '.join(sorted(unknown))}; known: {known}")
+    known = {rule.name for rule in RULES}
+    if unknown := sorted(wanted - known):
+        raise ConfigurationError("\n".join(f"--rules: {unknown_rule(name, known)}" for name in unknown))
     return tuple(rule for rule in RULES if rule.name in wanted)
 
 

@@ -6,13 +6,11 @@ from typing import Any
 
 from pulumi.runtime.proto import analyzer_pb2 as messages
 
-from policies import exceptions
+from policies.configuration import COMPLETE, EXCEPTIONS, WHOLE_STACK
 from policies.findings import Doubt, Severity
 from policies.pack.schema import properties
 from policies.rule import AnyRule
 
-WHOLE_STACK = "whole-stack"
-COMPLETE = "complete"
 LEVELS = {Severity.MANDATORY: messages.MANDATORY, Severity.ADVISORY: messages.ADVISORY}
 _PAGE = "docs/policies/README.md"
 
@@ -47,7 +45,7 @@ class Policy:
 _OTHERS = (
     Policy(Doubt.VALUE, "What a rule needs to know is known before the update.", Severity.ADVISORY, stack=False),
     Policy(Doubt.LINK, "The other end of a link is in the stack.", Severity.ADVISORY, stack=True),
-    Policy(exceptions.NAME, "No exception to a rule has ended.", Severity.MANDATORY, stack=True),
+    Policy(EXCEPTIONS, "No exception to a rule has ended.", Severity.MANDATORY, stack=True),
     Policy(
         WHOLE_STACK,
         f"The stack has both ends of every link; set `{COMPLETE}` to false for one of several layers.",

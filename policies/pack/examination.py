@@ -7,11 +7,10 @@ from typing import Any
 
 from policies import exceptions
 from policies.check import Checker
-from policies.configuration import DISABLED, LEVEL, Configuration, ConfigurationError
+from policies.configuration import Configuration, divided
 from policies.exceptions import RuleException
 from policies.findings import Finding, Severity
 from policies.objects import Obj
-from policies.pack.described import COMPLETE, WHOLE_STACK
 from policies.pack.late import LateWorld
 from policies.redaction import redact, secret_texts
 from policies.rule import AnyRule
@@ -40,10 +39,9 @@ class Examination:
         configuration: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         """Raise ConfigurationError for a policy, a level or a parameter that does not exist or has a wrong value."""
-        own = dict(configuration or {})
-        self._whole = _taken(own, WHOLE_STACK, LEVEL, COMPLETE).get(COMPLETE) is not False
-        level = _taken(own, exceptions.NAME, LEVEL).get(LEVEL, Severity.MANDATORY)
-        self._ended = None if level == DISABLED else Severity(level)
+        own, general = divided(configuration or {})
+        self._whole = general.complete is not False
+        self._ended = general.ended
         settled = Configuration(own, tuple(rules))
         self._objects = Checker([rule for rule in rules if not rule.links], settled)
         self._links = [Checker([rule], settled) for rule in rules if rule.links]
@@ -75,14 +73,6 @@ class Examination:
             if finding.doubt is None
         ]
         return [*sure, *_doubts(finding for finding in shown if finding.doubt is not None)]
-
-
-def _taken(configuration: dict[str, Mapping[str, Any]], name: str, *known: str) -> Mapping[str, Any]:
-    """Take what is set for a policy that goes with no rule out of the configuration."""
-    given = configuration.pop(name, {})
-    if more := sorted(set(given).difference(known)):
-        raise ConfigurationError(f"{name}: takes {' and '.join(known)} only, not {', '.join(more)}")
-    return given
 
 
 def _doubts(findings: Iterable[Finding]) -> Iterator[Violation]:

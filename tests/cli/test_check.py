@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from unittest.mock import ANY
 
 import pytest
 import typer
@@ -56,7 +57,7 @@ def test_files(pod: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--rules", "nope"), "no such rule: nope"),
+        (("--rules", "nope"), "nope: no such rule"),
         (("--config", "/nowhere"), "cannot read the configuration in /nowhere"),
         (("--exceptions", "/nowhere"), "cannot read the exceptions in /nowhere"),
         (("--stack", "nope"), "no settings for stack 'nope'"),
@@ -76,6 +77,46 @@ def test_configuration(pod: str, tmp_path: Path) -> None:
     assert _run("-f", pod, "--rules", "gpu-limit", "--config", str(path))[0] == CLEAN
     path.write_text("[]")
     assert _run("-f", pod, "--config", str(path))[0] == UNREADABLE
+    path.write_text('{"gpu-limt": {"maximum": 4}}')
+    assert "gpu-limt: no such rule; did you mean gpu-limit" in _run("-f", pod, "--config", str(path))[1]
+
+
+@pytest.mark.parametrize(
+    ("content", "status", "words"),
+    [
+        ({"all": "advisory"}, CLEAN, "(0 mandatory, 2 advisory"),
+        (
+            {"all": {"enforcementLevel": "advisory"}, "gpu-limit": {"enforcementLevel": "remediate"}},
+            FOUND,
+            "1 mandatory",
+        ),
+        ({"all": "disabled", "gpu-limit": {"maximum": 4}}, CLEAN, "0 findings"),
+        ({"whole-stack": {"complete": True}}, FOUND, "(2 mandatory, 0 advisory)"),
+        ({"whole-stack": {"complete": False}, "exceptions": "disabled"}, FOUND, "(1 mandatory, 1 advisory"),
+        ({"all": "nonsense"}, UNREADABLE, "all.enforcementLevel: 'nonsense' is not one of"),
+        ({"all": {"maximum": 4}}, UNREADABLE, "all: takes enforcementLevel only"),
+        ({"all": {}}, UNREADABLE, "all.enforcementLevel: None"),
+        ({"whole-stack": {"complete": "no"}}, UNREADABLE, "whole-stack.complete: 'no' is neither"),
+        ({"exceptions": {"file": "x"}}, UNREADABLE, "exceptions: takes enforcementLevel only"),
+    ],
+)
+def test_the_packs_own_keys(content: dict[str, object], status: int, words: str, pod: str, tmp_path: Path) -> None:
+    """A file that the pack takes and the checker refuses, or reads as something else."""
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(content))
+    assert _run("-f", pod, "--rules", "gpu-limit,gpu-quota", "--config", str(path)) == (status, ANY)
+    assert words in _run("-f", pod, "--rules", "gpu-limit,gpu-quota", "--config", str(path))[1]
+
+
+def test_nothing_to_check() -> None:
+    """A chart that fails to render, and a pipeline that goes on."""
+    status, output = _run("-f", "-", text="")
+    assert (status, "(standard input)" in output) == (UNREADABLE, True)
+
+
+def test_usage() -> None:
+    """`[[FILE]...]...`, which nobody can read."""
+    assert "[[" not in _run("--help")[1].partition("Arguments")[0]
 
 
 def test_exceptions(pod: str, tmp_path: Path) -> None:

@@ -1,11 +1,12 @@
 """Exceptions to the rules: what they cover, until when, and what a wrong file says."""
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import pytest
 
-from policies.exceptions import FILE, NAME, ExceptionsError, RuleException, ended, load, waive
+from policies.exceptions import FILE, NAME, ExceptionsError, RuleException, Tally, ended, load, unused, waive
 from policies.findings import Finding, Severity
 from policies.rules import RULES
 
@@ -98,19 +99,61 @@ def test_no_exceptions(text: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("entry", "field"),
     [
-        ("{rule: a, object: b, reason: long enough, expires: someday}", "expires"),
-        ("{rule: a, object: b, reason: long enough}", "expires"),
-        ("{rule: a, object: b, reason: short, expires: 2027-06-30}", "reason"),
-        ("{rule: a, reason: long enough, expires: 2027-06-30}", "object"),
-        ("{rule: a, object: b, reason: long enough, expires: 2027-06-30, owner: c}", "owner"),
+        ("{rule: not-privileged, object: b, reason: long enough, expires: someday}", "expires"),
+        ("{rule: not-privileged, object: b, reason: long enough}", "expires"),
+        ("{rule: not-privileged, object: b, reason: short, expires: 2027-06-30}", "reason"),
+        ("{rule: not-privileged, reason: long enough, expires: 2027-06-30}", "object"),
+        ("{rule: not-privileged, object: b, reason: long enough, expires: 2027-06-30, owner: c}", "owner"),
     ],
 )
 def test_a_wrong_entry_names_itself_and_the_field(entry: str, field: str, tmp_path: Path) -> None:
     """An entry that is passed over, so that its rule holds again and nobody knows why."""
-    path = _file(tmp_path, f"- {{rule: a, object: b, reason: long enough, expires: 2027-06-30}}\n- {entry}\n")
+    path = _file(
+        tmp_path, f"- {{rule: not-privileged, object: b, reason: long enough, expires: 2027-06-30}}\n- {entry}\n"
+    )
     with pytest.raises(ExceptionsError) as error:
         load(path)
     assert f"{path}, exception 2: {field}: " in str(error.value)
+
+
+def test_a_rule_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    """An exception with a slip in its rule's name, which holds for nothing and which nobody misses."""
+    path = _file(tmp_path, "- {rule: not-priviledged, object: b, reason: long enough, expires: 2027-06-30}\n")
+    with pytest.raises(
+        ExceptionsError, match="exception 1: rule: not-priviledged: no such rule; did you mean not-priv"
+    ):
+        load(path)
+
+
+def test_an_exception_knows_its_place(tmp_path: Path) -> None:
+    """An exception that has ended, told at the first line of another file."""
+    entry = f"{{rule: {RULE}, object: b, reason: long enough, expires: 2027-06-30}}"
+    path = _file(tmp_path, f"# why\n- {entry}\n\n- {entry}\n")
+    assert [each.place for each in load(path)] == [(str(path), 2), (str(path), 4)]
+    assert [each.origin for each in ended(load(path), date(2028, 1, 1))] == [(str(path), 2), (str(path), 4)]
+
+
+@pytest.mark.parametrize(
+    "pattern", ["Pod a/x", "Pod a/x, c", "Pod a/x, container c", "MPIJob a/m, Worker, c", "MPIJob a/m, c", "*, c"]
+)
+def test_a_container_may_be_named(pattern: str) -> None:
+    """An exception with the words of the report in it, which covers nothing."""
+    found = [
+        replace(_finding("Pod a/x"), container="c"),
+        replace(_finding("MPIJob a/m"), container="c", path=("spec", "mpiReplicaSpecs", "Worker", "template")),
+    ]
+    left = list(waive(found, [_exception(pattern)], TODAY))
+    assert len(left) == (0 if pattern == "*, c" else 1)
+    others = [replace(each, container="d") for each in found]
+    assert list(waive(others, [_exception(pattern)], TODAY)) == (others if ", " in pattern else others[1:])
+
+
+def test_waived_findings_are_counted() -> None:
+    """A report in which nobody sees that something was left out, or an entry that is never missed."""
+    entries, tally = [_exception("DaemonSet gpu/*"), _exception("DaemonSet net/*")], Tally()
+    assert list(waive([_finding(), _finding()], entries, TODAY, tally)) == []
+    assert tally.excepted == 2
+    assert list(unused(entries, tally)) == entries[1:]
 
 
 @pytest.mark.parametrize("text", ["rule: a\n", "just text\n", "[a: {\n", "- a\n- b\n"])

@@ -3,7 +3,8 @@
 ```json
 {
   "version": 1,
-  "summary": {"files": 1, "objects": 1, "pods": 1, "mandatory": 1, "advisory": 0, "unverified": 0, "unreadable": 0},
+  "summary": {"files": 1, "objects": 1, "pods": 1, "mandatory": 1, "advisory": 0, "unverified": 0,
+              "excepted": 0, "unreadable": 0},
   "findings": [{
     "file": "job.yaml", "line": 20, "column": 15,
     "rule": "rdma-exactly-one", "severity": "mandatory", "doubt": null,
@@ -36,6 +37,7 @@ def report(result: Result) -> str:
         "pods": result.pods,
         **{str(level): sum(each["severity"] == level for each in findings) for level in Severity},
         "unverified": sum(each["doubt"] is not None for each in findings),
+        "excepted": result.excepted,
         "unreadable": len(result.problems),
     }
     content = {

@@ -61,6 +61,7 @@ def _summary(result: Result) -> str:
         _count(result.objects, "object"),
         _count(result.pods, "pod"),
         f"{_count(len(result.findings), 'finding')} ({', '.join(counts)})",
+        f"{result.excepted} excepted" if result.excepted else "",
         f"{len(result.problems)} unreadable" if result.problems else "",
     )
     return ", ".join(amount for amount in amounts if amount)

@@ -14,6 +14,7 @@ from cli.checking.reports import REPORTS, Format
 from cli.checking.sources import Source, sources
 from policies.check import Checker
 from policies.exceptions import RuleException
+from policies.findings import Severity
 from policies.objects import Obj
 from policies.rules import RULES
 
@@ -88,6 +89,18 @@ def test_templates_are_named() -> None:
     (problem,) = _check(f="kind: Pod\n{{- if .Values.x }}\na: 1\n{{- end }}\n").problems
     assert "helm template" in problem.message
     assert problem.line == 2
+    (problem,) = _check(f="kind: Pod\na: {{ .Values.x }}\n").problems
+    assert "helm template" in problem.message
+
+
+@pytest.mark.parametrize(
+    "value", ['"node {{ $labels.instance }} is down"', "|\n    {{ .Values.x }}\n    {{- end }}"], ids=["text", "block"]
+)
+def test_templates_within_texts_hide_no_error(value: str) -> None:
+    """`is a template` for a rule of Prometheus or a ConfigMap with a template in it, and nobody sees the slip below."""
+    (problem,) = _check(f=f"kind: Pod\na:\n  summary: {value}\n  expr: up\n   for: 5m\n").problems
+    assert "mapping values are not allowed" in problem.message
+    assert problem.line == 5 + value.count("\n")
 
 
 def test_duplicate_keys_are_told() -> None:
@@ -98,7 +111,7 @@ def test_duplicate_keys_are_told() -> None:
 
 def test_duplicate_keys_of_other_files_are_not() -> None:
     """A file that is no manifest and fails the check for its own habits."""
-    result = _check(f="a: 1\na: !Ref x\n")
+    result = _check(f="a: 1\na: !Ref x\n", g=_pod())
     assert result.problems == []
     assert "was not checked" in result.notes[0].message
 
@@ -108,8 +121,51 @@ def test_exceptions() -> None:
     files = [Source("f", _pod().encode())]
     entry = RuleException(rule=RULE, object="Pod x", reason="known since the start", expires=TODAY)
     assert examine(files, CHECKER, exempt=[entry], today=TODAY).findings == []
-    late = examine(files, CHECKER, exempt=[entry], today=date(2026, 6, 2))
-    assert [each.finding.rule for each in late.findings] == ["exceptions", RULE]
+    late = examine(files, CHECKER, exempt=[entry.at("g", 7)], today=date(2026, 6, 2))
+    assert [each.finding.rule for each in late.findings] == [RULE, "exceptions"]
+    assert _places(late)[1] == ("g", 7, 1)
+    advice = examine(files, CHECKER, exempt=[entry], ended=Severity.ADVISORY, today=date(2026, 6, 2))
+    assert {each.finding.severity for each in advice.findings} == {Severity.MANDATORY, Severity.ADVISORY}
+    assert len(examine(files, CHECKER, exempt=[entry], ended=None, today=date(2026, 6, 2)).findings) == 1
+
+
+def test_exceptions_are_counted_and_missed() -> None:
+    """An exception that silently covers more than was meant, or that covers nothing since its object is gone."""
+    files = [Source("f", _pod().encode())]
+    used, idle = (
+        RuleException(rule=RULE, object=name, reason="known since the start", expires=TODAY).at("g", line)
+        for line, name in enumerate(("Pod x, main", "Pod gone"), start=1)
+    )
+    disabled = RuleException(rule="gpu-limit", object="Pod y", reason="known since the start", expires=TODAY)
+    result = examine(files, CHECKER, exempt=[used, idle, disabled], complete=True, today=TODAY)
+    assert (result.findings, result.excepted) == ([], 1)
+    ((file, line, message),) = ((each.file, each.line, each.message) for each in result.notes)
+    assert (file, line, "Pod gone" in message) == ("g", 2, True)
+    assert examine(files, CHECKER, exempt=[used, idle], today=TODAY).notes == []
+    assert "1 excepted" in REPORTS[Format.TEXT](result)
+    assert json.loads(REPORTS[Format.JSON](result))["summary"]["excepted"] == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["", "# nothing\n", "---\n---\n", "[]", "{apiVersion: v1, kind: List, items: []}", "a: 1"]
+)
+def test_nothing_to_check_is_a_problem(text: str) -> None:
+    """A chart that fails to render, `| ./hpc check -f -`, and a green light for it."""
+    (problem,) = _check(f=text).problems
+    assert "nothing was checked" in problem.message
+    assert _check(f=text, g=_pod()).problems == []
+
+
+def test_entries_that_are_no_objects_are_told() -> None:
+    """Entries of a List that are dropped without a word."""
+    (note,) = _check(f="apiVersion: v1\nkind: List\nitems: [{a: 1}, {b: 1}, {apiVersion: v1, kind: Namespace}]").notes
+    assert "3 entries, 2 of them" in note.message
+
+
+def test_items_of_a_typed_list() -> None:
+    """`kubectl get --raw .../pods` and a finding whose line nobody finds."""
+    pod = "".join(f"    {line}" for line in _pod().splitlines(keepends=True)[2:])
+    assert _places(_check(f=f"apiVersion: v1\nkind: PodList\nitems:\n  -\n{pod}")) == [("f", 11, 15)]
 
 
 def test_context_gives_the_other_ends() -> None:
