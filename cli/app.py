@@ -19,12 +19,13 @@ _COMMANDS: dict[str, dict[str, bool]] = {
     "render": {},
     "check": {},
     "status": {},
+    "policy-config": {},
     "env": {},
     "pulumi": _PASS_ON,
     "sim": {},
     "scc": {},
 }
-"""Each is a module of `cli.commands`, with a function `command` or, for several commands, a Typer `app`."""
+"""Each is a module of `cli.commands` (_ for -), with a function `command` or, for several commands, a Typer `app`."""
 
 
 class _Commands(TyperGroup):
@@ -34,7 +35,7 @@ class _Commands(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> TyperCommand | TyperGroup | None:  # noqa: ARG002
         if cmd_name not in _COMMANDS:
             return None
-        module: Any = importlib.import_module(f"cli.commands.{cmd_name}")
+        module: Any = importlib.import_module(f"cli.commands.{cmd_name.replace('-', '_')}")
         alone = typer.Typer(callback=_hpc, add_completion=False)
         if hasattr(module, "app"):
             alone.add_typer(module.app, name=cmd_name)

@@ -21,6 +21,8 @@ class Cluster:
 
     kubeconfig: Path
     context: str
+    shown_by: str = ""
+    """The command that shows whether it runs; none for a real cluster."""
 
     @cached_property
     def _client(self) -> Any:
@@ -30,7 +32,7 @@ class Cluster:
         if not self.kubeconfig.is_file():
             raise Problem(
                 f"there is no kubeconfig {self.kubeconfig}",
-                "Correct cluster.kubeconfig in the settings; a simulated cluster makes its own (`./hpc sim up`).",
+                "Correct cluster.kubeconfig in the settings.",
             )
         try:
             connect: Any = config.new_client_from_config
@@ -54,7 +56,7 @@ class Cluster:
         except HTTPError as error:
             raise Problem(
                 f"the API server of context {self.context!r} does not answer: {_reason(error)}",
-                "See whether the cluster runs (`./hpc sim status` for a simulated one) and can be reached from here.",
+                f"See whether the cluster runs{self.shown_by and f' ({self.shown_by})'} and can be reached from here.",
             ) from None
         return self._answer(path, int(response.status), body)
 

@@ -1,8 +1,13 @@
-"""What a stack's settings say to the rules."""
+"""What a stack's settings say to the rules, and what is set beside them."""
 
+import json
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from apis import names
+from cli.errors import Problem
+from policies.configuration import LEVEL, Configuration, ConfigurationError, divided
 from policies.rules import RULES
 from stacks.releases import RELEASES
 from stacks.settings import Settings
@@ -35,3 +40,39 @@ def configuration(settings: Settings) -> dict[str, dict[str, Any]]:
         for rule in RULES
         if named.keys() & rule.parameters.model_fields.keys()
     }
+
+
+def settled(settings: Settings, file: Path | None = None) -> dict[str, Any]:
+    """Return the configuration of a stack with that of a file over it; raise Problem for a file with a fault in it.
+
+    The engine's own message for a rule that does not exist has no name in it.
+    """
+    own = configuration(settings)
+    if file is None:
+        return own
+    try:
+        found = merged(own, _read(file))
+        Configuration(divided(found)[0])
+    except ConfigurationError as error:
+        raise Problem(f"{file}: {error}", "Correct the file that --config names.") from None
+    return found
+
+
+def merged(own: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Put what is given over a configuration, field by field; a level alone leaves the parameters as they are."""
+    result = dict(own)
+    for name, value in given.items():
+        fields = {LEVEL: value} if isinstance(value, str) and name in own else value
+        both = isinstance(fields, Mapping) and isinstance(own.get(name), Mapping)
+        result[name] = {**own[name], **fields} if both else fields
+    return result
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(file.read_text())
+    except (OSError, ValueError, RecursionError) as error:
+        raise ConfigurationError(f"cannot be read as JSON: {error}") from None
+    if not isinstance(content, dict):
+        raise ConfigurationError("an object with the names of rules is wanted")
+    return content

@@ -45,7 +45,8 @@ def cluster(stack: Stack) -> Cluster:
             f"the simulated cluster {stack.cluster_name} is {state}",
             "`make up` or `./hpc up` starts it and brings the stack up; `./hpc sim up` starts it alone.",
         )
-    return Cluster(stack.kubeconfig, stack.context)
+    shown_by = f"`./hpc sim status --name {stack.cluster_name}`" if stack.simulated else ""
+    return Cluster(stack.kubeconfig, stack.context, shown_by)
 
 
 @contextmanager

@@ -11,6 +11,10 @@ OtherName = Annotated[
     str | None,
     typer.Option("--name", "-n", help="Simulated cluster to use instead of the one in the stack's settings."),
 ]
+PolicyOption = Annotated[
+    Path | None,
+    typer.Option("--config", help="JSON: levels and parameters of policies, over those that the settings give."),
+]
 FolderOption = Annotated[Path, typer.Option("--output", "-o", help="Folder for the files.")]
 
 DEFAULT_STACK = "dev"

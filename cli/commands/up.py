@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from typing import Any
 
 import typer
 
 from cli import session, state, tables
 from cli import stack as stacks
-from cli.commands.options import DEFAULT_STACK, OtherName, StackOption
+from cli.commands.options import DEFAULT_STACK, OtherName, PolicyOption, StackOption
 from cli.commands.status import look
 from cli.console import Reporter, Timings, console, errors
 from cli.engine import Engine
@@ -20,7 +21,7 @@ from cli.events import Account
 from cli.memory import Peak
 from cli.overview import FAILED
 from cli.places import POLICIES
-from cli.policy_configuration import configuration
+from cli.policy_configuration import settled
 from cli.stack import Stack
 from simulator import cluster, tools
 
@@ -29,14 +30,15 @@ _SHOWN = 6
 _SUMMARIES = ("preview failed", "update failed")
 
 
-def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
+def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None, config: PolicyOption = None) -> None:
     """Bring a stack up: build what is missing, start its simulated cluster, run `pulumi up`, show the jobs."""
     wanted = stacks.read(stack, name)
+    policies = settled(wanted.settings, config)
     timings = Timings()
     with session.alone(wanted), _peak(wanted) as peak:
         running = _tools(wanted, timings)
         _cluster(wanted, timings)
-        status, account = _update(wanted, running, timings)
+        status, account = _update(wanted, running, policies, timings)
     found = look(wanted)
     failed = [f"{job.namespace}/{job.name}" for job in found.jobs if job.state == FAILED]
     if status != 0 or failed:
@@ -70,21 +72,20 @@ def _cluster(wanted: Stack, timings: Timings) -> None:
         session.cluster(wanted).check()
 
 
-def _update(wanted: Stack, running: Engine, timings: Timings) -> tuple[int, Account]:
+def _update(wanted: Stack, running: Engine, policies: dict[str, Any], timings: Timings) -> tuple[int, Account]:
     with timings.step("state"):
         session.prepare(wanted, running)
         state.settle(wanted, running, session.cluster(wanted))
-    with timings.step("pulumi up"), policy_arguments(wanted) as policies:
-        arguments = ["up", "--yes", *policies]
+    with timings.step("pulumi up"), policy_arguments(policies) as arguments:
         log = wanted.backend.log if wanted.simulated else Path(tempfile.gettempdir()) / f"hpc-{wanted.name}-pulumi.log"
-        return running.watched(f"pulumi up, stack {wanted.name}", log, *arguments)
+        return running.watched(f"pulumi up, stack {wanted.name}", log, "up", "--yes", *arguments)
 
 
 @contextmanager
-def policy_arguments(wanted: Stack) -> Iterator[list[str]]:
-    """Yield what makes the engine run the policies, held to the largest machine of the stack."""
+def policy_arguments(policies: dict[str, Any]) -> Iterator[list[str]]:
+    """Yield what makes the engine run the policies with a configuration of them."""
     with tempfile.NamedTemporaryFile("w", prefix="hpc-policies-", suffix=".json") as file:
-        json.dump(configuration(wanted.settings), file)
+        json.dump(policies, file)
         file.flush()
         yield ["--policy-pack", str(POLICIES), "--policy-pack-config", file.name]
 

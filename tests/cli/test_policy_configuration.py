@@ -1,0 +1,88 @@
+"""What a stack's settings say to the rules, with a file over it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from cli.commands import policy_config, preview
+from cli.engine import Engine
+from cli.errors import Problem
+from cli.live import Cluster
+from cli.policy_configuration import configuration, merged, settled
+from cli.stack import read
+
+
+def _file(folder: Path, content: Any) -> Path:
+    path = folder / "policies.json"
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return path
+
+
+def test_a_level_leaves_the_parameters(tmp_path: Path) -> None:
+    """A rule made advisory for one stack, which then measures against the largest machine that it knows."""
+    own = configuration(read("dev").settings)
+    found = settled(read("dev").settings, _file(tmp_path, {"gpu-limit": "advisory", "image-pinned": "disabled"}))
+    assert found["gpu-limit"] == {**own["gpu-limit"], "enforcementLevel": "advisory"}
+    assert found["image-pinned"] in ("disabled", {"enforcementLevel": "disabled"})
+    assert {**found, "gpu-limit": 0, "image-pinned": 0} == {**own, "gpu-limit": 0, "image-pinned": 0}
+
+
+def test_fields_of_the_file_win() -> None:
+    """A parameter that the settings give and that nobody can set otherwise."""
+    own = {"gpu-limit": {"maximum": 8, "other": 1}}
+    assert merged(own, {"gpu-limit": {"maximum": 4}}) == {"gpu-limit": {"maximum": 4, "other": 1}}
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ({"gpu-limits": {"maximum": 4}}, "gpu-limit"),
+        ({"gpu-limit": "soft"}, "soft"),
+        ([], "an object"),
+        ("{", "cannot be read"),
+    ],
+)
+def test_a_wrong_file_is_named(content: Any, words: str, tmp_path: Path) -> None:
+    """`invalid enforcement level ""`, which is all that the engine says of a rule that does not exist."""
+    with pytest.raises(Problem, match=rf"policies\.json: [\s\S]*{words}"):
+        settled(read("dev").settings, _file(tmp_path, content))
+
+
+def test_configuration_for_plain_pulumi(tmp_path: Path) -> None:
+    """A production update that measures against the largest machine known, since `./hpc` has no part in it."""
+    app = typer.Typer()
+    app.command()(policy_config.command)
+    file = _file(tmp_path, {"gpu-limit": {"maximum": 2}})
+    done = CliRunner().invoke(app, ["--stack", "prod", "--config", str(file)])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.output) == merged(configuration(read("prod").settings), {"gpu-limit": {"maximum": 2}})
+
+
+def test_preview_of_a_real_cluster_that_does_not_answer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A preview that ends where plain `pulumi preview` warns and goes on."""
+    given: list[str] = []
+
+    def attended(_: Engine, *arguments: str) -> int:
+        given.extend(arguments)
+        settings = json.loads(Path(arguments[arguments.index("--policy-pack-config") + 1]).read_text())
+        assert settings["gpu-limit"]["maximum"] == 2
+        return 0
+
+    def silent(_: Cluster) -> None:
+        raise Problem("the API server does not answer")
+
+    monkeypatch.setattr(Engine, "attended", attended)
+    monkeypatch.setattr(Cluster, "check", silent)
+    monkeypatch.setattr("simulator.tools.find", lambda _name, **_: tmp_path / "pulumi")
+    monkeypatch.setenv("PULUMI_CONFIG_PASSPHRASE", "x")
+    app = typer.Typer()
+    app.command()(preview.command)
+    file = _file(tmp_path, {"gpu-limit": {"maximum": 2}})
+    done = CliRunner().invoke(app, ["--stack", "prod", "--config", str(file)])
+    assert done.exit_code == 0, done.output
+    assert given[:3] == ["preview", "--stack", "prod"]
+    assert "warning: the API server does not answer" in done.output
