@@ -56,13 +56,33 @@ class Directory(Model):
         return {"volDirBasePath": self.base_path}
 
 
+class Cache(Model):
+    """Each volume caches a bucket or an export of another store, and fetches files when they are read (R-5.4-6)."""
+
+    secret: Annotated[str, StringConstraints(pattern=r"^(\$\{pvc\.name\}|[a-z0-9])([-.a-z0-9]*[a-z0-9])?$")] = Field(
+        description="Secret in the claim's namespace with endpoint, bucket, accesskey, secretkey, or what NFS has in "
+        "their place; ${pvc.name}-secret gives each claim its own"
+    )
+
+    def parameters(self) -> dict[str, str]:
+        """Return the parameters of the class."""
+        return {
+            "volumeType": "cache",
+            f"{_SECRET}-name": self.secret,
+            f"{_SECRET}-namespace": "${pvc.namespace}",
+        }
+
+
+_SECRET = "csi.storage.k8s.io/provisioner-secret"  # noqa: S105 - prefix of two parameters' names
+
+
 class StorageClassArgs(Model):
     """One class of volumes."""
 
     class_name: DnsName = Field(description="what claims name; not the name of static volumes' class (R-4.2-5)")
     file_system: str = Field(min_length=1, description="in which volumes are made, by its name on the local cluster")
     cluster_id: ClusterId = Field(description="that owns the file system; the driver of 2020 wants it for filesets")
-    volumes: IndependentFileset | DependentFileset | Directory = Field(
+    volumes: IndependentFileset | DependentFileset | Directory | Cache = Field(
         default=IndependentFileset(), description="what a volume is; independent filesets as the driver's own default"
     )
     uid: int | None = Field(default=None, ge=0, description="owner of a volume's root; None: 0, as the driver has it")

@@ -5,7 +5,14 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.storage_class import DependentFileset, Directory, IndependentFileset, StorageClass, StorageClassArgs
+from components.storage_class import (
+    Cache,
+    DependentFileset,
+    Directory,
+    IndependentFileset,
+    StorageClass,
+    StorageClassArgs,
+)
 from components.storage_class import parameters as of
 from tests.support.declared import declared, faults, only
 
@@ -20,6 +27,14 @@ COMMON = {"volBackendFs": "ess3000_4M", "clusterId": "215057217487177715"}
         (IndependentFileset(inode_limit=1024), {"filesetType": "independent", "inodeLimit": "1024"}),
         (DependentFileset(parent="adas"), {"filesetType": "dependent", "parentFileset": "adas"}),
         (Directory(base_path="adas/volumes"), {"volDirBasePath": "adas/volumes"}),
+        (
+            Cache(secret="${pvc.name}-secret"),
+            {
+                "volumeType": "cache",
+                "csi.storage.k8s.io/provisioner-secret-name": "${pvc.name}-secret",
+                "csi.storage.k8s.io/provisioner-secret-namespace": "${pvc.namespace}",
+            },
+        ),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -43,6 +58,7 @@ def test_all_parameters_are_texts() -> None:
         ({"permissions": "778"}, "permissions"),
         ({"volumes": {"inode_limit": 1000}}, "inode_limit"),
         ({"volumes": {"base_path": "/gpfs/fs0"}}, "base_path"),
+        ({"volumes": {"secret": "${pvc.namespace}-secret"}}, "secret"),
     ],
 )
 def test_what_the_driver_refuses_is_refused_before(wrong: dict[str, Any], message: str) -> None:
