@@ -17,7 +17,7 @@ from policies.configuration import Configuration
 from policies.findings import Finding, Severity
 from policies.objects import Obj
 from policies.pack.schema import properties
-from policies.rule import AnyRule
+from policies.rule import ALL_KINDS, AnyRule
 from policies.rules import RULES
 from policies.world import World
 
@@ -87,7 +87,8 @@ def pages(rules: Iterable[AnyRule] = RULES) -> dict[str, str]:
 def page(rule: AnyRule) -> str:
     """Return the page of a rule."""
     denied, allowed = _examples(rule)
-    kinds = ", ".join(sorted({kind.kind for kind in rule.kinds})) or "every object that is or makes pods"
+    every = "every object" if rule.kinds is ALL_KINDS else ""
+    kinds = every or ", ".join(sorted({kind.kind for kind in rule.kinds})) or "every object that is or makes pods"
     said = "\n".join(f"- {_prose(f'{each.place}: {each.message}')}" for each in _findings(rule, denied))
     return f"""# {rule.name}
 

@@ -18,6 +18,9 @@ class Parameters(Model):
     """What may be set for a rule; each rule with parameters has a model of its own, every field with a default."""
 
 
+ALL_KINDS = (Kind("*", "*", "*", "*"),)
+"""The kinds of a rule that examines every object, of whatever kind."""
+
 P = TypeVar("P", bound=Parameters)
 
 
@@ -51,7 +54,8 @@ class Rule(Generic[P]):
     reported as a doubt, and a remark on the same field is left out. Where a rule looks for something missing, or
     compares two fields, it asks `Part.hidden` first.
 
-    `kinds` are the kinds of objects to examine, in any version; empty means every object that is or makes pods.
+    `kinds` are the kinds of objects to examine, in any version; empty means every object that is or makes pods,
+    and `ALL_KINDS` every object.
     `links` says that it reads other objects, so that it needs all of them: in the pack it runs over the whole stack.
     """
 

@@ -67,8 +67,8 @@ def _config_map(subject: Obj) -> Iterator[Remark]:
     data = subject.tree.get("data")
     if isinstance(data, Unknown):
         subject.read("data")
-    for key in data if isinstance(data, Mapping) else ():
-        if isinstance(key, str) and (what := _of_key(subject, key, data[key])):
+    for key, value in data.items() if isinstance(data, Mapping) else ():
+        if isinstance(key, str) and (what := _of_key(subject, key, value)):
             yield subject.remark(f"{key[:_SHOWN]} has {what} in the open, in a ConfigMap", "data", key)
 
 

@@ -3,58 +3,78 @@
 from collections.abc import Iterator, Mapping
 
 from apis.fields import root
-from apis.kinds import CUSTOM_RESOURCE_DEFINITION, KINDS
+from apis.kinds import CUSTOM_RESOURCE_DEFINITION
 from policies.findings import Severity
 from policies.objects import Obj
-from policies.rule import Parameters, Remark, Rule
-from policies.values import Unknown
+from policies.rule import ALL_KINDS, Parameters, Remark, Rule
+from policies.values import Path, Unknown, brief
+from policies.views.builtin import unknown_kind
 from policies.views.fields import Walk
 from policies.views.placement import explain
 from policies.world import World
 
 _MOST = 20
-_ALIAS = "serviceAccount"
+_MEANT, _MISSPELT = "did you mean", "Correct the name of the field"
+_ALIAS, _PRESENT = "serviceAccount", "serviceAccountName"
 _OF_THE_SERVER = frozenset(
     {"creationTimestamp", "deletionTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"}
 )
 
 
 def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+    if fault := unknown_kind(subject.group, subject.version, subject.kind):
+        yield subject.remark(fault.why, fault.field).mended(fault.remedy)
     walk = Walk(subject.tree, root(subject.group, subject.kind), _MOST + 1)
     for misfit in walk.misfits[:_MOST]:
-        yield subject.remark(explain(misfit), *misfit.path)
+        message = explain(misfit)
+        yield subject.remark(message, *misfit.path).mended(misfit.remedy or (_MISSPELT if _MEANT in message else ""))
     if len(walk.misfits) > _MOST:
         yield subject.remark("more fields of it do not fit, which are not listed")
     for path in walk.hidden:
         subject.touch(path)
-    yield from _of_the_server(subject)
+    dump = _of_the_server(subject)
+    if dump is not None:
+        yield dump
     for pod in subject.pods:
-        if pod.tree.get(_ALIAS):
-            yield pod.remark(f"{_ALIAS} is a deprecated alias of serviceAccountName", _ALIAS)
+        alias = pod.tree.get(_ALIAS)
+        if alias and (dump is None or alias != pod.tree.get(_PRESENT)):  # the API server fills in the alias, too
+            yield pod.remark(f"{_ALIAS} is a deprecated alias of {_PRESENT}", _ALIAS).mended(
+                f"Write {_PRESENT}: {brief(alias)}" if isinstance(alias, str) else f"Write {_PRESENT}"
+            )
 
 
-def _of_the_server(subject: Obj) -> Iterator[Remark]:
+def _of_the_server(subject: Obj) -> Remark | None:
+    """Remark once on all that a dump of a live object has beside what was declared."""
+    found: list[Path] = []
     metadata = subject.tree.get("metadata")
     if isinstance(metadata, Mapping) and not _OF_THE_SERVER.isdisjoint(metadata):
-        for key in sorted(_OF_THE_SERVER.intersection(metadata)):
-            if metadata[key] is not None:
-                yield subject.remark(f"{key} is set by the API server", "metadata", key)
+        found += [("metadata", key) for key in sorted(_OF_THE_SERVER) if metadata.get(key) is not None]
     status = subject.tree.get("status")
     if status is not None and not isinstance(status, Unknown) and subject.kind != CUSTOM_RESOURCE_DEFINITION.kind:
-        yield subject.remark("status is set by controllers and not by those who declare the object", "status")
+        found.append(("status",))
+    if not found:
+        return None
+    fields = [str(path[-1]) for path in found]
+    listed = ", ".join(fields)
+    if fields[1:]:
+        message = f"is a dump of a live object: {listed} are set by the API server"
+    else:
+        message = f"{listed} is set by {'controllers' if fields == ['status'] else 'the API server'}"
+    return subject.remark(message, *found[0]).mended(f"Delete {listed}; nobody declares what the server sets")
 
 
 KNOWN_FIELDS = Rule(
     name="known-fields",
-    what="Every field stands where the API knows it and holds what the API takes; none is one of the server's own or "
-    "a deprecated alias.",
+    what="Every field stands where the API knows it and holds what the API takes, apiVersion and kind among them; none "
+    "is one of the server's own or a deprecated alias.",
     why="The API server drops a field that it does not know without a word, and what it should have done is missing: "
     "capabilities beside securityContext, a command inside resources. With strict validation it refuses the object "
-    '(strict decoding error: unknown field "spec.containers[0].runAsUser").',
+    '(strict decoding error: unknown field "spec.containers[0].runAsUser"); a kind or a quantity that is none it '
+    'refuses in any case (no matches for kind "Deploymnt" in version "apps/v1").',
     remedy="Move the field to where the API has it, or delete it",
     source="E-14, E-15, E-21, E-24, E-25, E-40, E-54",
     severity=Severity.MANDATORY,
     parameters=Parameters,
     examine=_examine,
-    kinds=KINDS,
+    kinds=ALL_KINDS,
 )

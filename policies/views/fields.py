@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from apis.fields import Content, Field, Type
 from policies.values import Path, Tree, Unknown, brief
+from policies.views.contents import LIST, Closer, closer, of_type, quantity
 from policies.views.names import is_qualified
 
 Above: TypeAlias = tuple[tuple[Path, Type], ...]
@@ -30,30 +31,38 @@ _STANDARD = frozenset(
     | {"services.nodeports", "replicationcontrollers", "resourcequotas", "secrets", "configmaps"}
     | {"persistentvolumeclaims"}
 )
+_RESOURCE = "Write cpu, memory, ephemeral-storage, hugepages-<size>, or a resource of a plugin with its domain"
 _STANDARD_PREFIXES = ("hugepages-", "requests.", "limits.", "count/")
 
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """One field in the wrong place, or with the wrong content, which `why` tells.
+    """One field in the wrong place, or with the wrong content, which `why` tells, with what to do about it.
 
     `above` are the levels above it that the API knows.
     """
 
     path: Path
     why: str = ""
+    remedy: str = ""
     above: Above = ()
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A field as the walk needs it: the classes of values, and of a list's entries, that need no closer look."""
+    """A field as the walk needs it.
+
+    `plain` and `plain_each` are the classes of values, and of a list's entries, that need no closer look; `right` those
+    that the field takes, whose values `closer` judges.
+    """
 
     content: Content
     many: bool
     mapping: bool
     plain: frozenset[type]
     plain_each: frozenset[type]
+    right: frozenset[type]
+    closer: Closer | None
     below: "_Level | None"
 
 
@@ -71,13 +80,15 @@ _Frame: TypeAlias = "tuple[_Frame, Any, _Level | None] | None"
 
 @cache
 def _level(type_: Type) -> _Level:
-    return _Level(type_, {name: _entry(field) for name, field in type_.fields.items()})
+    return _Level(type_, {name: _entry(field, closer(type_.name, name)) for name, field in type_.fields.items()})
 
 
-def _entry(field: Field) -> _Entry:
-    plain = _PLAIN.get(field.content, _EMPTY)
+def _entry(field: Field, look: Closer | None) -> _Entry:
+    right = _PLAIN.get(field.content, _EMPTY)
+    plain = right if look is None else _EMPTY
     below = _level(field.type) if field.type is not None else None
-    return _Entry(field.content, field.many, field.content in _MAPS, _EMPTY if field.many else plain, plain, below)
+    mapping = field.content in _MAPS
+    return _Entry(field.content, field.many, mapping, _EMPTY if field.many else plain, plain, right, look, below)
 
 
 class Full(Exception):
@@ -117,7 +128,7 @@ class Walk:
         if isinstance(value, list):
             for index, each in enumerate(value):
                 if each is None and entry.content is not Content.ANYTHING:
-                    self._add((frame, index, None), f"is empty where {entry.content.value} is expected")
+                    self._wrong((frame, index, None), "empty", entry.content)
                 elif entry.below is not None and each.__class__ is dict:
                     self._level(each, entry.below, (frame, index, None))
                 elif each.__class__ not in entry.plain_each:
@@ -125,39 +136,48 @@ class Walk:
         elif isinstance(value, Unknown):
             self._hide(entry, frame)
         else:
-            self._add(frame, f"is {_what(value)} where a list is expected")
+            self._add(frame, f"is {_what(value)} where a list is expected", LIST)
 
     def _value(self, value: Tree, entry: _Entry, frame: _Frame) -> None:
         content = entry.content
         if isinstance(value, Unknown):
             self._hide(entry, frame)
+        elif value.__class__ in entry.right or (
+            content is Content.NUMBER and isinstance(value, float) and value.is_integer()
+        ):
+            fault = entry.closer(value) if entry.closer is not None else None
+            if fault is not None:
+                self._add(frame, fault.why, fault.remedy)
         elif content is Content.ANYTHING:
             return
         elif entry.below is not None and isinstance(value, Mapping):
             self._level(value, entry.below, frame)
-        elif content is Content.NUMBER and isinstance(value, float) and value.is_integer():
-            return
         elif entry.mapping and isinstance(value, Mapping):
             self._map(value, content, frame)
         else:
-            self._add(frame, f"is {_what(value)} where {content.value} is expected{_colon(value, content)}")
+            self._wrong(frame, _what(value), content, _colon(value, content))
 
     def _map(self, value: Mapping[Any, Any], content: Content, frame: _Frame) -> None:
         for key, each in value.items():
             if content is Content.QUANTITIES:
                 if not _is_resource(str(key)):
-                    self._add((frame, key, None), f"is no name of a resource{_hint(str(key))}")
+                    self._add((frame, key, None), f"is no name of a resource{_hint(str(key))}", _RESOURCE)
+                elif not isinstance(each, Unknown) and (fault := quantity(each)) is not None:
+                    self._add((frame, key, None), fault.why, fault.remedy)
             elif content is Content.TEXTS and each.__class__ not in _PLAIN[Content.TEXT]:
-                self._add((frame, key, None), f"is {_what(each)} where a text is expected; write it in quotes")
+                self._wrong((frame, key, None), _what(each), Content.TEXT, "; write it in quotes")
 
     def _hide(self, entry: _Entry, frame: _Frame) -> None:
         if entry.below is not None:
             self.hidden.append(_path(frame))
 
-    def _add(self, frame: _Frame, why: str = "") -> None:
+    def _wrong(self, frame: _Frame, what: str, wanted: Content, hint: str = "") -> None:
+        self._add(frame, f"is {what} where {wanted.value} is expected{hint}", of_type(wanted))
+
+    def _add(self, frame: _Frame, why: str = "", remedy: str = "") -> None:
         if len(self.misfits) == self._most:
             raise Full
-        self.misfits.append(Misfit(_path(frame), why, _above(frame)))
+        self.misfits.append(Misfit(_path(frame), why, remedy, _above(frame)))
 
 
 def _path(frame: _Frame) -> Path:

@@ -25,6 +25,13 @@ REMEDIES: tuple[tuple[str, Tree, str], ...] = (
         _pod(securityContext={"capabilities": {"add": ["SYS_TIME"]}}),
         "parameter infrastructure of this rule or write an exception into policies/exceptions.yaml",
     ),
+    ("known-fields", _pod(stdin="true"), "Write true or false, without quotes"),
+    ("known-fields", _pod(image=7), "Write a text"),
+    ("known-fields", _pod(command="sleep 1"), "Write a list"),
+    ("known-fields", _pod(imagePullPolicy="allways"), "Write Always"),
+    ("known-fields", _pod(resources={"limits": {"memory": "1GB"}}), "Write 1Gi"),
+    ("known-fields", _pod(imagepullpolicy="Always"), "Correct the name"),
+    ("known-fields", {"apiVersion": "v1", "kind": "pod"}, "Write kind: Pod"),
     ("rdma-ipc-lock", _pod(securityContext={"capabilities": {"add": ["IPC_LOCK"]}}), "Delete IPC_LOCK"),
 )
 

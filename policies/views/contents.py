@@ -1,0 +1,89 @@
+"""What is wrong with a value of the right type: a word that the API has not, a port out of range, no quantity."""
+
+import math
+import re
+from collections.abc import Callable
+from difflib import get_close_matches
+from functools import lru_cache, partial
+from typing import NamedTuple, TypeAlias
+
+from apis.contents import PORT_RANGE, PORTS, QUANTITIES, WORDS
+from apis.fields import Content
+from policies.values import Tree, brief
+
+_QUANTITY = re.compile(r"[+-]?(?:\d{1,60}(?:\.\d{0,60})?|\.\d{1,60})(?:[eE][+-]?\d{1,3}|[numkMGTPE]|[KMGTPE]i)?")
+_BYTES = re.compile(r"(\d{1,18}(?:\.\d{1,9})?) ?([kKMGTP])i?[bB]")
+_OTHERWISE = "Write a quantity: a number, with a suffix of the API or without: 500m, 2, 64Gi, 1G"
+_CLOSE = 0.6
+_LONGEST = 64
+
+
+class Fault(NamedTuple):
+    """What is wrong, as the end of a sentence about the field, and what to do."""
+
+    why: str
+    remedy: str
+
+
+Closer: TypeAlias = Callable[[Tree], Fault | None]
+
+_TYPES = {
+    Content.TEXT: "Write a text, in quotes where it looks like a number or like true",
+    Content.NUMBER: "Write a whole number, without quotes",
+    Content.FLAG: "Write true or false, without quotes",
+    Content.OBJECT: "Write an object: its fields, indented below the name",
+    Content.MAP: "Write an object: names with their values, indented below the name",
+    Content.TEXTS: "Write an object: names with texts, indented below the name",
+    Content.QUANTITIES: "Write an object: resources with quantities, indented below the name",
+}
+LIST = "Write a list: each entry on a line of its own behind a dash, or [a, b]"
+
+
+def of_type(content: Content) -> str:
+    """Return the remedy for a value of another type."""
+    return _TYPES.get(content, "")
+
+
+def closer(type_name: str, field: str) -> Closer | None:
+    """Return what looks closer at the values of a field, or None where the type is all there is to say."""
+    place = (type_name, field)
+    if place in WORDS:
+        return partial(_word, WORDS[place])
+    if place in PORTS:
+        return _port
+    return quantity if place in QUANTITIES else None
+
+
+def _word(words: frozenset[str], value: Tree) -> Fault | None:
+    if value == "" or value in words:
+        return None
+    close = get_close_matches(str(value)[:_LONGEST].casefold(), {word.casefold(): word for word in words}, 1, _CLOSE)
+    meant = next((word for word in words if close and word.casefold() == close[0]), "")
+    listed = ", ".join(sorted(words))
+    return Fault(f"is {brief(value)} where one of {listed} is expected", f"Write {meant or f'one of {listed}'}")
+
+
+def _port(value: Tree) -> Fault | None:
+    if isinstance(value, str) or value == 0 or value in PORT_RANGE:
+        return None
+    span = f"{PORT_RANGE[0]} to {PORT_RANGE[-1]}"
+    return Fault(f"is {brief(value)}, which is no port", f"Write a port from {span}")
+
+
+def quantity(value: Tree) -> Fault | None:
+    """Say what is wrong with a quantity; one that is absent counts as none."""
+    if value is None or (value.__class__ is int or (isinstance(value, float) and math.isfinite(value))):
+        return None
+    if isinstance(value, str):
+        return _quantity(value) if len(value) <= _LONGEST else Fault("is no quantity", _OTHERWISE)
+    return Fault(f"is {brief(value)} where a quantity is expected", _OTHERWISE)
+
+
+@lru_cache(maxsize=1024)
+def _quantity(value: str) -> Fault | None:
+    if _QUANTITY.fullmatch(value):
+        return None
+    found = _BYTES.fullmatch(value)
+    number, unit = found.groups() if found else ("", "")
+    remedy = f"Write {number}{unit.upper()}i, or {number}{'k' if unit in 'kK' else unit} for powers of ten"
+    return Fault(f"is {brief(value)}, which is no quantity", remedy if found else _OTHERWISE)
