@@ -3,16 +3,20 @@
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import BinaryIO
+
+from cli.checking import kustomize
+
+_Patches = Callable[[Path], frozenset[Path]]
 
 STDIN = "-"
 LARGEST = 256 * 2**20
 """Bytes of a file; 10,000 jobs are some 14 MB."""
 _SUFFIXES = (".yaml", ".yml", ".json")
-_KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml")
 _CHART = "Chart.yaml"
 
 
@@ -29,24 +33,25 @@ class Source:
 def sources(names: Iterable[str]) -> Iterator[Source]:
     """Yield what is named: files, the manifests of folders (sorted), and standard input for `-`; each once."""
     seen: set[str] = set()
+    patches = cache(_patches)
     for name in names:
-        for source in _named(name):
+        for source in _named(name, patches):
             if source.name not in seen:
                 seen.add(source.name)
                 yield source
 
 
-def _named(name: str) -> Iterator[Source]:
+def _named(name: str, patches: _Patches) -> Iterator[Source]:
     if name == STDIN:
         yield _content("(standard input)", sys.stdin.buffer)
     elif Path(name).is_dir():
-        found = list(_folder(Path(name)))
+        found = list(_folder(Path(name), patches))
         yield from found or [Source(name, note=f"has no {', '.join(f'*{suffix}' for suffix in _SUFFIXES)}")]
     else:
-        yield _file(Path(name), pipes=True)
+        yield _manifest(Path(name), patches, pipes=True)
 
 
-def _folder(root: Path) -> Iterator[Source]:
+def _folder(root: Path, patches: _Patches) -> Iterator[Source]:
     inside = os.path.realpath(root)
     closed: list[OSError] = []
     for folder, folders, names in os.walk(root, onerror=closed.append):  # follows no links
@@ -58,15 +63,30 @@ def _folder(root: Path) -> Iterator[Source]:
         folders[:] = sorted(each for each in folders if not each.startswith("."))
         for name in sorted(names):
             path = here / name
-            if name.startswith(".") or not name.endswith(_SUFFIXES):
+            if name.startswith(".") or not name.lower().endswith(_SUFFIXES):
                 continue
-            if name in _KUSTOMIZATIONS:
+            if name in kustomize.FILES:
                 yield Source(str(path), note="is a kustomization: check what `kustomize build` makes of it, with -f -")
             elif path.is_symlink() and os.path.commonpath((inside, os.path.realpath(path))) != inside:
                 yield Source(str(path), note="is a link that leads out of the folder; name its target to check it")
             else:
-                yield _file(path, pipes=False)
+                yield _manifest(path, patches, pipes=False)
     yield from (Source(str(error.filename), problem=f"cannot be read: {error.strerror}") for error in closed)
+
+
+def _manifest(path: Path, patches: _Patches, *, pipes: bool) -> Source:
+    """Read a file, unless a kustomization in its folder or in the one above says that it is a patch."""
+    whole = Path(os.path.normpath(path.absolute()))
+    if any(whole in patches(folder) for folder in (whole.parent, whole.parent.parent)):
+        return Source(str(path), note="is a patch of a kustomization: check what `kustomize build` makes, with -f -")
+    return _file(path, pipes=pipes)
+
+
+def _patches(folder: Path) -> frozenset[Path]:
+    """Return the files that the kustomization of a folder takes for patches."""
+    found = next((path for name in kustomize.FILES if (path := folder / name).is_file()), None)
+    content = _file(found, pipes=False).content if found else b""
+    return frozenset(Path(os.path.normpath(folder / name)) for name in kustomize.patches(content))
 
 
 def _file(path: Path, *, pipes: bool) -> Source:

@@ -200,7 +200,7 @@ def test_a_rule_that_fails_hides_nothing_else(monkeypatch: pytest.MonkeyPatch) -
 
 
 def _tree(root: Path) -> None:
-    for name in ("a.yaml", "b.yml", "c.json", "d.txt", ".hidden.yaml", "kustomization.yaml", "sub/e.yaml"):
+    for name in ("a.yaml", "b.yml", "c.json", "d.txt", ".hidden.yaml", "kustomization.yaml", "sub/e.yaml", "F.YAML"):
         (root / name).parent.mkdir(exist_ok=True)
         (root / name).write_text("{}")
     for folder in (".git", "chart/templates"):
@@ -219,10 +219,31 @@ def test_folders(tmp_path: Path) -> None:
         "a.yaml": False,
         "b.yml": False,
         "c.json": False,
+        "F.YAML": False,
         "sub/e.yaml": False,
         "kustomization.yaml": True,
         "chart": True,
     }
+
+
+def test_patches_are_no_objects(tmp_path: Path) -> None:
+    """A patch that is told to lack whatever its base has; or a file that passes since a patch is called like it."""
+    (tmp_path / "overlay" / "sub").mkdir(parents=True)
+    (tmp_path / "overlay" / "kustomization.yaml").write_text(
+        "patches: [{path: a.yaml}, {patch: 'x: 1'}, null, {path: sub/b.yaml, target: {}}]\n"
+        "patchesStrategicMerge:\n  - c.yaml\n  - |-\n    kind: Pod\n"
+        "resources: [d.yaml]\n"
+    )
+    names = ("a.yaml", "sub/b.yaml", "c.yaml", "d.yaml", "sub/a.yaml", "E.YML")
+    for name in names:
+        (tmp_path / "overlay" / name).write_text(_pod())
+    found = {os.path.relpath(each.name, tmp_path / "overlay"): each.note for each in sources([str(tmp_path)])}
+    assert {name for name in names if "patch" in found[name]} == {"a.yaml", "sub/b.yaml", "c.yaml"}
+    (alone,) = sources([str(tmp_path / "overlay" / "a.yaml")])
+    assert "patch" in alone.note
+    (tmp_path / "overlay" / "kustomization.yaml").write_text("patches: {{")
+    (alone,) = sources([str(tmp_path / "overlay" / "a.yaml")])
+    assert alone.content
 
 
 def _outward(folder: Path) -> None:
