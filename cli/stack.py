@@ -75,8 +75,11 @@ class Stack:
         return self.home / self.file.name
 
     def copy_settings(self) -> None:
-        """Write the copy of the settings, when the cluster is elsewhere: the engine reads it in place of the file."""
-        if not self.moved:
+        """Write the copy of the settings, when the cluster is elsewhere: the engine reads it in place of the file.
+
+        Not for a cluster that is not there: a folder with nothing but settings would be none that `./hpc sim` knows.
+        """
+        if not self.moved or not self.home.is_dir():
             return
         content = yaml.safe_load(self.file.read_text())
         cluster = content["config"][f"{PROJECT}:{KEY}"]["cluster"]

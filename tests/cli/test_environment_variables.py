@@ -72,6 +72,9 @@ def test_moved_cluster_gets_its_own_settings(dev: Stack, tmp_path: Path) -> None
     """A second cluster whose updates go to the first, because the settings name the first one's kubeconfig."""
     second = read("dev", "second")
     second.copy_settings()
+    assert not second.home.exists()
+    second.home.mkdir(parents=True)
+    second.copy_settings()
     variables = environment.variables(second, _program(tmp_path / "pulumi"), {"PATH": ""})
     copy = Path(variables["PULUMI_OPTION_CONFIG_FILE"])
     cluster = yaml.safe_load(copy.read_text())["config"]["hpc:platform"]["cluster"]
@@ -103,6 +106,7 @@ def test_plain_pulumi_reads_the_settings_of_the_chosen_cluster(
         seen.append(dict(self.environment))
         return 0
 
+    (tmp_path / "sim" / "second").mkdir(parents=True)
     monkeypatch.setattr(Engine, "attended", attended)
     monkeypatch.setattr("simulator.tools.find", lambda _name, **_: _program(tmp_path / "pulumi"))
     app = typer.Typer()
