@@ -12,7 +12,7 @@ from apis.kinds import Kind
 from components.component import Component, stateful
 from components.labels import labels
 from components.model import DnsLabel, Image, Model
-from components.mpi_operator_generations import GENERATIONS, OPEN, Generation, Rule
+from components.mpi_operator_generations import GENERATIONS, Generation, Rule, schema_former
 
 OPERATOR = "mpi-operator"
 """Name of the deployment, the account and the roles (R-3.4.4-1)."""
@@ -158,12 +158,13 @@ class MpiOperator(Component):
 
 def _versions(version: str, generation: Generation) -> list[k8s.apiextensions.v1.CustomResourceDefinitionVersionArgs]:
     apiextensions = k8s.apiextensions.v1
-    schemas = {version: generation.schema(), **dict.fromkeys(generation.former, OPEN)}
+    schemas = {version: generation.schema(), **{each: schema_former(each) for each in generation.former}}
     return [
         apiextensions.CustomResourceDefinitionVersionArgs(
             name=name,
-            served=name == version,
+            served=True,
             storage=name == version,
+            deprecated=True if name in generation.former else None,
             schema=apiextensions.CustomResourceValidationArgs(open_apiv3_schema=schema),
             subresources=apiextensions.CustomResourceSubresourcesArgs(status={}),
         )

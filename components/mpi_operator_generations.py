@@ -27,7 +27,7 @@ class Generation:
     delivers_kubectl: bool = False
     """Its launchers reach their workers by kubectl exec, and get kubectl from an image of the operator's."""
     former: tuple[str, ...] = ()
-    """Versions that are kept, and not served: a server lets none go that it ever stored an object in."""
+    """Versions whose objects can still be read and deleted (`schema_former`)."""
     confined: bool = False
     """Its cluster has the SCC restricted-v2, and its pod says itself what that asks for."""
 
@@ -122,6 +122,17 @@ def schema_v2beta1() -> Schema:
         },
     }
     return {"type": "object", "properties": {"spec": spec, "status": OPEN}}
+
+
+def schema_former(version: str) -> Any:
+    """Return the schema of a version that is there only so that its old objects, and what they own, can be deleted.
+
+    A server lets no version go that it ever stored an object in. Nothing new is taken: the operator would read it as
+    one of its own version, whose fields stand elsewhere.
+    """
+    message = f"MPIJob {version} can only be read and deleted; use {MPI_JOB_V2BETA1.api_version}"
+    spec = {**OPEN, "x-kubernetes-validations": [{"rule": "false", "message": message}]}
+    return {"type": "object", "required": ["spec"], "properties": {"spec": spec, "status": OPEN}}
 
 
 def _choice(values: frozenset[str], **more: str) -> Schema:

@@ -15,7 +15,7 @@ from components.mpi_scc import MpiScc, MpiSccArgs
 from components.tenant import IdRange, Tenant, TenantArgs
 from rendering.manifests import manifests
 from simulator.actors import pods
-from simulator.actors.api import Server
+from simulator.actors.api import ApiError, Server
 from simulator.cluster import Cluster, ClusterSpec, NodeSpec
 from simulator.processes import Processes
 from tests.components.test_mpi_job_v2beta1 import arguments
@@ -164,6 +164,14 @@ def test_a_job_of_today_succeeds(lab: Lab) -> None:
     lab.api.eventually(lambda: not lab.pods("nccl-02x08", "worker"))
     types = [one["type"] for one in lab.api.get(JOB, "nccl-02x08", TENANT)["status"]["conditions"]]
     assert types == ["Created", "Running", "Succeeded"]
+
+
+def test_jobs_of_2020_can_only_go(lab: Lab) -> None:
+    """Prevents an upgrade that cannot delete its old jobs, and a new job of 2020 that runs without its bounds."""
+    with pytest.raises(ApiError, match=r"can only be read and deleted; use kubeflow\.org/v2beta1"):
+        lab.api.create(FORMER, platform.mpi_job("new", 1, 8), TENANT)
+    lab.api.delete(FORMER, "of-2020", "default")
+    lab.api.eventually(lambda: lab.api.find(FORMER, "of-2020", "default") is None)
 
 
 def test_the_launcher_waits_for_the_last_worker(lab: Lab) -> None:
