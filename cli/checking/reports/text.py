@@ -1,6 +1,13 @@
-"""The report for a terminal: a line for what is wrong, a line for what to do."""
+"""The report for a terminal: by file, a line for what is wrong, and once for each rule in a file what to do.
 
-from collections.abc import Iterator
+Each finding begins with file, line and column, so that an editor can jump there and `grep` finds all of it that fits
+the line. Lines end at the terminal's width.
+"""
+
+import shutil
+import textwrap
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 import typer
 
@@ -9,39 +16,78 @@ from cli.checking.reports.lines import printable
 from policies.findings import Severity
 
 _COLOURS = {Severity.MANDATORY: typer.colors.RED, Severity.ADVISORY: typer.colors.YELLOW}
+_LEVEL = max(map(len, Severity))
+_GAP, _INDENT = "  ", "    "
+_NO_TERMINAL = (120, 24)
+_NARROWEST = 60
+_READABLE = 40
+"""Columns that a message needs beside its place and rule; with fewer it goes below them."""
 
 
 def report(result: Result) -> str:
     """Return the lines, in colours, which `typer.echo` leaves out where there is no terminal."""
-    return "\n".join(_lines(result))
+    return "\n".join(_lines(result, max(_NARROWEST, shutil.get_terminal_size(_NO_TERMINAL).columns)))
 
 
-def _lines(result: Result) -> Iterator[str]:
+def _lines(result: Result, width: int) -> Iterator[str]:
     for note in result.notes:
-        yield typer.style(f"{_place(note)}  note  {printable(note.message)}", dim=True)
+        yield from _remark(note, "note", typer.style("note", dim=True), width)
     for problem in result.problems:
-        word = typer.style("unreadable", fg=typer.colors.RED, bold=True)
-        yield f"{_place(problem)}  {word}  {printable(problem.message)}"
+        yield from _remark(problem, "unreadable", typer.style("unreadable", fg=typer.colors.RED, bold=True), width)
     if result.notes or result.problems:
         yield ""
-    previous = ""
-    for each in result.findings:
-        if previous and each.file != previous:
-            yield ""
-        previous = each.file
-        yield from _finding(each)
-    if result.findings:
+    for file, found in groupby(result.findings, key=lambda each: each.file):
+        yield typer.style(printable(file), bold=True, underline=True)
+        yield from _file(list(found), width)
         yield ""
     yield _summary(result)
 
 
-def _finding(each: Located) -> Iterator[str]:
-    found = each.finding
-    severity = typer.style(f"{found.severity:9}", fg=_COLOURS[found.severity])
-    where = f"{found.object}, {found.container}" if found.container else found.object
-    place = printable(f"{each.file}:{each.line}:{each.column}")
-    yield f"{place}  {severity}  {typer.style(found.rule, bold=True)}  {printable(f'{where}: {found.message}')}"
-    yield f"    {printable(found.remedy)}."
+def _remark(remark: Remark, word: str, styled: str, width: int) -> Iterator[str]:
+    place = _place(remark)
+    used = len(place) + len(word) + 2 * len(_GAP)
+    first, *more = _wrapped(printable(remark.message), max(width - used, _READABLE), width - len(_INDENT))
+    yield f"{place}{_GAP}{styled}{_GAP}{first}"
+    yield from (f"{_INDENT}{line}" for line in more)
+
+
+def _file(found: list[Located], width: int) -> Iterator[str]:
+    places = [printable(f"{each.file}:{each.line}:{each.column}") for each in found]
+    widest = max(map(len, places))
+    rule = max(len(each.finding.rule) for each in found)
+    margin = widest + _LEVEL + rule + 3 * len(_GAP)
+    told: set[tuple[str, str]] = set()
+    for place, each in zip(places, found, strict=True):
+        finding = each.finding
+        text = printable(f"{finding.subject}: {finding.message}")
+        level = typer.style(f"{finding.severity:{_LEVEL}}", fg=_COLOURS[finding.severity])
+        head = f"{place:{widest}}{_GAP}{level}{_GAP}"
+        if width - margin < _READABLE:
+            yield head + typer.style(finding.rule, bold=True)
+            yield from (f"{_INDENT}{line}" for line in _below(text, width - len(_INDENT)))
+        else:
+            first, *more = _wrapped(text, width - margin, width - 2 * len(_INDENT))
+            yield f"{head}{typer.style(f'{finding.rule:{rule}}', bold=True)}{_GAP}{first}"
+            yield from (f"{_INDENT}{_INDENT}{line}" for line in more)
+        remedy = (finding.rule, finding.remedy)
+        if remedy not in told:
+            told.add(remedy)
+            yield from _below(f"{printable(finding.remedy)}.", width)
+
+
+def _below(text: str, width: int) -> Iterable[str]:
+    return (f"{_INDENT}{line}" for line in _wrapped(text, width - len(_INDENT)))
+
+
+def _wrapped(text: str, first: int, others: int | None = None) -> list[str]:
+    """Return lines of at most `first` and then `others` characters; words, such as images and paths, stay whole."""
+    if len(text) <= first:
+        return [text]
+    more = first if others is None else others
+    lines = textwrap.wrap(
+        text, more, initial_indent=" " * max(more - first, 0), break_long_words=False, break_on_hyphens=False
+    )
+    return [line.lstrip() if number == 0 else line for number, line in enumerate(lines)] or [text]
 
 
 def _place(remark: Remark) -> str:

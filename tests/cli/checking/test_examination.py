@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from datetime import date
@@ -300,12 +301,50 @@ def test_reports_of_hostile_names(form: Format) -> None:
     assert text.encode()
 
 
+def _text(result: Result) -> list[str]:
+    return re.sub(r"\x1b\[[0-9;]*m", "", REPORTS[Format.TEXT](result)).splitlines()
+
+
+def test_text_says_a_remedy_once_for_a_file() -> None:
+    """The same two lines of advice a hundred times, among which nobody sees the findings."""
+    lines = _text(_check(**{"f.yaml": f"{_pod()}---\n{_pod()}", "g.yaml": _pod()}))
+    assert [line.partition("  ")[0] for line in lines if line] == [
+        *("f.yaml", "f.yaml:9:11", "", "f.yaml:19:11", "g.yaml", "g.yaml:9:11", ""),
+        lines[-1],
+    ]
+    messages = [line.index("Pod x") for line in lines if "Pod x" in line]
+    assert messages[0] == messages[1]
+
+
+@pytest.mark.parametrize("columns", [60, 100, 200])
+def test_text_fits_the_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines that the terminal breaks where it likes, or words that are lost where this does."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    lines = _text(_check(**{"f.yaml": _pod("a " * 60), "folder/g.yaml": _pod(), "h.yaml": f"a: {'x' * 150} : 1"}))
+    assert max(map(len, lines[:-1])) <= columns  # the summary is one line, for whoever reads the last one
+    whole = " ".join(" ".join(lines).split())
+    assert f"Pod {'a ' * 60}".strip() in whole
+    assert "for more bandwidth ask for several different ones." in whole
+
+
+def test_text_says_which_pod_of_a_job() -> None:
+    """A finding about a launcher for which somebody mends the workers."""
+    container = "{name: c, resources: {limits: {rdma/a: 2}}}"
+    replica = f"{{template: {{spec: {{containers: [{container}]}}}}}}"
+    job = f"spec: {{mpiReplicaSpecs: {{Launcher: {replica}, Worker: {replica}}}}}"
+    lines = _text(_check(f=f"apiVersion: kubeflow.org/v1\nkind: MPIJob\nmetadata: []\n{job}\n"))
+    assert [role for line in lines for role in ("Launcher", "Worker") if f"MPIJob (no name), {role}, c: " in line] == [
+        "Launcher",
+        "Worker",
+    ]
+
+
 def test_text() -> None:
     """A report from which an editor cannot jump to the place, or that does not say what to do."""
-    lines = REPORTS[Format.TEXT](_check(**{"f.yaml": _pod()})).splitlines()
-    assert lines[0].startswith("f.yaml:9:11  ")
-    assert "Pod x, main: asks for rdma/shared_ib0: 2" in lines[0]
-    assert lines[1].startswith('    Write "1"')
+    lines = _text(_check(**{"f.yaml": _pod()}))
+    assert lines[0] == "f.yaml"
+    assert lines[1].startswith("f.yaml:9:11  mandatory  rdma-exactly-one  Pod x, main: asks for rdma/shared_ib0: 2")
+    assert lines[2].startswith('    Write "1"')
     assert lines[-1] == "1 file, 1 object, 1 pod, 1 finding (1 mandatory, 0 advisory)"
 
 
