@@ -20,7 +20,7 @@ from components.machine_config import digest
 from components.model import DnsName, Model, Seconds
 from hardware import cpus
 from hardware.profiles import Profile
-from hardware.topology import SYSTEM_CPUS, reserve, reserved_cpus
+from hardware.topology import SYSTEM_CPUS, reserved_cpus
 
 MOST_NUMA_NODES = 8
 """The Topology Manager takes no machine with more."""
@@ -41,7 +41,11 @@ class KubeletConfigArgs(Model):
     numa_nodes: int = Field(ge=1, le=MOST_NUMA_NODES, description="of a machine")
     reserved_cpus: str = Field(description="logical CPUs that no pod gets for itself, e.g. 0-3,128-131 (D-2.6)")
     reserved_memory_gib: int = Field(
-        gt=0, description="GiB that pods cannot ask for: the Scale pagepool, which no pod accounts for, and the system"
+        default=1,
+        gt=0,
+        description="GiB of systemReserved, as OpenShift has it by itself. Jobs leave room for the Scale pagepool by "
+        "their own limits (hardware.placement.Reserve); to reserve that here as well takes more than firmware and "
+        "kernel leave, and jobs of whole machines stay Pending",
     )
     topology_policy: Literal["none", "best-effort", "restricted", "single-numa-node"] = Field(
         default="best-effort",
@@ -71,7 +75,6 @@ def for_machine(profile: Profile, reserved: int = SYSTEM_CPUS, **settings: Any) 
     return KubeletConfigArgs(
         numa_nodes=len(profile.numa),
         reserved_cpus=reserved_cpus(profile, reserved),
-        reserved_memory_gib=reserve(profile).memory_gib,
         **settings,
     )
 

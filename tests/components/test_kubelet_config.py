@@ -6,7 +6,9 @@ import pytest
 
 from components.kubelet_config import KubeletConfig, for_machine, kubelet
 from hardware import cpus
+from hardware.placement import share
 from hardware.profiles import DGX1_V100_16GB, DGX2H, DGX_A100, SYS_4029GP_TVRT, Profile
+from hardware.topology import pagepool_gib, reserve
 from tests.conformance.schema import expect_conformity
 from tests.support.declared import declared, faults, only
 from tests.support.recorded import component, one
@@ -32,10 +34,17 @@ def test_kubelet_gets_the_fields_that_it_knows() -> None:
         "cpuManagerPolicy": "static",
         "cpuManagerReconcilePeriod": "5s",
         "reservedSystemCPUs": "0-3,128-131",
-        "systemReserved": {"memory": "272Gi"},
+        "systemReserved": {"memory": "1Gi"},
         "topologyManagerPolicy": "restricted",
         "topologyManagerScope": "pod",
     }
+
+
+def test_whole_machines_stay_schedulable() -> None:
+    """Prevents a reserve of memory for which a job with all of a machine's GPUs stays Pending."""
+    part = share(DGX_A100, DGX_A100.gpus, reserve(DGX_A100))
+    kept = DGX_A100.memory_gib - part.memory_gib - for_machine(DGX_A100).reserved_memory_gib
+    assert kept >= pagepool_gib(DGX_A100) + 8, "the pagepool, and room for what firmware, kernel and agents take"
 
 
 def test_reserved_cpus_leave_the_gpus_their_neighbours() -> None:
@@ -45,12 +54,13 @@ def test_reserved_cpus_leave_the_gpus_their_neighbours() -> None:
 
 
 @pytest.mark.parametrize("machine", [DGX_A100, DGX1_V100_16GB], ids=lambda each: each.name)
-def test_reserved_memory_of_all_nodes_is_what_is_reserved_in_all(machine: Profile) -> None:
-    """Prevents a kubelet that ends with `the total amount of memory ... not equal to the value determined by` ."""
-    fields = kubelet(for_machine(machine, memory_manager=True))
+@pytest.mark.parametrize("gib", [1, 5])
+def test_reserved_memory_of_all_nodes_is_what_is_reserved_in_all(machine: Profile, gib: int) -> None:
+    """Prevents a kubelet that does not start, for its Memory Manager counts another sum."""
+    fields = kubelet(for_machine(machine, memory_manager=True, reserved_memory_gib=gib))
     amounts = [int(entry["limits"]["memory"].removesuffix("Mi")) for entry in fields["reservedMemory"]]
-    system = int(fields["systemReserved"]["memory"].removesuffix("Gi")) * 1024
-    assert sum(amounts) == system + 100
+    assert fields["systemReserved"] == {"memory": f"{gib}Gi"}
+    assert sum(amounts) == gib * 1024 + 100
     assert [entry["numaNode"] for entry in fields["reservedMemory"]] == [node.id for node in machine.numa]
     assert max(amounts) - min(amounts) < len(amounts)
 

@@ -1,0 +1,87 @@
+"""What components declare, whole, as somebody has read it once; the named assertions are beside each component."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pulumi
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from components.bond import Bond, BondArgs
+from components.gpu_device_plugin import GpuDevicePlugin, GpuDevicePluginArgs
+from components.kernel_arguments import KernelArguments, KernelArgumentsArgs
+from components.kubelet_config import KubeletConfig, for_machine
+from components.kueue import Queues, QueuesArgs, TenantQueue, quota_of
+from components.mpi_scc import MpiScc, MpiSccArgs
+from components.priority_class import PriorityClass, PriorityClassArgs
+from components.rail_names import RailNames, RailNamesArgs
+from components.scale_csi import GuiAccount, ScaleCluster, ScaleCsi, ScaleCsiArgs
+from components.storage_class import StorageClass, StorageClassArgs
+from components.tenant import ContainerResources, IdRange, Tenant, TenantArgs
+from hardware.placement import Share
+from hardware.profiles import DGX_A100
+from hardware.topology import rails
+from tests.support.declared import declared
+
+_CLUSTER = ScaleCluster(id="16217308676014575381", gui_host="192.168.1.30", secret="csisecret-local")
+_ACCOUNT = GuiAccount(username="csi", password="x")
+
+BUILDS: Mapping[str, Callable[[], object]] = {
+    "scale-csi-3": lambda: ScaleCsi(
+        "scale-csi",
+        ScaleCsiArgs(
+            generation="3",
+            namespace="ibm-spectrum-scale-csi",
+            local_cluster=_CLUSTER.id,
+            clusters=(_CLUSTER,),
+            ca_certificate="-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----",
+        ),
+        pulumi.Output.secret({_CLUSTER.secret: _ACCOUNT}),
+    ),
+    "storage-class": lambda: StorageClass(
+        "scale", StorageClassArgs(class_name="scale", file_system="ess3000_4M", cluster_id=_CLUSTER.id)
+    ),
+    "mpi-scc-restricted-v2": lambda: MpiScc("mpi-scc", MpiSccArgs(base="restricted-v2")),
+    "tenant-with-everything": lambda: Tenant(
+        "adas",
+        TenantArgs(
+            namespace="adas",
+            uid_range=IdRange(start=1075480000),
+            mcs="s0:c27,c24",
+            gpu_quota=16,
+            scc_name="scc-for-mpi",
+            pod_security="privileged",
+            container_resources=ContainerResources(cpu="500m", memory="512Mi"),
+            isolated=True,
+            reachable_from=("openshift-monitoring",),
+        ),
+    ),
+    "priority-class": lambda: PriorityClass(
+        "training", PriorityClassArgs(class_name="training", value=1000, purpose="training jobs of all tenants")
+    ),
+    "kernel-arguments": lambda: KernelArguments("kernel-arguments", KernelArgumentsArgs(ignition_version="3.2.0")),
+    "rail-names": lambda: RailNames(
+        "rail-names", RailNamesArgs(ignition_version="3.2.0", link_layer="InfiniBand", rails=rails(DGX_A100))
+    ),
+    "kubelet-config": lambda: KubeletConfig("kubelet", for_machine(DGX_A100, memory_manager=True)),
+    "bond": lambda: Bond("bond", BondArgs(node_selector={"node": "dgx-1"}, ports=("ens1", "ens2", "ens3", "ens4"))),
+    "queues": lambda: Queues(
+        "queues",
+        QueuesArgs(
+            flavor="dgx-a100",
+            node_labels={"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB"},
+            rdma=("rdma/rail0", "rdma/rail1"),
+            tenants=(TenantQueue(namespace="adas", quota=quota_of(DGX_A100, 16, Share(cpus=4, memory_gib=8))),),
+        ),
+    ),
+    "gpu-device-plugin": lambda: GpuDevicePlugin(
+        "gpu-plugin", GpuDevicePluginArgs(image="nvcr.io/nvidia/k8s-device-plugin:1.11")
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BUILDS)
+def test_manifests_are_as_reviewed(name: str, snapshot: SnapshotAssertion) -> None:
+    """Prevents a change of any object from going unseen: the snapshot's difference is what a reviewer reads."""
+    found: list[dict[str, Any]] = declared(BUILDS[name])
+    assert found == snapshot
