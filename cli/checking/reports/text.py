@@ -20,8 +20,8 @@ _LEVEL = max(map(len, Severity))
 _GAP, _INDENT = "  ", "    "
 _NO_TERMINAL = (120, 24)
 _NARROWEST = 60
-_READABLE = 40
-"""Columns that a message needs beside its place and rule; with fewer it goes below them."""
+_READABLE, _SHORTEST = 40, 20
+"""Columns that a message needs beside its place and rule, or beside its place; with fewer it goes below them."""
 
 
 def report(result: Result) -> str:
@@ -44,11 +44,15 @@ def _lines(result: Result, width: int) -> Iterator[str]:
 
 
 def _remark(remark: Remark, word: str, styled: str, width: int) -> Iterator[str]:
-    place = _place(remark)
-    used = len(place) + len(word) + 2 * len(_GAP)
-    first, *more = _wrapped(printable(remark.message), max(width - used, _READABLE), width - len(_INDENT))
-    yield f"{place}{_GAP}{styled}{_GAP}{first}"
-    yield from (f"{_INDENT}{line}" for line in more)
+    place, text = _place(remark), printable(remark.message)
+    left = width - len(place) - len(word) - 2 * len(_GAP)
+    if left < _SHORTEST:
+        yield f"{place}{_GAP}{styled}"
+        yield from _below(text, width)
+    else:
+        first, *more = _wrapped(text, left, width - len(_INDENT))
+        yield f"{place}{_GAP}{styled}{_GAP}{first}"
+        yield from (f"{_INDENT}{line}" for line in more)
 
 
 def _file(found: list[Located], width: int) -> Iterator[str]:

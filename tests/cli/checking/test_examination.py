@@ -320,7 +320,9 @@ def test_text_says_a_remedy_once_for_a_file() -> None:
 def test_text_fits_the_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lines that the terminal breaks where it likes, or words that are lost where this does."""
     monkeypatch.setenv("COLUMNS", str(columns))
-    lines = _text(_check(**{"f.yaml": _pod("a " * 60), "folder/g.yaml": _pod(), "h.yaml": f"a: {'x' * 150} : 1"}))
+    lines = _text(
+        _check(**{"f.yaml": _pod("a " * 60), "folder/g.yaml": _pod(), "h.yaml": f"a: {'x' * 150} : 1", "i" * 30: "}"})
+    )
     assert max(map(len, lines[:-1])) <= columns  # the summary is one line, for whoever reads the last one
     whole = " ".join(" ".join(lines).split())
     assert f"Pod {'a ' * 60}".strip() in whole
