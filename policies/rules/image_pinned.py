@@ -9,7 +9,7 @@ from pydantic import Field
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rule import Parameters, Remark, Rule
-from policies.views.images import parse
+from policies.views.images import filled_in, parse
 from policies.world import World
 
 
@@ -17,7 +17,7 @@ class ImagePinned(Parameters):
     """What counts as pinned."""
 
     moving_tags: tuple[str, ...] = Field(
-        default=("latest", "latest-*", "*-latest", "main", "master", "nightly", "edge"),
+        default=("latest", "latest-*", "*-latest", "main", "master", "nightly", "edge", "stable", "stable-*"),
         description="patterns of tags that their owners move; * matches any (source E-65, platform-facts 1.7)",
     )
     digest_only: bool = Field(default=False, description="whether a tag without a digest is refused, too")
@@ -26,6 +26,8 @@ class ImagePinned(Parameters):
 def _examine(subject: Obj, _: World, parameters: ImagePinned) -> Iterator[Remark]:
     for container in subject.containers:
         reference = container.text("image")
+        if not reference.strip() and filled_in(subject):
+            continue
         if reference and (fault := _fault(reference, parameters.moving_tags, parameters.digest_only)):
             yield container.remark(fault, "image")
 

@@ -12,8 +12,10 @@ from policies.rule import Parameters, Remark, Rule
 from policies.views.images import DOCKER_HUB, parse
 from policies.world import World
 
-_LONGEST_HOST = 253
+_LONGEST = 253
+_LOOKALIKE = 0.9
 _INTERNAL = "image-registry.openshift-image-registry.svc:5000"
+_SAY_WHICH = f"Write registry, organisation and name, e.g. {DOCKER_HUB}/<organisation>/<name>:<tag>"
 
 
 class ImageRegistry(Parameters):
@@ -21,47 +23,65 @@ class ImageRegistry(Parameters):
 
     registries: tuple[str, ...] = Field(
         default=(
-            "nvcr.io",
-            "quay.io",
-            "registry.redhat.io",
-            "registry.access.redhat.com",
-            "registry.k8s.io",
-            "cp.icr.io",
-            "icr.io",
-            "ghcr.io/mellanox",
-            f"{DOCKER_HUB}/mellanox",
-            f"{DOCKER_HUB}/nvidia",
-            f"{DOCKER_HUB}/mpioperator",
-            f"{DOCKER_HUB}/horovod",
+            *("nvcr.io", "quay.io", "registry.redhat.io", "registry.access.redhat.com", "cp.icr.io", "icr.io"),
+            *("registry.k8s.io", "gcr.io", "ghcr.io", "ghcr.io/mellanox", "mcr.microsoft.com", "public.ecr.aws"),
+            *(DOCKER_HUB, *(f"{DOCKER_HUB}/{name}" for name in ("mellanox", "nvidia", "mpioperator", "horovod"))),
             _INTERNAL,
         ),
-        description="registries, or parts of one (docker.io/mellanox); a name without a registry counts as docker.io's "
-        "(default: those of the source documents' images, and the cluster's own; sources E-02, E-39, E-65)",
+        description="registries, or parts of one (docker.io/mellanox), for which another name that looks like one of "
+        "these is taken for a misspelt one; a name without a registry counts as docker.io's. A list here replaces this "
+        "one, e.g. by your mirror alone (default: those of the source documents' images, the well-known public ones, "
+        "and the cluster's own; sources E-02, E-39, E-65)",
     )
+    more: tuple[str, ...] = Field(default=(), description="registries, or parts of one, beside those of registries")
 
 
 def _examine(subject: Obj, _: World, parameters: ImageRegistry) -> Iterator[Remark]:
     for container in subject.containers:
         reference = container.text("image")
-        if reference and (fault := _fault(reference, parameters.registries)):
-            yield container.remark(fault, "image")
+        if reference and (fault := _fault(reference, parameters.registries, parameters.more)) is not None:
+            message, remedy = fault
+            yield container.remark(f"image {reference} {message}", "image").mended(remedy)
 
 
 @lru_cache(maxsize=4096)
-def _fault(reference: str, known: tuple[str, ...]) -> str:
+def _fault(reference: str, registries: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, str] | None:
+    """Say what is wrong with a reference, and what to do about it."""
     image = parse(reference)
     if image.fault:
-        return ""  # what is no reference at all is the business of image-pinned
+        return None  # what is no reference at all is the business of image-pinned
     if image.bare:
-        return f"image {reference} names neither a registry nor an organisation"
-    if any(image.home.startswith(f"{entry.rstrip('/')}/") for entry in known):
-        return ""
-    host = image.registry or DOCKER_HUB
-    hosts = dict.fromkeys(entry.partition("/")[0] for entry in known)
-    if host in hosts:
-        return f"image {reference} is none of the known ones at {host} (it counts as {image.home})"
-    close = get_close_matches(host, hosts, n=1) if len(host) <= _LONGEST_HOST else []
-    return f"image {reference} comes from {host}{f': did you mean {close[0]}?' if close else ''}"
+        return "names neither a registry nor an organisation", _SAY_WHICH
+    known = tuple(dict.fromkeys(entry.rstrip("/") for entry in (*registries, *more)))
+    host = image.home.partition("/")[0]
+    hosts = {entry.partition("/")[0] for entry in known}
+    return _at_host(image.home, host, known) if host in hosts else _another_host(host, hosts)
+
+
+def _another_host(host: str, hosts: set[str]) -> tuple[str, str]:
+    close = get_close_matches(host, hosts, n=1) if len(host) <= _LONGEST else []
+    hint = f": did you mean {close[0]}?" if close else ""
+    return f"comes from {host}{hint}", _or_add(close[0] if close else "a known registry", host)
+
+
+def _at_host(home: str, host: str, known: tuple[str, ...]) -> tuple[str, str] | None:
+    named = [entry for entry in known if home.startswith(f"{entry}/")]
+    if any("/" in entry for entry in named):
+        return None
+    organisation = home.split("/")[1]
+    theirs = [each[1] for entry in known if (each := entry.split("/"))[0] == host and len(each) > 1]
+    close = get_close_matches(organisation, theirs, n=1, cutoff=_LOOKALIKE) if len(organisation) <= _LONGEST else []
+    if close:
+        meant = f"{host}/{close[0]}"
+        return f"counts as {home}: did you mean {meant}?", _or_add(meant, f"{host}/{organisation}")
+    if named:
+        return None
+    message = f"is none of the known ones at {host} (it counts as {home})"
+    return message, _or_add("a known one", f"{host}/{organisation}")
+
+
+def _or_add(meant: str, written: str) -> str:
+    return f"Write {meant}, or add {written[:_LONGEST]} to the parameter more if it is the right one"
 
 
 IMAGE_REGISTRY = Rule(
@@ -70,7 +90,7 @@ IMAGE_REGISTRY = Rule(
     why="A misspelt registry (nvcv.io for nvcr.io) fails only when a pod starts on a node: ErrImagePull, no such host. "
     "A short name is looked up in the node's own list of registries, so that two nodes may pull two images; "
     "a short name that was built and never pushed ends in ImagePullBackOff.",
-    remedy="Write registry, organisation and name of a known registry, or add the registry to the parameter registries",
+    remedy="Write registry, organisation and name of a known registry, or add the registry to the parameter more",
     source="E-02, E-39, P-11, platform-facts 4.3 rule 28",
     severity=Severity.MANDATORY,
     parameters=ImageRegistry,

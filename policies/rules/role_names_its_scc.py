@@ -10,6 +10,7 @@ from policies.rule import Parameters, Remark, Rule
 from policies.world import World
 
 _FIELDS = (("apiGroups", SECURITY_CONTEXT_CONSTRAINTS.group), ("resources", SECURITY_CONTEXT_CONSTRAINTS.plural))
+_NARROW = "Name the API groups, resources and verbs that are needed, and SCCs in a rule of their own with use alone"
 _READING = frozenset({"get", "list", "watch"})
 
 
@@ -22,6 +23,11 @@ def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
 def _rule(rule: Part) -> Iterator[Remark]:
     verbs = [verb for verb in rule.entries("verbs") if isinstance(verb, str)]
     if _READING.issuperset(verbs):
+        return
+    if EVERY in verbs and all(EVERY in rule.entries(field) for field, _ in _FIELDS):
+        # One sentence for a rule that lets everything: four about SCCs would say less.
+        message = "lets its subjects do everything with everything, and so use any SCC, privileged too"
+        yield rule.remark(message).mended(_NARROW)
         return
     for field, _ in _FIELDS:
         if EVERY in rule.entries(field):

@@ -33,12 +33,11 @@ def _examine(subject: Obj, world: World, _: Parameters) -> Iterator[Remark]:
 
 def _volume(volume: Obj, world: World) -> Iterator[Remark]:
     policy = volume.read(*_POLICY)
-    if policy is None:
-        yield volume.remark("does not say what becomes of its data: persistentVolumeReclaimPolicy", *_POLICY)
-    elif policy != "Retain" and not isinstance(policy, Unknown):
+    # A volume that is made by hand and does not say it has Retain (platform-facts, 0#12).
+    if policy not in (None, "Retain") and not isinstance(policy, Unknown):
         yield volume.remark(
             f"persistentVolumeReclaimPolicy {brief(policy)} gives its data away with the claim", *_POLICY
-        )
+        ).mended("Write persistentVolumeReclaimPolicy: Retain")
     if not volume.mapping("spec", "claimRef"):
         return
     place: Path = ("spec", "claimRef")
@@ -143,11 +142,10 @@ def _hidden(claim: Obj, volume: Obj, place: Path) -> bool:
 VOLUME_CLAIM_PAIR = Rule(
     name="volume-claim-pair",
     what="A static volume and its claim name one another (claimRef or volumeName) and agree in class, access modes, "
-    "size, mode and labels; the volume says Retain.",
+    "size, mode and labels; the volume keeps its data (Retain, its default).",
     why="A selector may bind any equal volume, so a tenant gets another's data or an empty disk; a pair that does not "
     "agree stays Pending (VolumeMismatch); with Delete, the data goes with the claim.",
-    remedy="Set claimRef in the volume and volumeName in the claim, equal storageClassName and accessModes, and "
-    "persistentVolumeReclaimPolicy: Retain",
+    remedy="Set claimRef in the volume and volumeName in the claim, and equal storageClassName and accessModes",
     source="E-36, R-4.2-4, R-4.2-7, platform-facts 4.3 rule 26",
     severity=Severity.MANDATORY,
     parameters=Parameters,

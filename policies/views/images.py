@@ -4,6 +4,10 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from apis.kinds import DEPLOYMENT_CONFIG
+from policies.objects import Obj
+
+_TRIGGERS = "image.openshift.io/triggers"
 DOCKER_HUB = "docker.io"
 _OFFICIAL = "library"
 _DIGEST = re.compile(r"[a-z0-9]+(?:[.+_-][a-z0-9]+)*:[0-9a-fA-F]{32,}")
@@ -36,6 +40,15 @@ class Image:
         if self.registry:
             return f"{self.registry}/{self.path}"
         return f"{DOCKER_HUB}/{_OFFICIAL}/{self.path}" if self.bare else f"{DOCKER_HUB}/{self.path}"
+
+
+def filled_in(subject: Obj) -> bool:
+    """Say whether OpenShift fills in images of an object from image streams, so that none need stand there."""
+    if _TRIGGERS in subject.mapping("metadata", "annotations"):
+        return True
+    return subject.kind == DEPLOYMENT_CONFIG.kind and any(
+        trigger.text("type") == "ImageChange" for trigger in subject.parts("spec", "triggers")
+    )
 
 
 @lru_cache(maxsize=4096)
