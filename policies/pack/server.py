@@ -21,9 +21,10 @@ from policies.pack.objects import as_objects
 from policies.pack.wire import Properties
 from policies.rule import AnyRule
 from policies.rules import RULES
+from policies.version import version
 
 NAME = "hpc"
-VERSION = "0.1.0"  # the engine takes that of PulumiPolicy.yaml
+VERSION = version()
 _STACK = "pulumi:pulumi:Stack"
 _LONGEST_MESSAGE = 400 * 1024 * 1024  # bytes: a whole stack comes as one message
 _THREADS = 4

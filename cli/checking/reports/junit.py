@@ -1,12 +1,12 @@
 """The report as JUnit XML: a test case for each rule, and one for the reading of the files.
 
-Mandatory findings fail the case of their rule; advisory ones stand in its output.
+Mandatory findings fail the case of their rule; advisory ones stand in its output, and notes in that of the reading.
 """
 
 from collections import defaultdict
 from xml.sax.saxutils import escape, quoteattr
 
-from cli.checking.examination import Located, Result
+from cli.checking.examination import Located, Remark, Result
 from cli.checking.reports.lines import printable
 from policies.findings import Severity
 from policies.rules import RULES
@@ -19,8 +19,9 @@ def report(result: Result) -> str:
         by_rule[each.finding.rule].append(each)
     names = dict.fromkeys([*(rule.name for rule in RULES), *by_rule])
     cases = [_case(name, by_rule[name]) for name in names]
-    unreadable = [printable(f"{each.file}:{each.line}:{each.column}: {each.message}") for each in result.problems]
+    unreadable, notes = ([_remark(each) for each in remarks] for remarks in (result.problems, result.notes))
     content = f"<error {_message(unreadable, 'unreadable')}>{_text(unreadable)}</error>" if unreadable else ""
+    content += f"<system-out>{_text(notes)}</system-out>" if notes else ""
     cases.append(f'<testcase classname="hpc.check" name="files-are-readable" time="0">{content}</testcase>')
     failures = sum(any(_mandatory(each) for each in found) for found in by_rule.values())
     counts = f'name="hpc check" tests="{len(cases)}" failures="{failures}" errors="{int(bool(unreadable))}"'
@@ -47,6 +48,10 @@ def _mandatory(each: Located) -> bool:
 
 def _line(each: Located) -> str:
     return printable(f"{each.file}:{each.line}:{each.column}: {each.finding}")
+
+
+def _remark(each: Remark) -> str:
+    return printable(f"{each.file}:{each.line}:{each.column}: {each.message}")
 
 
 def _message(lines: list[str], what: str) -> str:

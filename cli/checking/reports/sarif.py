@@ -11,6 +11,7 @@ from cli.checking.examination import Located, Remark, Result
 from policies.findings import Finding, Severity
 from policies.rule import AnyRule
 from policies.rules import RULES
+from policies.version import version
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Severity.MANDATORY: "error", Severity.ADVISORY: "warning"}
@@ -19,8 +20,10 @@ _LEVELS = {Severity.MANDATORY: "error", Severity.ADVISORY: "warning"}
 def report(result: Result) -> str:
     """Return the document: all rules, and a result for each finding."""
     index = {rule.name: number for number, rule in enumerate(RULES)}
+    number = version()
+    driver = {"name": "hpc check", "version": number, "semanticVersion": number}
     run = {
-        "tool": {"driver": {"name": "hpc check", "rules": [_rule(rule) for rule in RULES]}},
+        "tool": {"driver": {**driver, "rules": [_rule(rule) for rule in RULES]}},
         "columnKind": "unicodeCodePoints",
         "invocations": [
             {

@@ -18,6 +18,7 @@ from policies.exceptions import RuleException
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rules import RULES
+from policies.version import version
 
 TODAY = date(2026, 6, 1)
 RULE = "rdma-exactly-one"
@@ -364,7 +365,10 @@ def test_json() -> None:
 def test_sarif() -> None:
     """A document that a code host refuses, or whose findings are new again after every change above them."""
     (run,) = json.loads(REPORTS[Format.SARIF](_check(**{"a b.yaml": _pod()})))["runs"]
-    rules = run["tool"]["driver"]["rules"]
+    driver = run["tool"]["driver"]
+    assert driver["version"] == driver["semanticVersion"] == version()
+    assert re.fullmatch(r"\d+\.\d+\.\d+", version())
+    rules = driver["rules"]
     (found,) = run["results"]
     assert rules[found["ruleIndex"]]["id"] == found["ruleId"] == RULE
     assert all("**Remedy**" in rule["help"]["markdown"] and rule["shortDescription"]["text"] for rule in rules)
@@ -380,7 +384,7 @@ def test_sarif() -> None:
 
 def test_junit() -> None:
     """XML that a parser refuses, or counts that do not agree with the cases."""
-    root = ET.fromstring(REPORTS[Format.JUNIT](_check(f=_pod(), g=_pod() + "---\n}\n")))  # noqa: S314 - our own
+    root = ET.fromstring(REPORTS[Format.JUNIT](_check(f=_pod(), g=_pod() + "---\na: 1\n---\n}\n")))  # noqa: S314 - our own
     (suite,) = root
     cases = {case.get("name"): case for case in suite}
     assert int(suite.get("tests", "")) == len(cases) == len(RULES) + 1
@@ -389,3 +393,5 @@ def test_junit() -> None:
     assert failure is not None
     assert "f:9:11" in (failure.text or "")
     assert cases["files-are-readable"].find("error") is not None
+    notes = cases["files-are-readable"].findtext("system-out") or ""
+    assert "g:11:1: is no Kubernetes object" in notes

@@ -1,0 +1,12 @@
+"""The version of the rules: that of the policy pack."""
+
+from pathlib import Path
+
+import yaml
+
+_PACK = Path(__file__).with_name("PulumiPolicy.yaml")
+
+
+def version() -> str:
+    """Return the version that PulumiPolicy.yaml gives, from which the engine takes it, e.g. `0.1.0`."""
+    return str(yaml.safe_load(_PACK.read_text())["version"])
