@@ -6,6 +6,7 @@ import pytest
 from rich.console import Console
 
 from cli import tables
+from cli.commands import sim
 from cli.commands.status import dead
 from cli.overview import Job, Node, Overview, Part, Tenant
 from simulator.cluster import ClusterStatus
@@ -58,3 +59,20 @@ def test_a_dead_process_is_named() -> None:
     found = ClusterStatus("x", "", "partial", None, "", "", (alive, gone), ())
     assert "scc-admission is dead; `./hpc sim up --name x`" in dead(found)
     assert dead(ClusterStatus("x", "", "running", None, "", "", (alive,), ())) == ""
+
+
+def test_processes_have_their_whole_names(narrow: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names that end in three dots, beside the same folder of logs over and over."""
+    folder = f"/home/{'long/' * 20}logs"
+    names = ("kube-apiserver", "kube-controller-manager")
+    processes = tuple(
+        ProcessStatus(name, 12345, alive=True, rss_bytes=0, peak_rss_bytes=0, port=None, log=f"{folder}/{name}.log")
+        for name in names
+    )
+    found = ClusterStatus("default", "", "running", "https://127.0.0.1:1", "", "", processes, ())
+    monkeypatch.setattr(sim, "console", tables.console)
+    monkeypatch.setattr("simulator.cluster.status", lambda _: found)
+    sim.status("default")
+    text = narrow.getvalue()
+    assert [line.split()[0] for line in text.splitlines()[2:4]] == list(names)
+    assert text.count(folder) == 1
