@@ -28,7 +28,8 @@ FOUND = Overview(
 def narrow(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     """Give what is printed on a terminal of 80 columns."""
     written = io.StringIO()
-    monkeypatch.setattr(tables, "console", Console(file=written, width=80, soft_wrap=True, highlight=False))
+    for module in (tables, sim):
+        monkeypatch.setattr(module, "console", Console(file=written, width=80, soft_wrap=True, highlight=False))
     return written
 
 
@@ -70,7 +71,6 @@ def test_processes_have_their_whole_names(narrow: io.StringIO, monkeypatch: pyte
         for name in names
     )
     found = ClusterStatus("default", "", "running", "https://127.0.0.1:1", "", "", processes, ())
-    monkeypatch.setattr(sim, "console", tables.console)
     monkeypatch.setattr("simulator.cluster.status", lambda _: found)
     sim.status("default")
     text = narrow.getvalue()
