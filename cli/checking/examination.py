@@ -215,7 +215,9 @@ def _ended(exempt: Sequence[RuleException], today: date, severity: Severity | No
 
 def _unused(exempt: Iterable[RuleException], tally: Tally) -> Iterator[Remark]:
     for entry in exceptions.unused(exempt, tally):
-        yield Remark(*entry.place, 1, f"the {entry.name} is about no finding; delete it when nothing needs it")
+        yield Remark(
+            *entry.place, 1, f"the {entry.name} is about no finding in these files; delete it when nothing needs it"
+        )
 
 
 def _nothing(names: Sequence[str]) -> Remark:

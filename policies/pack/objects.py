@@ -44,9 +44,11 @@ def as_objects(
         unknown = [value for value in unknown if not _OF_THE_SERVER.intersection((value.path[:1], value.path[:2]))]
         _strip(tree)
     if kind.endswith(_LIST) and isinstance(tree.get("items"), list):
+        of = {"apiVersion": tree["apiVersion"], "kind": kind.removesuffix(_LIST)} if kind != _LIST else {}
         for item in tree["items"]:
             own = Properties(item)  # whose paths begin at the item
-            yield Obj(own.tree, origin, unknown=tuple(own.unknown))
+            typed = {**of, **own.tree} if isinstance(own.tree, dict) else own.tree
+            yield Obj(typed, origin, unknown=tuple(own.unknown))
         return
     metadata = tree.get("metadata")
     if isinstance(metadata, dict):

@@ -93,6 +93,9 @@ def test_a_list_is_opened() -> None:
         "kubernetes:core/v1:List", {"apiVersion": "v1", "kind": "List", "items": items}
     )
     assert [entry.policyName for entry in said] == ["rdma-exactly-one", Doubt.VALUE]
+    typed = [{key: value for key, value in item.items() if key not in ("apiVersion", "kind")} for item in items]
+    said = Servicer([rule_named("rdma-exactly-one")]).analyze("kubernetes:core/v1:PodList", {"items": typed})
+    assert [entry.policyName for entry in said] == ["rdma-exactly-one", Doubt.VALUE]
 
 
 def test_levels() -> None:
