@@ -22,6 +22,7 @@ FAILED = "Failed"
 _ENDS = ("Succeeded", "Complete")
 _OWNED = (kinds.STATEFUL_SET, kinds.JOB, kinds.POD)
 _HINDRANCES = 2  # of a job, the latest
+_SECONDS = len("2026-01-01T00:00:00")  # what follows differs between events and objects
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,7 @@ def _tenants(namespaces: Iterable[Object], everything: List) -> Iterable[Tenant]
 
 def _jobs(ours: List, everything: List, mpi_job: Kind) -> Iterable[Job]:
     events = everything(kinds.EVENT)
-    placed = _placements(events)
+    placed = list(_placements(events))
     warnings = sorted((event for event in events if event.get("type") == "Warning"), key=latest)
     owned = {item["metadata"].get("uid"): item for kind in _OWNED if warnings for item in everything(kind)}
     found = [(mpi_job.kind, item) for item in ours(mpi_job)] + [(kinds.JOB.kind, item) for item in ours(kinds.JOB)]
@@ -161,7 +162,12 @@ def _jobs(ours: List, everything: List, mpi_job: Kind) -> Iterable[Job]:
         if read(item, "metadata", "ownerReferences"):
             continue
         namespace, name = item["metadata"]["namespace"], item["metadata"]["name"]
-        mine = {node for (inside, pod), node in placed.items() if inside == namespace and _belongs(pod, name, kind)}
+        since = str(read(item, "metadata", "creationTimestamp") or "")[:_SECONDS]
+        mine = {
+            node
+            for inside, pod, node, when in placed
+            if inside == namespace and when >= since and _belongs(pod, name, kind)
+        }
         state = job_state(item)
         why = () if state in (FAILED, "Succeeded") else _hindrances(item, warnings, owned)
         yield Job(kind, namespace, name, state, tuple(sorted(mine)), _duration(item), why)
@@ -182,15 +188,16 @@ def _hindrances(item: Object, warnings: Iterable[Object], owned: Mapping[str, Ob
     return tuple({key(event): cause(event) for event in met}.values())[-_HINDRANCES:]
 
 
-def _placements(events: Iterable[Object]) -> dict[tuple[str, str], str]:
-    """Where pods were put: the operator removes the workers of a job that has ended, and only the event remains."""
-    placed = {}
+def _placements(events: Iterable[Object]) -> Iterable[tuple[str, str, str, str]]:
+    """Where and when pods were put: the operator removes the workers of a job that has ended; only events remain.
+
+    A job that runs again has pods of the same names, so that the time tells the one run from the other.
+    """
     for event in events:
         if event.get("reason") == "Scheduled" and read(event, "involvedObject", "kind") == "Pod":
             node = str(event.get("message", "")).rsplit(" to ", 1)[-1]
             where = event["involvedObject"]
-            placed[(where.get("namespace", ""), where.get("name", ""))] = node
-    return placed
+            yield where.get("namespace", ""), where.get("name", ""), node, latest(event)[:_SECONDS] or "now"
 
 
 def _belongs(pod: str, job: str, kind: str) -> bool:

@@ -57,6 +57,17 @@ def test_nodes_of_a_job_whose_workers_are_gone() -> None:
     assert (job.nodes, job.seconds) == (("dgx01", "dgx02"), 5.0)
 
 
+def test_nodes_of_an_earlier_run_are_not_told() -> None:
+    """A job that waits for its first pod, and is shown on the nodes where it ran the last time."""
+    metadata = {"namespace": "adas", "name": "nccl", "creationTimestamp": "2026-01-01T00:05:00Z"}
+    events = [
+        _scheduled("nccl-worker-0", "dgx01") | {"eventTime": "2026-01-01T00:04:59.9Z"},
+        _scheduled("nccl-worker-1", "dgx02") | {"eventTime": "2026-01-01T00:05:00.1Z"},
+    ]
+    (job,) = _look({kinds.MPI_JOB_V1ALPHA2: [{"metadata": metadata}], kinds.EVENT: events}).jobs
+    assert job.nodes == ("dgx02",)
+
+
 def test_launchers_are_no_jobs_of_ours() -> None:
     """The operator's own launcher job counted as a workload."""
     owned = {"metadata": {"namespace": "adas", "name": "nccl-launcher", "ownerReferences": [{"kind": "MPIJob"}]}}
