@@ -49,4 +49,4 @@ STABLE: Mapping[str, tuple[str, ...]] = dict.fromkeys(BUILTIN, ("v1",)) | {
 }
 """The versions of a group that are neither alpha nor beta."""
 OF_CLIENTS = frozenset({"Config", "Template"})
-"""Kinds of the core API that no server knows: clients read or process them (kubeconfig; `oc process`)."""
+"""Kinds that no server knows: clients read or process them (kubeconfig, skaffold; `oc process`)."""

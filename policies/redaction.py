@@ -32,11 +32,13 @@ def secret_texts(subjects: Iterable[Obj], marked: Iterable[str] = ()) -> tuple[s
 
 
 def redact(finding: Finding, secret: Iterable[str]) -> Finding:
-    """Return the finding with each of the `secret` texts taken out of its message."""
-    message = finding.message
+    """Return the finding with each of the `secret` texts taken out of its message and its remedy."""
+    message, remedy = finding.message, finding.remedy
     for text in secret:
-        message = message.replace(text, HIDDEN)
-    return finding if message == finding.message else replace(finding, message=message)
+        message, remedy = message.replace(text, HIDDEN), remedy.replace(text, HIDDEN)
+    if (message, remedy) == (finding.message, finding.remedy):
+        return finding
+    return replace(finding, message=message, remedy=remedy)
 
 
 def texts(tree: Tree) -> Iterator[str]:

@@ -52,7 +52,7 @@ def _pods(subject: Obj) -> Iterator[Remark]:
 def _environment(container: Container) -> Iterator[Remark]:
     told: set[Path] = set()
     for variable in variables(container, is_name):
-        if is_value(variable.value):
+        if is_value(variable.value, variable.name):
             told.add(variable.place)
             yield container.remark(f"{variable.name} has its value in the open", *variable.place)
     # What shows by its form is found under any name; a value of another name that is not known is no doubt here.
@@ -73,7 +73,7 @@ def _config_map(subject: Obj) -> Iterator[Remark]:
 
 
 def _of_key(subject: Obj, key: str, value: Any) -> str:
-    if is_name(key) and is_value(subject.read("data", key)):
+    if is_name(key) and is_value(subject.read("data", key), key):
         return "its value"
     if not isinstance(value, str):
         return ""

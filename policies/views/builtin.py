@@ -25,7 +25,7 @@ class UnknownKind(NamedTuple):
 @lru_cache(maxsize=1024)
 def unknown_kind(group: str, version: str, kind: str) -> UnknownKind | None:
     """Say why no API server knows a kind; None where it does, and for groups that others than Kubernetes define."""
-    foreign = ("." in group and group not in BUILTIN) or (not group and kind in OF_CLIENTS)
+    foreign = ("." in group and group not in BUILTIN) or ("." not in group and kind in OF_CLIENTS)
     readable = version and kind and "?" not in (group, version, kind)
     if foreign or not readable or max(map(len, (group, version, kind))) > _LONGEST:
         return None
@@ -36,7 +36,7 @@ def unknown_kind(group: str, version: str, kind: str) -> UnknownKind | None:
         return _version(api_version, "names no group of Kubernetes, and others have a dot", _homes().get(stem) or close)
     if stem not in BUILTIN[group] and (group or version == _CORE):
         return _kind(api_version, kind, group)
-    if version in STABLE[group] or _UNSTABLE.fullmatch(version):
+    if version in STABLE[group] or (group and _UNSTABLE.fullmatch(version)):
         return None
     return _version(api_version, f"is no version of {group or 'the core API'}", _homes().get(stem) or [group])
 

@@ -9,11 +9,14 @@ _WORD = (
 )
 _NAME = re.compile(rf"(?:{_WORD}|secret|credentials?|(?:^|[_.-])(?:pass|pwd))\Z", re.IGNORECASE)
 _LONGEST_NAME = 253
-_HARMLESS = frozenset({"", "true", "false", "yes", "no", "none", "null", "nil", "~", "0", "1", "|", "|-", ">", ">-"})
+_SMALL = 6  # digits
+_EMPTY = frozenset({"", "true", "false", "yes", "no", "none", "null", "nil", "~", "0", "1", "|", "|-", ">", ">-"})
+_TYPES = frozenset({"str", "string", "bytes"})  # what a script or a schema says of a field
+_HARMLESS = _EMPTY | _TYPES
 # A variable, a template's or a tool's mark, a path; `changeme` is a password that many have.
 _STAND_IN = re.compile(
-    r"(?:\$\([^)]*\)|\$\{[^}]*\}|\$\w+|<[^>]*>|\[[^\]]*\]|\{\{.*\}\}|%\w+%|__\w+__|@\w+@|\*+|x{3,}|\.\.\.)\Z"
-    r"|ENC\[|vault:|ref\+|(?:<?replace[ _-]?(?:me|this)|placeholder|redacted|todo)\b|(?:file://)?(?:/[\w.@-]+)+\Z",
+    r"(?:\$\w+|<[^>]*>|\[[^\]]*\]|\{\{.*\}\}|%\w+%|__\w+__|@\w+@|\*+|x{3,}|\.\.\.)\Z"
+    r"|\$[({]|`|ENC\[|vault:|ref\+|(?:<?replace[ _-]?(?:me|this)|placeholder|redacted|todo)\b|(?:file://)?(?:/[\w.@-]+)+\Z",
     re.IGNORECASE,
 )
 _PRIVATE_KEY = "a private key"
@@ -49,9 +52,14 @@ def is_name(name: str) -> bool:
     return len(name) <= _LONGEST_NAME and _NAME.search(name) is not None
 
 
-def is_value(value: object) -> bool:
-    """Say whether a value may be a credential: a text that says something and stands for nothing else."""
-    return isinstance(value, str) and value.strip().lower() not in _HARMLESS and not _STAND_IN.match(value.strip())
+def is_value(value: object, name: str = "") -> bool:
+    """Say whether a value may be a credential: a text that says something and stands for nothing else.
+
+    With a `name` that ends in token, a small number is a number of tokens or of one.
+    """
+    if not isinstance(value, str) or value.strip().lower() in _HARMLESS or _STAND_IN.match(value.strip()):
+        return False
+    return not (len(value) <= _SMALL and value.strip().isdigit() and name.lower().endswith("token"))
 
 
 def known(text: str) -> str:
@@ -70,7 +78,7 @@ def in_arguments(arguments: list[object]) -> Iterator[tuple[int, str]]:
         if not isinstance(argument, str):
             flag = ""
             continue
-        if flag and not argument.startswith("-") and is_value(argument):
+        if flag and not argument.startswith("-") and is_value(argument, flag):
             yield index, f"the value of {flag}"
         elif said := _said(argument):
             yield index, said
@@ -79,7 +87,7 @@ def in_arguments(arguments: list[object]) -> Iterator[tuple[int, str]]:
 
 def _said(argument: str) -> str:
     for found in _FLAGS.finditer(argument):
-        if is_value(found["value"].strip(_QUOTES)):
+        if is_value(found["value"].strip(_QUOTES), found["name"]):
             return f"the value of {found['name']}"
     return known(argument)
 
@@ -90,5 +98,5 @@ def in_lines(text: str) -> Iterator[str]:
         value = found["value"].strip().rstrip(",;")
         literal = value[:1] in _QUOTES and value[-1:] == value[:1]
         plain = value.strip(_QUOTES)
-        if is_value(plain) and (literal or not (_EXPRESSION.search(value) or is_name(value))):
+        if is_value(plain, found["name"]) and (literal or not (_EXPRESSION.search(value) or is_name(value))):
             yield found["name"]

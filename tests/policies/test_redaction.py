@@ -1,0 +1,10 @@
+"""Secrets in what a finding says."""
+
+from policies.findings import Finding, Severity
+from policies.redaction import HIDDEN, redact
+
+
+def test_neither_message_nor_remedy_shows_a_secret() -> None:
+    """A remedy of a single finding that repeats what was taken out of its message."""
+    finding = Finding("a", Severity.MANDATORY, "Pod x", "comes from hunter2.example", "Add hunter2.example")
+    assert str(redact(finding, ["hunter2"])) == f"a: Pod x: comes from {HIDDEN}.example. Add {HIDDEN}.example"
