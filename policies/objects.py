@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from apis.kinds import KINDS, POD
 from apis.kinds import Path as TemplatePath
-from policies.pod_specs import CONTAINERS, SINGLE, SPEC, STEPS, pod_specs, role_of
+from policies.pod_specs import CONTAINERS, SINGLE, SPEC, STEPS, VARIABLES, pod_specs, role_of
 from policies.resources import Request, requests
 from policies.rule import Remark
 from policies.templates import OBJECTS
@@ -185,11 +185,20 @@ class Step(Pod):
         found = [((*path, key), tree.get(key)) for key in SINGLE]
         found += [((*path, key, index), entry) for key in STEPS for index, entry in enumerate(_list(tree.get(key)))]
         self._together = tuple(
-            Container(owner, place, {"name": _STEP, **entry}, CONTAINERS)
+            Container(owner, place, {"name": _STEP, **self._without_variables(place, entry)}, CONTAINERS)
             for place, entry in found
             if isinstance(entry, Mapping)
         )
         Part.__init__(self, owner, path, {**tree, CONTAINERS: [each.tree for each in self._together]})
+
+    def _without_variables(self, place: Path, tree: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a container whose image, when the controller fills it in at each run, is not known."""
+        image = tree.get("image")
+        if not isinstance(image, str) or not any(mark in image for mark in VARIABLES):
+            return tree
+        hidden = Unknown((*place, "image"))
+        self.object.unknown += (hidden,)
+        return {**tree, "image": hidden}
 
     @cached_property
     def _containers(self) -> tuple[Container, ...]:

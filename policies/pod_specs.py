@@ -15,6 +15,8 @@ SINGLE = ("container", "script")
 """Fields of a step with one container (templates of Argo Workflows)."""
 STEPS = ("steps", "sidecars")
 """Lists of a step whose containers run beside one another (tasks of Tekton; the sidecars of both)."""
+VARIABLES = ("{{", "$(")
+"""What the values of a step begin with that are filled in at each run."""
 
 _HOLDERS = frozenset({"template", "podTemplate", SPEC})
 _WHOLE = "podSpec"

@@ -6,7 +6,7 @@ import pytest
 
 from apis.kinds import CUSTOM_RESOURCE_DEFINITION
 from policies.check import Checker
-from policies.findings import Finding
+from policies.findings import Doubt, Finding
 from policies.objects import Obj, items
 from policies.templates import processed
 from policies.values import Tree, Unknown, read, show
@@ -65,6 +65,15 @@ def test_steps_are_pods() -> None:
     )
     (finding,) = _check(_custom({"steps": [CONTAINER]}, "Task"))
     assert show(finding.path) == "spec.steps[0].securityContext.privileged"
+
+
+@pytest.mark.parametrize("image", ["{{inputs.parameters.image}}", "$(params.image)", "quay.io/a/b:{{x}}"])
+def test_images_of_each_run_are_doubts(image: str) -> None:
+    """A workflow that is refused for the image that a parameter will name."""
+    for spec in ({"templates": [{"container": {"image": image}}]}, {"steps": [{"name": "x", "image": image}]}):
+        subject = Obj(_custom(spec, "Workflow"))
+        found = list(Checker([rule_named("image-pinned")]).check([subject], World([subject])))
+        assert [finding.doubt for finding in found] == [Doubt.VALUE]
 
 
 @pytest.mark.parametrize(
