@@ -1,13 +1,12 @@
 """What a stack's settings say to the rules, and what is set beside them."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from apis import names
 from cli.errors import Problem
-from policies.configuration import LEVEL, Configuration, ConfigurationError, divided
+from policies.configuration import Configuration, ConfigurationError, divided, merged
 from policies.rules import RULES
 from stacks.releases import RELEASES
 from stacks.settings import Settings
@@ -56,16 +55,6 @@ def settled(settings: Settings, file: Path | None = None) -> dict[str, Any]:
     except ConfigurationError as error:
         raise Problem(f"{file}: {error}", "Correct the file that --config names.") from None
     return found
-
-
-def merged(own: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Put what is given over a configuration, field by field; a level alone leaves the parameters as they are."""
-    result = dict(own)
-    for name, value in given.items():
-        fields = {LEVEL: value} if isinstance(value, str) and name in own else value
-        both = isinstance(fields, Mapping) and isinstance(own.get(name), Mapping)
-        result[name] = {**own[name], **fields} if both else fields
-    return result
 
 
 def _read(file: Path) -> dict[str, Any]:

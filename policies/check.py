@@ -6,7 +6,8 @@ from functools import lru_cache
 
 from policies.configuration import Configuration
 from policies.findings import Doubt, Finding, Severity
-from policies.objects import Obj, overlap
+from policies.objects import Obj
+from policies.parts import overlap
 from policies.rule import ALL_KINDS, AnyRule, Parameters, Remark
 from policies.rules import RULES
 from policies.values import show

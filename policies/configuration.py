@@ -116,6 +116,16 @@ def _fields(name: str, given: Any, *known: str) -> dict[str, Any]:
     return dict(fields)
 
 
+def merged(own: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Put what is given over a configuration, field by field; a level alone leaves the parameters as they are."""
+    result = dict(own)
+    for name, value in given.items():
+        fields = {LEVEL: value} if isinstance(value, str) and name in own else value
+        both = isinstance(fields, Mapping) and isinstance(own.get(name), Mapping)
+        result[name] = {**own[name], **fields} if both else fields
+    return result
+
+
 def _level(name: str, value: Any) -> Severity | None:
     if not isinstance(value, str) or value not in _LEVELS:
         raise ConfigurationError(f"{name}.{LEVEL}: {value!r} is not one of {', '.join(_LEVELS)}")

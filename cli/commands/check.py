@@ -19,7 +19,7 @@ from cli.checking.sources import sources
 from cli.errors import explain
 from policies import exceptions
 from policies.check import Checker
-from policies.configuration import Configuration, ConfigurationError, divided, unknown_rule
+from policies.configuration import Configuration, ConfigurationError, divided, merged, unknown_rule
 from policies.exceptions import ExceptionsError
 from policies.findings import Severity
 from policies.objects import Obj, objects
@@ -73,7 +73,7 @@ def command(
         try:
             chosen = _chosen(rules)
             settings, context = _stack(stack)
-            content, general = divided(_merged(_merged(_FILES, settings), _configuration(config)))
+            content, general = divided(merged(merged(_FILES, settings), _configuration(config)))
             checker = Checker(chosen, Configuration(content))
             known = [entry for entry in exceptions.load(exempt) if entry.rule in {rule.name for rule in chosen}]
         except Exception as error:
@@ -150,15 +150,6 @@ def _configuration(path: Path | None) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise ConfigurationError(f"{path}: an object with the names of rules is wanted")
     return content
-
-
-def _merged(stack: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    """Put what is given over what the stack says, field by field."""
-    both = {**stack, **given}
-    return {
-        name: {**stack[name], **fields} if isinstance(stack.get(name), dict) and isinstance(fields, dict) else fields
-        for name, fields in both.items()
-    }
 
 
 def _refuse(error: Exception) -> NoReturn:

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cli.scc.cluster import Asked, Cluster
-from policies.objects import Obj, Pod
+from policies.objects import Obj
+from policies.parts import Pod
 from policies.scc import Namespace, User, service_account
 from policies.scc.subjects import AUTHENTICATED
 from policies.views.accounts import account_of, without_scc

@@ -10,7 +10,8 @@ from pydantic import Field
 
 from apis.kinds import CONFIG_MAP, KINDS, POD, SECRET
 from policies.findings import Severity
-from policies.objects import Container, Obj
+from policies.objects import Obj
+from policies.parts import Container
 from policies.rule import Parameters, Remark, Rule
 from policies.values import Path, Unknown
 from policies.views.credentials import in_arguments, in_lines, is_name, is_value, known

@@ -7,7 +7,8 @@ from pydantic import Field
 from apis.names import GPU_RESOURCE
 from hardware.profiles import PROFILES
 from policies.findings import Severity
-from policies.objects import Container, Obj, Pod
+from policies.objects import Obj
+from policies.parts import Container, Pod
 from policies.resources import Request
 from policies.rule import Parameters, Remark, Rule
 from policies.values import brief, whole

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from policies.findings import Severity
-from policies.objects import Container, Obj, Pod
+from policies.objects import Obj
+from policies.parts import Container, Pod
 from policies.rule import Parameters, Remark, Rule
 from policies.values import whole
 from policies.views.devices import rdma

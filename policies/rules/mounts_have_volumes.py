@@ -5,7 +5,8 @@ from itertools import islice
 
 from apis.kinds import STATEFUL_SET
 from policies.findings import Severity
-from policies.objects import Container, Obj, Pod
+from policies.objects import Obj
+from policies.parts import Container, Pod
 from policies.rule import Parameters, Remark, Rule
 from policies.values import brief, read
 from policies.world import World

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from policies.findings import Severity
-from policies.objects import Container, Obj, Pod
+from policies.objects import Obj
+from policies.parts import Container, Pod
 from policies.rule import Parameters, Remark, Rule
 from policies.values import brief
 from policies.views.mpi_jobs import MpiJobView, gpus, gpus_per_process

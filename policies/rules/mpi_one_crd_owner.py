@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 
 from apis.kinds import CUSTOM_RESOURCE_DEFINITION, DEPLOYMENT, MPI_JOB_V2BETA1
 from policies.findings import Severity
-from policies.objects import Container, Obj
+from policies.objects import Obj
+from policies.parts import Container
 from policies.rule import Parameters, Remark, Rule
 from policies.world import World
 

@@ -7,7 +7,8 @@ from posixpath import basename, normpath
 from apis import mpi_jobs
 from apis.kinds import MPI_JOB_V2BETA1
 from policies.findings import Severity
-from policies.objects import Container, Obj, Pod
+from policies.objects import Obj
+from policies.parts import Container, Pod
 from policies.rule import Parameters, Remark, Rule
 from policies.values import Unknown, whole
 from policies.views.command_lines import Command, commands

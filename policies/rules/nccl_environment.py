@@ -9,7 +9,8 @@ from apis import nccl
 from apis.names import RDMA_PREFIX
 from hardware.profiles import PROFILES
 from policies.findings import Severity
-from policies.objects import Container, Obj, Pod
+from policies.objects import Obj
+from policies.parts import Container, Pod
 from policies.rule import Parameters, Remark, Rule
 from policies.values import Path
 from policies.views.devices import is_gpu, rdma

@@ -7,7 +7,8 @@ from pydantic import Field
 
 from apis.kinds import KINDS, PERSISTENT_VOLUME, POD
 from policies.findings import Severity
-from policies.objects import Obj, Part
+from policies.objects import Obj
+from policies.parts import Part
 from policies.rule import Remark, Rule
 from policies.values import Tree, Unknown, read
 from policies.views.infrastructure import AGENTS, Infrastructure

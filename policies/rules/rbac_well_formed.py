@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 
 from apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING, SERVICE_ACCOUNT
 from policies.findings import Severity
-from policies.objects import Obj, Part
+from policies.objects import Obj
+from policies.parts import Part
 from policies.rbac import GROUP, USER
 from policies.rule import Parameters, Remark, Rule
 from policies.values import brief

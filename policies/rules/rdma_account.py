@@ -6,7 +6,8 @@ from pydantic import Field
 
 from apis.names import IPC_LOCK, RDMA_PREFIX
 from policies.findings import Severity
-from policies.objects import Obj, Pod
+from policies.objects import Obj
+from policies.parts import Pod
 from policies.rule import Parameters, Remark, Rule
 from policies.scc import Release
 from policies.views.accounts import DEFAULT, Accounts, account_of, accounts, built_in_namespace, exists

@@ -8,7 +8,8 @@ from pydantic import Field
 
 from apis.names import GPU_RESOURCE, GPU_SLICE_PREFIXES, IPC_LOCK, RDMA_PREFIX
 from policies.findings import Severity
-from policies.objects import Container, Obj
+from policies.objects import Obj
+from policies.parts import Container
 from policies.rule import Parameters, Remark, Rule
 from policies.values import whole
 from policies.world import World

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from policies.findings import Severity
-from policies.objects import Container, Obj
+from policies.objects import Obj
+from policies.parts import Container
 from policies.rule import Parameters, Remark, Rule
 from policies.views.device_plugins import offers
 from policies.views.devices import place, rdma

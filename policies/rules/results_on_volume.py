@@ -7,7 +7,8 @@ from posixpath import normpath
 from pydantic import Field
 
 from policies.findings import Severity
-from policies.objects import Container, Obj, Pod
+from policies.objects import Obj
+from policies.parts import Container, Pod
 from policies.rule import Parameters, Remark, Rule
 from policies.values import Path, Unknown
 from policies.views.command_lines import Command, commands, text

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from apis.kinds import CLUSTER_ROLE, ROLE, SECURITY_CONTEXT_CONSTRAINTS
 from policies.findings import Severity
-from policies.objects import Obj, Part
+from policies.objects import Obj
+from policies.parts import Part
 from policies.rbac import EVERY, USE
 from policies.rule import Parameters, Remark, Rule
 from policies.world import World

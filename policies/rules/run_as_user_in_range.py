@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from apis.names import SCC_UID_RANGE
 from policies.findings import Severity
-from policies.objects import Obj, Part
+from policies.objects import Obj
+from policies.parts import Part
 from policies.rule import Remark, Rule
 from policies.values import brief
 from policies.views.accounts import built_in_namespace

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from policies.findings import Severity
-from policies.objects import Obj, Pod
+from policies.objects import Obj
+from policies.parts import Pod
 from policies.rule import Parameters, Remark, Rule
 from policies.scc import Release
 from policies.views.accounts import account_of, built_in_namespace, exempt, exists

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 
 from apis.kinds import SECURITY_CONTEXT_CONSTRAINTS
 from policies.findings import Severity
-from policies.objects import Obj, Part
+from policies.objects import Obj
+from policies.parts import Part
 from policies.rule import Parameters, Remark, Rule
 from policies.scc.volumes import ALL, NONE, SOURCES
 from policies.values import Path, brief

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from posixpath import normpath
 
 from policies.findings import Severity
-from policies.objects import Container, Obj, Pod
+from policies.objects import Obj
+from policies.parts import Container, Pod
 from policies.rule import Parameters, Remark, Rule
 from policies.values import Unknown, amount, brief
 from policies.views.devices import RUNNING, gpus

@@ -5,7 +5,8 @@ from itertools import islice
 
 from apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, CRON_JOB, JOB, KINDS, NAMESPACE, ROLE, ROLE_BINDING
 from policies.findings import Severity
-from policies.objects import Obj, Part, Pod
+from policies.objects import Obj
+from policies.parts import Part, Pod
 from policies.rule import Parameters, Remark, Rule
 from policies.values import Tree, brief
 from policies.views import names

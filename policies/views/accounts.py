@@ -16,7 +16,8 @@ from apis.kinds import (
     SERVICE_ACCOUNT,
 )
 from apis.names import IPC_LOCK, RUN_LEVEL, RUN_LEVELS_WITHOUT_SCC, SCC_EXEMPT_NAMESPACES
-from policies.objects import Obj, Pod
+from policies.objects import Obj
+from policies.parts import Pod
 from policies.rbac import Rbac
 from policies.scc import USABLE_BY_ALL, Release, User
 from policies.scc.roles import shipped_roles

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from policies.objects import CONTAINER_LISTS, Pod
+from policies.parts import CONTAINER_LISTS, Pod
 from policies.scc import InvalidPod, Namespace, Reason, Release, Verdict, admit
 from policies.scc.constraints import constraint
 from policies.scc.providers import Unprepared, provider

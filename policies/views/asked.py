@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from policies.objects import CONTAINER_LISTS, Pod, overlap
+from policies.parts import CONTAINER_LISTS, Pod, overlap
 from policies.scc import REQUIRED_ANNOTATION
 from policies.scc.seccomp import CONTAINER_ANNOTATION, POD_ANNOTATION
 from policies.values import Path, Tree, Unknown

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from posixpath import basename
 
-from policies.objects import Container
+from policies.parts import Container
 from policies.values import Path
 
 _SHELLS = frozenset({"sh", "bash", "dash", "ash", "ksh", "zsh"})

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from apis.names import GPU_RESOURCE, GPU_SLICE_PREFIXES, RDMA_PREFIX
-from policies.objects import Container, Obj, Pod
+from policies.objects import Obj
+from policies.parts import Container, Pod
 from policies.resources import Request
 from policies.values import whole
 

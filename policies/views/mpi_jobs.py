@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from posixpath import basename
 
-from policies.objects import Container, Obj, Pod
+from policies.objects import Obj
+from policies.parts import Container, Pod
 from policies.values import Path, Unknown, whole
 from policies.views import devices
 from policies.views.mpirun import Mpirun, calls, number

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from posixpath import basename
 
-from policies.objects import Container
+from policies.parts import Container
 from policies.values import Path
 from policies.views.command_lines import Command, commands, text
 

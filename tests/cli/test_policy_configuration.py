@@ -12,8 +12,9 @@ from cli.commands import policy_config, preview
 from cli.engine import Engine
 from cli.errors import Problem
 from cli.live import Cluster
-from cli.policy_configuration import configuration, merged, settled
+from cli.policy_configuration import configuration, settled
 from cli.stack import read
+from policies.configuration import merged
 
 
 def _file(folder: Path, content: Any) -> Path:

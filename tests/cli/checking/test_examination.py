@@ -306,6 +306,11 @@ def _text(result: Result) -> list[str]:
     return re.sub(r"\x1b\[[0-9;]*m", "", REPORTS[Format.TEXT](result)).splitlines()
 
 
+@pytest.fixture(autouse=True)
+def _width(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")  # whatever the terminal is that the tests run in
+
+
 def test_text_says_a_remedy_once_for_a_file() -> None:
     """The same two lines of advice a hundred times, among which nobody sees the findings."""
     lines = _text(_check(**{"f.yaml": f"{_pod()}---\n{_pod()}", "g.yaml": _pod()}))
