@@ -24,6 +24,7 @@ from cli.places import POLICIES
 from cli.policy_configuration import settled
 from cli.stack import Stack
 from simulator import cluster, tools
+from simulator.starting import needed_tools
 
 _SHOWN = 6
 """Errors that the last message repeats; all of them stand above it."""
@@ -51,7 +52,7 @@ def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None, config: 
 
 def _tools(wanted: Stack, timings: Timings) -> Engine:
     with timings.step("tools"):
-        names = tools.NAMES if wanted.simulated else ("pulumi",)
+        names = ("pulumi", *(needed_tools(wanted.spec()) if wanted.simulated else ()))
         missing = tools.missing(names)
         reused = [tool for tool in names if tool not in missing]
         if reused:
