@@ -92,7 +92,7 @@ class Kubelet:
     def _ending(self, pod: Object) -> dict[str, str | None]:
         node = self._runtime.nodes.get(pods.node_name(pod)) or {"metadata": {}}
         refused = launcher.unreachable(pod, self._runtime)
-        seconds = self._runtime.settings.run_seconds
+        seconds = workload.takes(pod, self._runtime.settings.run_seconds)
         ended = workload.failed(pod, refused) if refused else workload.outcome(pod, node, seconds)
         self._logs.set_lines(pod, ended.lines)
         return {

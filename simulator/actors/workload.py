@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from simulator import names
 from simulator.actors import pods
 from simulator.actors.api import Object
 
@@ -20,6 +21,12 @@ class Outcome:
     lines: tuple[str, ...]
     seconds: float
     message: str = ""
+
+
+def takes(pod: Object, otherwise: float) -> float:
+    """Return the seconds that a pod says its work takes; `otherwise` when it says none, or nonsense."""
+    said = (pod["metadata"].get("annotations") or {}).get(names.TAKES, "")
+    return float(said) if said.replace(".", "", 1).isdecimal() else otherwise
 
 
 def outcome(pod: Object, node: Object, seconds: float = 1.0) -> Outcome:

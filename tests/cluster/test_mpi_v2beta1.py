@@ -14,6 +14,7 @@ from components.mpi_operator import MpiOperator, MpiOperatorArgs
 from components.mpi_scc import MpiScc, MpiSccArgs
 from components.tenant import IdRange, Tenant, TenantArgs
 from rendering.manifests import manifests
+from simulator import names
 from simulator.actors import pods
 from simulator.actors.api import ApiError, Server
 from simulator.cluster import Cluster, ClusterSpec, NodeSpec
@@ -197,7 +198,17 @@ def test_a_worker_without_sshd_fails_the_job(lab: Lab) -> None:
 
 def test_a_job_that_was_suspended_goes_on(lab: Lab) -> None:
     """Prevents a preempted job that stays where it is: the operator may not clear its launcher's start time."""
-    lab.submit("paused", v2beta1=V2Beta1(suspend=True))
+    job = job_of(
+        job_name="paused",
+        rdma_resources=tuple(f"rdma/{name}" for name in RDMA),
+        cpus=8,
+        memory="64Gi",
+        v2beta1=V2Beta1(suspend=True),
+    )
+    launcher = job["spec"]["mpiReplicaSpecs"]["Launcher"]["template"]
+    # The operator takes two or three seconds to see that it is to pause; the work must not be over by then.
+    launcher["metadata"] = {"annotations": {names.TAKES: "8"}}
+    lab.create(job)
     lab.api.eventually(lambda: lab.api.find(kinds.JOB, "paused-launcher", TENANT))
     assert lab.pods("paused", "worker") == []
     lab.suspend("paused", suspended=False)

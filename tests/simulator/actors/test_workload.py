@@ -50,3 +50,10 @@ def test_log_says_that_it_is_simulated_and_what_was_asked_for() -> None:
     assert "limits: nvidia.com/gpu=8" in rest
     assert "command: all_reduce_perf" in rest
     assert all("\n" not in line for line in rest)
+
+
+@pytest.mark.parametrize(("said", "seconds"), [("8", 8.0), ("0.5", 0.5), ("soon", 1.0), ("-1", 1.0), (None, 1.0)])
+def test_a_pod_may_say_how_long_its_work_takes(said: str | None, seconds: float) -> None:
+    """Prevents a pod that never ends, or an actor that does, over an annotation that is no number."""
+    annotations = {names.TAKES: said} if said is not None else None
+    assert workload.takes({"metadata": {"annotations": annotations}}, 1.0) == seconds
