@@ -44,7 +44,7 @@ clean: ## stop the simulated clusters and remove them, the virtual environment a
 test: unit engine cluster ## run every test
 
 unit: $(STAMP) ## run the tests that need neither engine nor cluster
-	@$(PYTEST) -m unit
+	@$(PYTEST) -n 2 -m unit
 
 engine: $(STAMP) ## run the tests with the real engine
 	@$(PYTEST) -m engine
