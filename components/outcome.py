@@ -30,7 +30,6 @@ class JobFailedError(pulumi.RunError):
 ReadLog = Callable[[str, str], str]
 """Given a namespace and a job's name, the last words of its failed pods, or an empty text."""
 
-_SUCCESS = ("Succeeded", "Complete")
 _FAILURE = "Failed"
 
 

@@ -17,7 +17,6 @@ TIMEOUT = (5, 60)
 JSON = "application/json"
 APPLY = "application/apply-patch+yaml"
 JSON_PATCH = "application/json-patch+json"
-MERGE_PATCH = "application/merge-patch+json"
 
 
 class UnreachableError(Exception):
