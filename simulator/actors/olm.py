@@ -14,6 +14,7 @@ from simulator.actors.api import ApiError, Object
 from simulator.actors.catalogue import NotInCatalogueError
 from simulator.actors.conditions import now, same_status, updated
 from simulator.actors.informer import Informer, Key, Loop
+from simulator.actors.packages import packages
 from simulator.actors.runtime import Runtime
 
 log = logging.getLogger(__name__)
@@ -127,9 +128,10 @@ class Olm:
 
     def _execute(self, subscription: Object, plan: Object, target: str, group: str, installed: str | None) -> None:
         namespace = subscription["metadata"]["namespace"]
-        package = catalogue.PACKAGES[subscription["spec"]["name"]]
+        package = packages()[subscription["spec"]["name"]]
         self._phase(plan, "Installing")
-        self._api.apply(kinds.CUSTOM_RESOURCE_DEFINITION, package.definition())
+        for definition in package.bundle(target).definitions:
+            self._api.apply(kinds.CUSTOM_RESOURCE_DEFINITION, definition.manifest())
         self._api.apply(
             kinds.CLUSTER_SERVICE_VERSION, versions.version(package, target, namespace, group, replaces=installed)
         )

@@ -1,38 +1,25 @@
-"""Which images are played by which actor, and the actors that live now: one per running pod of such an image."""
+"""The actors that live now: one per running pod of an image that somebody plays."""
 
 import logging
-from collections.abc import Callable
 
-from simulator.actors import images, pods
+from simulator.actors import packages, pods
 from simulator.actors.api import Object
 from simulator.actors.informer import Key, Loop
-from simulator.actors.mpi import MpiOperator
-from simulator.actors.nfd import MASTER, NfdMaster, NfdOperator
+from simulator.actors.packages import Factory
 from simulator.actors.podactor import PodActor
 from simulator.actors.podlogs import PodLogs
 from simulator.actors.runtime import Runtime
-from simulator.actors.scale_csi import ScaleCsiOperator
-from simulator.actors.sro import SpecialResourceOperator
 
 log = logging.getLogger(__name__)
 
-Factory = Callable[[Runtime, PodLogs, Object], PodActor]
-
-PLAYED: tuple[tuple[frozenset[str], str, Factory], ...] = (
-    (images.NFD_OPERATORS, "", NfdOperator),
-    (images.NFD_OPERANDS, MASTER, NfdMaster),
-    (images.SRO_OPERATORS, "", SpecialResourceOperator),
-    (images.CSI_OPERATORS, "", ScaleCsiOperator),
-    (images.MPI_OPERATORS, "", MpiOperator),
-)
-"""Image names, what the command must contain, and the actor. Plugins and drivers have none: their pods' running is
-what counts (`devices`, `volumes`)."""
-
 
 def actor_of(pod: Object) -> Factory | None:
-    """Return what plays a pod, None when nothing does."""
+    """Return what plays a pod, None when nothing does.
+
+    Plugins and drivers have no actor: their pods' running is what counts (`devices`, `volumes`).
+    """
     name = pods.basename(pods.image(pod))
-    for known, part, factory in PLAYED:
+    for known, part, factory in packages.played():
         if name in known and part in pods.command(pod):
             return factory
     return None

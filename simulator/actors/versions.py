@@ -3,20 +3,22 @@
 from apis import kinds
 from simulator.actors import grants
 from simulator.actors.api import Object
-from simulator.actors.catalogue import Package
+from simulator.actors.package import Package
 from simulator.actors.podactor import owner_reference, played
 from simulator.actors.rbac import Rule, service_account
 
 OWNER = "olm.owner"
 OWNER_NAMESPACE = "olm.owner.namespace"
+INSTALL_MODES = ("OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces")
 
 
 def version(package: Package, name: str, namespace: str, group: str, replaces: str | None) -> Object:
     """Return the ClusterServiceVersion `name` of a package; `group` is the namespace's OperatorGroup."""
-    labels = {"name": package.account}
+    bundle = package.bundle(name)
+    labels = {"name": bundle.account}
     container = {
-        "name": package.account,
-        "image": package.image,
+        "name": bundle.account,
+        "image": bundle.image,
         "env": [{"name": "WATCH_NAMESPACE", "value": namespace}],
     }
     deployment = {
@@ -24,15 +26,11 @@ def version(package: Package, name: str, namespace: str, group: str, replaces: s
         "selector": {"matchLabels": labels},
         "template": {
             "metadata": {"labels": labels},
-            "spec": {"serviceAccountName": package.account, "containers": [container]},
+            "spec": {"serviceAccountName": bundle.account, "containers": [container]},
         },
     }
-    permissions = {"serviceAccountName": package.account, "rules": [rule.manifest() for rule in package.rules]}
-    owned = {
-        "name": f"{package.kind.plural}.{package.kind.group}",
-        "version": package.kind.version,
-        "kind": package.kind.kind,
-    }
+    permissions = {"serviceAccountName": bundle.account, "rules": [rule.manifest() for rule in bundle.rules]}
+    owned = [{"name": each.name, "version": each.kind.version, "kind": each.kind.kind} for each in bundle.definitions]
     return {
         "apiVersion": kinds.CLUSTER_SERVICE_VERSION.api_version,
         "kind": kinds.CLUSTER_SERVICE_VERSION.kind,
@@ -48,17 +46,12 @@ def version(package: Package, name: str, namespace: str, group: str, replaces: s
         "spec": {
             "displayName": package.title,
             "version": "0.0.0",
-            "installModes": [
-                {"type": "OwnNamespace", "supported": True},
-                {"type": "SingleNamespace", "supported": True},
-                {"type": "MultiNamespace", "supported": False},
-                {"type": "AllNamespaces", "supported": True},
-            ],
-            "customresourcedefinitions": {"owned": [owned]},
+            "installModes": [{"type": mode, "supported": mode in bundle.modes} for mode in INSTALL_MODES],
+            "customresourcedefinitions": {"owned": owned},
             "install": {
                 "strategy": "deployment",
                 "spec": {
-                    "deployments": [{"name": package.account, "spec": deployment}],
+                    "deployments": [{"name": bundle.account, "spec": deployment}],
                     "clusterPermissions": [permissions],
                 },
             },

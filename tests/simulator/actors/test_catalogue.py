@@ -8,9 +8,12 @@ import yaml
 from apis import kinds
 from simulator import names, stages
 from simulator.actors import catalogue, played, versions
-from simulator.actors.catalogue import NotInCatalogueError, Package
+from simulator.actors.catalogue import NotInCatalogueError
+from simulator.actors.package import Bundle, Package
+from simulator.actors.packages import packages
 
-PACKAGES = list(catalogue.PACKAGES.values())
+BUNDLES = [(package, bundle) for package in packages().values() for bundle in package.channels.values()]
+each_bundle = pytest.mark.parametrize(("package", "bundle"), BUNDLES, ids=lambda each: getattr(each, "name", None))
 
 
 def spec(**changes: str) -> dict[str, Any]:
@@ -20,7 +23,7 @@ def spec(**changes: str) -> dict[str, Any]:
 
 def test_first_version_is_the_starting_one_or_the_last() -> None:
     """Prevents an installation of another version than the one asked for."""
-    old, new = catalogue.NODE_FEATURE_DISCOVERY.channels["4.4"]
+    old, new = packages()["nfd"].channels["4.4"].versions
     assert catalogue.next_version(spec(), None) == new
     assert catalogue.next_version(spec(startingCSV=old), None) == old
     assert catalogue.next_version(spec(startingCSV=old), old) == new
@@ -42,24 +45,26 @@ def test_what_is_not_there_is_refused(changes: dict[str, str], complaint: str) -
         catalogue.next_version(spec(**changes), None)
 
 
-@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.name)
-def test_every_operator_is_played_and_may_own_its_kind(package: Package) -> None:
+@each_bundle
+def test_every_operator_is_played_and_may_own_its_kind(package: Package, bundle: Bundle) -> None:
     """Prevents an operator that installs and then does nothing: no actor for its image, no right on its kind."""
-    csv = versions.version(package, "v", "ns", "group", replaces=None)
+    csv = versions.version(package, bundle.versions[-1], "ns", "group", replaces=None)
     pod = csv["spec"]["install"]["spec"]["deployments"][0]["spec"]["template"]
     assert played.actor_of(pod) is not None
-    assert any(package.kind.plural in rule.resources for rule in package.rules)
+    rights = {(group, resource) for rule in bundle.rules for group in rule.groups for resource in rule.resources}
+    assert {(each.kind.group, each.kind.plural) for each in bundle.definitions} <= rights
 
 
-@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.name)
-def test_no_operator_has_every_right(package: Package) -> None:
+@each_bundle
+def test_no_operator_has_every_right(package: Package, bundle: Bundle) -> None:
     """Prevents a role by which the failure of another one could not be seen."""
-    assert all("*" not in (*rule.groups, *rule.resources, *rule.verbs) for rule in package.rules)
+    assert all("*" not in (*rule.groups, *rule.resources, *rule.verbs) for rule in bundle.rules), package.name
 
 
 def test_definition_has_the_required_keys_and_keeps_the_rest() -> None:
     """Prevents a CSIScaleOperator without its clusters, or with a number for an id, from being accepted."""
-    made = catalogue.SCALE_CSI.definition()
+    (definition,) = packages()["ibm-spectrum-scale-csi-operator"].channels["stable"].definitions
+    made = definition.manifest()
     schema = made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
     assert schema["required"] == ["clusters", "scaleHostpath"]
     assert schema["x-kubernetes-preserve-unknown-fields"] is True
@@ -70,7 +75,9 @@ def test_definition_has_the_required_keys_and_keeps_the_rest() -> None:
 
 def test_parts_of_a_version_belong_to_it() -> None:
     """Prevents leftovers: cluster-wide rights carry labels to be found by, the rest an owner."""
-    csv = versions.version(catalogue.SPECIAL_RESOURCE, "v1", "ns", "group", replaces=None)
+    csv = versions.version(
+        packages()["special-resource-operator"], "special-resource-operator.v0.0.1", "ns", "group", replaces=None
+    )
     csv["metadata"]["uid"] = "u"
     made = versions.parts(csv)
     assert [kind for kind, _ in made] == [
@@ -80,7 +87,10 @@ def test_parts_of_a_version_belong_to_it() -> None:
         kinds.DEPLOYMENT,
     ]
     for kind, body in made:
-        assert body["metadata"]["labels"] == {versions.OWNER: "v1", versions.OWNER_NAMESPACE: "ns"}
+        assert body["metadata"]["labels"] == {
+            versions.OWNER: "special-resource-operator.v0.0.1",
+            versions.OWNER_NAMESPACE: "ns",
+        }
         assert ("ownerReferences" in body["metadata"]) == (kind.scope == "Namespaced")
 
 

@@ -1,0 +1,8 @@
+"""The MPI operator, which no catalogue has: the program declares its Deployment."""
+
+from simulator.actors import images
+from simulator.actors.mpi import MpiOperator
+from simulator.actors.package import Package
+
+PACKAGES: tuple[Package, ...] = ()
+PLAYED = ((images.MPI_OPERATORS, "", MpiOperator),)

@@ -1,0 +1,62 @@
+"""IBM Spectrum Scale CSI."""
+
+from apis import kinds
+from simulator.actors import images
+from simulator.actors.package import COMMON, FLAG, TEXT, Bundle, Definition, Package, list_of, operates, structure
+from simulator.actors.rbac import OWN, READ, Rule
+from simulator.actors.scale_csi import ScaleCsiOperator
+
+_SELECTOR = list_of(structure({"key": TEXT, "value": TEXT}, "key", "value"))
+_CLUSTER = structure(
+    {
+        "id": TEXT,
+        "secrets": TEXT,
+        "secureSslMode": FLAG,
+        "cacert": TEXT,
+        "restApi": list_of(structure({"guiHost": TEXT}, "guiHost")),
+        "primary": structure({"primaryFs": TEXT, "primaryFset": TEXT}),
+    },
+    "id",
+    "restApi",
+    "secrets",
+    "secureSslMode",
+)
+TWO = Bundle(
+    versions=("ibm-spectrum-scale-csi-operator.v2.0.0",),
+    definitions=(
+        Definition(
+            kinds.CSI_SCALE_OPERATOR,
+            structure(
+                {
+                    "clusters": list_of(_CLUSTER),
+                    "scaleHostpath": TEXT,
+                    "attacherNodeSelector": _SELECTOR,
+                    "provisionerNodeSelector": _SELECTOR,
+                    "pluginNodeSelector": _SELECTOR,
+                },
+                "clusters",
+                "scaleHostpath",
+            ),
+        ),
+    ),
+    account="ibm-spectrum-scale-csi-operator",
+    rules=(
+        *COMMON,
+        *operates(kinds.CSI_SCALE_OPERATOR),
+        Rule((kinds.SECURITY_CONTEXT_CONSTRAINTS.group,), (kinds.SECURITY_CONTEXT_CONSTRAINTS.plural,), OWN),
+        Rule(("",), ("secrets", "nodes"), READ),
+        Rule(("storage.k8s.io",), ("csidrivers",), OWN),
+        Rule(("storage.k8s.io",), ("storageclasses", "volumeattachments"), READ),
+    ),
+    image="quay.io/ibm-spectrum-scale/ibm-spectrum-scale-csi-operator:v2.0.0",
+)
+
+PACKAGES = (
+    Package(
+        name="ibm-spectrum-scale-csi-operator",
+        title="IBM Spectrum Scale CSI Plugin Operator",
+        sources=("certified-operators", "community-operators"),
+        channels={"stable": TWO},
+    ),
+)
+PLAYED = ((images.CSI_OPERATORS, "", ScaleCsiOperator),)
