@@ -1,12 +1,11 @@
 """What a stack's settings say to the rules, and what is set beside them."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 from apis import names
 from cli.errors import Problem
-from policies.configuration import Configuration, ConfigurationError, divided, merged
+from policies.configuration import ConfigurationError, with_file
 from policies.rules import RULES
 from stacks.releases import RELEASES
 from stacks.settings import Settings
@@ -42,26 +41,8 @@ def configuration(settings: Settings) -> dict[str, dict[str, Any]]:
 
 
 def settled(settings: Settings, file: Path | None = None) -> dict[str, Any]:
-    """Return the configuration of a stack with that of a file over it; raise Problem for a file with a fault in it.
-
-    The engine's own message for a rule that does not exist has no name in it.
-    """
-    own = configuration(settings)
-    if file is None:
-        return own
+    """Return the configuration of a stack with that of a file over it; raise Problem for a file with a fault in it."""
     try:
-        found = merged(own, _read(file))
-        Configuration(divided(found)[0])
+        return with_file(configuration(settings), file)
     except ConfigurationError as error:
-        raise Problem(f"{file}: {error}", "Correct the file that --config names.") from None
-    return found
-
-
-def _read(file: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(file.read_text())
-    except (OSError, ValueError, RecursionError) as error:
-        raise ConfigurationError(f"cannot be read as JSON: {error}") from None
-    if not isinstance(content, dict):
-        raise ConfigurationError("an object with the names of rules is wanted")
-    return content
+        raise Problem(str(error), "Correct the file that --config names.") from None

@@ -8,8 +8,10 @@ The engine gives the level of `all` to each policy before it sends the configura
 """
 
 import difflib
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
@@ -124,6 +126,31 @@ def merged(own: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
         both = isinstance(fields, Mapping) and isinstance(own.get(name), Mapping)
         result[name] = {**own[name], **fields} if both else fields
     return result
+
+
+def with_file(own: Mapping[str, Any], file: Path | None) -> dict[str, Any]:
+    """Return a configuration with that of a file over it; raise ConfigurationError, naming it, for a fault in the file.
+
+    The engine's own message for a rule that does not exist has no name in it, so that all of it is looked at here.
+    """
+    if file is None:
+        return dict(own)
+    try:
+        found = merged(own, _read(file))
+        Configuration(divided(found)[0])
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{file}: {error}") from None
+    return found
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(file.read_text())
+    except (OSError, ValueError, RecursionError) as error:
+        raise ConfigurationError(f"cannot be read as JSON: {error}") from None
+    if not isinstance(content, dict):
+        raise ConfigurationError("an object with the names of rules is wanted")
+    return content
 
 
 def _level(name: str, value: Any) -> Severity | None:

@@ -2,7 +2,6 @@
 
 import gc
 import io
-import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -19,7 +18,7 @@ from cli.checking.sources import sources
 from cli.errors import explain
 from policies import exceptions
 from policies.check import Checker
-from policies.configuration import Configuration, ConfigurationError, divided, merged, unknown_rule
+from policies.configuration import Configuration, ConfigurationError, divided, merged, unknown_rule, with_file
 from policies.exceptions import ExceptionsError
 from policies.findings import Severity
 from policies.objects import Obj, objects
@@ -73,7 +72,7 @@ def command(
         try:
             chosen = _chosen(rules)
             settings, context = _stack(stack)
-            content, general = divided(merged(merged(_FILES, settings), _configuration(config)))
+            content, general = divided(with_file(merged(_FILES, settings), config))
             checker = Checker(chosen, Configuration(content))
             known = [entry for entry in exceptions.load(exempt) if entry.rule in {rule.name for rule in chosen}]
         except Exception as error:
@@ -138,18 +137,6 @@ def _stack(name: str | None) -> tuple[dict[str, Any], Sequence[Obj]]:
 
     rendered = manifests(registrations(name, ROOT))
     return configuration(load(name, ROOT)), [each for manifest in rendered for each in objects(manifest)]
-
-
-def _configuration(path: Path | None) -> dict[str, Any]:
-    if path is None:
-        return {}
-    try:
-        content = json.loads(path.read_text())
-    except (OSError, ValueError, RecursionError) as error:
-        raise ConfigurationError(f"cannot read the configuration in {path}: {error}") from error
-    if not isinstance(content, dict):
-        raise ConfigurationError(f"{path}: an object with the names of rules is wanted")
-    return content
 
 
 def _refuse(error: Exception) -> NoReturn:

@@ -58,7 +58,7 @@ def test_files(pod: str) -> None:
     ("arguments", "message"),
     [
         (("--rules", "nope"), "nope: no such rule"),
-        (("--config", "/nowhere"), "cannot read the configuration in /nowhere"),
+        (("--config", "/nowhere"), "/nowhere: cannot be read as JSON"),
         (("--exceptions", "/nowhere"), "cannot read the exceptions in /nowhere"),
         (("--stack", "nope"), "no settings for stack 'nope'"),
     ],
