@@ -87,6 +87,7 @@ KUBELET_CONFIG = Kind("machineconfiguration.openshift.io", "v1", "KubeletConfig"
 NODE_NETWORK_CONFIGURATION_POLICY = Kind(
     "nmstate.io", "v1", "NodeNetworkConfigurationPolicy", "nodenetworkconfigurationpolicies", "Cluster"
 )
+NMSTATE = Kind("nmstate.io", "v1", "NMState", "nmstates", "Cluster")
 OPERATOR_GROUP = Kind("operators.coreos.com", "v1", "OperatorGroup", "operatorgroups")
 SUBSCRIPTION = Kind("operators.coreos.com", "v1alpha1", "Subscription", "subscriptions")
 CLUSTER_SERVICE_VERSION = Kind("operators.coreos.com", "v1alpha1", "ClusterServiceVersion", "clusterserviceversions")
@@ -126,6 +127,7 @@ _OLD_KUEUE = ("v1beta1",)
 RESOURCE_FLAVOR = Kind("kueue.x-k8s.io", "v1beta2", "ResourceFlavor", "resourceflavors", "Cluster", _OLD_KUEUE)
 CLUSTER_QUEUE = Kind("kueue.x-k8s.io", "v1beta2", "ClusterQueue", "clusterqueues", "Cluster", _OLD_KUEUE)
 LOCAL_QUEUE = Kind("kueue.x-k8s.io", "v1beta2", "LocalQueue", "localqueues", other_versions=_OLD_KUEUE)
+KUEUE = Kind("kueue.openshift.io", "v1", "Kueue", "kueues", "Cluster")
 
 KINDS: tuple[Kind, ...] = tuple(value for value in list(globals().values()) if isinstance(value, Kind))
 

@@ -52,7 +52,12 @@ class TenantArgs(Model):
     uid_range: IdRange = Field(description="unique per tenant; OpenShift keeps values that are there (E-17)")
     mcs: McsLabel = Field(description="SELinux level of the tenant's pods, unique per tenant")
     gpu_quota: int = Field(ge=0, description="GPUs that the tenant's pods may hold at once")
-    scc_name: DnsName = Field(description="SCC that the account may use")
+    scc_name: DnsName | None = Field(
+        description="SCC that the account may use; None: those of every account, as where no pod asks for RDMA"
+    )
+    queued: bool = Field(
+        default=False, description="Kueue manages jobs here that name a queue: the label that Red Hat's operator wants"
+    )
     pod_security: PodSecurity | None = Field(
         default=None,
         description="level that the API server enforces; IPC_LOCK needs privileged, jobs without it run at restricted; "
@@ -85,9 +90,10 @@ class TenantArgs(Model):
 
 
 class Tenant(Component):
-    """Namespace, ServiceAccount, Role, RoleBinding and ResourceQuota; where wanted, LimitRange and NetworkPolicy.
+    """Namespace, ServiceAccount and ResourceQuota; where wanted, Role and RoleBinding, LimitRange and NetworkPolicy.
 
-    Outputs: `namespace`, `account`; `ready`, namespace/account, known when the account may use the SCC.
+    Outputs: `namespace`, `account`; `ready`, namespace/account, known when the account may use its SCC and all bounds
+    are there.
     """
 
     namespace: pulumi.Output[str]
@@ -101,7 +107,7 @@ class Tenant(Component):
             f"{name}-namespace",
             metadata=k8s.meta.v1.ObjectMetaArgs(
                 name=args.namespace,
-                labels={**ours, **_pod_security(args.pod_security)},
+                labels={**ours, **_pod_security(args.pod_security), **_queueing(args.queued)},
                 annotations={
                     names.SCC_UID_RANGE: str(args.uid_range),
                     names.SCC_SUPPLEMENTAL_GROUPS: str(args.uid_range),
@@ -116,28 +122,6 @@ class Tenant(Component):
             return k8s.meta.v1.ObjectMetaArgs(name=object_name, namespace=inside, labels=ours)
 
         account = k8s.core.v1.ServiceAccount(f"{name}-account", metadata=meta(ACCOUNT), opts=self.child())
-        role = k8s.rbac.v1.Role(
-            f"{name}-role",
-            metadata=meta(ACCOUNT),
-            rules=[
-                k8s.rbac.v1.PolicyRuleArgs(
-                    api_groups=[kinds.SECURITY_CONTEXT_CONSTRAINTS.group],
-                    resources=[kinds.SECURITY_CONTEXT_CONSTRAINTS.plural],
-                    resource_names=[args.scc_name],
-                    verbs=["use"],
-                )
-            ],
-            opts=self.child(),
-        )
-        binding = k8s.rbac.v1.RoleBinding(
-            f"{name}-binding",
-            metadata=meta(ACCOUNT),
-            role_ref=k8s.rbac.v1.RoleRefArgs(api_group=kinds.ROLE.group, kind=kinds.ROLE.kind, name=role.metadata.name),
-            subjects=[
-                k8s.rbac.v1.SubjectArgs(kind="ServiceAccount", name=account.metadata.name, namespace=inside),
-            ],
-            opts=self.child(),
-        )
         quota = k8s.core.v1.ResourceQuota(
             f"{name}-quota",
             metadata=meta("gpus"),
@@ -145,6 +129,8 @@ class Tenant(Component):
             opts=self.child(),
         )
         wanted: list[pulumi.CustomResource] = []
+        if args.scc_name is not None:
+            wanted.append(self._grant(name, args.scc_name, account, meta(ACCOUNT)))
         if args.container_resources is not None:
             limits = _limits(args.container_resources)
             wanted.append(
@@ -157,12 +143,42 @@ class Tenant(Component):
                     f"{name}-isolation", metadata=meta("tenant-only"), spec=isolation, opts=self.child()
                 )
             )
-        granted = pulumi.Output.all(binding.id, quota.id, *(item.id for item in wanted))
+        granted = pulumi.Output.all(account.id, quota.id, *(item.id for item in wanted))
         self.outputs(
             namespace=inside,
             account=account.metadata.name,
             ready=granted.apply(lambda _: f"{args.namespace}/{ACCOUNT}"),
         )
+
+    def _grant(
+        self,
+        name: str,
+        scc_name: str,
+        account: k8s.core.v1.ServiceAccount,
+        metadata: k8s.meta.v1.ObjectMetaArgs,
+    ) -> k8s.rbac.v1.RoleBinding:
+        """Let the account use the SCC, and return the binding."""
+        rules = k8s.rbac.v1.PolicyRuleArgs(
+            api_groups=[kinds.SECURITY_CONTEXT_CONSTRAINTS.group],
+            resources=[kinds.SECURITY_CONTEXT_CONSTRAINTS.plural],
+            resource_names=[scc_name],
+            verbs=["use"],
+        )
+        role = k8s.rbac.v1.Role(f"{name}-role", metadata=metadata, rules=[rules], opts=self.child())
+        subject = k8s.rbac.v1.SubjectArgs(
+            kind="ServiceAccount", name=account.metadata.name, namespace=metadata.namespace
+        )
+        return k8s.rbac.v1.RoleBinding(
+            f"{name}-binding",
+            metadata=metadata,
+            role_ref=k8s.rbac.v1.RoleRefArgs(api_group=kinds.ROLE.group, kind=kinds.ROLE.kind, name=role.metadata.name),
+            subjects=[subject],
+            opts=self.child(),
+        )
+
+
+def _queueing(queued: bool) -> dict[str, str]:
+    return {names.KUEUE_MANAGED: "true"} if queued else {}
 
 
 def _pod_security(enforced: PodSecurity | None) -> dict[str, str]:

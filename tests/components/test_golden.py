@@ -8,11 +8,14 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from components.bond import Bond, BondArgs
+from components.claim import Claim, ClaimArgs
 from components.gpu_device_plugin import GpuDevicePlugin, GpuDevicePluginArgs
 from components.kernel_arguments import KernelArguments, KernelArgumentsArgs
 from components.kubelet_config import KubeletConfig, for_machine
 from components.kueue import Queues, QueuesArgs, TenantQueue, quota_of
+from components.kueue_operator import KueueOperator, KueueOperatorArgs
 from components.mpi_scc import MpiScc, MpiSccArgs
+from components.nmstate import NmState, NmStateArgs
 from components.priority_class import PriorityClass, PriorityClassArgs
 from components.rail_names import RailNames, RailNamesArgs
 from components.scale_csi import GuiAccount, ScaleCluster, ScaleCsi, ScaleCsiArgs
@@ -54,6 +57,7 @@ BUILDS: Mapping[str, Callable[[], object]] = {
             container_resources=ContainerResources(cpu="500m", memory="512Mi"),
             isolated=True,
             reachable_from=("openshift-monitoring",),
+            queued=True,
         ),
     ),
     "priority-class": lambda: PriorityClass(
@@ -73,6 +77,11 @@ BUILDS: Mapping[str, Callable[[], object]] = {
             rdma=("rdma/rail0", "rdma/rail1"),
             tenants=(TenantQueue(namespace="adas", quota=quota_of(DGX_A100, 16, Share(cpus=4, memory_gib=8))),),
         ),
+    ),
+    "kueue-operator": lambda: KueueOperator("kueue", KueueOperatorArgs()),
+    "nmstate": lambda: NmState("nmstate", NmStateArgs()),
+    "claim": lambda: Claim(
+        "a2d2", ClaimArgs(claim_name="a2d2", storage_class="lustre", capacity="10Ti", protect=True), "adas"
     ),
     "gpu-device-plugin": lambda: GpuDevicePlugin(
         "gpu-plugin", GpuDevicePluginArgs(image="nvcr.io/nvidia/k8s-device-plugin:1.11")

@@ -79,6 +79,17 @@ def test_nothing_more_is_made_unless_wanted() -> None:
     assert [manifest["kind"] for manifest in tenant(**FULL)] == sorted([*kinds, "LimitRange", "NetworkPolicy"])
 
 
+def test_without_an_scc_of_ours_nothing_is_granted() -> None:
+    """Prevents a role on an Ethernet platform that names an SCC which nobody makes."""
+    assert [manifest["kind"] for manifest in tenant(scc_name=None)] == ["Namespace", "ResourceQuota", "ServiceAccount"]
+
+
+def test_queued_namespaces_say_so_to_the_operator() -> None:
+    """Prevents jobs that name a queue and run beside it, for Kueue does not look into their namespace."""
+    assert only(tenant(queued=True), "Namespace")["metadata"]["labels"]["kueue.openshift.io/managed"] == "true"
+    assert "kueue.openshift.io/managed" not in only(tenant(), "Namespace")["metadata"]["labels"]
+
+
 @pytest.mark.parametrize("level", ["privileged", "restricted"])
 def test_level_of_pod_security_is_ours_and_not_synced_away(level: str) -> None:
     """Prevents pods with IPC_LOCK from being refused by the namespace, and a level that OpenShift sets back."""
@@ -120,3 +131,4 @@ def test_tenants_pass_our_rules() -> None:
     """Prevents a tenant that the update refuses."""
     assert faults(tenant()) == []
     assert faults(tenant(**FULL)) == []
+    assert faults(tenant(scc_name=None, queued=True)) == []

@@ -1,0 +1,66 @@
+"""Claims of a class of the cluster."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from components.claim import Claim, ClaimArgs
+from tests.support.declared import Manifest, declared, faults, only
+from tests.support.recorded import component, one
+
+ARGS: dict[str, Any] = {"claim_name": "a2d2", "storage_class": "lustre", "capacity": "10Ti"}
+
+
+def claim(**changed: Any) -> Manifest:
+    """Return the claim."""
+    args = ClaimArgs.model_validate({**ARGS, **changed})
+    found = declared(lambda: Claim("data", args, "adas"))
+    assert faults(found) == []
+    return only(found, "PersistentVolumeClaim")
+
+
+def test_it_names_its_class_and_suits_pods_on_several_nodes() -> None:
+    """Prevents a claim of the cluster's default class, and one that only the first node's pods can mount."""
+    found = claim()
+    assert (found["metadata"]["namespace"], found["metadata"]["name"]) == ("adas", "a2d2")
+    assert found["spec"] == {
+        "storageClassName": "lustre",
+        "accessModes": ["ReadWriteMany"],
+        "resources": {"requests": {"storage": "10Ti"}},
+    }
+
+
+def test_waiting_is_left_to_the_provider_which_knows_the_class() -> None:
+    """Prevents a claim that is never waited for, and one that waits for a pod which would come after it."""
+    annotations = claim(bind_timeout=60)["metadata"]["annotations"]
+    assert annotations == {"pulumi.com/timeoutSeconds": "60"}
+
+
+@pytest.mark.parametrize("protect", [True, False])
+def test_data_outlives_the_program_only_if_wanted(protect: bool) -> None:
+    """Prevents a destroy that takes the data of production along."""
+    args = ClaimArgs.model_validate({**ARGS, "protect": protect})
+    made = one(component(lambda: Claim("data", args, "adas")), "PersistentVolumeClaim")
+    assert (made.protect, made.retain_on_delete) == (protect, protect)
+
+
+def test_a_volume_made_by_hand_is_bound_by_name() -> None:
+    """Prevents a claim that takes any volume which looks alike (E-36)."""
+    found = claim(storage_class="static", volume_name="a2d2-pv")
+    assert (found["spec"]["storageClassName"], found["spec"]["volumeName"]) == ("static", "a2d2-pv")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"storage_class": "static"}, "static stands for no class"),
+        ({"storage_class": ""}, "storage_class"),
+        ({"capacity": "10 TB"}, "capacity"),
+        ({"access_mode": "ReadWriteAll"}, "access_mode"),
+    ],
+)
+def test_claims_that_never_bind_are_refused(wrong: dict[str, Any], message: str) -> None:
+    """Prevents a job that waits for its data for ever."""
+    with pytest.raises(ValidationError, match=message):
+        ClaimArgs.model_validate({**ARGS, **wrong})

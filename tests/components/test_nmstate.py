@@ -1,0 +1,61 @@
+"""NMState's agents."""
+
+from typing import Any
+
+from components.nmstate import NmState, NmStateArgs
+from tests.conformance.schema import expect_conformity
+from tests.support.declared import Manifest, declared, faults, only
+
+FULL: dict[str, Any] = {"node_selector": {"node-role.kubernetes.io/worker": ""}, "probe_host": "api.pod.example.com"}
+
+
+def nmstate(**changed: Any) -> Manifest:
+    """Return the object."""
+    args = NmStateArgs.model_validate(changed)
+    found = declared(lambda: NmState("nmstate", args))
+    assert faults(found) == []
+    return only(found, "NMState")
+
+
+_TEXT = {"type": "string"}
+_FIELDS = dict.fromkeys(("key", "operator", "value", "effect"), _TEXT)
+_TOLERATION = {"type": "object", "properties": {**_FIELDS, "tolerationSeconds": {"type": "integer"}}}
+_DNS = {"type": "object", "properties": {"host": _TEXT}}
+_SPEC = {
+    "type": "object",
+    "properties": {
+        "nodeSelector": {"type": "object", "additionalProperties": _TEXT},
+        "tolerations": {"type": "array", "items": _TOLERATION},
+        "probeConfiguration": {"type": "object", "properties": {"dns": _DNS}},
+    },
+}
+_WHOLE = {"type": "object", "properties": {"spec": _SPEC}}
+DEFINITION: dict[str, Any] = {
+    "spec": {
+        "group": "nmstate.io",
+        "names": {"kind": "NMState"},
+        "versions": [{"name": "v1", "served": True, "schema": {"openAPIV3Schema": _WHOLE}}],
+    }
+}
+"""What the real definition says of the fields in use (nmstate/kubernetes-nmstate, api/v1/nmstate_types.go)."""
+
+
+def test_it_has_the_shape_of_its_definition() -> None:
+    """Prevents a field that the API server drops."""
+    expect_conformity(nmstate(), nmstate(**FULL), definitions=[DEFINITION])
+    assert nmstate(**FULL)["spec"]["probeConfiguration"] == {"dns": {"host": "api.pod.example.com"}}
+
+
+def test_agents_reach_the_nodes_that_are_kept_for_gpus() -> None:
+    """Prevents a bond's policy that waits for ever, for its machines have a taint."""
+    assert nmstate()["spec"] == {
+        "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
+    }
+
+
+def test_it_has_the_one_name_and_is_awaited_where_it_can_be() -> None:
+    """Prevents an object that the operator ignores, and a wait for a condition that an old operator never sets."""
+    metadata = nmstate()["metadata"]
+    assert metadata["name"] == "nmstate"
+    assert metadata["annotations"]["pulumi.com/waitFor"] == "condition=Available"
+    assert "annotations" not in nmstate(ready_timeout=None)["metadata"]
