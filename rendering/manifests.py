@@ -5,11 +5,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import pulumi
 import yaml
 
 from apis import kinds
-from components.scale_csi import GuiAccount
 from rendering.recorder import REDACTED, Registration, record
 from stacks import environment, settings
 
@@ -28,10 +26,8 @@ class FolderError(Exception):
 def registrations(stack: str, root: Path = ROOT) -> tuple[Registration, ...]:
     """Return what the program registers for `stack`; its secrets are not needed and not read."""
     wanted = settings.load(stack, root)
-    nobody = GuiAccount(username=REDACTED, password=REDACTED)
-    accounts = {cluster.secret: nobody for cluster in wanted.storage.clusters}
     return record(
-        lambda: environment.build(wanted, pulumi.Output.secret(accounts), root),
+        lambda: environment.build(wanted, environment.nobody(wanted, REDACTED), root),
         stack=stack,
         project=settings.PROJECT,
     )

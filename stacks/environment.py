@@ -1,20 +1,24 @@
 """An environment: all layers, in the order of installation."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pulumi
 import pulumi_kubernetes as k8s
 from pydantic import TypeAdapter, ValidationError
 
+from apis import names
 from components.outcome import ReadLog
+from components.pull_secret import RegistryAccount
 from components.scale_csi import GuiAccount
-from stacks import host, operators, rdma, settings, storage, tenants, workloads
+from stacks import fabric, gpus, host, operators, queues, settings, storage, tenants, workloads
 from stacks.settings import PROJECT, Settings, SettingsError
 
 SECRET_KEY = "scaleGui"  # noqa: S105 - the name of a key, not a secret
-_ACCOUNTS = TypeAdapter(dict[str, GuiAccount])
+REGISTRIES_KEY = "registryAccounts"
+Account = TypeVar("Account", GuiAccount, RegistryAccount)
 
 
 def load() -> Settings:
@@ -23,31 +27,66 @@ def load() -> Settings:
     return settings.parse(config.get_object(settings.KEY), f"Pulumi.{pulumi.get_stack()}.yaml")
 
 
-def accounts(environment: Settings) -> pulumi.Output[dict[str, GuiAccount]]:
-    """Return the GUI accounts of all Spectrum Scale clusters from the stack's secrets."""
-    wanted = [cluster.secret for cluster in environment.storage.clusters]
-    secret = pulumi.Config(PROJECT).get_secret(SECRET_KEY)
-    if secret is None:
-        raise SettingsError(_missing(wanted))
+@dataclass(frozen=True)
+class Accounts:
+    """Secrets of the stack: accounts of Spectrum Scale GUIs by secret, and of registries by host."""
 
-    def check(text: str) -> dict[str, GuiAccount]:
+    guis: pulumi.Output[dict[str, GuiAccount]]
+    registries: pulumi.Output[dict[str, RegistryAccount]]
+
+
+def accounts(environment: Settings) -> Accounts:
+    """Return the accounts from the stack's secrets.
+
+    A simulated cluster has nothing to log on to: accounts that are not set there are made up.
+    """
+    guis = [cluster.secret for cluster in environment.storage.clusters] if environment.storage else []
+    registries = environment.pull_secret.registries if environment.pull_secret else ()
+    simulated = environment.cluster.simulated
+    return Accounts(
+        guis=_secrets(SECRET_KEY, guis, GuiAccount, simulated=simulated),
+        registries=_secrets(REGISTRIES_KEY, registries, RegistryAccount, simulated=simulated),
+    )
+
+
+def nobody(environment: Settings, value: str) -> Accounts:
+    """Return accounts of which every part is `value`, for programs that only show what would be declared."""
+    guis = [cluster.secret for cluster in environment.storage.clusters] if environment.storage else []
+    registries = environment.pull_secret.registries if environment.pull_secret else ()
+    return Accounts(
+        guis=pulumi.Output.secret({name: GuiAccount(username=value, password=value) for name in guis}),
+        registries=pulumi.Output.secret({host: RegistryAccount(username=value, password=value) for host in registries}),
+    )
+
+
+def _secrets(
+    key: str, wanted: Sequence[str], model: type[Account], *, simulated: bool
+) -> pulumi.Output[dict[str, Account]]:
+    secret = pulumi.Config(PROJECT).get_secret(key) if wanted else None
+    if secret is None:
+        if wanted and not simulated:
+            raise SettingsError(_missing(key, wanted))
+        made_up = {name: model(username="simulated", password="simulated") for name in wanted}  # noqa: S106
+        return pulumi.Output.secret(made_up)
+
+    def check(text: str) -> dict[str, Account]:
         try:
-            known = _ACCOUNTS.validate_json(text)
+            known = TypeAdapter(dict[str, model]).validate_json(text)  # type: ignore[valid-type]
         except ValidationError:
             # The error itself would show the values.
             known = {}
         if missing := [name for name in wanted if name not in known]:
-            raise SettingsError(_missing(missing))
+            raise SettingsError(_missing(key, missing))
         return known
 
     return secret.apply(check)
 
 
-def _missing(names: list[str]) -> str:
-    example = f"pulumi config set --secret --path '{PROJECT}:{SECRET_KEY}.{names[0]}.password'"
+def _missing(key: str, names: Sequence[str]) -> str:
+    part = f".{names[0]}" if "." not in names[0] else f'["{names[0]}"]'
     return (
-        f"{PROJECT}:{SECRET_KEY} has no username and password for {', '.join(names)}; "
-        f"set each with e.g. `{example}` and the same for `.username`"
+        f"{PROJECT}:{key} has no username and password for {', '.join(names)}; set each with e.g. "
+        f"`pulumi config set --secret --path '{PROJECT}:{key}{part}.password'` and the same for `.username`"
     )
 
 
@@ -77,21 +116,39 @@ def _reader(environment: Settings, root: Path) -> ReadLog:
     return read
 
 
-def build(environment: Settings, gui_accounts: pulumi.Output[dict[str, GuiAccount]], root: Path) -> Mapping[str, Any]:
+def build(environment: Settings, known: Accounts, root: Path) -> Mapping[str, Any]:
     """Declare the whole environment and return the stack's outputs: names only, since job states are read live."""
     opts = pulumi.ResourceOptions(provider=provider(environment, root))
-    memlock = host.build(environment, opts)
-    provided = operators.build(environment, opts)
-    devices = rdma.build(environment, opts)
+    configured = host.build(environment, opts)
+    # Interfaces have their new names, and nodes have rebooted, before drivers are built on them.
+    settled = operators.after(opts, *configured) if environment.tuning else opts
+    features = operators.node_features(environment, opts)
+    enabled = gpus.build(environment, settled)
+    operator = operators.mpi(environment, opts)
+    devices = fabric.build(environment, settled)
     teams = tenants.build(environment, opts)
+    shared = tenants.shared(environment, teams, known.registries, opts)
+    networks = fabric.port_networks(environment, teams, settled)
     namespaces = {name: team.namespace for name, team in teams.items()}
-    stored = storage.build(environment, gui_accounts, namespaces, opts)
-    ready = [devices, memlock, *provided, *stored, *(team.ready for team in teams.values())]
+    stored = storage.build(environment, known.guis, namespaces, opts)
+    queued = queues.build(environment, teams, opts)
+    ready = [
+        *devices,
+        *(host.known(part) for part in configured),
+        *(part.instance for part in features),
+        enabled,
+        *(part.ready for part in operator),
+        *networks,
+        *stored,
+        *(team.ready for team in teams.values()),
+        *shared,
+        *queued,
+    ]
     jobs = workloads.build(environment, ready, _reader(environment, root), opts)
     return {
         "release": environment.release,
         "nodes": [node.name for node in environment.gpu_nodes],
         "tenants": list(teams),
-        "rdmaResources": devices,
+        "rdmaResources": [names.RDMA_PREFIX + resource for resource in environment.rdma_resources],
         "jobs": jobs,
     }

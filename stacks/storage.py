@@ -1,54 +1,93 @@
-"""The storage layer: the Spectrum Scale driver and one volume per tenant."""
+"""The storage layer: the Spectrum Scale driver, its classes, and each tenant's data."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import pulumi
 
+from components.claim import Claim, ClaimArgs
 from components.scale_csi import GuiAccount, ScaleCsi, ScaleCsiArgs
 from components.static_volume import StaticVolume, StaticVolumeArgs
+from components.storage_class import StorageClass
 from stacks.host import SCALE_LABEL
 from stacks.operators import after, install
-from stacks.settings import Settings
+from stacks.platform import Settings
+from stacks.storage_settings import ClaimData, DirectoryData, StorageSettings
+from stacks.tenant_settings import TenantSettings
 
 
 def build(
     settings: Settings,
     accounts: pulumi.Output[dict[str, GuiAccount]],
-    namespaces: Mapping[str, pulumi.Input[str]],
+    namespaces: Mapping[str, pulumi.Output[str]],
     opts: pulumi.ResourceOptions,
-) -> list[pulumi.Output[str]]:
-    """Declare driver and volumes; return their names.
+) -> list[pulumi.Output[Any]]:
+    """Declare driver, classes and volumes; return their names.
 
     `accounts` maps secret names to the GUI accounts, `namespaces` the tenants to their namespaces' names.
     """
-    operator = install("scale-csi-operator", settings.operators.scale_csi, settings, opts)
-    driver = ScaleCsi(
-        "scale-csi",
-        ScaleCsiArgs(
-            namespace=settings.operators.scale_csi.namespace,
-            host_path=settings.storage.host_path,
-            clusters=settings.storage.clusters,
-            ca_certificate=settings.storage.ca_certificate,
-            node_label=SCALE_LABEL,
-            protect=settings.protect,
-        ),
-        accounts,
-        opts=after(operator, opts),
+    provided: list[pulumi.Output[Any]] = []
+    classes: dict[str, StorageClass] = {}
+    if settings.storage:
+        provided.append(_driver(settings, settings.storage, accounts, opts))
+        classes = {
+            each.class_name: StorageClass(
+                f"{each.class_name}-storage", each.model_copy(update={"protect": settings.protect}), opts=opts
+            )
+            for each in settings.storage.classes
+        }
+    for tenant in settings.tenants:
+        provided += _data(settings, tenant, classes, namespaces[tenant.namespace], opts)
+    return [*provided, *(each.class_name for each in classes.values())]
+
+
+def _driver(
+    settings: Settings,
+    storage: StorageSettings,
+    accounts: pulumi.Output[dict[str, GuiAccount]],
+    opts: pulumi.ResourceOptions,
+) -> pulumi.Output[str]:
+    generation = settings.version.scale_csi
+    assert generation is not None  # noqa: S101 - releases without it refuse the storage settings
+    operator = install("scale-csi-operator", storage.operator, settings, opts)
+    args = ScaleCsiArgs(
+        generation=generation,
+        namespace=storage.operator.namespace,
+        host_path=storage.host_path,
+        local_cluster=storage.local_cluster,
+        clusters=storage.clusters,
+        ca_certificate=storage.ca_certificate,
+        node_label=SCALE_LABEL,
+        protect=settings.protect,
     )
-    volumes = [
-        StaticVolume(
-            f"{tenant.namespace}-data",
-            StaticVolumeArgs(
-                volume_name=tenant.data.volume,
-                claim_name=tenant.data.claim,
-                handle=settings.handle(tenant),
-                capacity=tenant.data.capacity,
-                labels=tenant.data.labels,
-                protect=settings.protect,
-            ),
-            namespaces[tenant.namespace],
-            opts=opts,
+    return ScaleCsi("scale-csi", args, accounts, opts=after(opts, operator)).driver
+
+
+def _data(
+    settings: Settings,
+    tenant: TenantSettings,
+    classes: Mapping[str, StorageClass],
+    namespace: pulumi.Output[str],
+    opts: pulumi.ResourceOptions,
+) -> list[pulumi.Output[Any]]:
+    data, name = tenant.data, f"{tenant.namespace}-data"
+    if isinstance(data, DirectoryData) and settings.storage:
+        volume = StaticVolumeArgs(
+            volume_name=data.volume,
+            claim_name=data.claim,
+            handle=data.handle(settings.storage),
+            capacity=data.capacity,
+            labels=data.labels,
+            protect=settings.protect,
         )
-        for tenant in settings.tenants
-    ]
-    return [driver.driver, *(volume.claim for volume in volumes)]
+        return [StaticVolume(name, volume, namespace, opts=opts).claim]
+    if isinstance(data, ClaimData):
+        made = classes.get(data.storage_class)
+        claim = ClaimArgs(
+            claim_name=data.claim,
+            storage_class=data.storage_class,
+            capacity=data.capacity,
+            protect=settings.protect,
+        )
+        return [Claim(name, claim, namespace, opts=after(opts, made) if made else opts).claim]
+    return []

@@ -1,16 +1,20 @@
-"""The security and tenant layer: the SCC and the namespaces whose accounts may use it."""
+"""The security and tenant layer: the SCC, the namespaces whose accounts may use it, and what they have."""
 
 import pulumi
 
 from components.mpi_scc import MpiScc, MpiSccArgs
-from components.tenant import Tenant, TenantArgs
-from stacks.settings import Settings
+from components.priority_class import PriorityClass
+from components.pull_secret import PullSecret, PullSecretArgs, RegistryAccount
+from components.tenant import PodSecurity, Tenant, TenantArgs
+from stacks.operators import after
+from stacks.platform import Settings
 
 
 def build(settings: Settings, opts: pulumi.ResourceOptions) -> dict[str, Tenant]:
-    """Declare the SCC and every tenant; return the tenants by namespace."""
-    scc = MpiSccArgs(protect=settings.protect)
-    MpiScc("mpi-scc", scc, opts=opts)
+    """Declare the SCC, where RDMA wants it, and every tenant; return the tenants by namespace."""
+    scc = MpiSccArgs(base=settings.version.scc_base, protect=settings.protect) if settings.uses_rdma else None
+    if scc:
+        MpiScc("mpi-scc", scc, opts=opts)
     return {
         tenant.namespace: Tenant(
             tenant.namespace,
@@ -18,11 +22,53 @@ def build(settings: Settings, opts: pulumi.ResourceOptions) -> dict[str, Tenant]
                 namespace=tenant.namespace,
                 uid_range=tenant.uid_range,
                 mcs=tenant.mcs,
-                gpu_quota=tenant.gpu_quota,
-                scc_name=scc.scc_name,
+                gpu_quota=_hard_quota(settings, tenant.gpu_quota),
+                scc_name=scc.scc_name if scc else None,
+                pod_security=_pod_security(settings),
+                container_resources=tenant.container_resources,
+                isolated=tenant.isolated,
+                reachable_from=tenant.reachable_from,
+                queued=settings.queues is not None,
                 protect=settings.protect,
             ),
             opts=opts,
         )
         for tenant in settings.tenants
     }
+
+
+def _hard_quota(settings: Settings, gpus: int) -> int:
+    """Return what the namespace may hold at most: where tenants lend GPUs to each other, all that there are."""
+    lends = settings.queues is not None and settings.queues.cohort is not None
+    return sum(settings.free.values()) if lends else gpus
+
+
+def _pod_security(settings: Settings) -> PodSecurity | None:
+    if not settings.version.pod_security:
+        return None
+    return "privileged" if settings.uses_rdma else "restricted"
+
+
+def shared(
+    settings: Settings,
+    teams: dict[str, Tenant],
+    accounts: pulumi.Output[dict[str, RegistryAccount]] | None,
+    opts: pulumi.ResourceOptions,
+) -> list[pulumi.Output[str]]:
+    """Declare priority classes, and the registries' accounts in every namespace; return their names."""
+    classes = [
+        PriorityClass(f"{each.class_name}-priority", each, opts=opts).class_name for each in settings.priority_classes
+    ]
+    secret = settings.pull_secret
+    if secret is None or accounts is None:
+        return classes
+    secrets = [
+        PullSecret(
+            f"{namespace}-registries",
+            PullSecretArgs(namespace=namespace, secret_name=secret.name, protect=settings.protect),
+            accounts,
+            opts=after(opts, team),
+        ).secret_name
+        for namespace, team in teams.items()
+    ]
+    return [*classes, *secrets]

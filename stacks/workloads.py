@@ -12,8 +12,7 @@ from components.outcome import ReadLog
 from components.rdma_test import RdmaTest, RdmaTestArgs
 from components.tenant import ACCOUNT
 from hardware.placement import Demand, share, waves
-from stacks.releases import RELEASES
-from stacks.settings import Settings
+from stacks.platform import Settings
 from stacks.workload_settings import MpiWorkload, Program, RdmaTestWorkload, Stage, Workload
 
 _NCCL_TESTS = f"{WORKSPACE}/other/nccl"
@@ -55,7 +54,7 @@ def demands(workload: Workload) -> list[Demand]:
 def plan(stage: Stage, settings: Settings) -> list[list[Workload]]:
     """Return the workloads of a stage in waves; those of one wave fit on the GPU nodes at the same time."""
     by_name = {f"{workload.tenant}/{workload.job_name}": workload for workload in stage.workloads}
-    free = {node.name: {names.GPU_RESOURCE: settings.profile.gpus} for node in settings.gpu_nodes}
+    free = {node: {names.GPU_RESOURCE: gpus} for node, gpus in settings.free.items()}
     grouped = waves([(name, demands(workload)) for name, workload in by_name.items()], free)
     return [[by_name[name] for name in wave] for wave in grouped]
 
@@ -112,9 +111,11 @@ def _rdma_test(workload: RdmaTestWorkload, settings: Settings, rdma: tuple[str, 
 
 def _mpi_job(workload: MpiWorkload, settings: Settings, rdma: tuple[str, ...]) -> MpiJobArgs:
     tenant = settings.tenant(workload.tenant)
-    part = share(settings.profile, workload.layout.gpus, settings.reserve)
+    kind = settings.version.mpi_job
+    assert kind is not None and tenant.data is not None  # noqa: S101, PT018 - checked in workload_problems
+    part = share(settings.profile, workload.layout.gpus, settings.reserved)
     return MpiJobArgs(
-        kind=RELEASES[settings.release].mpi_job,
+        kind=kind,
         namespace=workload.tenant,
         job_name=workload.job_name,
         layout=workload.layout,

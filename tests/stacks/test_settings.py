@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from stacks.settings import Settings, SettingsError, load, parse
+from stacks.storage_settings import DirectoryData
 from tests.support.recorded import ROOT
 
 
@@ -33,9 +34,12 @@ def test_stacks_load_without_secrets_or_engine(stack: str) -> None:
 def test_dev_is_the_lab_of_the_redpaper() -> None:
     """Prevents the figures of R-3.4.5-6 and R-4.2-2 from drifting."""
     lab = load("dev", ROOT)
-    assert [cluster.id for cluster in lab.storage.clusters] == ["16217308676014575381", "215057217487177715"]
-    assert lab.storage.local_cluster.id == "16217308676014575381"
-    assert str(lab.handle(lab.tenant("adas"))) == ("16217308676014575381;099B6A7A:5EB99743;path=/gpfs/ess3000_4M/adas")
+    storage, data = lab.storage, lab.tenant("adas").data
+    assert storage is not None
+    assert isinstance(data, DirectoryData)
+    assert [cluster.id for cluster in storage.clusters] == ["16217308676014575381", "215057217487177715"]
+    assert storage.own_cluster == "16217308676014575381"
+    assert str(data.handle(storage)) == "16217308676014575381;099B6A7A:5EB99743;path=/gpfs/ess3000_4M/adas"
     assert [workload.job_name for stage in lab.stages for workload in stage.workloads] == [
         "mofed-test-job",
         "nccl-test-01x08",
@@ -51,6 +55,7 @@ def test_prod_has_tenants_and_protects_them() -> None:
     prod = load("prod", ROOT)
     assert prod.protect
     assert len(prod.tenants) > 1
+    assert prod.storage is not None
     assert all(cluster.secure_ssl for cluster in prod.storage.clusters)
 
 
@@ -58,12 +63,12 @@ def test_all_errors_are_reported_at_once_with_path_value_and_remedy() -> None:
     """Prevents mending a file one error at a time."""
     data = dev()
     data["colour"] = "blue"
-    data["rdma"]["hca_max"] = 0
+    data["fabric"]["hca_max"] = 0
     data["nodes"][5]["profile"] = "dgx9"
     text = message(data)
     assert "Pulumi.test.yaml: 3 wrong" in text
     assert "hpc:platform.colour: Extra inputs are not permitted (value: 'blue'); remove it" in text
-    assert "hpc:platform.rdma.hca_max" in text
+    assert "hpc:platform.fabric.hca_max" in text
     assert "(value: 0)" in text
     assert "unknown hardware profile 'dgx9'; known: dgx-a100, dgx1-v100-16gb" in text
 

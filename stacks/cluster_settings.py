@@ -1,0 +1,83 @@
+"""Settings of the cluster and its nodes."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from components.model import DnsName, Model
+from hardware import profiles
+
+_RANGE = re.compile(r"^(?P<before>[^\[\]]*)\[(?P<first>\d+)-(?P<last>\d+)\](?P<after>[^\[\]]*)$")
+MOST_NODES = 5000
+"""Nodes that Kubernetes is built for, and so the most that one range may mean."""
+
+
+class ClusterSettings(Model):
+    """Which cluster the stack belongs to; the ambient current context is never used."""
+
+    kubeconfig: str = Field(description="path, relative to the project's folder")
+    context: str = Field(min_length=1, description="context in the kubeconfig")
+    identifier: DnsName = Field(description="identity of the cluster; another one replaces every object")
+    simulated: bool = Field(default=False, description="whether `./hpc up` starts a simulated cluster for it")
+
+
+class NodeSettings(Model):
+    """One node of the cluster; or several alike, with a range in the name: dgx[01-04]."""
+
+    name: DnsName = Field(
+        description="as the cluster has it; a range such as dgx[01-04].lab.example.com means four nodes"
+    )
+    roles: tuple[Literal["master", "worker"], ...] = Field(min_length=1)
+    profile: str | None = Field(default=None, description="hardware profile of a GPU node; None for others")
+    scale_client: bool = Field(default=False, description="is a Spectrum Scale client, so CSI pods run there")
+    free_gpus: int | None = Field(
+        default=None,
+        ge=0,
+        description="GPUs that this stack's jobs may have; None: all. For nodes that others use, too",
+    )
+
+    @field_validator("profile")
+    @classmethod
+    def _known_profile(cls, name: str | None) -> str | None:
+        if name is not None:
+            profiles.profile(name)
+        return name
+
+    @model_validator(mode="after")
+    def _has_as_many(self) -> Self:
+        there = profiles.profile(self.profile).gpus if self.profile else 0
+        if self.free_gpus is not None and self.free_gpus > there:
+            raise ValueError(f"free_gpus {self.free_gpus} is more than the {there} GPUs of {self.name}; lower it")
+        return self
+
+    @property
+    def gpus(self) -> int:
+        """GPUs that jobs may have."""
+        if self.free_gpus is not None:
+            return self.free_gpus
+        return profiles.profile(self.profile).gpus if self.profile else 0
+
+
+def _expanded(nodes: Any) -> Any:
+    return [each for node in nodes for each in _one(node)] if isinstance(nodes, list | tuple) else nodes
+
+
+def _one(node: Any) -> Iterator[Any]:
+    name = node.get("name") if isinstance(node, Mapping) else None
+    found = _RANGE.match(name) if isinstance(name, str) else None
+    if found is None:
+        yield node
+        return
+    first, last = int(found["first"]), int(found["last"])
+    if not first <= last < first + MOST_NODES:
+        raise ValueError(
+            f"name {name!r}: the range ends before it begins, or has more than {MOST_NODES} nodes; correct it"
+        )
+    for number in range(first, last + 1):
+        yield {**node, "name": f"{found['before']}{number:0{len(found['first'])}d}{found['after']}"}
+
+
+Nodes = Annotated[tuple[NodeSettings, ...], Field(min_length=1), BeforeValidator(_expanded)]
+"""All nodes; a name with a range stands for many."""

@@ -1,0 +1,111 @@
+"""The fabric layer: what the ports between the GPU nodes become, and what jobs must know of them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pulumi
+
+from components.bond import Bond, BondArgs
+from components.network_operator import NetworkOperator, NetworkOperatorArgs
+from components.nmstate import NmState, NmStateArgs
+from components.port_network import AddressPool, Macvlan, PortNetwork, PortNetworkArgs
+from components.rdma_device_plugin import RdmaDevice, RdmaDevicePlugin, RdmaDevicePluginArgs
+from stacks.fabric_settings import BondSettings, Ethernet, InfiniBand, NetworkOperatorPlugin, PortNetworks, Roce
+from stacks.operators import after, install
+from stacks.platform import Settings
+
+GPU_FOUND = {"feature.node.kubernetes.io/pci-10de.present": "true"}
+"""Label that node feature discovery gives machines with NVIDIA's devices."""
+
+
+def build(settings: Settings, opts: pulumi.ResourceOptions) -> list[pulumi.Output[Any]]:
+    """Declare the ports' resources, or the bond; return what is known when jobs can use them."""
+    if isinstance(settings.fabric, Ethernet):
+        return [_bond(settings, settings.fabric.bond, opts)] if settings.fabric.bond else []
+    devices = tuple(
+        RdmaDevice(resource_name=resource, hca_max=settings.fabric.hca_max, devices=(interface,))
+        for resource, interface in zip(settings.rdma_resources, settings.interfaces, strict=True)
+    )
+    plugin = settings.fabric.plugin
+    if isinstance(plugin, NetworkOperatorPlugin):
+        return [_network_operator(settings, plugin, devices, opts)]
+    args = RdmaDevicePluginArgs(devices=devices, image=plugin.image)
+    return [RdmaDevicePlugin("rdma-device-plugin", args, opts=opts).resources]
+
+
+def _network_operator(
+    settings: Settings, plugin: NetworkOperatorPlugin, devices: tuple[RdmaDevice, ...], opts: pulumi.ResourceOptions
+) -> pulumi.Output[list[str]]:
+    installed = install("network-operator", plugin.operator, settings, opts)
+    args = NetworkOperatorArgs(
+        link_layer="InfiniBand" if isinstance(settings.fabric, InfiniBand) else "Ethernet",
+        devices=devices,
+        shared=plugin.shared,
+        driver=plugin.driver,
+    )
+    # The name of the Redpaper's plugin: either offers the same resources, and a change of the one for the other is one.
+    return NetworkOperator("rdma-devices", args, opts=after(opts, installed)).resources
+
+
+def _bond(settings: Settings, bond: BondSettings, opts: pulumi.ResourceOptions) -> pulumi.Output[str]:
+    installed = install("nmstate-operator", bond.operator, settings, opts)
+    args = BondArgs(node_selector=GPU_FOUND, bond=bond.interface, ports=bond.ports, mtu=bond.mtu)
+    agents = NmState("nmstate", NmStateArgs(), opts=after(opts, installed))
+    return Bond("fabric-bond", args, opts=after(opts, agents)).interface
+
+
+def port_networks(
+    settings: Settings, namespaces: Mapping[str, pulumi.Resource], opts: pulumi.ResourceOptions
+) -> list[pulumi.Output[str]]:
+    """Declare each tenant's networks over the ports, after its namespace; return their names, known when they are."""
+    wanted = _port_networks(settings)
+    if wanted is None:
+        return []
+    ports = list(zip(settings.interfaces, wanted.subnets, strict=True))
+    return [
+        PortNetwork(
+            _network(namespace, interface),
+            PortNetworkArgs(
+                network=_network(namespace, interface),
+                namespace=namespace,
+                attachment=Macvlan(master=interface, mtu=_mtu(settings)),
+                addresses=AddressPool(
+                    range=subnet, exclude=tuple(part for part in wanted.exclude if part.subnet_of(subnet))
+                ),
+            ),
+            opts=after(opts, tenant),
+        ).network
+        for namespace, tenant in namespaces.items()
+        for interface, subnet in ports
+    ]
+
+
+def networks(settings: Settings, namespace: str) -> tuple[str, ...]:
+    """Return the names of the secondary networks that a tenant's pods join."""
+    if _port_networks(settings) is None:
+        return ()
+    return tuple(_network(namespace, interface) for interface in settings.interfaces)
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    """Return what NCCL must know of the fabric, beside the transport (platform-facts 2, RoCE)."""
+    fabric = settings.fabric
+    match fabric:
+        case InfiniBand():
+            return {"NCCL_COLLNET_ENABLE": "1"} if fabric.sharp else {}
+        case Roce():
+            return {"NCCL_IB_GID_INDEX": str(fabric.gid_index), "NCCL_IB_TC": str(fabric.traffic_class)}
+        case Ethernet():
+            return {"NCCL_SOCKET_IFNAME": fabric.interface}
+
+
+def _port_networks(settings: Settings) -> PortNetworks | None:
+    return settings.fabric.networks if isinstance(settings.fabric, Roce) else None
+
+
+def _mtu(settings: Settings) -> int:
+    return settings.fabric.mtu if isinstance(settings.fabric, Roce) else 0
+
+
+def _network(namespace: str, interface: str) -> str:
+    return f"{namespace}-{interface}"

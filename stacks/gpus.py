@@ -1,0 +1,58 @@
+"""The GPU layer: one of the ways in which nodes get nvidia.com/gpu."""
+
+import pulumi
+
+from components.gpu_device_plugin import GpuDevicePlugin, GpuDevicePluginArgs
+from components.gpu_operator import GpuDirect, GpuOperator, GpuOperatorArgs
+from components.special_resource import SpecialResource, SpecialResourceArgs
+from stacks.fabric_settings import Ethernet, NetworkOperatorPlugin
+from stacks.gpu_settings import DevicePluginSettings, GpuOperatorSettings, GpuSettings, SpecialResourceSettings
+from stacks.operators import after, install
+from stacks.platform import Settings
+
+GPU_PRESENT = {"nvidia.com/gpu.present": "true"}
+"""Label that the GPU Operator gives nodes with GPUs."""
+
+
+def build(settings: Settings, opts: pulumi.ResourceOptions) -> pulumi.Output[str]:
+    """Declare what gives nodes their GPUs; return a name that is known when it is there."""
+    gpu: GpuSettings = settings.gpu
+    match gpu:
+        case SpecialResourceSettings():
+            return _special_resource(settings, gpu, opts)
+        case GpuOperatorSettings():
+            return _gpu_operator(settings, gpu, opts)
+        case DevicePluginSettings():
+            return GpuDevicePlugin("gpus", GpuDevicePluginArgs(image=gpu.image), opts=opts).resource
+
+
+def _special_resource(
+    settings: Settings, gpu: SpecialResourceSettings, opts: pulumi.ResourceOptions
+) -> pulumi.Output[str]:
+    kind = settings.version.special_resource
+    assert kind is not None  # noqa: S101 - releases without it refuse this enablement
+    installed = install("gpu-operator", gpu.operator, settings, opts)
+    args = SpecialResourceArgs(kind=kind, namespace=gpu.operator.namespace)
+    return SpecialResource("gpus", args, opts=after(opts, installed)).recipe
+
+
+def _gpu_operator(settings: Settings, gpu: GpuOperatorSettings, opts: pulumi.ResourceOptions) -> pulumi.Output[str]:
+    monitored = gpu.operator.model_copy(update={"cluster_monitoring": gpu.monitoring})
+    installed = install("gpu-operator", monitored, settings, opts)
+    args = GpuOperatorArgs(
+        gpu=settings.profile.gpu,
+        driver=gpu.driver,
+        gpudirect=_gpudirect(settings) if gpu.driver else None,
+        gdrcopy=gpu.gdrcopy,
+        mig=gpu.mig,
+        monitoring=gpu.monitoring,
+    )
+    return GpuOperator("gpus", args, opts=after(opts, installed)).policy
+
+
+def _gpudirect(settings: Settings) -> GpuDirect | None:
+    fabric = settings.fabric
+    if isinstance(fabric, Ethernet):
+        return None
+    brings = isinstance(fabric.plugin, NetworkOperatorPlugin) and fabric.plugin.driver is not None
+    return GpuDirect(mechanism=settings.profile.architecture.peer_memory, host_ofed=not brings)

@@ -1,0 +1,127 @@
+"""One environment as a frozen tree of settings, and what follows from it."""
+
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from apis.nccl import Transport
+from components.model import DnsName, Image, Model
+from components.olm_operator import OlmOperatorArgs
+from components.priority_class import PriorityClassArgs
+from hardware import profiles, topology
+from hardware.placement import Reserve
+from hardware.profiles import Hca, Profile
+from stacks import problems
+from stacks.cluster_settings import ClusterSettings, Nodes, NodeSettings
+from stacks.fabric_settings import Ethernet, FabricSettings
+from stacks.gpu_settings import GpuSettings
+from stacks.node_settings import TuningSettings
+from stacks.releases import RELEASES, Release, ReleaseName
+from stacks.storage_settings import StorageSettings
+from stacks.tenant_settings import PullSecretSettings, QueueSettings, TenantSettings
+from stacks.workload_settings import Stage
+
+
+class MpiOperatorSettings(Model):
+    """The MPI operator, of the generation of the release."""
+
+    image: Image
+    kubectl_delivery_image: Image | None = Field(default=None, description="of v1alpha2: gives launchers their kubectl")
+
+
+class Settings(Model):
+    """One environment."""
+
+    release: ReleaseName = Field(description="of OpenShift; decides the generation of every API")
+    cluster: ClusterSettings
+    nodes: Nodes
+    machine_config_pool: DnsName = Field(default="worker", description="pool of the GPU nodes")
+    ports: tuple[Hca, ...] = Field(
+        default=(),
+        description="compute ports of a machine whose profile has no names of them, in the order of the rails",
+    )
+    reserve: Reserve | None = Field(
+        default=None,
+        description="what GPU nodes keep; jobs get a share of the rest per GPU. None: what the machine's profile says",
+    )
+    tuning: TuningSettings | None = Field(default=None, description="None: nodes stay as they are but for memlock")
+    node_feature_discovery: OlmOperatorArgs | None = Field(
+        default=None, description="the operator that labels nodes by their devices; None only without operators"
+    )
+    gpu: GpuSettings
+    fabric: FabricSettings
+    mpi_operator: MpiOperatorSettings | None = None
+    storage: StorageSettings | None = Field(
+        default=None, description="Spectrum Scale; None: the cluster has other storage"
+    )
+    queues: QueueSettings | None = Field(
+        default=None, description="Kueue; None: jobs start as the scheduler places them"
+    )
+    priority_classes: tuple[PriorityClassArgs, ...] = ()
+    pull_secret: PullSecretSettings | None = None
+    tenants: tuple[TenantSettings, ...] = Field(min_length=1)
+    stages: tuple[Stage, ...] = ()
+    protect: bool = Field(default=False, description="refuse to delete shared and stateful objects; on in production")
+
+    @property
+    def version(self) -> Release:
+        """What the release means."""
+        return RELEASES[self.release]
+
+    @property
+    def gpu_nodes(self) -> tuple[NodeSettings, ...]:
+        """The nodes with GPUs."""
+        return tuple(node for node in self.nodes if node.profile)
+
+    @property
+    def free(self) -> dict[str, int]:
+        """GPUs that jobs may have, by node."""
+        return {node.name: node.gpus for node in self.gpu_nodes}
+
+    @property
+    def profile(self) -> Profile:
+        """The profile that all GPU nodes share."""
+        name = self.gpu_nodes[0].profile
+        assert name is not None  # noqa: S101 - gpu_nodes have one, by definition
+        machine = profiles.profile(name)
+        return profiles.with_hcas(machine, self.ports) if self.ports else machine
+
+    @property
+    def reserved(self) -> Reserve:
+        """What a GPU node keeps for itself."""
+        return self.reserve or topology.reserve(self.profile)
+
+    @property
+    def uses_rdma(self) -> bool:
+        """Whether pods need RDMA devices and locked memory."""
+        return not isinstance(self.fabric, Ethernet)
+
+    @property
+    def transport(self) -> Transport:
+        """How jobs move data between nodes unless they say otherwise."""
+        return Transport.GPUDIRECT if self.uses_rdma else Transport.TCP
+
+    @property
+    def interfaces(self) -> tuple[str, ...]:
+        """Network interfaces of a machine's compute ports, in the order of the rails; none without RDMA."""
+        if not self.uses_rdma:
+            return ()
+        if self.tuning and self.tuning.rail_names:
+            return tuple(rail.name for rail in topology.rails(self.profile))
+        return tuple(hca.netdev for hca in self.profile.hcas)
+
+    @property
+    def rdma_resources(self) -> tuple[str, ...]:
+        """Resource names of the device plugin, one per HCA: shared_ib0 and so on (R-3.4.2-3); none without RDMA."""
+        return tuple(f"shared_{interface}" for interface in self.interfaces)
+
+    def tenant(self, namespace: str) -> TenantSettings:
+        """Return the tenant of `namespace`."""
+        return next(tenant for tenant in self.tenants if tenant.namespace == namespace)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        found = list(problems.problems(self))
+        if found:
+            raise ValueError("; ".join(found))
+        return self

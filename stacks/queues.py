@@ -1,0 +1,42 @@
+"""The queue layer: Kueue, and a queue for every tenant."""
+
+from collections.abc import Mapping
+
+import pulumi
+
+from apis import names
+from components.kueue import Queues, QueuesArgs, TenantQueue, quota_of
+from components.kueue_operator import KueueOperator, KueueOperatorArgs
+from components.tenant import Tenant
+from stacks.gpu_settings import GpuOperatorSettings
+from stacks.gpus import GPU_PRESENT
+from stacks.operators import after, install
+from stacks.platform import Settings
+
+
+def build(
+    settings: Settings, teams: Mapping[str, Tenant], opts: pulumi.ResourceOptions
+) -> list[pulumi.Output[list[str]]]:
+    """Declare Kueue and the queues, where the environment has them; return their names, known when they are active."""
+    wanted = settings.queues
+    if wanted is None:
+        return []
+    installed = install("kueue-operator", wanted.operator, settings, opts)
+    kueue = KueueOperator("kueue", KueueOperatorArgs(), opts=after(opts, installed))
+    by_operator = isinstance(settings.gpu, GpuOperatorSettings)
+    args = QueuesArgs(
+        flavor=settings.profile.name,
+        node_labels=GPU_PRESENT if by_operator else {names.GPU_ACCELERATOR: "true"},
+        rdma=tuple(names.RDMA_PREFIX + resource for resource in settings.rdma_resources),
+        tenants=tuple(
+            TenantQueue(
+                namespace=tenant.namespace, quota=quota_of(settings.profile, tenant.gpu_quota, wanted.launchers)
+            )
+            for tenant in settings.tenants
+        ),
+        queue=wanted.queue,
+        cohort=wanted.cohort,
+        reclaim=wanted.reclaim,
+        strategy=wanted.strategy,
+    )
+    return [Queues("queues", args, opts=after(opts, kueue, *teams.values())).queues]

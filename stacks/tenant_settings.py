@@ -1,0 +1,63 @@
+"""Settings of teams and of their queues."""
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from components.model import DnsLabel, DnsName, Model
+from components.olm_operator import OlmOperatorArgs
+from components.tenant import ContainerResources, IdRange, McsLabel
+from hardware.placement import Share
+from stacks.storage_settings import Data
+
+
+class TenantSettings(Model):
+    """One team."""
+
+    namespace: DnsLabel
+    uid_range: IdRange
+    mcs: McsLabel
+    run_as_uid: int = Field(gt=0, description="owner of the data directory (R-4.3-6)")
+    run_as_gid: int = Field(gt=0)
+    gpu_quota: int = Field(
+        ge=0, description="GPUs that the team may hold; with queues that lend, what it has for certain"
+    )
+    data: Data | None = Field(default=None, description="None: jobs bring all that they need in their image")
+    container_resources: ContainerResources | None = Field(
+        default=None, description="of containers that do not say what they need"
+    )
+    isolated: bool = Field(default=False, description="refuse connections from other namespaces on the pod network")
+    reachable_from: tuple[DnsLabel, ...] = Field(
+        default=(), description="namespaces that may connect nevertheless, e.g. of monitoring"
+    )
+
+    @model_validator(mode="after")
+    def _owner_in_range(self) -> Self:
+        if self.run_as_uid not in self.uid_range:
+            raise ValueError(
+                f"run_as_uid {self.run_as_uid} is outside uid_range {self.uid_range}; "
+                "the SCC admits only ids of the namespace's range"
+            )
+        return self
+
+
+class QueueSettings(Model):
+    """Kueue: a job starts when all its pods have room. Quotas follow from the tenants' gpu_quota and the machines."""
+
+    operator: OlmOperatorArgs
+    queue: DnsLabel = Field(default="jobs", description="name of every tenant's queue")
+    cohort: DnsName | None = Field(default=None, description="tenants lend each other what is idle; None: they do not")
+    reclaim: Literal["Never", "LowerPriority", "Any"] = Field(
+        default="Never", description="whose jobs end when a tenant wants back what it lent"
+    )
+    strategy: Literal["BestEffortFIFO", "StrictFIFO"] = "BestEffortFIFO"
+    launchers: Share = Field(
+        default=Share(cpus=4, memory_gib=8), description="CPUs and GiB that each tenant has for pods without GPUs"
+    )
+
+
+class PullSecretSettings(Model):
+    """Accounts of registries, for the pods of every tenant. The accounts themselves are secrets of the stack."""
+
+    name: DnsName = "registries"
+    registries: tuple[str, ...] = Field(min_length=1, description="hosts, e.g. nvcr.io")
