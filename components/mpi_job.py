@@ -4,13 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import pulumi
-import pulumi_kubernetes as k8s
 
-from apis import names
-from components import outcome
+from components import job_pods, outcome
 from components.component import Component
-from components.custom_resources import CustomObject
-from components.labels import labels
 from components.mpi_job_args import WORKSPACE, MpiJobArgs, RunAs, V2Beta1
 from components.mpi_job_specs import spec
 
@@ -35,18 +31,8 @@ class MpiJob(Component):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("workloads:MpiJob", name, args, opts)
-        replace = {"replace_on_changes": ["spec"]} if args.on_change == "replace" else {"ignore_changes": ["spec"]}
-        queue = {names.QUEUE_NAME: args.v2beta1.queue} if args.v2beta1.queue else {}
-        job = CustomObject(
-            f"{name}-job",
-            args.kind,
-            k8s.meta.v1.ObjectMetaArgs(
-                name=args.job_name,
-                namespace=args.namespace,
-                labels=labels(args.job_name, "workload") | queue,
-                annotations=outcome.job_annotations(args.kind, args.wait, timeout=args.timeout),
-            ),
-            {"spec": spec(args)},
-            self.child(*after, replacement_trigger=args.run, delete_before_replace=True, **replace),
+        self.outputs(
+            finished=job_pods.declare(
+                self, name, args, args.kind, spec(args), read_log=read_log, after=after, queue=args.v2beta1.queue
+            )
         )
-        self.outputs(finished=outcome.gate(args.namespace, args.job_name, job.status, read_log))

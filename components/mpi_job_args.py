@@ -1,26 +1,26 @@
 """What an MPI job is to be, in every API generation."""
 
-from typing import Literal, Self
+from typing import Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from apis.kinds import MPI_JOB_V1ALPHA2, MPI_JOB_V2BETA1, Kind
 from apis.nccl import GdrLevel, Transport
+from components.job_args import WORKSPACE, Folder, JobArgs, RunAs
 from components.layout import Layout
-from components.model import DnsLabel, DnsName, Image, Model, Quantity, Seconds
-from components.outcome import Wait
+from components.model import DnsName, Model, Seconds
+from components.tenant import ContainerResources
+
+__all__ = ["WORKSPACE", "MpiJobArgs", "RunAs", "V2Beta1"]
 
 GENERATIONS = (MPI_JOB_V1ALPHA2.version, MPI_JOB_V2BETA1.version)
 LABEL_LENGTH = 63
 
-WORKSPACE = "/workspace"
+NetworkName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][-a-z0-9./]*(@[a-z0-9]+)?$")]
+"""A NetworkAttachmentDefinition: [namespace/]name[@interface]."""
 
-
-class RunAs(Model):
-    """User and group of the worker processes."""
-
-    uid: int = Field(gt=0, description="inside the namespace's range, and owner of the data (R-4.3-6)")
-    gid: int = Field(gt=0)
+FIXED = frozenset({"NCCL_IB_DISABLE", "NCCL_NET_GDR_LEVEL", "NCCL_IB_HCA", "LD_LIBRARY_PATH", "PATH"})
+"""Variables that `transport`, `gdr_level`, `ib_hca` and the image decide."""
 
 
 class V2Beta1(Model):
@@ -34,17 +34,17 @@ class V2Beta1(Model):
         default=None, description="seconds after which the ended launcher is deleted, with its log; None keeps it"
     )
     ssh_port: int = Field(default=2222, ge=1024, le=65535, description="of the workers' sshd, which is not root (E-16)")
-    home: str = Field(
-        default="/home/mpi", pattern=r"^/[\w/.-]*\w$", description="home of the processes' user; keys are in .ssh there"
+    home: Folder = Field(default="/home/mpi", description="home of the processes' user; keys are in .ssh there")
+    launcher: ContainerResources = Field(
+        default=ContainerResources(cpu="500m", memory="1Gi"),
+        description="request and limit of the launcher, which Kueue counts; a choice. A whole CPU would be pinned",
     )
 
 
-class MpiJobArgs(Model):
+class MpiJobArgs(JobArgs):
     """One job."""
 
     kind: Kind = Field(description="API generation, from the release")
-    namespace: DnsLabel
-    job_name: DnsLabel
     layout: Layout
     processes_per_pod: int = Field(gt=0, description="1 for programs that drive all GPUs of a pod, else one per GPU")
     transport: Transport
@@ -56,24 +56,9 @@ class MpiJobArgs(Model):
         pattern=r"^=\w+(,\w+)*$",
         description="NCCL_IB_HCA; hardware.topology.nccl_ib_hca of the ports; None lets NCCL take all that it finds",
     )
-    command: tuple[str, ...] = Field(min_length=1, description="what mpirun starts")
-    working_directory: str | None = Field(default=None, pattern=r"^/")
-    image: Image
-    account: DnsName = Field(description="service account of the workers")
-    run_as: RunAs
-    claim: DnsName = Field(description=f"persistent volume claim, mounted at {WORKSPACE}")
-    rdma_resources: tuple[str, ...] = Field(description="of which every worker takes one each (R-3.4.2-7)")
-    cpus: int = Field(gt=0, description="limit of a worker; whole CPUs, so that the kubelet can pin them")
-    memory: Quantity = Field(description="limit of a worker; pinned memory and /dev/shm count against it")
-    shm: Quantity = Field(default="8Gi", description="size limit of /dev/shm")
-    backoff_limit: int = Field(default=0, ge=0, description="retries; a retried verification hides what it found")
-    deadline: Seconds = Field(default=7 * 24 * 3600, description="seconds after which the job is ended")
-    run: int = Field(default=1, ge=1, description="raise it to run the job again")
-    on_change: Literal["replace", "keep"] = Field(
-        default="replace", description="what a changed spec does: run again at once, or wait for the next run"
-    )
-    wait: Wait = Wait.FINISHED
-    timeout: Seconds = Field(default=3600, description="seconds to follow the job for")
+    rdma_resources: tuple[str, ...] = Field(default=(), description="of which every worker takes one each (R-3.4.2-7)")
+    networks: tuple[NetworkName, ...] = Field(default=(), description="secondary networks that workers join (B-7.2)")
+    debug: bool = Field(default=False, description="let Open MPI tell how it starts and connects processes (B-6.2)")
     v2beta1: V2Beta1 = Field(default=V2Beta1(), description="what no other API generation knows")
 
     @model_validator(mode="after")
@@ -93,4 +78,18 @@ class MpiJobArgs(Model):
             )
         if self.v2beta1.queue and self.v2beta1.suspend:
             raise ValueError("v2beta1.suspend: with a queue Kueue suspends and resumes the job; leave it out")
+        return self
+
+    @model_validator(mode="after")
+    def _transport(self) -> Self:
+        if self.transport.uses_rdma and not self.rdma_resources:
+            raise ValueError(
+                f"transport {self.transport} needs RDMA devices, and rdma_resources is empty; "
+                f"use {Transport.TCP}, or name the resources"
+            )
+        for name in sorted(FIXED & self.environment.keys()):
+            raise ValueError(
+                f"environment: {name}={self.environment[name]} would undo what transport {self.transport} or the image "
+                "says; leave it out, or choose another transport"
+            )
         return self

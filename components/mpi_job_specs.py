@@ -5,15 +5,18 @@ from typing import Any
 
 from apis import names
 from apis.kinds import MPI_JOB_V1ALPHA2, MPI_JOB_V2BETA1
+from components import job_pods
 from components import mpi_job_ssh as ssh
 from components.confined import confined
-from components.mpi_job_args import WORKSPACE, MpiJobArgs
+from components.mpi_job_args import MpiJobArgs
 
 LIBMLX5 = "/usr/lib/libibverbs/libmlx5"
 """Value of IBV_DRIVERS in the images of 2020 (R-4.3-5); later ones find their drivers themselves."""
 HOSTFILE = "/etc/mpi/hostfile"
 """Where the operator of v2beta1 mounts the list of workers."""
 PROBE_SECONDS = 2
+DEBUG = ("-mca", "plm_base_verbose", "100", "-mca", "btl_base_verbose", "30")
+"""What makes Open MPI tell how it starts and connects processes (B-6.2)."""
 
 
 def mpirun(args: MpiJobArgs) -> list[str]:
@@ -23,7 +26,8 @@ def mpirun(args: MpiJobArgs) -> list[str]:
     every rank in the launcher without a word (mpi-operator #842).
     """
     current = args.kind.version == MPI_JOB_V2BETA1.version
-    environment = {"NCCL_DEBUG": "INFO", **args.transport.environment(args.gdr_level, words=current)}
+    transport = args.transport.environment(args.gdr_level, words=current)
+    environment = {"NCCL_DEBUG": "INFO", **transport, **args.environment}
     if args.ib_hca and args.transport.uses_rdma:
         environment["NCCL_IB_HCA"] = args.ib_hca
     exports = [*(f"{key}={value}" for key, value in environment.items()), "LD_LIBRARY_PATH", "PATH"]
@@ -35,27 +39,30 @@ def mpirun(args: MpiJobArgs) -> list[str]:
         *("-bind-to", "none", "-map-by", "slot"),
         *(word for export in exports for word in ("-x", export)),
         *("-mca", "pml", "ob1", "-mca", "btl", "^openib"),
+        *(DEBUG if args.debug else ()),
         *args.command,
     ]
 
 
 def v1alpha2(args: MpiJobArgs) -> dict[str, Any]:
     """Return the `spec` of 2020: the launcher, whose account the operator makes, reaches the workers by exec."""
-    launcher = _container(args) | {"command": mpirun(args), "securityContext": confined()}
-    worker = _worker(args) | {"env": [{"name": "IBV_DRIVERS", "value": LIBMLX5}]}
+    launcher = job_pods.container(args) | {"command": mpirun(args), "securityContext": confined()}
+    worker = _worker(args) | job_pods.variables({"IBV_DRIVERS": LIBMLX5, **args.runtime_environment})
+    pod = {
+        "serviceAccountName": args.account,
+        "containers": [worker],
+        "volumes": job_pods.volumes(args),
+        **job_pods.placed(args),
+        **job_pods.pod(args),
+    }
     return {
         "slotsPerWorker": args.processes_per_pod,
         "cleanPodPolicy": "Running",
         "backoffLimit": args.backoff_limit,
         "activeDeadlineSeconds": args.deadline,
         "mpiReplicaSpecs": {
-            "Launcher": {"replicas": 1, "template": {"spec": {"containers": [launcher]}}},
-            "Worker": {
-                "replicas": args.layout.pods,
-                "template": {
-                    "spec": {"serviceAccountName": args.account, "containers": [worker], "volumes": _volumes(args)}
-                },
-            },
+            "Launcher": {"replicas": 1, "template": {"spec": {"containers": [launcher], **job_pods.pod(args)}}},
+            "Worker": {"replicas": args.layout.pods, "template": _template(pod, _networks(args))},
         },
     }
 
@@ -67,12 +74,14 @@ def v2beta1(args: MpiJobArgs) -> dict[str, Any]:
     the job with its own words. Pods hold no token of their account; it only decides which SCC they get.
     """
     own = args.v2beta1
-    launcher = _container(args) | {
+    share = {"cpu": own.launcher.cpu, "memory": own.launcher.memory}
+    launcher = job_pods.container(args) | {
         "command": mpirun(args),
-        "securityContext": confined(**_ids(args)),
+        "securityContext": confined(**job_pods.ids(args)),
+        "resources": {"limits": share, "requests": share},
         "volumeMounts": ssh.mounts(),
     }
-    worker = _worker(args)
+    worker = _worker(args) | job_pods.variables(args.runtime_environment)
     worker |= {
         "command": ssh.server(args),
         "ports": [{"name": "ssh", "containerPort": own.ssh_port}],
@@ -86,6 +95,7 @@ def v2beta1(args: MpiJobArgs) -> dict[str, Any]:
         **({"ttlSecondsAfterFinished": own.ttl} if own.ttl else {}),
         **({"suspend": True} if own.suspend else {}),
     }
+    workers = {**_pod(args, worker, job_pods.volumes(args)), **job_pods.placed(args)}
     return {
         "slotsPerWorker": args.processes_per_pod,
         "mpiImplementation": "OpenMPI",
@@ -93,8 +103,8 @@ def v2beta1(args: MpiJobArgs) -> dict[str, Any]:
         "sshAuthMountPath": ssh.keys(args),
         "runPolicy": policy,
         "mpiReplicaSpecs": {
-            "Launcher": _replicas(args, 1, launcher, []),
-            "Worker": _replicas(args, args.layout.pods, worker, _volumes(args)),
+            "Launcher": _replicas(1, _pod(args, launcher, []), ssh.annotations(args)),
+            "Worker": _replicas(args.layout.pods, workers, ssh.annotations(args) | _networks(args)),
         },
     }
 
@@ -111,35 +121,33 @@ def spec(args: MpiJobArgs) -> dict[str, Any]:
     return SPECS[args.kind.version](args)
 
 
-def _replicas(args: MpiJobArgs, count: int, container: dict[str, Any], volumes: list[dict[str, Any]]) -> dict[str, Any]:
-    pod = {
+def _replicas(count: int, pod: dict[str, Any], annotations: dict[str, str]) -> dict[str, Any]:
+    return {"replicas": count, "restartPolicy": "Never", "template": _template(pod, annotations)}
+
+
+def _template(pod: dict[str, Any], annotations: dict[str, str]) -> dict[str, Any]:
+    return {**({"metadata": {"annotations": annotations}} if annotations else {}), "spec": pod}
+
+
+def _pod(args: MpiJobArgs, container: dict[str, Any], volumes: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
         "serviceAccountName": args.account,
         "automountServiceAccountToken": False,
         "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
         "containers": [container],
         "volumes": [*volumes, ssh.volume()],
-    }
-    template = {"metadata": {"annotations": ssh.annotations(args)}, "spec": pod}
-    return {"replicas": count, "restartPolicy": "Never", "template": template}
-
-
-def _container(args: MpiJobArgs) -> dict[str, Any]:
-    return {
-        "name": args.job_name,
-        "image": args.image,
-        "imagePullPolicy": "IfNotPresent",
-        "terminationMessagePolicy": "FallbackToLogsOnError",
+        **job_pods.pod(args),
     }
 
 
-def _ids(args: MpiJobArgs) -> dict[str, int]:
-    return {"runAsUser": args.run_as.uid, "runAsGroup": args.run_as.gid}
+def _networks(args: MpiJobArgs) -> dict[str, str]:
+    return {names.NETWORKS: ",".join(args.networks)} if args.networks else {}
 
 
 def _worker(args: MpiJobArgs) -> dict[str, Any]:
     rdma = args.rdma_resources if args.transport.uses_rdma else ()
-    return _container(args) | {
-        "securityContext": confined(*((names.IPC_LOCK,) if rdma else ()), **_ids(args)),
+    return job_pods.container(args) | {
+        "securityContext": confined(*((names.IPC_LOCK,) if rdma else ()), **job_pods.ids(args)),
         "resources": {
             "limits": {
                 "cpu": args.cpus,
@@ -148,15 +156,5 @@ def _worker(args: MpiJobArgs) -> dict[str, Any]:
                 **dict.fromkeys(rdma, 1),
             }
         },
-        "volumeMounts": [
-            {"name": "data", "mountPath": WORKSPACE},
-            {"name": "dshm", "mountPath": "/dev/shm"},  # noqa: S108 - NCCL's shared memory, not a temp file
-        ],
+        "volumeMounts": job_pods.mounts(args),
     }
-
-
-def _volumes(args: MpiJobArgs) -> list[dict[str, Any]]:
-    return [
-        {"name": "data", "persistentVolumeClaim": {"claimName": args.claim}},
-        {"name": "dshm", "emptyDir": {"medium": "Memory", "sizeLimit": args.shm}},
-    ]

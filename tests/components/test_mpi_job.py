@@ -3,8 +3,10 @@
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from apis import kinds
+from apis.names import NETWORKS
 from apis.nccl import Transport
 from components.layout import Layout
 from components.mpi_job import MpiJob, MpiJobArgs, RunAs
@@ -152,6 +154,85 @@ def test_jobs_wait_for_others_without_taking_inputs_from_them() -> None:
     """
     job = one(environment("dev"), "MPIJob", "nccl-test-02x08")
     assert job.property_dependencies == {}
+
+
+def test_without_rdma_devices_only_tcp_is_left() -> None:
+    """Prevents a job that says it uses InfiniBand on a fabric that has none, and takes TCP without a word."""
+    with pytest.raises(ValidationError, match=r"transport gpudirect needs RDMA devices.*use tcp"):
+        arguments(rdma_resources=())
+    container = worker(arguments(rdma_resources=(), transport=Transport.TCP))
+    assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+
+
+def test_further_variables_reach_every_rank() -> None:
+    """Prevents RoCE without its GID index: what the launcher's shell has is not what ranks on other nodes get."""
+    words = mpirun(arguments(environment={"NCCL_IB_GID_INDEX": "3", "NCCL_DEBUG": "WARN"}))
+    exports = [words[index + 1] for index, word in enumerate(words) if word == "-x"]
+    assert "NCCL_IB_GID_INDEX=3" in exports
+    assert [export for export in exports if export.startswith("NCCL_DEBUG")] == ["NCCL_DEBUG=WARN"]
+
+
+@pytest.mark.parametrize("name", ["NCCL_IB_DISABLE", "NCCL_NET_GDR_LEVEL", "NCCL_IB_HCA", "PATH"])
+def test_further_variables_leave_the_transport_alone(name: str) -> None:
+    """Prevents a run over another transport than its settings, and so its report, say."""
+    with pytest.raises(ValidationError, match=rf"environment: {name}=1 would undo.*leave it out"):
+        arguments(environment={name: "1"})
+
+
+def test_workers_and_not_the_launcher_join_the_second_networks() -> None:
+    """Prevents RoCE pods without an address on the ports (B-7.2)."""
+    roles = spec(arguments(networks=("adas-ens1", "adas-ens2")))["mpiReplicaSpecs"]
+    assert roles["Worker"]["template"]["metadata"]["annotations"] == {NETWORKS: "adas-ens1,adas-ens2"}
+    assert "metadata" not in roles["Launcher"]["template"]
+    assert "metadata" not in spec(arguments())["mpiReplicaSpecs"]["Worker"]["template"]
+
+
+def test_all_pods_name_their_secrets_and_class() -> None:
+    """Prevents a launcher that cannot pull the image which its workers have, or waits behind everybody."""
+    for replica in spec(arguments(pull_secrets=("registries",), priority_class="training"))["mpiReplicaSpecs"].values():
+        pod = replica["template"]["spec"]
+        assert (pod["imagePullSecrets"], pod["priorityClassName"]) == ([{"name": "registries"}], "training")
+
+
+def test_without_a_claim_there_is_no_data() -> None:
+    """Prevents a pod that waits for ever for a claim that the job never needed."""
+    args = arguments(claim=None)
+    assert [mount["mountPath"] for mount in worker(args)["volumeMounts"]] == ["/dev/shm"]  # noqa: S108 - shared memory
+    volumes = spec(args)["mpiReplicaSpecs"]["Worker"]["template"]["spec"]["volumes"]
+    assert [volume["name"] for volume in volumes] == ["dshm"]
+
+
+def test_the_claim_is_mounted_where_the_program_looks() -> None:
+    """Prevents a claim at /workspace from hiding the program that the image has there (E-54)."""
+    mounts = worker(arguments(mounts={"/efs": "", "/coco": "coco2017"}))["volumeMounts"]
+    assert mounts[:2] == [
+        {"name": "data", "mountPath": "/efs"},
+        {"name": "data", "mountPath": "/coco", "subPath": "coco2017"},
+    ]
+
+
+def test_the_runtimes_hook_is_told_beside_the_drivers() -> None:
+    """Prevents pods of OpenShift 3.11 without nvidia-smi, or without the path of the verbs drivers (B-5.3)."""
+    found = worker(arguments(runtime_environment={"NVIDIA_DRIVER_CAPABILITIES": "compute,utility"}))["env"]
+    assert [each["name"] for each in found] == ["IBV_DRIVERS", "NVIDIA_DRIVER_CAPABILITIES"]
+    with pytest.raises(ValidationError, match="NVIDIA_VISIBLE_DEVICES=all overrides the device plugin"):
+        arguments(runtime_environment={"NVIDIA_VISIBLE_DEVICES": "all"})
+
+
+def test_a_job_can_be_bound_to_one_node() -> None:
+    """Prevents a single-node run that spreads over two (R-4.5-7)."""
+    pod = spec(arguments(node="dgx01"))["mpiReplicaSpecs"]["Worker"]["template"]["spec"]
+    terms = pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    assert terms[0]["matchFields"][0]["values"] == ["dgx01"]
+
+
+def test_debugging_tells_of_starting_and_connecting() -> None:
+    """Prevents a launcher that hangs without a word (B-6.2)."""
+    words = mpirun(arguments(debug=True))
+    assert words[words.index("plm_base_verbose") - 1 :][:6] == [
+        *("-mca", "plm_base_verbose", "100", "-mca", "btl_base_verbose", "30")
+    ]
+    assert "plm_base_verbose" not in mpirun(arguments())
 
 
 @pytest.mark.parametrize(

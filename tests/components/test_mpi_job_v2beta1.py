@@ -114,6 +114,26 @@ def test_client_finds_the_port_whatever_starts_it() -> None:
     assert mpirun(arguments())[1:3] == ["-hostfile", "/etc/mpi/hostfile"]
 
 
+def test_launcher_says_what_it_needs() -> None:
+    """Prevents a job that Kueue does not count, and a launcher that waits for a CPU that is pinned for it."""
+    resources = container("Launcher")["resources"]
+    assert resources["requests"] == resources["limits"] == {"cpu": "500m", "memory": "1Gi"}
+
+
+def test_second_networks_stand_beside_the_files_for_ssh() -> None:
+    """Prevents one annotation from replacing the others."""
+    roles = spec(arguments(networks=("adas-ens1",)))["mpiReplicaSpecs"]
+    annotations = {role: roles[role]["template"]["metadata"]["annotations"] for role in roles}
+    assert annotations["Worker"] == annotations["Launcher"] | {"k8s.v1.cni.cncf.io/networks": "adas-ens1"}
+
+
+@pytest.mark.parametrize("role", ["Launcher", "Worker"])
+def test_all_pods_of_today_name_their_secrets_and_class(role: str) -> None:
+    """Prevents a launcher that cannot pull the image which its workers have."""
+    found = pod(role, pull_secrets=("registries",), priority_class="training")
+    assert (found["imagePullSecrets"], found["priorityClassName"]) == ([{"name": "registries"}], "training")
+
+
 @pytest.mark.parametrize("role", ["Launcher", "Worker"])
 def test_nothing_needs_root(role: str) -> None:
     """Prevents a pod that SCC restricted-v2 refuses, and a token in a job that asks the API server nothing."""
@@ -129,7 +149,7 @@ def test_nothing_needs_root(role: str) -> None:
 def test_launcher_holds_no_gpu_no_device_and_no_capability() -> None:
     """Prevents a launcher that waits for a ninth GPU (E-53), or may lock memory for nothing."""
     launcher = container("Launcher")
-    assert "resources" not in launcher
+    assert not [name for name in launcher["resources"]["limits"] if "/" in name]
     assert "add" not in launcher["securityContext"]["capabilities"]
     assert container("Worker")["resources"]["limits"]["nvidia.com/gpu"] == 8
 

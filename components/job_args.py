@@ -1,0 +1,75 @@
+"""What every job is to be, of one pod or of many."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from components.layout import Layout
+from components.model import DnsLabel, DnsName, Image, Model, Quantity, Seconds
+from components.outcome import Wait
+
+__all__ = ["WORKSPACE", "Folder", "JobArgs", "Layout", "RunAs", "Variable"]
+
+WORKSPACE = "/workspace"
+
+Folder = Annotated[str, StringConstraints(pattern=r"^/\w[\w/.-]*$")]
+"""An absolute path in a container."""
+Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+"""Name of an environment variable."""
+
+
+class RunAs(Model):
+    """User and group of the job's processes."""
+
+    uid: int = Field(gt=0, description="inside the namespace's range, and owner of the data (R-4.3-6)")
+    gid: int = Field(gt=0)
+
+
+class JobArgs(Model):
+    """What jobs of all kinds have."""
+
+    namespace: DnsLabel
+    job_name: DnsLabel
+    command: tuple[str, ...] = Field(min_length=1, description="the program, with its arguments")
+    working_directory: Folder | None = Field(default=None, description="None: the image's own")
+    image: Image
+    pull_secrets: tuple[DnsName, ...] = Field(default=(), description="Secrets with accounts of registries")
+    account: DnsName = Field(description="service account of the pods that have GPUs")
+    run_as: RunAs
+    claim: DnsName | None = Field(default=None, description="persistent volume claim; None: the job has no data")
+    mounts: dict[Folder, str] = Field(
+        default={WORKSPACE: ""},
+        description="where the claim is mounted: folder in the container -> folder of the volume, empty for all of it",
+    )
+    environment: dict[Variable, str] = Field(default={}, description="further variables of the program")
+    runtime_environment: dict[Variable, str] = Field(
+        default={},
+        description="what the container runtime's hook reads, where it reads nothing else: NVIDIA_DRIVER_CAPABILITIES "
+        "and NVIDIA_REQUIRE_CUDA on OpenShift 3.11 (B-5.3)",
+    )
+    node: DnsName | None = Field(default=None, description="the only node that its pods with GPUs may run on (R-4.5-7)")
+    priority_class: DnsName | None = Field(default=None, description="of its pods; None: the cluster's default")
+    cpus: int = Field(gt=0, description="limit of a pod with GPUs; whole CPUs, so that the kubelet can pin them")
+    memory: Quantity = Field(description="limit of such a pod; pinned memory and /dev/shm count against it")
+    shm: Quantity = Field(default="8Gi", description="size limit of /dev/shm")
+    backoff_limit: int = Field(default=0, ge=0, description="retries; a retried verification hides what it found")
+    deadline: Seconds = Field(default=7 * 24 * 3600, description="seconds after which the job is ended")
+    run: int = Field(default=1, ge=1, description="raise it to run the job again")
+    on_change: Literal["replace", "keep"] = Field(
+        default="replace", description="what a changed spec does: run again at once, or wait for the next run"
+    )
+    wait: Wait = Wait.FINISHED
+    timeout: Seconds = Field(default=3600, description="seconds to follow the job for")
+
+    @model_validator(mode="after")
+    def _sees_its_own_gpus(self) -> Self:
+        visible = self.runtime_environment.get(_VISIBLE)
+        if visible is not None:
+            raise ValueError(
+                f"runtime_environment: {_VISIBLE}={visible} overrides the device plugin, and the job takes GPUs of "
+                "others; leave it out"
+            )
+        return self
+
+
+_VISIBLE = "NVIDIA_VISIBLE_DEVICES"

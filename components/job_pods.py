@@ -1,0 +1,105 @@
+"""The parts of pods that jobs of all kinds have in common, and the object that holds them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pulumi
+import pulumi_kubernetes as k8s
+
+from apis import names
+from apis.kinds import Kind
+from components import outcome
+from components.component import Component
+from components.custom_resources import CustomObject
+from components.job_args import JobArgs
+from components.labels import labels
+
+
+def declare(
+    owner: Component,
+    name: str,
+    args: JobArgs,
+    kind: Kind,
+    spec: Mapping[str, Any],
+    *,
+    read_log: outcome.ReadLog,
+    after: Sequence[pulumi.Output[Any]],
+    queue: str | None,
+) -> pulumi.Output[str]:
+    """Declare the object of a job as a child of `owner`, made after `after`; return its `finished`.
+
+    It is replaced when its run number rises or, unless told otherwise, when its spec changes. `queue` is a LocalQueue.
+    """
+    replace = {"replace_on_changes": ["spec"]} if args.on_change == "replace" else {"ignore_changes": ["spec"]}
+    job = CustomObject(
+        f"{name}-job",
+        kind,
+        k8s.meta.v1.ObjectMetaArgs(
+            name=args.job_name,
+            namespace=args.namespace,
+            labels=labels(args.job_name, "workload") | ({names.QUEUE_NAME: queue} if queue else {}),
+            annotations=outcome.job_annotations(kind, args.wait, timeout=args.timeout),
+        ),
+        {"spec": spec},
+        owner.child(*after, replacement_trigger=args.run, delete_before_replace=True, **replace),
+    )
+    return outcome.gate(args.namespace, args.job_name, job.status, read_log)
+
+
+def container(args: JobArgs) -> dict[str, Any]:
+    """Return a container without its command."""
+    return {
+        "name": args.job_name,
+        "image": args.image,
+        "imagePullPolicy": "IfNotPresent",
+        "terminationMessagePolicy": "FallbackToLogsOnError",
+    }
+
+
+def pod(args: JobArgs) -> dict[str, Any]:
+    """Return what all pods of a job say about where images come from and who goes first."""
+    secrets = [{"name": secret} for secret in args.pull_secrets]
+    return {
+        **({"imagePullSecrets": secrets} if secrets else {}),
+        **({"priorityClassName": args.priority_class} if args.priority_class else {}),
+    }
+
+
+def placed(args: JobArgs) -> dict[str, Any]:
+    """Return what the pods with GPUs say about where they run."""
+    return {"affinity": only(args.node)} if args.node else {}
+
+
+def only(node: str) -> dict[str, Any]:
+    """Return the affinity of a pod that may run on `node` alone.
+
+    Not nodeName, which would bypass the scheduler and with it the count of GPUs and rdma/*.
+    """
+    term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}
+
+
+def variables(environment: Mapping[str, str]) -> dict[str, Any]:
+    """Return a container's environment, if there is one."""
+    return {"env": [{"name": key, "value": value} for key, value in environment.items()]} if environment else {}
+
+
+def ids(args: JobArgs) -> dict[str, int]:
+    """Return user and group, for a container's security context."""
+    return {"runAsUser": args.run_as.uid, "runAsGroup": args.run_as.gid}
+
+
+def mounts(args: JobArgs) -> list[dict[str, Any]]:
+    """Return the mounts of a container with GPUs: the claim, and shared memory for NCCL (R-4.3-7)."""
+    data = [
+        {"name": "data", "mountPath": place, **({"subPath": folder} if folder else {})}
+        for place, folder in args.mounts.items()
+        if args.claim
+    ]
+    return [*data, {"name": "dshm", "mountPath": "/dev/shm"}]  # noqa: S108 - shared memory, not a temp file
+
+
+def volumes(args: JobArgs) -> list[dict[str, Any]]:
+    """Return the volumes behind `mounts`."""
+    data = [{"name": "data", "persistentVolumeClaim": {"claimName": args.claim}}] if args.claim else []
+    return [*data, {"name": "dshm", "emptyDir": {"medium": "Memory", "sizeLimit": args.shm}}]

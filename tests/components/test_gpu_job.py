@@ -1,0 +1,132 @@
+"""The batch job builder."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from components.gpu_job import GpuJob, GpuJobArgs, spec
+from components.job_args import RunAs
+from tests.support.declared import declared, faults, only
+from tests.support.recorded import component, one
+
+
+def arguments(**changes: Any) -> GpuJobArgs:
+    """Return the arguments of Mask R-CNN on eight GPUs, changed."""
+    return GpuJobArgs.model_validate(
+        {
+            "namespace": "nvidia",
+            "job_name": "maskrcnn",
+            "command": ("./run_and_time.sh",),
+            "working_directory": "/workspace/object_detection",
+            "image": "quay.io/example/maskrcnn:v0.6",
+            "account": "mpi",
+            "run_as": RunAs(uid=1075481000, gid=1075481000),
+            "claim": "mlperf-data",
+            "mounts": {"/data": "", "/coco": "coco2017"},
+            "environment": {"NEXP": "1"},
+            "gpus": 8,
+            "cpus": 72,
+            "memory": "368Gi",
+        }
+        | changes
+    )
+
+
+def pod(**changes: Any) -> Any:
+    """Return the pod."""
+    return spec(arguments(**changes))["template"]["spec"]
+
+
+def container(**changes: Any) -> Any:
+    """Return its only container."""
+    (found,) = pod(**changes)["containers"]
+    return found
+
+
+@pytest.mark.parametrize("changes", [{}, {"claim": None, "gpus": 1, "seccomp": False}])
+def test_our_own_rules_have_nothing_against_it(changes: dict[str, Any]) -> None:
+    """Prevents the papers' pod: privileged, with the node's /home, restarted without an end (E-40)."""
+    assert faults(declared(lambda: GpuJob("job", arguments(**changes), lambda *_: ""))) == []
+
+
+def test_gpus_are_requested_and_limited_alike() -> None:
+    """Prevents a pod that the API server refuses: GPUs cannot be overcommitted (B-4.3)."""
+    resources = container()["resources"]
+    assert resources["limits"] == resources["requests"] == {"cpu": 72, "memory": "368Gi", "nvidia.com/gpu": 8}
+
+
+def test_data_comes_from_a_claim_and_shared_memory_is_bounded() -> None:
+    """Prevents a job that runs only on the node whose folders it mounts (S-4.4)."""
+    assert [(each["mountPath"], each.get("subPath")) for each in container()["volumeMounts"]] == [
+        ("/data", None),
+        ("/coco", "coco2017"),
+        ("/dev/shm", None),  # noqa: S108 - shared memory, not a temp file
+    ]
+    assert pod()["volumes"] == [
+        {"name": "data", "persistentVolumeClaim": {"claimName": "mlperf-data"}},
+        {"name": "dshm", "emptyDir": {"medium": "Memory", "sizeLimit": "8Gi"}},
+    ]
+
+
+def test_nothing_needs_root_or_a_token() -> None:
+    """Prevents a pod that an ordinary account's SCC refuses, and a token in a job that asks the API server nothing."""
+    assert container()["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "runAsUser": 1075481000,
+        "runAsGroup": 1075481000,
+    }
+    assert pod()["automountServiceAccountToken"] is False
+    assert pod()["securityContext"] == {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+
+
+def test_old_constraints_are_not_asked_for_seccomp() -> None:
+    """Prevents `seccomp may not be set`: the SCC restricted of before 4.11 allows no profile."""
+    assert pod(seccomp=False)["securityContext"] == {"runAsNonRoot": True}
+
+
+def test_it_ends_and_is_not_retried() -> None:
+    """Prevents retries that hide a failure, and a program that hangs from holding its GPUs (E-40)."""
+    found = spec(arguments(deadline=600))
+    assert (found["backoffLimit"], found["activeDeadlineSeconds"]) == (0, 600)
+    assert pod()["restartPolicy"] == "Never"
+    assert container()["terminationMessagePolicy"] == "FallbackToLogsOnError"
+
+
+def test_variables_of_program_and_runtime_reach_the_container() -> None:
+    """Prevents a benchmark that looks for its data elsewhere, and a pod of 3.11 without its driver (B-5.3)."""
+    found = container(runtime_environment={"NVIDIA_DRIVER_CAPABILITIES": "compute,utility"})
+    assert {each["name"]: each["value"] for each in found["env"]} == {
+        "NEXP": "1",
+        "NVIDIA_DRIVER_CAPABILITIES": "compute,utility",
+    }
+    assert found["workingDir"] == "/workspace/object_detection"
+    with pytest.raises(ValidationError, match="takes GPUs of others"):
+        arguments(runtime_environment={"NVIDIA_VISIBLE_DEVICES": "all"})
+
+
+def test_queue_secrets_and_class_are_named_only_if_wanted() -> None:
+    """Prevents a job in a queue that nobody named, and one that Kueue never sees."""
+    job = only(
+        declared(
+            lambda: GpuJob(
+                "job", arguments(queue="jobs", pull_secrets=("registries",), priority_class="low"), lambda *_: ""
+            )
+        ),
+        "Job",
+    )
+    assert job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "jobs"
+    assert job["spec"]["template"]["spec"]["imagePullSecrets"] == [{"name": "registries"}]
+    assert job["spec"]["template"]["spec"]["priorityClassName"] == "low"
+    plain = only(declared(lambda: GpuJob("job", arguments(), lambda *_: "")), "Job")
+    assert "kueue.x-k8s.io/queue-name" not in plain["metadata"]["labels"]
+    assert not {"imagePullSecrets", "priorityClassName", "affinity"} & {*plain["spec"]["template"]["spec"]}
+
+
+def test_the_provider_follows_it_to_either_end() -> None:
+    """Prevents an update that waits for a failed job until its time is up."""
+    job = one(component(lambda: GpuJob("job", arguments(run=2), lambda *_: "")), "Job")
+    assert "Failed" in job.inputs["metadata"]["annotations"]["pulumi.com/waitFor"]
+    assert job.replacement_trigger == 2
+    assert job.delete_before_replace
