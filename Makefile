@@ -34,7 +34,7 @@ status: $(STAMP) ## show what is on the cluster
 	@./hpc status $(CHOICE)
 
 down: $(STAMP) ## stop the simulated cluster; data and Pulumi state stay
-	@./hpc sim down $(if $(NAME),--name $(NAME))
+	@./hpc sim down $(CHOICE)
 
 clean: ## stop the simulated clusters and remove them, the virtual environment and what was built
 	@if [ -x $(RUN) ]; then ./hpc sim clean --all --built; fi

@@ -6,15 +6,12 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 
-import yaml
-
-from cli.errors import Problem
+from cli import passphrases
 from cli.stack import Stack
 from simulator.plugins.locate import PluginChoice, plugin_choice
 
 SETTINGS = "PULUMI_OPTION_CONFIG_FILE"
 """The engine takes it for --config-file of every command that has this option."""
-PASSPHRASES = ("PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE")
 
 
 def variables(stack: Stack, pulumi: Path, outer: Mapping[str, str]) -> dict[str, str]:
@@ -26,7 +23,7 @@ def variables(stack: Stack, pulumi: Path, outer: Mapping[str, str]) -> dict[str,
         "PATH": plugins(pulumi, outer).path,
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         # Empty as well: what an earlier `./hpc env` exported would lead this stack to another one's cluster.
-        SETTINGS: str(stack.copy) if stack.moved else "",
+        SETTINGS: str(stack.copy) if stack.copied else "",
     }
     if stack.simulated:
         result |= {
@@ -34,8 +31,9 @@ def variables(stack: Stack, pulumi: Path, outer: Mapping[str, str]) -> dict[str,
             "PULUMI_BACKEND_URL": stack.backend.url,
             "PULUMI_HOME": str(stack.backend.pulumi_home),
         }
-    if stack.passphrase_file.is_file() and not any(outer.get(name) for name in PASSPHRASES):
-        result["PULUMI_CONFIG_PASSPHRASE_FILE"] = str(stack.passphrase_file)
+    passphrase = passphrases.file(stack, outer)
+    if passphrase is not None:
+        result[passphrases.FILE] = passphrase
     return result
 
 
@@ -54,13 +52,3 @@ def plugins(pulumi: Path, outer: Mapping[str, str]) -> PluginChoice:
 
 def _split(path: str) -> list[str]:
     return path.split(os.pathsep)
-
-
-def require_passphrase(stack: Stack, environment: Mapping[str, str]) -> None:
-    """Raise Problem when the stack's secrets need a passphrase and none is given."""
-    content = yaml.safe_load(stack.file.read_text()) or {}
-    if "encryptionsalt" in content and not any(name in environment for name in PASSPHRASES):
-        raise Problem(
-            f"the secrets of stack {stack.name} are encrypted with a passphrase, and none is given",
-            f"Set {PASSPHRASES[0]}, or {PASSPHRASES[1]} to a file that holds it.",
-        )

@@ -79,7 +79,7 @@ class Overview:
     nodes: tuple[Node, ...]
 
 
-def overview(ours: List, everything: List, mpi_job: Kind, pool: str) -> Overview:
+def overview(ours: List, everything: List, mpi_job: Kind | None, pool: str) -> Overview:
     """Return the rows; `ours` lists a kind's objects with our label, `everything` all of them."""
     return Overview(
         parts=tuple(_parts(ours, everything, pool)),
@@ -152,12 +152,12 @@ def _tenants(namespaces: Iterable[Object], everything: List) -> Iterable[Tenant]
         )
 
 
-def _jobs(ours: List, everything: List, mpi_job: Kind) -> Iterable[Job]:
+def _jobs(ours: List, everything: List, mpi_job: Kind | None) -> Iterable[Job]:
     events = everything(kinds.EVENT)
     placed = list(_placements(events))
     warnings = sorted((event for event in events if event.get("type") == "Warning"), key=latest)
     owned = {item["metadata"].get("uid"): item for kind in _OWNED if warnings for item in everything(kind)}
-    found = [(mpi_job.kind, item) for item in ours(mpi_job)] + [(kinds.JOB.kind, item) for item in ours(kinds.JOB)]
+    found = [(kind.kind, item) for kind in (mpi_job, kinds.JOB) if kind for item in ours(kind)]
     for kind, item in sorted(found, key=lambda pair: str(read(pair[1], "metadata", "creationTimestamp"))):
         if read(item, "metadata", "ownerReferences"):
             continue

@@ -7,8 +7,8 @@ from apis import names
 from cli.errors import Problem
 from policies.configuration import ConfigurationError, with_file
 from policies.rules import RULES
+from stacks.platform import Settings
 from stacks.releases import RELEASES
-from stacks.settings import Settings
 
 
 def configuration(settings: Settings) -> dict[str, dict[str, Any]]:

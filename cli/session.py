@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cli import environment
+from cli import environment, passphrases
 from cli.console import Reporter, console
 from cli.engine import Engine, inherited
 from cli.errors import Problem
@@ -18,6 +18,7 @@ from simulator.files import locked
 
 def engine(stack: Stack) -> Engine:
     """Return the engine of a stack, made first if need be; it reads the settings that name the stack's cluster."""
+    stack.require_served()
     pulumi = tools.find("pulumi", progress=Reporter())
     return Engine(pulumi, stack.name, inherited(environment.variables(stack, pulumi, os.environ)))
 
@@ -29,8 +30,9 @@ def say_plugins(program: Path) -> None:
 
 def prepare(stack: Stack, running: Engine) -> None:
     """See to it that the backend and the stack exist, for a simulated cluster; check that secrets can be read."""
-    environment.require_passphrase(stack, running.environment)
-    stack.copy_settings()
+    stack.renew_copy()
+    passphrases.make(stack, running.environment)
+    passphrases.require(stack, running.environment)
     if not stack.simulated:
         return
     stack.backend.folder.mkdir(parents=True, exist_ok=True)
@@ -40,6 +42,7 @@ def prepare(stack: Stack, running: Engine) -> None:
 
 def cluster(stack: Stack) -> Cluster:
     """Return the way to the stack's cluster; raise Problem for a simulated one that does not run."""
+    stack.require_served()
     if stack.simulated and (state := simulated.status(stack.home).state) in ("absent", "stopped"):
         raise Problem(
             f"the simulated cluster {stack.cluster_name} is {state}",

@@ -1,16 +1,18 @@
 """From a stack's settings to the cluster that it runs on."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
-import yaml
-
+from cli import settings_copy
+from cli.errors import Problem
 from cli.places import ROOT, Backend
 from simulator import home
 from simulator.cluster import ClusterSpec, NodeSpec
-from simulator.files import write_atomically
 from simulator.identities import context_name
-from stacks.settings import KEY, PROJECT, Settings, load
+from stacks import settings as stack_settings
+from stacks.platform import Settings
+from stacks.releases import RELEASES
 
 
 @dataclass(frozen=True)
@@ -56,12 +58,33 @@ class Stack:
     @property
     def file(self) -> Path:
         """The stack's settings file."""
-        return ROOT / f"Pulumi.{self.name}.yaml"
+        return stack_settings.file(self.name, ROOT)
 
     @property
     def passphrase_file(self) -> Path:
         """A passphrase that is no secret and therefore in the repository; only stacks of the simulator have one."""
         return ROOT / f"Pulumi.{self.name}.passphrase"
+
+    @property
+    def own_passphrase_file(self) -> Path:
+        """The passphrase of a stack whose secrets are the simulated cluster's; it goes with the cluster."""
+        return self.home / self.passphrase_file.name
+
+    @cached_property
+    def keeps_secrets(self) -> bool:
+        """Whether the simulated cluster keeps the stack's secrets, because the settings file has none and gets none.
+
+        The engine would write into that file how the state is encrypted: into an example, or into settings that are
+        to be those of a real cluster some day.
+        """
+        if not self.simulated or self.example:
+            return self.simulated
+        return not self.passphrase_file.is_file() and not settings_copy.sealed(settings_copy.read(self.file))
+
+    @property
+    def example(self) -> bool:
+        """Whether the stack is one of `stacks/examples`."""
+        return self.file.parent != ROOT
 
     @property
     def moved(self) -> bool:
@@ -70,28 +93,48 @@ class Stack:
         return self.simulated and (told, self.settings.cluster.context) != (self.kubeconfig, self.context)
 
     @property
-    def copy(self) -> Path:
-        """Where the copy of the settings is that names the cluster, when that is elsewhere."""
-        return self.home / self.file.name
+    def copied(self) -> bool:
+        """Whether the engine reads a copy of the settings in place of the file."""
+        return self.moved or self.keeps_secrets
 
-    def copy_settings(self) -> None:
-        """Write the copy of the settings, when the cluster is elsewhere: the engine reads it in place of the file.
+    @property
+    def copy(self) -> Path:
+        """Where that copy is: with the cluster, whose secrets it holds."""
+        return self.home / f"Pulumi.{self.name}.yaml"
+
+    def renew_copy(self) -> None:
+        """Make the copy of the settings follow their file.
 
         Not for a cluster that is not there: a folder with nothing but settings would be none that `./hpc sim` knows.
         """
-        if not self.moved or not self.home.is_dir():
-            return
-        content = yaml.safe_load(self.file.read_text())
-        cluster = content["config"][f"{PROJECT}:{KEY}"]["cluster"]
-        cluster.update(kubeconfig=str(self.kubeconfig), context=self.context)
-        write_atomically(self.copy, yaml.safe_dump(content, sort_keys=False))
+        if self.copied and self.home.is_dir():
+            named = {"kubeconfig": str(self.kubeconfig), "context": self.context}
+            settings_copy.renew(self.file, self.copy, named)
+
+    def require_served(self) -> None:
+        """Raise Problem for a release of which there is no cluster here."""
+        if self._simulated_as is None:
+            raise Problem(
+                f"release {self.settings.release} of stack {self.name} is rendered and checked only: no API server of "
+                "it is simulated",
+                f"`./hpc render --stack {self.name} -o DIR` writes its manifests.",
+            )
 
     def spec(self) -> ClusterSpec:
-        """Return the simulated cluster that the settings describe."""
+        """Return the simulated cluster that the settings describe; raise Problem where none can be."""
+        self.require_served()
         nodes = (NodeSpec(name=node.name, roles=node.roles, profile=node.profile) for node in self.settings.nodes)
-        return ClusterSpec(name=self.home.name, nodes=tuple(nodes))
+        release, mpi = self._simulated_as, RELEASES[self.settings.release].mpi_job
+        generation = {} if mpi is None else {"mpi": mpi.version}
+        return ClusterSpec.model_validate(
+            {"name": self.home.name, "nodes": tuple(nodes), "release": release, **generation}
+        )
+
+    @property
+    def _simulated_as(self) -> str | None:
+        return RELEASES[self.settings.release].simulated_as
 
 
 def read(name: str, cluster: str | None = None) -> Stack:
     """Read a stack's settings; raises SettingsError, which lists all errors at once."""
-    return Stack(name, load(name, ROOT), cluster)
+    return Stack(name, stack_settings.load(name, ROOT), cluster)

@@ -13,6 +13,7 @@ from cli.events import short
 from cli.live import Cluster
 from cli.recovery import recover
 from cli.stack import Stack
+from simulator import state as states
 from simulator.home import Layout
 
 
@@ -23,6 +24,25 @@ def require_cluster_of_state(stack: Stack) -> None:
     raise Problem(
         f"the state of stack {stack.name} has objects of a cluster whose data is gone ({Layout(stack.home).etcd})",
         f"`./hpc sim clean --name {stack.cluster_name}` removes both, and the next `./hpc up` starts afresh.",
+    )
+
+
+def require_same_generation(stack: Stack) -> None:
+    """Raise Problem when the stack's simulated cluster is there and was made for another release than is wanted now.
+
+    What serves it, admits its pods and runs its jobs would change under what is on it.
+    """
+    if not stack.simulated and stack.chosen is None:
+        return
+    wanted, made = stack.spec(), states.load(Layout(stack.home))
+    if made is None or (made.spec.release, made.spec.mpi) == (wanted.release, wanted.mpi):
+        return
+    raise Problem(
+        f"the simulated cluster {stack.cluster_name} was made with the constraints of release {made.spec.release} and "
+        f"MPIJob {made.spec.mpi}; stack {stack.name} (release {stack.settings.release}) wants {wanted.release} and "
+        f"{wanted.mpi}",
+        f"`./hpc sim clean --name {stack.cluster_name}` removes it with all that is on it, or work on another cluster "
+        "(`--name`).",
     )
 
 

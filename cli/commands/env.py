@@ -3,7 +3,7 @@
 import os
 import shlex
 
-from cli import environment
+from cli import environment, passphrases
 from cli import stack as stacks
 from cli.commands.options import DEFAULT_STACK, OtherName, StackOption
 from cli.console import Reporter, errors
@@ -15,11 +15,15 @@ def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
     wanted = stacks.read(stack, name)
     if wanted.simulated and not wanted.kubeconfig.is_file():
         errors.print(f"there is no simulated cluster {wanted.cluster_name} yet: `./hpc up` makes it", markup=False)
-    wanted.copy_settings()
-    if wanted.moved:
+    wanted.require_served()
+    wanted.renew_copy()
+    passphrases.make(wanted, os.environ)
+    if wanted.copied:
+        kept = ", and keeps the secrets that it has" if wanted.keeps_secrets else ""
         errors.print(
-            f"pulumi is to read {wanted.copy}, a copy of {wanted.file.name} that names cluster {wanted.cluster_name} "
-            f"({environment.SETTINGS}).\nChange {wanted.file.name} itself: each ./hpc command makes the copy anew.",
+            f"pulumi is to read {wanted.copy}, a copy of {wanted.file.name} for cluster {wanted.cluster_name} "
+            f"({environment.SETTINGS}).\nChange {wanted.file.name} itself: each ./hpc command makes the copy follow it"
+            f"{kept}.",
             markup=False,
         )
     pulumi = tools.find("pulumi", progress=Reporter())

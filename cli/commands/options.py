@@ -5,8 +5,10 @@ from typing import Annotated
 
 import typer
 
-StackOption = Annotated[str, typer.Option("--stack", "-s", help="Stack: NAME of a file Pulumi.NAME.yaml.")]
-NameOption = Annotated[str, typer.Option("--name", "-n", help="Name of the simulated cluster.")]
+StackOption = Annotated[
+    str, typer.Option("--stack", "-s", help="Stack: NAME of a file Pulumi.NAME.yaml or stacks/examples/NAME.yaml.")
+]
+AnyStack = Annotated[str | None, typer.Option("--stack", "-s", help="The simulated cluster of this stack.")]
 OtherName = Annotated[
     str | None,
     typer.Option("--name", "-n", help="Simulated cluster to use instead of the one in the stack's settings."),

@@ -2,7 +2,7 @@
 
 import typer
 
-from cli import session
+from cli import session, state
 from cli import stack as stacks
 from cli.commands.options import DEFAULT_STACK, OtherName, PolicyOption, StackOption
 from cli.commands.up import policy_arguments
@@ -17,6 +17,8 @@ def command(
 ) -> None:
     """Show what an update would change, with the policies, in the engine's own words (and with its own options)."""
     wanted = stacks.read(stack, name)
+    wanted.require_served()
+    state.require_same_generation(wanted)
     policies = settled(wanted.settings, config)
     running = session.engine(wanted)
     session.say_plugins(running.program)

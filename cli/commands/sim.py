@@ -8,7 +8,8 @@ import typer
 from rich.table import Table
 
 from cli import stack as stacks
-from cli.commands.options import DEFAULT_NAME, DEFAULT_STACK, NameOption, StackOption
+from cli import state
+from cli.commands.options import DEFAULT_NAME, DEFAULT_STACK, AnyStack, OtherName, StackOption
 from cli.console import Reporter, console
 from cli.errors import Problem
 from cli.memory import MIB
@@ -22,25 +23,35 @@ app = typer.Typer(help="The simulated cluster alone: start it, stop it, look at 
 
 
 @app.command()
-def up(stack: StackOption = DEFAULT_STACK, name: NameOption = DEFAULT_NAME) -> None:
+def up(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
     """Start the cluster with the nodes of a stack; nothing of the platform is on it yet."""
-    started = cluster.up(stacks.read(stack, name).spec(), progress=Reporter())
+    wanted = stacks.read(stack, name)
+    if not wanted.simulated and name is None:
+        raise Problem(
+            f"stack {stack} is on a real cluster", "Name the simulated one that is to have its nodes (`--name`)."
+        )
+    state.require_same_generation(wanted)
+    started = cluster.up(wanted.spec(), progress=Reporter())
+    name = wanted.cluster_name
     word = "runs already" if started.reused else f"started ({', '.join(started.started)})"
     console.print(f"simulated cluster {name} {word}: {started.server}, context {started.context}", markup=False)
     console.print(f"export KUBECONFIG={started.kubeconfig}", markup=False)
 
 
 @app.command()
-def down(name: NameOption = DEFAULT_NAME) -> None:
+def down(stack: AnyStack = None, name: OtherName = None) -> None:
     """Stop the cluster's processes; keep its data, port and Pulumi state."""
+    name = _chosen(stack, name)
     stopped = cluster.down(home.of(name))
     console.print(f"simulated cluster {name}: {_stopped(stopped)}", markup=False)
 
 
 @app.command()
-def clean(name: NameOption = DEFAULT_NAME, *, everything: AllOption = False, built: BuiltOption = False) -> None:
+def clean(
+    stack: AnyStack = None, name: OtherName = None, *, everything: AllOption = False, built: BuiltOption = False
+) -> None:
     """Stop the cluster and remove all of it, with the Pulumi state that lives beside it."""
-    found = sorted(path.name for path in home.root().glob("*/")) if everything else [name]
+    found = sorted(path.name for path in home.root().glob("*/")) if everything else [_chosen(stack, name)]
     for one in found:
         stopped = cluster.clean(home.of(one))
         console.print(f"simulated cluster {one}: {_stopped(stopped)}, removed", markup=False)
@@ -57,8 +68,9 @@ def built_folders() -> list[Path]:
 
 
 @app.command()
-def kubeconfig(name: NameOption = DEFAULT_NAME) -> None:
+def kubeconfig(stack: AnyStack = None, name: OtherName = None) -> None:
     """Print the path of the kubeconfig."""
+    name = _chosen(stack, name)
     path = home.Layout(home.of(name)).kubeconfig
     if not path.is_file():
         raise Problem(f"there is no simulated cluster {name}", f"Start it: `./hpc sim up --name {name}`.")
@@ -66,9 +78,9 @@ def kubeconfig(name: NameOption = DEFAULT_NAME) -> None:
 
 
 @app.command()
-def status(name: NameOption = DEFAULT_NAME) -> None:
+def status(stack: AnyStack = None, name: OtherName = None) -> None:
     """Show processes, memory and nodes; exit status 1 unless all of it runs."""
-    found = cluster.status(home.of(name))
+    found = cluster.status(home.of(_chosen(stack, name)))
     console.print(f"simulated cluster {found.name}: {found.state}, {found.server or 'no server'}", markup=False)
     if found.problem:
         console.print(found.problem, markup=False)
@@ -83,6 +95,16 @@ def status(name: NameOption = DEFAULT_NAME) -> None:
         console.print(f"{node.name}: {node.state}, {', '.join(node.roles)}, {node.profile or 'no special hardware'}")
     if found.state != "running":
         raise typer.Exit(1)
+
+
+def _chosen(stack: str | None, name: str | None) -> str:
+    """Return the cluster that is meant: by its name, else a stack's, else the one of `make up`.
+
+    The settings are read for a stack only: a cluster can be stopped by its name whatever is wrong in them.
+    """
+    if name is not None or stack is None:
+        return name or DEFAULT_NAME
+    return stacks.read(stack).cluster_name
 
 
 def _stopped(names: tuple[str, ...]) -> str:

@@ -10,13 +10,12 @@ from typing import Any
 
 import typer
 
-from cli import session, state, tables
+from cli import passphrases, session, state, tables
 from cli import stack as stacks
 from cli.commands.options import DEFAULT_STACK, OtherName, PolicyOption, StackOption
 from cli.commands.status import look
 from cli.console import Reporter, Timings, console, errors
 from cli.engine import Engine
-from cli.environment import PASSPHRASES
 from cli.events import Account
 from cli.memory import Peak
 from cli.overview import FAILED
@@ -34,9 +33,11 @@ _SUMMARIES = ("preview failed", "update failed")
 def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None, config: PolicyOption = None) -> None:
     """Bring a stack up: build what is missing, start its simulated cluster, run `pulumi up`, show the jobs."""
     wanted = stacks.read(stack, name)
+    wanted.require_served()
     policies = settled(wanted.settings, config)
     timings = Timings()
     with session.alone(wanted), _peak(wanted) as peak:
+        state.require_same_generation(wanted)
         running = _tools(wanted, timings)
         _cluster(wanted, timings)
         status, account = _update(wanted, running, policies, timings)
@@ -107,7 +108,7 @@ def verdict(wanted: Stack, account: Account, failed: list[str]) -> str:
     lines += [f"{message.name}: {message.text}" if message.name else message.text for message in others[:_SHOWN]]
     lines += [f"... and {len(others) - _SHOWN} more, above"] if len(others) > _SHOWN else []
     if any("incorrect passphrase" in message.text for message in others):
-        lines.append(f"Correct {PASSPHRASES[0]}, or the file that {PASSPHRASES[1]} names.")
+        lines.append(f"Correct {passphrases.PASSPHRASE}, or the file that {passphrases.FILE} names.")
     lines += [f"failed: {', '.join(account.failed)}"] if account.failed else []
     lines += [f"jobs that failed: {', '.join(failed)}"] if failed else []
     name = f" --name {wanted.chosen}" if wanted.chosen else ""

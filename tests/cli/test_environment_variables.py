@@ -8,7 +8,7 @@ import typer
 import yaml
 from typer.testing import CliRunner
 
-from cli import environment
+from cli import environment, passphrases
 from cli.commands import pulumi
 from cli.engine import Engine
 from cli.errors import Problem
@@ -51,8 +51,8 @@ def test_passphrase_of_the_person_wins(dev: Stack, tmp_path: Path) -> None:
 def test_missing_passphrase_is_named(dev: Stack) -> None:
     """The engine's own words about salt and decryption, where one variable is missing."""
     with pytest.raises(Problem, match="Set PULUMI_CONFIG_PASSPHRASE"):
-        environment.require_passphrase(dev, {})
-    environment.require_passphrase(dev, {"PULUMI_CONFIG_PASSPHRASE_FILE": "somewhere"})
+        passphrases.require(dev, {})
+    passphrases.require(dev, {"PULUMI_CONFIG_PASSPHRASE_FILE": "somewhere"})
 
 
 def test_downloaded_provider_stays_in_use(tmp_path: Path) -> None:
@@ -71,10 +71,10 @@ def test_downloaded_provider_stays_in_use(tmp_path: Path) -> None:
 def test_moved_cluster_gets_its_own_settings(dev: Stack, tmp_path: Path) -> None:
     """A second cluster whose updates go to the first, because the settings name the first one's kubeconfig."""
     second = read("dev", "second")
-    second.copy_settings()
+    second.renew_copy()
     assert not second.home.exists()
     second.home.mkdir(parents=True)
-    second.copy_settings()
+    second.renew_copy()
     variables = environment.variables(second, _program(tmp_path / "pulumi"), {"PATH": ""})
     copy = Path(variables["PULUMI_OPTION_CONFIG_FILE"])
     cluster = yaml.safe_load(copy.read_text())["config"]["hpc:platform"]["cluster"]
@@ -86,9 +86,8 @@ def test_moved_cluster_gets_its_own_settings(dev: Stack, tmp_path: Path) -> None
 def test_settings_are_used_as_they_are(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A copy of the settings that hides what is changed in the file itself, or that of an earlier eval."""
     monkeypatch.delenv("HPC_SIM_HOME", raising=False)
-    for stack in ("dev", "prod"):
-        outer = {"PATH": "", "PULUMI_OPTION_CONFIG_FILE": "/elsewhere"}
-        assert environment.variables(read(stack), _program(tmp_path / "pulumi"), outer)[environment.SETTINGS] == ""
+    outer = {"PATH": "", "PULUMI_OPTION_CONFIG_FILE": "/elsewhere"}
+    assert environment.variables(read("dev"), _program(tmp_path / "pulumi"), outer)[environment.SETTINGS] == ""
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_processes_have_their_whole_names(narrow: io.StringIO, monkeypatch: pyte
     )
     found = ClusterStatus("default", "", "running", "https://127.0.0.1:1", "", "", processes, ())
     monkeypatch.setattr("simulator.cluster.status", lambda _: found)
-    sim.status("default")
+    sim.status(name="default")
     text = narrow.getvalue()
     assert [line.split()[0] for line in text.splitlines()[2:4]] == list(names)
     assert text.count(folder) == 1
