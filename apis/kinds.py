@@ -109,6 +109,9 @@ MACVLAN_NETWORK = Kind("mellanox.com", "v1alpha1", "MacvlanNetwork", "macvlannet
 HOST_DEVICE_NETWORK = Kind("mellanox.com", "v1alpha1", "HostDeviceNetwork", "hostdevicenetworks", "Cluster")
 CSI_SCALE_OPERATOR = Kind("csi.ibm.com", "v1", "CSIScaleOperator", "csiscaleoperators")
 
+IMAGE_STREAM = Kind("image.openshift.io", "v1", "ImageStream", "imagestreams")
+BUILD_CONFIG = Kind("build.openshift.io", "v1", "BuildConfig", "buildconfigs")
+
 _REPLICAS: tuple[Path, ...] = (
     ("spec", "mpiReplicaSpecs", "Launcher", "template"),
     ("spec", "mpiReplicaSpecs", "Worker", "template"),

@@ -9,7 +9,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from components.bond import Bond, BondArgs
 from components.claim import Claim, ClaimArgs
+from components.containerfiles import Ofed, containerfile
 from components.gpu_device_plugin import GpuDevicePlugin, GpuDevicePluginArgs
+from components.image_build import ImageBuild, ImageBuildArgs, Inline
 from components.kernel_arguments import KernelArguments, KernelArgumentsArgs
 from components.kubelet_config import KubeletConfig, for_machine
 from components.kueue import Queues, QueuesArgs, TenantQueue, quota_of
@@ -21,12 +23,15 @@ from components.rail_names import RailNames, RailNamesArgs
 from components.scale_csi import GuiAccount, ScaleCluster, ScaleCsi, ScaleCsiArgs
 from components.storage_class import StorageClass, StorageClassArgs
 from components.tenant import ContainerResources, IdRange, Tenant, TenantArgs
+from components.workload_images import Sources, multi_node
 from hardware.placement import Share
 from hardware.profiles import DGX_A100
 from hardware.topology import rails
 from tests.support.declared import declared
 
 _CLUSTER = ScaleCluster(id="16217308676014575381", gui_host="192.168.1.30", secret="csisecret-local")
+_NVAIE = "nvcr.io/nvaie/tensorflow:21.07-tf1-py3"
+_COMMIT = "0123456789abcdef0123456789abcdef01234567"
 _ACCOUNT = GuiAccount(username="csi", password="x")
 
 BUILDS: Mapping[str, Callable[[], object]] = {
@@ -82,6 +87,21 @@ BUILDS: Mapping[str, Callable[[], object]] = {
     "nmstate": lambda: NmState("nmstate", NmStateArgs()),
     "claim": lambda: Claim(
         "a2d2", ClaimArgs(claim_name="a2d2", storage_class="lustre", capacity="10Ti", protect=True), "adas"
+    ),
+    "image-build": lambda: ImageBuild(
+        "multi-node",
+        ImageBuildArgs(
+            namespace="adas",
+            image_name="multi-node",
+            tag="21.07-1",
+            base=_NVAIE,
+            source=Inline(
+                containerfile=containerfile(
+                    multi_node(_NVAIE, Ofed(version="5.2-2.2.4.0"), Sources(nccl_tests=_COMMIT, perftest=_COMMIT))
+                )
+            ),
+            pull_secret="ngc",
+        ),
     ),
     "gpu-device-plugin": lambda: GpuDevicePlugin(
         "gpu-plugin", GpuDevicePluginArgs(image="nvcr.io/nvidia/k8s-device-plugin:1.11")

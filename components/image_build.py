@@ -1,0 +1,154 @@
+"""Images built on the cluster: an ImageStream and a BuildConfig (S-4.2, S-4.3, N-5.7, N-5.8).
+
+A build starts when somebody asks for it (`oc start-build`), for an image that changes by itself cannot be compared with
+itself. Field names: openshift/api, build/v1 and image/v1.
+"""
+
+from typing import Annotated, Any, Literal, Self
+
+import pulumi
+from pulumi_kubernetes import meta
+from pydantic import Field, StringConstraints, model_validator
+
+from apis import kinds
+from components.component import Component
+from components.containerfiles import Ref
+from components.custom_resources import CustomObject
+from components.labels import labels
+from components.model import DnsLabel, DnsName, Image, Model, Quantity, Seconds
+
+REGISTRY = "image-registry.openshift-image-registry.svc:5000"
+"""The cluster's own registry, as pods name it."""
+
+Tag = Annotated[str, StringConstraints(pattern=r"^\w[\w.-]{0,127}$")]
+"""A tag of an image."""
+
+
+class Inline(Model):
+    """The Containerfile is part of the BuildConfig; `components.containerfiles` makes one."""
+
+    kind: Literal["inline"] = "inline"
+    containerfile: str = Field(min_length=1, pattern=r"^\s*(#.*\n|\s)*(ARG|FROM)\s")
+
+
+class Git(Model):
+    """The Containerfile is in a repository."""
+
+    kind: Literal["git"] = "git"
+    uri: Annotated[str, StringConstraints(pattern=r"^(https://|ssh://|git@)\S+$")]
+    ref: Ref = Field(description="a commit stays where it is; a tag or a branch may move")
+    folder: str | None = Field(default=None, description="folder of the build's context; None: the root")
+    path: str = Field(default="Dockerfile", description="of the Containerfile, below that folder")
+    secret: DnsName | None = Field(default=None, description="Secret with credentials of a private repository")
+
+
+class ToStream(Model):
+    """The image goes to the cluster's own registry."""
+
+    kind: Literal["stream"] = "stream"
+
+
+class ToRegistry(Model):
+    """The image goes to another registry."""
+
+    kind: Literal["registry"] = "registry"
+    image: Image = Field(description="registry, path and tag")
+    push_secret: DnsName = Field(description="Secret of type kubernetes.io/dockerconfigjson that may push there")
+
+
+class ImageBuildArgs(Model):
+    """One image."""
+
+    namespace: DnsLabel = Field(description="where it is built, and whose pods may pull it")
+    image_name: DnsLabel = Field(description="name of BuildConfig and ImageStream")
+    tag: Tag = Field(description="of the ImageStream; another one for another content")
+    base: Image = Field(description="takes the place of the last FROM, so that base and record of it are the same")
+    source: Annotated[Inline | Git, Field(discriminator="kind")]
+    to: Annotated[ToStream | ToRegistry, Field(discriminator="kind")] = ToStream()
+    pull_secret: DnsName | None = Field(default=None, description="Secret for the base, e.g. of NGC (N-5.1)")
+    build_args: dict[str, str] = Field(default_factory=dict, description="values of ARG; no secrets: they are readable")
+    cpu: Quantity = Field(default="8", description="request and limit of a build, CPUs")
+    memory: Quantity = Field(default="32Gi", description="request and limit of a build, bytes")
+    node_selector: dict[str, str] = Field(default_factory=dict, description="nodes of builds, away from GPUs")
+    deadline: Seconds = Field(default=4 * 3600, description="seconds until a build that hangs is ended")
+    kept: int = Field(default=2, ge=1, le=50, description="finished builds that stay, and as many failed ones")
+    at_once: bool = Field(default=False, description="build when the BuildConfig is made, and not only when asked")
+
+    @model_validator(mode="after")
+    def _staying(self) -> Self:
+        if self.tag == "latest":
+            raise ValueError(
+                "tag latest stands for another image after every build; give each content a tag of its own"
+            )
+        return self
+
+
+def reference(args: ImageBuildArgs) -> str:
+    """Return the name under which pods find the image."""
+    if isinstance(args.to, ToRegistry):
+        return args.to.image
+    return f"{REGISTRY}/{args.namespace}/{args.image_name}:{args.tag}"
+
+
+def build_spec(args: ImageBuildArgs) -> dict[str, Any]:
+    """Return the `spec` of the BuildConfig."""
+    source, path = _source(args.source)
+    strategy = {"from": {"kind": "DockerImage", "name": args.base}, "forcePull": True, **path}
+    if args.pull_secret:
+        strategy["pullSecret"] = {"name": args.pull_secret}
+    if args.build_args:
+        strategy["buildArgs"] = [{"name": name, "value": value} for name, value in args.build_args.items()]
+    amounts = {"cpu": args.cpu, "memory": args.memory}
+    return {
+        "source": source,
+        "strategy": {"type": "Docker", "dockerStrategy": strategy},
+        "output": _output(args),
+        "resources": {"requests": amounts, "limits": amounts},
+        "runPolicy": "Serial",
+        "completionDeadlineSeconds": args.deadline,
+        "successfulBuildsHistoryLimit": args.kept,
+        "failedBuildsHistoryLimit": args.kept,
+        "triggers": [{"type": "ConfigChange"}] if args.at_once else [],
+        **({"nodeSelector": args.node_selector} if args.node_selector else {}),
+    }
+
+
+def _source(source: Inline | Git) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the source, and what the strategy says about it."""
+    if isinstance(source, Inline):
+        return {"type": "Dockerfile", "dockerfile": source.containerfile}, {}
+    found: dict[str, Any] = {"type": "Git", "git": {"uri": source.uri, "ref": source.ref}}
+    if source.folder:
+        found["contextDir"] = source.folder
+    if source.secret:
+        found["sourceSecret"] = {"name": source.secret}
+    return found, {"dockerfilePath": source.path}
+
+
+def _output(args: ImageBuildArgs) -> dict[str, Any]:
+    if isinstance(args.to, ToRegistry):
+        return {"to": {"kind": "DockerImage", "name": args.to.image}, "pushSecret": {"name": args.to.push_secret}}
+    return {"to": {"kind": "ImageStreamTag", "name": f"{args.image_name}:{args.tag}"}}
+
+
+class ImageBuild(Component):
+    """One BuildConfig, and the ImageStream that it fills; none for another registry.
+
+    Outputs: `image`, the name for pods, known when it can be built; whether it is built, nobody waits for.
+    """
+
+    image: pulumi.Output[str]
+
+    def __init__(self, name: str, args: ImageBuildArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("workloads:ImageBuild", name, args, opts)
+        metadata = meta.v1.ObjectMetaArgs(
+            name=args.image_name, namespace=args.namespace, labels=labels(args.image_name, "workload")
+        )
+        before = []
+        if isinstance(args.to, ToStream):
+            stream = {"spec": {"lookupPolicy": {"local": False}}}
+            before = [CustomObject(f"{name}-stream", kinds.IMAGE_STREAM, metadata, stream, self.child())]
+        build = CustomObject(
+            f"{name}-build", kinds.BUILD_CONFIG, metadata, {"spec": build_spec(args)}, self.child(*before)
+        )
+        self.outputs(image=build.id.apply(lambda _: reference(args)))
