@@ -7,8 +7,8 @@ from apis import names
 from cli.errors import Problem
 from policies.configuration import ConfigurationError, with_file
 from policies.rules import RULES
+from stacks.gpu_settings import GpuOperatorSettings
 from stacks.platform import Settings
-from stacks.releases import RELEASES
 
 
 def configuration(settings: Settings) -> dict[str, dict[str, Any]]:
@@ -16,20 +16,21 @@ def configuration(settings: Settings) -> dict[str, dict[str, Any]]:
 
     A rule with a parameter of a name that is known here gets the stack's value of it.
     """
-    gpus = settings.profile.gpus
+    machine = settings.profile
+    hcas = machine.hcas if settings.uses_rdma else ()
     named: dict[str, Any] = {
-        "release": settings.release,
-        "kubernetes": RELEASES[settings.release].kubernetes,
+        # Constraints of a release that nothing serves are those of the next one that something does.
+        "release": settings.version.simulated_as or "4.4",
+        "kubernetes": settings.version.kubernetes,
         "pool": settings.machine_config_pool,
-        "gpus_per_node": gpus,
-        "pods_per_node": gpus,
+        "gpus_per_node": _gpus(settings),
+        "pods_per_node": machine.gpus * _slices(settings),
         "devices": {
-            names.RDMA_PREFIX + resource: hca.name
-            for resource, hca in zip(settings.rdma_resources, settings.profile.hcas, strict=True)
+            names.RDMA_PREFIX + resource: hca.name for resource, hca in zip(settings.rdma_resources, hcas, strict=True)
         },
     }
     derived: dict[str, dict[str, Any]] = {
-        "gpu-limit": {"maximum": gpus},
+        "gpu-limit": {"maximum": _gpus(settings)},
         "scale-node-label": {"nodes": [node.name for node in settings.nodes if node.scale_client]},
     }
     return derived | {
@@ -38,6 +39,18 @@ def configuration(settings: Settings) -> dict[str, dict[str, Any]]:
         for rule in RULES
         if named.keys() & rule.parameters.model_fields.keys()
     }
+
+
+def _slices(settings: Settings) -> int:
+    """Return into how many parts each GPU is divided, at most; a pod may have a single one of them."""
+    divided = isinstance(settings.gpu, GpuOperatorSettings) and settings.gpu.mig != "none"
+    return settings.profile.gpu.mig_instances if divided else 1
+
+
+def _gpus(settings: Settings) -> int:
+    """Return how much nvidia.com/gpu a node has, at most: parts of GPUs are that where all of them are alike."""
+    alike = isinstance(settings.gpu, GpuOperatorSettings) and settings.gpu.mig == "single"
+    return settings.profile.gpus * (_slices(settings) if alike else 1)
 
 
 def settled(settings: Settings, file: Path | None = None) -> dict[str, Any]:

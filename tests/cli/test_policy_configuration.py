@@ -12,9 +12,15 @@ from cli.commands import policy_config, preview
 from cli.engine import Engine
 from cli.errors import Problem
 from cli.live import Cluster
+from cli.places import ROOT
 from cli.policy_configuration import configuration, settled
 from cli.stack import read
-from policies.configuration import merged
+from components.olm_operator import OlmOperatorArgs
+from policies.configuration import Configuration, merged
+from stacks.fabric_settings import Ethernet
+from stacks.gpu_settings import GpuOperatorSettings
+from stacks.platform import Settings
+from stacks.settings import known
 
 
 def _file(folder: Path, content: Any) -> Path:
@@ -51,6 +57,47 @@ def test_a_wrong_file_is_named(content: Any, words: str, tmp_path: Path) -> None
     """`invalid enforcement level ""`, which is all that the engine says of a rule that does not exist."""
     with pytest.raises(Problem, match=rf"policies\.json: [\s\S]*{words}"):
         settled(read("dev").settings, _file(tmp_path, content))
+
+
+def _today(**changes: Any) -> Settings:
+    """Return dev's settings with others in place of some; DGX A100, whose GPUs can be divided."""
+    dev = read("dev").settings
+    nodes = [node.model_copy(update={"profile": "dgx-a100"} if node.profile else {}) for node in dev.nodes]
+    return dev.model_copy(update={"release": "4.20", "nodes": tuple(nodes), **changes})
+
+
+@pytest.mark.parametrize(("mig", "gpus", "pods"), [("none", 8, 8), ("single", 56, 56), ("mixed", 8, 56)])
+def test_parts_of_gpus(mig: str, gpus: int, pods: int) -> None:
+    """An rdmaHcaMax of 8, with which 48 of 56 pods stay Pending; or pods of parts, refused as larger than a machine."""
+    operator = OlmOperatorArgs(namespace="gpus", package="gpus", channel="stable")
+    given = {"enablement": "gpu-operator", "operator": operator, "driver": None, "mig": mig}
+    found = configuration(_today(gpu=GpuOperatorSettings.model_validate(given)))
+    assert found["gpu-limit"] == {"maximum": gpus}
+    assert found["mpi-name"] == {"gpus_per_node": gpus}
+    assert found["rdma-hca-max"] == {"pods_per_node": pods}
+
+
+def test_platform_without_rdma() -> None:
+    """A traceback for Ethernet, or jobs there that are held to the names of InfiniBand devices."""
+    for nodes in (_today().nodes, read("dev").settings.nodes):
+        found = configuration(_today(fabric=Ethernet(kind="ethernet"), nodes=nodes))
+        assert found["nccl-environment"] == {"devices": {}}
+
+
+@pytest.mark.parametrize(
+    ("release", "kubernetes", "sccs"), [("3.11", "1.11", "4.4"), ("4.4", "1.17", "4.4"), ("4.20", "1.33", "current")]
+)
+def test_releases(release: str, kubernetes: str, sccs: str) -> None:
+    """An old stack held against today's SCCs, which its cluster has not; or a traceback where nothing serves it."""
+    found = configuration(_today(release=release))
+    assert found["api-served"] == {"kubernetes": kubernetes}
+    assert {found[rule]["release"] for rule in found if "release" in found[rule]} == {sccs}
+
+
+@pytest.mark.parametrize("stack", known(ROOT))
+def test_every_stack_has_a_configuration_that_the_rules_take(stack: str) -> None:
+    """A parameter that a rule no longer has, or a value that it refuses, for one stack out of ten."""
+    Configuration(configuration(read(stack).settings))
 
 
 def test_configuration_for_plain_pulumi(tmp_path: Path) -> None:
