@@ -19,6 +19,7 @@ _COMMANDS: dict[str, dict[str, bool]] = {
     "render": {},
     "check": {},
     "status": {},
+    "place": {},
     "policy-config": {},
     "env": {},
     "pulumi": _PASS_ON,

@@ -1,0 +1,71 @@
+"""`./hpc place`: which layouts fit."""
+
+import json
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from cli.commands import place
+from cli.errors import Problem
+
+NODES = {"dgx01.lab": 8, "dgx02.lab": 8, "dgx03.lab": 8}
+
+
+def _run(*arguments: str) -> tuple[int, str]:
+    app = typer.Typer()
+    app.command()(place.command)
+    done = CliRunner().invoke(app, list(arguments))
+    return done.exit_code, done.stdout
+
+
+def test_a_job_that_fits_in_pieces_only() -> None:
+    """B-6.1: two GPUs on two nodes, and a job that waits for ever for a node with two."""
+    status, output = _run("--gpus", "2", "--free", "dgx01=1,dgx02=1", "--json")
+    (layout,) = json.loads(output)["layouts"]
+    assert (status, layout["layout"], list(layout["nodes"].values())) == (0, "02x01x02", [1, 1])
+
+
+def test_the_settings_say_what_is_free() -> None:
+    """A plan for machines that the stack does not have."""
+    status, output = _run("--gpus", "16")
+    assert status == 0
+    assert "02x08x02" in output
+    assert "16x01x02" in output
+
+
+def test_what_fits_nowhere_has_a_reason() -> None:
+    """An empty table and exit status 0, after which a pipeline submits the job."""
+    status, output = _run("--gpus", "17")
+    assert (status, "17 GPUs wanted, 16 free" in output) == (1, True)
+    status, output = _run("--gpus", "4", "--gpus-per-pod", "4", "--free", "dgx01=3,dgx02=2", "--json")
+    assert (status, json.loads(output)["layouts"]) == (1, [])
+    assert "room for 0" in json.loads(output)["reason"]
+
+
+def test_free_gpus_of_nodes() -> None:
+    """A node whose name is cut short, or that counts as free because nobody named it."""
+    assert place.chosen("dgx02=2, dgx03.lab=0", NODES) == {"dgx02.lab": 2, "dgx03.lab": 0}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("dgx09=1", "GPU nodes: dgx01.lab, dgx02.lab, dgx03.lab"),
+        ("dgx01", "NODE=N"),
+        ("dgx01=-1", "NODE=N"),
+        ("dgx01=9", "has 8 GPUs for jobs, not 9"),
+        ("dgx01=1,dgx01.lab=1", "given twice"),
+        ("", "NODE=N"),
+    ],
+)
+def test_wrong_free_gpus_are_named(text: str, words: str) -> None:
+    """A mistyped node that is left out in silence, and a plan for what is not there."""
+    with pytest.raises(Problem, match=words):
+        place.chosen(text, NODES)
+
+
+def test_names_that_two_nodes_begin_with() -> None:
+    """One of two nodes of the same first label, taken by chance."""
+    with pytest.raises(Problem, match="GPU nodes"):
+        place.chosen("dgx01=1", {"dgx01.a": 8, "dgx01.b": 8})
