@@ -14,6 +14,8 @@ SCC_SUPPLEMENTAL_GROUPS = "openshift.io/sa.scc.supplemental-groups"
 SCC_MCS = "openshift.io/sa.scc.mcs"
 
 MACHINE_CONFIG_ROLE = "machineconfiguration.openshift.io/role"
+NODE_ROLE = "node-role.kubernetes.io/"
+"""Prefix of the label that says what a node is for; the role follows."""
 MACHINE_CONFIG_POOL = "pools.operator.machineconfiguration.openshift.io/"
 """Prefix of the label that OpenShift gives its own pools, master and worker; the pool's name follows."""
 

@@ -1,7 +1,7 @@
 """From recorded registrations to the manifests that an update would apply."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +34,25 @@ def registrations(stack: str, root: Path = ROOT) -> tuple[Registration, ...]:
 
 
 def manifests(recorded: Iterable[Registration]) -> list[dict[str, Any]]:
-    """Return the manifests, without Secrets and without what the program only waits on, sorted by kind and name."""
-    found = [_manifest(item) for item in recorded if item.is_kubernetes]
-    return sorted((manifest for manifest in found if manifest), key=_file_name)
+    """Return the manifests, without Secrets and without what the program only waits on, sorted by kind and name.
+
+    Several patches of one object, each with labels of its own, are one manifest.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for manifest in (_manifest(item) for item in recorded if item.is_kubernetes):
+        if manifest:
+            name = _file_name(manifest)
+            found[name] = _merged(found[name], manifest) if name in found else manifest
+    return [found[name] for name in sorted(found)]
+
+
+def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    both = {
+        key: _merged(one[key], other[key])
+        for key in one.keys() & other.keys()
+        if isinstance(one[key], Mapping) and isinstance(other[key], Mapping)
+    }
+    return {**one, **other, **both}
 
 
 def write(recorded: Iterable[Registration], directory: Path) -> list[Path]:

@@ -131,7 +131,7 @@ def build(environment: Settings, known: Accounts, root: Path) -> Mapping[str, An
     networks = fabric.port_networks(environment, teams, settled)
     namespaces = {name: team.namespace for name, team in teams.items()}
     stored = storage.build(environment, known.guis, namespaces, opts)
-    queued = queues.build(environment, teams, opts)
+    queued = queues.build(environment, teams, operator, opts)
     ready = [
         *devices,
         *(host.known(part) for part in configured),

@@ -8,6 +8,7 @@ from components.kubelet_config import KubeletConfig, for_machine
 from components.machine_config import Ignition
 from components.memlock import Memlock, MemlockArgs
 from components.node_labels import NodeLabels, NodeLabelsArgs
+from components.node_pool import BUILT_IN, NodePool, NodePoolArgs
 from components.pool_rollout import PoolRollout, PoolRolloutArgs
 from components.rail_names import RailNames, RailNamesArgs
 from hardware import topology
@@ -26,6 +27,8 @@ def build(settings: Settings, opts: pulumi.ResourceOptions) -> list[Memlock | Po
     version = settings.version.ignition_version
     if version is None:
         return []
+    if settings.machine_config_pool not in BUILT_IN:
+        opts = after(opts, _pool(settings, opts))
     if settings.tuning is None:
         return [_memlock(settings, version, opts)] if settings.uses_rdma else []
     parts = [
@@ -40,6 +43,12 @@ def build(settings: Settings, opts: pulumi.ResourceOptions) -> list[Memlock | Po
 def known(configured: Memlock | PoolRollout) -> pulumi.Output[str]:
     """Return a name that is known when the nodes run with their configuration."""
     return configured.pool if isinstance(configured, PoolRollout) else configured.machine_config
+
+
+def _pool(settings: Settings, opts: pulumi.ResourceOptions) -> NodePool:
+    machines = tuple(node.name for node in settings.gpu_nodes)
+    args = NodePoolArgs(pool=settings.machine_config_pool, nodes=machines, protect=settings.protect)
+    return NodePool("gpu-pool", args, opts=opts)
 
 
 def _label(settings: Settings, opts: pulumi.ResourceOptions) -> None:

@@ -5,7 +5,7 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from apis.nccl import Transport
-from components.model import DnsName, Image, Model
+from components.model import DnsLabel, Image, Model
 from components.olm_operator import OlmOperatorArgs
 from components.priority_class import PriorityClassArgs
 from hardware import profiles, topology
@@ -35,7 +35,10 @@ class Settings(Model):
     release: ReleaseName = Field(description="of OpenShift; decides the generation of every API")
     cluster: ClusterSettings
     nodes: Nodes
-    machine_config_pool: DnsName = Field(default="worker", description="pool of the GPU nodes")
+    machine_config_pool: DnsLabel = Field(
+        default="worker",
+        description="pool of the GPU nodes; one other than worker is made of them, and `tuning` needs that",
+    )
     ports: tuple[Hca, ...] = Field(
         default=(),
         description="compute ports of a machine whose profile has no names of them, in the order of the rails",
@@ -118,6 +121,11 @@ class Settings(Model):
     def tenant(self, namespace: str) -> TenantSettings:
         """Return the tenant of `namespace`."""
         return next(tenant for tenant in self.tenants if tenant.namespace == namespace)
+
+    def most_gpus(self, tenant: TenantSettings) -> int:
+        """Return the GPUs that a tenant may hold at most: where tenants lend them to each other, all that there are."""
+        lends = self.queues is not None and self.queues.cohort is not None
+        return sum(self.free.values()) if lends else tenant.gpu_quota
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

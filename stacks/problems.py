@@ -73,6 +73,12 @@ def _enablement(settings: "Settings") -> Iterator[str]:
             )
     if isinstance(gpu, GpuOperatorSettings):
         yield from _gpu_operator(settings, gpu, plugin)
+    others = [node.name for node in settings.nodes if "worker" in node.roles and not node.profile]
+    if settings.tuning and settings.machine_config_pool == "worker" and others:
+        yield (
+            f"machine_config_pool worker has {others[0]} in it, too, which is not tuned like a GPU node; give the "
+            "GPU nodes a pool of their own, e.g. gpu"
+        )
     if settings.tuning and settings.tuning.kubelet and not settings.profile.numa:
         yield f"tuning.kubelet: no document gives the NUMA nodes of {settings.profile.name}; set it to null"
 

@@ -1,12 +1,13 @@
 """The queue layer: Kueue, and a queue for every tenant."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pulumi
 
 from apis import names
 from components.kueue import Queues, QueuesArgs, TenantQueue, quota_of
 from components.kueue_operator import KueueOperator, KueueOperatorArgs
+from components.mpi_operator import MpiOperator
 from components.tenant import Tenant
 from stacks.gpu_settings import GpuOperatorSettings
 from stacks.gpus import GPU_PRESENT
@@ -15,14 +16,20 @@ from stacks.platform import Settings
 
 
 def build(
-    settings: Settings, teams: Mapping[str, Tenant], opts: pulumi.ResourceOptions
+    settings: Settings, teams: Mapping[str, Tenant], operator: Sequence[MpiOperator], opts: pulumi.ResourceOptions
 ) -> list[pulumi.Output[list[str]]]:
-    """Declare Kueue and the queues, where the environment has them; return their names, known when they are active."""
+    """Declare Kueue and the queues, where the environment has them; return their names, known when they are active.
+
+    `operator` comes first: Kueue starts for the kinds of jobs alone that are served by then.
+    """
     wanted = settings.queues
     if wanted is None:
         return []
+    needed: list[pulumi.Resource] = [*operator]
+    if wanted.cert_manager:
+        needed.append(install("cert-manager", wanted.cert_manager, settings, opts))
     installed = install("kueue-operator", wanted.operator, settings, opts)
-    kueue = KueueOperator("kueue", KueueOperatorArgs(), opts=after(opts, installed))
+    kueue = KueueOperator("kueue", KueueOperatorArgs(), opts=after(opts, installed, *needed))
     by_operator = isinstance(settings.gpu, GpuOperatorSettings)
     args = QueuesArgs(
         flavor=settings.profile.name,

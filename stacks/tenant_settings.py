@@ -45,6 +45,9 @@ class QueueSettings(Model):
     """Kueue: a job starts when all its pods have room. Quotas follow from the tenants' gpu_quota and the machines."""
 
     operator: OlmOperatorArgs
+    cert_manager: OlmOperatorArgs | None = Field(
+        default=None, description="cert-manager, which Kueue needs; None: the cluster has it already"
+    )
     queue: DnsLabel = Field(default="jobs", description="name of every tenant's queue")
     cohort: DnsName | None = Field(default=None, description="tenants lend each other what is idle; None: they do not")
     reclaim: Literal["Never", "LowerPriority", "Any"] = Field(

@@ -22,7 +22,7 @@ def build(settings: Settings, opts: pulumi.ResourceOptions) -> dict[str, Tenant]
                 namespace=tenant.namespace,
                 uid_range=tenant.uid_range,
                 mcs=tenant.mcs,
-                gpu_quota=_hard_quota(settings, tenant.gpu_quota),
+                gpu_quota=settings.most_gpus(tenant),
                 scc_name=scc.scc_name if scc else None,
                 pod_security=_pod_security(settings),
                 container_resources=tenant.container_resources,
@@ -35,12 +35,6 @@ def build(settings: Settings, opts: pulumi.ResourceOptions) -> dict[str, Tenant]
         )
         for tenant in settings.tenants
     }
-
-
-def _hard_quota(settings: Settings, gpus: int) -> int:
-    """Return what the namespace may hold at most: where tenants lend GPUs to each other, all that there are."""
-    lends = settings.queues is not None and settings.queues.cohort is not None
-    return sum(settings.free.values()) if lends else gpus
 
 
 def _pod_security(settings: Settings) -> PodSecurity | None:

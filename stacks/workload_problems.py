@@ -60,7 +60,8 @@ def _too_large(workload: MpiWorkload, settings: "Settings") -> Iterator[str]:
             f"layout {layout} does not fit on {len(free)} nodes with {profile.gpus} GPUs each, even with nothing else "
             "there; lower pods or gpus"
         )
-    quota = next((tenant.gpu_quota for tenant in settings.tenants if tenant.namespace == workload.tenant), None)
+    quotas = {tenant.namespace: settings.most_gpus(tenant) for tenant in settings.tenants}
+    quota = quotas.get(workload.tenant)
     if quota is not None and layout.total_gpus > quota:
         yield (
             f"layout {layout} takes {layout.total_gpus} GPUs, and tenant {workload.tenant} has a gpu_quota of {quota}; "

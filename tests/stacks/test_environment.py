@@ -4,9 +4,10 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from rendering.manifests import manifests
-from tests.support.recorded import environment, of_kind, one
+from stacks.settings import known
+from tests.support.recorded import ROOT, environment, of_kind, one
 
-STACKS = ["dev", "prod"]
+STACKS = known(ROOT)
 RECOMMENDED = {"app.kubernetes.io/name", "app.kubernetes.io/part-of", "app.kubernetes.io/managed-by"}
 
 
@@ -92,4 +93,4 @@ def test_tenants_of_prod_share_no_ids() -> None:
         if item.inputs["metadata"].get("annotations")
     ]
     ranges = [found["openshift.io/sa.scc.uid-range"] for found in annotations]
-    assert ranges == ["1075480000/10000", "1075490000/10000"]
+    assert ranges == ["1075480000/10000", "1075490000/10000", "1075500000/10000"]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from stacks.settings import Settings, SettingsError, load, parse
+from stacks.settings import Settings, SettingsError, known, load, parse
 from stacks.storage_settings import DirectoryData
 from tests.support.recorded import ROOT
 
@@ -25,7 +25,7 @@ def message(data: object) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("stack", ["dev", "prod"])
+@pytest.mark.parametrize("stack", known(ROOT))
 def test_stacks_load_without_secrets_or_engine(stack: str) -> None:
     """Prevents a stack that only its owner, with the passphrase, can check."""
     assert isinstance(load(stack, ROOT), Settings)
