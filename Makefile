@@ -60,8 +60,9 @@ check: $(STAMP) ## lint, formatting and types
 format: $(STAMP) ## format the Python files
 	@$(VENV)/bin/ruff format .
 
-docs: $(STAMP) ## write docs/policies from the rules
+docs: $(STAMP) ## write the pages of rules, components, settings and coverage from the code
 	@$(RUN) -m policies.docs
+	@$(RUN) -m rendering.reference
 
 lock: $(STAMP) ## compile requirements.txt and requirements-dev.txt
 	@for name in requirements requirements-dev; do \

@@ -1,0 +1,35 @@
+"""What is read out of the components' code."""
+
+from rendering.reference import components
+from rendering.reference.components import Subject
+
+SUBJECTS = {subject.name: subject for subject in components.subjects()}
+
+
+def kinds(subject: Subject) -> set[str]:
+    """Return `apiVersion/kind` of everything that a component declares."""
+    return {f"{version} {kind}" for kind, version in subject.objects}
+
+
+def test_objects_are_found_through_functions_and_arguments() -> None:
+    """Prevents pages that leave out what a helper of several components declares, or what a release decides."""
+    assert kinds(SUBJECTS["GpuDevicePlugin"]) == {
+        "v1 ServiceAccount",
+        "rbac.authorization.k8s.io/v1 Role",
+        "rbac.authorization.k8s.io/v1 RoleBinding",
+        "apps/v1 DaemonSet",
+    }
+    assert kinds(SUBJECTS["Memlock"]) == {
+        "machineconfiguration.openshift.io/v1 MachineConfig",
+        "machineconfiguration.openshift.io/v1 MachineConfigPool (patch)",
+    }
+    assert {"kubeflow.org/v1alpha2 MPIJob", "kubeflow.org/v2beta1 MPIJob"} <= kinds(SUBJECTS["MpiJob"])
+    assert "v1 PersistentVolume" in kinds(SUBJECTS["StaticVolume"])
+
+
+def test_every_component_declares_something_and_says_what_for() -> None:
+    """Prevents an empty cell in the index."""
+    for subject in SUBJECTS.values():
+        assert subject.objects, subject.name
+        assert subject.purpose.endswith((".", ")")), subject.name
+        assert subject.about[1], f"{subject.name}: say its outputs after `Outputs:`"
