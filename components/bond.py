@@ -23,7 +23,7 @@ Interface = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-
 class BondArgs(Model):
     """One bond, on every selected node."""
 
-    policy_name: DnsName = Field(default="fabric-bond")
+    policy_name: DnsName = Field(default="fabric-bond", description="name of the policy")
     node_selector: dict[str, str] = Field(
         min_length=1, description="labels of the machines with these ports; without any, masters would get it, too"
     )

@@ -18,7 +18,7 @@ AccessMode = Literal["ReadWriteMany", "ReadOnlyMany", "ReadWriteOnce"]
 class ClaimArgs(Model):
     """One claim."""
 
-    claim_name: DnsName
+    claim_name: DnsName = Field(description="what pods name as their volume")
     storage_class: DnsName = Field(
         description="class that makes the volume, or that a volume made by hand carries; never the cluster's default"
     )

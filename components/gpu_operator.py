@@ -12,7 +12,7 @@ from components.component import Component
 from components.custom_resources import CustomObject
 from components.labels import labels
 from components.model import DnsName, Model, Seconds
-from components.operand import Operand
+from components.operand import ImageName, Operand, Repository
 from components.tolerations import GPU_TAINT, Toleration
 from hardware.gpus import ARCHITECTURES, Architecture, Gpu
 
@@ -40,8 +40,8 @@ class GpuDirect(Model):
 class GpuDriver(Operand):
     """The driver in a container, built for each node's kernel."""
 
-    repository: str = "nvcr.io/nvidia"
-    image: str = "driver"
+    repository: Repository = Field(default="nvcr.io/nvidia", description="registry and folder of the image")
+    image: ImageName = Field(default="driver", description="name of the image in it")
     version: str = Field(
         pattern=r"^[0-9]{3}\.[0-9]{2,3}(\.[0-9]{2})?$",
         description="e.g. 580.95.05; the operator appends the system's name to the tag",

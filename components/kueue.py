@@ -43,7 +43,7 @@ class Quota(Model):
 class TenantQueue(Model):
     """The queue of one tenant."""
 
-    namespace: DnsLabel
+    namespace: DnsLabel = Field(description="of the tenant; also the name of its ClusterQueue")
     quota: Quota
 
 

@@ -22,8 +22,8 @@ class MpiOperatorArgs(Model):
     """Which generation of the kind, and which images."""
 
     kind: Kind = Field(description="API generation, from the release; one cluster can serve only one")
-    namespace: DnsLabel = OPERATOR
-    image: Image
+    namespace: DnsLabel = Field(default=OPERATOR, description="where the operator runs; the component makes it")
+    image: Image = Field(description="of the operator, of a version that serves this generation")
     kubectl_delivery_image: Image | None = Field(
         default=None, description="init container that gives a launcher of v1alpha2 its kubectl; others have none"
     )

@@ -13,7 +13,7 @@ from components.component import Component
 from components.custom_resources import CustomObject
 from components.labels import labels
 from components.model import Model, Seconds
-from components.operand import Operand
+from components.operand import ImageName, Operand, Repository
 from components.rdma_device_plugin import NamedDevice, RdmaDevice, ResourceName, require_distinct
 from components.tolerations import GPU_TAINT, Toleration
 
@@ -28,8 +28,8 @@ ROCE_MOST_PODS = 63
 class DocaDriver(Operand):
     """DOCA-OFED, the adapters' driver in a container, built for each node's kernel."""
 
-    repository: str = REGISTRY
-    image: str = "doca-driver"
+    repository: Repository = Field(default=REGISTRY, description="registry and folder of the image")
+    image: ImageName = Field(default="doca-driver", description="name of the image in it")
     unload_storage_modules: bool = Field(
         default=True, description="take out the node's NVMe and NFS modules over RDMA, which keep its own driver loaded"
     )
@@ -47,8 +47,8 @@ class DocaDriver(Operand):
 class SharedDevicePlugin(Operand):
     """The shared RDMA device plugin, which here chooses by selectors."""
 
-    repository: str = REGISTRY
-    image: str = "k8s-rdma-shared-dev-plugin"
+    repository: Repository = Field(default=REGISTRY, description="registry and folder of the image")
+    image: ImageName = Field(default="k8s-rdma-shared-dev-plugin", description="name of the image in it")
 
 
 class WholePort(NamedDevice):
@@ -61,8 +61,8 @@ class WholePort(NamedDevice):
 class HostDevicePlugin(Operand):
     """The SR-IOV device plugin, which hands out whole ports as well."""
 
-    repository: str = REGISTRY
-    image: str = "sriov-network-device-plugin"
+    repository: Repository = Field(default=REGISTRY, description="registry and folder of the image")
+    image: ImageName = Field(default="sriov-network-device-plugin", description="name of the image in it")
     devices: tuple[WholePort, ...] = Field(min_length=1)
 
     @model_validator(mode="after")

@@ -14,7 +14,7 @@ class NodeLabelsArgs(Model):
     """Which labels to put on which nodes."""
 
     nodes: tuple[DnsName, ...] = Field(description="node names; Spectrum Scale clients carry scale=true (R-3.4.5-3)")
-    labels: Mapping[str, str]
+    labels: Mapping[str, str] = Field(description="labels that each of them gets")
 
 
 class NodeLabels(Component):

@@ -20,9 +20,9 @@ class OlmOperatorArgs(Model):
 
     namespace: DnsLabel = Field(description="where the operator runs; the component makes it")
     package: DnsName = Field(description="package name in the catalogue")
-    channel: str
+    channel: str = Field(description="of the package, e.g. stable; its head is the version that is kept up with")
     source: DnsName = Field(default="redhat-operators", description="catalogue source")
-    source_namespace: DnsLabel = "openshift-marketplace"
+    source_namespace: DnsLabel = Field(default="openshift-marketplace", description="of the catalogue source")
     starting_csv: str | None = Field(default=None, description="version to install first; None for the channel's head")
     approval: Literal["Automatic", "Manual"] = Field(
         default="Automatic", description="Manual keeps the version until a person approves each install plan"

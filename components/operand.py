@@ -6,6 +6,10 @@ from pydantic import Field, StringConstraints
 
 from components.model import Model
 
+Repository = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._/-]*(:[0-9]+[a-z0-9._/-]*)?$")]
+"""A registry with a folder, e.g. nvcr.io/nvidia."""
+ImageName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$")]
+"""The last part of an image's name."""
 OperandVersion = Annotated[str, StringConstraints(pattern=r"^([\w][\w.+-]{0,127}|sha256:[0-9a-f]{64})$")]
 """A tag, or a digest: the operators join it with `:` or `@` by itself."""
 
@@ -13,6 +17,6 @@ OperandVersion = Annotated[str, StringConstraints(pattern=r"^([\w][\w.+-]{0,127}
 class Operand(Model):
     """One image. An operator joins the parts as they are, so that a version alone would name no image."""
 
-    repository: str = Field(pattern=r"^[a-z0-9][a-z0-9._/-]*(:[0-9]+[a-z0-9._/-]*)?$", description="registry and path")
-    image: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$", description="last part of the name")
-    version: OperandVersion
+    repository: Repository = Field(description="registry and folder of the image")
+    image: ImageName = Field(description="name of the image in it")
+    version: OperandVersion = Field(description="tag or digest")

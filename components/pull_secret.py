@@ -25,7 +25,7 @@ class RegistryAccount(Model):
 class PullSecretArgs(Model):
     """One Secret."""
 
-    namespace: DnsLabel
+    namespace: DnsLabel = Field(description="of the pods that pull")
     secret_name: DnsName = Field(
         description="what pods name in imagePullSecrets. The service account does not: there OpenShift keeps its own "
         "list, and two writers of one list undo each other"

@@ -40,8 +40,8 @@ class RdmaDevice(NamedDevice):
 class RdmaDevicePluginArgs(Model):
     """What the plugin offers, and where it runs."""
 
-    devices: tuple[RdmaDevice, ...] = Field(min_length=1)
-    image: Image
+    devices: tuple[RdmaDevice, ...] = Field(min_length=1, description="one for each resource")
+    image: Image = Field(description="of the plugin")
     namespace: DnsLabel = Field(default="kube-system", description="R-3.4.2-3")
     node_selector: dict[str, str] = Field(
         default={"feature.node.kubernetes.io/pci-15b3.present": "true"},

@@ -46,8 +46,8 @@ class PrimaryFileset(Model):
 class ScaleCluster(Model):
     """One Spectrum Scale cluster that the driver talks to."""
 
-    id: ClusterId
-    gui_host: str = Field(min_length=1)
+    id: ClusterId = Field(description="from mmlscluster")
+    gui_host: str = Field(min_length=1, description="name or address of its GUI, which the driver calls")
     secret: DnsName = Field(description="name of the Secret with the GUI account")
     secure_ssl: bool = Field(default=True, description="verify the GUI's certificate; the paper did not (E-22)")
     primary: PrimaryFileset | None = Field(default=None, description="on the local cluster, and only there")

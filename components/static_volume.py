@@ -69,7 +69,7 @@ class StaticVolumeArgs(Model):
     """One volume and its claim."""
 
     volume_name: DnsName = Field(description="cluster-wide, one per namespace (R-4.2-3)")
-    claim_name: DnsName
+    claim_name: DnsName = Field(description="in the namespace of the volume's user")
     handle: AnyHandle
     capacity: Quantity = Field(description="nominal: the driver does not enforce it on static volumes (E-36)")
     labels: dict[str, str] = Field(default_factory=dict, description="further labels of the volume, e.g. dept")

@@ -129,3 +129,10 @@ def test_policy_has_the_one_name_and_is_awaited() -> None:
     metadata = only(declared(lambda: NetworkOperator("network", arguments())), "NicClusterPolicy")["metadata"]
     assert metadata["name"] == "nic-cluster-policy"
     assert metadata["annotations"]["pulumi.com/waitFor"] == "jsonpath={.status.state}=ready"
+
+
+@pytest.mark.parametrize("part", [{"repository": "https://nvcr.io"}, {"image": "mellanox/doca-driver"}])
+def test_images_of_operands_are_checked_where_a_default_replaces_the_field(part: dict[str, str]) -> None:
+    """Prevents an operand with a default of its own from taking a name that the operator cannot join."""
+    with pytest.raises(ValidationError, match="string_pattern_mismatch"):
+        arguments(driver=DRIVER | part)
