@@ -110,6 +110,8 @@ HOST_DEVICE_NETWORK = Kind("mellanox.com", "v1alpha1", "HostDeviceNetwork", "hos
 CSI_SCALE_OPERATOR = Kind("csi.ibm.com", "v1", "CSIScaleOperator", "csiscaleoperators")
 
 IMAGE_STREAM = Kind("image.openshift.io", "v1", "ImageStream", "imagestreams")
+PROMETHEUS_RULE = Kind("monitoring.coreos.com", "v1", "PrometheusRule", "prometheusrules")
+ALERTMANAGER_CONFIG = Kind("monitoring.coreos.com", "v1beta1", "AlertmanagerConfig", "alertmanagerconfigs")
 BUILD_CONFIG = Kind("build.openshift.io", "v1", "BuildConfig", "buildconfigs")
 
 _REPLICAS: tuple[Path, ...] = (

@@ -7,10 +7,13 @@ import pulumi
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from components.alert_receivers import AlertReceivers, AlertReceiversArgs, SecretKey, Slack
+from components.alerts import Limits
 from components.bond import Bond, BondArgs
 from components.claim import Claim, ClaimArgs
 from components.containerfiles import Ofed, containerfile
 from components.gpu_device_plugin import GpuDevicePlugin, GpuDevicePluginArgs
+from components.gpu_monitoring import GpuMonitoring, GpuMonitoringArgs
 from components.image_build import ImageBuild, ImageBuildArgs, Inline
 from components.kernel_arguments import KernelArguments, KernelArgumentsArgs
 from components.kubelet_config import KubeletConfig, for_machine
@@ -101,6 +104,18 @@ BUILDS: Mapping[str, Callable[[], object]] = {
                 )
             ),
             pull_secret="ngc",
+        ),
+    ),
+    "gpu-monitoring": lambda: GpuMonitoring(
+        "gpus",
+        GpuMonitoringArgs(
+            namespace="nvidia-gpu-operator", limits=Limits(gpus_per_node=8, infiniband_devices=("mlx5_0", "mlx5_1"))
+        ),
+    ),
+    "alert-receivers": lambda: AlertReceivers(
+        "alerts",
+        AlertReceiversArgs(
+            namespace="adas", receivers=(Slack(channel="#adas", url=SecretKey(name="alerting", key="slack")),)
         ),
     ),
     "gpu-device-plugin": lambda: GpuDevicePlugin(

@@ -1,0 +1,139 @@
+"""Who is told when something is wrong with a tenant's jobs: e-mail, Slack, PagerDuty or a webhook (S-5.6).
+
+OpenShift's Alertmanager reads such objects where an administrator allows it (enableUserAlertmanagerConfig), never in
+namespaces that the cluster's own Prometheus scrapes, and for alerts of the same namespace only. Where alerts about the
+platform go stands in the Secret alertmanager-main, which belongs to the cluster.
+"""
+
+from typing import Annotated, Any, Literal, Self
+
+import pulumi
+from pulumi_kubernetes import meta
+from pydantic import Field, StringConstraints, model_validator
+
+from apis import kinds
+from components.alerts import Severity
+from components.component import Component
+from components.custom_resources import CustomObject
+from components.labels import labels
+from components.model import DnsLabel, DnsName, Model, Seconds
+
+Address = Annotated[str, StringConstraints(pattern=r"^[^@\s,]+@[^@\s,]+$")]
+HostAndPort = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]*:[0-9]{1,5}$")]
+
+
+class SecretKey(Model):
+    """A value in a Secret of the same namespace; the program does not know it."""
+
+    name: DnsName
+    key: str = Field(min_length=1, pattern=r"^[-._a-zA-Z0-9]+$")
+
+
+class Email(Model):
+    """A mail to one address."""
+
+    kind: Literal["email"] = "email"
+    to: Address
+    sender: Address
+    server: HostAndPort = Field(description="host:port of the mail server")
+    username: str | None = Field(default=None, description="account at the server; None: it asks for none")
+    password: SecretKey | None = None
+
+    @model_validator(mode="after")
+    def _both_or_none(self) -> Self:
+        if (self.username is None) != (self.password is None):
+            raise ValueError("username and password go together; give both or none")
+        return self
+
+    def manifest(self) -> dict[str, Any]:
+        """Return the receiver's field and its only entry."""
+        account = {"authUsername": self.username, "authPassword": _key(self.password)} if self.password else {}
+        mail = {"to": self.to, "from": self.sender, "smarthost": self.server, "requireTLS": True, **account}
+        return {"emailConfigs": [mail]}
+
+
+class Slack(Model):
+    """A message in a channel."""
+
+    kind: Literal["slack"] = "slack"
+    channel: str = Field(pattern=r"^[#@].+$")
+    url: SecretKey = Field(description="address of the incoming webhook")
+
+    def manifest(self) -> dict[str, Any]:
+        """Return the receiver's field and its only entry."""
+        return {"slackConfigs": [{"channel": self.channel, "apiURL": _key(self.url), "sendResolved": True}]}
+
+
+class PagerDuty(Model):
+    """An incident; PagerDuty sends text messages, too."""
+
+    kind: Literal["pagerduty"] = "pagerduty"
+    routing_key: SecretKey = Field(description="key of an integration with the Events API v2")
+
+    def manifest(self) -> dict[str, Any]:
+        """Return the receiver's field and its only entry."""
+        return {"pagerdutyConfigs": [{"routingKey": _key(self.routing_key)}]}
+
+
+class Webhook(Model):
+    """A POST to whatever is there."""
+
+    kind: Literal["webhook"] = "webhook"
+    url: SecretKey
+
+    def manifest(self) -> dict[str, Any]:
+        """Return the receiver's field and its only entry."""
+        return {"webhookConfigs": [{"urlSecret": _key(self.url)}]}
+
+
+class AlertReceiversArgs(Model):
+    """Receivers of one namespace's alerts."""
+
+    namespace: DnsLabel
+    config_name: DnsName = Field(default="alerts", description="name of the AlertmanagerConfig")
+    receivers: tuple[Annotated[Email | Slack | PagerDuty | Webhook, Field(discriminator="kind")], ...] = Field(
+        min_length=1, description="all of them are told"
+    )
+    severities: tuple[Severity, ...] = Field(
+        default=("critical", "warning", "info"), min_length=1, description="alerts that are sent"
+    )
+    repeat: Seconds = Field(default=12 * 3600, description="seconds until what is still wrong is said again")
+
+
+def spec(args: AlertReceiversArgs) -> dict[str, Any]:
+    """Return the `spec` of the AlertmanagerConfig."""
+    receiver: dict[str, Any] = {"name": "all"}
+    for each in args.receivers:
+        for field, entries in each.manifest().items():
+            receiver[field] = receiver.get(field, []) + entries
+    wanted = {"name": "severity", "matchType": "=~", "value": "|".join(args.severities)}
+    route = {
+        "receiver": "all",
+        "groupBy": ["alertname"],
+        "matchers": [wanted],
+        "repeatInterval": f"{args.repeat}s",
+    }
+    return {"route": route, "receivers": [receiver]}
+
+
+class AlertReceivers(Component):
+    """One AlertmanagerConfig. Outputs: `config`, its name, known when it exists."""
+
+    config: pulumi.Output[str]
+
+    def __init__(self, name: str, args: AlertReceiversArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("tenants:AlertReceivers", name, args, opts)
+        made = CustomObject(
+            f"{name}-config",
+            kinds.ALERTMANAGER_CONFIG,
+            meta.v1.ObjectMetaArgs(
+                name=args.config_name, namespace=args.namespace, labels=labels(args.config_name, "monitoring")
+            ),
+            {"spec": spec(args)},
+            self.child(),
+        )
+        self.outputs(config=made.id.apply(lambda _: args.config_name))
+
+
+def _key(secret: SecretKey) -> dict[str, str]:
+    return {"name": secret.name, "key": secret.key}

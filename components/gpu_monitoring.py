@@ -1,0 +1,66 @@
+"""Alerts and dashboards over the metrics of GPUs and fabric (S-5.2 to S-5.8, D-6.2).
+
+The metrics come from the GPU Operator's exporter, whose namespace the cluster's own Prometheus scrapes (OlmOperator:
+`cluster_monitoring`), so the monitoring of user namespaces (S-5.1) is not needed for them. It is a line in
+cluster-monitoring-config, one object in which a cluster's administrators keep all their settings: what we declared of
+it would replace theirs. Grafana is not needed either; the console draws the dashboards.
+"""
+
+import pulumi
+import pulumi_kubernetes as k8s
+from pydantic import Field
+
+from apis import kinds, names
+from components.alerts import Limits, alerts
+from components.component import Component
+from components.custom_resources import CustomObject
+from components.dashboards import GPUS, INFINIBAND, Dashboard, grafana
+from components.labels import labels
+from components.model import DnsLabel, DnsName, Model
+
+DASHBOARDS = "openshift-config-managed"
+"""Namespace in which the console looks for dashboards."""
+
+
+class GpuMonitoringArgs(Model):
+    """What is watched."""
+
+    namespace: DnsLabel = Field(description="namespace of the GPU Operator, scraped by the cluster's Prometheus")
+    rule_name: DnsName = Field(default="gpus", description="name of the PrometheusRule")
+    limits: Limits
+    dashboards: bool = Field(default=True, description="pages in the console; they are seen by administrators alone")
+
+
+def pages(args: GpuMonitoringArgs) -> dict[str, Dashboard]:
+    """Return the dashboards by the names of their ConfigMaps."""
+    if not args.dashboards:
+        return {}
+    return {"hpc-gpus": GPUS, **({"hpc-infiniband": INFINIBAND} if args.limits.infiniband_devices else {})}
+
+
+class GpuMonitoring(Component):
+    """One PrometheusRule, and a ConfigMap for each dashboard. Outputs: `rule`, known when it exists."""
+
+    rule: pulumi.Output[str]
+
+    def __init__(self, name: str, args: GpuMonitoringArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("operators:GpuMonitoring", name, args, opts)
+        ours = labels("gpu-monitoring", "monitoring")
+        group = {"name": "hpc", "rules": [alert.manifest() for alert in alerts(args.limits)]}
+        rule = CustomObject(
+            f"{name}-rule",
+            kinds.PROMETHEUS_RULE,
+            k8s.meta.v1.ObjectMetaArgs(name=args.rule_name, namespace=args.namespace, labels=ours),
+            {"spec": {"groups": [group]}},
+            self.child(),
+        )
+        for page, dashboard in pages(args).items():
+            k8s.core.v1.ConfigMap(
+                f"{name}-{page}",
+                metadata=k8s.meta.v1.ObjectMetaArgs(
+                    name=page, namespace=DASHBOARDS, labels={**ours, names.CONSOLE_DASHBOARD: "true"}
+                ),
+                data={f"{page}.json": grafana(dashboard)},
+                opts=self.child(),
+            )
+        self.outputs(rule=rule.id.apply(lambda _: args.rule_name))

@@ -1,0 +1,194 @@
+"""Alerts and dashboards of GPUs and fabric."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from components.alerts import Limits, alerts
+from components.dashboards import GPUS, INFINIBAND, Dashboard, Panel, grafana
+from components.gpu_monitoring import GpuMonitoring, GpuMonitoringArgs
+from tests.conformance.schema import expect_conformity
+from tests.support.declared import Manifest, declared, faults, only
+
+LIMITS = Limits(gpus_per_node=8, infiniband_devices=("mlx5_0", "mlx5_1"))
+ALERTS = {alert.name: alert for alert in alerts(LIMITS)}
+
+_EXPORTED = """
+SM_CLOCK MEM_CLOCK MEMORY_TEMP GPU_TEMP POWER_USAGE TOTAL_ENERGY_CONSUMPTION PCIE_REPLAY_COUNTER GPU_UTIL
+MEM_COPY_UTIL ENC_UTIL DEC_UTIL XID_ERRORS FB_FREE FB_USED NVLINK_BANDWIDTH_TOTAL VGPU_LICENSE_STATUS
+UNCORRECTABLE_REMAPPED_ROWS CORRECTABLE_REMAPPED_ROWS ROW_REMAP_FAILURE
+"""
+_COLLECTED = """
+link_downed_total link_error_recovery_total physical_state_id port_data_received_bytes_total
+port_data_transmitted_bytes_total port_discards_transmitted_total port_errors_received_total
+port_packets_received_total port_packets_transmitted_total port_transmit_wait_total rate_bytes_per_second state_id
+"""
+METRICS = {
+    *(f"DCGM_FI_DEV_{name}" for name in _EXPORTED.split()),
+    *(f"node_infiniband_{name}" for name in _COLLECTED.split()),
+}
+"""What is exported without further configuration.
+
+NVIDIA/dcgm-exporter: in both etc/default-counters.csv (00d6d34) and etc/dcp-metrics-included.csv (084a245), not as a
+comment. prometheus/node_exporter: collector/infiniband_linux.go (043fecb).
+"""
+
+
+def panels(dashboard: Dashboard) -> list[Panel]:
+    """Return all panels of a dashboard."""
+    return [panel for row in dashboard.rows for panel in row.panels]
+
+
+EXPRESSIONS = {
+    **{name: alert.expression for name, alert in ALERTS.items()},
+    **{
+        f"{page.title}: {panel.title}": each.expression
+        for page in (GPUS, INFINIBAND)
+        for panel in panels(page)
+        for each in panel.series
+    },
+}
+
+
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_metrics_are_those_that_the_exporters_have(name: str) -> None:
+    """Prevents an alert that never fires and a picture that stays empty, for nobody exports the metric."""
+    used = set(re.findall(r"\b(?:DCGM|node)_\w+", EXPRESSIONS[name]))
+    assert used
+    assert used <= METRICS
+
+
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_expressions_are_closed(name: str) -> None:
+    """Prevents one bad expression, for which Prometheus refuses the whole object."""
+    bare = re.sub(r'"[^"]*"', '""', EXPRESSIONS[name])
+    for opening, closing in ("()", "{}", "[]"):
+        assert bare.count(opening) == bare.count(closing)
+    assert EXPRESSIONS[name].count('"') % 2 == 0
+
+
+def test_alerts_are_about_what_the_platform_has() -> None:
+    """Prevents alerts about ports that no job uses, and about other numbers of GPUs than the machine's."""
+    assert 'device=~"mlx5_0|mlx5_1"' in ALERTS["InfinibandPortDown"].expression
+    assert ALERTS["GpuMissing"].expression.endswith("< 8")
+    without = {alert.name for alert in alerts(Limits(gpus_per_node=8))}
+    assert ALERTS.keys() - without == {"InfinibandPortDown", "InfinibandLinkLost", "InfinibandErrors"}
+
+
+def test_limits_are_the_settings() -> None:
+    """Prevents a threshold that the settings do not move (S-5.6)."""
+    found = {alert.name: alert.expression for alert in alerts(LIMITS.model_copy(update={"temperature": 77}))}
+    assert found["GpuTooHot"] == "DCGM_FI_DEV_GPU_TEMP > 77"
+    assert "[1800s]) < 20" in found["GpuUnderused"]
+
+
+def test_programs_own_faults_are_no_fault_of_the_gpu() -> None:
+    """Prevents a call at night for a pointer of a tenant's program."""
+    assert "== 31" in ALERTS["GpuFault"].expression
+    assert "== 79" not in ALERTS["GpuFault"].expression
+
+
+def test_idle_gpus_are_told_to_their_tenant() -> None:
+    """Prevents an alert in the operator's namespace, which the tenant's receivers never see."""
+    assert re.search(r'"namespace", "\$1", "exported_namespace"', ALERTS["GpuUnderused"].expression)
+    assert 'exported_pod!=""' in ALERTS["GpuUnderused"].expression
+
+
+@pytest.mark.parametrize("name", ALERTS)
+def test_texts_name_the_thing_by_labels_that_its_series_has(name: str) -> None:
+    """Prevents a message about GPU <no value>."""
+    text = ALERTS[name].description
+    used = set(re.findall(r"\$labels\.(\w+)", text))
+    known = {"device", "instance"} if name.startswith("Infiniband") else {"gpu", "Hostname"}
+    if name == "GpuUnderused":
+        known |= {"exported_pod", "exported_namespace"}
+    if name == "GpuMissing":
+        known = {"Hostname"}
+    assert used == known
+
+
+ARGS: dict[str, Any] = {"namespace": "nvidia-gpu-operator", "limits": LIMITS}
+
+
+def monitoring(**changed: Any) -> list[Manifest]:
+    """Return what is declared."""
+    args = GpuMonitoringArgs.model_validate({**ARGS, **changed})
+    found = declared(lambda: GpuMonitoring("gpus", args))
+    assert faults(found) == []
+    return found
+
+
+_TEXTS = {"type": "object", "additionalProperties": {"type": "string"}}
+_RULE = {
+    "type": "object",
+    "required": ["expr"],
+    "properties": {
+        "alert": {"type": "string"},
+        "expr": {"x-kubernetes-int-or-string": True},
+        "for": {"type": "string", "pattern": r"^(0|([0-9]+y)?([0-9]+w)?([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?)$"},
+        "labels": _TEXTS,
+        "annotations": _TEXTS,
+    },
+}
+_GROUP = {
+    "type": "object",
+    "required": ["name"],
+    "properties": {"name": {"type": "string", "minLength": 1}, "rules": {"type": "array", "items": _RULE}},
+}
+_SPEC = {"type": "object", "properties": {"groups": {"type": "array", "items": _GROUP}}}
+_WHOLE = {"type": "object", "properties": {"spec": _SPEC}}
+DEFINITION: dict[str, Any] = {
+    "spec": {
+        "group": "monitoring.coreos.com",
+        "names": {"kind": "PrometheusRule"},
+        "versions": [{"name": "v1", "served": True, "schema": {"openAPIV3Schema": _WHOLE}}],
+    }
+}
+"""What the real definition says of the fields in use (prometheus-operator, pkg/apis/monitoring/v1)."""
+
+
+def test_rule_has_the_shape_of_its_definition() -> None:
+    """Prevents a rule that the API server refuses."""
+    expect_conformity(only(monitoring(), "PrometheusRule"), definitions=[DEFINITION])
+
+
+def test_severities_are_the_platforms() -> None:
+    """Prevents an alert that no route of OpenShift's Alertmanager knows."""
+    (group,) = only(monitoring(), "PrometheusRule")["spec"]["groups"]
+    assert {rule["labels"]["severity"] for rule in group["rules"]} == {"critical", "warning", "info"}
+
+
+def test_console_finds_the_dashboards() -> None:
+    """Prevents dashboards that nobody sees, for their label or their namespace is another."""
+    pages = [each for each in monitoring() if each["kind"] == "ConfigMap"]
+    assert [page["metadata"]["name"] for page in pages] == ["hpc-gpus", "hpc-infiniband"]
+    assert {page["metadata"]["namespace"] for page in pages} == {"openshift-config-managed"}
+    assert {page["metadata"]["labels"]["console.openshift.io/dashboard"] for page in pages} == {"true"}
+
+
+def test_pages_are_about_what_is_there_and_wanted() -> None:
+    """Prevents an empty page about InfiniBand on Ethernet."""
+    assert len(monitoring(limits=Limits(gpus_per_node=8))) == 2
+    assert len(monitoring(dashboards=False)) == 1
+
+
+@pytest.mark.parametrize("page", [GPUS, INFINIBAND], ids=lambda page: str(page.title))
+def test_console_can_draw_the_pages(page: Dashboard) -> None:
+    """Prevents a kind of panel that the console leaves blank, and two panels with one number."""
+    found = json.loads(grafana(page))
+    drawn = [panel for row in found["rows"] for panel in row["panels"]]
+    assert {panel["type"] for panel in drawn} <= {"graph", "singlestat"}
+    assert len({panel["id"] for panel in drawn}) == len(drawn)
+    assert all(sum(panel["span"] for panel in row["panels"]) == 12 for row in found["rows"])
+    assert {panel["datasource"] for panel in drawn} == {"$datasource"}
+    assert found["templating"]["list"][0]["name"] == "datasource"
+
+
+@pytest.mark.parametrize("wrong", [{"gpus_per_node": 0}, {"gpus_per_node": 8, "temperature": 150}])
+def test_limits_that_say_nothing_are_refused(wrong: dict[str, int]) -> None:
+    """Prevents an alert that can never be, or that always is."""
+    with pytest.raises(ValidationError):
+        Limits.model_validate(wrong)
