@@ -1,15 +1,18 @@
 """The pages that are written from components and settings."""
 
 import re
-from collections.abc import Mapping
-from pathlib import Path
+from functools import cache
 
 import pytest
 
 from rendering.reference import components, coverage, markdown, settings
 from tests.support.recorded import ROOT
 
-WRITERS = {"components": components.pages, "settings": settings.pages, "coverage": coverage.pages}
+WRITERS = {
+    "components": cache(components.pages),
+    "settings": cache(settings.pages),
+    "coverage": cache(coverage.pages),
+}
 _CODE = re.compile(r"`[^`\n]*`")
 _LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)")
 
@@ -17,21 +20,19 @@ _LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)")
 @pytest.mark.parametrize("name", WRITERS)
 def test_pages_are_what_the_code_says(name: str) -> None:
     """Prevents a page that tells of a field, a default or a component that is no longer there."""
-    wanted: Mapping[Path, str] = WRITERS[name]()
-    stale = [file.name for file, text in wanted.items() if not file.exists() or file.read_text() != text]
+    stale = [file.name for file, text in WRITERS[name]().items() if not file.exists() or file.read_text() != text]
     assert stale == [], "run `make docs`"
 
 
 def test_no_page_is_left_of_a_component_that_is_gone() -> None:
     """Prevents a page that no longer belongs to anything."""
-    assert sorted(components.FOLDER.glob("*.md")) == sorted(
-        file for file in components.pages() if file.parent == components.FOLDER
-    ), "run `make docs`"
+    wanted = [file for file in WRITERS["components"]() if file.parent == components.FOLDER]
+    assert sorted(components.FOLDER.glob("*.md")) == sorted(wanted), "run `make docs`"
 
 
 def test_links_lead_somewhere() -> None:
     """Prevents a table that sends the reader to a page or to a heading which was renamed."""
-    for file in (*components.pages(), *settings.pages(), *coverage.pages()):
+    for file in (file for pages in WRITERS.values() for file in pages()):
         text = _CODE.sub("", file.read_text())
         headings = {markdown.anchor(line.lstrip("# ")) for line in text.splitlines() if line.startswith("#")}
         for target, fragment in _LINK.findall(text):
@@ -41,6 +42,6 @@ def test_links_lead_somewhere() -> None:
 
 def test_pages_speak_no_python() -> None:
     """Prevents a type or a default that only a programmer can read."""
-    for file, text in (components.pages() | settings.pages()).items():
+    for file, text in (WRITERS["components"]() | WRITERS["settings"]()).items():
         found = re.findall(r"\b(?:typing|pydantic|NoneType|PydanticUndefined|Annotated|Literal\[)\S*|\bNone\b", text)
         assert found == [], f"{file.relative_to(ROOT)}: {found[0]}"
