@@ -1,39 +1,49 @@
 """The overview as tables."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby
 
 from rich.markup import escape
 from rich.table import Table
 
 from cli.console import console
-from cli.overview import FAILED, Overview, by_value
+from cli.overview.jobs import FAILED
+from cli.overview.look import Node, Overview, by_value
 
-_FOLDED = {"name", "state", "claims", "rdma/*", "job", "nodes used"}
+_FOLDED = {"name", "state", "claims", "rdma/*", "nvidia.com/mig-*", "job", "nodes used", "fits on"}
 """Columns that go on in the next line where the terminal is narrow; the others keep their width, and all are shown."""
+_SHOWN = 16
+"""Names of one row, or nodes alike, that are shown one by one."""
+_OFFERS: Mapping[str, Callable[[Node], str]] = {
+    "nvidia.com/gpu": lambda node: str(node.gpus or ""),
+    "nvidia.com/mig-*": lambda node: by_value(node.slices),
+    "rdma/*": lambda node: by_value(node.rdma),
+}
 _COLOURS = {"Succeeded": "green", FAILED: "red", "Running": "yellow"}
 
 
 def show(found: Overview) -> None:
     """Print all tables of an overview."""
-    _print(
+    show_rows(
         "Platform",
         ("kind", "name", "state"),
         ((part.kind, part.name, f"[{'green' if part.good else 'yellow'}]{part.state}[/]") for part in found.parts),
     )
-    _print(
+    show_rows(
         "Tenants",
         ("namespace", "user ids", "claims", "GPUs in use"),
         ((tenant.namespace, tenant.uid_range, tenant.claims, tenant.gpus) for tenant in found.tenants),
     )
-    _print(
-        "Nodes",
-        ("node", "roles", "ready", "nvidia.com/gpu", "rdma/*"),
+    show_rows(
+        "Queues",
+        ("queue", "state", "GPUs in use", "jobs waiting"),
         (
-            (node.name, node.roles, "yes" if node.ready else "[red]no[/]", str(node.gpus or ""), by_value(node.rdma))
-            for node in found.nodes
+            (queue.name, "[green]active[/]" if queue.active else "[red]inactive[/]", queue.gpus, str(queue.waiting))
+            for queue in found.queues
         ),
     )
-    _print(
+    _nodes(found.nodes)
+    show_rows(
         "Jobs",
         ("job", "kind", "state", "nodes used", "time"),
         (
@@ -41,7 +51,7 @@ def show(found: Overview) -> None:
                 f"{job.namespace}/{job.name}",
                 job.kind,
                 f"[{_COLOURS.get(job.state, 'default')}]{job.state}[/]",
-                ", ".join(node.split(".")[0] for node in job.nodes),
+                some([node.split(".")[0] for node in job.nodes]),
                 f"{job.seconds:.0f} s" if job.seconds is not None else "",
             )
             for job in found.jobs
@@ -52,14 +62,36 @@ def show(found: Overview) -> None:
             console.print(f"[yellow]waiting[/] {job.namespace}/{job.name}: {escape(text)}")
 
 
+def _nodes(nodes: Sequence[Node]) -> None:
+    """Print the nodes; many alike that follow each other share a row, and what no node offers has no column."""
+    shown = {title: offer for title, offer in _OFFERS.items() if any(offer(node) for node in nodes)}
+
+    def cells(node: Node) -> tuple[str, ...]:
+        return (node.roles, "yes" if node.ready else "[red]no[/]", *(offer(node) for offer in shown.values()))
+
+    rows: list[Sequence[str]] = []
+    for values, alike in groupby(nodes, cells):
+        names = [node.name for node in alike]
+        many = [f"{names[0]} to {names[-1]} ({len(names)})"] if len(names) > _SHOWN else names
+        rows += [(name, *values) for name in many]
+    show_rows("Nodes", ("node", "roles", "ready", *shown), rows)
+
+
+def some(names: Sequence[str]) -> str:
+    """Write names with commas; of very many the first, and how many more there are."""
+    more = len(names) - _SHOWN
+    return ", ".join([*names[:_SHOWN], *([f"and {more} more"] if more > 0 else [])])
+
+
 def show_times(steps: Iterable[tuple[str, float]], peak: int, budget_note: str = "") -> None:
     """Print how long each step took, and the peak memory in bytes."""
-    _print("Time", ("step", "seconds"), ((title, f"{seconds:.1f}") for title, seconds in steps))
+    show_rows("Time", ("step", "seconds"), ((title, f"{seconds:.1f}") for title, seconds in steps))
     if peak:
         console.print(f"Peak resident memory of the simulated cluster: {peak / 2**20:.0f} MiB{budget_note}")
 
 
-def _print(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+def show_rows(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print one table, if it has rows."""
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for column in columns:
         table.add_column(column, no_wrap=column not in _FOLDED, overflow="fold")

@@ -8,10 +8,9 @@ from cli import session, tables
 from cli import stack as stacks
 from cli.commands.options import DEFAULT_STACK, OtherName, StackOption
 from cli.console import errors
-from cli.overview import OURS, Overview, overview
+from cli.overview.look import OURS, Overview, overview
 from cli.stack import Stack
 from simulator import cluster
-from stacks.releases import RELEASES
 
 
 def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
@@ -39,4 +38,4 @@ def look(wanted: Stack) -> Overview:
         return served.list(kind, labelSelector=OURS)
 
     settings = wanted.settings
-    return overview(ours, served.list, RELEASES[settings.release].mpi_job, settings.machine_config_pool)
+    return overview(ours, served.list, settings.version, settings.machine_config_pool)

@@ -18,7 +18,7 @@ from cli.console import Reporter, Timings, console, errors
 from cli.engine import Engine
 from cli.events import Account
 from cli.memory import Peak
-from cli.overview import FAILED
+from cli.overview.jobs import FAILED
 from cli.places import POLICIES
 from cli.policy_configuration import settled
 from cli.stack import Stack

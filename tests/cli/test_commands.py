@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from cli.commands import down
 from cli.errors import Problem, explain
 from cli.places import ROOT
+from cli.stack import Stack, read
 from rendering.manifests import FolderError
 from simulator.errors import SimulatorError
-from stacks.settings import SettingsError
+from stacks.settings import SettingsError, known
 
 # Not for the engine's sake: each starts ./hpc, and takes a second for it.
 pytestmark = pytest.mark.engine
@@ -45,7 +47,7 @@ def test_unknown_stack(tmp_path: Path) -> None:
     status, output = _hpc("up", "--stack", "nope", HPC_SIM_HOME=str(tmp_path))
     assert status == 1
     assert "no settings for stack 'nope'" in output
-    assert "known stacks: dev, prod" in output
+    assert f"known stacks: {', '.join(known(ROOT))}" in output
     assert "Traceback" not in output
 
 
@@ -76,11 +78,14 @@ def test_missing_virtual_environment(tmp_path: Path) -> None:
     assert "run `make venv`" in done.stderr
 
 
-def test_real_cluster_is_not_destroyed_by_accident() -> None:
-    """`./hpc down --stack prod`, which would take production off its cluster without a question."""
-    status, output = _hpc("down", "--stack", "prod")
-    assert status == 1
-    assert "is on a real cluster" in output
+def test_real_cluster_is_not_destroyed_by_accident(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`./hpc down` of production, which would take it off its cluster without a question."""
+    settings = read("prod").settings
+    cluster = settings.cluster.model_copy(update={"simulated": False})
+    real = Stack("prod", settings.model_copy(update={"cluster": cluster}))
+    monkeypatch.setattr("cli.stack.read", lambda *_: real)
+    with pytest.raises(Problem, match="is on a real cluster"):
+        down.command("prod")
 
 
 @pytest.mark.parametrize(

@@ -7,16 +7,18 @@ import pytest
 
 from apis import kinds
 from apis.kinds import Kind
-from cli.overview import Overview, by_value, job_state, overview
+from cli.overview.jobs import job_state
+from cli.overview.look import Overview, by_value, overview
+from stacks.releases import RELEASES, ReleaseName
 
 TRUE = "True"
 
 
-def _look(objects: dict[Kind, list[dict[str, Any]]]) -> Overview:
+def _look(objects: dict[Kind, list[dict[str, Any]]], release: ReleaseName = "4.4") -> Overview:
     def listed(kind: Kind) -> Sequence[dict[str, Any]]:
         return objects.get(kind, [])
 
-    return overview(listed, listed, kinds.MPI_JOB_V1ALPHA2, "worker")
+    return overview(listed, listed, RELEASES[release], "worker")
 
 
 def _scheduled(pod: str, node: str, namespace: str = "adas") -> dict[str, Any]:
@@ -31,6 +33,8 @@ def _scheduled(pod: str, node: str, namespace: str = "adas") -> dict[str, Any]:
         ([("Created", TRUE), ("Running", "False"), ("Succeeded", TRUE)], "Succeeded"),
         ([("Created", TRUE), ("Running", TRUE)], "Running"),
         ([("Created", TRUE), ("Failed", TRUE)], "Failed"),
+        ([("Created", TRUE), ("Suspended", TRUE), ("Running", "False")], "Suspended"),
+        ([("Created", TRUE), ("Suspended", "False"), ("Running", TRUE)], "Running"),
         ([("SuccessCriteriaMet", TRUE), ("Complete", TRUE)], "Succeeded"),
         ([], "Pending"),
     ],
@@ -89,6 +93,64 @@ def test_parts_that_are_not_there_yet() -> None:
     ]
 
 
+def _named(name: str, *conditions: str, **status: Any) -> dict[str, Any]:
+    met = [{"type": kind, "status": TRUE} for kind in conditions]
+    return {"metadata": {"name": name}, "status": {"conditions": met, **status}}
+
+
+def test_parts_of_today() -> None:
+    """Operators of today that are not ready, and a status of green parts because it looks for those of 2020."""
+    found = _look(
+        {
+            kinds.CLUSTER_POLICY: [_named("gpus", state="notReady")],
+            kinds.NIC_CLUSTER_POLICY: [_named("nics", state="ready")],
+            kinds.KUBELET_CONFIG: [_named("gpu-nodes", "Failure")],
+            kinds.NODE_NETWORK_CONFIGURATION_POLICY: [_named("bond", "Available")],
+            kinds.NODE_FEATURE_DISCOVERY_V1: [_named("nfd-instance")],
+        },
+        "4.20",
+    )
+    assert {part.name: (part.state, part.good) for part in found.parts} == {
+        "gpus": ("notReady", False),
+        "nics": ("ready", True),
+        "gpu-nodes": ("Failure", False),
+        "bond": ("Available", True),
+        "nfd-instance": ("present", True),
+    }
+
+
+def test_an_object_that_two_versions_serve_is_one_part() -> None:
+    """Every NodeFeatureDiscovery twice, since the cluster serves it in the versions of both releases."""
+    served = {
+        kind: [_named("nfd")] for kind in (kinds.NODE_FEATURE_DISCOVERY_V1ALPHA1, kinds.NODE_FEATURE_DISCOVERY_V1)
+    }
+    assert [part.name for part in _look(served, "4.20").parts] == ["nfd"]
+
+
+@pytest.mark.parametrize(
+    ("release", "shown"),
+    [("3.11", ["batch"]), ("4.4", ["old", "batch"]), ("4.20", ["new", "batch"])],
+)
+def test_jobs_of_the_release(release: ReleaseName, shown: list[str]) -> None:
+    """Today's MPIJobs not shown, or a traceback where there is no MPI operator at all."""
+    objects = {kinds.MPI_JOB_V1ALPHA2: "old", kinds.MPI_JOB_V2BETA1: "new", kinds.JOB: "batch"}
+    found = _look(
+        {kind: [{"metadata": {"namespace": "adas", "name": name}}] for kind, name in objects.items()}, release
+    )
+    assert [job.name for job in found.jobs] == shown
+
+
+def test_queues() -> None:
+    """A quota added up over CPUs and devices, or a queue that takes no jobs shown as one that does."""
+    gpus = {"name": "nvidia.com/gpu", "nominalQuota": "8"}
+    flavors = [{"name": "dgx", "resources": [gpus, {"name": "rdma/shared_ib0", "nominalQuota": "100"}]}]
+    used = [{"name": "dgx", "resources": [{"name": "nvidia.com/gpu", "total": "4"}]}]
+    queue = _named("adas", pendingWorkloads=2, flavorsUsage=used)
+    queue["spec"] = {"resourceGroups": [{"flavors": flavors}, {"flavors": [{"name": "cpu", "resources": []}]}]}
+    (found,) = _look({kinds.CLUSTER_QUEUE: [queue]}, "4.20").queues
+    assert (found.name, found.active, found.gpus, found.waiting) == ("adas", False, "4 of 8", 2)
+
+
 def test_nodes_show_what_they_offer() -> None:
     """A node whose device plugin is gone and that still looks as if it had GPUs."""
     labels = {"node-role.kubernetes.io/worker": ""}
@@ -100,6 +162,9 @@ def test_nodes_show_what_they_offer() -> None:
     (shown,) = _look({kinds.NODE: [node]}).nodes
     assert (shown.gpus, shown.ready, shown.roles) == (8, True, "worker")
     assert by_value(shown.rdma) == "shared_ib0: 100; shared_ib1: 0"
+    divided = {"metadata": node["metadata"], "status": {"allocatable": {"nvidia.com/mig-1g.5gb": "56"}}}
+    (parted,) = _look({kinds.NODE: [divided]}).nodes
+    assert parted.slices == {"mig-1g.5gb": 56}
 
 
 def test_tenants_have_claims_and_quota() -> None:

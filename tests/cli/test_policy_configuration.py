@@ -14,7 +14,7 @@ from cli.errors import Problem
 from cli.live import Cluster
 from cli.places import ROOT
 from cli.policy_configuration import configuration, settled
-from cli.stack import read
+from cli.stack import Stack, read
 from components.olm_operator import OlmOperatorArgs
 from policies.configuration import Configuration, merged
 from stacks.fabric_settings import Ethernet
@@ -123,6 +123,10 @@ def test_preview_of_a_real_cluster_that_does_not_answer(monkeypatch: pytest.Monk
     def silent(_: Cluster) -> None:
         raise Problem("the API server does not answer")
 
+    settings = read("prod").settings
+    cluster = settings.cluster.model_copy(update={"simulated": False})
+    real = Stack("prod", settings.model_copy(update={"cluster": cluster}))
+    monkeypatch.setattr("cli.stack.read", lambda *_: real)
     monkeypatch.setattr(Engine, "attended", attended)
     monkeypatch.setattr(Cluster, "check", silent)
     monkeypatch.setattr("simulator.tools.find", lambda _name, **_: tmp_path / "pulumi")

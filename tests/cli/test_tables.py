@@ -1,6 +1,8 @@
 """The overview on a narrow terminal."""
 
 import io
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -8,7 +10,9 @@ from rich.console import Console
 from cli import tables
 from cli.commands import sim
 from cli.commands.status import dead
-from cli.overview import Job, Node, Overview, Part, Tenant
+from cli.overview.jobs import Job
+from cli.overview.look import Node, Overview, Queue, Tenant
+from cli.overview.parts import Part
 from simulator.cluster import ClusterStatus
 from simulator.status import ProcessStatus
 
@@ -20,7 +24,8 @@ FOUND = Overview(
     ),
     tenants=(Tenant("adas", "1075480000/10000", "adas-data-pvc Bound", "0 of 16"),),
     jobs=(Job("MPIJob", "adas", "nccl-test-01x08", "Created", ("dgx01",), 2.0, ("exceeded quota: [gpus]",)),),
-    nodes=(Node("dgx01.ocp4.scale.ibm.com", "worker", ready=True, gpus=8, rdma=_RAILS),),
+    nodes=(Node("dgx01.ocp4.scale.ibm.com", "worker", ready=True, gpus=8, rdma=_RAILS, slices={}),),
+    queues=(),
 )
 
 
@@ -43,6 +48,40 @@ def test_nothing_is_cut_at_80_columns(narrow: io.StringIO) -> None:
     assert any(line.startswith("dgx01.ocp4.scale.ibm.com  worker  yes    8 ") for line in lines)
     assert any(line.startswith("SecurityContextConstraints  scc-for-mpi") for line in lines)
     assert all(rail in text for rail in _RAILS)
+
+
+def _offers(**offered: Any) -> Node:
+    return replace(Node("dgx01", "worker", ready=True, gpus=0, rdma={}, slices={}), **offered)
+
+
+def test_columns_are_of_what_nodes_offer(narrow: io.StringIO) -> None:
+    """A column of RDMA devices on Ethernet, empty for ever as if they failed; or parts of GPUs that nobody sees."""
+    tables.show(replace(FOUND, nodes=(_offers(gpus=8),)))
+    assert "rdma" not in narrow.getvalue()
+    tables.show(replace(FOUND, nodes=(_offers(slices={"mig-1g.5gb": 56}), _offers(rdma=_RAILS))))
+    assert "nvidia.com/mig-*" in narrow.getvalue()
+    assert "mig-1g.5gb: 56" in narrow.getvalue()
+
+
+def test_many_nodes_alike_share_a_row(narrow: io.StringIO) -> None:
+    """140 rows that say the same, in which the one node that differs is not seen."""
+    alike = [replace(_offers(gpus=8), name=f"dgx{number:03}") for number in range(1, 141)]
+    odd = replace(alike[69], gpus=7)
+    job = replace(FOUND.jobs[0], nodes=tuple(node.name for node in alike))
+    tables.show(replace(FOUND, nodes=(*alike[:69], odd, *alike[70:]), jobs=(job,)))
+    lines = narrow.getvalue().splitlines()
+    assert [line.split("  ")[0] for line in lines if line.startswith("dgx")] == [
+        "dgx001 to dgx069 (69)",
+        "dgx070",
+        "dgx071 to dgx140 (70)",
+    ]
+    assert "124 more" in " ".join(narrow.getvalue().split())
+
+
+def test_queues_are_shown(narrow: io.StringIO) -> None:
+    """Jobs that wait in a queue for ever because it is not active, and a status that shows nothing of it."""
+    tables.show(replace(FOUND, queues=(Queue("adas", active=False, gpus="8 of 16", waiting=2),)))
+    assert "adas   inactive  8 of 16      2" in narrow.getvalue()
 
 
 def test_hindrances_are_shown_with_their_job(narrow: io.StringIO) -> None:

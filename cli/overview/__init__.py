@@ -1,0 +1,1 @@
+"""What runs on a cluster, as rows. Pure functions over plain objects."""
