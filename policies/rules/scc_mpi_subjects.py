@@ -4,7 +4,14 @@ from collections.abc import Iterator, Mapping
 
 from pydantic import Field
 
-from apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING, SERVICE_ACCOUNT
+from apis.kinds import (
+    CLUSTER_ROLE,
+    CLUSTER_ROLE_BINDING,
+    ROLE,
+    ROLE_BINDING,
+    SECURITY_CONTEXT_CONSTRAINTS,
+    SERVICE_ACCOUNT,
+)
 from policies.findings import Severity
 from policies.objects import Obj
 from policies.rbac import EVERYWHERE, Grant, Rbac
@@ -45,7 +52,7 @@ def _examine(subject: Obj, world: World, parameters: SccMpiSubjects) -> Iterator
     grants = world.once(_Grants)
     if subject.kind == SERVICE_ACCOUNT.kind:
         if subject.name == parameters.account:
-            yield from _tenant(subject, grants, parameters)
+            yield from _tenant(subject, grants, world, parameters)
         return
     grant = grants.by_binding.get(id(subject.tree))
     if grant is None or not grant.covers(parameters.scc):
@@ -60,8 +67,17 @@ def _examine(subject: Obj, world: World, parameters: SccMpiSubjects) -> Iterator
             yield subject.remark(f"{says} for pods of {home}; only {only} may", "subjects", found.index)
 
 
-def _tenant(account: Obj, grants: _Grants, parameters: SccMpiSubjects) -> Iterator[Remark]:
+def _has(scc: str, grants: _Grants, world: World) -> bool:
+    return any(grant.covers(scc) for grant in grants.by_binding.values()) or any(
+        each.name == scc for each in world.of(SECURITY_CONTEXT_CONSTRAINTS)
+    )
+
+
+def _tenant(account: Obj, grants: _Grants, world: World, parameters: SccMpiSubjects) -> Iterator[Remark]:
     namespace = account.text("metadata", "namespace")
+    if world.complete and not _has(parameters.scc, grants, world):
+        # A platform without RDMA has no such SCC, and its accounts need none.
+        return
     if namespace and not grants.hold(parameters.scc, namespace, parameters.account):
         missing = account.unverified if grants.uncertain else account.unlinked
         yield missing(f"may not use {parameters.scc}, since no binding of {namespace} says so", "metadata", "name")
@@ -70,7 +86,7 @@ def _tenant(account: Obj, grants: _Grants, parameters: SccMpiSubjects) -> Iterat
 SCC_MPI_SUBJECTS = Rule(
     name="scc-mpi-subjects",
     what="The service account mpi of each tenant, and nobody else, may use scc-for-mpi, by a RoleBinding in the "
-    "tenant's own namespace.",
+    "tenant's own namespace. A platform without that SCC is left alone.",
     why="A binding to a group, a user or another namespace gives IPC_LOCK to pods that nobody planned for. A tenant "
     "that was forgotten finds its jobs refused (unable to validate against any security context constraint: "
     'capability may not be added, provider "scc-for-mpi": Forbidden: not usable by user or serviceaccount).',

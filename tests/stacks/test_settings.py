@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
+from stacks import workloads
 from stacks.settings import Settings, SettingsError, known, load, parse
 from stacks.storage_settings import DirectoryData
 from tests.support.recorded import ROOT
@@ -40,7 +41,7 @@ def test_dev_is_the_lab_of_the_redpaper() -> None:
     assert [cluster.id for cluster in storage.clusters] == ["16217308676014575381", "215057217487177715"]
     assert storage.own_cluster == "16217308676014575381"
     assert str(data.handle(storage)) == "16217308676014575381;099B6A7A:5EB99743;path=/gpfs/ess3000_4M/adas"
-    assert [workload.job_name for stage in lab.stages for workload in stage.workloads] == [
+    assert [workloads.job_name(each, lab) for stage in lab.stages for each in stage.workloads] == [
         "mofed-test-job",
         "nccl-test-01x08",
         "nccl-test-02x08",
@@ -133,7 +134,7 @@ def test_tenants_share_nothing(field: str, value: object, expected: str) -> None
     [
         ({"layout": {"pods": 1, "gpus": 9}}, "layout.gpus 9 is more than the 8 of dgx1-v100-16gb"),
         ({"shm_gib": 369}, "shm_gib 369 is more than the pod's memory of 368 GiB; lower it"),
-        ({"layout": {"pods": 3, "gpus": 8}}, "layout 03x08 does not fit on 2 nodes with 8 GPUs each"),
+        ({"layout": {"pods": 3, "gpus": 8}}, "layout 03x08 does not fit on 2 nodes with 8 free GPUs each"),
         ({"layout": {"pods": 3, "gpus": 8}}, "takes 24 GPUs, and tenant adas has a gpu_quota of 16"),
         ({"tenant": "nobody"}, "has tenant 'nobody'; known: adas"),
         ({"layout": {"pods": 2, "gpus": 8}}, "stages: job 'adas/nccl-test-02x08' is given twice"),
