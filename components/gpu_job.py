@@ -36,7 +36,7 @@ def spec(args: GpuJobArgs) -> dict[str, Any]:
     """
     share = {"cpu": args.cpus, "memory": args.memory, names.GPU_RESOURCE: args.gpus}
     container = job_pods.container(args) | {
-        "command": list(args.command),
+        **({"command": list(args.command)} if args.command else {}),
         **({"workingDir": args.working_directory} if args.working_directory else {}),
         **job_pods.variables(args.environment | args.runtime_environment),
         "securityContext": confined(**job_pods.ids(args)),

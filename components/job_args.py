@@ -4,11 +4,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from components.layout import Layout
 from components.model import DnsLabel, DnsName, Image, Model, Quantity, Seconds
 from components.outcome import Wait
-
-__all__ = ["WORKSPACE", "Folder", "JobArgs", "Layout", "RunAs", "Variable"]
 
 WORKSPACE = "/workspace"
 
@@ -16,6 +13,8 @@ Folder = Annotated[str, StringConstraints(pattern=r"^/\w[\w/.-]*$")]
 """An absolute path in a container."""
 Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 """Name of an environment variable."""
+NetworkName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][-a-z0-9./]*(@[a-z0-9]+)?$")]
+"""A NetworkAttachmentDefinition: [namespace/]name[@interface]."""
 
 
 class RunAs(Model):
@@ -30,7 +29,7 @@ class JobArgs(Model):
 
     namespace: DnsLabel
     job_name: DnsLabel
-    command: tuple[str, ...] = Field(min_length=1, description="the program, with its arguments")
+    command: tuple[str, ...] = Field(default=(), description="the program, with its arguments; empty: the image's own")
     working_directory: Folder | None = Field(default=None, description="None: the image's own")
     image: Image
     pull_secrets: tuple[DnsName, ...] = Field(default=(), description="Secrets with accounts of registries")

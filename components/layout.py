@@ -8,12 +8,12 @@ from components.model import Model
 class Layout(Model):
     """How many worker pods, and how many GPUs each."""
 
-    pods: int = Field(gt=0, le=99)
+    pods: int = Field(gt=0, le=999)
     gpus: int = Field(gt=0, le=16, description="GPUs per pod")
-    nodes: int | None = Field(default=None, gt=0, le=99, description="part of the name only; the scheduler places")
+    nodes: int | None = Field(default=None, gt=0, le=999, description="part of the name only; the scheduler places")
 
     def __str__(self) -> str:
-        """Return pods x GPUs per pod x nodes, two digits each, e.g. 02x08x02."""
+        """Return pods x GPUs per pod x nodes, at least two digits each, e.g. 02x08x02."""
         return "x".join(f"{number:02d}" for number in (self.pods, self.gpus, self.nodes) if number is not None)
 
     @property

@@ -1,12 +1,12 @@
 """What an MPI job is to be, in every API generation."""
 
-from typing import Annotated, Self
+from typing import Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, model_validator
 
 from apis.kinds import MPI_JOB_V1ALPHA2, MPI_JOB_V2BETA1, Kind
 from apis.nccl import GdrLevel, Transport
-from components.job_args import WORKSPACE, Folder, JobArgs, RunAs
+from components.job_args import WORKSPACE, Folder, JobArgs, NetworkName, RunAs
 from components.layout import Layout
 from components.model import DnsName, Model, Seconds
 from components.tenant import ContainerResources
@@ -15,9 +15,6 @@ __all__ = ["WORKSPACE", "MpiJobArgs", "RunAs", "V2Beta1"]
 
 GENERATIONS = (MPI_JOB_V1ALPHA2.version, MPI_JOB_V2BETA1.version)
 LABEL_LENGTH = 63
-
-NetworkName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][-a-z0-9./]*(@[a-z0-9]+)?$")]
-"""A NetworkAttachmentDefinition: [namespace/]name[@interface]."""
 
 FIXED = frozenset({"NCCL_IB_DISABLE", "NCCL_NET_GDR_LEVEL", "NCCL_IB_HCA", "LD_LIBRARY_PATH", "PATH"})
 """Variables that `transport`, `gdr_level`, `ib_hca` and the image decide."""
@@ -44,6 +41,7 @@ class V2Beta1(Model):
 class MpiJobArgs(JobArgs):
     """One job."""
 
+    command: tuple[str, ...] = Field(min_length=1, description="what mpirun starts")
     kind: Kind = Field(description="API generation, from the release")
     layout: Layout
     processes_per_pod: int = Field(gt=0, description="1 for programs that drive all GPUs of a pod, else one per GPU")

@@ -12,6 +12,8 @@ from components import outcome
 from components.component import Component
 from components.confined import confined
 from components.custom_resources import CustomObject
+from components.job_args import NetworkName
+from components.job_pods import only
 from components.labels import labels
 from components.model import DnsLabel, DnsName, Image, Model, Seconds
 from components.outcome import Wait
@@ -28,10 +30,21 @@ class RdmaTestArgs(Model):
     client_node: DnsName
     server_node: DnsName
     hca: str = Field(description="measured on both nodes, e.g. mlx5_1")
-    hcas: tuple[str, ...] = Field(description="all HCAs of a node, for the list of hosts that each sees (R-4.1-7)")
+    hcas: tuple[str, ...] = Field(
+        default=(), description="all HCAs of a node, for the list of hosts that each sees; InfiniBand only (R-4.1-7)"
+    )
     image: Image
     account: DnsName
     rdma_resources: tuple[str, ...] = Field(min_length=1)
+    gid_index: int | None = Field(
+        default=None, ge=0, le=255, description="RoCE: which of the port's addresses is used; None on InfiniBand"
+    )
+    traffic_class: int | None = Field(
+        default=None, ge=0, le=255, description="RoCE: the class that the switches do not drop; None: the adapter's"
+    )
+    networks: tuple[NetworkName, ...] = Field(default=(), description="secondary networks that both pods join (B-7.2)")
+    pull_secrets: tuple[DnsName, ...] = Field(default=(), description="Secrets with accounts of registries")
+    seccomp: bool = Field(default=False, description="confine system calls, as SCC restricted-v2 demands")
     deadline: Seconds = Field(default=300, description="seconds after which the jobs are ended")
     run: int = Field(default=1, ge=1, description="raise it to run the test again")
     wait: Wait = Wait.FINISHED
@@ -41,6 +54,16 @@ class RdmaTestArgs(Model):
 def listener_name(job_name: str) -> str:
     """Return the name of the listening job and of the service in front of it."""
     return f"{job_name}-listener"
+
+
+def bandwidth(args: RdmaTestArgs, server: str | None = None) -> str:
+    """Return the command that measures against `server`, or listens.
+
+    On RoCE both ends must name the same entry of the port's addresses, or they connect over version 1 or not at all.
+    """
+    options = {"-d": args.hca, "-x": args.gid_index, "--tclass": args.traffic_class}
+    words = [f"{key} {value}" for key, value in options.items() if value is not None]
+    return " ".join(["ib_write_bw", *([server] if server else []), *words])
 
 
 def client_script(args: RdmaTestArgs) -> str:
@@ -55,42 +78,38 @@ def client_script(args: RdmaTestArgs) -> str:
             *(f"ibhosts -C {hca}" for hca in args.hcas),
             # The name resolves once the listener's pod is ready; the deadline bounds the wait.
             f"until getent hosts {server}; do sleep 1; done",
-            f"ib_write_bw {server} -d {args.hca}",
+            bandwidth(args, server),
         )
     )
 
 
 def job_spec(args: RdmaTestArgs, node: str, script: str) -> dict[str, Any]:
     """Return the `spec` of a Job that runs `script` on `node`."""
+    pod = {
+        "restartPolicy": "Never",
+        "serviceAccountName": args.account,
+        "affinity": only(node),
+        **({"imagePullSecrets": [{"name": secret} for secret in args.pull_secrets]} if args.pull_secrets else {}),
+        **({"securityContext": {"seccompProfile": {"type": "RuntimeDefault"}}} if args.seccomp else {}),
+        "containers": [
+            {
+                "name": "mofed-test",
+                "image": args.image,
+                "imagePullPolicy": "IfNotPresent",
+                "command": ["/bin/sh", "-c"],
+                "args": [script],
+                "terminationMessagePolicy": "FallbackToLogsOnError",
+                "securityContext": confined(names.IPC_LOCK),
+                "resources": {"limits": dict.fromkeys(args.rdma_resources, 1)},
+            }
+        ],
+    }
+    joined = {"metadata": {"annotations": {names.NETWORKS: ",".join(args.networks)}}} if args.networks else {}
     return {
         "backoffLimit": 0,
         "activeDeadlineSeconds": args.deadline,
-        "template": {
-            "spec": {
-                "restartPolicy": "Never",
-                "serviceAccountName": args.account,
-                "affinity": {"nodeAffinity": _only(node)},
-                "containers": [
-                    {
-                        "name": "mofed-test",
-                        "image": args.image,
-                        "imagePullPolicy": "IfNotPresent",
-                        "command": ["/bin/sh", "-c"],
-                        "args": [script],
-                        "terminationMessagePolicy": "FallbackToLogsOnError",
-                        "securityContext": confined(names.IPC_LOCK),
-                        "resources": {"limits": dict.fromkeys(args.rdma_resources, 1)},
-                    }
-                ],
-            }
-        },
+        "template": {**joined, "spec": pod},
     }
-
-
-def _only(node: str) -> dict[str, Any]:
-    # By affinity and not by nodeName, which would bypass the scheduler and with it the count of rdma/*.
-    term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
-    return {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
 
 
 class RdmaTest(Component):
@@ -134,7 +153,7 @@ class RdmaTest(Component):
                 labels=ours,
                 annotations=outcome.job_annotations(kinds.JOB, Wait.STARTED, timeout=args.timeout),
             ),
-            {"spec": job_spec(args, args.server_node, f"ib_write_bw -d {args.hca}")},
+            {"spec": job_spec(args, args.server_node, bandwidth(args))},
             self.child(*after, service, **again),
         )
         job = CustomObject(

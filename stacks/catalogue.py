@@ -68,7 +68,7 @@ class Entry(Model):
     images: tuple[Image, ...] = Field(default=(), description="of stacks/images.py, the oldest first")
     gpus: int | None = Field(default=None, gt=0, description="GPUs that its parameters are for; None: any number")
     gpu_memory_gb: int | None = Field(default=None, gt=0, description="GB of the GPUs that it is documented with")
-    environment: dict[Variable, str] = {}
+    environment: dict[Variable, str] = Field(default={}, description="variables that it reads")
     require_cuda: str = Field(default="cuda>=9.0", description="NVIDIA_REQUIRE_CUDA on OpenShift 3.11 (B-5.3)")
     source: str = Field(description="inventory ids; E-.. is a fault of the document that is mended here")
 
@@ -162,9 +162,9 @@ CATALOGUE: Mapping[Program, Entry] = MappingProxyType(
             source="R-4.3-9, R-5.2-1, E-36",
         ),
         Program.RESNET50_XLA: Entry(
-            # The benchmarks are in the image, at a place that a claim at /workspace would hide.
+            # Where components/workload_images.py puts it; at /workspace, as in the document, a claim would hide it.
             command=(
-                *("python3", f"{WORKSPACE}/benchmarks/{TF_CNN}", "--model", "resnet50", "--batch_size", "512"),
+                *("python3", f"/opt/benchmarks/{TF_CNN}", "--model", "resnet50", "--batch_size", "512"),
                 *("--use_fp16", "--variable_update=horovod", "--xla=True"),
             ),
             kinds=("mpi",),

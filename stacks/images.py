@@ -1,12 +1,18 @@
 """Images of the catalogue's programs, as far as machines and releases must fit them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
+from apis.kinds import MPI_JOB_V2BETA1
 from components.model import Image, Model
 from hardware.gpus import Architecture
+from stacks.workload_settings import MpiWorkload, Started
+
+if TYPE_CHECKING:
+    from stacks.platform import Settings
 
 SHARP = (2, 6)
 """First NCCL that reduces in the network (D-4.1)."""
@@ -23,13 +29,15 @@ class KnownImage(Model):
     )
     source: str
 
-    def unfit(self, architecture: Architecture) -> str | None:
-        """Return why GPUs of an architecture cannot run it, or None if they can."""
+    def unfit(self, architecture: Architecture, *, ssh: bool) -> str | None:
+        """Return why it cannot run on GPUs of an architecture, or (`ssh`) under v2beta1; None if it can."""
         first, last = architecture.first_cuda, architecture.last_cuda
         if self.cuda < first:
             return f"has CUDA {self.cuda}, and {architecture.name} GPUs need {first} or later"
         if last is not None and self.cuda > last:
             return f"has CUDA {self.cuda}, and {architecture.name} GPUs are known up to {last}"
+        if ssh and not self.sshd:
+            return "has no sshd of OpenSSH 7.8 or later, as workers of MPIJob v2beta1 need it"
         return None
 
 
@@ -56,3 +64,15 @@ _KNOWN = (
 )
 IMAGES: Mapping[str, KnownImage] = MappingProxyType({image.reference: image for image in _KNOWN})
 """Known images by reference."""
+
+
+def by_ssh(workload: Started, settings: "Settings") -> bool:
+    """Say whether the pods of a workload reach each other by SSH."""
+    kind = settings.version.mpi_job
+    return isinstance(workload, MpiWorkload) and kind is not None and kind.version == MPI_JOB_V2BETA1.version
+
+
+def default(references: Sequence[str], architecture: Architecture, *, ssh: bool) -> str | None:
+    """Return the first of these known images that runs on GPUs of an architecture and, if wanted, by SSH."""
+    fitting = (each for each in references if IMAGES[each].unfit(architecture, ssh=ssh) is None)
+    return next(fitting, None)

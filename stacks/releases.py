@@ -23,6 +23,8 @@ class Release:
     simulated_as: Literal["4.4", "current"] | None
     """Whose security constraints a simulated cluster of it has; None: it is rendered and checked, but runs nowhere."""
     scc_base: Base
+    runtime_hook: bool
+    """Whether pods tell the container runtime's hook what they need of the driver (B-5.3)."""
     pod_security: bool
     """Whether namespaces say what of the pod security standards holds."""
     ignition_version: Ignition | None = None
@@ -49,6 +51,7 @@ RELEASES: dict[ReleaseName, Release] = {
         kubernetes="1.11",
         simulated_as=None,
         scc_base="restricted",
+        runtime_hook=True,
         pod_security=False,
         choices={"gpu.enablement": ("device-plugin",), "fabric.kind": ("ethernet",)},
         lacks={
@@ -67,6 +70,7 @@ RELEASES: dict[ReleaseName, Release] = {
         kubernetes="1.17",
         simulated_as="4.4",
         scc_base="restricted",
+        runtime_hook=False,
         pod_security=False,
         ignition_version="2.2.0",
         node_feature_discovery=kinds.NODE_FEATURE_DISCOVERY_V1ALPHA1,
@@ -97,6 +101,7 @@ RELEASES: dict[ReleaseName, Release] = {
         kubernetes="1.33",
         simulated_as="current",
         scc_base="restricted-v2",
+        runtime_hook=False,
         pod_security=True,
         ignition_version="3.2.0",
         node_feature_discovery=kinds.NODE_FEATURE_DISCOVERY_V1,

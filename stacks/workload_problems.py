@@ -1,69 +1,207 @@
 """What is wrong between workloads and the platform that they are to run on."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from pydantic import ValidationError
+
+from apis.nccl import Transport
+from components.layout import Layout
+from hardware import topology
 from hardware.placement import fits, share
-from stacks.workload_settings import MpiWorkload, RdmaTestWorkload
+from stacks import images, layouts
+from stacks.catalogue import CATALOGUE, Entry
+from stacks.fabric_settings import InfiniBand
+from stacks.workload_settings import MpiWorkload, RdmaTestWorkload, Started, Workload
 
 if TYPE_CHECKING:
     from stacks.platform import Settings
 
+GB = 10**9
+_FACTORS: Mapping[str, int] = {unit: 1000**power for power, unit in enumerate(("", "k", "M", "G", "T", "P"))} | {
+    f"{unit}i": 1024**power for power, unit in enumerate("KMGTP", start=1)
+}
+
 
 def problems(settings: "Settings") -> Iterator[str]:
     """Yield every workload that can never run, with the remedy."""
-    jobs = [(workload.tenant, workload.job_name) for stage in settings.stages for workload in stage.workloads]
     seen: set[tuple[str, str]] = set()
-    known = {tenant.namespace for tenant in settings.tenants}
-    for tenant, job in jobs:
-        if (tenant, job) in seen:
-            yield f"stages: job '{tenant}/{job}' is given twice; give each its own"
-        seen.add((tenant, job))
-        if tenant not in known:
-            yield f"stages: job {job} has tenant {tenant!r}; known: {', '.join(sorted(known))}"
-    yield from _of_workloads(settings)
-
-
-def _of_workloads(settings: "Settings") -> Iterator[str]:
-    profile = settings.profile
-    hcas = [hca.name for hca in profile.hcas]
-    nodes = [node.name for node in settings.gpu_nodes]
+    known = sorted(tenant.namespace for tenant in settings.tenants)
     for stage in settings.stages:
         for workload in stage.workloads:
-            where = f"stages: job {workload.job_name}"
-            if isinstance(workload, MpiWorkload):
-                yield from (f"{where}: {problem}" for problem in _too_large(workload, settings))
-            if isinstance(workload, RdmaTestWorkload):
-                if workload.hca not in hcas:
-                    yield f"{where}: hca {workload.hca!r} is not one of {profile.name}: {', '.join(hcas)}"
-                for node in (workload.client_node, workload.server_node):
-                    if node not in nodes:
-                        yield f"{where}: node {node!r} is not a GPU node; known: {', '.join(nodes)}"
-                if workload.client_node == workload.server_node:
-                    yield f"{where}: client_node and server_node are both {workload.client_node}; name two nodes"
+            try:
+                name = layouts.job_name(workload, settings)
+            except ValueError as error:
+                yield f"stages: job {workload.name}: {error}"
+                continue
+            if (workload.tenant, name) in seen:
+                yield f"stages: job '{workload.tenant}/{name}' is given twice; give each its own"
+            seen.add((workload.tenant, name))
+            if workload.tenant not in known:
+                yield f"stages: job {name} has tenant {workload.tenant!r}; known: {', '.join(known)}"
+                continue
+            yield from (f"stages: job {name}: {problem}" for problem in _of(workload, settings))
 
 
-def _too_large(workload: MpiWorkload, settings: "Settings") -> Iterator[str]:
-    layout, profile = workload.layout, settings.profile
+def _of(workload: Workload, settings: "Settings") -> Iterator[str]:
+    if isinstance(workload, RdmaTestWorkload):
+        yield from _rdma_test(workload, settings)
+        return
+    wanted = layouts.layout(workload, settings)
+    found = [
+        *_kind(workload, settings),
+        *_size(workload, wanted, settings),
+        *_program(workload, wanted, settings),
+        *_image(workload, settings),
+        *_names(workload, settings),
+    ]
+    yield from found or _arguments(workload, settings)
+
+
+def _rdma_test(workload: RdmaTestWorkload, settings: "Settings") -> Iterator[str]:
+    if not settings.uses_rdma:
+        yield f"fabric {settings.fabric.kind} has no RDMA to test; leave the job out"
+        return
+    hcas = [hca.name for hca in settings.profile.hcas]
+    if workload.hca not in hcas:
+        yield f"hca {workload.hca!r} is not one of {settings.profile.name}: {', '.join(hcas)}"
+    for node in (workload.client_node, workload.server_node):
+        yield from _gpu_node(node, settings)
+    if workload.client_node == workload.server_node:
+        yield f"client_node and server_node are both {workload.client_node}; name two nodes"
+
+
+def _gpu_node(node: str, settings: "Settings") -> Iterator[str]:
+    known = [each.name for each in settings.gpu_nodes]
+    if node not in known:
+        yield f"node {node!r} is not a GPU node; known: {', '.join(known)}"
+
+
+def _kind(workload: Started, settings: "Settings") -> Iterator[str]:
+    kind = "mpi" if isinstance(workload, MpiWorkload) else "job"
+    known = CATALOGUE[workload.program].kinds
+    if kind not in known:
+        yield f"program {workload.program} is not started by kind {kind}; use {' or '.join(known)}"
+    if not isinstance(workload, MpiWorkload):
+        return
+    if settings.version.mpi_job is None:
+        yield f"OpenShift {settings.release} has no MPI jobs here; use kind job, or another release"
+    elif settings.mpi_operator is None:
+        yield "mpi_operator is missing, and this is an MPI job; give it"
+    transport = workload.transport or settings.transport
+    if transport.uses_rdma and not settings.uses_rdma:
+        yield f"transport {transport}: fabric {settings.fabric.kind} has no RDMA; use tcp, or leave it out"
+    elif transport is Transport.GPUDIRECT:
+        try:
+            topology.gpudirect_level(settings.profile)
+        except ValueError as error:
+            yield f"transport {transport}: {error}; or use {Transport.INFINIBAND}"
+
+
+def _size(workload: Started, wanted: Layout, settings: "Settings") -> Iterator[str]:
+    profile, free = settings.profile, layouts.free(workload, settings)
+    if wanted.gpus > profile.gpus:
+        yield f"layout.gpus {wanted.gpus} is more than the {profile.gpus} of {profile.name}"
+        return
+    if free and not fits([{"gpus": wanted.gpus}] * wanted.pods, {node: {"gpus": gpus} for node, gpus in free.items()}):
+        yield (
+            f"layout {wanted} does not fit on {_shown(free)}, even with nothing else there; lower pods or gpus, or "
+            "give gpus alone to get a layout that fits"
+        )
     try:
-        memory = share(profile, layout.gpus, settings.reserved).memory_gib
+        memory = share(profile, wanted.gpus, settings.reserved).memory_gib
     except ValueError as error:
         yield f"reserve: {error}"
         return
     if workload.shm_gib > memory:
         yield f"shm_gib {workload.shm_gib} is more than the pod's memory of {memory} GiB; lower it"
-    free = {node: {"gpus": gpus} for node, gpus in settings.free.items()}
-    if layout.gpus > profile.gpus:
-        yield f"layout.gpus {layout.gpus} is more than the {profile.gpus} of {profile.name}"
-    elif not fits([{"gpus": layout.gpus}] * layout.pods, free):
+    quota = settings.most_gpus(settings.tenant(workload.tenant))
+    if wanted.total_gpus > quota:
         yield (
-            f"layout {layout} does not fit on {len(free)} nodes with {profile.gpus} GPUs each, even with nothing else "
-            "there; lower pods or gpus"
-        )
-    quotas = {tenant.namespace: settings.most_gpus(tenant) for tenant in settings.tenants}
-    quota = quotas.get(workload.tenant)
-    if quota is not None and layout.total_gpus > quota:
-        yield (
-            f"layout {layout} takes {layout.total_gpus} GPUs, and tenant {workload.tenant} has a gpu_quota of {quota}; "
+            f"layout {wanted} takes {wanted.total_gpus} GPUs, and tenant {workload.tenant} has a gpu_quota of {quota}; "
             "lower the one or raise the other"
         )
+
+
+def _shown(free: Mapping[str, int]) -> str:
+    counts = sorted({*free.values()}, reverse=True)
+    if len(counts) == 1:
+        return f"{len(free)} nodes with {counts[0]} free GPUs each"
+    return " and ".join(f"{[*free.values()].count(count)} nodes with {count} free GPUs" for count in counts)
+
+
+def _program(workload: Started, wanted: Layout, settings: "Settings") -> Iterator[str]:
+    program, gpu = CATALOGUE[workload.program], settings.profile.gpu
+    if program.gpus not in (None, wanted.gpus):
+        yield f"program {workload.program} has parameters for {program.gpus} GPUs, not for {wanted.gpus}; give as many"
+    if program.gpu_memory_gb and gpu.memory_gb < program.gpu_memory_gb:
+        yield (
+            f"program {workload.program} is documented for GPUs of {program.gpu_memory_gb} GB, and {gpu.model} has "
+            f"{gpu.memory_gb}; choose another program ({program.source})"
+        )
+    if workload.precision == "tf32" and settings.profile.architecture.name == "volta":
+        yield f"precision tf32: {gpu.model} cannot compute in it; leave it out"
+    yield from _data(workload, program, settings)
+
+
+def _data(workload: Started, program: Entry, settings: "Settings") -> Iterator[str]:
+    if not program.mounts:
+        return
+    data = settings.tenant(workload.tenant).data
+    if data is None:
+        places = " and ".join(program.mounts)
+        yield f"program {workload.program} wants data at {places}, and tenant {workload.tenant} has none; give it data"
+    elif program.data and size(data.capacity) < program.data.size_gb * GB:
+        yield (
+            f"program {workload.program} reads {program.data.name} of {program.data.size_gb} GB, and the volume of "
+            f"tenant {workload.tenant} has {data.capacity}; raise its capacity"
+        )
+
+
+def size(quantity: str) -> float:
+    """Return the bytes of a quantity such as 100Gi."""
+    number = quantity.rstrip("kKMGTPi")
+    return float(number) * _FACTORS[quantity.removeprefix(number)]
+
+
+def _image(workload: Started, settings: "Settings") -> Iterator[str]:
+    ssh = images.by_ssh(workload, settings)
+    architecture = settings.profile.architecture
+    if workload.image is None:
+        known = CATALOGUE[workload.program].images
+        if images.default(known, architecture, ssh=ssh) is None:
+            reasons = [f"{each} {images.IMAGES[each].unfit(architecture, ssh=ssh)}" for each in known]
+            yield f"image is missing, and the catalogue has none that fits{_because(reasons)}; name one"
+        return
+    image = images.IMAGES.get(workload.image)
+    if image is None:
+        return
+    if reason := image.unfit(architecture, ssh=ssh):
+        yield f"image {workload.image} {reason}; name another"
+    elif isinstance(settings.fabric, InfiniBand) and settings.fabric.sharp and image.nccl and image.nccl < images.SHARP:
+        yield f"image {workload.image} has NCCL {image.nccl[0]}.{image.nccl[1]}, and fabric.sharp needs 2.6 or later"
+
+
+def _because(reasons: list[str]) -> str:
+    return f" ({'; '.join(reasons)})" if reasons else ""
+
+
+def _names(workload: Started, settings: "Settings") -> Iterator[str]:
+    if workload.node is not None:
+        yield from _gpu_node(workload.node, settings)
+    classes = [each.class_name for each in settings.priority_classes]
+    if workload.priority is not None and workload.priority not in classes:
+        known = ", ".join(classes) or "none"
+        yield f"priority {workload.priority!r} is not one of priority_classes: {known}; add it there"
+
+
+def _arguments(workload: Started, settings: "Settings") -> Iterator[str]:
+    """Yield what the job's component has against its arguments."""
+    # The layer imports the settings, of which this module is a part.
+    from stacks.workloads import arguments  # noqa: PLC0415
+
+    try:
+        arguments(workload, settings)
+    except ValidationError as errors:
+        for error in errors.errors(include_url=False):
+            yield error["msg"].removeprefix("Value error, ")

@@ -1,27 +1,17 @@
 """Settings of workloads: what runs, where and how far an update follows it."""
 
-from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from apis.nccl import Transport
+from components.job_args import Variable
 from components.layout import Layout
 from components.model import DnsLabel, DnsName, Image, Model, Seconds
 from components.outcome import Wait
+from stacks.catalogue import Program
 
-
-class Program(StrEnum):
-    """Programs that the platform knows how to start; `stacks/workloads.py` has their command lines."""
-
-    NCCL_ALL_REDUCE = "nccl-all-reduce"
-    RESNET50 = "resnet50"
-    A2D2 = "a2d2"
-
-    @property
-    def trains(self) -> bool:
-        """Whether it is training, which takes long and is not repeated lightly, and not verification."""
-        return self is not Program.NCCL_ALL_REDUCE
+__all__ = ["JobWorkload", "MpiWorkload", "Program", "RdmaTestWorkload", "Stage", "Started", "Workload"]
 
 
 class WorkloadBase(Model):
@@ -46,37 +36,31 @@ class RdmaTestWorkload(WorkloadBase):
     hca: str
 
     @property
-    def job_name(self) -> str:
-        """Name of the job on the cluster."""
-        return self.name
-
-    @property
     def follow(self) -> Wait:
         """How far an update follows it."""
         return self.wait or Wait.FINISHED
 
 
-class MpiWorkload(WorkloadBase):
-    """A program over GPUs of one or more pods (R-4.3 to R-5.2)."""
+class ProgramWorkload(WorkloadBase):
+    """A program of the catalogue."""
 
-    kind: Literal["mpi"]
-    name: DnsLabel = Field(description="what the job's name begins with; its layout follows")
-    suffix: str = Field(default="", pattern=r"^(-[a-z0-9]+)?$", description="what the job's name ends with")
+    name: DnsLabel
     program: Program
-    layout: Layout
-    transport: Transport = Transport.GPUDIRECT
-    image: Image
+    image: Image | None = Field(default=None, description="None: the catalogue's, where it has one that fits")
+    node: DnsName | None = Field(default=None, description="the only node that it may run on (R-4.5-7)")
     shm_gib: int = Field(default=8, gt=0, description="GiB; size limit of /dev/shm, part of the pod's memory")
+    precision: Literal["tf32", "fp32"] | None = Field(
+        default=None,
+        description="of programs that compute in 32 bits: tf32 is what Ampere's tensor cores do unasked, fp32 turns it "
+        "off; None leaves it to program and GPU (D-2.8)",
+    )
+    environment: dict[Variable, str] = Field(default={}, description="further variables of the program")
+    priority: DnsName | None = Field(default=None, description="priority class of its pods, of priority_classes")
     deadline: Seconds = Field(default=7 * 24 * 3600, description="seconds after which the job is ended")
     on_change: Literal["replace", "keep"] | None = Field(
         default=None,
         description="what a changed spec does: run again at once (by default verification), or wait for the next run",
     )
-
-    @property
-    def job_name(self) -> str:
-        """Name of the job on the cluster: what, pods x GPUs x nodes (R-4.3-2)."""
-        return f"{self.name}-{self.layout}{self.suffix}"
 
     @property
     def follow(self) -> Wait:
@@ -89,7 +73,42 @@ class MpiWorkload(WorkloadBase):
         return self.on_change or ("keep" if self.program.trains else "replace")
 
 
-Workload = Annotated[RdmaTestWorkload | MpiWorkload, Field(discriminator="kind")]
+class MpiWorkload(ProgramWorkload):
+    """A program over GPUs of one or more pods (R-4.3 to R-5.2)."""
+
+    kind: Literal["mpi"]
+    name: DnsLabel = Field(description="what the job's name begins with; its layout follows")
+    suffix: str = Field(default="", pattern=r"^(-[a-z0-9]+)?$", description="what the job's name ends with")
+    layout: Layout | None = Field(default=None, description="pods and GPUs of each; or give gpus")
+    gpus: int | None = Field(
+        default=None,
+        gt=0,
+        description="GPUs in all; the layout is then the first of those that fit on the free GPUs (B-6.1)",
+    )
+    gpus_per_pod: int | None = Field(default=None, gt=0, description="with gpus: only layouts with such pods")
+    transport: Transport | None = Field(default=None, description="None: the best that the fabric has")
+    debug: bool = Field(default=False, description="let Open MPI tell how it starts and connects processes (B-6.2)")
+
+    @model_validator(mode="after")
+    def _laid_out_once(self) -> Self:
+        if (self.layout is None) == (self.gpus is None):
+            given = "both are" if self.layout else "neither is"
+            raise ValueError(f"layout and gpus of {self.name}: {given} given; give one of them")
+        if self.gpus_per_pod is not None and self.gpus is None:
+            raise ValueError(f"gpus_per_pod {self.gpus_per_pod} of {self.name}: layout has it already; leave it out")
+        return self
+
+
+class JobWorkload(ProgramWorkload):
+    """A program on GPUs of one pod, without MPI between pods (S-4.4, S-7.6, B-4.3)."""
+
+    kind: Literal["job"]
+    gpus: int = Field(default=1, gt=0, le=16, description="GPUs of its pod")
+
+
+Started = MpiWorkload | JobWorkload
+"""A workload that starts a program of the catalogue."""
+Workload = Annotated[RdmaTestWorkload | MpiWorkload | JobWorkload, Field(discriminator="kind")]
 
 
 class Stage(Model):

@@ -1,62 +1,31 @@
 """The workload layer: stages of jobs, each after the one before it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pulumi
 
 from apis import names
-from components.layout import Layout
-from components.mpi_job import WORKSPACE, MpiJob, MpiJobArgs, RunAs
+from apis.kinds import MPI_JOB_V2BETA1
+from apis.nccl import Transport
+from components.gpu_job import GpuJob, GpuJobArgs
+from components.mpi_job import MpiJob, MpiJobArgs, RunAs, V2Beta1
 from components.outcome import ReadLog
 from components.rdma_test import RdmaTest, RdmaTestArgs
 from components.tenant import ACCOUNT
-from hardware.placement import Demand, share, waves
+from hardware import topology
+from hardware.placement import share
+from stacks import fabric, images
+from stacks.catalogue import CATALOGUE
+from stacks.fabric_settings import InfiniBand, Roce
+from stacks.layouts import Placement, job_name, layout, placements, plan
 from stacks.platform import Settings
-from stacks.workload_settings import MpiWorkload, Program, RdmaTestWorkload, Stage, Workload
+from stacks.workload_settings import JobWorkload, MpiWorkload, RdmaTestWorkload, Started, Workload
 
-_NCCL_TESTS = f"{WORKSPACE}/other/nccl"
-_TF_BENCHMARKS = f"{WORKSPACE}/other/benchmarks/scripts/tf_cnn_benchmarks"
-_A2D2_SCRIPTS = f"{WORKSPACE}/scripts/tf2_comparison/hvd"
+__all__ = ["Placement", "build", "job_name", "layout", "placements", "plan"]
 
-
-def command(program: Program, layout: Layout) -> tuple[str, ...]:
-    """Return what mpirun starts (R-4.4-6, R-4.5-2, R-4.3-9)."""
-    match program:
-        case Program.NCCL_ALL_REDUCE:
-            sizes = ("-b", "8", "-e", "256M", "-f", "2")
-            return (f"{_NCCL_TESTS}/all_reduce_perf", *sizes, "-g", str(layout.gpus))
-        case Program.RESNET50:
-            options = ("--model=resnet50", "--batch_size=64", "--use_fp16=true", "--variable_update=horovod")
-            return ("python", f"{_TF_BENCHMARKS}/tf_cnn_benchmarks.py", *options)
-        case Program.A2D2:
-            options = ("--model_dir=ckpt", "--batch_size=16", "--exec_mode=train", "--max_steps=16000")
-            return ("python", "main.py", *options)
-
-
-def working_directory(program: Program) -> str | None:
-    """Return where mpirun starts it, or None for the image's own directory."""
-    return _A2D2_SCRIPTS if program is Program.A2D2 else None
-
-
-def processes_per_pod(program: Program, layout: Layout) -> int:
-    """Return how many ranks a pod runs: nccl-tests drive all GPUs of a pod from one process (R-4.3-2)."""
-    return 1 if program is Program.NCCL_ALL_REDUCE else layout.gpus
-
-
-def demands(workload: Workload) -> list[Demand]:
-    """Return the GPUs that each pod of a workload takes; RDMA devices are shared and never run short first."""
-    if isinstance(workload, MpiWorkload):
-        return [{names.GPU_RESOURCE: workload.layout.gpus}] * workload.layout.pods
-    return []
-
-
-def plan(stage: Stage, settings: Settings) -> list[list[Workload]]:
-    """Return the workloads of a stage in waves; those of one wave fit on the GPU nodes at the same time."""
-    by_name = {f"{workload.tenant}/{workload.job_name}": workload for workload in stage.workloads}
-    free = {node: {names.GPU_RESOURCE: gpus} for node, gpus in settings.free.items()}
-    grouped = waves([(name, demands(workload)) for name, workload in by_name.items()], free)
-    return [[by_name[name] for name in wave] for wave in grouped]
+_CAPABILITIES = {"NVIDIA_DRIVER_CAPABILITIES": "compute,utility"}
+_PRECISION: Mapping[str | None, Mapping[str, str]] = {"fp32": {"NVIDIA_TF32_OVERRIDE": "0"}}
 
 
 def build(
@@ -75,7 +44,7 @@ def build(
         for wave in plan(stage, settings):
             jobs = [_job(workload, settings, read_log, before, opts) for workload in wave]
             before = [*ready, *(job.finished for job in jobs)]
-    return [f"{job.tenant}/{job.job_name}" for stage in settings.stages for job in stage.workloads]
+    return [f"{job.tenant}/{job_name(job, settings)}" for stage in settings.stages for job in stage.workloads]
 
 
 def _job(
@@ -84,56 +53,125 @@ def _job(
     read_log: ReadLog,
     after: Sequence[pulumi.Output[Any]],
     opts: pulumi.ResourceOptions,
-) -> MpiJob | RdmaTest:
-    name = f"{workload.tenant}-{workload.job_name}"
-    rdma = tuple(names.RDMA_PREFIX + resource for resource in settings.rdma_resources)
-    if isinstance(workload, RdmaTestWorkload):
-        return RdmaTest(name, _rdma_test(workload, settings, rdma), read_log, after, opts=opts)
-    return MpiJob(name, _mpi_job(workload, settings, rdma), read_log, after, opts=opts)
+) -> MpiJob | RdmaTest | GpuJob:
+    name = f"{workload.tenant}-{job_name(workload, settings)}"
+    match workload:
+        case RdmaTestWorkload():
+            return RdmaTest(name, _rdma_test(workload, settings), read_log, after, opts=opts)
+        case MpiWorkload():
+            return MpiJob(name, mpi_job(workload, settings), read_log, after, opts=opts)
+        case JobWorkload():
+            return GpuJob(name, gpu_job(workload, settings), read_log, after, opts=opts)
 
 
-def _rdma_test(workload: RdmaTestWorkload, settings: Settings, rdma: tuple[str, ...]) -> RdmaTestArgs:
+def arguments(workload: Started, settings: Settings) -> MpiJobArgs | GpuJobArgs:
+    """Return the arguments of a program's job; `workload_problems` has made sure that there are any."""
+    return mpi_job(workload, settings) if isinstance(workload, MpiWorkload) else gpu_job(workload, settings)
+
+
+def _rdma_test(workload: RdmaTestWorkload, settings: Settings) -> RdmaTestArgs:
+    roce = settings.fabric if isinstance(settings.fabric, Roce) else None
     return RdmaTestArgs(
         namespace=workload.tenant,
-        job_name=workload.job_name,
+        job_name=workload.name,
         client_node=workload.client_node,
         server_node=workload.server_node,
         hca=workload.hca,
-        hcas=tuple(hca.name for hca in settings.profile.hcas),
+        hcas=tuple(hca.name for hca in settings.profile.hcas) if isinstance(settings.fabric, InfiniBand) else (),
+        gid_index=roce.gid_index if roce else None,
+        traffic_class=roce.traffic_class if roce else None,
+        networks=fabric.networks(settings, workload.tenant),
         image=workload.image,
+        pull_secrets=_pull_secrets(settings),
         account=ACCOUNT,
-        rdma_resources=rdma,
+        rdma_resources=_rdma(settings),
+        seccomp=_seccomp(settings),
         run=workload.run,
         wait=workload.follow,
         timeout=workload.timeout,
     )
 
 
-def _mpi_job(workload: MpiWorkload, settings: Settings, rdma: tuple[str, ...]) -> MpiJobArgs:
-    tenant = settings.tenant(workload.tenant)
+def mpi_job(workload: MpiWorkload, settings: Settings) -> MpiJobArgs:
+    """Return the arguments of an MPI job."""
     kind = settings.version.mpi_job
-    assert kind is not None and tenant.data is not None  # noqa: S101, PT018 - checked in workload_problems
-    part = share(settings.profile, workload.layout.gpus, settings.reserved)
+    assert kind is not None  # noqa: S101 - checked in workload_problems
+    program, wanted = CATALOGUE[workload.program], layout(workload, settings)
+    transport = workload.transport or settings.transport
+    # Images of 2020 are told as the paper does; later ones see every adapter of the machine and must be told which.
+    today, ports = kind.version == MPI_JOB_V2BETA1.version, settings.profile.hcas
     return MpiJobArgs(
+        **_common(workload, settings),
         kind=kind,
-        namespace=workload.tenant,
-        job_name=workload.job_name,
-        layout=workload.layout,
-        processes_per_pod=processes_per_pod(workload.program, workload.layout),
-        transport=workload.transport,
-        command=command(workload.program, workload.layout),
-        working_directory=working_directory(workload.program),
-        image=workload.image,
-        account=ACCOUNT,
-        run_as=RunAs(uid=tenant.run_as_uid, gid=tenant.run_as_gid),
-        claim=tenant.data.claim,
-        rdma_resources=rdma,
-        cpus=part.cpus,
-        memory=f"{part.memory_gib}Gi",
-        shm=f"{workload.shm_gib}Gi",
-        deadline=workload.deadline,
-        run=workload.run,
-        on_change=workload.changed,
-        wait=workload.follow,
-        timeout=workload.timeout,
+        layout=wanted,
+        processes_per_pod=program.processes(wanted),
+        transport=transport,
+        gdr_level=topology.gpudirect_level(settings.profile) if transport is Transport.GPUDIRECT else "PIX",
+        ib_hca=topology.nccl_ib_hca(ports) if today and ports else None,
+        rdma_resources=_rdma(settings),
+        networks=fabric.networks(settings, workload.tenant),
+        debug=workload.debug,
+        v2beta1=V2Beta1(queue=_queue(settings)),
     )
+
+
+def gpu_job(workload: JobWorkload, settings: Settings) -> GpuJobArgs:
+    """Return the arguments of a batch job."""
+    return GpuJobArgs(
+        **_common(workload, settings), gpus=workload.gpus, seccomp=_seccomp(settings), queue=_queue(settings)
+    )
+
+
+def _common(workload: Started, settings: Settings) -> dict[str, Any]:
+    """Return the arguments that jobs of both kinds have."""
+    tenant, program, wanted = settings.tenant(workload.tenant), CATALOGUE[workload.program], layout(workload, settings)
+    ssh = images.by_ssh(workload, settings)
+    image = workload.image or images.default(program.images, settings.profile.architecture, ssh=ssh)
+    part = share(settings.profile, wanted.gpus, settings.reserved)
+    hook = settings.version.runtime_hook
+    further = fabric.environment(settings) if isinstance(workload, MpiWorkload) else {}
+    return {
+        "namespace": workload.tenant,
+        "job_name": job_name(workload, settings),
+        "command": program.started(wanted),
+        "working_directory": program.working_directory,
+        "image": image,
+        "pull_secrets": _pull_secrets(settings),
+        "account": ACCOUNT,
+        "run_as": RunAs(uid=tenant.run_as_uid, gid=tenant.run_as_gid),
+        "claim": tenant.data.claim if tenant.data and program.mounts else None,
+        "mounts": program.mounts,
+        "environment": {
+            **further,
+            **program.environment,
+            **_PRECISION.get(workload.precision, {}),
+            **workload.environment,
+        },
+        "runtime_environment": _CAPABILITIES | {"NVIDIA_REQUIRE_CUDA": program.require_cuda} if hook else {},
+        "node": workload.node,
+        "priority_class": workload.priority,
+        "cpus": part.cpus,
+        "memory": f"{part.memory_gib}Gi",
+        "shm": f"{workload.shm_gib}Gi",
+        "deadline": workload.deadline,
+        "run": workload.run,
+        "on_change": workload.changed,
+        "wait": workload.follow,
+        "timeout": workload.timeout,
+    }
+
+
+def _rdma(settings: Settings) -> tuple[str, ...]:
+    return tuple(names.RDMA_PREFIX + resource for resource in settings.rdma_resources)
+
+
+def _pull_secrets(settings: Settings) -> tuple[str, ...]:
+    return (settings.pull_secret.name,) if settings.pull_secret else ()
+
+
+def _queue(settings: Settings) -> str | None:
+    return settings.queues.queue if settings.queues else None
+
+
+def _seccomp(settings: Settings) -> bool:
+    return settings.version.scc_base == "restricted-v2"

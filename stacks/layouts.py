@@ -1,0 +1,115 @@
+"""Layouts, names and places of workloads: pure functions of the settings, known without an engine."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from apis import names
+from components.layout import Layout
+from components.model import Model
+from hardware import placement
+from hardware.placement import Demand, waves
+from stacks.workload_settings import MpiWorkload, RdmaTestWorkload, Stage, Started, Workload
+
+if TYPE_CHECKING:
+    from stacks.platform import Settings
+
+_ON = "node/"
+"""A resource that only the node of this name has, so that pods that are bound to it fit nowhere else."""
+
+
+class Placement(Model):
+    """Where a workload fits, next to those that may run at the same time."""
+
+    stage: str
+    wave: int = Field(gt=0, description="within the stage; each wave starts when the one before it has got far enough")
+    job: str = Field(description="namespace/name")
+    layout: Layout | None = Field(description="None for a workload without GPUs")
+    on: tuple[tuple[str, int], ...] = Field(
+        description="node, pods on it; the scheduler may find others. Empty: only after others have ended"
+    )
+
+    @property
+    def gpus(self) -> int:
+        """GPUs that it takes."""
+        return self.layout.total_gpus if self.layout else 0
+
+
+def free(workload: Workload, settings: "Settings") -> Mapping[str, int]:
+    """Return the GPUs that a workload may have, by node."""
+    node = None if isinstance(workload, RdmaTestWorkload) else workload.node
+    return {name: gpus for name, gpus in settings.free.items() if node in (None, name)}
+
+
+def layout(workload: Started, settings: "Settings") -> Layout:
+    """Return pods and GPUs of a workload: those that it names, or the best that fits on the free GPUs.
+
+    Best is fewest pods. Raises ValueError with the plan's reason when it names a number of GPUs and nothing fits.
+    """
+    if not isinstance(workload, MpiWorkload):
+        return Layout(pods=1, gpus=workload.gpus)
+    if workload.layout is not None:
+        return workload.layout
+    assert workload.gpus is not None  # noqa: S101 - one of the two is given
+    plan = placement.plan(free(workload, settings), workload.gpus, workload.gpus_per_pod)
+    if plan.reason is not None:
+        raise ValueError(plan.reason)
+    best = plan.options[0]
+    return Layout(pods=best.pods, gpus=best.gpus, nodes=best.nodes)
+
+
+def job_name(workload: Workload, settings: "Settings") -> str:
+    """Return a job's name on the cluster; that of an MPI job tells pods x GPUs x nodes (R-4.3-2)."""
+    if isinstance(workload, MpiWorkload):
+        return f"{workload.name}-{layout(workload, settings)}{workload.suffix}"
+    return workload.name
+
+
+def demands(workload: Workload, settings: "Settings") -> list[Demand]:
+    """Return the GPUs that each pod of a workload takes; RDMA devices are shared and never run short first."""
+    if isinstance(workload, RdmaTestWorkload):
+        return []
+    wanted = layout(workload, settings)
+    bound = {_ON + workload.node: wanted.gpus} if workload.node else {}
+    return [{names.GPU_RESOURCE: wanted.gpus, **bound}] * wanted.pods
+
+
+def plan(stage: Stage, settings: "Settings") -> list[list[Workload]]:
+    """Return the workloads of a stage in waves; those of one wave fit on the GPU nodes at the same time."""
+    by_name = {f"{workload.tenant}/{job_name(workload, settings)}": workload for workload in stage.workloads}
+    there = {node: {names.GPU_RESOURCE: gpus, _ON + node: gpus} for node, gpus in settings.free.items()}
+    grouped = waves([(name, demands(workload, settings)) for name, workload in by_name.items()], there)
+    return [[by_name[name] for name in wave] for wave in grouped]
+
+
+def placements(settings: "Settings") -> tuple[Placement, ...]:
+    """Return where all workloads fit, in the order in which they run."""
+    return tuple(
+        placed
+        for stage in settings.stages
+        for number, wave in enumerate(plan(stage, settings), start=1)
+        for placed in _placed(stage, number, wave, settings)
+    )
+
+
+def _placed(stage: Stage, number: int, wave: Sequence[Workload], settings: "Settings") -> list[Placement]:
+    left = dict(settings.free)
+    found = []
+    for workload in wave:
+        wanted = None if isinstance(workload, RdmaTestWorkload) else layout(workload, settings)
+        on = _nodes(workload, wanted, {node: left[node] for node in free(workload, settings)})
+        for node, pods in on:
+            left[node] -= pods * (wanted.gpus if wanted else 0)
+        job = f"{workload.tenant}/{job_name(workload, settings)}"
+        found.append(Placement(stage=stage.name, wave=number, job=job, layout=wanted, on=on))
+    return found
+
+
+def _nodes(workload: Workload, wanted: Layout | None, left: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    if isinstance(workload, RdmaTestWorkload):
+        return ((workload.client_node, 1), (workload.server_node, 1))
+    if wanted is None:
+        return ()
+    options = placement.plan(left, wanted.total_gpus, wanted.gpus).options
+    return options[0].on if options else ()
