@@ -22,6 +22,7 @@ class Architecture(Model):
     last_driver_branch: int | None = Field(
         description="newest driver branch that still knows it; None: current ones do"
     )
+    first_cuda: int = Field(gt=0, description="oldest CUDA major version that knows it")
     last_cuda: int | None = Field(description="newest CUDA major version that still knows it; None: current ones do")
     peer_memory: Literal["nvidia-peermem", "dma-buf"] = Field(description="how an HCA reaches GPU memory (GPUDirect)")
 
@@ -38,6 +39,7 @@ VOLTA = Architecture(
     compute_capability="7.0",
     kernel_module="proprietary",
     last_driver_branch=580,
+    first_cuda=9,
     last_cuda=12,
     peer_memory="nvidia-peermem",
 )
@@ -46,6 +48,7 @@ AMPERE = Architecture(
     compute_capability="8.0",
     kernel_module="auto",
     last_driver_branch=None,
+    first_cuda=11,
     last_cuda=None,
     peer_memory="dma-buf",
 )
