@@ -3,7 +3,7 @@
 import ast
 import importlib
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -93,8 +93,13 @@ def subjects() -> tuple[Subject, ...]:
             if issubclass(item, Component) and item is not Component and item.__module__ == module.__name__:
                 args = inspect.get_annotations(item.__init__)["args"]
                 found.append(Subject(item, args, module, _token(module, name)))
-    order = list(AREAS)
-    return tuple(sorted(found, key=lambda each: (order.index(each.area), each.name)))
+    areas = _areas(each.area for each in found)
+    return tuple(sorted(found, key=lambda each: (areas.index(each.area), each.name)))
+
+
+def _areas(found: Iterable[str]) -> list[str]:
+    """Return the areas in the order of the index; those without a title of their own come last."""
+    return [*AREAS, *sorted(set(found) - AREAS.keys())]
 
 
 def pages() -> dict[Path, str]:
@@ -156,7 +161,8 @@ def _outputs(subject: Subject) -> str:
 
 def _index() -> str:
     blocks = [INTRODUCTION.rstrip()]
-    for area, title in AREAS.items():
+    for area in _areas(each.area for each in subjects()):
+        title = AREAS.get(area, area.capitalize())
         rows = [_entry(subject) for subject in subjects() if subject.area == area]
         if rows:
             blocks.append(
