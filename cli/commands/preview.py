@@ -2,7 +2,7 @@
 
 import typer
 
-from cli import session, state
+from cli import placements, session, state
 from cli import stack as stacks
 from cli.commands.options import DEFAULT_STACK, OtherName, PolicyOption, StackOption
 from cli.commands.up import policy_arguments
@@ -10,6 +10,8 @@ from cli.console import errors
 from cli.errors import Problem
 from cli.policy_configuration import settled
 from cli.stack import Stack
+
+_JSON = {"--json", "-j"}
 
 
 def command(
@@ -21,9 +23,13 @@ def command(
     state.require_same_generation(wanted)
     policies = settled(wanted.settings, config)
     running = session.engine(wanted)
-    session.say_plugins(running.program)
+    plain = _JSON.isdisjoint(context.args)  # what is to be read by a program holds nothing of ours
+    if plain:
+        session.say_plugins(running.program)
     _look(wanted)
     session.prepare(wanted, running)
+    if plain:
+        placements.show(wanted.settings)
     with policy_arguments(policies) as arguments:
         status = running.attended("preview", "--stack", stack, *arguments, *context.args)
     raise typer.Exit(status)

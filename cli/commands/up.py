@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from cli import passphrases, session, state, tables
+from cli import passphrases, placements, session, state, tables
 from cli import stack as stacks
 from cli.commands.options import DEFAULT_STACK, OtherName, PolicyOption, StackOption
 from cli.commands.status import look
@@ -78,6 +78,7 @@ def _update(wanted: Stack, running: Engine, policies: dict[str, Any], timings: T
     with timings.step("state"):
         session.prepare(wanted, running)
         state.settle(wanted, running, session.cluster(wanted))
+    placements.show(wanted.settings)
     with timings.step("pulumi up"), policy_arguments(policies) as arguments:
         log = wanted.backend.log if wanted.simulated else Path(tempfile.gettempdir()) / f"hpc-{wanted.name}-pulumi.log"
         return running.watched(f"pulumi up, stack {wanted.name}", log, "up", "--yes", *arguments)

@@ -1,0 +1,67 @@
+"""Where jobs fit, as a preview says it."""
+
+import io
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import typer
+from rich.console import Console
+from typer.testing import CliRunner
+
+from cli import placements, tables
+from cli.commands import preview
+from cli.engine import Engine
+from cli.places import ROOT
+from cli.stack import read
+from stacks.settings import known
+
+
+@pytest.fixture
+def printed(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """Give what is printed."""
+    written = io.StringIO()
+    monkeypatch.setattr(tables, "console", Console(file=written, width=140, highlight=False))
+    return written
+
+
+def test_every_stage_has_its_table(printed: io.StringIO) -> None:
+    """An update that takes all GPUs of a shared machine, and nobody saw it coming."""
+    placements.show(read("dev").settings)
+    lines = [" ".join(line.split()) for line in printed.getvalue().splitlines()]
+    assert [line for line in lines if line.startswith("Placement")] == [
+        "Placement, stage rdma",
+        "Placement, stage nccl",
+        "Placement, stage training",
+    ]
+    assert "wave job layout GPUs fits on" in lines
+    assert "2 adas/nccl-test-02x08 02x08 16 dgx01: 1, dgx02: 1" in lines
+    assert "1 adas/mofed-test-job dgx01: 1, dgx02: 1" in lines
+
+
+@pytest.mark.parametrize("stack", known(ROOT))
+def test_every_job_of_every_stack_is_told(stack: str, printed: io.StringIO) -> None:
+    """A job of another kind, for which the table has no words."""
+    settings = read(stack).settings
+    placements.show(settings)
+    assert len([line for line in printed.getvalue().splitlines() if line[:1].isdigit()]) == sum(
+        len(stage.workloads) for stage in settings.stages
+    )
+
+
+def test_a_preview_for_a_program_is_the_engines_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """`./hpc preview --json | jq`, which stops at a table of ours."""
+    monkeypatch.setenv("HPC_SIM_HOME", str(tmp_path))
+    monkeypatch.setattr("cli.session.prepare", lambda *_: None)
+    monkeypatch.setattr("cli.session.cluster", lambda _: SimpleNamespace(check=lambda: None))
+    monkeypatch.setattr("simulator.tools.find", lambda _name, **_: tmp_path / "pulumi")
+    monkeypatch.setattr(Engine, "attended", lambda *_: 0)
+    told: list[object] = []
+    monkeypatch.setattr("cli.placements.show", told.append)
+    monkeypatch.setattr("cli.session.say_plugins", told.append)
+    app = typer.Typer()
+    app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(preview.command)
+    assert CliRunner().invoke(app, ["--stack", "dev", "--json"]).exit_code == 0
+    assert told == []
+    assert CliRunner().invoke(app, ["--stack", "dev", "--diff"]).exit_code == 0
+    assert len(told) == 2
