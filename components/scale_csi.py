@@ -68,7 +68,7 @@ class ScaleCsiArgs(Model):
     """The custom resource, of either generation of the driver."""
 
     generation: Generation = Field(default="2.0", description="of the driver, from the release (platform-facts 1.9)")
-    namespace: DnsLabel
+    namespace: DnsLabel = Field(description="of the operator")
     host_path: str | None = Field(
         default=None, pattern=r"^/", description="2.0 only: mount point of the primary file system on every node"
     )

@@ -61,7 +61,7 @@ class Gpu(Model):
     """One GPU of a model. None where the source documents give no figure."""
 
     model: str = Field(description="as the source document prints it")
-    architecture: ArchitectureName
+    architecture: ArchitectureName = Field(description="generation, which decides drivers and kernel modules")
     memory_gb: int = Field(gt=0, description="nominal memory, GB")
     memory_mib: int | None = Field(default=None, gt=0, description="memory that nvidia-smi shows, MiB")
     memory_gbs: int | None = Field(default=None, gt=0, description="memory bandwidth, GB/s")

@@ -21,7 +21,7 @@ SYSTEM_CPUS = Reserve().cpus
 class Rail(Model):
     """A plane of the fabric: HCA i of every machine is on plane i, and traffic of one plane stays on it (D-3.6)."""
 
-    index: int = Field(ge=0)
+    index: int = Field(ge=0, description="number of the plane")
     hca: Hca
 
     @property

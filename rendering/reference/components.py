@@ -180,8 +180,10 @@ def _entry(subject: Subject) -> tuple[str, ...]:
 
 
 def _sources(subject: Subject) -> list[str]:
-    """Return the sources that the docstrings name; those of single fields stand beside the fields."""
-    return markdown.sources(subject.module.__doc__ or "", subject.kind.__doc__ or "", subject.args.__doc__ or "")
+    """Return the sources that the docstrings name, or else those that its fields name."""
+    texts = (subject.module.__doc__, subject.kind.__doc__, subject.args.__doc__)
+    fields = (field.description for field in subject.args.model_fields.values())
+    return markdown.sources(*filter(None, texts)) or markdown.sources(*filter(None, fields))
 
 
 def _token(module: ModuleType, name: str) -> str:
