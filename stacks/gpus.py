@@ -42,7 +42,7 @@ def _gpu_operator(settings: Settings, gpu: GpuOperatorSettings, opts: pulumi.Res
     args = GpuOperatorArgs(
         gpu=settings.profile.gpu,
         driver=gpu.driver,
-        gpudirect=_gpudirect(settings) if gpu.driver else None,
+        gpudirect=gpudirect(settings) if gpu.driver else None,
         gdrcopy=gpu.gdrcopy,
         mig=gpu.mig,
         monitoring=gpu.monitoring,
@@ -50,7 +50,8 @@ def _gpu_operator(settings: Settings, gpu: GpuOperatorSettings, opts: pulumi.Res
     return GpuOperator("gpus", args, opts=after(opts, installed)).policy
 
 
-def _gpudirect(settings: Settings) -> GpuDirect | None:
+def gpudirect(settings: Settings) -> GpuDirect | None:
+    """Return how HCAs reach the GPUs; None without RDMA."""
     fabric = settings.fabric
     if isinstance(fabric, Ethernet):
         return None
