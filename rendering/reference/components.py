@@ -196,13 +196,13 @@ def _token(module: ModuleType, name: str) -> str:
 
 @cache
 def composers() -> Mapping[str, tuple[str, ...]]:
-    """Return the files of stacks/ that import each component, by the component's name."""
+    """Return the files of stacks/ that make each component, by the component's name."""
+    names = {subject.name for subject in subjects()}
     found: dict[str, list[str]] = {}
     for file in sorted((ROOT / "stacks").rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("components."):
-                for alias in node.names:
-                    found.setdefault(alias.name, []).append(f"{file.relative_to(ROOT)}")
+        calls = (node.func for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call))
+        for name in sorted(names & {call.id for call in calls if isinstance(call, ast.Name)}):
+            found.setdefault(name, []).append(f"{file.relative_to(ROOT)}")
     return {name: tuple(files) for name, files in found.items()}
 
 

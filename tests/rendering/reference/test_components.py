@@ -33,3 +33,9 @@ def test_every_component_declares_something_and_says_what_for() -> None:
         assert subject.objects, subject.name
         assert subject.purpose.endswith((".", ")")), subject.name
         assert subject.about[1], f"{subject.name}: say its outputs after `Outputs:`"
+
+
+def test_users_of_a_component_are_those_that_make_it() -> None:
+    """Prevents a module that only names the class from passing for one that composes it."""
+    assert components.composers()["Tenant"] == ("stacks/tenants.py",)
+    assert "GpuOperator" in components.composers()
