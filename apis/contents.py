@@ -22,6 +22,12 @@ WORDS: Mapping[tuple[str, str], frozenset[str]] = {
     ("EphemeralContainer", "terminationMessagePolicy"): _TERMINATION,
     ("HTTPGetAction", "scheme"): frozenset({"HTTP", "HTTPS"}),
     ("JobSpec", "completionMode"): frozenset({"Indexed", "NonIndexed"}),
+    ("KubeletConfiguration", "cpuManagerPolicy"): frozenset({"none", "static"}),
+    ("KubeletConfiguration", "memoryManagerPolicy"): frozenset({"None", "Static"}),
+    ("KubeletConfiguration", "topologyManagerPolicy"): frozenset(
+        {"best-effort", "none", "restricted", "single-numa-node"}
+    ),
+    ("KubeletConfiguration", "topologyManagerScope"): frozenset({"container", "pod"}),
     ("PersistentVolumeClaimSpec", "accessModes"): _MODES,
     ("PersistentVolumeClaimSpec", "volumeMode"): _VOLUME_MODE,
     ("PersistentVolumeSpec", "accessModes"): _MODES,

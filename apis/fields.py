@@ -5,7 +5,8 @@ number, `?` true or false, `:Type` an object of that type, `%` quantities by res
 `[]` a list of what stands before it, nothing: anything. `*` for a field says that there may be others.
 
 Facts of the Kubernetes API as the pinned Python client has them (tests/apis/test_api_fields.py compares), of MPIJob
-(platform-facts 1.7), SCC (1.10) and MachineConfig (1.11).
+(platform-facts 1.7), SCC (1.10) and MachineConfig (1.11), and of the kubelet's own configuration (k8s.io/kubelet,
+config/v1beta1, as of 0.17, 0.34 and 0.35: none is gone in between).
 """
 
 from collections.abc import Mapping

@@ -33,7 +33,7 @@ _UNKNOWN = "<unknown>"
 _ANOTHER_KIND = 150  # characters of difference that are as bad as another kind of object
 _LONG_ENOUGH = 300  # characters of a manifest; about a container with what is said about it
 _FAMILIES: Mapping[str, tuple[str, ...]] = {
-    "RDMA and GPUs": ("rdma-", "gpu-", "memlock-", "machine-config-"),
+    "RDMA and GPUs": ("rdma-", "gpu-", "memlock-", "machine-config-", "kubelet-"),
     "SCC and RBAC": ("scc-", "role-", "rbac-", "binding-"),
     "Pod security": (
         "not-privileged",
@@ -45,7 +45,7 @@ _FAMILIES: Mapping[str, tuple[str, ...]] = {
         "run-as-",
         "selinux-",
     ),
-    "MPI jobs": ("mpi-", "nccl-", "shared-memory", "results-on-volume", "no-bare-pod"),
+    "MPI jobs": ("mpi-", "nccl-", "shared-memory", "results-on-volume", "no-bare-pod", "kueue-"),
     "Storage": ("volume-", "scale-", "no-static-"),
     "Images": ("image-",),
 }

@@ -12,7 +12,10 @@ from apis.kinds import KINDS
 _OURS = frozenset(
     {"AllowedFlexVolume", "GroupStrategy", "IDRange", "MPIJob", "MPIJobSpec", "MPIReplicaSpecs", "MachineConfig"}
     | {"MachineConfigSpec", "Object", "ReplicaSpec", "RunAsUserStrategy", "RunPolicy", "SELinuxContextStrategy"}
-    | {"SchedulingPolicy", "SecurityContextConstraints"}
+    | {"SchedulingPolicy", "SecurityContextConstraints", "CrashLoopBackOffConfig", "KubeletAnonymousAuthentication"}
+    | {"KubeletAuthentication", "KubeletAuthorization", "KubeletConfiguration", "KubeletWebhookAuthentication"}
+    | {"KubeletWebhookAuthorization", "KubeletX509Authentication", "MemoryReservation", "MemorySwapConfiguration"}
+    | {"ShutdownGracePeriodByPodPriority", "UserNamespaces"}
 )
 """What the Kubernetes client does not have."""
 
