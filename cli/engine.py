@@ -29,19 +29,19 @@ class Engine:
     stack: str
     environment: Mapping[str, str]
 
-    def call(self, *arguments: str, check: bool = True) -> str:
-        """Run a short command and return what it printed; raise Problem with its own words when it fails."""
+    def call(self, *arguments: str, folder: Path = ROOT) -> str:
+        """Run a short command in a folder and return what it printed; raise Problem with its own words on a failure."""
         command = [str(self.program), *arguments, "--non-interactive"]
         done = subprocess.run(
             command,
-            cwd=ROOT,
+            cwd=folder,
             env=self.environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             check=False,
         )
-        if check and done.returncode != 0:
+        if done.returncode != 0:
             raise Problem(f"`pulumi {' '.join(arguments)}` failed:\n{_last(done.stderr or done.stdout)}")
         return done.stdout
 

@@ -1,6 +1,8 @@
 """What every command that runs the engine does first: tools, environment, and the stack's own checks."""
 
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +12,7 @@ from cli.console import Reporter, console
 from cli.engine import Engine, inherited
 from cli.errors import Problem
 from cli.live import Cluster
+from cli.places import ROOT
 from cli.stack import Stack
 from simulator import cluster as simulated
 from simulator import tools
@@ -37,7 +40,18 @@ def prepare(stack: Stack, running: Engine) -> None:
         return
     stack.backend.folder.mkdir(parents=True, exist_ok=True)
     if not stack.backend.checkpoint(stack.name).is_file():
-        running.call("stack", "init", stack.name)
+        _make(stack, running)
+
+
+def _make(stack: Stack, running: Engine) -> None:
+    """Make the stack, without a line in its settings: the engine writes a salt into Pulumi.<stack>.yaml where it is.
+
+    Of all commands that read settings this one does not take another file for them; the next update writes the salt
+    into the copy.
+    """
+    with tempfile.TemporaryDirectory(prefix="hpc-project-") as folder:
+        shutil.copy(ROOT / "Pulumi.yaml", folder)
+        running.call("stack", "init", stack.name, folder=Path(folder))
 
 
 def cluster(stack: Stack) -> Cluster:
