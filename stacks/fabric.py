@@ -8,7 +8,9 @@ import pulumi
 from components.bond import Bond, BondArgs
 from components.network_operator import NetworkOperator, NetworkOperatorArgs
 from components.nmstate import NmState, NmStateArgs
+from components.olm_operator import OlmOperatorArgs
 from components.port_network import AddressPool, Macvlan, PortNetwork, PortNetworkArgs
+from components.ports import Ports, PortsArgs
 from components.rdma_device_plugin import RdmaDevice, RdmaDevicePlugin, RdmaDevicePluginArgs
 from stacks.fabric_settings import BondSettings, Ethernet, InfiniBand, NetworkOperatorPlugin, PortNetworks, Roce
 from stacks.operators import after, install
@@ -26,11 +28,12 @@ def build(settings: Settings, opts: pulumi.ResourceOptions) -> list[pulumi.Outpu
         RdmaDevice(resource_name=resource, hca_max=settings.fabric.hca_max, devices=(interface,))
         for resource, interface in zip(settings.rdma_resources, settings.interfaces, strict=True)
     )
+    ports = _ports(settings, settings.fabric, opts)
     plugin = settings.fabric.plugin
     if isinstance(plugin, NetworkOperatorPlugin):
-        return [_network_operator(settings, plugin, devices, opts)]
+        return [*ports, _network_operator(settings, plugin, devices, opts)]
     args = RdmaDevicePluginArgs(devices=devices, image=plugin.image)
-    return [RdmaDevicePlugin("rdma-device-plugin", args, opts=opts).resources]
+    return [*ports, RdmaDevicePlugin("rdma-device-plugin", args, opts=opts).resources]
 
 
 def _network_operator(
@@ -48,10 +51,21 @@ def _network_operator(
 
 
 def _bond(settings: Settings, bond: BondSettings, opts: pulumi.ResourceOptions) -> pulumi.Output[str]:
-    installed = install("nmstate-operator", bond.operator, settings, opts)
     args = BondArgs(node_selector=GPU_FOUND, bond=bond.interface, ports=bond.ports, mtu=bond.mtu)
-    agents = NmState("nmstate", NmStateArgs(), opts=after(opts, installed))
-    return Bond("fabric-bond", args, opts=after(opts, agents)).interface
+    return Bond("fabric-bond", args, opts=after(opts, _agents(settings, bond.operator, opts))).interface
+
+
+def _ports(settings: Settings, fabric: InfiniBand | Roce, opts: pulumi.ResourceOptions) -> list[pulumi.Output[str]]:
+    wanted = fabric.ports if isinstance(fabric, Roce) else None
+    if wanted is None:
+        return []
+    args = PortsArgs(node_selector=GPU_FOUND, ports=settings.interfaces, mtu=wanted.mtu)
+    return [Ports("fabric-ports", args, opts=after(opts, _agents(settings, wanted.operator, opts))).policy]
+
+
+def _agents(settings: Settings, operator: OlmOperatorArgs, opts: pulumi.ResourceOptions) -> NmState:
+    installed = install("nmstate-operator", operator, settings, opts)
+    return NmState("nmstate", NmStateArgs(), opts=after(opts, installed))
 
 
 def port_networks(
@@ -68,7 +82,8 @@ def port_networks(
             PortNetworkArgs(
                 network=_network(namespace, interface),
                 namespace=namespace,
-                attachment=Macvlan(master=interface, mtu=_mtu(settings)),
+                # An MTU of 0 is that of the port.
+                attachment=Macvlan(master=interface),
                 addresses=AddressPool(
                     range=subnet, exclude=tuple(part for part in wanted.exclude if part.subnet_of(subnet))
                 ),
@@ -101,10 +116,6 @@ def environment(settings: Settings) -> dict[str, str]:
 
 def _port_networks(settings: Settings) -> PortNetworks | None:
     return settings.fabric.networks if isinstance(settings.fabric, Roce) else None
-
-
-def _mtu(settings: Settings) -> int:
-    return settings.fabric.mtu if isinstance(settings.fabric, Roce) else 0
 
 
 def _network(namespace: str, interface: str) -> str:

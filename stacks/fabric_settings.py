@@ -58,6 +58,13 @@ class PortNetworks(Model):
     )
 
 
+class PortSettings(Model):
+    """What the ports of the machines are set to; needs the NMState operator."""
+
+    operator: OlmOperatorArgs
+    mtu: int = Field(default=9216, ge=1280, le=9216, description="bytes; the switches' ports have 9216 (N-1.3)")
+
+
 class Roce(Model):
     """RDMA over Ethernet, on a network that loses nothing in one class (N-1)."""
 
@@ -66,9 +73,7 @@ class Roce(Model):
     hca_max: int = Field(
         default=ROCE_MOST_PODS, ge=1, le=ROCE_MOST_PODS, description="pods of one node that may share a port"
     )
-    mtu: int = Field(
-        default=9216, ge=1280, le=9216, description="bytes, of pods' interfaces; switches have 9216 (N-1.3)"
-    )
+    ports: PortSettings | None = Field(default=None, description="None: the hosts' ports stay as they are")
     gid_index: int = Field(default=3, ge=0, le=255, description="NCCL_IB_GID_INDEX; 3 is RoCE v2 over IPv4 by custom")
     traffic_class: int = Field(
         default=106,

@@ -85,6 +85,7 @@ RELEASES: dict[ReleaseName, Release] = {
         lacks={
             "fabric.bond": "nmstate",
             "fabric.networks": "the Network Operator",
+            "fabric.ports": "nmstate",
             "queues": _QUEUES,
             "storage.local_cluster": _LOCAL_CLUSTER,
             "tuning": "a Topology Manager that is no preview",

@@ -69,7 +69,8 @@ def test_roce_gives_every_tenant_a_network_on_every_port() -> None:
     found = of_kind(recorded, "MacvlanNetwork")
     assert [item.inputs["spec"]["master"] for item in found] == [f"rail{port}" for port in range(8)]
     assert {item.inputs["spec"]["networkNamespace"] for item in found} == {"nvaie"}
-    assert {item.inputs["spec"]["mtu"] for item in found} == {9216}
+    ports = spec(recorded, "NodeNetworkConfigurationPolicy")["desiredState"]["interfaces"]
+    assert [(port["name"], port["mtu"]) for port in ports] == [(f"rail{port}", 9216) for port in range(8)]
     workers = [
         job.inputs["spec"]["mpiReplicaSpecs"]["Worker"]["template"]["metadata"]["annotations"]
         for job in of_kind(recorded, "MPIJob")

@@ -1,0 +1,70 @@
+"""The MTU of a fabric's ports on every machine: RoCE's is larger than what a port starts with (N-1.3).
+
+A pod's interface cannot have a larger one than the port below it: the pod would not start.
+"""
+
+from typing import Annotated, Any, Self
+
+import pulumi
+import pulumi_kubernetes as k8s
+from pydantic import Field, StringConstraints, model_validator
+
+from apis import kinds
+from components import waits
+from components.bond import Interface
+from components.component import Component
+from components.custom_resources import CustomObject
+from components.labels import labels
+from components.model import DnsName, Model, Seconds
+
+
+class PortsArgs(Model):
+    """The ports of one fabric, the same on every selected node."""
+
+    policy_name: DnsName = Field(default="fabric-ports")
+    node_selector: dict[str, str] = Field(min_length=1, description="labels of the machines with these ports")
+    ports: tuple[Interface, ...] = Field(min_length=1, description="network interfaces, e.g. rail0")
+    mtu: int = Field(ge=1280, le=9216, description="bytes; the switch's ports take at least as much")
+    at_once: Annotated[str, StringConstraints(pattern=r"^([1-9][0-9]*|[1-9][0-9]?%|100%)$")] = Field(
+        default="1", description="nodes that are changed at the same time, a number or a share"
+    )
+    timeout: Seconds = Field(default=1800, description="seconds until all nodes have it, one after another")
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Self:
+        repeated = sorted({port for port in self.ports if self.ports.count(port) > 1})
+        if repeated:
+            raise ValueError(f"ports: {repeated[0]} is there twice; name each port once")
+        return self
+
+
+def spec(args: PortsArgs) -> dict[str, Any]:
+    """Return the `spec` of the policy; addresses stay as they are."""
+    return {
+        "nodeSelector": args.node_selector,
+        "maxUnavailable": int(args.at_once) if args.at_once.isdecimal() else args.at_once,
+        "desiredState": {
+            "interfaces": [{"name": port, "type": "ethernet", "state": "up", "mtu": args.mtu} for port in args.ports]
+        },
+    }
+
+
+class Ports(Component):
+    """One NodeNetworkConfigurationPolicy. Outputs: `policy`, its name, known when every node has it."""
+
+    policy: pulumi.Output[str]
+
+    def __init__(self, name: str, args: PortsArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("nodes:Ports", name, args, opts)
+        made = CustomObject(
+            f"{name}-policy",
+            kinds.NODE_NETWORK_CONFIGURATION_POLICY,
+            k8s.meta.v1.ObjectMetaArgs(
+                name=args.policy_name,
+                labels=labels(args.policy_name, "nodes"),
+                annotations=waits.wait_for([waits.condition("Available")], timeout=args.timeout),
+            ),
+            {"spec": spec(args)},
+            self.child(),
+        )
+        self.outputs(policy=made.id.apply(lambda _: args.policy_name))

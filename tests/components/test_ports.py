@@ -1,0 +1,34 @@
+"""The MTU of a fabric's ports."""
+
+import pytest
+
+from components.ports import Ports, PortsArgs
+from tests.conformance.schema import expect_conformity
+from tests.support.declared import declared, faults, only
+
+ARGS = PortsArgs(node_selector={"node": "dgx"}, ports=("rail0", "rail1"), mtu=9216)
+
+
+def test_every_port_has_the_mtu() -> None:
+    """Prevents one port that drops what the others send."""
+    policy = only(declared(lambda: Ports("ports", ARGS)), "NodeNetworkConfigurationPolicy")
+    found = [(port["name"], port["mtu"]) for port in policy["spec"]["desiredState"]["interfaces"]]
+    assert found == [("rail0", 9216), ("rail1", 9216)]
+    expect_conformity(policy)
+
+
+def test_nodes_change_one_after_another() -> None:
+    """Prevents a wrong MTU from cutting all machines off at once."""
+    policy = only(declared(lambda: Ports("ports", ARGS)), "NodeNetworkConfigurationPolicy")
+    assert policy["spec"]["maxUnavailable"] == 1
+
+
+def test_a_port_is_named_once() -> None:
+    """Prevents a policy that nmstate refuses on every node."""
+    with pytest.raises(ValueError, match="ports: rail0 is there twice"):
+        PortsArgs(node_selector={"node": "dgx"}, ports=("rail0", "rail0"), mtu=9216)
+
+
+def test_our_own_rules_hold() -> None:
+    """Prevents a component that the pack refuses."""
+    assert faults(declared(lambda: Ports("ports", ARGS))) == []
