@@ -15,6 +15,11 @@ KWOK = "0.7.0"
 MPI_OPERATOR = "0.2.3"
 MPI_OPERATOR_V2BETA1 = "0.8.0"
 
+OPENSHIFT_API = "github.com/openshift/api@v0.0.0-20260810132456-8f52beb625b5"
+OPENSHIFT_API_SUM = "h1:/UAIG4kF4dXdamTuN9rL5kSjbQZ9wDES9O2q/wS8Bsk="
+PROMETHEUS_OPERATOR = "github.com/prometheus-operator/prometheus-operator@v0.85.0"
+PROMETHEUS_OPERATOR_SUM = "h1:M5xLCLEoaW2IJfnuCwFzzpL+jSVQu3KGT84Pye+fW8s="
+
 
 @dataclass(frozen=True)
 class Binary:
@@ -145,8 +150,8 @@ DATA = (
         "openshift-crds",
         (
             Source(
-                "github.com/openshift/api@v0.0.0-20260810132456-8f52beb625b5",
-                "h1:/UAIG4kF4dXdamTuN9rL5kSjbQZ9wDES9O2q/wS8Bsk=",
+                OPENSHIFT_API,
+                OPENSHIFT_API_SUM,
                 "payload-manifests/crds",
                 (
                     "0000_03_config-operator_01_securitycontextconstraints.crd.yaml",
@@ -167,7 +172,30 @@ DATA = (
                     "operators.coreos.com_catalogsources.yaml",
                 ),
             ),
+            Source(
+                PROMETHEUS_OPERATOR,
+                PROMETHEUS_OPERATOR_SUM,
+                "example/prometheus-operator-crd",
+                ("monitoring.coreos.com_prometheusrules.yaml", "monitoring.coreos.com_servicemonitors.yaml"),
+            ),
         ),
+    ),
+    Data(
+        # 1.4 MB in two versions, so no cluster gets it at its start.
+        "alertmanager-crds",
+        (
+            Source(
+                PROMETHEUS_OPERATOR,
+                PROMETHEUS_OPERATOR_SUM,
+                "example/prometheus-operator-crd-full",
+                ("monitoring.coreos.com_alertmanagerconfigs.yaml",),
+            ),
+        ),
+    ),
+    Data(
+        # Builds and image streams are served by a second API server, so there are no definitions of them.
+        "openshift-openapi",
+        (Source(OPENSHIFT_API, OPENSHIFT_API_SUM, "openapi", ("openapi.json",)),),
     ),
     Data(
         # The real definition, by which tests judge our own small one and our jobs.

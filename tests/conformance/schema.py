@@ -4,23 +4,14 @@ The structural schema of the definition becomes a JSON schema that is as strict 
 `fieldValidation=Strict`: an unknown field is a violation and not pruned. CEL rules are left out.
 """
 
-import os
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import jsonschema
 import pytest
-import yaml
 
-from apis import kinds
-from simulator import tools
-from simulator.tool_table import DATA_OF
-from tests.support.recorded import SHARED
-
-Manifest = Mapping[str, Any]
-Schema = dict[str, Any]
+from tests.conformance.definitions import Manifest, NoSchemaError, Schema
+from tests.conformance.definitions import schema as schema_of
 
 _STRINGS = {"type": "object", "additionalProperties": {"type": "string"}}
 _TEXT = {"type": "string", "minLength": 1}
@@ -53,17 +44,13 @@ _SAME = (
 """Keywords that mean the same in a JSON schema; those of values may not hold structure, so they stay as they are."""
 
 
-class NoSchemaError(Exception):
-    """No schema of the manifest's kind and version is at hand; the message says where one was looked for."""
-
-
 def violations(manifest: Manifest, definitions: Iterable[Manifest] = ()) -> list[str]:
     """Return what an API server would refuse in `manifest`, each with its path; nothing is well.
 
     `definitions` are CustomResourceDefinitions that come with the manifest; they go before those found on the disk.
     Raises NoSchemaError.
     """
-    found = sorted(_validator(_definition_schema(manifest, definitions)).iter_errors(manifest), key=str)
+    found = sorted(_validator(schema_of(manifest, definitions)).iter_errors(manifest), key=str)
     return [f"{error.json_path.removeprefix('$.')}: {error.message}" for error in found]
 
 
@@ -80,40 +67,6 @@ def expect_conformity(*manifests: Manifest, definitions: Iterable[Manifest] = ()
     assert found == []
     if missing:
         pytest.skip("; ".join(sorted(missing)))
-
-
-def _definition_schema(manifest: Manifest, definitions: Iterable[Manifest]) -> Schema:
-    api_version, kind = str(manifest["apiVersion"]), str(manifest["kind"])
-    group, _, version = api_version.rpartition("/")
-    known = kinds.find(api_version, kind)
-    looked = "apis/kinds.py does not know the kind"
-    if known is not None:
-        looked = f"looked for the definition of {known.plural} in {', '.join(map(str, _folders()))}"
-    for definition in (*definitions, *(_files(known.plural) if known else ())):
-        spec = definition["spec"]
-        if (spec["group"], spec["names"]["kind"]) == (group, kind):
-            for served in spec["versions"]:
-                if served["name"] == version and served["served"]:
-                    schema: Schema = served["schema"]["openAPIV3Schema"]
-                    return schema
-    raise NoSchemaError(f"no schema of {api_version} {kind} at hand: {looked}")
-
-
-@cache
-def _folders() -> tuple[Path, ...]:
-    if os.environ.get("CI") == "true":
-        # CI comes to the unit tests before any layer has fetched a tool, and does not allow a skip.
-        return (SHARED / "crds", *tools.ensure(DATA_OF).values())
-    return (SHARED / "crds", *(tools.cache_folder() / data.cache_name() for data in DATA_OF.values()))
-
-
-@cache
-def _files(plural: str) -> tuple[Manifest, ...]:
-    """Return the definitions of a plural; documents that do not name it are not parsed, for some are very long."""
-    name = f"\n    plural: {plural}\n"
-    texts = [path.read_text() for folder in _folders() for path in sorted(folder.glob("*.yaml"))]
-    found = [document for text in texts if name in text for document in text.split("\n---\n") if name in document]
-    return tuple(yaml.load(document, Loader=yaml.CSafeLoader) for document in found)
 
 
 def _validator(schema: Schema) -> Any:

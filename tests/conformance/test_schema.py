@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.schema import NoSchemaError, expect_conformity, violations
+from tests.conformance.definitions import NoSchemaError
+from tests.conformance.schema import expect_conformity, violations
 
 KIND = {"apiVersion": "example.com/v1", "kind": "Thing"}
 

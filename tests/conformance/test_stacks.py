@@ -50,3 +50,5 @@ def test_custom_resources_have_the_shape_of_their_definitions(stack: str) -> Non
     judged = [each for each in found if _is_custom(each) and _has_schema(each, found)]
     assert judged or not any(map(_is_custom, found))
     expect_conformity(*judged, definitions=definitions)
+    # The stack's own definition is our small one; of this version there is the project's, too.
+    expect_conformity(*(each for each in judged if _is(each, kinds.MPI_JOB_V2BETA1)))
