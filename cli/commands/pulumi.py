@@ -24,7 +24,7 @@ def command(context: typer.Context, stack: StackOption = DEFAULT_STACK, name: Ot
         own = {**running.environment, SETTINGS: ""}
         running = replace(running, environment=own)
     else:
-        if configures and words[1:2] == ["set"] and "--secret" not in context.args:
+        if configures and words[1:2] == ["set"] and not any(word.startswith("--secret") for word in context.args):
             raise Problem(
                 f"{wanted.copy} takes secrets only, and follows {wanted.file} in all else",
                 f"Write what is no secret into {wanted.file.name}, or set a secret with --secret.",
