@@ -61,12 +61,12 @@ class JobArgs(Model):
     timeout: Seconds = Field(default=3600, description="seconds to follow the job for")
 
     @model_validator(mode="after")
-    def _sees_its_own_gpus(self) -> Self:
+    def _leaves_gpus_to_the_plugin(self) -> Self:
         visible = self.runtime_environment.get(_VISIBLE)
         if visible is not None:
             raise ValueError(
-                f"runtime_environment: {_VISIBLE}={visible} overrides the device plugin, and the job takes GPUs of "
-                "others; leave it out"
+                f"runtime_environment: {_VISIBLE}={visible}: the device plugin says which GPUs a container sees; "
+                "leave it out"
             )
         return self
 

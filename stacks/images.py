@@ -49,7 +49,12 @@ _KNOWN = (
         nccl=(2, 6),
         source="R-2.2-6, R-4.3-1; NVIDIA's release notes of TensorFlow 20.03",
     ),
-    KnownImage(reference="nvcr.io/nvidia/tensorflow:19.10-py3", cuda=10, source="B-5.2; CUDA general knowledge"),
+    KnownImage(
+        reference="nvcr.io/nvidia/tensorflow:19.10-py3",
+        cuda=10,
+        nccl=(2, 4),
+        source="B-5.2; NVIDIA's release notes of TensorFlow 19.10",
+    ),
     KnownImage(
         reference="horovod/horovod:0.18.1-tf1.14.0-torch1.2.0-mxnet1.5.0-py3.6",
         cuda=10,

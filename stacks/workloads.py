@@ -99,7 +99,7 @@ def mpi_job(workload: MpiWorkload, settings: Settings) -> MpiJobArgs:
     program, wanted = CATALOGUE[workload.program], layout(workload, settings)
     transport = workload.transport or settings.transport
     # Images of 2020 are told as the paper does; later ones see every adapter of the machine and must be told which.
-    today, ports = kind.version == MPI_JOB_V2BETA1.version, settings.profile.hcas
+    today, ports = kind.version == MPI_JOB_V2BETA1.version, settings.profile.hcas if settings.uses_rdma else ()
     return MpiJobArgs(
         **_common(workload, settings),
         kind=kind,

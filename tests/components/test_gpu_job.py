@@ -102,7 +102,7 @@ def test_variables_of_program_and_runtime_reach_the_container() -> None:
         "NVIDIA_DRIVER_CAPABILITIES": "compute,utility",
     }
     assert found["workingDir"] == "/workspace/object_detection"
-    with pytest.raises(ValidationError, match="takes GPUs of others"):
+    with pytest.raises(ValidationError, match="the device plugin says which GPUs"):
         arguments(runtime_environment={"NVIDIA_VISIBLE_DEVICES": "all"})
 
 

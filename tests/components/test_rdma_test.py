@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from apis.names import NETWORKS
 from tests.support.recorded import environment, spec
 
 
@@ -40,3 +41,25 @@ def test_failures_show_at_once_and_with_their_last_words() -> None:
     assert spec(environment("dev"), "Job", "mofed-test-job")["backoffLimit"] == 0
     assert pod("mofed-test-job")["restartPolicy"] == "Never"
     assert pod("mofed-test-job")["containers"][0]["terminationMessagePolicy"] == "FallbackToLogsOnError"
+
+
+def test_roce_names_the_ports_address_on_both_ends() -> None:
+    """Prevents a test over version 1 of RoCE, which no router passes, and `Failed to modify QP to RTR`."""
+    recorded = environment("nvaie-roce")
+    scripts = {
+        name: spec(recorded, "Job", name)["template"]["spec"]["containers"][0]["args"][0]
+        for name in ("mofed-test-job", "mofed-test-job-listener")
+    }
+    assert scripts["mofed-test-job-listener"] == "ib_write_bw -d mlx5_0 -x 3 --tclass 106"
+    assert scripts["mofed-test-job"].endswith("; ib_write_bw mofed-test-job-listener -d mlx5_0 -x 3 --tclass 106")
+
+
+def test_roce_asks_no_subnet_manager_and_joins_the_ports_networks() -> None:
+    """Prevents ibhosts, which finds nothing on Ethernet and ends the test, and pods without an address there."""
+    recorded = environment("nvaie-roce")
+    for name in ("mofed-test-job", "mofed-test-job-listener"):
+        template = spec(recorded, "Job", name)["template"]
+        assert "ibhosts" not in template["spec"]["containers"][0]["args"][0]
+        assert template["metadata"]["annotations"][NETWORKS].split(",")[0] == "nvaie-rail0"
+        assert template["spec"]["securityContext"] == {"seccompProfile": {"type": "RuntimeDefault"}}
+    assert "metadata" not in spec(environment("dev"), "Job", "mofed-test-job")["template"]

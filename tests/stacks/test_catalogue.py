@@ -1,0 +1,179 @@
+"""The catalogue of programs: each command line against the document that prints it."""
+
+import re
+from collections.abc import Sequence
+
+import pytest
+
+from components.layout import Layout
+from stacks.catalogue import CATALOGUE, Entry, Program
+from stacks.images import IMAGES
+
+EIGHT = Layout(pods=2, gpus=8)
+
+
+def started(program: Program, layout: Layout = EIGHT) -> str:
+    """Return a command line as one text."""
+    return " ".join(CATALOGUE[program].started(layout))
+
+
+def test_every_program_has_an_entry() -> None:
+    """Prevents a program that settings may name and nothing can start."""
+    assert CATALOGUE.keys() == {*Program}
+
+
+@pytest.mark.parametrize(
+    ("program", "test"),
+    [
+        (Program.NCCL_ALL_REDUCE, "all_reduce"),
+        (Program.NCCL_ALL_GATHER, "all_gather"),
+        (Program.NCCL_BROADCAST, "broadcast"),
+        (Program.NCCL_REDUCE, "reduce"),
+        (Program.NCCL_REDUCE_SCATTER, "reduce_scatter"),
+    ],
+)
+def test_nccl_tests_drive_all_gpus_of_a_pod_from_one_process(program: Program, test: str) -> None:
+    """Prevents sizes or process counts other than those of tables 4-1 to 4-3 (R-4.4-6, R-4.4-11, R-4.4-15)."""
+    assert started(program) == f"/workspace/other/nccl/{test}_perf -b 8 -e 256M -f 2 -g 8"
+    assert started(program, Layout(pods=16, gpus=1)).endswith("-g 1")
+    assert CATALOGUE[program].processes(EIGHT) == 1
+    assert not program.trains
+
+
+def test_node_check_shows_the_machine_before_it_measures() -> None:
+    """Prevents a table of bandwidths without the matrix that explains it, and a build in every pod (R-4.4-1)."""
+    assert CATALOGUE[Program.NODE_CHECK].started(Layout(pods=1, gpus=8)) == (
+        "/bin/bash",
+        "-ec",
+        "nvidia-smi; nvidia-smi topo -m; /workspace/other/nccl/all_reduce_perf -b 8 -e 256M -f 2 -g 8",
+    )
+    assert CATALOGUE[Program.NODE_CHECK].kinds == ("job",)
+
+
+def test_resnet50_is_the_redpapers() -> None:
+    """Prevents another batch size, whose images per second cannot be compared (R-4.5-2, R-4.5-6)."""
+    assert started(Program.RESNET50) == (
+        "python /workspace/other/benchmarks/scripts/tf_cnn_benchmarks/tf_cnn_benchmarks.py"
+        " --model=resnet50 --batch_size=64 --use_fp16=true --variable_update=horovod"
+    )
+    assert CATALOGUE[Program.RESNET50].processes(EIGHT) == 8
+
+
+def test_a2d2_is_the_redpapers() -> None:
+    """Prevents checkpoints beside other scripts than those that read them (R-4.3-9, R-5.2-1)."""
+    entry = CATALOGUE[Program.A2D2]
+    assert (
+        started(Program.A2D2) == "python main.py --model_dir=ckpt --batch_size=16 --exec_mode=train --max_steps=16000"
+    )
+    assert entry.working_directory == "/workspace/scripts/tf2_comparison/hvd"
+    assert (entry.data.name, entry.data.size_gb) == ("A2D2", 92) if entry.data else False
+
+
+def test_resnet50_with_xla_is_the_guides() -> None:
+    """Prevents the program from being hidden by a claim at /workspace, and a run that is not the guide's (N-8.2)."""
+    entry = CATALOGUE[Program.RESNET50_XLA]
+    assert started(Program.RESNET50_XLA) == (
+        "python3 /opt/benchmarks/scripts/tf_cnn_benchmarks/tf_cnn_benchmarks.py"
+        " --model resnet50 --batch_size 512 --use_fp16 --variable_update=horovod --xla=True"
+    )
+    assert not entry.mounts
+    assert entry.gpu_memory_gb == 40
+    assert {"E-47", "E-50"} <= _faults(entry)
+
+
+def test_resnet50_of_nvidia_is_the_blogs_with_a_place_for_its_results() -> None:
+    """Prevents `--results_dir=/efs` without a volume there, which ends the model with its pod (B-5.2, E-54)."""
+    entry = CATALOGUE[Program.RESNET50_NVIDIA]
+    assert started(Program.RESNET50_NVIDIA) == (
+        "python nvidia-examples/resnet50v1.5/main.py --mode=training_benchmark --batch_size=128"
+        " --num_iter=90 --iter_unit=epoch --results_dir=/efs"
+    )
+    assert entry.mounts == {"/efs": ""}
+    assert "E-54" in _faults(entry)
+
+
+def test_resnet101_is_the_blogs() -> None:
+    """Prevents a default image whose tag moves, and a program of another name than the one printed (B-6.1, E-53)."""
+    entry = CATALOGUE[Program.RESNET101]
+    assert started(Program.RESNET101) == (
+        "python scripts/tf_cnn_benchmarks/tf_cnn_benchmarks.py --model=resnet101 --batch_size=64"
+        " --variable_update=horovod"
+    )
+    assert entry.images == ()
+    assert {"E-39", "E-53"} <= _faults(entry)
+
+
+def test_horovodrun_starts_one_process_for_each_gpu_of_its_pod() -> None:
+    """Prevents eight processes on two GPUs (B-4.3, B-4.4)."""
+    assert started(Program.PYTORCH_SYNTHETIC) == "horovodrun -np 8 python pytorch_synthetic_benchmark.py"
+    assert " -np 2 " in started(Program.PYTORCH_SYNTHETIC, Layout(pods=1, gpus=2))
+    assert CATALOGUE[Program.PYTORCH_SYNTHETIC].kinds == ("job",)
+
+
+@pytest.mark.parametrize(
+    ("program", "data", "size_gb", "folder"),
+    [
+        (Program.MASK_RCNN, "COCO 2017", 21, "coco2017"),
+        (Program.SSD, "COCO 2017", 21, "coco2017"),
+        (Program.GNMT, "WMT English-German", 56, "wmt"),
+        (Program.TRANSFORMER, "WMT English-German", 56, "wmt"),
+    ],
+)
+def test_mlperf_reads_what_table_3_says(program: Program, data: str, size_gb: int, folder: str) -> None:
+    """Prevents a volume that is too small, and hyperparameters of eight GPUs on another number (S-3.1)."""
+    entry = CATALOGUE[program]
+    assert entry.data
+    assert (entry.data.name, entry.data.size_gb) == (data, size_gb)
+    assert entry.environment == {
+        "INSLURM": "0",
+        "NEXP": "1",
+        "DATADIR": f"/data/{folder}",
+        "LOGDIR": "/data/logs",
+    }
+    assert started(program) == "./run_and_time.sh"
+    assert (entry.gpus, entry.gpu_memory_gb, entry.kinds) == (8, 32, ("job",))
+
+
+def test_mask_rcnn_is_the_documents_pod_without_its_privilege() -> None:
+    """Prevents folders of the node, and a claim that hides the program in /workspace (S-4.4, E-40)."""
+    entry = CATALOGUE[Program.MASK_RCNN]
+    assert entry.working_directory == "/workspace/object_detection"
+    assert entry.mounts == {"/data": "", "/coco": "coco2017"}
+    assert entry.require_cuda == "cuda>=5.0"
+    assert entry.images == ()
+    assert {"E-39", "E-40"} <= _faults(entry)
+
+
+def test_cuda_vector_add_is_what_its_image_starts() -> None:
+    """Prevents the image of S-7.6, which is no longer to be had (E-42)."""
+    entry = CATALOGUE[Program.CUDA_VECTOR_ADD]
+    assert entry.command == ()
+    assert entry.gpus == 1
+    assert not Program.CUDA_VECTOR_ADD.trains
+    assert "E-42" in _faults(entry)
+
+
+def test_default_images_are_known_and_do_not_move() -> None:
+    """Prevents a default of which nobody knows whether the GPUs can run it (E-39)."""
+    named = [reference for entry in CATALOGUE.values() for reference in entry.images]
+    assert {*named} <= IMAGES.keys()
+    assert not [reference for reference in named if reference.endswith(":latest")]
+
+
+def test_claims_hide_no_program_of_an_image() -> None:
+    """Prevents `No such file or directory` where the image has its programs: NGC's are all below /workspace."""
+    for program, entry in CATALOGUE.items():
+        folders: Sequence[str] = [entry.working_directory or "/workspace", *(w for w in entry.command if w[:1] == "/")]
+        if "/workspace" in entry.mounts:
+            assert [folder for folder in folders if folder.startswith("/workspace")], program
+            assert not [word for word in entry.command if re.match(r"(scripts|nvidia-examples)/", word)], program
+
+
+def test_every_entry_names_its_source() -> None:
+    """Prevents a command line that nobody can trace."""
+    for entry in CATALOGUE.values():
+        assert re.match(r"[RSNB]-\d", entry.source)
+
+
+def _faults(entry: Entry) -> set[str]:
+    return {*re.findall(r"E-\d+", entry.source)}

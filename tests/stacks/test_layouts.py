@@ -1,0 +1,125 @@
+"""Layouts, names and places of workloads."""
+
+import copy
+from typing import Any
+
+import pytest
+
+from components.layout import Layout
+from stacks.layouts import Placement, job_name, layout, placements
+from stacks.platform import Settings
+from stacks.settings import SettingsError, load, parse
+from stacks.workload_settings import MpiWorkload
+from tests.stacks.test_settings import dev, message
+from tests.support.recorded import ROOT
+
+AGGREGATED = {"kind": "mpi", "tenant": "adas", "name": "cut-off", "program": "resnet50", "image": "example/tf:1.0"}
+
+
+def lab(workloads: list[dict[str, Any]], free: dict[str, int] | None = None) -> dict[str, Any]:
+    """Return the data of dev with these workloads, and so many free GPUs on the nodes whose names begin so."""
+    data = dev()
+    data["stages"] = [{"name": "all", "workloads": copy.deepcopy(workloads)}]
+    for node in data["nodes"]:
+        for start, gpus in (free or {}).items():
+            if node["name"].startswith(start):
+                node["free_gpus"] = gpus
+    return data
+
+
+def placed(data: dict[str, Any]) -> tuple[Placement, ...]:
+    """Return the placements of such data."""
+    return placements(parse(data, "test"))
+
+
+def only(settings: Settings) -> MpiWorkload:
+    """Return the only workload."""
+    ((workload,),) = (stage.workloads for stage in settings.stages)
+    assert isinstance(workload, MpiWorkload)
+    return workload
+
+
+@pytest.mark.parametrize(
+    ("free", "wanted", "expected"),
+    [
+        ({}, {"gpus": 16}, "02x08x02"),
+        ({}, {"gpus": 8}, "01x08x01"),
+        ({}, {"gpus": 8, "gpus_per_pod": 1}, "08x01x01"),
+        ({"dgx01": 1, "dgx02": 1}, {"gpus": 2}, "02x01x02"),
+        ({"dgx01": 3, "dgx02": 1}, {"gpus": 4}, "04x01x02"),
+        ({"dgx01": 6, "dgx02": 4}, {"gpus": 8}, "02x04x02"),
+    ],
+)
+def test_the_best_layout_that_fits_is_taken(free: dict[str, int], wanted: dict[str, int], expected: str) -> None:
+    """Prevents GPUs that are cut off on several nodes from staying idle, and pods smaller than they must be (B-6.1)."""
+    settings = parse(lab([AGGREGATED | wanted], free), "test")
+    assert str(layout(only(settings), settings)) == expected
+    assert job_name(only(settings), settings) == f"cut-off-{expected}"
+
+
+def test_what_does_not_fit_is_refused_with_the_plans_reason() -> None:
+    """Prevents a job that waits for ever, and an error that does not say what would fit."""
+    text = message(lab([AGGREGATED | {"gpus": 4}], {"dgx01": 1, "dgx02": 1}))
+    assert "job cut-off: 4 GPUs wanted, 2 free; wait, or ask for fewer" in text
+    text = message(lab([AGGREGATED | {"gpus": 4, "gpus_per_pod": 4}], {"dgx01": 3, "dgx02": 3}))
+    assert "the layout 02x02x02 would fit" in text
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({}, "layout and gpus of cut-off: neither is given; give one of them"),
+        ({"gpus": 2, "layout": {"pods": 1, "gpus": 2}}, "both are given"),
+        ({"layout": {"pods": 1, "gpus": 2}, "gpus_per_pod": 1}, "gpus_per_pod 1 of cut-off: layout has it already"),
+    ],
+)
+def test_a_layout_is_given_once(change: dict[str, Any], expected: str) -> None:
+    """Prevents two answers to one question."""
+    assert expected in message(lab([AGGREGATED | change]))
+
+
+def test_jobs_of_a_wave_have_room_beside_each_other() -> None:
+    """Prevents a table that shows two jobs on the same GPUs."""
+    found = placed(lab([AGGREGATED | {"gpus": 4, "name": name} for name in ("one", "two", "three", "four", "five")]))
+    assert [each.wave for each in found] == [1, 1, 1, 1, 2]
+    on = [each.on for each in found[:4]]
+    assert sorted(node[:5] for ((node, _),) in on) == ["dgx01", "dgx01", "dgx02", "dgx02"]
+    assert [each.gpus for each in found] == [4] * 5
+
+
+def test_jobs_that_are_bound_to_one_node_share_no_wave_that_only_two_nodes_could_hold() -> None:
+    """Prevents two jobs from each holding half of a node and waiting for the other half (R-4.5-7)."""
+    bound = AGGREGATED | {"gpus": 8, "node": "dgx02.ocp4.scale.ibm.com"}
+    found = placed(lab([bound | {"name": "one"}, bound | {"name": "two"}, AGGREGATED | {"gpus": 8, "name": "free"}]))
+    assert [(each.job, each.wave) for each in found] == [
+        ("adas/one-01x08x01", 1),
+        ("adas/two-01x08x01", 2),
+        ("adas/free-01x08x01", 2),
+    ]
+    assert {each.on[0][0][:5] for each in found[:2]} == {"dgx02"}
+
+
+def test_all_stacks_know_where_their_jobs_fit() -> None:
+    """Prevents a preview that can say of a job only that it waits."""
+    for stack in ("dev", "prod", "superpod-a100"):
+        found = placements(load(stack, ROOT))
+        assert all(each.on for each in found), stack
+        assert all(each.layout is None or sum(n for _, n in each.on) == each.layout.pods for each in found)
+
+
+def test_the_bandwidth_test_has_nodes_and_no_gpus() -> None:
+    """Prevents a row without a place for a job whose nodes the settings name."""
+    first = placements(load("dev", ROOT))[0]
+    assert (first.job, first.layout, first.gpus) == ("adas/mofed-test-job", None, 0)
+    assert [node[:5] for node, _ in first.on] == ["dgx01", "dgx02"]
+
+
+def test_a_pod_of_machines_can_be_named() -> None:
+    """Prevents names that end at 99 of the 140 machines of a POD (D-3.1)."""
+    assert str(Layout(pods=140, gpus=8, nodes=140)) == "140x08x140"
+
+
+def test_errors_are_settings_errors() -> None:
+    """Prevents a traceback from the planner."""
+    with pytest.raises(SettingsError):
+        parse(lab([AGGREGATED | {"gpus": 99}]), "test")

@@ -1,0 +1,117 @@
+"""The workload layer: what a workload of the settings becomes."""
+
+from typing import Any
+
+import pytest
+
+from components.gpu_job import GpuJobArgs
+from components.mpi_job import MpiJobArgs
+from stacks.settings import parse
+from stacks.workload_settings import JobWorkload, MpiWorkload
+from stacks.workloads import arguments
+from tests.stacks.test_workload_problems import JOB, MPI, example
+from tests.support.recorded import environment, of_kind, spec
+
+IMAGE = {"image": "example/tf:1.0"}
+
+
+def args_of(stack: str, workload: dict[str, Any], profile: str | None = None) -> MpiJobArgs | GpuJobArgs:
+    """Return the arguments of a workload on the platform of a stack, with other machines if given."""
+    data = example(stack, workload)
+    if profile:
+        data["tuning"] = None
+        data["nodes"] = [node | ({"profile": profile} if "profile" in node else {}) for node in data["nodes"]]
+    settings = parse(data, "test")
+    (found,) = settings.stages[0].workloads
+    assert isinstance(found, MpiWorkload | JobWorkload)
+    return arguments(found, settings)
+
+
+def mpi(stack: str, workload: dict[str, Any], profile: str | None = None) -> MpiJobArgs:
+    """Return the arguments of an MPI job."""
+    found = args_of(stack, workload, profile)
+    assert isinstance(found, MpiJobArgs)
+    return found
+
+
+@pytest.mark.parametrize("profile", ["dgx1-v100-32gb", "dgx2h", "sys-4029gp-tvrt"])
+def test_machines_without_named_ports_run_over_ethernet(profile: str) -> None:
+    """Prevents a fabric without RDMA from asking for devices, ports or IPC_LOCK."""
+    found = mpi("robotic-drive-ethernet", MPI | IMAGE, profile)
+    assert found.transport == "tcp"
+    assert (found.rdma_resources, found.ib_hca, found.networks) == ((), None, ())
+    assert found.environment["NCCL_SOCKET_IFNAME"] == "eth0"
+
+
+def test_roce_jobs_join_a_network_for_each_port_and_know_their_address() -> None:
+    """Prevents NCCL from taking version 1 of RoCE, or no network at all (platform-facts 2)."""
+    found = mpi("nvaie-roce", MPI | IMAGE)
+    assert found.environment | {"NCCL_IB_GID_INDEX": "3", "NCCL_IB_TC": "106"} == found.environment
+    assert len(found.networks) == len(found.rdma_resources) == 8
+
+
+def test_jobs_of_today_name_their_ports_and_the_distance_of_their_machine() -> None:
+    """Prevents GPUDirect from being off on a DGX A100, and storage ports from carrying gradients (E-30)."""
+    found = mpi("prod", MPI | IMAGE)
+    assert found.gdr_level == "PXB"
+    assert found.ib_hca == "=mlx5_0,mlx5_1,mlx5_2,mlx5_3,mlx5_6,mlx5_7,mlx5_8,mlx5_9"
+    assert mpi("dev", MPI).ib_hca is None
+
+
+def test_queues_secrets_and_classes_come_from_the_platform() -> None:
+    """Prevents a job that passes the queue by, or cannot pull its image."""
+    for workload in (MPI | IMAGE, JOB):
+        found = args_of("prod", workload | {"priority": "verification"})
+        assert (found.pull_secrets, found.priority_class) == (("registries",), "verification")
+        assert (found.v2beta1.queue if isinstance(found, MpiJobArgs) else found.queue) == "jobs"
+
+
+def test_the_smoke_test_takes_an_image_that_the_gpus_know() -> None:
+    """Prevents `no kernel image is available for execution on the device` in a test that is there to find it."""
+    assert args_of("dev", JOB).image.endswith("vectoradd-cuda10.2")
+    assert "cuda12" in args_of("prod", JOB).image
+
+
+def test_only_old_runtimes_are_told_what_they_need_of_the_driver() -> None:
+    """Prevents pods of OpenShift 3.11 without a driver, and variables in others that mean nothing (B-5.3)."""
+    assert args_of("supermicro-3.11", JOB).runtime_environment == {
+        "NVIDIA_DRIVER_CAPABILITIES": "compute,utility",
+        "NVIDIA_REQUIRE_CUDA": "cuda>=5.0",
+    }
+    assert args_of("dev", JOB).runtime_environment == {}
+
+
+@pytest.mark.parametrize(("stack", "expected"), [("dev", False), ("supermicro-3.11", False), ("prod", True)])
+def test_seccomp_follows_the_constraints_of_the_release(stack: str, expected: bool) -> None:
+    """Prevents a pod that its SCC refuses."""
+    found = args_of(stack, JOB)
+    assert isinstance(found, GpuJobArgs)
+    assert found.seccomp is expected
+
+
+def test_a_job_has_data_only_where_its_program_wants_it() -> None:
+    """Prevents a smoke test that waits for a claim, and a program without its data."""
+    assert args_of("dev", JOB).claim is None
+    mask_rcnn = args_of("supermicro-3.11", JOB | {"program": "mask-rcnn", "gpus": 8} | IMAGE)
+    assert (mask_rcnn.claim, mask_rcnn.mounts) == ("mlperf", {"/data": "", "/coco": "coco2017"})
+
+
+def test_full_precision_turns_tf32_off() -> None:
+    """Prevents figures in TF32 that are compared with those of GPUs that have none (D-2.8)."""
+    found = args_of("prod", MPI | IMAGE | {"precision": "fp32"})
+    assert found.environment["NVIDIA_TF32_OVERRIDE"] == "0"
+    assert "NVIDIA_TF32_OVERRIDE" not in args_of("prod", MPI | IMAGE).environment
+
+
+def test_further_variables_of_a_workload_come_last() -> None:
+    """Prevents a workload that cannot say what the platform says otherwise."""
+    found = mpi("robotic-drive-ethernet", MPI | IMAGE | {"environment": {"NCCL_SOCKET_IFNAME": "net1"}})
+    assert found.environment["NCCL_SOCKET_IFNAME"] == "net1"
+
+
+def test_batch_jobs_are_gated_like_others() -> None:
+    """Prevents training from starting on a platform whose smoke test has failed."""
+    recorded = environment("supermicro-3.11")
+    jobs = {item.inputs["metadata"]["name"]: item for item in of_kind(recorded, "Job")}
+    assert [urn for urn in jobs["maskrcnn"].dependencies if urn.endswith("nvidia-cuda-vector-add-job")]
+    assert spec(recorded, "Job", "maskrcnn")["backoffLimit"] == 0
