@@ -13,7 +13,7 @@ from apis import names
 from components.outcome import ReadLog
 from components.pull_secret import RegistryAccount
 from components.scale_csi import GuiAccount
-from stacks import fabric, gpus, host, operators, queues, settings, storage, tenants, workloads
+from stacks import builds, fabric, gpus, host, operators, queues, settings, storage, tenants, workloads
 from stacks.settings import PROJECT, Settings, SettingsError
 
 SECRET_KEY = "scaleGui"  # noqa: S105 - the name of a key, not a secret
@@ -131,6 +131,7 @@ def build(environment: Settings, known: Accounts, root: Path) -> Mapping[str, An
     networks = fabric.port_networks(environment, teams, settled)
     namespaces = {name: team.namespace for name, team in teams.items()}
     stored = storage.build(environment, known.guis, namespaces, opts)
+    builds.build(environment, teams, opts)
     queued = queues.build(environment, teams, operator, opts)
     ready = [
         *devices,

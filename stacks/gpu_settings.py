@@ -16,6 +16,16 @@ class SpecialResourceSettings(Model):
     operator: OlmOperatorArgs
 
 
+class MonitoringSettings(Model):
+    """What is watched of GPUs and ports (S-5)."""
+
+    temperature: int = Field(default=85, gt=0, le=120, description="degrees Celsius of a GPU, above which it is said")
+    low_use: int = Field(
+        default=20, ge=0, le=100, description="percent, below which a pod's GPU counts as idle (S-5.7)"
+    )
+    dashboards: bool = Field(default=True, description="pages in the console")
+
+
 class GpuOperatorSettings(Model):
     """The GPU Operator, of today. What GPUDirect needs of it follows from the fabric and the machines."""
 
@@ -24,7 +34,9 @@ class GpuOperatorSettings(Model):
     driver: GpuDriver | None = Field(description="None: the nodes' image has the driver already")
     gdrcopy: bool = Field(default=False, description="kernel module for small copies by the CPU")
     mig: MigStrategy = Field(default="none", description="how slices of a GPU become resources (D-2.7)")
-    monitoring: bool = Field(default=True, description="DCGM exporter, scraped by the cluster's Prometheus")
+    monitoring: MonitoringSettings | None = Field(
+        default=MonitoringSettings(), description="DCGM exporter, scraped by the cluster's Prometheus, alerts and pages"
+    )
 
 
 class DevicePluginSettings(Model):

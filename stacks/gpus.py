@@ -2,11 +2,19 @@
 
 import pulumi
 
+from components.alerts import Limits
 from components.gpu_device_plugin import GpuDevicePlugin, GpuDevicePluginArgs
+from components.gpu_monitoring import GpuMonitoring, GpuMonitoringArgs
 from components.gpu_operator import GpuDirect, GpuOperator, GpuOperatorArgs
 from components.special_resource import SpecialResource, SpecialResourceArgs
-from stacks.fabric_settings import Ethernet, NetworkOperatorPlugin
-from stacks.gpu_settings import DevicePluginSettings, GpuOperatorSettings, GpuSettings, SpecialResourceSettings
+from stacks.fabric_settings import Ethernet, InfiniBand, NetworkOperatorPlugin
+from stacks.gpu_settings import (
+    DevicePluginSettings,
+    GpuOperatorSettings,
+    GpuSettings,
+    MonitoringSettings,
+    SpecialResourceSettings,
+)
 from stacks.operators import after, install
 from stacks.platform import Settings
 
@@ -37,7 +45,7 @@ def _special_resource(
 
 
 def _gpu_operator(settings: Settings, gpu: GpuOperatorSettings, opts: pulumi.ResourceOptions) -> pulumi.Output[str]:
-    monitored = gpu.operator.model_copy(update={"cluster_monitoring": gpu.monitoring})
+    monitored = gpu.operator.model_copy(update={"cluster_monitoring": gpu.monitoring is not None})
     installed = install("gpu-operator", monitored, settings, opts)
     args = GpuOperatorArgs(
         gpu=settings.profile.gpu,
@@ -45,9 +53,23 @@ def _gpu_operator(settings: Settings, gpu: GpuOperatorSettings, opts: pulumi.Res
         gpudirect=gpudirect(settings) if gpu.driver else None,
         gdrcopy=gpu.gdrcopy,
         mig=gpu.mig,
-        monitoring=gpu.monitoring,
+        monitoring=gpu.monitoring is not None,
     )
+    if gpu.monitoring:
+        _monitoring(settings, gpu.operator.namespace, gpu.monitoring, after(opts, installed))
     return GpuOperator("gpus", args, opts=after(opts, installed)).policy
+
+
+def _monitoring(settings: Settings, namespace: str, wanted: MonitoringSettings, opts: pulumi.ResourceOptions) -> None:
+    ports = settings.profile.hcas if isinstance(settings.fabric, InfiniBand) else ()
+    limits = Limits(
+        gpus_per_node=settings.profile.gpus,
+        temperature=wanted.temperature,
+        low_use=wanted.low_use,
+        infiniband_devices=tuple(hca.name for hca in ports),
+    )
+    args = GpuMonitoringArgs(namespace=namespace, limits=limits, dashboards=wanted.dashboards)
+    GpuMonitoring("gpu-monitoring", args, opts=opts)
 
 
 def gpudirect(settings: Settings) -> GpuDirect | None:

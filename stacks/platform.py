@@ -12,6 +12,7 @@ from hardware import profiles, topology
 from hardware.placement import Reserve
 from hardware.profiles import Hca, Profile
 from stacks import problems
+from stacks.build_settings import BuildSettings
 from stacks.cluster_settings import ClusterSettings, Nodes, NodeSettings
 from stacks.fabric_settings import Ethernet, FabricSettings
 from stacks.gpu_settings import GpuSettings
@@ -63,6 +64,7 @@ class Settings(Model):
     priority_classes: tuple[PriorityClassArgs, ...] = ()
     pull_secret: PullSecretSettings | None = None
     tenants: tuple[TenantSettings, ...] = Field(min_length=1)
+    builds: tuple[BuildSettings, ...] = Field(default=(), description="images that the cluster builds (R-4.3-5, N-5.7)")
     stages: tuple[Stage, ...] = ()
     protect: bool = Field(default=False, description="refuse to delete shared and stateful objects; on in production")
 

@@ -112,6 +112,11 @@ def _tenants(settings: "Settings") -> Iterator[str]:
     for tenant in tenants:
         if tenant.reachable_from and not tenant.isolated:
             yield f"tenants: reachable_from of {tenant.namespace} has no effect without isolated; set that, too"
+    yield from _repeated("builds", (f"{build.tenant}/{build.name}" for build in settings.builds))
+    known = {tenant.namespace for tenant in tenants}
+    for build in settings.builds:
+        if build.tenant not in known:
+            yield f"builds: {build.name} has tenant {build.tenant!r}; known: {', '.join(sorted(known))}"
     for one, other in combinations(tenants, 2):
         if one.uid_range.overlaps(other.uid_range):
             yield (

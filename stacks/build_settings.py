@@ -1,0 +1,71 @@
+"""Settings of workload images that the cluster builds."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from components import workload_images as recipes
+from components.containerfiles import Ofed, Recipe, Ref
+from components.image_build import Git, Inline, Tag, ToRegistry, ToStream
+from components.model import DnsLabel, Image, Model
+from components.workload_images import Sources
+
+
+class NgcRecipe(Model):
+    """An image of NGC, made fit for MPI of v2beta1 (R-4.3-5)."""
+
+    kind: Literal["ngc"]
+
+    def of(self, base: Image) -> Recipe:
+        """Return the recipe on a base."""
+        return recipes.ngc(base)
+
+
+class HorovodRecipe(Model):
+    """An image of Horovod, or another one without verbs (B-4.3)."""
+
+    kind: Literal["horovod"]
+
+    def of(self, base: Image) -> Recipe:
+        """Return the recipe on a base."""
+        return recipes.horovod(base)
+
+
+class MultiNodeRecipe(Model):
+    """The host's OFED, nccl-tests, perftest and benchmarks (N-5)."""
+
+    kind: Literal["multi-node"]
+    ofed: Ofed
+    sources: Sources
+
+    def of(self, base: Image) -> Recipe:
+        """Return the recipe on a base."""
+        return recipes.multi_node(base, self.ofed, self.sources)
+
+
+class PyTorchRecipe(Model):
+    """PyTorch from source, on a RHEL base with CUDA's compiler (S-4.1)."""
+
+    kind: Literal["pytorch"]
+    pytorch: Ref
+    architectures: tuple[str, ...] = Field(
+        default=("7.0",), min_length=1, description="compute capabilities; 7.0: V100"
+    )
+
+    def of(self, base: Image) -> Recipe:
+        """Return the recipe on a base."""
+        return recipes.pytorch_from_source(base, self.pytorch, self.architectures)
+
+
+AnyRecipe = NgcRecipe | HorovodRecipe | MultiNodeRecipe | PyTorchRecipe
+
+
+class BuildSettings(Model):
+    """One image, built in a tenant's namespace when a person starts the build."""
+
+    tenant: DnsLabel
+    name: DnsLabel
+    tag: Tag = Field(description="another one for another content")
+    base: Image
+    source: Annotated[AnyRecipe | Inline | Git, Field(discriminator="kind")]
+    to: Annotated[ToStream | ToRegistry, Field(discriminator="kind")] = ToStream()
