@@ -13,12 +13,14 @@ from components.bond import Bond, BondArgs
 from components.claim import Claim, ClaimArgs
 from components.containerfiles import Ofed, containerfile
 from components.gpu_device_plugin import GpuDevicePlugin, GpuDevicePluginArgs
+from components.gpu_job import GpuJob
 from components.gpu_monitoring import GpuMonitoring, GpuMonitoringArgs
 from components.image_build import ImageBuild, ImageBuildArgs, Inline
 from components.kernel_arguments import KernelArguments, KernelArgumentsArgs
 from components.kubelet_config import KubeletConfig, for_machine
 from components.kueue import Queues, QueuesArgs, TenantQueue, quota_of
 from components.kueue_operator import KueueOperator, KueueOperatorArgs
+from components.mpi_job import MpiJob, V2Beta1
 from components.mpi_scc import MpiScc, MpiSccArgs
 from components.nmstate import NmState, NmStateArgs
 from components.priority_class import PriorityClass, PriorityClassArgs
@@ -30,6 +32,8 @@ from components.workload_images import Sources, multi_node
 from hardware.placement import Share
 from hardware.profiles import DGX_A100
 from hardware.topology import rails
+from tests.components.test_gpu_job import arguments as maskrcnn
+from tests.components.test_mpi_job_v2beta1 import arguments as job_of_today
 from tests.support.declared import declared
 
 _CLUSTER = ScaleCluster(id="16217308676014575381", gui_host="192.168.1.30", secret="csisecret-local")
@@ -117,6 +121,19 @@ BUILDS: Mapping[str, Callable[[], object]] = {
         AlertReceiversArgs(
             namespace="adas", receivers=(Slack(channel="#adas", url=SecretKey(name="alerting", key="slack")),)
         ),
+    ),
+    "gpu-job": lambda: GpuJob("job", maskrcnn(queue="jobs", pull_secrets=("registries",)), lambda *_: ""),
+    "mpi-job-v2beta1-over-roce": lambda: MpiJob(
+        "job",
+        job_of_today(
+            gdr_level="PXB",
+            ib_hca="=mlx5_0,mlx5_1",
+            rdma_resources=("rdma/shared_rail0", "rdma/shared_rail1"),
+            networks=("adas-rail0", "adas-rail1"),
+            environment={"NCCL_IB_GID_INDEX": "3"},
+            v2beta1=V2Beta1(queue="jobs"),
+        ),
+        lambda *_: "",
     ),
     "gpu-device-plugin": lambda: GpuDevicePlugin(
         "gpu-plugin", GpuDevicePluginArgs(image="nvcr.io/nvidia/k8s-device-plugin:1.11")
