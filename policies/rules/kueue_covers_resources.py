@@ -1,0 +1,122 @@
+"""A job that waits in a queue asks only for what its queue has a quota of, and for no more than the quota."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from apis.kinds import CLUSTER_QUEUE, LOCAL_QUEUE
+from apis.names import QUEUE_NAME
+from policies.findings import Severity
+from policies.objects import Obj
+from policies.parts import Container
+from policies.rule import Parameters, Remark, Rule
+from policies.values import Path, amount, read, whole
+from policies.views.devices import copies, each_demand, place
+from policies.world import World
+
+_LABEL: Path = ("metadata", "labels", QUEUE_NAME)
+_CLUSTER_QUEUE: Path = ("spec", "clusterQueue")
+_GROUPS: Path = ("spec", "resourceGroups")
+_MOST = 16
+"""Groups of a ClusterQueue, flavors of a group; the API has no more."""
+
+
+class KueueCoversResources(Parameters):
+    """What Kueue itself is told."""
+
+    excluded_prefixes: tuple[str, ...] = Field(
+        default=(),
+        description="resources that need no quota, by the beginnings of their names, as in Kueue's own configuration "
+        "(resources.excludeResourcePrefixes)",
+    )
+
+
+@dataclass(frozen=True)
+class _Quotas:
+    """What a ClusterQueue has: the resources that it covers, and whole numbers of them where nobody lends more."""
+
+    name: str
+    covered: frozenset[str]
+    numbers: Mapping[str, int]
+    hidden: bool
+
+
+def _examine(subject: Obj, world: World, parameters: KueueCoversResources) -> Iterator[Remark]:
+    queue = subject.text(*_LABEL)
+    if not queue:
+        return
+    found = world.get(LOCAL_QUEUE, queue, subject.namespace)
+    if found is None:
+        where = f"namespace {subject.namespace}" if subject.namespace else "its namespace"
+        yield subject.unlinked(f"{where} has no LocalQueue {queue}", *_LABEL)
+        return
+    name = found.text(*_CLUSTER_QUEUE)
+    quotas = world.once(_all).get(name)
+    if found.hidden(*_CLUSTER_QUEUE) or (quotas is not None and quotas.hidden):
+        yield subject.unverified(f"the quotas of LocalQueue {queue} are not known before the update", *_LABEL)
+    elif quotas is None:
+        yield subject.unlinked(f"LocalQueue {queue} is of ClusterQueue {name or '?'}, which is not there", *_LABEL)
+    else:
+        for container in subject.containers:
+            yield from _uncovered(container, quotas, parameters.excluded_prefixes)
+        yield from _too_many(subject, quotas)
+
+
+def _uncovered(container: Container, quotas: _Quotas, excluded: tuple[str, ...]) -> Iterator[Remark]:
+    for item in container.requests:
+        if item.resource in quotas.covered or item.resource.startswith(excluded):
+            continue
+        if item.hidden or any(amount(value) for value in item.values):
+            message = f"asks for {item.resource}, of which ClusterQueue {quotas.name} has no quota"
+            yield container.remark(message, *place(item))
+
+
+def _too_many(subject: Obj, quotas: _Quotas) -> Iterator[Remark]:
+    asked: dict[str, int] = {}
+    for pod, each in each_demand(subject):
+        pods = copies(subject, pod)
+        for resource, count in each.items():
+            asked[resource] = asked.get(resource, 0) + count * pods
+    for resource, count in sorted(asked.items()):
+        if count > quotas.numbers.get(resource, count):
+            message = f"its pods ask for {count} of {resource}, and ClusterQueue {quotas.name}"
+            yield subject.remark(f"{message} has {quotas.numbers[resource]}", *_LABEL)
+
+
+def _all(world: World) -> Mapping[str, _Quotas]:
+    return {queue.name: _quotas(queue) for queue in world.of(CLUSTER_QUEUE)}
+
+
+def _quotas(queue: Obj) -> _Quotas:
+    covered: set[str] = set()
+    numbers: dict[str, int] = {}
+    for group in queue.entries(*_GROUPS)[:_MOST]:
+        names = read(group, "coveredResources")
+        covered.update(name for name in (names if isinstance(names, list) else ()) if isinstance(name, str))
+        flavors = read(group, "flavors")
+        for flavor in (flavors if isinstance(flavors, list) else ())[:_MOST]:
+            resources = read(flavor, "resources")
+            for each in (resources if isinstance(resources, list) else ())[: len(covered)]:
+                resource, number = read(each, "name"), whole(read(each, "nominalQuota"))
+                if isinstance(resource, str) and number is not None:
+                    numbers[resource] = numbers.get(resource, 0) + number
+    spec = queue.mapping("spec")
+    lent = bool(spec.get("cohortName") or spec.get("cohort"))
+    return _Quotas(queue.name, frozenset(covered), {} if lent else numbers, queue.hidden("spec"))
+
+
+KUEUE_COVERS_RESOURCES = Rule(
+    name="kueue-covers-resources",
+    what=f"A job with the label {QUEUE_NAME} names a LocalQueue of its namespace, whose ClusterQueue has a quota of "
+    "every resource that the job's pods ask for; of GPUs and RDMA devices as many, unless its cohort lends more.",
+    why="Kueue never admits a job with a resource that its queue does not cover, and says so nowhere but in the "
+    "Workload (resource rdma/shared_ib0 unavailable in ClusterQueue): the job stays suspended without a pod, and "
+    "nothing fails. So it is with a queue that is not there, and with more GPUs than the queue will ever have.",
+    remedy="Add the resource to coveredResources and to every flavor of the ClusterQueue, or take it out of the job",
+    source="platform-facts 1.12 and 4.3 rule 17",
+    severity=Severity.MANDATORY,
+    parameters=KueueCoversResources,
+    examine=_examine,
+    links=True,
+)
