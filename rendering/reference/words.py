@@ -28,7 +28,22 @@ _PLAIN: Mapping[Any, str] = {
 SEVERAL = (tuple, list, set, frozenset, Sequence, Iterable)
 """Origins of types that hold several values of one kind."""
 _SUFFIXES = {"_gib": "GiB", "_mib": "MiB", "_gb": "GB", "_gbs": "GB/s", "_gbps": "Gb/s", "_watts": "W", "_kg": "kg"}
-_UNITS = ("seconds", "bytes", "GiB", "MiB", "GPUs", "logical CPUs", "CPUs", "pods", "nodes", "inodes", "Gb/s", "W")
+_UNITS = (
+    "seconds",
+    "bytes",
+    "GiB",
+    "MiB",
+    "GPUs",
+    "logical CPUs",
+    "CPUs",
+    "pods",
+    "nodes",
+    "inodes",
+    "Gb/s",
+    "W",
+    "percent",
+    "degrees Celsius",
+)
 """What a description of a number may begin with, and then is its unit."""
 _WIDTH = 10_000
 
