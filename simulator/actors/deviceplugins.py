@@ -12,12 +12,17 @@ from simulator.actors.runtime import Runtime
 
 log = logging.getLogger(__name__)
 
-RDMA_MOUNT = "/k8s-rdma-shared-dev-plugin"
-RDMA_FILE = "config.json"
+FOLDERS = {
+    **dict.fromkeys(images.RDMA_PLUGINS, "/k8s-rdma-shared-dev-plugin"),
+    **dict.fromkeys(images.SRIOV_PLUGINS, "/etc/pcidp"),
+}
+"""Where plugins look for their configuration, by image."""
+FILE = "config.json"
+RELEVANT = images.RDMA_PLUGINS | images.SRIOV_PLUGINS | images.GPU_PLUGINS | images.GPU_DRIVERS
 
 
 class DevicePlugins:
-    """Patches `capacity` and `allocatable` of nodes, and reads the RDMA plugin's configuration when its pod starts."""
+    """Patches `capacity` and `allocatable` of nodes, and reads plugins' configuration when their pods start."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
@@ -37,16 +42,16 @@ class DevicePlugins:
         if some is None or not (was or now):
             return
         played = pods.basename(pods.image(some))
-        if played in images.RDMA_PLUGINS and pod is not None:
+        if played in FOLDERS and pod is not None:
             self._plugins.add(key)
-        if played in images.RDMA_PLUGINS | images.GPU_PLUGINS | images.GPU_DRIVERS:
+        if played in RELEVANT:
             self._nodes.add(("", pods.node_name(some)))
 
     def _advertise(self, key: Key) -> None:
         node = self._runtime.nodes.get(key[1])
         if node is None:
             return
-        wanted = devices.offered(self._runtime.profile(node), self._runtime.running_on(key[1]))
+        wanted = devices.offered(self._runtime.profile(node), node, self._runtime.running_on(key[1]))
         if patch := devices.capacity_patch(node, wanted):
             self._runtime.kubelet.patch(kinds.NODE, key[1], patch, sub="status")
             log.info("%s offers %s", key[1], patch["status"]["allocatable"])
@@ -58,7 +63,7 @@ class DevicePlugins:
         if pod is None or not pods.runs(pod) or names.RDMA_CONFIG in pods.annotations(pod):
             return
         try:
-            changes = {names.RDMA_CONFIG: json.dumps(devices.rdma_resources(self._mounted(pod)), sort_keys=True)}
+            changes = {names.RDMA_CONFIG: json.dumps(self._configured(pod), sort_keys=True)}
         except ValueError as error:
             log.warning("%s/%s ends: %s", namespace, name, error)
             changes = {names.EXIT_CODE: "1", names.RUN_FOR: "0s", names.TERMINATION_MESSAGE: str(error)}
@@ -68,16 +73,24 @@ class DevicePlugins:
             if not error.missing:
                 raise
 
-    def _mounted(self, pod: Object) -> str:
+    def _configured(self, pod: Object) -> dict[str, int]:
+        played = pods.basename(pods.image(pod))
+        text = self._mounted(pod, FOLDERS[played])
+        if played in images.RDMA_PLUGINS:
+            return devices.rdma_resources(text)
+        node = self._runtime.nodes.get(pods.node_name(pod))
+        return devices.host_devices(text, self._runtime.profile(node) if node else None)
+
+    def _mounted(self, pod: Object, folder: str) -> str:
         """Return the text of config.json as the pod sees it; read from the server, since a cache may lag behind."""
         container = pod["spec"]["containers"][0]
         mounts = {mount["mountPath"].rstrip("/"): mount["name"] for mount in container.get("volumeMounts") or []}
         for volume in pod["spec"].get("volumes") or []:
-            if volume["name"] == mounts.get(RDMA_MOUNT) and "configMap" in volume:
+            if volume["name"] == mounts.get(folder) and "configMap" in volume:
                 found = self._runtime.kubelet.find(
                     kinds.CONFIG_MAP, volume["configMap"]["name"], pod["metadata"]["namespace"]
                 )
-                text: str | None = ((found or {}).get("data") or {}).get(RDMA_FILE)
+                text: str | None = ((found or {}).get("data") or {}).get(FILE)
                 if text is not None:
                     return text
-        raise ValueError(f"open {RDMA_MOUNT}/{RDMA_FILE}: no such file or directory")
+        raise ValueError(f"open {folder}/{FILE}: no such file or directory")

@@ -7,8 +7,15 @@ from collections.abc import Iterable
 from apis import names as platform
 from hardware.profiles import Profile
 from simulator import names
-from simulator.actors import images, pods
+from simulator.actors import gpus, images, mig, pods
 from simulator.actors.api import Object
+
+MIG_STRATEGY = "MIG_STRATEGY"
+"""Variable by which the GPU operator tells plugin and feature discovery how slices become resources."""
+SRIOV_PREFIX = "intel.com"
+"""Of the SR-IOV device plugin, where its configuration names no other."""
+PREFIXES = ("nvidia.com/", platform.RDMA_PREFIX)
+"""Of the resources that nodes have from device plugins."""
 
 _RESOURCE_NAME = re.compile(r"^[a-zA-Z0-9_]+$")
 
@@ -39,19 +46,38 @@ def rdma_resources(text: str) -> dict[str, int]:
     return found
 
 
-def offered(profile: Profile | None, running: Iterable[Object]) -> dict[str, int]:
+def host_devices(text: str, profile: Profile | None) -> dict[str, int]:
+    """Return resource name -> number of ports of the SR-IOV device plugin's `config.json`, on a machine.
+
+    Only ports that are there count, by the names of their interfaces; a machine whose ports' names no document gives
+    has none. Raise ValueError as the plugin refuses to start.
+    """
+    try:
+        entries = json.loads(text)["resourceList"]
+        wanted = [
+            (f"{entry.get('resourcePrefix') or SRIOV_PREFIX}/{entry['resourceName']}", entry["selectors"]["pfNames"])
+            for entry in entries
+        ]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"config.json: no resourceList can be read ({error})") from None
+    ports = {hca.netdev for hca in (*profile.hcas, *profile.storage_hcas)} if profile else set()
+    return {name: len(ports & set(interfaces)) for name, interfaces in wanted}
+
+
+def offered(profile: Profile | None, node: Object, running: Iterable[Object]) -> dict[str, int]:
     """Return what the plugins among the pods `running` on a node offer there.
 
-    GPUs need the driver's pod as well as the plugin's, and a machine that has some; RDMA devices are what the
-    plugin's pod read at its start, which the runtime keeps as an annotation.
+    GPUs need a driver as well as the plugin's pod, and a machine that has some; RDMA devices and whole ports are what
+    the plugin's pod read at its start, which the runtime keeps as an annotation.
     """
     there = list(running)
-    played = {pods.basename(pods.image(pod)) for pod in there}
     found: dict[str, int] = {}
-    if profile and images.GPU_DRIVERS & played and images.GPU_PLUGINS & played:
-        found[platform.GPU_RESOURCE] = profile.gpus
+    plugins = [pod for pod in there if gpus.is_plugin(pod)]
+    if profile and plugins and gpus.has_driver(node, there):
+        strategy = pods.variable(plugins[0], MIG_STRATEGY) or "none"
+        found |= mig.resources(profile, strategy, mig.layout(profile, node))
     for pod in there:
-        if pods.basename(pods.image(pod)) in images.RDMA_PLUGINS:
+        if pods.basename(pods.image(pod)) in images.RDMA_PLUGINS | images.SRIOV_PLUGINS:
             found.update(json.loads(pods.annotations(pod).get(names.RDMA_CONFIG, "{}")))
     return found
 
@@ -63,10 +89,6 @@ def capacity_patch(node: Object, wanted: dict[str, int]) -> Object | None:
     after five minutes; here both are at once.)
     """
     status = node.get("status") or {}
-    have = {
-        name: str(value)
-        for name, value in (status.get("allocatable") or {}).items()
-        if name == platform.GPU_RESOURCE or name.startswith(platform.RDMA_PREFIX)
-    }
+    have = {name: str(value) for name, value in (status.get("allocatable") or {}).items() if name.startswith(PREFIXES)}
     target = dict.fromkeys(have, "0") | {name: str(number) for name, number in wanted.items()}
     return None if target == have else {"status": {"capacity": target, "allocatable": target}}

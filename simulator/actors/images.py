@@ -1,10 +1,27 @@
 """Last parts of the image repositories whose pods the actors play, whatever registry they come from."""
 
 NFD_OPERATORS = frozenset({"cluster-nfd-operator", "ose-cluster-nfd-operator", "origin-cluster-nfd-operator"})
-NFD_OPERANDS = frozenset({"node-feature-discovery", "ose-node-feature-discovery", "origin-node-feature-discovery"})
+NFD_OPERATORS_TODAY = frozenset({"ose-cluster-nfd-rhel9-operator"})
+NFD_OPERANDS = frozenset(
+    {
+        "node-feature-discovery",
+        "ose-node-feature-discovery",
+        "origin-node-feature-discovery",
+        "ose-node-feature-discovery-rhel9",
+    }
+)
 SRO_OPERATORS = frozenset({"special-resource-operator"})
 GPU_DRIVERS = frozenset({"nvidia-driver-container", "driver"})
 GPU_PLUGINS = frozenset({"k8s-device-plugin"})
+FEATURE_DISCOVERY = "gpu-feature-discovery"
+"""Command of the GPU plugin's image that finds features and offers nothing."""
+GPU_TOOLKITS = frozenset({"container-toolkit"})
+GPU_VALIDATORS = frozenset({"gpu-operator-validator"})
+GPU_OPERATORS = frozenset({"gpu-operator"})
+MIG_MANAGERS = frozenset({"k8s-mig-manager"})
+NETWORK_OPERATORS = frozenset({"network-operator"})
+ADAPTER_DRIVERS = frozenset({"doca-driver", "mofed"})
+SRIOV_PLUGINS = frozenset({"sriov-network-device-plugin"})
 RDMA_PLUGINS = frozenset({"k8s-rdma-shared-dev-plugin"})
 MPI_OPERATORS = frozenset({"mpi-operator"})
 CSI_OPERATORS = frozenset({"ibm-spectrum-scale-csi-operator"})

@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 
 from apis import kinds
 from simulator import names
-from simulator.actors import launcher, pods, sim_kinds, volumes, workload
+from simulator.actors import gates, launcher, multus, pods, sim_kinds, volumes, workload
 from simulator.actors.api import ApiError, Object
 from simulator.actors.informer import Key, Loop, key_of
+from simulator.actors.multus import NetworkError, Networks
 from simulator.actors.podlogs import PodLogs
 from simulator.actors.runtime import Runtime
 
@@ -27,6 +28,7 @@ class Kubelet:
         self._runtime = runtime
         self._logs = logs
         self._loop = Loop("kubelet", self._reconcile, threads=THREADS)
+        self._networks = Networks(runtime.networks, runtime.pods)
         self._waiting: set[Key] = set()
         self._told: dict[Key, str] = {}
 
@@ -71,22 +73,25 @@ class Kubelet:
         """Return the annotations that the pod should have now."""
         have = pods.annotations(pod)
         if pods.crashed(pod):
-            return self._ending(pod) if pods.finite(pod) else dict.fromkeys((names.EXIT_CODE, names.RUN_FOR))
+            return self._after_crash(pod)
         if pods.phase(pod) != "Pending" or not pods.accepted(pod):
             return {}
+        wanted: dict[str, str | None] = {names.VOLUMES: names.READY, names.PLAYED_BY: "kwok and simulator.actors"}
         if have.get(names.VOLUMES) != names.READY:
             # Later additions to the waiting set are seen only if the pod is in it before the look.
             self._waiting.add(key)
-            if trouble := volumes.missing(pod, self._runtime):
-                self._tell(key, pod, trouble[0])
+            joined = self._sandbox(key, pod)
+            if joined is None:
                 return {}
-        wanted: dict[str, str | None] = {names.VOLUMES: names.READY, names.PLAYED_BY: "kwok and simulator.actors"}
+            wanted |= joined
         if pod["spec"].get("initContainers"):
             self._waiting.add(key)
-            if launcher.waits_for_workers(pod, self._runtime):
+            if gates.waits(pod, self._runtime):
                 return wanted
             wanted[names.INIT] = names.DONE
         self._waiting.discard(key)
+        if fault := gates.fault(pod, self._runtime):
+            return wanted | self._failing(pod, fault)
         return wanted | (self._ending(pod) if pods.finite(pod) and names.EXIT_CODE not in have else {})
 
     def _ending(self, pod: Object) -> dict[str, str | None]:
@@ -101,7 +106,35 @@ class Kubelet:
             names.TERMINATION_MESSAGE: workload.message_shown(pod, ended) or None,
         }
 
-    def _tell(self, key: Key, pod: Object, why: str) -> None:
+    def _after_crash(self, pod: Object) -> dict[str, str | None]:
+        if pods.finite(pod):
+            return self._ending(pod)
+        if gates.fault(pod, self._runtime):
+            return {}
+        return dict.fromkeys((names.EXIT_CODE, names.RUN_FOR, names.UNREADY))
+
+    def _failing(self, pod: Object, fault: str) -> dict[str, str | None]:
+        self._logs.set_lines(pod, (*workload.introduction(pod), *fault.split("; ")))
+        return {
+            names.UNREADY: "true",
+            names.EXIT_CODE: "1",
+            names.RUN_FOR: "0s",
+            names.TERMINATION_MESSAGE: fault,
+        }
+
+    def _sandbox(self, key: Key, pod: Object) -> dict[str, str | None] | None:
+        """Return what the pod is told of its networks, None while volumes or networks are missing."""
+        if trouble := volumes.missing(pod, self._runtime):
+            self._tell(key, pod, "FailedMount", trouble[0])
+            return None
+        try:
+            joined = self._networks.join(pod)
+        except NetworkError as error:
+            self._tell(key, pod, "FailedCreatePodSandBox", _no_sandbox(pod, str(error)))
+            return None
+        return {multus.STATUS: joined} if joined else {}
+
+    def _tell(self, key: Key, pod: Object, reason: str, why: str) -> None:
         if self._told.get(key) == why:
             return
         self._told[key] = why
@@ -117,7 +150,7 @@ class Kubelet:
                 "uid": pod["metadata"]["uid"],
             },
             "type": "Warning",
-            "reason": "FailedMount",
+            "reason": reason,
             "message": why,
             "source": {"component": "kubelet", "host": pods.node_name(pod)},
             "firstTimestamp": now,
@@ -130,3 +163,11 @@ class Kubelet:
         except ApiError as error:
             if not (error.conflict or error.missing):
                 log.warning("%s", error)
+
+
+def _no_sandbox(pod: Object, why: str) -> str:
+    meta = pod["metadata"]
+    return (
+        "Failed to create pod sandbox: rpc error: code = Unknown desc = failed to create pod network sandbox: error"
+        f' adding pod {meta["namespace"]}_{meta["name"]} to CNI network "multus-cni-network": {why}'
+    )

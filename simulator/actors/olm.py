@@ -67,7 +67,7 @@ class Olm:
         for subscription in self._in(self._subscriptions, key[0]):
             self._advance(subscription, groups)
         for version in self._in(self._versions, key[0]):
-            self._install(version)
+            self._install(version, groups)
         return None
 
     def _in(self, cache: Informer, namespace: str) -> list[Object]:
@@ -142,31 +142,31 @@ class Olm:
         state = "AtLatestKnown" if latest else "UpgradePending"
         self._show(subscription, state=state, currentCSV=target, installedCSV=target)
 
-    def _install(self, version: Object) -> None:
+    def _install(self, version: Object, groups: list[Object]) -> None:
         """Give a version what it needs to run, once, and follow its Deployment."""
         meta = version["metadata"]
+        targets = [target for group in groups for target in group_targets(group)]
+        if (why := versions.unsupported(version, targets)) is not None:
+            self._version(version, phase="Failed", reason="UnsupportedOperatorGroup", message=why)
+            return
         name = versions.deployment_name(version)
         deployment = self._deployments.get(name, meta["namespace"])
         mine = deployment is not None and pods.labels(deployment).get(versions.OWNER) == meta["name"]
         if not mine:
-            self._api.patch(
-                kinds.CLUSTER_SERVICE_VERSION,
-                meta["name"],
-                {"status": {"phase": "Installing", "reason": "InstallWaiting", "lastUpdateTime": now()}},
-                meta["namespace"],
-                sub="status",
-            )
+            self._version(version, phase="Installing", reason="InstallWaiting", message="")
             for kind, body in versions.parts(version):
                 self._api.apply(kind, body)
             return
         available = deployment is not None and pods.condition(deployment, "Available")
-        phase = {"phase": "Succeeded", "reason": "InstallSucceeded"}
-        if not available:
-            phase = {"phase": "Installing", "reason": "InstallWaiting"}
-        if not same_status(version, phase):
-            body = {"status": {**phase, "lastUpdateTime": now()}}
+        phase, reason = ("Succeeded", "InstallSucceeded") if available else ("Installing", "InstallWaiting")
+        self._version(version, phase=phase, reason=reason, message="")
+
+    def _version(self, version: Object, **status: str) -> None:
+        if not same_status(version, status):
+            meta = version["metadata"]
+            body = {"status": {**status, "lastUpdateTime": now()}}
             self._api.patch(kinds.CLUSTER_SERVICE_VERSION, meta["name"], body, meta["namespace"], sub="status")
-            log.info("%s/%s is %s", meta["namespace"], meta["name"], phase["phase"])
+            log.info("%s/%s is %s", meta["namespace"], meta["name"], status["phase"])
 
     def _show(self, subscription: Object, **status: object) -> None:
         healthy = updated(subscription, ResolutionFailed=(False, ""))
@@ -185,8 +185,7 @@ class Olm:
             self._api.patch(kinds.INSTALL_PLAN, meta["name"], {"status": status}, meta["namespace"], sub="status")
 
     def _show_targets(self, group: Object) -> None:
-        targets = (group.get("spec") or {}).get("targetNamespaces") or [""]
-        self._set_status(kinds.OPERATOR_GROUP, group, {"namespaces": targets})
+        self._set_status(kinds.OPERATOR_GROUP, group, {"namespaces": group_targets(group)})
 
     def _set_status(self, kind: Kind, obj: Object, status: Object) -> None:
         if not same_status(obj, status):
@@ -201,3 +200,8 @@ class Olm:
                 marks = pods.labels(obj)
                 if self._versions.get(marks[versions.OWNER], marks[versions.OWNER_NAMESPACE]) is None:
                     self._api.delete(kind, obj["metadata"]["name"])
+
+
+def group_targets(group: Object) -> list[str]:
+    """Return the namespaces of an OperatorGroup; an empty string stands for all."""
+    return list((group.get("spec") or {}).get("targetNamespaces") or [""])

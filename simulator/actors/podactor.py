@@ -73,10 +73,10 @@ class PodActor:
         return queue
 
     def make(self, objects: Iterable[tuple[Kind, Object]], owner: Object | None = None) -> None:
-        """Apply objects in order; `owner` takes those of its own namespace along when it is deleted."""
+        """Apply objects in order; `owner` takes them along when it is deleted, if it is cluster-wide or beside them."""
         for kind, body in objects:
             meta = body["metadata"]
-            if owner is not None and meta.get("namespace") == owner["metadata"].get("namespace"):
+            if owner is not None and owner["metadata"].get("namespace") in (None, meta.get("namespace")):
                 meta["ownerReferences"] = [owner_reference(owner)]
             self.api.apply(kind, body)
 
@@ -106,6 +106,21 @@ def daemon_set(namespace: str, name: str, pod_spec: Object, played_by: str) -> t
     }
 
 
+def deployment(namespace: str, name: str, pod_spec: Object, played_by: str) -> tuple[Kind, Object]:
+    """Return a Deployment of one pod, which has the label `app: name`."""
+    labels = {"app": name}
+    return kinds.DEPLOYMENT, {
+        "apiVersion": kinds.DEPLOYMENT.api_version,
+        "kind": kinds.DEPLOYMENT.kind,
+        "metadata": {"name": name, "namespace": namespace, "labels": labels, "annotations": played(played_by)},
+        "spec": {
+            "replicas": 1,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": pod_spec},
+        },
+    }
+
+
 def played(by: str) -> dict[str, str]:
     """Return the annotation that says that an object's maker is played."""
     return {names.PLAYED_BY: f"simulator.actors: {by}"}
@@ -120,6 +135,15 @@ def ready(daemon_sets: Iterable[Object | None]) -> bool:
         and status.get("observedGeneration") == one["metadata"]["generation"]
         for one in daemon_sets
     )
+
+
+def settled(one: Object | None) -> bool:
+    """Return whether a DaemonSet is there and none of its pods is missing; without a node to be on, none is."""
+    if one is None:
+        return False
+    status = one.get("status") or {}
+    current: bool = status.get("observedGeneration") == one["metadata"]["generation"]
+    return current and bool(status.get("numberAvailable", 0) == status.get("desiredNumberScheduled", 0))
 
 
 def nodes_where(runtime: Runtime, images: frozenset[str], part: str = "") -> dict[str, list[Object]]:

@@ -86,6 +86,24 @@ def command(pod: Object) -> str:
     return " ".join([*(container.get("command") or []), *(container.get("args") or [])])
 
 
+def on_host_network(pod: Object) -> bool:
+    """Return whether a pod has no network of its own."""
+    return bool(pod["spec"].get("hostNetwork"))
+
+
+def limits(pod: Object) -> set[str]:
+    """Return the resources that a pod's containers have limits of."""
+    return {name for each in pod["spec"]["containers"] for name in (each.get("resources") or {}).get("limits") or {}}
+
+
+def variable(pod: Object, name: str) -> str | None:
+    """Return the value of a variable of the first container."""
+    for entry in pod["spec"]["containers"][0].get("env") or []:
+        if entry["name"] == name:
+            return str(entry.get("value", ""))
+    return None
+
+
 def memlock_unlimited(node: Object) -> bool:
     """Return whether containers on a node may lock memory without limit."""
     return annotations(node).get(names.MEMLOCK) == names.UNLIMITED

@@ -124,6 +124,13 @@ NAMESPACE_SECURITY = Identity(
     rules=(Rule(("",), ("namespaces",), (*READ, "patch")),),
 )
 
+MULTUS = Identity(
+    name="multus",
+    namespace="openshift-multus",
+    account="multus",
+    rules=(Rule(("k8s.cni.cncf.io",), ("network-attachment-definitions",), READ),),
+)
+
 # OpenShift's plugin is a part of the API server and sees everything; played outside of it, it needs to be let look.
 SCC_ADMISSION = Identity(
     name="scc-admission",
@@ -135,7 +142,7 @@ SCC_ADMISSION = Identity(
     ),
 )
 
-IDENTITIES: tuple[Identity, ...] = (KUBELET, OLM, MACHINE_CONFIG, NAMESPACE_SECURITY, SCC_ADMISSION)
+IDENTITIES: tuple[Identity, ...] = (KUBELET, OLM, MACHINE_CONFIG, NAMESPACE_SECURITY, MULTUS, SCC_ADMISSION)
 
 
 def cluster_role(name: str, rules: tuple[Rule, ...]) -> Manifest:

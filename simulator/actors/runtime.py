@@ -2,7 +2,6 @@
 
 import logging
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from apis import kinds
 from hardware import profiles
 from hardware.profiles import Profile
 from simulator import names
-from simulator.actors import images, pods
+from simulator.actors import images, pods, sim_kinds
 from simulator.actors.api import Api, Object, RenewedToken, Server
 from simulator.actors.informer import Informer
 from simulator.spec import MpiGeneration
@@ -46,12 +45,13 @@ class Runtime:
         self.config_maps = Informer(self.kubelet, kinds.CONFIG_MAP, trim=_without_managed_fields)
         self.secrets = Informer(self.kubelet, kinds.SECRET, trim=_keys_only)
         self.claims = Informer(self.kubelet, kinds.PERSISTENT_VOLUME_CLAIM, trim=_without_managed_fields)
+        self.networks = Informer(self.identity("multus"), sim_kinds.NETWORK_ATTACHMENT_DEFINITION)
         self.volumes = Informer(self.kubelet, kinds.PERSISTENT_VOLUME, trim=_without_managed_fields)
 
     @property
     def caches(self) -> tuple[Informer, ...]:
-        """All caches of the kubelet identity."""
-        return (self.pods, self.nodes, self.config_maps, self.secrets, self.claims, self.volumes)
+        """All caches: of the kubelet identity, and that of Multus."""
+        return (self.pods, self.nodes, self.config_maps, self.secrets, self.claims, self.volumes, self.networks)
 
     def identity(self, name: str) -> Api:
         """Return access as one of OpenShift's own parts, from `identities/<name>.kubeconfig`."""
@@ -80,7 +80,7 @@ class Runtime:
         name = pods.annotations(node).get(names.PROFILE)
         return profiles.profile(name) if name else None
 
-    def running_on(self, node: str) -> Iterable[Object]:
+    def running_on(self, node: str) -> list[Object]:
         """Return the pods that run on a node."""
         return [pod for pod in self.pods.items() if pods.node_name(pod) == node and pods.runs(pod)]
 

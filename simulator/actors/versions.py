@@ -60,6 +60,20 @@ def version(package: Package, name: str, namespace: str, group: str, replaces: s
     }
 
 
+def unsupported(csv: Object, targets: list[str]) -> str | None:
+    """Return why a version cannot watch these namespaces, as OLM words it; an empty string stands for all of them."""
+    own = csv["metadata"]["namespace"]
+    supported = {mode["type"] for mode in csv["spec"].get("installModes") or [] if mode["supported"]}
+    if not targets:
+        return None  # OLM says so at the subscription
+    if len(targets) > 1:
+        mode, what = "MultiNamespace", f"{len(targets)} namespaces"
+    else:
+        known = {own: ("OwnNamespace", "own namespace"), "": ("AllNamespaces", "all namespaces")}
+        mode, what = known.get(targets[0], ("SingleNamespace", "one namespace"))
+    return None if mode in supported else f"{mode} InstallModeType not supported, cannot configure to watch {what}"
+
+
 def deployment_name(csv: Object) -> str:
     """Return the name of the operator's Deployment."""
     return str(csv["spec"]["install"]["spec"]["deployments"][0]["name"])

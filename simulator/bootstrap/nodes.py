@@ -3,7 +3,7 @@
 from typing import Any
 
 from hardware.profiles import profile
-from simulator.names import PLAYED_BY, PROFILE
+from simulator.names import HOST_DRIVER, PLAYED_BY, PROFILE
 from simulator.ports import LOOPBACK
 from simulator.spec import NodeSpec
 
@@ -27,6 +27,8 @@ def node(spec: NodeSpec) -> Manifest:
     annotations = {PLAYED_BY: "kwok"}
     if spec.profile:
         annotations[PROFILE] = spec.profile
+    if spec.host_driver:
+        annotations[HOST_DRIVER] = "true"
     return {
         "apiVersion": "v1",
         "kind": "Node",

@@ -8,6 +8,8 @@ import yaml
 from apis.kinds import CUSTOM_RESOURCE_DEFINITION, MACHINE_CONFIG_POOL, NAMESPACE, Kind
 from apis.names import MACHINE_CONFIG_ROLE
 from simulator.actors import rbac
+from simulator.actors.package import TEXT, Definition, structure
+from simulator.actors.sim_kinds import NETWORK_ATTACHMENT_DEFINITION
 from simulator.admission.manifests import WEBHOOK_CONFIGURATION
 
 Manifest = dict[str, Any]
@@ -22,6 +24,7 @@ NAMESPACES = (
     "openshift-infra",
     "openshift-machine-config-operator",
     "openshift-marketplace",
+    "openshift-multus",
     "openshift-operator-lifecycle-manager",
     "openshift-operators",
 )
@@ -40,7 +43,7 @@ def namespaces() -> list[Manifest]:
 
 
 def definitions(folders: tuple[Path, ...]) -> list[Manifest]:
-    """Return the CustomResourceDefinitions that the files of `folders` hold."""
+    """Return the CustomResourceDefinitions that the files of `folders` hold, and that of Multus."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # a tenth of the time
     documents = (
         document
@@ -48,7 +51,8 @@ def definitions(folders: tuple[Path, ...]) -> list[Manifest]:
         for path in sorted(folder.iterdir())
         for document in yaml.load_all(path.read_text(), Loader=loader)
     )
-    return [found for found in documents if found and found["kind"] == CUSTOM_RESOURCE_DEFINITION.kind]
+    known = [found for found in documents if found and found["kind"] == CUSTOM_RESOURCE_DEFINITION.kind]
+    return [*known, Definition(NETWORK_ATTACHMENT_DEFINITION, structure({"config": TEXT})).manifest()]
 
 
 def access() -> list[Manifest]:

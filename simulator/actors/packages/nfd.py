@@ -2,15 +2,43 @@
 
 from apis import kinds
 from simulator.actors import images
-from simulator.actors.nfd import MASTER, NODES, NfdMaster, NfdOperator
+from simulator.actors.nfd import NfdOperator
+from simulator.actors.nfd_master import MASTER, NODES, NfdMaster
+from simulator.actors.nfd_today import NfdOperatorToday
 from simulator.actors.package import COMMON, PRIVILEGED, TEXT, Bundle, Definition, Package, operates, structure
+from simulator.actors.rbac import OWN, Rule
+
+EARLY, TODAY = kinds.NODE_FEATURE_DISCOVERY_V1ALPHA1, kinds.NODE_FEATURE_DISCOVERY_V1
 
 FOUR_FOUR = Bundle(
     versions=("nfd.4.4.0-202006011320", "nfd.4.4.0-202007240028.p0"),
-    definitions=(Definition(kinds.NODE_FEATURE_DISCOVERY_V1ALPHA1, structure({"namespace": TEXT, "image": TEXT})),),
+    definitions=(Definition(EARLY, structure({"namespace": TEXT, "image": TEXT})),),
     account="nfd-operator",
-    rules=(*COMMON, PRIVILEGED, *operates(kinds.NODE_FEATURE_DISCOVERY_V1ALPHA1), NODES),
+    rules=(*COMMON, PRIVILEGED, *operates(EARLY), NODES),
     image="registry.redhat.io/openshift4/ose-cluster-nfd-operator:v4.4",
+)
+STABLE = Bundle(
+    versions=("nfd.4.20.0-202603051149", "nfd.4.20.0-202607171900"),
+    definitions=(
+        Definition(
+            TODAY,
+            structure(
+                {
+                    "operand": structure({"image": TEXT}),
+                    "workerConfig": structure({"configData": TEXT}, "configData"),
+                }
+            ),
+            older=(EARLY,),
+        ),
+    ),
+    account="nfd-operator",
+    rules=(
+        *COMMON,
+        *operates(TODAY),
+        NODES,
+        Rule((kinds.SECURITY_CONTEXT_CONSTRAINTS.group,), (kinds.SECURITY_CONTEXT_CONSTRAINTS.plural,), OWN),
+    ),
+    image="registry.redhat.io/openshift4/ose-cluster-nfd-rhel9-operator:v4.20",
 )
 
 PACKAGES = (
@@ -18,7 +46,11 @@ PACKAGES = (
         name="nfd",
         title="Node Feature Discovery",
         sources=("redhat-operators",),
-        channels={"4.4": FOUR_FOUR},
+        channels={"stable": STABLE, "4.4": FOUR_FOUR},
     ),
 )
-PLAYED = ((images.NFD_OPERATORS, "", NfdOperator), (images.NFD_OPERANDS, MASTER, NfdMaster))
+PLAYED = (
+    (images.NFD_OPERATORS, "", NfdOperator),
+    (images.NFD_OPERATORS_TODAY, "", NfdOperatorToday),
+    (images.NFD_OPERANDS, MASTER, NfdMaster),
+)

@@ -103,3 +103,31 @@ def test_stages_select_on_the_runtimes_annotations() -> None:
     assert {stage["kind"] for stage in found} == {"Stage"}
     patches = [patch for stage in found for patch in stage["spec"]["next"].get("patches", [])]
     assert all("resourceVersion: {{ .metadata.resourceVersion" in patch["template"] for patch in patches)
+
+
+def test_objects_of_2020_survive_the_operator_of_today() -> None:
+    """Prevents an upgrade that the API server refuses: a version that objects are stored in must stay in the CRD."""
+    nfd = packages()["nfd"]
+    (old,), (new,) = (nfd.channels[name].definitions for name in ("4.4", "stable"))
+    assert old.name == new.name
+    versions_of = {each["name"]: each["storage"] for each in new.manifest()["spec"]["versions"]}
+    assert versions_of == {"v1": True, "v1alpha1": False}
+    last = nfd.channels["4.4"].versions[-1]
+    assert catalogue.next_version(spec(channel="stable"), last) == nfd.channels["stable"].versions[-1]
+
+
+@pytest.mark.parametrize(
+    ("targets", "why"),
+    [
+        (["nvidia-gpu-operator"], None),
+        (["adas"], None),
+        ([""], "AllNamespaces InstallModeType not supported, cannot configure to watch all namespaces"),
+        (["a", "b"], "MultiNamespace InstallModeType not supported, cannot configure to watch 2 namespaces"),
+    ],
+)
+def test_install_modes(targets: list[str], why: str | None) -> None:
+    """Prevents a GPU operator that installs where the field's fails: beside an OperatorGroup of all namespaces."""
+    package = packages()["gpu-operator-certified"]
+    version = package.channels["v26.7"].versions[-1]
+    csv = versions.version(package, version, "nvidia-gpu-operator", "group", replaces=None)
+    assert versions.unsupported(csv, targets) == why

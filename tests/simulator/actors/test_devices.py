@@ -12,6 +12,7 @@ from simulator.actors import devices
 DGX = profile("dgx1-v100-16gb")
 DRIVER = "quay.io/openshift-psap/nvidia-driver-container:v440.64"
 PLUGIN = "nvcr.io/nvidia/k8s-device-plugin:1.0.0-beta6"
+NODE: dict[str, Any] = {"metadata": {"name": "dgx01"}}
 RDMA = "mellanox/k8s-rdma-shared-dev-plugin:v1.0.0"
 
 
@@ -54,22 +55,33 @@ def test_plugin_refuses_a_bad_configuration(text: str, complaint: str) -> None:
 
 def test_gpus_need_driver_plugin_and_hardware() -> None:
     """Prevents GPUs on a node whose driver is not there, or that has none."""
-    assert devices.offered(DGX, [pod(DRIVER), pod(PLUGIN)]) == {"nvidia.com/gpu": 8}
-    assert devices.offered(DGX, [pod(PLUGIN)]) == {}
-    assert devices.offered(DGX, [pod(DRIVER)]) == {}
-    assert devices.offered(None, [pod(DRIVER), pod(PLUGIN)]) == {}
+    assert devices.offered(DGX, NODE, [pod(DRIVER), pod(PLUGIN)]) == {"nvidia.com/gpu": 8}
+    assert devices.offered(DGX, NODE, [pod(PLUGIN)]) == {}
+    assert devices.offered(DGX, NODE, [pod(DRIVER)]) == {}
+    assert devices.offered(None, NODE, [pod(DRIVER), pod(PLUGIN)]) == {}
+
+
+def test_a_driver_of_the_host_is_enough_for_the_plugin() -> None:
+    """Prevents GPUs of document 001 that wait for a driver in a container, and GPUs without a plugin."""
+    host = {"metadata": {"name": "dgx01", "annotations": {names.HOST_DRIVER: "true"}}}
+    assert devices.offered(DGX, host, [pod(PLUGIN)]) == {"nvidia.com/gpu": 8}
+    assert devices.offered(DGX, host, []) == {}
 
 
 def test_rdma_is_what_the_plugin_read_at_its_start() -> None:
     """Prevents a changed ConfigMap from having an effect without a restart."""
-    assert devices.offered(DGX, [pod(RDMA, **{names.RDMA_CONFIG: '{"rdma/shared_ib0": 100}'})]) == {
+    assert devices.offered(DGX, NODE, [pod(RDMA, **{names.RDMA_CONFIG: '{"rdma/shared_ib0": 100}'})]) == {
         "rdma/shared_ib0": 100
     }
-    assert devices.offered(DGX, [pod(RDMA)]) == {}
+    assert devices.offered(DGX, NODE, [pod(RDMA)]) == {}
 
 
 def test_a_gone_plugin_leaves_zero_and_an_equal_node_is_left_alone() -> None:
     """Prevents resources without a plugin, patches without a change, and touching what is not a device."""
+    sliced = {"status": {"allocatable": {"nvidia.com/mig-1g.5gb": "56", "hugepages-2Mi": "0"}}}
+    assert devices.capacity_patch(sliced, {}) == {
+        "status": {key: {"nvidia.com/mig-1g.5gb": "0"} for key in ("capacity", "allocatable")}
+    }
     node = {"metadata": {"name": "dgx01"}, "status": {"allocatable": {"cpu": "80", "nvidia.com/gpu": "8"}}}
     assert devices.capacity_patch(node, {"nvidia.com/gpu": 8}) is None
     gone = {"nvidia.com/gpu": "0", "rdma/shared_ib0": "100"}

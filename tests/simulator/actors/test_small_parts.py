@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from hardware.profiles import profile
-from simulator.actors import launcher, mpi, nfd, podlogs, pods, scale_csi
+from simulator.actors import launcher, mpi, podlogs, pods, scale_csi
 from simulator.actors.api import path
 from simulator.actors.conditions import updated
 from simulator.actors.sim_kinds import CSI_DRIVER, EVENT
@@ -55,15 +54,6 @@ def test_cri_lines() -> None:
     """Prevents logs that kwok refuses: it wants time, stream and tag before the text."""
     text = podlogs.cri(["a b"], datetime(2020, 6, 25, 17, 23, tzinfo=UTC))
     assert text == "2020-06-25T17:23:00.000000000Z stdout F a b\n"
-
-
-def test_features_of_a_node() -> None:
-    """Prevents a node without adapters from being taken for one with."""
-    node = {"status": {"nodeInfo": {"kernelVersion": "3.10"}}}
-    found = nfd.feature_labels(profile("dgx1-v100-16gb"), node)
-    assert found["feature.node.kubernetes.io/pci-10de.present"] == "true"
-    assert found["feature.node.kubernetes.io/pci-15b3.present"] == "true"
-    assert nfd.feature_labels(None, node) == {"feature.node.kubernetes.io/kernel-version.full": "3.10"}
 
 
 def test_csi_driver_mounts_every_gui_secret() -> None:

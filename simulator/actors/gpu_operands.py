@@ -1,0 +1,175 @@
+"""What the GPU operator makes from a ClusterPolicy: a DaemonSet for each of its states, as pure functions."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from simulator.actors import grants, images
+from simulator.actors.api import Object
+from simulator.actors.devices import MIG_STRATEGY
+from simulator.actors.gpus import MODULE_TYPE
+from simulator.actors.mofed import WAIT
+from simulator.actors.package import PRIVILEGED
+from simulator.actors.podactor import daemon_set
+from simulator.actors.rbac import READ, Rule
+
+BY = "GPU operator"
+DEPLOY = "nvidia.com/gpu.deploy."
+"""Prefix of the labels by which the operator says what of it runs on a node."""
+VALIDATOR_IMAGE = "nvcr.io/nvidia/cloud-native/gpu-operator-validator:v26.7.0"
+TOOLKIT_IMAGE = "nvcr.io/nvidia/k8s/container-toolkit:v1.20.0"
+PLUGIN_IMAGE = "nvcr.io/nvidia/k8s-device-plugin:v0.20.0"
+DCGM_IMAGE = "nvcr.io/nvidia/cloud-native/dcgm:4.6.0"
+EXPORTER_IMAGE = "nvcr.io/nvidia/k8s/dcgm-exporter:4.6.0-4.8.3"
+MIG_MANAGER_IMAGE = "nvcr.io/nvidia/cloud-native/k8s-mig-manager"
+SYSTEM = "rhcos4.20"
+"""What the operator appends to the driver's tag."""
+
+
+@dataclass(frozen=True)
+class Operand:
+    """One state of the operator: its name there, its part of the node's labels, its DaemonSet."""
+
+    state: str
+    part: str
+    daemon_set: str
+    enabled: Callable[[Object], bool]
+    pod: Callable[[Object], Object]
+    nodes: tuple[Rule, ...] = ()
+    """Rights on nodes."""
+
+    @property
+    def label(self) -> str:
+        """The node label that the DaemonSet selects."""
+        return DEPLOY + self.part
+
+
+def _section(name: str, *, default: bool) -> Callable[[Object], bool]:
+    return lambda spec: bool((spec.get(name) or {}).get("enabled", default))
+
+
+def _pod(image: str, name: str, validations: tuple[str, ...] = (), **container: object) -> Object:
+    whole = {"name": name, "image": image, "securityContext": {"privileged": True}, **container}
+    checks = [{"name": each, "image": VALIDATOR_IMAGE, "securityContext": {"privileged": True}} for each in validations]
+    return {"containers": [whole]} | ({"initContainers": checks} if checks else {})
+
+
+_AFTER = ("toolkit-validation",)
+
+
+def _driver(spec: Object) -> Object:
+    driver = spec.get("driver") or {}
+    image = f"{driver.get('repository', '')}/{driver.get('image', '')}"
+    version = str(driver.get("version", ""))
+    image += f"@{version}" if version.startswith("sha256:") else f":{version}-{SYSTEM}"
+    module = [{"name": MODULE_TYPE, "value": driver.get("kernelModuleType") or "auto"}]
+    pod = _pod(image, "nvidia-driver-ctr", env=module)
+    more = {"nvidia-peermem-ctr": _rdma(spec), "nvidia-gdrcopy-ctr": _section("gdrcopy", default=False)(spec)}
+    pod["containers"] += [
+        {"name": name, "image": image, "securityContext": {"privileged": True}}
+        for name, wanted in more.items()
+        if wanted
+    ]
+    pod["hostPID"] = True
+    if _rdma(spec) and not (driver["rdma"]).get("useHostMofed"):
+        pod["nodeSelector"] = {WAIT: "false"}
+    return pod
+
+
+def _rdma(spec: Object) -> bool:
+    return bool(((spec.get("driver") or {}).get("rdma") or {}).get("enabled"))
+
+
+def _strategy(spec: Object) -> list[Object]:
+    return [{"name": MIG_STRATEGY, "value": (spec.get("mig") or {}).get("strategy") or "none"}]
+
+
+_NODES = (Rule(("",), ("nodes",), (*READ, "patch", "update")),)
+
+OPERANDS = (
+    Operand("state-driver", "driver", "nvidia-driver-daemonset", _section("driver", default=True), _driver),
+    Operand(
+        "state-container-toolkit",
+        "container-toolkit",
+        "nvidia-container-toolkit-daemonset",
+        _section("toolkit", default=True),
+        lambda _: _pod(TOOLKIT_IMAGE, "nvidia-container-toolkit-ctr", ("driver-validation",)),
+    ),
+    Operand(
+        "state-operator-validation",
+        "operator-validator",
+        "nvidia-operator-validator",
+        lambda _: True,
+        lambda _: _pod(
+            VALIDATOR_IMAGE,
+            "nvidia-operator-validator",
+            ("driver-validation", "toolkit-validation", "plugin-validation"),
+        ),
+    ),
+    Operand(
+        "state-device-plugin",
+        "device-plugin",
+        "nvidia-device-plugin-daemonset",
+        _section("devicePlugin", default=True),
+        lambda spec: _pod(PLUGIN_IMAGE, "nvidia-device-plugin", _AFTER, env=_strategy(spec)),
+    ),
+    Operand(
+        "state-dcgm",
+        "dcgm",
+        "nvidia-dcgm",
+        _section("dcgm", default=False),
+        lambda _: _pod(DCGM_IMAGE, "nvidia-dcgm-ctr", _AFTER),
+    ),
+    Operand(
+        "state-dcgm-exporter",
+        "dcgm-exporter",
+        "nvidia-dcgm-exporter",
+        _section("dcgmExporter", default=True),
+        lambda _: _pod(EXPORTER_IMAGE, "nvidia-dcgm-exporter", _AFTER),
+    ),
+    Operand(
+        "gpu-feature-discovery",
+        "gpu-feature-discovery",
+        "gpu-feature-discovery",
+        _section("gfd", default=True),
+        lambda spec: _pod(
+            PLUGIN_IMAGE, "gpu-feature-discovery", _AFTER, command=[images.FEATURE_DISCOVERY], env=_strategy(spec)
+        ),
+    ),
+    Operand(
+        "state-mig-manager",
+        "mig-manager",
+        "nvidia-mig-manager",
+        _section("migManager", default=True),
+        lambda _: _pod(MIG_MANAGER_IMAGE, "nvidia-mig-manager", _AFTER),
+        _NODES,
+    ),
+    Operand(
+        "state-node-status-exporter",
+        "node-status-exporter",
+        "nvidia-node-status-exporter",
+        _section("nodeStatusExporter", default=False),
+        lambda _: _pod(VALIDATOR_IMAGE, "nvidia-node-status-exporter", command=["nvidia-validator", "metrics"]),
+    ),
+)
+
+
+def manifests(operand: Operand, namespace: str, spec: Object) -> grants.Grant:
+    """Return account, rights and DaemonSet of a state."""
+    common = spec.get("daemonsets") or {}
+    pod = operand.pod(spec)
+    pod["serviceAccountName"] = operand.daemon_set
+    pod["nodeSelector"] = {operand.label: "true", **pod.get("nodeSelector", {})}
+    pod["tolerations"] = common.get("tolerations") or []
+    if priority := common.get("priorityClassName"):
+        pod["priorityClassName"] = priority
+    kind, body = daemon_set(namespace, operand.daemon_set, pod, BY)
+    upgrade = ((spec.get("driver") or {}).get("upgradePolicy") or {}).get("autoUpgrade")
+    if operand.part == "driver" and not upgrade:
+        # The new driver comes with the pod's next start: a change must not take the GPUs from jobs that run.
+        body["spec"]["updateStrategy"] = {"type": "OnDelete"}
+    wide = grants.cluster_wide(operand.daemon_set, namespace, operand.daemon_set, operand.nodes)
+    return [
+        *grants.account(namespace, operand.daemon_set, (PRIVILEGED,)),
+        *(wide if operand.nodes else []),
+        (kind, body),
+    ]

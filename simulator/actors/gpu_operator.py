@@ -1,0 +1,119 @@
+"""NVIDIA's GPU operator: labels the nodes with GPUs, and keeps the DaemonSets of the one ClusterPolicy."""
+
+from collections.abc import Iterable
+
+from apis import kinds
+from simulator import names
+from simulator.actors import gpu_operands, pods
+from simulator.actors.api import Object
+from simulator.actors.conditions import same_status, updated
+from simulator.actors.features import PREFIX as FEATURE
+from simulator.actors.gpu_operands import DEPLOY, OPERANDS, Operand
+from simulator.actors.informer import Informer, Key
+from simulator.actors.podactor import PodActor, settled
+
+PRESENT = "nvidia.com/gpu.present"
+HAS_GPU = tuple(f"{FEATURE}pci-{device}.present" for device in ("10de", "0302_10de", "0300_10de"))
+MIG_CAPABLE = "nvidia.com/mig.capable"
+PRE_INSTALLED = "pre-installed"
+"""Value of the driver's label on nodes whose system has a driver."""
+
+
+class GpuOperator(PodActor):
+    """Acts on the oldest ClusterPolicy; others are ignored."""
+
+    kind = kinds.CLUSTER_POLICY
+    _policies: Informer
+    _daemon_sets: Informer
+    _nodes: Informer
+    _made: tuple[str, int] | None = None
+
+    def start(self) -> None:
+        """Watch policies, nodes and the DaemonSets of this namespace."""
+        loop = self.loop(self._reconcile)
+        every = ("", "")
+        self._daemon_sets = self.watch(kinds.DAEMON_SET, loop, namespace=self.namespace, key=every)
+        self._nodes = self.watch(kinds.NODE, loop, key=every)
+        self._policies = self.watch(self.kind, loop, key=every)
+
+    def _reconcile(self, _key: Key) -> None:
+        if not (self._policies.synced and self._daemon_sets.synced and self._nodes.synced):
+            return
+        there = [one for one in self._policies.items() if not pods.deleting(one)]
+        there.sort(key=lambda one: (one["metadata"]["creationTimestamp"], one["metadata"]["name"]))
+        for other in there[1:]:
+            self._show(other, {"state": "ignored"})
+        nodes = list(self._nodes.items())
+        self._label(nodes, there[0]["spec"] if there else None)
+        if there:
+            self._install(there[0], nodes)
+
+    def _label(self, nodes: Iterable[Object], spec: Object | None) -> None:
+        for node in nodes:
+            wanted = node_labels(node, spec)
+            if any(pods.labels(node).get(name) != value for name, value in wanted.items()):
+                self.api.patch(kinds.NODE, node["metadata"]["name"], {"metadata": {"labels": wanted}})
+
+    def _install(self, policy: Object, nodes: list[Object]) -> None:
+        meta, spec = policy["metadata"], policy["spec"]
+        found = any(has_gpu(node) for node in nodes)
+        enabled = [operand for operand in OPERANDS if operand.enabled(spec)]
+        sets = {operand.state: self._daemon_sets.get(operand.daemon_set, self.namespace) for operand in enabled}
+        for operand in OPERANDS:
+            if operand not in enabled and self._daemon_sets.get(operand.daemon_set, self.namespace):
+                self.api.delete(kinds.DAEMON_SET, operand.daemon_set, self.namespace)
+        wanted = (meta["uid"], meta["generation"])
+        if found and (self._made != wanted or None in sets.values()):
+            for operand in enabled:
+                self.make(gpu_operands.manifests(operand, self.namespace, spec), policy)
+            self._made = wanted
+        self._show(policy, status(policy, sets, nodes))
+
+    def _show(self, policy: Object, wanted: Object) -> None:
+        if not same_status(policy, wanted):
+            self.api.patch(self.kind, policy["metadata"]["name"], {"status": wanted}, sub="status")
+
+
+def has_gpu(node: Object) -> bool:
+    """Return whether node feature discovery found a GPU on a node."""
+    return any(pods.labels(node).get(label) == "true" for label in HAS_GPU)
+
+
+def node_labels(node: Object, spec: Object | None) -> dict[str, str | None]:
+    """Return what the operator's labels on a node become; None takes one away."""
+    have = {name for name in pods.labels(node) if name.startswith(DEPLOY) or name == PRESENT}
+    if spec is None or not has_gpu(node):
+        return dict.fromkeys(have)
+    wanted = {operand.label: value for operand in OPERANDS if (value := _place(operand, node))}
+    gone: dict[str, str | None] = dict.fromkeys(have - wanted.keys() - {PRESENT})
+    return gone | wanted | {PRESENT: "true"}
+
+
+def _place(operand: Operand, node: Object) -> str | None:
+    if operand.part == "mig-manager":
+        return "true" if pods.labels(node).get(MIG_CAPABLE) == "true" else None
+    host = pods.annotations(node).get(names.HOST_DRIVER) == "true"
+    return PRE_INSTALLED if host and operand.part == "driver" else "true"
+
+
+def status(policy: Object, sets: dict[str, Object | None], nodes: list[Object]) -> Object:
+    """Return the status of a policy whose enabled states have these DaemonSets.
+
+    Without a node that has a GPU nothing is made and nothing can fail: the policy is ready, with the reason.
+    """
+    if not any(name.startswith(FEATURE) for node in nodes for name in pods.labels(node)):
+        return _status(policy, ready=True, reason="NFDLabelsMissing", message="No NFD labels found")
+    if not any(has_gpu(node) for node in nodes):
+        return _status(policy, ready=True, reason="NoGPUNodes", message="No GPU node found")
+    waiting = [state for state, one in sets.items() if not settled(one)]
+    if waiting:
+        message = f"ClusterPolicy is not ready, states not ready: [{' '.join(waiting)}]"
+        return _status(policy, ready=False, reason="OperandNotReady", message=message)
+    return _status(policy, ready=True, reason="Reconciled", message="ClusterPolicy is ready as all states are ready")
+
+
+def _status(policy: Object, *, ready: bool, reason: str, message: str) -> Object:
+    error = "Ready" if ready else reason
+    conditions = updated(policy, Ready=(ready, reason if ready else "Error"), Error=(not ready, error))
+    said = [one | {"message": message if one["status"] == "True" else ""} for one in conditions]
+    return {"state": "ready" if ready else "notReady", "conditions": said}

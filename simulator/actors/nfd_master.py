@@ -1,0 +1,84 @@
+"""Node Feature Discovery's master, which labels nodes for its workers: of 2020 and of today."""
+
+from apis import kinds
+from simulator.actors import features, images, mig, pods
+from simulator.actors.api import Object
+from simulator.actors.devices import MIG_STRATEGY
+from simulator.actors.informer import Key, Loop
+from simulator.actors.podactor import PodActor, nodes_where
+from simulator.actors.rbac import Rule
+
+MASTER = "nfd-master"
+WORKER = "nfd-worker"
+NODES = Rule(("",), ("nodes",), ("get", "list", "watch", "patch", "update"))
+CONFIGURATION = "nfd-worker.conf"
+"""Key of the worker's configuration in its ConfigMap; the workers of 2020 have none."""
+OWN = "nfd.node.kubernetes.io/feature-labels"
+"""Annotation of a node: the labels that are the master's own."""
+RELEVANT = images.NFD_OPERANDS | images.GPU_PLUGINS
+
+
+class NfdMaster(PodActor):
+    """Labels the nodes where a worker runs. One of several masters acts, as workers talk to one service.
+
+    What GPU feature discovery finds it gives to the worker on its node.
+    """
+
+    _loop: Loop
+
+    def start(self) -> None:
+        """Follow the workers: what they find reaches the master directly, not through the API server."""
+        self._loop = self.loop(self._label)
+        self.runtime.pods.on_change(self._pod_changed)
+        self.runtime.nodes.on_change(lambda key, _old, node: self._loop.add(key) if node else None)
+        self.runtime.config_maps.on_change(self._configured)
+
+    def _pod_changed(self, _key: Key, _old: Object | None, pod: Object | None) -> None:
+        if pod is not None and not self.stopped.is_set() and pods.basename(pods.image(pod)) in RELEVANT:
+            self._loop.add(("", pods.node_name(pod)))
+
+    def _configured(self, key: Key, _old: Object | None, _new: Object | None) -> None:
+        if key == (self.namespace, WORKER) and not self.stopped.is_set():
+            for node in self.runtime.nodes.items():
+                self._loop.add(("", node["metadata"]["name"]))
+
+    def _label(self, key: Key) -> None:
+        node = self.runtime.nodes.get(key[1])
+        workers = nodes_where(self.runtime, images.NFD_OPERANDS, WORKER).get(key[1])
+        if node is None or not workers or not self._leads():
+            return
+        try:
+            wanted = self._found(node, workers[0])
+        except ValueError as error:
+            self.say(f"{key[1]}: {error}")
+            return
+        own = [name for name in pods.annotations(node).get(OWN, "").split(",") if name]
+        labels: dict[str, str | None] = {name: None for name in own if name not in wanted} | wanted
+        if any(pods.labels(node).get(name) != value for name, value in labels.items()) or set(own) != set(wanted):
+            note = {OWN: ",".join(sorted(wanted))}
+            self.api.patch(kinds.NODE, key[1], {"metadata": {"labels": labels, "annotations": note}})
+            self.say(f"labelled {key[1]}: {', '.join(sorted(wanted))}")
+
+    def _found(self, node: Object, worker: Object) -> dict[str, str]:
+        profile = self.runtime.profile(node)
+        configuration = self._configuration(worker)
+        if configuration is None:
+            return features.kernel_labels(node) | features.early_labels(profile)
+        found = features.kernel_labels(node) | features.pci_labels(profile, configuration)
+        here = nodes_where(self.runtime, images.GPU_PLUGINS, images.FEATURE_DISCOVERY)
+        for pod in here.get(node["metadata"]["name"], ()):
+            strategy = pods.variable(pod, MIG_STRATEGY) or "none"
+            found |= features.gpu_labels(profile, strategy, mig.layout(profile, node))
+        return found
+
+    def _configuration(self, worker: Object) -> str | None:
+        if not any("configMap" in volume for volume in worker["spec"].get("volumes") or []):
+            return None
+        there = self.runtime.config_map(self.namespace, WORKER) or {}
+        text: str = (there.get("data") or {}).get(CONFIGURATION, "")
+        return text
+
+    def _leads(self) -> bool:
+        masters = nodes_where(self.runtime, images.NFD_OPERANDS, MASTER).values()
+        names = [pod["metadata"]["name"] for there in masters for pod in there]
+        return bool(min(names, default="") == self.pod["metadata"]["name"])

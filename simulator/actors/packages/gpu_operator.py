@@ -1,0 +1,55 @@
+"""NVIDIA's GPU operator."""
+
+from apis import kinds
+from simulator.actors import images
+from simulator.actors.gpu_operator import GpuOperator
+from simulator.actors.mig import MigManager
+from simulator.actors.package import COMMON, FLAG, PRIVILEGED, TEXT, Bundle, Definition, Package, operates, structure
+from simulator.actors.rbac import READ, Rule
+
+SECTIONS = ("dcgm", "dcgmExporter", "devicePlugin", "gfd", "nodeStatusExporter", "operator", "toolkit")
+BUNDLE = Bundle(
+    versions=("gpu-operator-certified.v26.7.0",),
+    definitions=(
+        Definition(
+            kinds.CLUSTER_POLICY,
+            structure(
+                {
+                    **{name: structure({"enabled": FLAG}) for name in SECTIONS},
+                    "driver": structure(
+                        {
+                            "enabled": FLAG,
+                            "version": TEXT,
+                            "kernelModuleType": {"type": "string", "enum": ["auto", "open", "proprietary"]},
+                            "rdma": structure({"enabled": FLAG, "useHostMofed": FLAG}),
+                        }
+                    ),
+                    "mig": structure({"strategy": {"type": "string", "enum": ["none", "single", "mixed"]}}),
+                    "daemonsets": structure({"priorityClassName": TEXT}),
+                },
+                *("daemonsets", "dcgm", "dcgmExporter", "devicePlugin", "driver", "gfd"),
+                *("nodeStatusExporter", "operator", "toolkit"),
+            ),
+        ),
+    ),
+    account="gpu-operator",
+    rules=(
+        *COMMON,
+        PRIVILEGED,
+        *operates(kinds.CLUSTER_POLICY),
+        Rule(("",), ("nodes",), (*READ, "patch", "update")),
+        Rule(("",), ("namespaces",), READ),
+    ),
+    image="nvcr.io/nvidia/gpu-operator:v26.7.0",
+    modes=frozenset({"OwnNamespace", "SingleNamespace"}),
+)
+
+PACKAGES = (
+    Package(
+        name="gpu-operator-certified",
+        title="NVIDIA GPU Operator",
+        sources=("certified-operators",),
+        channels={"v26.7": BUNDLE, "stable": BUNDLE},
+    ),
+)
+PLAYED = ((images.GPU_OPERATORS, "", GpuOperator), (images.MIG_MANAGERS, "", MigManager))

@@ -1,0 +1,42 @@
+"""NVIDIA's network operator."""
+
+from apis import kinds
+from simulator.actors import images, sim_kinds
+from simulator.actors.network_operator import NetworkOperator
+from simulator.actors.package import COMMON, NUMBER, PRIVILEGED, TEXT, Bundle, Definition, Package, operates, structure
+from simulator.actors.rbac import OWN, READ, Rule
+
+OWNED = (kinds.NIC_CLUSTER_POLICY, kinds.MACVLAN_NETWORK, kinds.HOST_DEVICE_NETWORK)
+_OPERAND = structure(dict.fromkeys(("image", "repository", "version"), TEXT), "image", "repository", "version")
+_PORT = {"networkNamespace": TEXT, "ipam": TEXT}
+_MODE = {"type": "string", "enum": ["bridge", "private", "vepa", "passthru"]}
+_SPECS = (
+    structure(dict.fromkeys(("ofedDriver", "rdmaSharedDevicePlugin", "sriovDevicePlugin"), _OPERAND)),
+    structure({**_PORT, "master": TEXT, "mode": _MODE, "mtu": NUMBER}),
+    structure({**_PORT, "resourceName": TEXT}),
+)
+BUNDLE = Bundle(
+    versions=("nvidia-network-operator.v26.4.1",),
+    definitions=tuple(Definition(kind, spec) for kind, spec in zip(OWNED, _SPECS, strict=True)),
+    account="nvidia-network-operator-controller-manager",
+    rules=(
+        *COMMON,
+        PRIVILEGED,
+        *operates(*OWNED),
+        Rule(("",), ("nodes",), (*READ, "patch", "update")),
+        Rule(("",), ("namespaces",), READ),
+        Rule((sim_kinds.NETWORK_ATTACHMENT_DEFINITION.group,), (sim_kinds.NETWORK_ATTACHMENT_DEFINITION.plural,), OWN),
+    ),
+    image="nvcr.io/nvidia/cloud-native/network-operator:v26.4.1",
+    modes=frozenset({"OwnNamespace", "SingleNamespace"}),
+)
+
+PACKAGES = (
+    Package(
+        name="nvidia-network-operator",
+        title="NVIDIA Network Operator",
+        sources=("certified-operators",),
+        channels={"v26.4": BUNDLE, "stable": BUNDLE},
+    ),
+)
+PLAYED = ((images.NETWORK_OPERATORS, "", NetworkOperator),)

@@ -1,0 +1,222 @@
+"""Node features, GPUs and networks of today, as our own components declare them, on a small simulated cluster."""
+
+import json
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import pytest
+
+from apis import kinds
+from components.gpu_operator import GpuOperator, GpuOperatorArgs
+from components.network_operator import NetworkOperator, NetworkOperatorArgs
+from components.node_feature_discovery import NodeFeatureDiscovery, NodeFeatureDiscoveryArgs
+from components.olm_operator import OlmOperator, OlmOperatorArgs
+from components.port_network import PortNetwork, PortNetworkArgs
+from hardware.gpus import A100_SXM4_40GB
+from hardware.profiles import PROFILES
+from rendering.manifests import manifests
+from simulator.actors import mig, multus, pods, sim_kinds
+from simulator.actors.api import Server
+from simulator.actors.mofed import WAIT
+from simulator.cluster import ClusterSpec, NodeSpec
+from tests.components.test_network_operator import DRIVER, PLUGIN, WHOLE, devices
+from tests.simulator.actors import platform
+from tests.simulator.actors.conftest import Person
+from tests.support.clusters import running
+from tests.support.recorded import component
+
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(180)]
+
+Manifest = dict[str, Any]
+
+A100, V100, HOST = "a100", "v100", "host-driver"
+SPEC = ClusterSpec(
+    name="test-today",
+    nodes=(
+        NodeSpec(name="worker"),
+        NodeSpec(name=A100, profile="dgx-a100"),
+        NodeSpec(name=HOST, profile="dgx-a100", host_driver=True),
+    ),
+    release="current",
+    mpi="v2beta1",
+    run_seconds=0.5,
+)
+GPU = "nvidia.com/gpu"
+NFD, GPUS, NETWORK, TENANT = "openshift-nfd", "nvidia-gpu-operator", "nvidia-network-operator", "adas"
+PACKAGES = {
+    NFD: ("nfd", "stable", "redhat-operators"),
+    GPUS: ("gpu-operator-certified", "v26.7", "certified-operators"),
+    NETWORK: ("nvidia-network-operator", "v26.4", "certified-operators"),
+}
+POLICY = "gpu-cluster-policy"
+
+
+def operators() -> None:
+    """Declare the subscriptions."""
+    for namespace, (package, channel, source) in PACKAGES.items():
+        OlmOperator(package, OlmOperatorArgs(namespace=namespace, package=package, channel=channel, source=source))
+
+
+def features() -> None:
+    """Declare node feature discovery."""
+    args = NodeFeatureDiscoveryArgs(kind=kinds.NODE_FEATURE_DISCOVERY_V1, namespace=NFD, instance="nfd-instance")
+    NodeFeatureDiscovery("nfd", args)
+
+
+def gpus(**changes: Any) -> None:
+    """Declare the GPU operator's policy; nvidia-peermem, so that its driver waits for the network operator's."""
+    usual = {
+        "gpu": A100_SXM4_40GB,
+        "driver": {"version": "595.91.07"},
+        "gpudirect": {"mechanism": "nvidia-peermem"},
+        "mig": "single",
+    }
+    GpuOperator("gpu", GpuOperatorArgs.model_validate(usual | changes))
+
+
+def network() -> None:
+    """Declare the network operator's policy."""
+    ports = devices(PROFILES["dgx-a100"])
+    whole = WHOLE | {"devices": ({"resource_name": "port0", "interfaces": ("ibp12s0", "absent0")},)}
+    args = {"link_layer": "InfiniBand", "devices": ports, "shared": PLUGIN, "driver": DRIVER, "host_devices": whole}
+    NetworkOperator("network", NetworkOperatorArgs.model_validate(args))
+
+
+def port() -> None:
+    """Declare a second network of the tenant's pods."""
+    args = {
+        "network": "rail-0",
+        "namespace": TENANT,
+        "attachment": {"kind": "macvlan", "master": "ibp12s0"},
+        "addresses": {"range": "192.168.10.0/29", "exclude": ("192.168.10.1/32",)},
+    }
+    PortNetwork("rail-0", PortNetworkArgs.model_validate(args))
+
+
+def declare(api: Person, build: Callable[[], None]) -> None:
+    """Apply what `build` declares, like a client that does not wait; namespaces come first."""
+    found = [each for each in manifests(component(build)) if each["kind"] != "ClusterServiceVersion"]
+    for manifest in sorted(found, key=lambda each: str(each["kind"] != "Namespace")):
+        kind = kinds.find(manifest["apiVersion"], manifest["kind"])
+        assert kind is not None
+        api.eventually(partial(api.apply, kind, manifest))
+
+
+def state(api: Person, kind: kinds.Kind, name: str) -> str:
+    """Return what an operator says of its custom resource."""
+    return str((api.get(kind, name).get("status") or {}).get("state", ""))
+
+
+def labels(api: Person, node: str) -> dict[str, str]:
+    """Return a node's labels."""
+    return pods.labels(api.get(kinds.NODE, node))
+
+
+@pytest.fixture(scope="module")
+def person() -> Iterator[Person]:
+    """Run the cluster, with the three operators installed."""
+    with running(SPEC) as started:
+        server = Server(started.kubeconfig)
+        token = server.token
+        api = Person(server, lambda: token, "tests")
+        declare(api, operators)
+        api.apply(kinds.NAMESPACE, platform.obj(kinds.NAMESPACE, TENANT))
+        for namespace in PACKAGES:
+            api.eventually(
+                lambda n=namespace: [  # type: ignore[misc]
+                    one for one in api.list(kinds.CLUSTER_SERVICE_VERSION, n)["items"] if pods.phase(one) == "Succeeded"
+                ]
+            )
+        yield api
+
+
+def test_everything_comes_after_its_cause(person: Person) -> None:
+    """Prevents GPUs without a driver, a driver before the adapters' own, and anything before the nodes' features."""
+    declare(person, gpus)
+    policy = partial(state, person, kinds.CLUSTER_POLICY, POLICY)
+    # As in the field, a policy is ready where nothing tells the operator that there is a GPU.
+    person.eventually(lambda: policy() == "ready")
+    reasons = {one["reason"] for one in person.get(kinds.CLUSTER_POLICY, POLICY)["status"]["conditions"]}
+    assert "NFDLabelsMissing" in reasons
+    assert person.list(kinds.DAEMON_SET, GPUS)["items"] == []
+
+    declare(person, features)
+    instance = (kinds.NODE_FEATURE_DISCOVERY_V1, "nfd-instance", NFD)
+    person.eventually(lambda: person.condition(*instance, "Available"))
+    for node in (A100, HOST):
+        person.eventually(lambda n=node: "feature.node.kubernetes.io/pci-15b3.present" in labels(person, n))  # type: ignore[misc]
+    assert not any("pci-" in label for label in labels(person, "worker"))
+
+    person.eventually(lambda: policy() == "notReady")
+    # The node's own driver needs no other; the one in a container waits for the adapters'.
+    person.eventually(lambda: person.offers(HOST, GPU) == 8)
+    person.never(lambda: person.offers(A100, GPU))
+    assert person.pods(GPUS, "app=nvidia-driver-daemonset") == []
+    (toolkit,) = [
+        pod for pod in person.pods(GPUS, "app=nvidia-container-toolkit-daemonset") if pods.node_name(pod) == A100
+    ]
+    assert pods.phase(toolkit) == "Pending"
+
+    declare(person, network)
+    person.eventually(lambda: state(person, kinds.NIC_CLUSTER_POLICY, "nic-cluster-policy") == "ready")
+    person.eventually(lambda: policy() == "ready")
+    for node in (A100, HOST):
+        assert labels(person, node)[WAIT] == "false"
+        person.eventually(lambda n=node: person.offers(n, GPU) == 8)  # type: ignore[misc]
+        person.eventually(lambda n=node: person.offers(n, "rdma/shared_ibp12s0") == 63)  # type: ignore[misc]
+        person.eventually(lambda n=node: person.offers(n, "nvidia.com/port0") == 1)  # type: ignore[misc]
+        product = labels(person, node).get("nvidia.com/gpu.product")
+        person.eventually(
+            lambda n=node: labels(person, n).get("nvidia.com/gpu.product") == "NVIDIA-A100-SXM4-40GB"  # type: ignore[misc]
+        )
+        assert product in {None, "NVIDIA-A100-SXM4-40GB"}
+    assert GPU not in person.get(kinds.NODE, "worker")["status"]["allocatable"]
+
+
+def test_gpus_are_divided_as_the_label_says(person: Person) -> None:
+    """Prevents slices that nobody asked for, and whole GPUs beside them."""
+    person.eventually(lambda: person.pods(GPUS, "app=nvidia-mig-manager"))
+    person.patch(kinds.NODE, A100, {"metadata": {"labels": {mig.CONFIG: "all-3g.20gb"}}})
+    person.eventually(lambda: person.offers(A100, GPU) == 16)
+    person.eventually(lambda: labels(person, A100)["nvidia.com/gpu.product"] == "NVIDIA-A100-SXM4-40GB-MIG-3g.20gb")
+    assert person.offers(HOST, GPU) == 8
+    person.patch(kinds.NODE, A100, {"metadata": {"labels": {mig.CONFIG: "all-10g.1gb"}}})
+    person.eventually(lambda: labels(person, A100)[mig.STATE] == "failed")
+    person.patch(kinds.NODE, A100, {"metadata": {"labels": {mig.CONFIG: mig.DISABLED}}})
+    person.eventually(lambda: person.offers(A100, GPU) == 8)
+
+
+def test_pods_join_networks_that_are_there(person: Person) -> None:
+    """Prevents a pod that runs without the network it needs, and two pods with one address."""
+    for number in range(2):
+        pod = platform.obj(kinds.POD, f"joins-{number}", TENANT)
+        pod["metadata"]["annotations"] = {multus.NETWORKS: "rail-0"}
+        pod["spec"] = {"nodeName": A100, "containers": [{"name": "main", "image": "registry.example.com/image:1"}]}
+        person.eventually(partial(person.apply, kinds.POD, pod))
+
+    def events() -> list[str]:
+        found = person.list(sim_kinds.EVENT, TENANT)["items"]
+        return [one["message"] for one in found if one["reason"] == "FailedCreatePodSandBox"]
+
+    person.eventually(events)
+    assert "cannot find a network-attachment-definition (rail-0) in namespace (adas)" in events()[0]
+    assert pods.phase(person.get(kinds.POD, "joins-0", TENANT)) == "Pending"
+    declare(person, port)
+    person.eventually(lambda: state(person, kinds.MACVLAN_NETWORK, "rail-0") == "ready")
+    given = set()
+    for number in range(2):
+        person.eventually(lambda n=number: pods.phase(person.get(kinds.POD, f"joins-{n}", TENANT)) == "Running")  # type: ignore[misc]
+        joined = json.loads(pods.annotations(person.get(kinds.POD, f"joins-{number}", TENANT))[multus.STATUS])
+        assert joined[1]["name"] == f"{TENANT}/rail-0"
+        given.add(joined[1]["ips"][0])
+    assert given == {"192.168.10.2", "192.168.10.3"}
+
+
+def test_a_driver_that_ends_takes_the_gpus_along(person: Person) -> None:
+    """Prevents GPUs on a node whose driver was taken away, and a policy that stays ready."""
+    declare(person, partial(gpus, driver=None))
+    person.eventually(lambda: person.offers(A100, GPU) == 0)
+    assert person.offers(HOST, GPU) == 8
+    declare(person, gpus)
+    person.eventually(lambda: person.offers(A100, GPU) == 8)

@@ -1,0 +1,111 @@
+"""What node feature discovery and GPU feature discovery find."""
+
+import json
+
+import pytest
+
+from components.node_feature_discovery import NodeFeatureWorker
+from hardware.profiles import PROFILES
+from simulator.actors import features, mig
+
+A100, V100 = PROFILES["dgx-a100"], PROFILES["dgx1-v100-16gb"]
+ETHERNET = PROFILES["sys-4029gp-tvrt"]
+VENDOR = "feature.node.kubernetes.io/pci-{}.present"
+
+
+def configuration(*classes: str, fields: tuple[str, ...] = ("vendor",)) -> str:
+    """Return a worker's configuration."""
+    return json.dumps({"sources": {"pci": {"deviceClassWhitelist": classes, "deviceLabelFields": fields}}})
+
+
+def test_features_of_2020() -> None:
+    """Prevents a node without adapters from being taken for one with."""
+    assert features.early_labels(V100) == {VENDOR.format("10de"): "true", VENDOR.format("15b3"): "true"}
+    assert features.early_labels(None) == {}
+    assert features.kernel_labels({"status": {"nodeInfo": {"kernelVersion": "3.10"}}}) == {
+        "feature.node.kubernetes.io/kernel-version.full": "3.10"
+    }
+
+
+def test_a_class_that_is_not_listed_is_not_found() -> None:
+    """Prevents the operator's own sample, without class 0207, from finding ports in InfiniBand mode."""
+    sample = configuration("0200", "03", "12")
+    assert features.pci_labels(A100, sample) == {VENDOR.format("10de"): "true"}
+    assert VENDOR.format("15b3") in features.pci_labels(ETHERNET, sample)
+    ours = configuration(*NodeFeatureWorker().pci_classes)
+    assert features.pci_labels(A100, ours) == {VENDOR.format("10de"): "true", VENDOR.format("15b3"): "true"}
+    assert features.pci_labels(None, ours) == {}
+
+
+def test_defaults_and_other_fields() -> None:
+    """Prevents labels of the vendor alone where the configuration leaves the worker its default fields."""
+    assert features.pci_labels(A100, "") == {VENDOR.format("0302_10de"): "true"}
+    assert features.pci_labels(A100, configuration("03", fields=("class",))) == {VENDOR.format("0302"): "true"}
+    assert features.pci_labels(A100, configuration("03", fields=("vendor", "device"))) == {}
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "sources: [1]", "sources: {pci: {deviceClassWhitelist: 3}}"])
+def test_an_unreadable_configuration(text: str) -> None:
+    """Prevents an actor that dies of a configuration, or finds devices by none."""
+    if text == "[]":
+        assert VENDOR.format("0302_10de") in features.pci_labels(A100, text)
+        return
+    with pytest.raises(ValueError, match="failed to parse config"):
+        features.pci_labels(A100, text)
+
+
+@pytest.mark.parametrize(
+    ("profile", "product"),
+    [
+        ("dgx-a100", "NVIDIA-A100-SXM4-40GB"),
+        ("dgx1-v100-16gb", "Tesla-V100-SXM2-16GB"),
+        ("dgx1-v100-32gb", "Tesla-V100-SXM2-32GB"),
+        ("dgx2h", "Tesla-V100-SXM3-32GB-H"),
+    ],
+)
+def test_product(profile: str, product: str) -> None:
+    """Prevents a flavor of Kueue that selects a label which no driver gives."""
+    found = features.gpu_labels(PROFILES[profile], "none", None)
+    assert found["nvidia.com/gpu.product"] == product
+    assert found["nvidia.com/gpu.count"] == str(PROFILES[profile].gpus)
+
+
+def test_labels_of_divided_gpus() -> None:
+    """Prevents labels of whole GPUs on a node that has slices only."""
+    single = features.gpu_labels(A100, "single", mig.A100_40GB["all-1g.5gb"])
+    assert single["nvidia.com/gpu.product"] == "NVIDIA-A100-SXM4-40GB-MIG-1g.5gb"
+    assert single["nvidia.com/gpu.count"] == "56"
+    mixed = features.gpu_labels(A100, "mixed", mig.A100_40GB["all-balanced"])
+    assert mixed["nvidia.com/mig-1g.5gb.count"] == "16"
+    assert mixed["nvidia.com/gpu.product"] == "NVIDIA-A100-SXM4-40GB"
+    assert features.gpu_labels(V100, "none", None)["nvidia.com/mig.capable"] == "false"
+    assert features.gpu_labels(None, "none", None) == {}
+
+
+@pytest.mark.parametrize(
+    ("strategy", "name", "offered"),
+    [
+        ("none", mig.DISABLED, {"nvidia.com/gpu": 8}),
+        ("single", mig.DISABLED, {"nvidia.com/gpu": 8}),
+        ("none", "all-1g.5gb", {}),
+        ("single", "all-1g.5gb", {"nvidia.com/gpu": 56}),
+        ("single", "all-balanced", {}),
+        (
+            "mixed",
+            "all-balanced",
+            {"nvidia.com/mig-1g.5gb": 16, "nvidia.com/mig-2g.10gb": 8, "nvidia.com/mig-3g.20gb": 8},
+        ),
+    ],
+)
+def test_resources_of_divided_gpus(strategy: str, name: str, offered: dict[str, int]) -> None:
+    """Prevents slices of several sizes under one name, and whole GPUs beside slices."""
+    assert mig.resources(A100, strategy, mig.layouts(A100)[name]) == offered
+
+
+def test_only_some_gpus_can_be_divided() -> None:
+    """Prevents slices of a V100."""
+    assert mig.layouts(V100) == {}
+    assert mig.layouts(None) == {}
+    node = {"metadata": {"name": "n", "annotations": {"hpc.sim/mig-config": "all-1g.5gb"}}}
+    assert mig.layout(A100, node) == {"1g.5gb": 7}
+    assert mig.layout(V100, node) is None
