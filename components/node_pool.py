@@ -14,17 +14,16 @@ from apis import kinds, names
 from components.component import Component, stateful
 from components.custom_resources import CustomObject
 from components.labels import labels
-from components.model import DnsLabel, DnsName, Model
+from components.model import DnsLabel, Model
 
 BUILT_IN = ("master", "worker")
 """Pools that OpenShift has by itself."""
 
 
 class NodePoolArgs(Model):
-    """Which nodes are in the pool; they stay workers, and get the workers' configuration as well."""
+    """One pool; its nodes stay workers, and get the workers' configuration as well."""
 
     pool: DnsLabel = Field(description="name of the pool and, after node-role.kubernetes.io/, of the nodes' label")
-    nodes: tuple[DnsName, ...] = Field(min_length=1)
     at_once: Annotated[str, StringConstraints(pattern=r"^([1-9][0-9]*|[1-9][0-9]?%|100%)$")] = Field(
         default="1", description="nodes that may drain and reboot at the same time, a number or a share"
     )
@@ -32,16 +31,15 @@ class NodePoolArgs(Model):
 
 
 class NodePool(Component):
-    """Labels on the nodes, and the MachineConfigPool that selects them.
+    """The MachineConfigPool that selects the nodes by their role; NodeLabels gives them that.
 
-    Outputs: `pool`, its name, known when pool and labels exist; who waits for its configuration is PoolRollout.
+    Outputs: `pool`, its name, known when it exists; who waits for its configuration is PoolRollout.
     """
 
     pool: pulumi.Output[str]
 
     def __init__(self, name: str, args: NodePoolArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("nodes:NodePool", name, args, opts)
-        role = f"{names.NODE_ROLE}{args.pool}"
         made = CustomObject(
             f"{name}-pool",
             kinds.MACHINE_CONFIG_POOL,
@@ -49,24 +47,21 @@ class NodePool(Component):
                 name=args.pool,
                 labels={**labels(args.pool, "nodes"), f"{names.MACHINE_CONFIG_POOL}{args.pool}": ""},
             ),
-            {"spec": _spec(args, role)},
+            {"spec": _spec(args)},
             self.child(**stateful(protect=args.protect)),
         )
-        labelled = [
-            k8s.core.v1.NodePatch(
-                f"{name}-{node}",
-                metadata=k8s.meta.v1.ObjectMetaPatchArgs(name=node, labels={role: ""}),
-                opts=self.child(made),
-            )
-            for node in args.nodes
-        ]
-        self.outputs(pool=pulumi.Output.all(*(node.id for node in labelled)).apply(lambda _: args.pool))
+        self.outputs(pool=made.id.apply(lambda _: args.pool))
 
 
-def _spec(args: NodePoolArgs, role: str) -> dict[str, object]:
+def role(pool: str) -> dict[str, str]:
+    """Return the label by which a node is in the pool."""
+    return {f"{names.NODE_ROLE}{pool}": ""}
+
+
+def _spec(args: NodePoolArgs) -> dict[str, object]:
     roles = {"key": names.MACHINE_CONFIG_ROLE, "operator": "In", "values": ["worker", args.pool]}
     return {
         "machineConfigSelector": {"matchExpressions": [roles]},
-        "nodeSelector": {"matchLabels": {role: ""}},
+        "nodeSelector": {"matchLabels": role(args.pool)},
         "maxUnavailable": int(args.at_once) if args.at_once.isdecimal() else args.at_once,
     }

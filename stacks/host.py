@@ -8,7 +8,7 @@ from components.kubelet_config import KubeletConfig, for_machine
 from components.machine_config import Ignition
 from components.memlock import Memlock, MemlockArgs
 from components.node_labels import NodeLabels, NodeLabelsArgs
-from components.node_pool import BUILT_IN, NodePool, NodePoolArgs
+from components.node_pool import BUILT_IN, NodePool, NodePoolArgs, role
 from components.pool_rollout import PoolRollout, PoolRolloutArgs
 from components.rail_names import RailNames, RailNamesArgs
 from hardware import topology
@@ -23,20 +23,22 @@ SCALE_LABEL = "scale"
 
 def build(settings: Settings, opts: pulumi.ResourceOptions) -> list[Memlock | PoolRollout]:
     """Label and configure the nodes; return what waits until their pool runs with all of it."""
-    _label(settings, opts)
+    wanted = labels(settings)
+    labelled = [NodeLabels("node-labels", NodeLabelsArgs(labels=wanted), opts=opts)] if wanted else []
     version = settings.version.ignition_version
     if version is None:
         return []
     if settings.machine_config_pool not in BUILT_IN:
-        opts = after(opts, _pool(settings, opts))
+        pool = NodePoolArgs(pool=settings.machine_config_pool, protect=settings.protect)
+        opts = after(opts, *labelled, NodePool("gpu-pool", pool, opts=opts))
     if settings.tuning is None:
         return [_memlock(settings, version, opts)] if settings.uses_rdma else []
     parts = [
         *([_memlock(settings, version, opts)] if settings.uses_rdma else []),
         *_tuned(settings, settings.tuning, version, opts),
     ]
-    wanted = {name: digest for part in parts for name, digest in part.parts.items()}
-    args = PoolRolloutArgs(pool=settings.machine_config_pool, parts=wanted)
+    awaited = {name: digest for part in parts for name, digest in part.parts.items()}
+    args = PoolRolloutArgs(pool=settings.machine_config_pool, parts=awaited)
     return [PoolRollout("nodes", args, opts=after(opts, *parts))]
 
 
@@ -45,19 +47,18 @@ def known(configured: Memlock | PoolRollout) -> pulumi.Output[str]:
     return configured.pool if isinstance(configured, PoolRollout) else configured.machine_config
 
 
-def _pool(settings: Settings, opts: pulumi.ResourceOptions) -> NodePool:
-    machines = tuple(node.name for node in settings.gpu_nodes)
-    args = NodePoolArgs(pool=settings.machine_config_pool, nodes=machines, protect=settings.protect)
-    return NodePool("gpu-pool", args, opts=opts)
-
-
-def _label(settings: Settings, opts: pulumi.ResourceOptions) -> None:
-    clients = tuple(node.name for node in settings.nodes if node.scale_client)
-    if clients:
-        NodeLabels("scale-clients", NodeLabelsArgs(nodes=clients, labels={SCALE_LABEL: "true"}), opts=opts)
-    if isinstance(settings.gpu, DevicePluginSettings):
-        machines = tuple(node.name for node in settings.gpu_nodes)
-        NodeLabels("gpu-nodes", NodeLabelsArgs(nodes=machines, labels={names.GPU_ACCELERATOR: "true"}), opts=opts)
+def labels(settings: Settings) -> dict[str, dict[str, str]]:
+    """Return the labels that are ours, by node."""
+    found: dict[str, dict[str, str]] = {}
+    for node in settings.nodes:
+        wanted = {SCALE_LABEL: "true"} if node.scale_client else {}
+        if node.profile and settings.machine_config_pool not in BUILT_IN:
+            wanted |= role(settings.machine_config_pool)
+        if node.profile and isinstance(settings.gpu, DevicePluginSettings):
+            wanted |= {names.GPU_ACCELERATOR: "true"}
+        if wanted:
+            found[node.name] = wanted
+    return found
 
 
 def _memlock(settings: Settings, version: Ignition, opts: pulumi.ResourceOptions) -> Memlock:

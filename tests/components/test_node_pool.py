@@ -2,14 +2,14 @@
 
 import pytest
 
-from components.node_pool import NodePool, NodePoolArgs
+from components.node_pool import NodePool, NodePoolArgs, role
 from tests.conformance.schema import expect_conformity
 from tests.support.declared import declared, faults, only
 
 
 def build() -> NodePool:
-    """Declare a pool of two nodes."""
-    return NodePool("gpu-pool", NodePoolArgs(pool="gpu", nodes=("dgx01", "dgx02")))
+    """Declare a pool."""
+    return NodePool("gpu-pool", NodePoolArgs(pool="gpu"))
 
 
 def test_pool_takes_the_workers_configuration_and_its_own() -> None:
@@ -20,13 +20,9 @@ def test_pool_takes_the_workers_configuration_and_its_own() -> None:
     expect_conformity(pool)
 
 
-def test_pool_selects_the_label_that_its_nodes_get() -> None:
+def test_pool_selects_the_role_that_nodes_are_given() -> None:
     """Prevents a pool without nodes, whose rollout is done before anything has changed."""
-    found = declared(build)
-    nodes = [each for each in found if each["kind"] == "Node"]
-    assert [node["metadata"]["name"] for node in nodes] == ["dgx01", "dgx02"]
-    wanted = only(found, "MachineConfigPool")["spec"]["nodeSelector"]["matchLabels"]
-    assert all(node["metadata"]["labels"] == wanted for node in nodes)
+    assert only(declared(build), "MachineConfigPool")["spec"]["nodeSelector"]["matchLabels"] == role("gpu")
 
 
 def test_pool_has_the_label_by_which_kubelet_configurations_choose() -> None:
@@ -38,7 +34,7 @@ def test_pool_has_the_label_by_which_kubelet_configurations_choose() -> None:
 @pytest.mark.parametrize(("at_once", "expected"), [("2", 2), ("25%", "25%")])
 def test_nodes_at_once_are_a_number_or_a_share(at_once: str, expected: int | str) -> None:
     """Prevents "2" as a text, which the API takes for a share and refuses."""
-    args = NodePoolArgs(pool="gpu", nodes=("dgx01",), at_once=at_once)
+    args = NodePoolArgs(pool="gpu", at_once=at_once)
     assert only(declared(lambda: NodePool("p", args)), "MachineConfigPool")["spec"]["maxUnavailable"] == expected
 
 

@@ -75,7 +75,7 @@ def test_labels_component_names_its_nodes() -> None:
     seen: list[list[str]] = []
 
     def build() -> None:
-        labels = NodeLabels("labels", NodeLabelsArgs(nodes=("a", "b"), labels={"x": "y"}))
+        labels = NodeLabels("labels", NodeLabelsArgs(labels={"a": {"x": "y"}, "b": {"x": "y"}}))
         pulumi.Output.from_input(labels.nodes).apply(seen.append)
 
     component(build)
