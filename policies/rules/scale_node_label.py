@@ -1,6 +1,7 @@
 """The label of Spectrum Scale clients is on exactly the nodes that are planned as such."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 
 from pydantic import Field
 
@@ -23,7 +24,7 @@ def _examine(subject: Obj, world: World, parameters: ScaleNodeLabel) -> Iterator
     if not parameters.nodes:
         return
     if subject.kind == NODE.kind:
-        yield from _node(subject, parameters)
+        yield from _node(subject, world.once(_labelled(parameters.label)), parameters)
         return
     labelled = {node.name for node in world.of(NODE)}
     for name in parameters.nodes:
@@ -32,11 +33,18 @@ def _examine(subject: Obj, world: World, parameters: ScaleNodeLabel) -> Iterator
             yield subject.unlinked(message, "spec", "pluginNodeSelector")
 
 
-def _node(node: Obj, parameters: ScaleNodeLabel) -> Iterator[Remark]:
+@cache
+def _labelled(label: str) -> Callable[[World], frozenset[str]]:
+    """Return what `World.once` takes to find the nodes with the label: several patches of a node are one node's."""
+    place = ("metadata", "labels", label)
+    return lambda world: frozenset(node.name for node in world.of(NODE) if node.read(*place) is not None)
+
+
+def _node(node: Obj, labelled: frozenset[str], parameters: ScaleNodeLabel) -> Iterator[Remark]:
     place = ("metadata", "labels", parameters.label)
     value = node.read(*place)
     planned = node.name in parameters.nodes
-    if isinstance(value, Unknown):
+    if isinstance(value, Unknown) or (value is None and node.name in labelled):
         return
     if planned and value != "true":
         said = "has no label" if value is None else f"has {brief(value)} in its label"
