@@ -10,8 +10,12 @@ from kubernetes.client.exceptions import ApiException
 from kubernetes.config.config_exception import ConfigException
 from urllib3.exceptions import HTTPError
 
-_SELECTORS = ("job-name={job}", "mpi_job_name={job},mpi_role_type=launcher")
-"""Labels of the pods of a Job, and of the launcher of an MPIJob v1alpha2."""
+_SELECTORS = (
+    "job-name={job}",
+    "mpi_job_name={job},mpi_role_type=launcher",
+    "training.kubeflow.org/job-name={job},training.kubeflow.org/job-role=launcher",
+)
+"""Labels of the pods of a Job, and of the launcher of an MPIJob v1alpha2 and v2beta1."""
 _connect: Callable[[str, str], client.ApiClient] = config.new_client_from_config
 
 
