@@ -36,3 +36,15 @@ RDMA_CONFIG = PREFIX + "rdma-config"
 
 READY = "ready"
 DONE = "done"
+
+INTERFACES = PREFIX + "interfaces"
+"""On nodes: the network interfaces of its adapters as they are called now, as JSON; nothing else knows them."""
+KERNEL_ARGUMENTS = PREFIX + "kernel-arguments"
+"""On nodes: what its kernel was started with, from MachineConfigs, as one line."""
+
+SCALE_CLUSTERS = PREFIX + "scale-clusters"
+"""On the Spectrum Scale driver's pods: what its operator told it of clusters, as JSON."""
+
+FILES_PROVISIONER = PREFIX + "files"
+FILES_CLASS = "sim-files"
+"""StorageClass of every simulated cluster, for volumes that many nodes mount."""

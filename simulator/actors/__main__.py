@@ -11,12 +11,14 @@ from simulator import state
 from simulator.actors.deviceplugins import DevicePlugins
 from simulator.actors.informer import Informer
 from simulator.actors.kubelet import Kubelet
+from simulator.actors.kubeletconfigs import KubeletConfigs
 from simulator.actors.machineconfig import MachineConfigs
 from simulator.actors.namespaces import NamespaceSecurity
 from simulator.actors.olm import Olm
 from simulator.actors.played import Played
 from simulator.actors.podlogs import PodLogs
 from simulator.actors.runtime import Runtime, Settings
+from simulator.actors.sim_files import SimFiles
 from simulator.home import Layout
 from simulator.tool_table import MPI_OPERATORS
 
@@ -31,7 +33,13 @@ def settings(home: Path) -> Settings:
         sys.exit(f"{home} has no cluster.json: start the cluster with `./hpc sim up`")
     spec = known.spec
     binary = known.tools.get(MPI_OPERATORS[spec.mpi])
-    return Settings(home=home, run_seconds=spec.run_seconds, mpi=spec.mpi, mpi_operator=binary)
+    return Settings(
+        home=home,
+        run_seconds=spec.run_seconds,
+        mpi=spec.mpi,
+        mpi_operator=binary,
+        admission_port=known.ports.admission,
+    )
 
 
 def run(chosen: Settings, stopped: threading.Event) -> None:
@@ -45,7 +53,13 @@ def run(chosen: Settings, stopped: threading.Event) -> None:
     logs = PodLogs(runtime)
     played = Played(runtime, logs)
     parts = (
-        *(NamespaceSecurity(runtime), Olm(runtime), MachineConfigs(runtime)),
+        *(
+            NamespaceSecurity(runtime),
+            Olm(runtime),
+            MachineConfigs(runtime),
+            KubeletConfigs(runtime),
+            SimFiles(runtime),
+        ),
         *(logs, DevicePlugins(runtime), Kubelet(runtime, logs), played),
     )
     for part in parts:

@@ -33,7 +33,8 @@ def next_version(spec: Object, installed: str | None) -> str | None:
     if installed in versions:
         later = versions[versions.index(installed) + 1 :]
         return later[0] if later else None
-    starting: str = spec.get("startingCSV") or versions[-1]
+    # What was installed once goes on from there, whatever the subscription says of its start.
+    starting: str = (spec.get("startingCSV") if installed is None else None) or versions[-1]
     if starting not in versions:
         raise NotInCatalogueError(
             f"constraints not satisfiable: no operators found with name {starting} in channel {channel} of package"

@@ -1,5 +1,6 @@
 """Status conditions and times, as objects hold them."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from simulator.actors.api import Object
@@ -34,3 +35,23 @@ def same_status(obj: Object, status: Object) -> bool:
     """Return whether an object's status has these fields already."""
     have = obj.get("status") or {}
     return all(have.get(name) == value for name, value in status.items())
+
+
+def stated(obj: Object, wanted: Mapping[str, tuple[str, str, str]]) -> list[Object]:
+    """Return an object's conditions with those of `wanted` (type -> status, reason, message) set, in a stable order.
+
+    Like `updated`, for conditions that say something, or are Unknown.
+    """
+    have = {one["type"]: one for one in (obj.get("status") or {}).get("conditions") or []}
+    for kind, (status, reason, message) in wanted.items():
+        old = have.get(kind)
+        if not old or (old["status"], old.get("reason"), old.get("message")) != (status, reason, message):
+            since = old["lastTransitionTime"] if old and old["status"] == status else now()
+            have[kind] = {
+                "type": kind,
+                "status": status,
+                "reason": reason,
+                "message": message,
+                "lastTransitionTime": since,
+            }
+    return [have[kind] for kind in sorted(have)]

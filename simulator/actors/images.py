@@ -24,6 +24,12 @@ ADAPTER_DRIVERS = frozenset({"doca-driver", "mofed"})
 SRIOV_PLUGINS = frozenset({"sriov-network-device-plugin"})
 RDMA_PLUGINS = frozenset({"k8s-rdma-shared-dev-plugin"})
 MPI_OPERATORS = frozenset({"mpi-operator"})
+NMSTATE_OPERATORS = frozenset({"ose-kubernetes-nmstate-operator-rhel9"})
+NMSTATE_HANDLERS = frozenset({"ose-kubernetes-nmstate-handler-rhel9"})
+CERTIFICATE_OPERATORS = frozenset({"cert-manager-operator-rhel9"})
+KUEUE_OPERATORS = frozenset({"kueue-operator-rhel9"})
+KUEUE_MANAGERS = frozenset({"kueue-rhel9"})
 CSI_OPERATORS = frozenset({"ibm-spectrum-scale-csi-operator"})
+CSI_PROVISIONERS = frozenset({"csi-provisioner"})
 CSI_DRIVERS = {"spectrumscale.csi.ibm.com": frozenset({"ibm-spectrum-scale-csi-driver"})}
 """CSI driver name -> images whose pod on a node registers it there."""

@@ -25,13 +25,25 @@ def hosts(hostfile: str) -> Sequence[str]:
 
 
 def waits_for_workers(pod: Object, runtime: Runtime) -> bool:
-    """Return whether the pod is a launcher whose kubectl-delivery has still to wait for a worker to be Ready."""
+    """Return whether the pod is a launcher whose init container has still to wait for a worker to be Ready.
+
+    In v1alpha2 that is the operator's kubectl-delivery; in v2beta1 one that a job brings along, and that calls ssh.
+    """
     marks = pods.labels(pod)
-    if marks.get(ROLE) != "launcher":
+    if marks.get(ROLE) == "launcher":
+        job = marks.get(JOB_NAME, "")
+    elif marks.get(SSH_ROLE) == "launcher" and _asks_by_ssh(pod):
+        job = marks.get(SSH_JOB_NAME, "")
+    else:
         return False
-    names = _hosts_of(pod, marks.get(JOB_NAME, ""), runtime)
+    names = [name.partition(".")[0] for name in _hosts_of(pod, job, runtime)]
     workers = [runtime.pods.get(name, pod["metadata"]["namespace"]) for name in names]
     return not names or not all(worker is not None and pods.runs(worker) for worker in workers)
+
+
+def _asks_by_ssh(pod: Object) -> bool:
+    containers = pod["spec"].get("initContainers") or []
+    return any("ssh " in " ".join([*(one.get("command") or []), *(one.get("args") or [])]) for one in containers)
 
 
 def unreachable(pod: Object, runtime: Runtime) -> str | None:

@@ -3,10 +3,9 @@
 import logging
 
 from apis import kinds
-from simulator import names
-from simulator.actors import ignition, pods
+from simulator.actors import ignition, machine_state, pods
 from simulator.actors.api import ApiError, Object
-from simulator.actors.conditions import same_status, updated
+from simulator.actors.conditions import same_status, stated
 from simulator.actors.informer import Informer, Key, Loop
 from simulator.actors.podactor import played
 from simulator.actors.runtime import Runtime
@@ -15,7 +14,8 @@ log = logging.getLogger(__name__)
 
 PREFIX = "machineconfiguration.openshift.io/"
 CURRENT, DESIRED, STATE = PREFIX + "currentConfig", PREFIX + "desiredConfig", PREFIX + "state"
-WORKING, FINISHED = "Working", "Done"
+REASON = PREFIX + "reason"
+WORKING, FINISHED, DEGRADED = "Working", "Done", "Degraded"
 RENDERED = "rendered-"
 REBOOT_SECONDS = 0.2
 """A real reboot takes minutes; this only makes the order visible."""
@@ -102,31 +102,43 @@ class MachineConfigs:
         return target
 
     def _of_pool(self, pool: Object) -> list[Object]:
-        """Return the pool's nodes by name; a node that is a master as well is the master pool's."""
-        name, selector = pool["metadata"]["name"], pool["spec"].get("nodeSelector")
+        """Return the pool's nodes by name: a master is the master pool's, and a custom pool goes before `worker`."""
+        name = pool["metadata"]["name"]
         return sorted(
-            (
-                node
-                for node in self._nodes.items()
-                if ignition.selected(selector, pods.labels(node))
-                and (name == "master" or "node-role.kubernetes.io/master" not in pods.labels(node))
-            ),
+            (node for node in self._nodes.items() if self._pool_of(node) == name),
             key=lambda node: str(node["metadata"]["name"]),
         )
+
+    def _pool_of(self, node: Object) -> str | None:
+        """Return the pool that a node is in."""
+        fitting = [
+            str(pool["metadata"]["name"])
+            for pool in self._pools.items()
+            if ignition.selected(pool["spec"].get("nodeSelector"), pods.labels(node))
+        ]
+        custom = sorted(name for name in fitting if name not in ROLES)
+        order = [name for name in (ROLES[0], *custom, ROLES[1]) if name in fitting]
+        return order[0] if order else None
 
     def _roll_out(self, pool: Object, target: Object) -> float | None:
         """Take the next node a step on; a new node starts with the configuration, without a drain."""
         name = target["metadata"]["name"]
-        late = [node for node in self._of_pool(pool) if not _has(node, name)]
+        nodes = self._of_pool(pool)
+        for node in nodes:
+            if _has(node, name):
+                self._share_out(node, target)
+        late = [node for node in nodes if not _has(node, name)]
         for node in late:
             if CURRENT not in pods.annotations(node):
                 self._annotate(node, target)
         late = [node for node in late if CURRENT in pods.annotations(node)]
         if not late:
             return None
-        node = min(late, key=lambda one: pods.annotations(one).get(STATE) != WORKING)
+        node = min(late, key=lambda one: pods.annotations(one).get(STATE) not in {WORKING, DEGRADED})
+        if _stuck(node, name):
+            return None  # one node may be away at a time, and this one does not come back with that configuration
         if pods.annotations(node).get(STATE) != WORKING or pods.annotations(node).get(DESIRED) != name:
-            mark = {"annotations": {DESIRED: name, STATE: WORKING}}
+            mark = {"annotations": {DESIRED: name, STATE: WORKING, REASON: None}}
             self._api.patch(kinds.NODE, node["metadata"]["name"], {"metadata": mark, "spec": {"unschedulable": True}})
             return DRAIN_CHECK_SECONDS
         if self._drain(node["metadata"]["name"]):
@@ -159,18 +171,29 @@ class MachineConfigs:
     def _reboot(self, node: Object, target: Object) -> float:
         """Let the node come back with the configuration, and look for the next one."""
         self._runtime.pause(REBOOT_SECONDS)
+        if why := machine_state.refusal(node, self._runtime.profile(node), target):
+            mark = {STATE: DEGRADED, REASON: why}
+            self._api.annotate(kinds.NODE, node["metadata"]["name"], dict(mark))
+            log.warning("%s does not come back: %s", node["metadata"]["name"], why)
+            return DRAIN_CHECK_SECONDS
         self._annotate(node, target)
         log.info("%s has %s", node["metadata"]["name"], target["metadata"]["name"])
         return 0.05
 
     def _annotate(self, node: Object, target: Object) -> None:
         name = target["metadata"]["name"]
-        memlock = names.UNLIMITED if ignition.memlock_unlimited(target) else None
-        mark = {CURRENT: name, DESIRED: name, STATE: FINISHED, names.MEMLOCK: memlock}
+        mark = {CURRENT: name, DESIRED: name, STATE: FINISHED, REASON: None}
+        mark |= machine_state.annotations(self._runtime.profile(node), target)
+        self._share_out(node, target)
         body: Object = {"metadata": {"annotations": mark}}
         if node.get("spec", {}).get("unschedulable"):
             body["spec"] = {"unschedulable": None}
         self._api.patch(kinds.NODE, node["metadata"]["name"], body)
+
+    def _share_out(self, node: Object, target: Object) -> None:
+        """Report what the node's kubelet leaves for pods."""
+        if patch := machine_state.allocatable_patch(node, target):
+            self._runtime.kubelet.patch(kinds.NODE, node["metadata"]["name"], patch, sub="status")
 
     def _show(self, pool: Object, target: Object, configs: list[Object]) -> None:
         """Write the pool's status: its configuration is the new one only when every node has it."""
@@ -182,21 +205,15 @@ class MachineConfigs:
         nodes = self._of_pool(pool)
         done = sum(_has(node, name) for node in nodes)
         truth = done == len(nodes)
+        stuck = [node for node in nodes if _stuck(node, name)]
         status: Object = {
             "observedGeneration": pool["metadata"]["generation"],
             "machineCount": len(nodes),
             "updatedMachineCount": done,
             "readyMachineCount": done,
             "unavailableMachineCount": len(nodes) - done,
-            "degradedMachineCount": 0,
-            "conditions": updated(
-                pool,
-                Updated=(truth, ""),
-                Updating=(not truth, ""),
-                Degraded=(False, ""),
-                NodeDegraded=(False, ""),
-                RenderDegraded=(False, ""),
-            ),
+            "degradedMachineCount": len(stuck),
+            "conditions": stated(pool, _conditions(truth, stuck)),
         }
         if truth:
             status["configuration"] = configuration
@@ -207,3 +224,22 @@ class MachineConfigs:
 def _has(node: Object, config: str) -> bool:
     have = pods.annotations(node)
     return have.get(CURRENT) == config and have.get(STATE) == FINISHED
+
+
+def _stuck(node: Object, config: str) -> bool:
+    have = pods.annotations(node)
+    return have.get(STATE) == DEGRADED and have.get(DESIRED) == config
+
+
+def _conditions(updated: bool, stuck: list[Object]) -> dict[str, tuple[str, str, str]]:
+    why = "".join(
+        f'Node {node["metadata"]["name"]} is reporting: "{pods.annotations(node).get(REASON)}"' for node in stuck[:1]
+    )
+    nodes = f"{len(stuck)} nodes are reporting degraded status on sync" if stuck else ""
+    return {
+        "Updated": (str(updated), "", ""),
+        "Updating": (str(not updated), "", ""),
+        "Degraded": (str(bool(stuck)), nodes, why),
+        "NodeDegraded": (str(bool(stuck)), nodes, why),
+        "RenderDegraded": ("False", "", ""),
+    }

@@ -109,7 +109,10 @@ MACHINE_CONFIG = Identity(
     account="machine-config-controller",
     rules=(
         Rule((kinds.MACHINE_CONFIG.group,), ("machineconfigs", "machineconfigpools"), OWN),
-        Rule((kinds.MACHINE_CONFIG.group,), ("machineconfigpools/status",), ("update", "patch")),
+        Rule((kinds.MACHINE_CONFIG.group,), ("kubeletconfigs",), READ),
+        Rule(
+            (kinds.MACHINE_CONFIG.group,), ("machineconfigpools/status", "kubeletconfigs/status"), ("update", "patch")
+        ),
         Rule(("",), ("nodes",), (*READ, "patch")),
         Rule(("",), ("pods",), READ),
         # A node is drained before it changes.
@@ -142,7 +145,20 @@ SCC_ADMISSION = Identity(
     ),
 )
 
-IDENTITIES: tuple[Identity, ...] = (KUBELET, OLM, MACHINE_CONFIG, NAMESPACE_SECURITY, MULTUS, SCC_ADMISSION)
+SIM_FILES = Identity(
+    name="sim-files",
+    account="system:hpc-sim:sim-files",
+    rules=(
+        Rule(("",), ("persistentvolumes",), (*READ, "create", "delete")),
+        Rule(("",), ("persistentvolumeclaims",), READ),
+        Rule((kinds.STORAGE_CLASS.group,), (kinds.STORAGE_CLASS.plural,), READ),
+    ),
+)
+
+IDENTITIES: tuple[Identity, ...] = (
+    *(KUBELET, OLM, MACHINE_CONFIG, NAMESPACE_SECURITY, MULTUS),
+    *(SCC_ADMISSION, SIM_FILES),
+)
 
 
 def cluster_role(name: str, rules: tuple[Rule, ...]) -> Manifest:

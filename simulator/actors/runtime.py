@@ -9,7 +9,7 @@ from apis import kinds
 from hardware import profiles
 from hardware.profiles import Profile
 from simulator import names
-from simulator.actors import images, pods, sim_kinds
+from simulator.actors import images, pods, scale_handles, sim_kinds
 from simulator.actors.api import Api, Object, RenewedToken, Server
 from simulator.actors.informer import Informer
 from simulator.spec import MpiGeneration
@@ -24,13 +24,14 @@ TOKEN_SECONDS = 30 * 24 * 3600
 class Settings:
     """Of one run: the cluster's folder, how long a simulated job runs (seconds), the real MPI operator's binary.
 
-    `mpi` is the generation of MPIJob that the operator knows.
+    `mpi` is the generation of MPIJob that the operator knows; `admission_port` is where the webhooks are played.
     """
 
     home: Path
     run_seconds: float
     mpi_operator: Path | None = None
     mpi: MpiGeneration = "v1alpha2"
+    admission_port: int = 0
 
 
 class Runtime:
@@ -102,8 +103,15 @@ class Runtime:
 
     def driver_runs(self, driver: str, node: str) -> bool:
         """Return whether the CSI driver's pod runs on a node."""
+        return bool(self._drivers(driver, node))
+
+    def refused(self, source: Object, node: str) -> str | None:
+        """Return why the CSI driver on a node does not mount a volume of this `source`, None if it does."""
+        return next((scale_handles.trouble(source, pod) for pod in self._drivers(source["driver"], node)), None)
+
+    def _drivers(self, driver: str, node: str) -> list[Object]:
         played = images.CSI_DRIVERS.get(driver, frozenset())
-        return any(pods.basename(pods.image(pod)) in played for pod in self.running_on(node))
+        return [pod for pod in self.running_on(node) if pods.basename(pods.image(pod)) in played]
 
     def _kubeconfig(self, name: str) -> Path:
         return self.settings.home / "identities" / f"{name}.kubeconfig"

@@ -1,23 +1,62 @@
-"""IBM Spectrum Scale CSI operator 2.0: the CSI driver's object, its sidecars and the driver on every client node."""
+"""IBM Spectrum Scale CSI operator, 2.0 and 3: the object of the CSI driver, sidecars, the driver on every client."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from apis import kinds
-from simulator.actors import grants, pods, rbac, sim_kinds
+from apis.kinds import Kind
+from simulator.actors import grants, pods, rbac, scale_handles, scale_provisioner, sim_kinds
 from simulator.actors.api import Object
-from simulator.actors.conditions import same_status, updated
+from simulator.actors.conditions import same_status, stated
 from simulator.actors.informer import Informer, Key
 from simulator.actors.podactor import PodActor, daemon_set, ready
 
 DRIVER = "spectrumscale.csi.ibm.com"
 NAME = "ibm-spectrum-scale-csi"
-SIDECARS = {
-    "attacher": "quay.io/k8scsi/csi-attacher:v2.1.1",
-    "provisioner": "quay.io/k8scsi/csi-provisioner:v1.5.0",
-}
-DRIVER_IMAGE = "quay.io/ibm-spectrum-scale/ibm-spectrum-scale-csi-driver:v2.0.0"
 SCC = "spectrum-scale-csiaccess"
 SIDECAR_ACCOUNTS = ("attacher", "provisioner", "snapshotter", "resizer")
 KUBELET_PLUGINS = "/var/lib/kubelet/plugins"
-REGISTRAR_IMAGE = "quay.io/k8scsi/csi-node-driver-registrar:v1.2.0"
+
+
+@dataclass(frozen=True)
+class Generation:
+    """What differs between generations.
+
+    Images, the kind of the sidecars' controller, the key that `spec` must have, the parts of handles that it reads.
+    """
+
+    driver: str
+    registrar: str
+    sidecars: Mapping[str, str]
+    sidecar_kind: Kind
+    required: str
+    parts: tuple[int, ...]
+
+
+TWO = Generation(
+    driver="quay.io/ibm-spectrum-scale/ibm-spectrum-scale-csi-driver:v2.0.0",
+    registrar="quay.io/k8scsi/csi-node-driver-registrar:v1.2.0",
+    sidecars={
+        "attacher": "quay.io/k8scsi/csi-attacher:v2.1.1",
+        "provisioner": "quay.io/k8scsi/csi-provisioner:v1.5.0",
+    },
+    sidecar_kind=kinds.STATEFUL_SET,
+    required="scaleHostpath",
+    parts=scale_handles.SHORT,
+)
+THREE = Generation(
+    driver="cp.icr.io/cp/gpfs/csi/ibm-spectrum-scale-csi-driver:v3.1.0",
+    registrar="registry.k8s.io/sig-storage/csi-node-driver-registrar:v2",
+    sidecars={part: f"registry.k8s.io/sig-storage/csi-{part}:v3" for part in SIDECAR_ACCOUNTS},
+    sidecar_kind=kinds.DEPLOYMENT,
+    required="localScaleCluster",
+    parts=scale_handles.LONG,
+)
+
+
+def generation(image: str) -> Generation:
+    """Return the generation of an operator's image, by its tag."""
+    return TWO if image.partition("@")[0].rpartition(":")[2].startswith("v2.0") else THREE
 
 
 class ScaleCsiOperator(PodActor):
@@ -48,16 +87,40 @@ class ScaleCsiOperator(PodActor):
     def _install(self, resource: Object) -> None:
         meta = resource["metadata"]
         wanted = (meta["uid"], meta["generation"])
-        if self._made != wanted or self._daemon_sets.get(NAME, self.namespace) is None:
-            self.make(operands(self.namespace, resource["spec"]), resource)
+        chosen = generation(pods.image(self.pod))
+        why = lacking(resource["spec"], chosen)
+        if not why and (self._made != wanted or self._daemon_sets.get(NAME, self.namespace) is None):
+            self._remove_former(chosen)
+            self.make(operands(self.namespace, resource["spec"], chosen), resource)
             self._made = wanted
-        truth = ready([self._daemon_sets.get(NAME, self.namespace)])
-        status = {"conditions": updated(resource, Success=(truth, "CSIReady" if truth else "CSIProgressing"))}
+        truth = not why and ready([self._daemon_sets.get(NAME, self.namespace)])
+        reason = "CSIReady" if truth else "ValidationFailed" if why else "CSIProgressing"
+        status = {"conditions": stated(resource, {"Success": (str(truth), reason, why or "")})}
         if not same_status(resource, status):
             self.api.patch(self.kind, meta["name"], {"status": status}, self.namespace, sub="status")
 
+    def _remove_former(self, chosen: Generation) -> None:
+        """Remove the sidecars of another generation, where their controllers are of another kind."""
+        for other in (TWO, THREE):
+            if other.sidecar_kind != chosen.sidecar_kind:
+                for sidecar in other.sidecars:
+                    self.api.delete(other.sidecar_kind, f"{NAME}-{sidecar}", self.namespace)
 
-def operands(namespace: str, spec: Object) -> grants.Grant:
+
+def lacking(spec: Object, chosen: Generation) -> str | None:
+    """Return what an object of another generation lacks for this one, and what its clusters lack; None if nothing."""
+    if not spec.get(chosen.required):
+        return f"spec.{chosen.required} is missing"
+    for cluster in spec.get("clusters") or []:
+        if cluster.get("secureSslMode") and not cluster.get("cacert"):
+            return f"CA certificate must be specified in secure SSL mode for the cluster {cluster['id']}"
+    local = spec.get("localScaleCluster")
+    if chosen is THREE and local not in [cluster["id"] for cluster in spec.get("clusters") or []]:
+        return f"spec.localScaleCluster {local} is none of spec.clusters"
+    return None
+
+
+def operands(namespace: str, spec: Object, chosen: Generation = TWO) -> grants.Grant:
     """Return what the operator makes from the `spec` of a CSIScaleOperator."""
     driver = {
         "apiVersion": sim_kinds.CSI_DRIVER.api_version,
@@ -70,9 +133,21 @@ def operands(namespace: str, spec: Object) -> grants.Grant:
         (sim_kinds.CSI_DRIVER, driver),
         (kinds.SECURITY_CONTEXT_CONSTRAINTS, _scc(namespace)),
         (kinds.SERVICE_ACCOUNT, rbac.service_account(namespace, account)),
-        *[made for sidecar in SIDECARS for made in _sidecar(namespace, sidecar, spec)],
-        daemon_set(namespace, NAME, _driver_pod(account, spec), "Spectrum Scale CSI operator"),
+        *[made for sidecar in chosen.sidecars for made in _sidecar(namespace, sidecar, spec, chosen)],
+        _driver(namespace, account, spec, chosen),
     ]
+
+
+def _driver(namespace: str, account: str, spec: Object, chosen: Generation) -> tuple[Kind, Object]:
+    """Return the driver's DaemonSet; a changed list of clusters makes new pods, which read it."""
+    kind, made = daemon_set(namespace, NAME, _driver_pod(account, spec, chosen), "Spectrum Scale CSI operator")
+    clusters = spec.get("clusters") or []
+    primary = next((str(one["id"]) for one in clusters if one.get("primary")), None)
+    known = scale_handles.knowledge(
+        [str(one["id"]) for one in clusters], chosen.parts, spec.get("localScaleCluster") or primary
+    )
+    made["spec"]["template"]["metadata"]["annotations"] = known
+    return kind, made
 
 
 def _scc(namespace: str) -> Object:
@@ -105,24 +180,25 @@ def _scc(namespace: str) -> Object:
     }
 
 
-def _driver_pod(account: str, spec: Object) -> Object:
+def _driver_pod(account: str, spec: Object, chosen: Generation) -> Object:
     secrets = [cluster["secrets"] for cluster in spec["clusters"] if cluster.get("secrets")]
     certificates = sorted({cluster["cacert"] for cluster in spec["clusters"] if cluster.get("cacert")})
     return {
         "serviceAccountName": account,
         "hostNetwork": True,
         "nodeSelector": selector(spec.get("pluginNodeSelector")),
+        "tolerations": list(spec.get("tolerations") or []),
         "containers": [
             {
                 "name": NAME,
-                "image": spec.get("spectrumScale") or DRIVER_IMAGE,
+                "image": spec.get("spectrumScale") or chosen.driver,
                 "securityContext": {"privileged": True},
                 "volumeMounts": [
                     *({"name": name, "mountPath": f"/var/lib/ibm/{name}"} for name in (*secrets, *certificates)),
                     {"name": "plugins", "mountPath": KUBELET_PLUGINS},
                 ],
             },
-            {"name": "driver-registrar", "image": spec.get("driverRegistrar") or REGISTRAR_IMAGE},
+            {"name": "driver-registrar", "image": spec.get("driverRegistrar") or chosen.registrar},
         ],
         "volumes": [
             *({"name": name, "secret": {"secretName": name}} for name in secrets),
@@ -132,34 +208,40 @@ def _driver_pod(account: str, spec: Object) -> Object:
     }
 
 
-def _sidecar(namespace: str, sidecar: str, spec: Object) -> grants.Grant:
+def _sidecar(namespace: str, sidecar: str, spec: Object, chosen: Generation) -> grants.Grant:
     name = f"{NAME}-{sidecar}"
     labels = {"app": name}
     pod = {
         "serviceAccountName": name,
         "nodeSelector": selector(spec.get(f"{sidecar}NodeSelector")),
+        "tolerations": list(spec.get("tolerations") or []),
         "containers": [
             {
                 "name": name,
-                "image": spec.get(sidecar) or SIDECARS[sidecar],
+                "image": spec.get(sidecar) or chosen.sidecars[sidecar],
                 "securityContext": {"privileged": True},
                 "volumeMounts": [{"name": "plugin", "mountPath": f"{KUBELET_PLUGINS}/{DRIVER}"}],
             }
         ],
         "volumes": [{"name": "plugin", "hostPath": {"path": f"{KUBELET_PLUGINS}/{DRIVER}"}}],
     }
+    kind = chosen.sidecar_kind
     body = {
-        "apiVersion": kinds.STATEFUL_SET.api_version,
-        "kind": kinds.STATEFUL_SET.kind,
+        "apiVersion": kind.api_version,
+        "kind": kind.kind,
         "metadata": {"name": name, "namespace": namespace, "labels": labels},
         "spec": {
-            "serviceName": name,
+            **({"serviceName": name} if kind == kinds.STATEFUL_SET else {}),
             "replicas": 1,
             "selector": {"matchLabels": labels},
             "template": {"metadata": {"labels": labels}, "spec": pod},
         },
     }
-    return [(kinds.SERVICE_ACCOUNT, rbac.service_account(namespace, name)), (kinds.STATEFUL_SET, body)]
+    rights = grants.cluster_wide(name, namespace, name, _RIGHTS[sidecar]) if sidecar in _RIGHTS else []
+    return [(kinds.SERVICE_ACCOUNT, rbac.service_account(namespace, name)), *rights, (kind, body)]
+
+
+_RIGHTS = {"provisioner": scale_provisioner.RULES}
 
 
 def selector(entries: list[Object] | None) -> dict[str, str]:

@@ -25,6 +25,9 @@ class Store(Protocol):
     def driver_runs(self, driver: str, node: str) -> bool:
         """Return whether a CSI driver's pod runs on a node."""
 
+    def refused(self, source: Object, node: str) -> str | None:
+        """Return why the CSI driver on a node does not mount a volume of this `source`, None if it does."""
+
 
 @dataclass(frozen=True)
 class Source:
@@ -90,7 +93,9 @@ def _claim_trouble(name: str, namespace: str, node: str, store: Store) -> str | 
     volume = store.volume(claim["spec"].get("volumeName", ""))
     if volume is None:
         return f'persistentvolume of claim "{name}" not found'
-    driver = (volume["spec"].get("csi") or {}).get("driver")
-    if driver and not store.driver_runs(driver, node):
-        return f"driver name {driver} not found in the list of registered CSI drivers"
-    return None
+    source = volume["spec"].get("csi")
+    if not source:
+        return None
+    if not store.driver_runs(source["driver"], node):
+        return f"driver name {source['driver']} not found in the list of registered CSI drivers"
+    return store.refused(source, node)

@@ -1,10 +1,11 @@
 """What the cluster holds for SCC admission: the SCCs of the release, who may use them, and the webhook itself."""
 
 import base64
+from collections.abc import Iterable
 from typing import Any
 
 from apis.kinds import CLUSTER_ROLE, POD, Kind
-from apis.names import RUN_LEVEL, RUN_LEVELS_WITHOUT_SCC, SCC_EXEMPT_NAMESPACES
+from apis.names import KUEUE_MANAGED, QUEUE_NAME, RUN_LEVEL, RUN_LEVELS_WITHOUT_SCC, SCC_EXEMPT_NAMESPACES
 from policies.scc import USABLE_BY_ALL, Release, default_sccs
 from policies.scc.subjects import AUTHENTICATED
 from simulator.actors import rbac
@@ -19,6 +20,8 @@ WEBHOOK_CONFIGURATION = Kind(
 NAME = "scc-admission"
 WEBHOOK = "securitycontextconstraint.hpc.sim"
 PATH = "/admit"
+QUEUE_PATH = "/queue"
+QUEUE_WEBHOOKS = "kueue-mutating-webhook-configuration"
 TIMEOUT_SECONDS = 30
 """The longest there is: the plugin alone may wait ten seconds for a namespace."""
 
@@ -80,6 +83,48 @@ def webhook(port: int, ca: bytes) -> Manifest:
                         "expression": f"request.userInfo.username != '{rbac.KUBELET.user}'",
                     }
                 ],
+                "objectSelector": {},
+                "reinvocationPolicy": "Never",
+                "sideEffects": "None",
+                "timeoutSeconds": TIMEOUT_SECONDS,
+            }
+        ],
+    }
+
+
+def queue_webhook(port: int, ca: bytes, jobs: Iterable[tuple[str, str, str]], *, named_only: bool) -> Manifest:
+    """Return the configuration by which new jobs are held for Kueue, in the namespaces that it manages.
+
+    `jobs` are (group, version, resource). Without `named_only` jobs that name no queue are held as well.
+    """
+    named = f"has(object.metadata.labels) && '{QUEUE_NAME}' in object.metadata.labels"
+    rules = [
+        {
+            "operations": ["CREATE"],
+            "apiGroups": [group],
+            "apiVersions": [version],
+            "resources": [resource],
+            "scope": "Namespaced",
+        }
+        for group, version, resource in jobs
+    ]
+    return {
+        "apiVersion": WEBHOOK_CONFIGURATION.api_version,
+        "kind": WEBHOOK_CONFIGURATION.kind,
+        "metadata": {"name": QUEUE_WEBHOOKS, "annotations": {PLAYED_BY: "simulator.admission"}},
+        "webhooks": [
+            {
+                "name": "queue.hpc.sim",
+                "admissionReviewVersions": ["v1"],
+                "clientConfig": {
+                    "url": f"https://{LOOPBACK}:{port}{QUEUE_PATH}",
+                    "caBundle": base64.b64encode(ca).decode(),
+                },
+                "rules": rules,
+                "failurePolicy": "Fail",
+                "matchPolicy": "Equivalent",
+                "namespaceSelector": {"matchLabels": {KUEUE_MANAGED: "true"}},
+                "matchConditions": [{"name": "names-a-queue", "expression": named}] if named_only else [],
                 "objectSelector": {},
                 "reinvocationPolicy": "Never",
                 "sideEffects": "None",

@@ -5,12 +5,14 @@ from typing import Any
 
 import yaml
 
-from apis.kinds import CUSTOM_RESOURCE_DEFINITION, MACHINE_CONFIG_POOL, NAMESPACE, Kind
+from apis.kinds import CUSTOM_RESOURCE_DEFINITION, MACHINE_CONFIG_POOL, NAMESPACE, STORAGE_CLASS, Kind
+from apis.names import MACHINE_CONFIG_POOL as POOL_LABEL
 from apis.names import MACHINE_CONFIG_ROLE
 from simulator.actors import rbac
 from simulator.actors.package import TEXT, Definition, structure
 from simulator.actors.sim_kinds import NETWORK_ATTACHMENT_DEFINITION
 from simulator.admission.manifests import WEBHOOK_CONFIGURATION
+from simulator.names import FILES_CLASS, FILES_PROVISIONER, PLAYED_BY
 
 Manifest = dict[str, Any]
 
@@ -23,6 +25,7 @@ NAMESPACES = (
     "openshift-config",
     "openshift-infra",
     "openshift-machine-config-operator",
+    "openshift-config-managed",
     "openshift-marketplace",
     "openshift-multus",
     "openshift-operator-lifecycle-manager",
@@ -61,15 +64,15 @@ def access() -> list[Manifest]:
 
 
 def custom_resources() -> list[Manifest]:
-    """Return the machine config pools and the operator catalogues."""
-    return [*map(_pool, POOLS), *(_catalogue(name, title) for name, title in CATALOGUES.items())]
+    """Return the machine config pools, the operator catalogues and the played class of storage."""
+    return [*map(_pool, POOLS), *(_catalogue(name, title) for name, title in CATALOGUES.items()), _files_class()]
 
 
 def _pool(role: str) -> Manifest:
     return {
         "apiVersion": MACHINE_CONFIG_POOL.api_version,
         "kind": MACHINE_CONFIG_POOL.kind,
-        "metadata": {"name": role},
+        "metadata": {"name": role, "labels": {POOL_LABEL + role: ""}},
         "spec": {
             "machineConfigSelector": {"matchLabels": {MACHINE_CONFIG_ROLE: role}},
             "nodeSelector": {"matchLabels": {f"node-role.kubernetes.io/{role}": ""}},
@@ -84,4 +87,15 @@ def _catalogue(name: str, title: str) -> Manifest:
         "metadata": {"name": name, "namespace": MARKETPLACE},
         # Played: the catalogue's contents are those of the OLM actor, nothing is pulled from anywhere.
         "spec": {"sourceType": "grpc", "displayName": title, "publisher": "simulated"},
+    }
+
+
+def _files_class() -> Manifest:
+    return {
+        "apiVersion": STORAGE_CLASS.api_version,
+        "kind": STORAGE_CLASS.kind,
+        "metadata": {"name": FILES_CLASS, "annotations": {PLAYED_BY: "simulator.actors: sim-files"}},
+        "provisioner": FILES_PROVISIONER,
+        "reclaimPolicy": "Delete",
+        "volumeBindingMode": "Immediate",
     }

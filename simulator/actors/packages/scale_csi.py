@@ -4,7 +4,8 @@ from apis import kinds
 from simulator.actors import images
 from simulator.actors.package import COMMON, FLAG, TEXT, Bundle, Definition, Package, list_of, operates, structure
 from simulator.actors.rbac import OWN, READ, Rule
-from simulator.actors.scale_csi import ScaleCsiOperator
+from simulator.actors.scale_csi import SIDECAR_ACCOUNTS, ScaleCsiOperator
+from simulator.actors.scale_provisioner import RULES, ScaleProvisioner
 
 _SELECTOR = list_of(structure({"key": TEXT, "value": TEXT}, "key", "value"))
 _CLUSTER = structure(
@@ -20,6 +21,15 @@ _CLUSTER = structure(
     "restApi",
     "secrets",
     "secureSslMode",
+)
+_RULES = (
+    *COMMON,
+    *operates(kinds.CSI_SCALE_OPERATOR),
+    Rule((kinds.SECURITY_CONTEXT_CONSTRAINTS.group,), (kinds.SECURITY_CONTEXT_CONSTRAINTS.plural,), OWN),
+    Rule(("",), ("secrets", "nodes"), READ),
+    *RULES,
+    Rule(("storage.k8s.io",), ("csidrivers",), OWN),
+    Rule(("storage.k8s.io",), ("storageclasses", "volumeattachments"), READ),
 )
 TWO = Bundle(
     versions=("ibm-spectrum-scale-csi-operator.v2.0.0",),
@@ -40,15 +50,29 @@ TWO = Bundle(
         ),
     ),
     account="ibm-spectrum-scale-csi-operator",
-    rules=(
-        *COMMON,
-        *operates(kinds.CSI_SCALE_OPERATOR),
-        Rule((kinds.SECURITY_CONTEXT_CONSTRAINTS.group,), (kinds.SECURITY_CONTEXT_CONSTRAINTS.plural,), OWN),
-        Rule(("",), ("secrets", "nodes"), READ),
-        Rule(("storage.k8s.io",), ("csidrivers",), OWN),
-        Rule(("storage.k8s.io",), ("storageclasses", "volumeattachments"), READ),
-    ),
+    rules=_RULES,
     image="quay.io/ibm-spectrum-scale/ibm-spectrum-scale-csi-operator:v2.0.0",
+)
+THREE = Bundle(
+    versions=("ibm-spectrum-scale-csi-operator.v3.1.0",),
+    definitions=(
+        Definition(
+            kinds.CSI_SCALE_OPERATOR,
+            structure(
+                {
+                    "clusters": list_of(_CLUSTER),
+                    "localScaleCluster": TEXT,
+                    "tolerations": list_of(structure()),
+                    **{f"{part}NodeSelector": _SELECTOR for part in ("plugin", *SIDECAR_ACCOUNTS)},
+                },
+                "clusters",
+                "localScaleCluster",
+            ),
+        ),
+    ),
+    account="ibm-spectrum-scale-csi-operator",
+    rules=_RULES,
+    image="icr.io/cpopen/ibm-spectrum-scale-csi-operator:v3.1.0",
 )
 
 PACKAGES = (
@@ -56,7 +80,10 @@ PACKAGES = (
         name="ibm-spectrum-scale-csi-operator",
         title="IBM Spectrum Scale CSI Plugin Operator",
         sources=("certified-operators", "community-operators"),
-        channels={"stable": TWO},
+        channels={"stable": TWO, "v3.1": THREE},
     ),
 )
-PLAYED = ((images.CSI_OPERATORS, "", ScaleCsiOperator),)
+PLAYED = (
+    (images.CSI_OPERATORS, "", ScaleCsiOperator),
+    (images.CSI_PROVISIONERS, "", ScaleProvisioner),
+)

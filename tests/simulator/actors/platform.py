@@ -170,8 +170,9 @@ def secret(name: str) -> Object:
 
 def scale() -> Object:
     """Return the CSIScaleOperator."""
+    ids = ("16217308676014575381", "16217308676014575382")
     clusters = [
-        {"id": f"1{n}", "restApi": [{"guiHost": f"192.0.2.{n}"}], "secrets": name, "secureSslMode": False}
+        {"id": ids[n], "restApi": [{"guiHost": f"192.0.2.{n}"}], "secrets": name, "secureSslMode": False}
         for n, name in enumerate(SECRETS)
     ]
     selector = [{"key": "scale", "value": "true"}]

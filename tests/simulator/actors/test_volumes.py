@@ -19,6 +19,7 @@ class Store:
     claims: dict[str, Any] = field(default_factory=dict)
     volumes: dict[str, Any] = field(default_factory=dict)
     drivers: set[tuple[str, str]] = field(default_factory=set)
+    unknown: str | None = None
 
     def config_map(self, _namespace: str, name: str) -> Any:
         """Find a ConfigMap."""
@@ -39,6 +40,10 @@ class Store:
     def driver_runs(self, driver: str, node: str) -> bool:
         """Find a driver."""
         return (driver, node) in self.drivers
+
+    def refused(self, _source: Any, _node: str) -> str | None:
+        """Say what the driver says."""
+        return self.unknown
 
 
 def pod(*mounted: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,11 @@
+"""cert-manager's operator brings the kinds that others wait for. Certificates are not played: nobody reads one."""
+
+from simulator.actors.podactor import PodActor
+
+
+class CertManagerOperator(PodActor):
+    """Says what it is."""
+
+    def start(self) -> None:
+        """Do nothing else."""
+        self.say("simulated by hpc: the kinds of cert-manager.io are served, and no certificate is made")

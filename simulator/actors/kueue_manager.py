@@ -1,0 +1,281 @@
+"""Kueue's manager: lets jobs start when all their pods have room. Played, this is not Kueue.
+
+Preemption, cohorts of cohorts, topology, priorities of workloads and gangs of ready pods are not played.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from decimal import Decimal
+
+from apis import kinds
+from apis import names as platform
+from apis.kinds import Kind
+from policies import values
+from simulator.actors import ignition, kueue_jobs, kueue_quota, pods, sim_kinds
+from simulator.actors.api import ApiError, Object
+from simulator.actors.conditions import same_status, stated
+from simulator.actors.informer import Informer, Key, key_of
+from simulator.actors.kueue_jobs import FRAMEWORKS, Framework
+from simulator.actors.kueue_quota import Assignment, Queue, Usage
+from simulator.actors.podactor import PodActor
+
+KINDS = (kinds.RESOURCE_FLAVOR, kinds.CLUSTER_QUEUE, kinds.LOCAL_QUEUE, sim_kinds.WORKLOAD)
+_EVERY: Key = ("", "")
+
+
+class KueueManager(PodActor):
+    """Looks at all jobs and queues at once, at every change; what it decided is in the Workloads."""
+
+    _caches: dict[str, Informer]
+    _frameworks: list[tuple[Framework, Informer]]
+
+    def start(self) -> None:
+        """Watch queues, workloads, namespaces, and jobs of the kinds that it was told."""
+        told = pods.command(self.pod).partition("--frameworks=")[2].split(",")
+        self._latest: dict[Key, Object] = {}
+        loop = self.loop(self._reconcile)
+        watched = (kinds.NAMESPACE, *KINDS)
+        self._caches = {kind.kind: self.watch(kind, loop, key=_EVERY) for kind in watched}
+        self._frameworks = [
+            (FRAMEWORKS[name], self.watch(FRAMEWORKS[name].kind, loop, key=_EVERY))
+            for name in told
+            if name in FRAMEWORKS
+        ]
+
+        def forget(key: Key, _old: Object | None, workload: Object | None) -> None:
+            if workload is None:
+                self._latest.pop(key, None)
+                loop.add(_EVERY)
+
+        self._caches[sim_kinds.WORKLOAD.kind].on_change(forget)
+        self.say("simulated by hpc: this is not Kueue, its manager is played")
+
+    def _reconcile(self, _key: Key) -> None:
+        caches = (*self._caches.values(), *(cache for _, cache in self._frameworks))
+        if not all(cache.synced for cache in caches):
+            return  # the last list to come wakes it
+        flavors = {one["metadata"]["name"]: one for one in self._there(kinds.RESOURCE_FLAVOR)}
+        queues = {one["metadata"]["name"]: one for one in self._there(kinds.CLUSTER_QUEUE)}
+        active = {name for name, one in queues.items() if not missing_flavors(one, flavors)}
+        self._show_queues(flavors, queues, active)
+        jobs = [found for each in self._frameworks for found in self._jobs(*each)]
+        waiting = [(framework, job, workload) for framework, job in jobs if (workload := self._follow(framework, job))]
+        usage = self._usage()
+        blocked: set[str] = set()
+        for framework, job, workload in sorted(waiting, key=_age):
+            name = self._cluster_queue(workload)
+            queue = queues.get(name or "")
+            why = self._inadmissible(job, workload, queue, active)
+            if not why and name in blocked:
+                continue
+            if not why:
+                assert name is not None  # noqa: S101 - it is admissible, so there is a queue
+                why = self._admit(framework, job, workload, _sharing(name, queues, active, usage), flavors)
+            if why:
+                self._pend(workload, *why)
+                if queue is not None and queue["spec"].get("queueingStrategy") == "StrictFIFO":
+                    blocked.add(name or "")
+            else:
+                usage = self._usage()
+
+    def _there(self, kind: Kind) -> list[Object]:
+        return [one for one in self._caches[kind.kind].items() if not pods.deleting(one)]
+
+    def _workloads(self) -> list[Object]:
+        """Return the Workloads as last written or seen: an own decision must count before the watch tells of it."""
+        found = dict(self._latest)
+        for seen in self._caches[sim_kinds.WORKLOAD.kind].items():
+            mine = found.get(key_of(seen))
+            if mine is None or _version(mine) < _version(seen):
+                found[key_of(seen)] = seen
+        return list(found.values())
+
+    def _workload(self, framework: Framework, job: Object) -> Object | None:
+        key = (job["metadata"]["namespace"], kueue_jobs.workload_name(framework, job))
+        seen = self._caches[sim_kinds.WORKLOAD.kind].get(key[1], key[0])
+        mine = self._latest.get(key)
+        return mine if seen is None or (mine is not None and _version(mine) > _version(seen)) else seen
+
+    def _usage(self) -> dict[str, Usage]:
+        """Return what the admitted jobs of every ClusterQueue hold."""
+        used: defaultdict[str, defaultdict[tuple[str, str], Decimal]] = defaultdict(lambda: defaultdict(Decimal))
+        for workload in self._workloads():
+            admission_ = (workload.get("status") or {}).get("admission")
+            if admission_ and not pods.condition(workload, "Finished"):
+                for part in admission_["podSetAssignments"]:
+                    for resource, flavor in part["flavors"].items():
+                        amount = values.amount(part["resourceUsage"][resource]) or Decimal(0)
+                        used[admission_["clusterQueue"]][flavor, resource] += amount
+        return {name: dict(amounts) for name, amounts in used.items()}
+
+    def _jobs(self, framework: Framework, cache: Informer) -> list[tuple[Framework, Object]]:
+        namespaces = {
+            one["metadata"]["name"]
+            for one in self._there(kinds.NAMESPACE)
+            if pods.labels(one).get(platform.KUEUE_MANAGED) == "true"
+        }
+        return [
+            (framework, job)
+            for job in cache.items()
+            if job["metadata"]["namespace"] in namespaces and not pods.deleting(job) and kueue_jobs.queue_of(job)
+        ]
+
+    def _follow(self, framework: Framework, job: Object) -> Object | None:
+        """Bring a job's Workload up to date; return it if it waits for room."""
+        queue, workload = kueue_jobs.queue_of(job), self._workload(framework, job)
+        ended = framework.ended(job)
+        if ended:
+            if workload is not None and not pods.condition(workload, "Finished"):
+                self._state(workload, {"Finished": ("True", ended, f"Job finished: {ended}")})
+            return None
+        if workload is None:
+            assert queue is not None  # noqa: S101 - others were left out
+            workload = self._keep(self.api.apply(sim_kinds.WORKLOAD, kueue_jobs.workload(framework, job, queue)))
+        if pods.condition(workload, "Admitted"):
+            if framework.suspended(job):
+                self._start(framework, job, workload)
+            return None
+        if not framework.suspended(job):  # it came when nobody held it
+            self._patch(framework, job, kueue_jobs.switched(framework, suspend=True))
+        return workload
+
+    def _cluster_queue(self, workload: Object) -> str | None:
+        namespace = workload["metadata"]["namespace"]
+        local = self._caches[kinds.LOCAL_QUEUE.kind].get(workload["spec"]["queueName"], namespace)
+        return str(local["spec"]["clusterQueue"]) if local else None
+
+    def _inadmissible(
+        self, job: Object, workload: Object, queue: Object | None, active: set[str]
+    ) -> tuple[str, str] | None:
+        name = self._cluster_queue(workload)
+        if name is None:
+            return "Inadmissible", f"LocalQueue {workload['spec']['queueName']} doesn't exist"
+        if queue is None:
+            return "Inadmissible", f"ClusterQueue {name} doesn't exist"
+        if name not in active:
+            return "Inadmissible", f"ClusterQueue {name} is inactive"
+        selector = queue["spec"].get("namespaceSelector")
+        namespace = self._caches[kinds.NAMESPACE.kind].get(job["metadata"]["namespace"])
+        # Without a selector no namespace may use the queue; an empty one is for all.
+        if selector is None or namespace is None or not ignition.selected(selector, pods.labels(namespace)):
+            return "Pending", "Workload namespace doesn't match ClusterQueue selector"
+        return None
+
+    def _admit(
+        self,
+        framework: Framework,
+        job: Object,
+        workload: Object,
+        sharing: tuple[Queue, list[Queue]],
+        flavors: dict[str, Object],
+    ) -> tuple[str, str] | None:
+        own, others = sharing
+        pod_sets = framework.pod_sets(job)
+        found = kueue_quota.assign(pod_sets, own, others)
+        if not isinstance(found, Assignment):
+            return "Pending", found
+        assignments = [
+            {
+                "name": one.name,
+                "count": one.count,
+                "flavors": dict(found.flavors[one.name]),
+                "resourceUsage": {name: kueue_quota.shown(name, amount) for name, amount in one.requests.items()},
+            }
+            for one in pod_sets
+        ]
+        said = f"Quota reserved in ClusterQueue {own.name}"
+        conditions = {
+            "QuotaReserved": ("True", "QuotaReserved", said),
+            "Admitted": ("True", "Admitted", f"The workload is admitted by ClusterQueue {own.name}"),
+        }
+        admitted = {"clusterQueue": own.name, "podSetAssignments": assignments}
+        made = self._state(workload, conditions, admission=admitted)
+        self.say(f"{job['metadata']['namespace']}/{job['metadata']['name']}: {said}")
+        self._start(framework, job, made, flavors)
+        return None
+
+    def _start(
+        self, framework: Framework, job: Object, workload: Object, flavors: dict[str, Object] | None = None
+    ) -> None:
+        known = flavors or {one["metadata"]["name"]: one for one in self._there(kinds.RESOURCE_FLAVOR)}
+        chosen = {
+            part["name"]: [known[name]["spec"] for name in sorted({*part["flavors"].values()}) if name in known]
+            for part in workload["status"]["admission"]["podSetAssignments"]
+        }
+        self._patch(framework, job, kueue_jobs.started(framework, job, chosen))
+
+    def _patch(self, framework: Framework, job: Object, body: Object) -> None:
+        meta = job["metadata"]
+        try:
+            self.api.patch(framework.kind, meta["name"], body, meta["namespace"])
+        except ApiError as error:
+            if not error.missing:
+                raise
+
+    def _pend(self, workload: Object, reason: str, message: str) -> None:
+        self._state(workload, {"QuotaReserved": ("False", reason, message)})
+
+    def _state(self, workload: Object, conditions: dict[str, tuple[str, str, str]], **further: Object) -> Object:
+        status: Object = {"conditions": stated(workload, conditions), **further}
+        if same_status(workload, status):
+            return workload
+        meta = workload["metadata"]
+        try:
+            return self._keep(
+                self.api.patch(sim_kinds.WORKLOAD, meta["name"], {"status": status}, meta["namespace"], sub="status")
+            )
+        except ApiError as error:
+            if error.missing:  # it went with its job
+                return workload
+            raise
+
+    def _keep(self, workload: Object) -> Object:
+        self._latest[key_of(workload)] = workload
+        return workload
+
+    def _show_queues(self, flavors: dict[str, Object], queues: dict[str, Object], active: set[str]) -> None:
+        for name, queue in queues.items():
+            lost = ",".join(missing_flavors(queue, flavors))
+            said = ("True", "Ready", "Can admit new workloads")
+            if name not in active:
+                words = f"Can't admit new workloads: references missing ResourceFlavor(s): {lost}."
+                said = ("False", "FlavorNotFound", words)
+            self._show(kinds.CLUSTER_QUEUE, queue, said)
+        for local in self._there(kinds.LOCAL_QUEUE):
+            target = local["spec"]["clusterQueue"]
+            said = ("True", "Ready", "Can submit new workloads to localQueue")
+            if target not in active:
+                reason = "ClusterQueueIsInactive" if target in queues else "ClusterQueueDoesNotExist"
+                said = ("False", reason, "Can't submit new workloads to clusterQueue")
+            self._show(kinds.LOCAL_QUEUE, local, said)
+
+    def _show(self, kind: Kind, queue: Object, said: tuple[str, str, str]) -> None:
+        status = {"conditions": stated(queue, {"Active": said})}
+        if not same_status(queue, status):
+            meta = queue["metadata"]
+            self.api.patch(kind, meta["name"], {"status": status}, meta.get("namespace"), sub="status")
+
+
+def missing_flavors(queue: Object, flavors: Iterable[str]) -> list[str]:
+    """Return the flavors that a ClusterQueue names and nobody has made, in their order."""
+    known = {*flavors}
+    named = [one["name"] for group in queue["spec"].get("resourceGroups") or [] for one in group["flavors"]]
+    return [name for name in dict.fromkeys(named) if name not in known]
+
+
+def _sharing(
+    name: str, queues: dict[str, Object], active: set[str], usage: dict[str, Usage]
+) -> tuple[Queue, list[Queue]]:
+    """Return a ClusterQueue and the active others of its cohort."""
+    own = kueue_quota.queue(queues[name], usage.get(name, {}))
+    read = (kueue_quota.queue(queues[one], usage.get(one, {})) for one in sorted(active - {name}))
+    return own, [one for one in read if own.cohort and one.cohort == own.cohort]
+
+
+def _version(obj: Object) -> int:
+    return int(obj["metadata"]["resourceVersion"])
+
+
+def _age(waiting: tuple[Framework, Object, Object]) -> tuple[str, str]:
+    meta = waiting[1]["metadata"]
+    return meta["creationTimestamp"], meta["name"]

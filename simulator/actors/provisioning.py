@@ -1,0 +1,74 @@
+"""Volumes that are made when somebody claims them: what an external provisioner does with a StorageClass."""
+
+import logging
+from collections.abc import Callable
+
+from apis import kinds
+from simulator.actors import pods
+from simulator.actors.api import Api, ApiError, Object
+from simulator.actors.podactor import played
+
+log = logging.getLogger(__name__)
+
+ASKED = ("volume.kubernetes.io/storage-provisioner", "volume.beta.kubernetes.io/storage-provisioner")
+"""By these annotations of a claim the controller-manager asks a provisioner for a volume."""
+BY = "pv.kubernetes.io/provisioned-by"
+
+
+def asked_of(claim: Object) -> str | None:
+    """Return the provisioner that a claim without a volume waits for, None if it waits for none."""
+    if claim["spec"].get("volumeName") or pods.deleting(claim):
+        return None
+    have = pods.annotations(claim)
+    return next((have[name] for name in ASKED if name in have), None)
+
+
+def volume_name(claim: Object) -> str:
+    """Return the name of the volume that is made for a claim."""
+    return f"pvc-{claim['metadata']['uid']}"
+
+
+def persistent_volume(claim: Object, storage_class: Object, provisioner: str, source: Object) -> Object:
+    """Return the volume for a claim; `source` says where its files are."""
+    meta = claim["metadata"]
+    return {
+        "apiVersion": kinds.PERSISTENT_VOLUME.api_version,
+        "kind": kinds.PERSISTENT_VOLUME.kind,
+        "metadata": {"name": volume_name(claim), "annotations": {BY: provisioner, **played("provisioner")}},
+        "spec": {
+            "accessModes": claim["spec"]["accessModes"],
+            "capacity": {"storage": claim["spec"]["resources"]["requests"]["storage"]},
+            "persistentVolumeReclaimPolicy": storage_class.get("reclaimPolicy", "Delete"),
+            "storageClassName": storage_class["metadata"]["name"],
+            "claimRef": {
+                "apiVersion": "v1",
+                "kind": kinds.PERSISTENT_VOLUME_CLAIM.kind,
+                "name": meta["name"],
+                "namespace": meta["namespace"],
+                "uid": meta["uid"],
+            },
+            **source,
+        },
+    }
+
+
+def provision(api: Api, claim: Object, provisioner: str, source: Callable[[Object, Object], Object]) -> None:
+    """Make the volume of a claim that asks `provisioner` for one; `source` gets the claim and its class."""
+    if asked_of(claim) != provisioner:
+        return
+    storage_class = api.get(kinds.STORAGE_CLASS, claim["spec"]["storageClassName"])
+    body = persistent_volume(claim, storage_class, provisioner, source(claim, storage_class))
+    try:
+        api.create(kinds.PERSISTENT_VOLUME, body)
+    except ApiError as error:
+        if not error.conflict:
+            raise
+    else:
+        log.info("%s for %s/%s", volume_name(claim), claim["metadata"]["namespace"], claim["metadata"]["name"])
+
+
+def reclaim(api: Api, volume: Object, provisioner: str) -> None:
+    """Delete a volume that `provisioner` made, and whose claim is gone, where its class says so."""
+    made = pods.annotations(volume).get(BY) == provisioner
+    if made and pods.phase(volume) == "Released" and volume["spec"]["persistentVolumeReclaimPolicy"] == "Delete":
+        api.delete(kinds.PERSISTENT_VOLUME, volume["metadata"]["name"])

@@ -1,0 +1,78 @@
+"""The provisioner beside the Spectrum Scale driver: makes volumes for claims of its StorageClasses."""
+
+import hashlib
+
+from apis import kinds
+from apis import names as platform
+from simulator.actors import images, pods, provisioning, scale_handles
+from simulator.actors.api import Object
+from simulator.actors.informer import Informer, Key
+from simulator.actors.podactor import PodActor
+from simulator.actors.rbac import READ, Rule
+
+RULES = (
+    Rule(("",), ("persistentvolumes",), (*READ, "create", "delete", "patch")),
+    Rule(("",), ("persistentvolumeclaims",), (*READ, "update")),
+    Rule(("storage.k8s.io",), ("storageclasses",), READ),
+)
+AGAIN_SECONDS = 2.0
+
+
+class ScaleProvisioner(PodActor):
+    """Works while its own pod and a driver's pod run: the driver is who makes filesets."""
+
+    _claims: Informer
+    _volumes: Informer
+
+    def start(self) -> None:
+        """Watch claims and volumes."""
+        loop = self.loop(self._provision)
+        self._claims = self.watch(kinds.PERSISTENT_VOLUME_CLAIM, loop)
+        released = self.loop(self._reclaim)
+        self._volumes = self.watch(kinds.PERSISTENT_VOLUME, released)
+
+    def _provision(self, key: Key) -> float | None:
+        claim = self._claims.get(key[1], key[0])
+        if claim is None or provisioning.asked_of(claim) != platform.SCALE_CSI_DRIVER:
+            return None
+        known = self._driver()
+        if known is None:
+            return AGAIN_SECONDS
+        try:
+            provisioning.provision(self.api, claim, platform.SCALE_CSI_DRIVER, lambda one, of: source(one, of, known))
+        except ValueError as error:
+            self.say(f"E failed to provision volume with StorageClass {claim['spec']['storageClassName']!r}: {error}")
+            return AGAIN_SECONDS
+        return None
+
+    def _reclaim(self, key: Key) -> None:
+        volume = self._volumes.get(key[1])
+        if volume is not None:
+            provisioning.reclaim(self.api, volume, platform.SCALE_CSI_DRIVER)
+
+    def _driver(self) -> Object | None:
+        played = images.CSI_DRIVERS[platform.SCALE_CSI_DRIVER]
+        running = (one for one in self.runtime.pods.items() if pods.runs(one))
+        return next((scale_handles.known_to(one) for one in running if pods.basename(pods.image(one)) in played), None)
+
+
+def source(claim: Object, storage_class: Object, known: Object) -> Object:
+    """Return where the files of a claim's volume are: a fileset of its own on the file system of the class.
+
+    Raise ValueError as the driver refuses: without a file system, and for a cluster that it does not know. The UID of
+    the file system is played: it comes from its name.
+    """
+    parameters = storage_class.get("parameters") or {}
+    file_system = parameters.get("volBackendFs")
+    if not file_system:
+        raise ValueError("volBackendFs must be specified in storageClass")
+    cluster = parameters.get("clusterId") or known["local"]
+    if cluster not in known["clusters"]:
+        raise ValueError(f"unable to find cluster [{cluster}] details in custom resource")
+    name = provisioning.volume_name(claim)
+    digest = hashlib.sha256(file_system.encode()).hexdigest().upper()
+    identity = f"{cluster};{digest[:8]}:{digest[8:16]}"
+    handle = f"0;2;{identity};;{name};/{file_system}/{name}"
+    if 7 not in known["parts"]:  # noqa: PLR2004 - a driver of 2.0
+        handle = f"{identity};filesetName={name};path=/{file_system}/{name}"
+    return {"csi": {"driver": platform.SCALE_CSI_DRIVER, "volumeHandle": handle}}
