@@ -1,23 +1,24 @@
 """The overview as tables."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from itertools import groupby
 
 from rich.markup import escape
 from rich.table import Table
 
+from apis.names import GPU_RESOURCE
 from cli.console import console
 from cli.overview.jobs import FAILED
-from cli.overview.look import Node, Overview, by_value
+from cli.overview.look import RDMA, Node, Overview, by_value
 
-_FOLDED = {"name", "state", "claims", "rdma/*", "nvidia.com/mig-*", "job", "nodes used", "fits on"}
+_FOLDED = {"name", "state", "claims", RDMA, "nvidia.com/mig-*", "job", "nodes used", "fits on"}
 """Columns that go on in the next line where the terminal is narrow; the others keep their width, and all are shown."""
 _SHOWN = 16
 """Names of one row, or nodes alike, that are shown one by one."""
 _OFFERS: Mapping[str, Callable[[Node], str]] = {
-    "nvidia.com/gpu": lambda node: str(node.gpus or ""),
+    GPU_RESOURCE: lambda node: str(node.gpus or ""),
     "nvidia.com/mig-*": lambda node: by_value(node.slices),
-    "rdma/*": lambda node: by_value(node.rdma),
+    RDMA: lambda node: by_value(node.rdma),
 }
 _COLOURS = {"Succeeded": "green", FAILED: "red", "Running": "yellow"}
 
@@ -27,7 +28,10 @@ def show(found: Overview) -> None:
     show_rows(
         "Platform",
         ("kind", "name", "state"),
-        ((part.kind, part.name, f"[{'green' if part.good else 'yellow'}]{part.state}[/]") for part in found.parts),
+        (
+            (part.kind, part.name, f"[{'green' if part.good else 'yellow'}]{escape(part.state)}[/]")
+            for part in found.parts
+        ),
     )
     show_rows(
         "Tenants",
@@ -42,7 +46,7 @@ def show(found: Overview) -> None:
             for queue in found.queues
         ),
     )
-    _nodes(found.nodes)
+    _nodes(found.nodes, found.expected)
     show_rows(
         "Jobs",
         ("job", "kind", "state", "nodes used", "time"),
@@ -62,9 +66,11 @@ def show(found: Overview) -> None:
             console.print(f"[yellow]waiting[/] {job.namespace}/{job.name}: {escape(text)}")
 
 
-def _nodes(nodes: Sequence[Node]) -> None:
-    """Print the nodes; many alike that follow each other share a row, and what no node offers has no column."""
-    shown = {title: offer for title, offer in _OFFERS.items() if any(offer(node) for node in nodes)}
+def _nodes(nodes: Sequence[Node], expected: Container[str]) -> None:
+    """Print the nodes; many alike that follow each other share a row, and what no node is to offer has no column."""
+    shown = {
+        title: offer for title, offer in _OFFERS.items() if title in expected or any(offer(node) for node in nodes)
+    }
 
     def cells(node: Node) -> tuple[str, ...]:
         return (node.roles, "yes" if node.ready else "[red]no[/]", *(offer(node) for offer in shown.values()))

@@ -1,6 +1,7 @@
 """`./hpc status`: what is on the cluster, read live."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from apis.kinds import Kind
@@ -8,7 +9,7 @@ from cli import session, tables
 from cli import stack as stacks
 from cli.commands.options import DEFAULT_STACK, OtherName, StackOption
 from cli.console import errors
-from cli.overview.look import OURS, Overview, overview
+from cli.overview.look import OURS, RDMA, Overview, overview
 from cli.stack import Stack
 from simulator import cluster
 
@@ -38,4 +39,5 @@ def look(wanted: Stack) -> Overview:
         return served.list(kind, labelSelector=OURS)
 
     settings = wanted.settings
-    return overview(ours, served.list, settings.version, settings.machine_config_pool)
+    found = overview(ours, served.list, settings.version, settings.machine_config_pool)
+    return replace(found, expected=found.expected | ({RDMA} if settings.uses_rdma else set()))

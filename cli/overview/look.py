@@ -13,6 +13,7 @@ from policies.values import read
 from stacks.releases import Release
 
 OURS = f"app.kubernetes.io/part-of={PART_OF}"
+RDMA = f"{RDMA_PREFIX}*"
 _VENDOR, _PART_OF_GPU = GPU_RESOURCE.split("/")[0] + "/", "mig-"
 
 
@@ -58,6 +59,8 @@ class Overview:
     queues: tuple[Queue, ...]
     jobs: tuple[Job, ...]
     nodes: tuple[Node, ...]
+    expected: frozenset[str] = frozenset({GPU_RESOURCE})
+    """Resources that nodes are to offer, which are shown even where none does: `nvidia.com/gpu`, `rdma/*`."""
 
 
 def overview(ours: List, everything: List, release: Release, pool: str) -> Overview:

@@ -14,6 +14,7 @@ List = Callable[[Kind], Sequence[Object]]
 State = tuple[str, bool]
 
 PENDING = "Pending"
+_UNRESOLVED = "ResolutionFailed"
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,8 @@ def parts(ours: List, everything: List, release: Release, pool: str) -> Iterable
 
 def _subscription(item: Object) -> State:
     installed = read(item, "status", "installedCSV")
+    if not installed and condition(item, _UNRESOLVED):
+        return f"{_UNRESOLVED}: {_message(item, _UNRESOLVED)}", False
     return (str(installed), True) if installed else (str(read(item, "status", "state") or PENDING), False)
 
 
@@ -106,6 +109,11 @@ _STATES: tuple[tuple[Kind, Callable[[Object], State]], ...] = (
     (kinds.STORAGE_CLASS, _present),
     (kinds.PERSISTENT_VOLUME, volume),
 )
+
+
+def _message(item: Object, kind: str) -> str:
+    found = read(item, "status", "conditions") or ()
+    return next((str(entry.get("message") or "") for entry in found if entry["type"] == kind), "")
 
 
 def condition(item: Object, kind: str) -> bool:

@@ -151,6 +151,14 @@ def test_queues() -> None:
     assert (found.name, found.active, found.gpus, found.waiting) == ("adas", False, "4 of 8", 2)
 
 
+def test_an_operator_that_no_catalogue_has() -> None:
+    """`Pending` for ever, where the subscription itself says that its channel does not exist."""
+    condition = {"type": "ResolutionFailed", "status": TRUE, "message": "no operators found in channel v9"}
+    subscription = {"metadata": {"namespace": "nfd", "name": "nfd"}, "status": {"conditions": [condition]}}
+    (part,) = _look({kinds.SUBSCRIPTION: [subscription]}).parts
+    assert (part.state, part.good) == ("ResolutionFailed: no operators found in channel v9", False)
+
+
 def test_nodes_show_what_they_offer() -> None:
     """A node whose device plugin is gone and that still looks as if it had GPUs."""
     labels = {"node-role.kubernetes.io/worker": ""}

@@ -63,6 +63,12 @@ def test_columns_are_of_what_nodes_offer(narrow: io.StringIO) -> None:
     assert "mig-1g.5gb: 56" in narrow.getvalue()
 
 
+def test_what_nodes_are_to_offer_and_do_not_is_seen(narrow: io.StringIO) -> None:
+    """A platform whose device plugins are dead, and a table of nodes that looks as if it had never had any."""
+    tables.show(replace(FOUND, nodes=(_offers(),), expected=frozenset({"nvidia.com/gpu", "rdma/*"})))
+    assert "node   roles   ready  nvidia.com/gpu  rdma/*" in narrow.getvalue()
+
+
 def test_many_nodes_alike_share_a_row(narrow: io.StringIO) -> None:
     """140 rows that say the same, in which the one node that differs is not seen."""
     alike = [replace(_offers(gpus=8), name=f"dgx{number:03}") for number in range(1, 141)]
