@@ -96,6 +96,13 @@ def test_hindrances_are_shown_with_their_job(narrow: io.StringIO) -> None:
     assert "waiting adas/nccl-test-01x08: exceeded quota: [gpus]" in narrow.getvalue()
 
 
+def test_words_of_others_are_no_colours(narrow: io.StringIO) -> None:
+    """A traceback, or half a message, where an operator writes of [/] or of a list."""
+    told = Part("Subscription", "nfd/nfd", "ResolutionFailed: none of [a b] in [/var]", good=False)
+    tables.show(replace(FOUND, parts=(told,)))
+    assert "none of [a b] in [/var]" in " ".join(narrow.getvalue().split())
+
+
 def test_a_dead_process_is_named() -> None:
     """A status without a word about the webhook that died, while no pod is admitted any more."""
     alive, gone = (
