@@ -17,6 +17,8 @@ _POLICY: Path = ("spec", "persistentVolumeReclaimPolicy")
 _CAPACITY: Path = ("spec", "capacity", "storage")
 _REQUEST: Path = ("spec", "resources", "requests", "storage")
 _MOST = 32
+_CHOSEN = "pv.kubernetes.io/bound-by-controller"
+"""Annotation of a claim whose volume the cluster has chosen, and not the person."""
 _SHOWN = 5
 _SEARCHED = 1000
 _LABELS: Path = ("spec", "selector", "matchLabels")
@@ -57,6 +59,9 @@ def _claim(claim: Obj, world: World) -> Iterator[Remark]:
     wanted = claim.text("spec", "volumeName")
     if wanted:
         volume = world.get(PERSISTENT_VOLUME, wanted)
+        if volume is None and claim.text("metadata", "annotations", _CHOSEN) == "yes":
+            # On a cluster: the class has made the volume, and the controller has written its name here.
+            return
         if volume is None:
             yield claim.unlinked(f"volumeName {wanted} is not there", "spec", "volumeName")
     elif claim.hidden("spec", "volumeName"):

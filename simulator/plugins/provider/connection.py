@@ -1,6 +1,7 @@
 """Requests to the API server: through the official client's connection handling, without its generated calls."""
 
 import json
+import re
 import threading
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +14,8 @@ from simulator.plugins.provider.settings import BadSettingsError, ProviderSettin
 PARALLEL_REQUESTS = 16
 # Seconds to connect and to wait for an answer; a create with admission webhooks may take up to 30.
 TIMEOUT = (5, 60)
+
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 JSON = "application/json"
 APPLY = "application/apply-patch+yaml"
@@ -102,7 +105,7 @@ class Connection:
         if status >= 400:  # noqa: PLR2004
             details = body.get("details") if isinstance(body.get("details"), dict) else {}
             raise ApiError(status, str(body.get("reason", "")), str(body.get("message", "")), details)
-        return Answer(body, tuple(_warnings(warnings)))
+        return Answer(body, tuple(warning_texts(warnings)))
 
 
 def _configure(configuration: Any, settings: ProviderSettings) -> str:
@@ -145,6 +148,7 @@ def _cause(error: BaseException) -> str:
     return text or type(error).__name__
 
 
-def _warnings(headers: list[str]) -> list[str]:
-    """Return the texts of `299 - "text"` headers."""
-    return [header.split('"')[1] for header in headers if header.count('"') >= 2]  # noqa: PLR2004
+def warning_texts(headers: list[str]) -> list[str]:
+    """Return the texts of `299 - "text"` headers; a quotation mark in a text has a backslash before it."""
+    found = (_QUOTED.search(header) for header in headers)
+    return [re.sub(r"\\(.)", r"\1", match[1]) for match in found if match]
