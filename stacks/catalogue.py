@@ -193,6 +193,7 @@ CATALOGUE: Mapping[Program, Entry] = MappingProxyType(
             command=("horovodrun", "-np", "{gpus}", "python", "pytorch_synthetic_benchmark.py"),
             kinds=("job",),
             per_gpu=True,
+            trains=False,
             images=("horovod/horovod:0.18.1-tf1.14.0-torch1.2.0-mxnet1.5.0-py3.6",),
             source="B-4.2, B-4.3; E-52",
         ),

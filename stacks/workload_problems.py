@@ -32,7 +32,8 @@ def problems(settings: "Settings") -> Iterator[str]:
             try:
                 name = layouts.job_name(workload, settings)
             except ValueError as error:
-                yield f"stages: job {workload.name}: {error}"
+                reasons = [] if isinstance(workload, RdmaTestWorkload) else list(_node(workload, settings))
+                yield f"stages: job {workload.name}: {'; '.join(reasons) or error}"
                 continue
             if (workload.tenant, name) in seen:
                 yield f"stages: job '{workload.tenant}/{name}' is given twice; give each its own"
@@ -94,8 +95,11 @@ def _kind(workload: Started, settings: "Settings") -> Iterator[str]:
     elif transport is Transport.GPUDIRECT:
         try:
             topology.gpudirect_level(settings.profile)
-        except ValueError as error:
-            yield f"transport {transport}: {error}; or use {Transport.INFINIBAND}"
+        except ValueError:
+            yield (
+                f"transport {transport}: no port of {settings.profile.name} is known to be next to a GPU; say it in "
+                f"`ports` (gpus, distance), or use {Transport.INFINIBAND}"
+            )
 
 
 def _size(workload: Started, wanted: Layout, settings: "Settings") -> Iterator[str]:
@@ -186,9 +190,13 @@ def _because(reasons: list[str]) -> str:
     return f" ({'; '.join(reasons)})" if reasons else ""
 
 
-def _names(workload: Started, settings: "Settings") -> Iterator[str]:
+def _node(workload: Started, settings: "Settings") -> Iterator[str]:
     if workload.node is not None:
         yield from _gpu_node(workload.node, settings)
+
+
+def _names(workload: Started, settings: "Settings") -> Iterator[str]:
+    yield from _node(workload, settings)
     classes = [each.class_name for each in settings.priority_classes]
     if workload.priority is not None and workload.priority not in classes:
         known = ", ".join(classes) or "none"

@@ -5,11 +5,12 @@ from functools import cache
 
 import pytest
 
-from rendering.reference import components, coverage, markdown, settings
+from rendering.reference import components, coverage, markdown, programs, settings
 from tests.support.recorded import ROOT
 
 WRITERS = {
     "components": cache(components.pages),
+    "programs": cache(programs.pages),
     "settings": cache(settings.pages),
     "coverage": cache(coverage.pages),
 }

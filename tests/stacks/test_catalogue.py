@@ -108,6 +108,7 @@ def test_horovodrun_starts_one_process_for_each_gpu_of_its_pod() -> None:
     assert started(Program.PYTORCH_SYNTHETIC) == "horovodrun -np 8 python pytorch_synthetic_benchmark.py"
     assert " -np 2 " in started(Program.PYTORCH_SYNTHETIC, Layout(pods=1, gpus=2))
     assert CATALOGUE[Program.PYTORCH_SYNTHETIC].kinds == ("job",)
+    assert not Program.PYTORCH_SYNTHETIC.trains
 
 
 @pytest.mark.parametrize(

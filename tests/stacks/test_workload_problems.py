@@ -55,6 +55,11 @@ JOB = {"kind": "job", "program": "cuda-vector-add"}
         ),
         ("dev", JOB | {"precision": "tf32"}, "precision tf32: Tesla V100-SXM2-16GB cannot compute in it; leave it out"),
         ("dev", JOB | {"node": "dgx09"}, "node 'dgx09' is not a GPU node; known: dgx01.ocp4.scale.ibm.com, dgx02"),
+        (
+            "dev",
+            {"kind": "mpi", "program": "nccl-all-reduce", "gpus": 8, "node": "dgx09"},
+            "job it: node 'dgx09' is not a GPU node",
+        ),
         ("dev", JOB | {"priority": "urgent"}, "priority 'urgent' is not one of priority_classes: none; add it there"),
         ("prod", MPI | {"priority": "urgent"}, "priority_classes: verification, training; add it there"),
         ("dev", MPI | {"layout": {"pods": 1, "gpus": 8}, "shm_gib": 999}, "shm_gib 999 is more than the pod's memory"),
