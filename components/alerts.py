@@ -6,13 +6,15 @@ of node_exporter's InfiniBand collector, which OpenShift runs on every node. The
 """
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from components.model import Model, Seconds
 
 Severity = Literal["critical", "warning", "info"]
+Device = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+$")]
+"""Name of an adapter below /sys/class/infiniband."""
 
 _OF_APPLICATIONS = (13, 31, 43, 45, 68)
 """XIDs that a program's own fault causes on a sound GPU, as NVIDIA's device plugin has them."""
@@ -33,7 +35,7 @@ class Limits(Model):
         default=20, ge=0, le=100, description="percent; training keeps GPUs at 94 to 96 (S-5.3), an idle one stands out"
     )
     low_use_time: Seconds = Field(default=1800, description="seconds over which a pod's GPU is watched")
-    infiniband_devices: tuple[str, ...] = Field(
+    infiniband_devices: tuple[Device, ...] = Field(
         default=(), description="adapters that jobs use, e.g. mlx5_0; others may be without a cable"
     )
 

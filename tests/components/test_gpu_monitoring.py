@@ -158,8 +158,15 @@ def test_console_can_draw_the_pages(page: Dashboard) -> None:
     assert found["templating"]["list"][0]["name"] == "datasource"
 
 
-@pytest.mark.parametrize("wrong", [{"gpus_per_node": 0}, {"gpus_per_node": 8, "temperature": 150}])
-def test_limits_that_say_nothing_are_refused(wrong: dict[str, int]) -> None:
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"gpus_per_node": 0},
+        {"gpus_per_node": 8, "temperature": 150},
+        {"gpus_per_node": 8, "infiniband_devices": ('mlx5_0"} or vector(1) #',)},
+    ],
+)
+def test_limits_that_say_nothing_are_refused(wrong: dict[str, Any]) -> None:
     """Prevents an alert that can never be, or that always is."""
     with pytest.raises(ValidationError):
         Limits.model_validate(wrong)
