@@ -1,6 +1,7 @@
 """Node features, GPUs and networks of today, as our own components declare them, on a small simulated cluster."""
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -220,3 +221,18 @@ def test_a_driver_that_ends_takes_the_gpus_along(person: Person) -> None:
     assert person.offers(HOST, GPU) == 8
     declare(person, gpus)
     person.eventually(lambda: person.offers(A100, GPU) == 8)
+
+
+def test_a_driver_without_its_gpu_never_gets_ready(person: Person) -> None:
+    """Prevents a driver that counts for a moment before it ends, in which others would take it for one."""
+    pod = platform.obj(kinds.POD, "driver", TENANT)
+    container = {"name": "main", "image": "nvcr.io/nvidia/driver:595.91.07-rhcos4.20"}
+    pod["spec"] = {"nodeName": "worker", "containers": [container]}
+    person.eventually(partial(person.apply, kinds.POD, pod))
+    found = partial(person.get, kinds.POD, "driver", TENANT)
+    until = time.monotonic() + 20
+    while time.monotonic() < until and pods.restarts(seen := found()) < 2:
+        assert not pods.condition(seen, "Ready")
+    status = found()["status"]["containerStatuses"][0]
+    assert status["restartCount"] >= 2
+    assert "could not insert 'nvidia': No such device" in status["lastState"]["terminated"]["message"]
