@@ -28,9 +28,12 @@ def declare(
 ) -> pulumi.Output[str]:
     """Declare the object of a job as a child of `owner`, made after `after`; return its `finished`.
 
-    It is replaced when its run number rises or, unless told otherwise, when its spec changes. `queue` is a LocalQueue.
+    It is replaced when its run number rises, when a release moves it to another version of its kind, whose spec is
+    another, or, unless told otherwise, when its spec changes. `queue` is a LocalQueue.
     """
-    replace = {"replace_on_changes": ["spec"]} if args.on_change == "replace" else {"ignore_changes": ["spec"]}
+    replace = {"replace_on_changes": ["apiVersion", "spec"]}
+    if args.on_change == "keep":
+        replace = {"replace_on_changes": ["apiVersion"], "ignore_changes": ["spec"]}
     job = CustomObject(
         f"{name}-job",
         kind,

@@ -120,7 +120,7 @@ def recorded_job(**changes: Any) -> Any:
 def test_a_changed_spec_replaces_the_job() -> None:
     """Prevents an update in place, which the operator ignores, from looking like a new run."""
     job = recorded_job()
-    assert job.replace_on_changes == ("spec",)
+    assert "spec" in job.replace_on_changes
     assert job.delete_before_replace
     assert job.ignore_changes == ()
 
@@ -130,6 +130,12 @@ def test_kept_jobs_wait_for_the_next_run() -> None:
     job = recorded_job(on_change="keep", run=3)
     assert job.ignore_changes == ("spec",)
     assert job.replacement_trigger == 3
+
+
+@pytest.mark.parametrize("on_change", ["keep", "replace"])
+def test_another_generation_is_another_job(on_change: str) -> None:
+    """Prevents an update in place that sends the kept spec of v1alpha2 as one of v2beta1, which knows none of it."""
+    assert "apiVersion" in recorded_job(on_change=on_change).replace_on_changes
 
 
 def test_jobs_of_dev_come_one_after_another() -> None:
