@@ -79,7 +79,8 @@ class DevicePlugins:
         if played in images.RDMA_PLUGINS:
             return devices.rdma_resources(text)
         node = self._runtime.nodes.get(pods.node_name(pod))
-        return devices.host_devices(text, self._runtime.profile(node) if node else None)
+        there, _ = devices.ports(self._runtime.profile(node), node) if node else (set(), set())
+        return devices.host_devices(text, there)
 
     def _mounted(self, pod: Object, folder: str) -> str:
         """Return the text of config.json as the pod sees it; read from the server, since a cache may lag behind."""

@@ -46,11 +46,19 @@ def rdma_resources(text: str) -> dict[str, int]:
     return found
 
 
-def host_devices(text: str, profile: Profile | None) -> dict[str, int]:
-    """Return resource name -> number of ports of the SR-IOV device plugin's `config.json`, on a machine.
+def ports(profile: Profile | None, node: Object) -> tuple[set[str], set[str]]:
+    """Return what the adapters' interfaces of a node are called, and the names that they had before udev rules."""
+    original = {hca.netdev for hca in (*profile.hcas, *profile.storage_hcas)} if profile else set()
+    known = pods.annotations(node).get(names.INTERFACES)
+    now = {*json.loads(known)} if known else original
+    return now, original - now
 
-    Only ports that are there count, by the names of their interfaces; a machine whose ports' names no document gives
-    has none. Raise ValueError as the plugin refuses to start.
+
+def host_devices(text: str, there: set[str]) -> dict[str, int]:
+    """Return resource name -> number of ports of the SR-IOV device plugin's `config.json`.
+
+    Only interfaces that are `there` count; a machine whose ports' names no document gives has none. Raise ValueError
+    as the plugin refuses to start.
     """
     try:
         entries = json.loads(text)["resourceList"]
@@ -60,8 +68,7 @@ def host_devices(text: str, profile: Profile | None) -> dict[str, int]:
         ]
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"config.json: no resourceList can be read ({error})") from None
-    ports = {hca.netdev for hca in (*profile.hcas, *profile.storage_hcas)} if profile else set()
-    return {name: len(ports & set(interfaces)) for name, interfaces in wanted}
+    return {name: len(there & set(interfaces)) for name, interfaces in wanted}
 
 
 def offered(profile: Profile | None, node: Object, running: Iterable[Object]) -> dict[str, int]:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from apis import kinds
 from simulator import names
-from simulator.actors import gates, launcher, multus, pods, sim_kinds, volumes, workload
+from simulator.actors import devices, gates, launcher, multus, pods, sim_kinds, volumes, workload
 from simulator.actors.api import ApiError, Object
 from simulator.actors.informer import Key, Loop, key_of
 from simulator.actors.multus import NetworkError, Networks
@@ -28,7 +28,7 @@ class Kubelet:
         self._runtime = runtime
         self._logs = logs
         self._loop = Loop("kubelet", self._reconcile, threads=THREADS)
-        self._networks = Networks(runtime.networks, runtime.pods)
+        self._networks = Networks(runtime.networks, runtime.pods, self._former)
         self._waiting: set[Key] = set()
         self._told: dict[Key, str] = {}
 
@@ -121,6 +121,10 @@ class Kubelet:
             names.RUN_FOR: "0s",
             names.TERMINATION_MESSAGE: fault,
         }
+
+    def _former(self, name: str) -> set[str]:
+        node = self._runtime.nodes.get(name)
+        return devices.ports(self._runtime.profile(node), node)[1] if node else set()
 
     def _sandbox(self, key: Key, pod: Object) -> dict[str, str | None] | None:
         """Return what the pod is told of its networks, None while volumes or networks are missing."""

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 
@@ -58,8 +59,10 @@ def _short(text: str) -> dict[str, str]:
 class Networks:
     """Attaches pods to networks; every address is given once, to a pod that is there."""
 
-    def __init__(self, definitions: Informer, there: Informer) -> None:
+    def __init__(self, definitions: Informer, there: Informer, former: Callable[[str], set[str]]) -> None:
+        """`former` returns the names that no interface of a node has any longer, as udev rules gave it another."""
         self._definitions = definitions
+        self._former = former
         self._pods = there
         self._lock = threading.Lock()
         self._given: dict[str, list[Object]] = {}
@@ -98,6 +101,8 @@ class Networks:
             taken = [IPv4Network(each) for each in ipam.get("exclude") or []]
         except (ValueError, KeyError, AttributeError, TypeError) as error:
             raise NetworkError(f"error parsing configuration of {wanted.namespace}/{wanted.name}: {error}") from None
+        if (master := config.get("master")) in self._former(pods.node_name(pod)):
+            raise NetworkError(f'failed to lookup master "{master}": Link not found')
         resource = pods.annotations(definition).get(RESOURCE)
         if resource and resource not in pods.limits(pod):
             raise NetworkError('specify either "device", "hwaddr", "kernelpath" or "pciBusID"')

@@ -33,9 +33,9 @@ def pod(uid: str, networks: str, **fields: Any) -> dict[str, Any]:
     return {"metadata": meta, "spec": {"containers": [{"name": "main"}], **fields}}
 
 
-def definition(pool: str, resource: str | None = None, **ipam: Any) -> dict[str, Any]:
+def definition(pool: str, master: str = "rail0", resource: str | None = None, **ipam: Any) -> dict[str, Any]:
     """Return a NetworkAttachmentDefinition."""
-    config = {"type": "macvlan", "ipam": {"type": "whereabouts", "range": pool, **ipam}}
+    config = {"type": "macvlan", "master": master, "ipam": {"type": "whereabouts", "range": pool, **ipam}}
     marks = {multus.RESOURCE: resource} if resource else {}
     meta = {"name": "rail-0", "namespace": "adas", "annotations": marks}
     return {"metadata": meta, "spec": {"config": json.dumps(config)}}
@@ -44,7 +44,7 @@ def definition(pool: str, resource: str | None = None, **ipam: Any) -> dict[str,
 def networks(defined: dict[str, Any] | None, there: Cache | None = None) -> Networks:
     """Return the networks of a cluster."""
     known = Cache(*([defined] if defined else []))
-    return Networks(cast(Informer, known), cast(Informer, there or Cache()))
+    return Networks(cast(Informer, known), cast(Informer, there or Cache()), lambda _node: {"ibp18s0"})
 
 
 @pytest.mark.parametrize(
@@ -76,6 +76,7 @@ def test_pods_without_a_second_network() -> None:
         ),
         ("[{}]", None, "failed to parse pod Network Attachment Selection"),
         ("rail-0", definition("nonsense"), "error parsing configuration"),
+        ("rail-0", definition("192.168.10.0/24", "ibp18s0"), 'failed to lookup master "ibp18s0": Link not found'),
         ("rail-0", definition("192.168.10.0/24", resource="nvidia.com/port0"), 'specify either "device"'),
     ],
 )

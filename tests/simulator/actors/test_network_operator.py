@@ -9,6 +9,7 @@ from components.network_operator import NetworkOperatorArgs, spec
 from components.port_network import PortNetworkArgs
 from components.port_network import spec as port_spec
 from hardware.profiles import PROFILES
+from simulator import names
 from simulator.actors import devices, network_operands, network_operator
 from simulator.actors.api import Object
 from simulator.actors.multus import RESOURCE
@@ -51,10 +52,24 @@ def test_whole_ports_are_those_that_are_there() -> None:
     """Prevents a port that no machine has from being handed out."""
     whole = WHOLE | {"devices": ({"resource_name": "port0", "interfaces": ("ibp12s0", "ens1f0np0")},)}
     text = made(SRIOV, policy(host_devices=whole))["ConfigMap"]["data"]["config.json"]
-    assert devices.host_devices(text, PROFILES["dgx-a100"]) == {"nvidia.com/port0": 1}
-    assert devices.host_devices(text, None) == {"nvidia.com/port0": 0}
+    assert devices.host_devices(text, {"ibp12s0", "ibp18s0"}) == {"nvidia.com/port0": 1}
+    assert devices.host_devices(text, set()) == {"nvidia.com/port0": 0}
     with pytest.raises(ValueError, match="no resourceList"):
-        devices.host_devices('{"resourceList": [{"resourceName": "a"}]}', None)
+        devices.host_devices('{"resourceList": [{"resourceName": "a"}]}', set())
+
+
+def test_ports_are_called_as_udev_rules_say() -> None:
+    """Prevents a port that is found by a name which it lost."""
+    machine = PROFILES["dgx-a100"]
+    plain: Object = {"metadata": {"name": "n"}}
+    there, former = devices.ports(machine, plain)
+    assert "ibp12s0" in there
+    assert former == set()
+    renamed = {"metadata": {"name": "n", "annotations": {names.INTERFACES: '["rail0", "ibp18s0"]'}}}
+    there, former = devices.ports(machine, renamed)
+    assert there == {"rail0", "ibp18s0"}
+    assert "ibp12s0" in former
+    assert devices.ports(None, plain) == (set(), set())
 
 
 @pytest.mark.parametrize(
