@@ -6,7 +6,7 @@ import pulumi
 import pulumi_kubernetes as k8s
 from pydantic import Field, model_validator
 
-from apis import names
+from components import waits
 from components.component import Component
 from components.labels import labels
 from components.model import DnsName, Model, Quantity, Seconds
@@ -30,10 +30,11 @@ class ClaimArgs(Model):
         default=None, description="volume that is there already; None: any that fits, or a new one"
     )
     labels: dict[str, str] = Field(default_factory=dict, description="further labels of the claim, e.g. dept")
-    bind_timeout: Seconds = Field(
-        default=300,
-        description="seconds until a volume is bound. The provider does not wait where the class binds at first use: "
-        "no pod would come before the wait ends",
+    bind_timeout: Seconds | None = Field(
+        default=None,
+        description="seconds until a volume is bound, where the class makes volumes slowly, and before a pod comes. "
+        "None: the provider asks the class; it waits five minutes, or not at all where the class binds at first use, "
+        "for no pod would come before the wait ends",
     )
     protect: bool = Field(
         default=False,
@@ -75,7 +76,7 @@ class Claim(Component):
                 name=args.claim_name,
                 namespace=namespace,
                 labels={**labels(args.claim_name, "storage"), **args.labels},
-                annotations={names.TIMEOUT_SECONDS: str(args.bind_timeout)},
+                annotations=_wait(args.bind_timeout),
             ),
             spec=core.PersistentVolumeClaimSpecArgs(
                 storage_class_name=args.storage_class,
@@ -86,3 +87,8 @@ class Claim(Component):
             opts=self.child(**({"protect": True, "retain_on_delete": True} if args.protect else {})),
         )
         self.outputs(claim=claim.metadata.name)
+
+
+def _wait(timeout: int | None) -> dict[str, str] | None:
+    """Return the annotations; the provider's own wait for claims does not heed a time that is given."""
+    return None if timeout is None else waits.wait_for([waits.equals(".status.phase", "Bound")], timeout=timeout)

@@ -33,8 +33,15 @@ def test_it_names_its_class_and_suits_pods_on_several_nodes() -> None:
 
 def test_waiting_is_left_to_the_provider_which_knows_the_class() -> None:
     """Prevents a claim that is never waited for, and one that waits for a pod which would come after it."""
-    annotations = claim(bind_timeout=60)["metadata"]["annotations"]
-    assert annotations == {"pulumi.com/timeoutSeconds": "60"}
+    assert "annotations" not in claim()["metadata"]
+
+
+def test_a_slow_class_may_have_its_time() -> None:
+    """Prevents an update that gives up after the provider's five minutes, whatever the annotation says."""
+    assert claim(bind_timeout=3600)["metadata"]["annotations"] == {
+        "pulumi.com/waitFor": "jsonpath={.status.phase}=Bound",
+        "pulumi.com/timeoutSeconds": "3600",
+    }
 
 
 @pytest.mark.parametrize("protect", [True, False])

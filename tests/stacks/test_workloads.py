@@ -6,7 +6,7 @@ import pytest
 
 from components.gpu_job import GpuJobArgs
 from components.mpi_job import MpiJobArgs
-from stacks.settings import parse
+from stacks.settings import SettingsError, parse
 from stacks.workload_settings import JobWorkload, MpiWorkload
 from stacks.workloads import arguments
 from tests.stacks.test_workload_problems import JOB, MPI, example
@@ -94,6 +94,15 @@ def test_a_job_has_data_only_where_its_program_wants_it() -> None:
     assert args_of("dev", JOB).claim is None
     mask_rcnn = args_of("supermicro-3.11", JOB | {"program": "mask-rcnn", "gpus": 8} | IMAGE)
     assert (mask_rcnn.claim, mask_rcnn.mounts) == ("mlperf", {"/data": "", "/coco": "coco2017"})
+
+
+def test_launchers_of_large_jobs_can_have_more() -> None:
+    """Prevents a launcher that is killed over the connections to its workers, and a setting of 2020 without effect."""
+    larger = {"launcher": {"cpu": "2", "memory": "8Gi"}}
+    assert mpi("prod", MPI | IMAGE | larger).v2beta1.launcher.memory == "8Gi"
+    assert mpi("prod", MPI | IMAGE).v2beta1.launcher.memory == "1Gi"
+    with pytest.raises(SettingsError, match="MPIJob v1alpha2 has no queue, suspension, ttl, sshd or say"):
+        mpi("dev", MPI | larger)
 
 
 def test_full_precision_turns_tf32_off() -> None:
