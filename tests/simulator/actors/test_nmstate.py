@@ -1,0 +1,74 @@
+"""Policies for the nodes' network."""
+
+import json
+from typing import Any
+
+import pytest
+
+from components.bond import BondArgs, spec
+from simulator import names
+from simulator.actors.nmstate import enacted, judged, operands, trouble
+
+
+def node(*interfaces: str) -> dict[str, Any]:
+    """Return a node with these interfaces, or one of which nothing is known."""
+    marks = {names.INTERFACES: json.dumps(interfaces)} if interfaces else {}
+    return {"metadata": {"name": "dgx01", "annotations": marks}}
+
+
+def policy(*ports: str, **changed: Any) -> dict[str, Any]:
+    """Return the policy of our own bond."""
+    return {"spec": spec(BondArgs(node_selector={"a": "b"}, ports=ports, **changed))}
+
+
+def test_a_bond_is_made_of_ports_that_are_there() -> None:
+    """Prevents a bond over names of another machine, or of before a rename, from counting as there."""
+    assert trouble(policy("rail0", "rail1"), node("rail0", "rail1")) is None
+    said = str(trouble(policy("rail0", "ens1"), node("rail0", "rail1")))
+    assert said.startswith("error reconciling NodeNetworkConfigurationPolicy on node dgx01 at desired state apply:")
+    assert "ens1" in said
+
+
+def test_a_port_may_be_an_interface_of_the_policy_itself() -> None:
+    """Prevents a bond over a VLAN that the same policy makes from being refused."""
+    made = policy("rail0", "rail1")
+    made["spec"]["desiredState"]["interfaces"][0]["link-aggregation"]["port"] = ["vlan7", "rail0"]
+    made["spec"]["desiredState"]["interfaces"].append({"name": "vlan7", "type": "vlan", "state": "up"})
+    assert trouble(made, node("rail0", "rail1")) is None
+
+
+def test_of_an_unknown_machine_nothing_is_refused() -> None:
+    """Prevents policies that fail because no document names a machine's ports."""
+    assert trouble(policy("ens1", "ens2"), node()) is None
+
+
+@pytest.mark.parametrize(
+    ("counts", "true", "message"),
+    [
+        ((2, 2, 0, 0), {"Available"}, "2/2 nodes successfully configured"),
+        ((2, 0, 1, 1), {"Degraded"}, "1/2 nodes failed to configure, 1 nodes aborted configuration"),
+        ((2, 1, 0, 0), {"Progressing"}, "Policy is progressing 1/2 nodes finished"),
+        ((0, 0, 0, 0), {"Ignored"}, "Policy does not match any node"),
+    ],
+)
+def test_a_policy_is_judged_in_the_fields_words(counts: tuple[int, ...], true: set[str], message: str) -> None:
+    """Prevents a wait for Available that ends where a node failed, or where there is none."""
+    found = judged(*counts)
+    assert {kind for kind, (status, _, _) in found.items() if status == "True"} == true
+    assert message in {words for _, _, words in found.values()}
+
+
+def test_an_enactment_is_in_one_state() -> None:
+    """Prevents a node that failed and succeeded at once."""
+    found = enacted("Failing", "FailedToConfigure", "why")
+    assert [kind for kind, (status, _, _) in found.items() if status == "True"] == ["Failing"]
+    assert found["Failing"][2] == "why"
+
+
+def test_agents_bear_the_taints_that_the_object_names() -> None:
+    """Prevents nodes kept for GPUs from having no agent."""
+    taint = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+    resource = {"metadata": {"generation": 3}, "spec": {"tolerations": [taint], "nodeSelector": {"a": "b"}}}
+    agents = operands("openshift-nmstate", resource)[-1][1]["spec"]["template"]["spec"]
+    assert taint in agents["tolerations"]
+    assert agents["nodeSelector"] == {"a": "b"}

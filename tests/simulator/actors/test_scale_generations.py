@@ -1,0 +1,123 @@
+"""The Spectrum Scale driver of today beside that of 2020: what each needs, reads and makes."""
+
+from typing import Any
+
+import pytest
+
+from apis import kinds
+from components.scale_csi import ScaleCluster, ScaleCsiArgs, spec
+from components.static_volume import FilesetHandle, LongHandle, VolumeHandle
+from simulator.actors import scale_csi, scale_handles
+from simulator.actors.packages import packages
+from simulator.actors.scale_csi import THREE, TWO, generation, lacking, operands
+from simulator.actors.scale_provisioner import source
+
+DRIVER = "spectrumscale.csi.ibm.com"
+LOCAL, OTHER = "16217308676014575381", "215057217487177715"
+PLACE: dict[str, Any] = {"cluster_id": LOCAL, "file_system_uid": "099B6A7A:5EB99743", "path": "/gpfs/adas"}
+HANDLES = {
+    3: str(VolumeHandle(**PLACE)),
+    4: str(FilesetHandle(**PLACE, fileset="adas")),
+    7: str(LongHandle(**PLACE, independent_fileset=None)),
+}
+CERTIFICATE = "-----BEGIN CERTIFICATE-----\nYQ==\n-----END CERTIFICATE-----"
+
+
+def current(**changed: Any) -> dict[str, Any]:
+    """Return what our own component declares for generation 3."""
+    clusters = (ScaleCluster(id=LOCAL, gui_host="192.0.2.1", secret="gui"),)
+    args = ScaleCsiArgs(
+        generation="3", namespace="csi", local_cluster=LOCAL, clusters=clusters, ca_certificate=CERTIFICATE
+    )
+    return spec(args) | changed
+
+
+def driver(parts: tuple[int, ...], *clusters: str) -> dict[str, Any]:
+    """Return a driver's pod that was told of these clusters."""
+    return {"metadata": {"annotations": scale_handles.knowledge(clusters, parts, None)}}
+
+
+def test_the_channel_decides_over_the_generation() -> None:
+    """Prevents an object of one generation under the operator of the other."""
+    channels = packages()["ibm-spectrum-scale-csi-operator"].channels
+    assert [generation(bundle.image) for bundle in channels.values()] == [TWO, THREE]
+    required = [bundle.definitions[0].spec["required"] for bundle in channels.values()]
+    assert required == [["clusters", "scaleHostpath"], ["clusters", "localScaleCluster"]]
+
+
+def test_both_generations_have_one_name_for_their_objects() -> None:
+    """Prevents an upgrade that deletes the driver's object, and with it the driver below running pods."""
+    two, three = (bundle.definitions[0] for bundle in packages()["ibm-spectrum-scale-csi-operator"].channels.values())
+    assert two.kind == three.kind == kinds.CSI_SCALE_OPERATOR
+    assert two.name == three.name
+
+
+def test_our_own_object_lacks_nothing() -> None:
+    """Prevents a component whose object the operator of today refuses."""
+    assert lacking(current(), THREE) is None
+    assert lacking(current(), TWO) == "spec.scaleHostpath is missing"
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"localScaleCluster": None}, "spec.localScaleCluster is missing"),
+        ({"localScaleCluster": OTHER}, "is none of spec.clusters"),
+        ({"clusters": [{"id": LOCAL, "secureSslMode": True}]}, "CA certificate must be specified in secure SSL mode"),
+    ],
+)
+def test_what_the_operator_refuses(changed: dict[str, Any], why: str) -> None:
+    """Prevents a driver that starts without knowing its cluster, or whose GUI it cannot trust."""
+    assert why in str(lacking(current(**changed), THREE))
+
+
+def test_sidecars_of_today_are_deployments() -> None:
+    """Prevents StatefulSets of 2.0 from staying beside the Deployments of 3."""
+    made = operands("csi", current(), THREE)
+    names = {body["metadata"]["name"] for kind, body in made if kind == kinds.DEPLOYMENT}
+    assert names == {f"ibm-spectrum-scale-csi-{part}" for part in scale_csi.SIDECAR_ACCOUNTS}
+    assert not [kind for kind, _ in made if kind == kinds.STATEFUL_SET]
+
+
+@pytest.mark.parametrize("parts", HANDLES)
+def test_every_form_of_handle_is_mounted(parts: int) -> None:
+    """Prevents old volumes from being lost under the driver of today."""
+    volume = {"driver": DRIVER, "volumeHandle": HANDLES[parts]}
+    assert scale_handles.trouble(volume, driver(THREE.parts, LOCAL)) is None
+    said = scale_handles.trouble(volume, driver(TWO.parts, LOCAL))
+    assert (said is None) == (parts in TWO.parts)
+
+
+@pytest.mark.parametrize(
+    ("handle", "why"),
+    [
+        (HANDLES[3].replace(LOCAL, "123"), "unable to find cluster [123]"),
+        (HANDLES[7].replace("099B6A7A:5EB99743", "fs0"), "file system UID 'fs0'"),
+        ("adas", "has 1 parts"),
+    ],
+)
+def test_what_the_driver_does_not_mount(handle: str, why: str) -> None:
+    """Prevents pods that start on a file system of a cluster that the driver was never told of."""
+    said = scale_handles.trouble({"driver": DRIVER, "volumeHandle": handle}, driver(THREE.parts, LOCAL))
+    assert why in str(said)
+
+
+def test_other_drivers_and_pods_made_by_hand_are_let_be() -> None:
+    """Prevents volumes of others from being judged by the rules of this driver."""
+    assert scale_handles.trouble({"driver": "other", "volumeHandle": "x"}, driver(THREE.parts, LOCAL)) is None
+    assert scale_handles.trouble({"driver": DRIVER, "volumeHandle": "x"}, {"metadata": {}}) is None
+
+
+@pytest.mark.parametrize("parts", [TWO.parts, THREE.parts])
+def test_a_made_volume_can_be_mounted(parts: tuple[int, ...]) -> None:
+    """Prevents a provisioner whose handles its own driver does not read."""
+    claim = {"metadata": {"uid": "1-2"}}
+    known = scale_handles.known_to(driver(parts, LOCAL))
+    assert known is not None
+    parameters = {"volBackendFs": "ess3000_4M", "clusterId": LOCAL}
+    made = source(claim, {"parameters": parameters}, known)["csi"]
+    assert scale_handles.trouble(made, driver(parts, LOCAL)) is None
+    with pytest.raises(ValueError, match="volBackendFs"):
+        source(claim, {}, known)
+    with pytest.raises(ValueError, match=r"unable to find cluster \[123\]"):
+        source(claim, {"parameters": parameters | {"clusterId": "123"}}, known)
