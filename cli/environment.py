@@ -23,6 +23,7 @@ def variables(stack: Stack, pulumi: Path, outer: Mapping[str, str]) -> dict[str,
         "PATH": plugins(pulumi, outer).path,
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         # Empty as well: what an earlier `./hpc env` exported would lead this stack to another one's cluster.
+        "PULUMI_STACK": stack.name,
         SETTINGS: str(stack.copy) if stack.copied else "",
     }
     if stack.simulated:

@@ -36,6 +36,7 @@ def test_state_stays_with_its_cluster(dev: Stack, tmp_path: Path) -> None:
     assert found["PULUMI_BACKEND_URL"] == f"file://{home}/pulumi?metadata=skip"
     assert found["PULUMI_HOME"] == str(home / "pulumi-home")
     assert found["KUBECONFIG"] == str(home / "kubeconfig")
+    assert found["PULUMI_STACK"] == "dev"
     assert found["PATH"].split(":")[0] == str(tmp_path)
 
 
