@@ -66,7 +66,9 @@ class MpiJobArgs(JobArgs):
             raise ValueError(f"kind: MPIJob {version} is not built; known: {', '.join(GENERATIONS)}")
         if version != MPI_JOB_V2BETA1.version:
             if self.v2beta1 != V2Beta1():
-                raise ValueError(f"v2beta1: MPIJob {version} has no queue, suspension, ttl or sshd; leave it out")
+                raise ValueError(
+                    f"v2beta1: MPIJob {version} has no queue, suspension, ttl, launcher or sshd to set; leave it out"
+                )
             return self
         last = f"{self.job_name}-worker-{self.layout.pods - 1}"
         if len(last) > LABEL_LENGTH or not last[0].isalpha():

@@ -9,6 +9,7 @@ from components.job_args import Variable
 from components.layout import Layout
 from components.model import DnsLabel, DnsName, Image, Model, Seconds
 from components.outcome import Wait
+from components.tenant import ContainerResources
 from stacks.catalogue import Program
 
 __all__ = ["JobWorkload", "MpiWorkload", "Program", "RdmaTestWorkload", "Stage", "Started", "Workload"]
@@ -87,6 +88,10 @@ class MpiWorkload(ProgramWorkload):
     )
     gpus_per_pod: int | None = Field(default=None, gt=0, description="with gpus: only layouts with such pods")
     transport: Transport | None = Field(default=None, description="None: the best that the fabric has")
+    launcher: ContainerResources | None = Field(
+        default=None,
+        description="of the launcher of v2beta1, e.g. for hundreds of workers; null: enough for some dozens",
+    )
     debug: bool = Field(default=False, description="let Open MPI tell how it starts and connects processes (B-6.2)")
 
     @model_validator(mode="after")

@@ -111,7 +111,7 @@ def mpi_job(workload: MpiWorkload, settings: Settings) -> MpiJobArgs:
         rdma_resources=_rdma(settings),
         networks=fabric.networks(settings, workload.tenant),
         debug=workload.debug,
-        v2beta1=V2Beta1(queue=_queue(settings)),
+        v2beta1=V2Beta1(queue=_queue(settings), launcher=workload.launcher or V2Beta1().launcher),
     )
 
 

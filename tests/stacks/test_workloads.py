@@ -19,7 +19,7 @@ def args_of(stack: str, workload: dict[str, Any], profile: str | None = None) ->
     """Return the arguments of a workload on the platform of a stack, with other machines if given."""
     data = example(stack, workload)
     if profile:
-        data["tuning"] = None
+        data |= {"tuning": None, "ports": [], "fabric": {"kind": "ethernet"}}
         data["nodes"] = [node | ({"profile": profile} if "profile" in node else {}) for node in data["nodes"]]
     settings = parse(data, "test")
     (found,) = settings.stages[0].workloads
@@ -101,7 +101,7 @@ def test_launchers_of_large_jobs_can_have_more() -> None:
     larger = {"launcher": {"cpu": "2", "memory": "8Gi"}}
     assert mpi("prod", MPI | IMAGE | larger).v2beta1.launcher.memory == "8Gi"
     assert mpi("prod", MPI | IMAGE).v2beta1.launcher.memory == "1Gi"
-    with pytest.raises(SettingsError, match="MPIJob v1alpha2 has no queue, suspension, ttl, sshd or say"):
+    with pytest.raises(SettingsError, match="MPIJob v1alpha2 has no queue, suspension, ttl, launcher"):
         mpi("dev", MPI | larger)
 
 
