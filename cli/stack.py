@@ -123,11 +123,28 @@ class Stack:
     def spec(self) -> ClusterSpec:
         """Return the simulated cluster that the settings describe; raise Problem where none can be."""
         self.require_served()
-        nodes = (NodeSpec(name=node.name, roles=node.roles, profile=node.profile) for node in self.settings.nodes)
+        settings = self.settings
+        own = settings.ports if settings.ports else ()
+        nodes = (
+            NodeSpec(
+                name=node.name,
+                roles=node.roles,
+                profile=node.profile,
+                ports=own if node.profile else (),
+                host_driver=bool(node.profile) and settings.host_driver,
+            )
+            for node in settings.nodes
+        )
         release, mpi = self._simulated_as, RELEASES[self.settings.release].mpi_job
         generation = {} if mpi is None else {"mpi": mpi.version}
         return ClusterSpec.model_validate(
-            {"name": self.home.name, "nodes": tuple(nodes), "release": release, **generation}
+            {
+                "name": self.home.name,
+                "nodes": tuple(nodes),
+                "release": release,
+                "storage_classes": settings.foreign_classes,
+                **generation,
+            }
         )
 
     @property

@@ -5,6 +5,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from hardware.model import Model
+from hardware.profiles import Hca
 from policies.scc.defaults import Release
 
 Role = Literal["master", "worker"]
@@ -17,6 +18,7 @@ class NodeSpec(Model):
     name: str = Field(pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", max_length=253)
     roles: tuple[Role, ...] = ("worker",)
     profile: str | None = Field(default=None, description="a name known to hardware.profiles, e.g. dgx1-v100-16gb")
+    ports: tuple[Hca, ...] = Field(default=(), description="compute ports, where they are not called as in the profile")
     host_driver: bool = Field(default=False, description="the system brings the GPU driver along (S-6)")
 
 
@@ -28,6 +30,9 @@ class ClusterSpec(Model):
     actors: bool = Field(default=True, description="play hardware, operators and the runtime of pods")
     release: Release = Field(default="4.4", description="whose default SCCs the cluster has")
     mpi: MpiGeneration = Field(default="v1alpha2", description="MPIJob generation whose real operator runs")
+    storage_classes: tuple[str, ...] = Field(
+        default=(), description="further classes of shared files that it has, each played like sim-files"
+    )
     run_seconds: float = Field(default=1.0, ge=0, description="seconds that a played workload takes")
 
     @property

@@ -128,13 +128,13 @@ def build(environment: Settings, known: Accounts, root: Path) -> Mapping[str, An
     devices = fabric.build(environment, settled)
     teams = tenants.build(environment, opts)
     shared = tenants.shared(environment, teams, known.registries, opts)
-    networks = fabric.port_networks(environment, teams, settled)
+    networks = fabric.port_networks(environment, devices, teams, settled)
     namespaces = {name: team.namespace for name, team in teams.items()}
     stored = storage.build(environment, known.guis, namespaces, opts)
     builds.build(environment, teams, opts)
     queued = queues.build(environment, teams, operator, opts)
     ready = [
-        *devices,
+        *(fabric.known(part) for part in devices),
         *(host.known(part) for part in configured),
         *(part.instance for part in features),
         enabled,

@@ -1,6 +1,6 @@
 """The fabric layer: what the ports between the GPU nodes become, and what jobs must know of them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pulumi
@@ -20,8 +20,23 @@ GPU_FOUND = {"feature.node.kubernetes.io/pci-10de.present": "true"}
 """Label that node feature discovery gives machines with NVIDIA's devices."""
 
 
-def build(settings: Settings, opts: pulumi.ResourceOptions) -> list[pulumi.Output[Any]]:
-    """Declare the ports' resources, or the bond; return what is known when jobs can use them."""
+Part = Bond | NetworkOperator | Ports | RdmaDevicePlugin
+"""What a fabric is made of."""
+
+
+def known(part: Part) -> pulumi.Output[Any]:
+    """Return what is known when jobs can use a part."""
+    match part:
+        case Bond():
+            return part.interface
+        case Ports():
+            return part.policy
+        case NetworkOperator() | RdmaDevicePlugin():
+            return part.resources
+
+
+def build(settings: Settings, opts: pulumi.ResourceOptions) -> list[Part]:
+    """Declare the ports' resources, or the bond."""
     if isinstance(settings.fabric, Ethernet):
         return [_bond(settings, settings.fabric.bond, opts)] if settings.fabric.bond else []
     devices = tuple(
@@ -33,12 +48,12 @@ def build(settings: Settings, opts: pulumi.ResourceOptions) -> list[pulumi.Outpu
     if isinstance(plugin, NetworkOperatorPlugin):
         return [*ports, _network_operator(settings, plugin, devices, opts)]
     args = RdmaDevicePluginArgs(devices=devices, image=plugin.image)
-    return [*ports, RdmaDevicePlugin("rdma-device-plugin", args, opts=opts).resources]
+    return [*ports, RdmaDevicePlugin("rdma-device-plugin", args, opts=opts)]
 
 
 def _network_operator(
     settings: Settings, plugin: NetworkOperatorPlugin, devices: tuple[RdmaDevice, ...], opts: pulumi.ResourceOptions
-) -> pulumi.Output[list[str]]:
+) -> NetworkOperator:
     installed = install("network-operator", plugin.operator, settings, opts)
     args = NetworkOperatorArgs(
         link_layer="InfiniBand" if isinstance(settings.fabric, InfiniBand) else "Ethernet",
@@ -47,20 +62,21 @@ def _network_operator(
         driver=plugin.driver,
     )
     # The name of the Redpaper's plugin: either offers the same resources, and a change of the one for the other is one.
-    return NetworkOperator("rdma-devices", args, opts=after(opts, installed)).resources
+    return NetworkOperator("rdma-devices", args, opts=after(opts, installed))
 
 
-def _bond(settings: Settings, bond: BondSettings, opts: pulumi.ResourceOptions) -> pulumi.Output[str]:
-    args = BondArgs(node_selector=GPU_FOUND, bond=bond.interface, ports=bond.ports, mtu=bond.mtu)
-    return Bond("fabric-bond", args, opts=after(opts, _agents(settings, bond.operator, opts))).interface
+def _bond(settings: Settings, bond: BondSettings, opts: pulumi.ResourceOptions) -> Bond:
+    ports = bond.ports or tuple(hca.netdev for hca in settings.profile.hcas)
+    args = BondArgs(node_selector=GPU_FOUND, bond=bond.interface, ports=ports, mtu=bond.mtu)
+    return Bond("fabric-bond", args, opts=after(opts, _agents(settings, bond.operator, opts)))
 
 
-def _ports(settings: Settings, fabric: InfiniBand | Roce, opts: pulumi.ResourceOptions) -> list[pulumi.Output[str]]:
+def _ports(settings: Settings, fabric: InfiniBand | Roce, opts: pulumi.ResourceOptions) -> list[Ports]:
     wanted = fabric.ports if isinstance(fabric, Roce) else None
     if wanted is None:
         return []
     args = PortsArgs(node_selector=GPU_FOUND, ports=settings.interfaces, mtu=wanted.mtu)
-    return [Ports("fabric-ports", args, opts=after(opts, _agents(settings, wanted.operator, opts))).policy]
+    return [Ports("fabric-ports", args, opts=after(opts, _agents(settings, wanted.operator, opts)))]
 
 
 def _agents(settings: Settings, operator: OlmOperatorArgs, opts: pulumi.ResourceOptions) -> NmState:
@@ -69,9 +85,12 @@ def _agents(settings: Settings, operator: OlmOperatorArgs, opts: pulumi.Resource
 
 
 def port_networks(
-    settings: Settings, namespaces: Mapping[str, pulumi.Resource], opts: pulumi.ResourceOptions
+    settings: Settings, parts: Sequence[Part], namespaces: Mapping[str, pulumi.Resource], opts: pulumi.ResourceOptions
 ) -> list[pulumi.Output[str]]:
-    """Declare each tenant's networks over the ports, after its namespace; return their names, known when they are."""
+    """Declare each tenant's networks over the ports; return their names, known when they are.
+
+    They come after namespaces, and after `parts`: the operator brings their kind, and ports have their MTU.
+    """
     wanted = _port_networks(settings)
     if wanted is None:
         return []
@@ -88,7 +107,7 @@ def port_networks(
                     range=subnet, exclude=tuple(part for part in wanted.exclude if part.subnet_of(subnet))
                 ),
             ),
-            opts=after(opts, tenant),
+            opts=after(opts, *parts, tenant),
         ).network
         for namespace, tenant in namespaces.items()
         for interface, subnet in ports

@@ -88,7 +88,9 @@ class BondSettings(Model):
     """All ports of a machine as one link (B-2.3); needs the NMState operator."""
 
     operator: OlmOperatorArgs
-    ports: tuple[Interface, ...] = Field(min_length=2, description="interfaces of the GPU nodes")
+    ports: tuple[Interface, ...] | None = Field(
+        default=None, min_length=2, description="interfaces of the GPU nodes; None: all compute ports of the machine"
+    )
     interface: Interface = Field(default="bond0", description="name of the bond")
     mtu: int = Field(default=9000, ge=1280, le=9216, description="bytes; the switch's ports take at least as much")
 

@@ -15,10 +15,10 @@ from stacks import problems
 from stacks.build_settings import BuildSettings
 from stacks.cluster_settings import ClusterSettings, Nodes, NodeSettings
 from stacks.fabric_settings import Ethernet, FabricSettings
-from stacks.gpu_settings import GpuSettings
+from stacks.gpu_settings import DevicePluginSettings, GpuOperatorSettings, GpuSettings
 from stacks.node_settings import TuningSettings
 from stacks.releases import RELEASES, Release, ReleaseName
-from stacks.storage_settings import StorageSettings
+from stacks.storage_settings import ClaimData, StorageSettings
 from stacks.tenant_settings import PullSecretSettings, QueueSettings, TenantSettings
 from stacks.workload_settings import Stage
 
@@ -105,6 +105,19 @@ class Settings(Model):
     def transport(self) -> Transport:
         """How jobs move data between nodes unless they say otherwise."""
         return Transport.GPUDIRECT if self.uses_rdma else Transport.TCP
+
+    @property
+    def host_driver(self) -> bool:
+        """Whether the nodes have the GPU driver by themselves."""
+        gpu = self.gpu
+        return isinstance(gpu, DevicePluginSettings) or (isinstance(gpu, GpuOperatorSettings) and gpu.driver is None)
+
+    @property
+    def foreign_classes(self) -> tuple[str, ...]:
+        """Storage classes that tenants' claims name and the stack does not make: the cluster has them."""
+        ours = {each.class_name for each in self.storage.classes} if self.storage else set()
+        named = [tenant.data.storage_class for tenant in self.tenants if isinstance(tenant.data, ClaimData)]
+        return tuple(sorted({*named} - ours))
 
     @property
     def interfaces(self) -> tuple[str, ...]:

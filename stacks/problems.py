@@ -40,14 +40,17 @@ def _ports(settings: "Settings") -> Iterator[str]:
     rails = bool(settings.tuning and settings.tuning.rail_names)
     if rails and not all(hca.pci for hca in profile.hcas):
         yield f"tuning.rail_names: no PCI addresses of the ports of {profile.name} are known; turn it off"
-    if not settings.uses_rdma:
+    fabric = settings.fabric
+    if isinstance(fabric, Ethernet):
+        if fabric.bond and not fabric.bond.ports and not profile.hcas:
+            yield f"fabric.bond.ports: no document names the ports of {profile.name}; name them here or in `ports`"
         return
     if not profile.hcas:
         yield (
             f"fabric: {settings.fabric.kind}, and no document names the {profile.ports.count} ports of {profile.name}; "
             "name them in `ports`, or choose ethernet"
         )
-    elif isinstance(settings.fabric, Roce) and profile.link_layer == "InfiniBand" and not (rails or settings.ports):
+    elif isinstance(fabric, Roce) and profile.link_layer == "InfiniBand" and not (rails or settings.ports):
         yield (
             f"fabric: roce, and {profile.hcas[0].netdev} of {profile.name} is the name of a port in InfiniBand mode; "
             "turn tuning.rail_names on, or name the ports in `ports`"

@@ -5,9 +5,11 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from apis import kinds
 from hardware import profiles
-from hardware.profiles import Profile
+from hardware.profiles import Hca, Profile
 from simulator import names
 from simulator.actors import images, pods, scale_handles, sim_kinds
 from simulator.actors.api import Api, Object, RenewedToken, Server
@@ -16,6 +18,7 @@ from simulator.spec import MpiGeneration
 
 log = logging.getLogger(__name__)
 
+_PORTS = TypeAdapter(tuple[Hca, ...])
 TOKEN_SECONDS = 30 * 24 * 3600
 """Longer than a simulated cluster runs: the MPI operator's process keeps the token that it was started with."""
 
@@ -78,8 +81,11 @@ class Runtime:
 
     def profile(self, node: Object) -> Profile | None:
         """Return the hardware of a node, None for one without GPUs and adapters."""
-        name = pods.annotations(node).get(names.PROFILE)
-        return profiles.profile(name) if name else None
+        said = pods.annotations(node)
+        if names.PROFILE not in said:
+            return None
+        machine, ports = profiles.profile(said[names.PROFILE]), said.get(names.PORTS)
+        return profiles.with_hcas(machine, _PORTS.validate_json(ports)) if ports else machine
 
     def running_on(self, node: str) -> list[Object]:
         """Return the pods that run on a node."""

@@ -65,7 +65,7 @@ def bootstrap(
             check=lambda: None,
         )
         step.update(what="machine config pools and catalogues")
-        for manifest in objects.custom_resources():
+        for manifest in objects.custom_resources(spec.storage_classes):
             api.apply(_path(manifest), manifest)
         for manifest in admission.sccs(spec.release):
             api.create(_collection_path(manifest), manifest)

@@ -1,9 +1,10 @@
 """Nodes as they come up: CPU, memory and disk; no GPU, no rdma/*, no feature label before something makes them."""
 
+import json
 from typing import Any
 
 from hardware.profiles import profile
-from simulator.names import HOST_DRIVER, PLAYED_BY, PROFILE
+from simulator.names import HOST_DRIVER, PLAYED_BY, PORTS, PROFILE
 from simulator.ports import LOOPBACK
 from simulator.spec import NodeSpec
 
@@ -27,6 +28,8 @@ def node(spec: NodeSpec) -> Manifest:
     annotations = {PLAYED_BY: "kwok"}
     if spec.profile:
         annotations[PROFILE] = spec.profile
+    if spec.ports:
+        annotations[PORTS] = json.dumps([port.model_dump(mode="json") for port in spec.ports])
     if spec.host_driver:
         annotations[HOST_DRIVER] = "true"
     return {

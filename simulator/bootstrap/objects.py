@@ -1,5 +1,6 @@
 """The objects of a fresh OpenShift cluster, as far as the platform meets them."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -63,9 +64,10 @@ def access() -> list[Manifest]:
     return rbac.manifests()
 
 
-def custom_resources() -> list[Manifest]:
-    """Return the machine config pools, the operator catalogues and the played class of storage."""
-    return [*map(_pool, POOLS), *(_catalogue(name, title) for name, title in CATALOGUES.items()), _files_class()]
+def custom_resources(storage_classes: Iterable[str] = ()) -> list[Manifest]:
+    """Return the machine config pools, the operator catalogues and the played classes of storage."""
+    catalogues = (_catalogue(name, title) for name, title in CATALOGUES.items())
+    return [*map(_pool, POOLS), *catalogues, *map(_files_class, (FILES_CLASS, *storage_classes))]
 
 
 def _pool(role: str) -> Manifest:
@@ -90,11 +92,11 @@ def _catalogue(name: str, title: str) -> Manifest:
     }
 
 
-def _files_class() -> Manifest:
+def _files_class(name: str) -> Manifest:
     return {
         "apiVersion": STORAGE_CLASS.api_version,
         "kind": STORAGE_CLASS.kind,
-        "metadata": {"name": FILES_CLASS, "annotations": {PLAYED_BY: "simulator.actors: sim-files"}},
+        "metadata": {"name": name, "annotations": {PLAYED_BY: "simulator.actors: sim-files"}},
         "provisioner": FILES_PROVISIONER,
         "reclaimPolicy": "Delete",
         "volumeBindingMode": "Immediate",
