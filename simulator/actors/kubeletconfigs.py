@@ -55,26 +55,35 @@ class KubeletConfigs:
     def __init__(self, runtime: Runtime) -> None:
         self._api = runtime.identity("machine-config")
         self._loop = Loop("kubelet configs", self._reconcile)
-        self._configs, self._pools = (
+        self._configs, self._pools, self._generated = (
             Informer(self._api, kind, lambda *_: self._loop.add(_EVERY), listed=lambda: self._loop.add(_EVERY))
-            for kind in (kinds.KUBELET_CONFIG, kinds.MACHINE_CONFIG_POOL)
+            for kind in (kinds.KUBELET_CONFIG, kinds.MACHINE_CONFIG_POOL, kinds.MACHINE_CONFIG)
         )
         self._applied: dict[str, Object] = {}
 
     def start(self) -> None:
         """Start."""
-        for cache in (self._configs, self._pools):
+        for cache in (self._configs, self._pools, self._generated):
             cache.start()
         self._loop.start()
 
     def _reconcile(self, _key: Key) -> None:
-        if not (self._configs.synced and self._pools.synced):
+        if not (self._configs.synced and self._pools.synced and self._generated.synced):
             return  # the last list to come wakes it
         there = [one for one in self._configs.items() if not pods.deleting(one)]
         there.sort(key=lambda one: (one["metadata"]["creationTimestamp"], one["metadata"]["name"]))
         taken: dict[str, int] = {}
         for config in there:
             self._take(config, taken)
+        self._remove_orphans({one["metadata"]["uid"] for one in there})
+
+    def _remove_orphans(self, alive: set[str]) -> None:
+        """Take MachineConfigs along with their KubeletConfig; the garbage collector may take half a minute."""
+        for made in self._generated.items():
+            owners = [one for one in made["metadata"].get("ownerReferences") or [] if one["kind"] == "KubeletConfig"]
+            if owners and owners[0]["uid"] not in alive and not pods.deleting(made):
+                self._applied.pop(made["metadata"]["name"], None)
+                self._api.delete(kinds.MACHINE_CONFIG, made["metadata"]["name"])
 
     def _take(self, config: Object, taken: dict[str, int]) -> None:
         selector = config["spec"].get("machineConfigPoolSelector")

@@ -61,7 +61,7 @@ class KueueOperator(PodActor):
             return None
         resource = self._resources.get(NAME)
         if resource is None or pods.deleting(resource):
-            self._made = None
+            self._remove()
             return None
         if self._definition(ISSUERS) is None:
             self.say("E please make sure that cert-manager is installed")
@@ -78,6 +78,13 @@ class KueueOperator(PodActor):
         available = manager is not None and pods.condition(manager, "Available")
         self._show(resource, available=available, why="")
         return None
+
+    def _remove(self) -> None:
+        """Let no job be held any more, and stop the manager."""
+        if self._deployments.get(MANAGER, self.namespace) is not None:
+            self.api.delete(admission.WEBHOOK_CONFIGURATION, admission.QUEUE_WEBHOOKS)
+            self.api.delete(kinds.DEPLOYMENT, MANAGER, self.namespace)
+        self._made = None
 
     def _make(self, resource: Object) -> None:
         for definition in DEFINITIONS:

@@ -58,6 +58,7 @@ class KueueManager(PodActor):
         queues = {one["metadata"]["name"]: one for one in self._there(kinds.CLUSTER_QUEUE)}
         active = {name for name, one in queues.items() if not missing_flavors(one, flavors)}
         self._show_queues(flavors, queues, active)
+        self._remove_orphans()
         jobs = [found for each in self._frameworks for found in self._jobs(*each)]
         waiting = [(framework, job, workload) for framework, job in jobs if (workload := self._follow(framework, job))]
         usage = self._usage()
@@ -89,6 +90,15 @@ class KueueManager(PodActor):
             if mine is None or _version(mine) < _version(seen):
                 found[key_of(seen)] = seen
         return list(found.values())
+
+    def _remove_orphans(self) -> None:
+        """Take Workloads along with their jobs; the garbage collector may take half a minute, and they hold quota."""
+        alive = {job["metadata"]["uid"] for _, cache in self._frameworks for job in cache.items()}
+        for workload in self._workloads():
+            meta = workload["metadata"]
+            if pods.labels(workload).get(kueue_jobs.JOB_UID) not in {None, *alive}:
+                self.api.delete(sim_kinds.WORKLOAD, meta["name"], meta["namespace"])
+                self._latest.pop(key_of(workload), None)
 
     def _workload(self, framework: Framework, job: Object) -> Object | None:
         key = (job["metadata"]["namespace"], kueue_jobs.workload_name(framework, job))

@@ -53,9 +53,11 @@ class NmStateOperator(PodActor):
         if not (self._resources.synced and self._daemon_sets.synced):
             return
         resource = self._resources.get(NAME)
-        if resource is None or pods.deleting(resource):
-            return
         made = self._daemon_sets.get(HANDLER, self.namespace)
+        if resource is None or pods.deleting(resource):
+            if made is not None:
+                self.api.delete(kinds.DAEMON_SET, HANDLER, self.namespace)
+            return
         wanted = str(resource["metadata"]["generation"])
         if made is None or pods.annotations(made).get(POLICY_LABEL) != wanted:
             for kind, body in operands(self.namespace, resource):

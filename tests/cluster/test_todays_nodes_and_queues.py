@@ -1,0 +1,451 @@
+"""What nodes and queues of today consist of, under our own declarations: their operators and controllers are played.
+
+Every wait that our components declare is judged here by the provider's own rules, on the live objects.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pulumi
+import pytest
+
+from apis import kinds, names
+from apis.kinds import Kind
+from components.bond import Bond, BondArgs
+from components.claim import Claim, ClaimArgs
+from components.kernel_arguments import KernelArguments, KernelArgumentsArgs
+from components.kubelet_config import KubeletConfig, for_machine
+from components.kueue import Queues, QueuesArgs, Quota, TenantQueue
+from components.kueue_operator import KueueOperator, KueueOperatorArgs
+from components.layout import Layout
+from components.mpi_job import V2Beta1
+from components.mpi_operator import MpiOperator, MpiOperatorArgs
+from components.mpi_scc import MpiScc, MpiSccArgs
+from components.nmstate import NmState, NmStateArgs
+from components.node_pool import NodePool, NodePoolArgs
+from components.olm_operator import OlmOperator, OlmOperatorArgs
+from components.rail_names import RailNames, RailNamesArgs
+from components.scale_csi import GuiAccount, PrimaryFileset, ScaleCluster, ScaleCsi, ScaleCsiArgs
+from components.static_volume import LongHandle, StaticVolume, StaticVolumeArgs
+from components.storage_class import StorageClass, StorageClassArgs
+from components.tenant import IdRange, Tenant, TenantArgs
+from hardware.profiles import DGX_A100
+from hardware.topology import rails
+from rendering.manifests import manifests
+from simulator import names as simulated
+from simulator.actors import pods, sim_kinds
+from simulator.actors.api import ApiError, Server
+from simulator.cluster import ClusterSpec, NodeSpec
+from simulator.plugins.provider.diff import difference
+from simulator.plugins.provider.inputs import ObjectType
+from simulator.plugins.provider.wait_for import wait_rule
+from tests.components.test_mpi_operator import job as job_of
+from tests.simulator.actors import platform
+from tests.simulator.actors.conftest import Person
+from tests.support.clusters import running
+from tests.support.recorded import component
+
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(180)]
+
+Manifest = dict[str, Any]
+
+NODES = ("dgx01", "dgx02")
+PLAIN = "worker03"
+SPEC = ClusterSpec(
+    name="test-todays-nodes",
+    nodes=(*(NodeSpec(name=name, profile="dgx-a100") for name in NODES), NodeSpec(name=PLAIN)),
+    release="current",
+    mpi="v2beta1",
+    run_seconds=0.5,
+)
+JOB = kinds.MPI_JOB_V2BETA1
+POOL = "gpu"
+FORMER, TODAY = (f"ibm-spectrum-scale-csi-operator.v{version}" for version in ("2.0.0", "3.1.0"))
+RDMA = ("rdma/rail0", "rdma/rail1")
+CLUSTER = "16217308676014575381"
+CSI = "ibm-spectrum-scale-csi-driver"
+GUI = "csisecret-local"
+CERTIFICATE = "-----BEGIN CERTIFICATE-----\nYQ==\n-----END CERTIFICATE-----\n"
+QUOTA = Quota(gpus=16, cpus=200, memory_gib=400)
+WAITING = {
+    "name": "workers",
+    "image": "registry.example.com/tool:1",
+    "command": ["/bin/sh", "-c", "until ssh worker true; do sleep 1; done"],
+    "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+}
+EARLY = ("CustomResourceDefinition", "Namespace", "SecurityContextConstraints", "OperatorGroup", "Subscription")
+
+
+def _scale_operator(channel: str) -> None:
+    package = "ibm-spectrum-scale-csi-operator"
+    OlmOperator("csi", OlmOperatorArgs(namespace=CSI, package=package, channel=channel, source="certified-operators"))
+
+
+def _former_storage() -> None:
+    primary = PrimaryFileset(file_system="fs0", fileset="csifset")
+    clusters = (ScaleCluster(id=CLUSTER, gui_host="192.0.2.1", secret=GUI, secure_ssl=False, primary=primary),)
+    ScaleCsi("csi", ScaleCsiArgs(namespace=CSI, host_path="/gpfs/fs0", clusters=clusters), _accounts())
+
+
+def _accounts() -> pulumi.Output[dict[str, GuiAccount]]:
+    return pulumi.Output.secret({GUI: GuiAccount(username="invented", password="invented")})
+
+
+def _operators() -> None:
+    _scale_operator("v3.1")
+    subscribed = {
+        "nmstate": ("openshift-nmstate", "kubernetes-nmstate-operator", "stable", "redhat-operators"),
+        "certificates": ("cert-manager-operator", "openshift-cert-manager-operator", "stable-v1", "redhat-operators"),
+        "kueue": ("openshift-kueue-operator", "kueue-operator", "stable-v1.3", "redhat-operators"),
+    }
+    for name, (namespace, package, channel, source) in subscribed.items():
+        own = name != "kueue"
+        args = OlmOperatorArgs(
+            namespace=namespace, package=package, channel=channel, source=source, own_namespace_only=own
+        )
+        OlmOperator(name, args)
+    MpiOperator("mpi", MpiOperatorArgs(kind=JOB, image="mpioperator/mpi-operator:0.8.0"))
+
+
+def _nodes() -> None:
+    NodePool("pool", NodePoolArgs(pool=POOL))
+    KubeletConfig("kubelet", for_machine(DGX_A100, pool=POOL, memory_manager=True))
+    KernelArguments("kernel", KernelArgumentsArgs(pool=POOL, ignition_version="3.2.0"))
+    named = RailNamesArgs(pool=POOL, ignition_version="3.2.0", link_layer="InfiniBand", rails=rails(DGX_A100))
+    RailNames("rails", named)
+    NmState("nmstate", NmStateArgs())
+
+
+def _tenants() -> None:
+    scc = MpiSccArgs(base="restricted-v2")
+    MpiScc("scc", scc)
+    for index, tenant in enumerate(("adas", "maps")):
+        Tenant(
+            tenant,
+            TenantArgs(
+                namespace=tenant,
+                uid_range=IdRange(start=1075480000 + 10000 * index),
+                mcs=f"s0:c26,c{5 + index}",
+                gpu_quota=64,
+                scc_name=scc.scc_name,
+                queued=tenant == "adas",
+            ),
+        )
+    KueueOperator("kueue", KueueOperatorArgs())
+
+
+def _storage() -> None:
+    driver = ScaleCsiArgs(
+        generation="3",
+        namespace=CSI,
+        local_cluster=CLUSTER,
+        clusters=(ScaleCluster(id=CLUSTER, gui_host="192.0.2.1", secret=GUI),),
+        ca_certificate=CERTIFICATE,
+    )
+    ScaleCsi("csi", driver, _accounts())
+    StorageClass("class", StorageClassArgs(class_name="scale", file_system="ess3000_4M", cluster_id=CLUSTER))
+    Claim("dynamic", ClaimArgs(claim_name="dynamic", storage_class="scale", capacity="1Ti"), "adas")
+    for name, cluster in (("data", CLUSTER), ("foreign", "123")):
+        handle = LongHandle(
+            cluster_id=cluster, file_system_uid="099B6A7A:5EB99743", path="/gpfs/adas", independent_fileset=None
+        )
+        args = StaticVolumeArgs(volume_name=f"adas-{name}", claim_name=name, handle=handle, capacity="1Ti")
+        StaticVolume(name, args, "adas")
+    Claim("files", ClaimArgs(claim_name="files", storage_class=simulated.FILES_CLASS, capacity="1Ti"), "adas")
+
+
+def _queues() -> None:
+    tenants = (TenantQueue(namespace="adas", quota=QUOTA), TenantQueue(namespace="maps", quota=QUOTA))
+    labels = {f"node-role.kubernetes.io/{POOL}": ""}
+    Queues("queues", QueuesArgs(flavor="dgx-a100", node_labels=labels, rdma=RDMA[:1], tenants=tenants))
+
+
+def _kind(manifest: Manifest) -> Kind:
+    found = kinds.find(manifest["apiVersion"], manifest["kind"])
+    assert found is not None, manifest["kind"]
+    return found
+
+
+class Site:
+    """The cluster: `api` is the person, who waits as the provider would."""
+
+    def __init__(self, api: Person) -> None:
+        self.api = api
+        self.former_uid = ""
+        """Of the driver's object, as it was under the operator of 2020."""
+
+    def declare(self, build: Callable[[], object]) -> None:
+        """Bring what `build` declares onto the cluster; return when all its waits are over."""
+        found = sorted(manifests(component(build)), key=lambda each: each["kind"] not in EARLY)
+        for manifest in found:
+            self.api.eventually(lambda one=manifest: self.api.apply(_kind(one), one))  # type: ignore[misc]
+        for manifest in found:
+            rule = wait_rule(manifest)
+            if rule is not None:
+                self.reaches(_kind(manifest), manifest["metadata"], rule)
+
+    def reaches(self, kind: Kind, meta: Manifest, rule: Callable[[Manifest], Any]) -> None:
+        """Wait until an object satisfies a rule of the provider."""
+        name, namespace = meta["name"], meta.get("namespace")
+        self.api.eventually(lambda: rule(self.api.get(kind, name, namespace)).state == "ready", seconds=30)
+
+    def installed(self, version: str) -> None:
+        """Wait until a version of the Scale operator is installed."""
+        self.api.eventually(
+            lambda: pods.phase(self.api.get(kinds.CLUSTER_SERVICE_VERSION, version, CSI)) == "Succeeded"
+        )
+
+    def driver(self) -> Manifest:
+        """Return the driver's object, once its driver runs."""
+        name = "ibm-spectrum-scale-csi"
+        self.api.eventually(lambda: self.api.condition(kinds.CSI_SCALE_OPERATOR, name, CSI, "Success"))
+        return self.api.get(kinds.CSI_SCALE_OPERATOR, name, CSI)
+
+    def submit(self, name: str, namespace: str = "adas", **changes: Any) -> Manifest:
+        """Create a job of one worker that names its tenant's queue; `changes` are arguments of the component."""
+        asked: Manifest = {
+            "claim": "data",
+            "rdma_resources": RDMA[:1],
+            "cpus": 8,
+            "memory": "64Gi",
+            "layout": Layout(pods=1, gpus=8),
+        }
+        manifest: Manifest = job_of(
+            job_name=name, namespace=namespace, v2beta1=V2Beta1(queue="jobs"), **{**asked, **changes}
+        )
+        manifest["metadata"]["labels"] = {names.QUEUE_NAME: "jobs"}
+        replicas = manifest["spec"]["mpiReplicaSpecs"]
+        # A job that was held once gets its launcher beside its workers (operator v0.8.0), whatever its policy is.
+        replicas["Launcher"]["template"]["spec"]["initContainers"] = [WAITING]
+        self.api.create(JOB, manifest, namespace)
+        return manifest
+
+    def suspended(self, name: str, namespace: str = "adas") -> bool:
+        """Return whether a job waits."""
+        return bool(self.api.get(JOB, name, namespace)["spec"].get("runPolicy", {}).get("suspend"))
+
+    def ended(self, name: str, namespace: str = "adas") -> str | None:
+        """Return which end a job has come to, None before it has."""
+        return self.api.condition(JOB, name, namespace, "Succeeded", "Failed")
+
+    def why(self, name: str) -> str:
+        """Return why a job's Workload has no quota, as Kueue says it."""
+        found = self.api.list(sim_kinds.WORKLOAD, "adas")["items"]
+        conditions = [
+            one
+            for each in found
+            if each["metadata"]["ownerReferences"][0]["name"] == name
+            for one in (each.get("status") or {}).get("conditions") or []
+        ]
+        return next((one["message"] for one in conditions if one["type"] == "QuotaReserved"), "")
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Site]:
+    """Run the cluster, with operators, nodes, tenants and storage in the order of an installation."""
+    with running(SPEC) as started:
+        server = Server(started.kubeconfig)
+        token = server.token
+        made = Site(Person(server, lambda: token, "tests"))
+        for node in (*NODES, PLAIN):
+            made.api.patch(kinds.NODE, node, {"metadata": {"labels": {"scale": "true"}}})
+        made.declare(lambda: _scale_operator("stable"))
+        made.api.apply(kinds.SECRET, platform.secret(GUI))
+        made.installed(FORMER)
+        made.declare(_former_storage)
+        made.former_uid = made.driver()["metadata"]["uid"]
+        made.declare(_operators)
+        made.installed(TODAY)
+        for node in NODES:
+            marks = {"feature.node.kubernetes.io/pci-15b3.present": "true", f"node-role.kubernetes.io/{POOL}": ""}
+            made.api.patch(kinds.NODE, node, {"metadata": {"labels": marks}})
+        made.declare(_nodes)
+        made.declare(_tenants)
+        made.declare(_storage)
+        made.declare(_queues)
+        yield made
+
+
+def _on_nodes(site: Site) -> None:
+    """Make the machines offer GPUs and a port, once they are back from their rollout."""
+    parts = {"driver": "nvcr.io/nvidia/driver:580", "plugin": "nvcr.io/nvidia/k8s-device-plugin:v0.17.0"}
+    for part, image in parts.items():
+        for node in NODES:
+            spec = {"nodeName": node, "containers": [{"name": part, "image": image}]}
+            site.api.apply(kinds.POD, platform.obj(kinds.POD, f"{part}-{node}", "kube-system", spec=spec))
+    for kind, body in platform.rdma("rail0"):
+        site.api.apply(kind, body)
+    for node in NODES:
+        site.api.eventually(lambda n=node: site.api.offers(n, "nvidia.com/gpu") == 8)  # type: ignore[misc]
+        site.api.eventually(lambda n=node: site.api.offers(n, "rdma/rail0") == 100)  # type: ignore[misc]
+
+
+def _annotation(site: Site, node: str, name: str) -> str:
+    return pods.annotations(site.api.get(kinds.NODE, node)).get(name, "")
+
+
+def _rolled_out(site: Site, pool: str, *, there: set[str], gone: set[str]) -> bool:
+    found = site.api.get(kinds.MACHINE_CONFIG_POOL, pool)
+    source = {one["name"] for one in found.get("status", {}).get("configuration", {}).get("source") or []}
+    return there <= source and not gone & source and pods.condition(found, "Updated")
+
+
+def test_the_pool_rolls_all_of_it_out(site: Site) -> None:
+    """Prevents a rollout that is over before kubelets, kernels and interfaces are as declared."""
+    parts = {f"99-{POOL}-generated-kubelet", f"50-{POOL}-kernel-arguments", f"50-{POOL}-rail-names"}
+    site.api.eventually(lambda: _rolled_out(site, POOL, there=parts, gone=set()))
+    for node in NODES:
+        assert '"rail0", "rail1"' in _annotation(site, node, simulated.INTERFACES)
+        assert "iommu=pt" in _annotation(site, node, simulated.KERNEL_ARGUMENTS)
+        allocatable = site.api.get(kinds.NODE, node)["status"]["allocatable"]
+        assert int(allocatable["cpu"]) < DGX_A100.cpus
+        assert allocatable["memory"] == f"{(1024 - 1) * 1024 - 100}Mi"
+    assert _annotation(site, PLAIN, simulated.KERNEL_ARGUMENTS) == ""
+
+
+def test_a_kubelet_that_does_not_start_degrades_its_pool(site: Site) -> None:
+    """Prevents reserved CPUs that a machine has not, which only the node would tell, from counting as rolled out."""
+    wrong = {"reservedSystemCPUs": "0-3,128-131", "cpuManagerPolicy": "static"}
+    selector = {"matchLabels": {f"{names.MACHINE_CONFIG_POOL}worker": ""}}
+    spec = {"machineConfigPoolSelector": selector, "kubeletConfig": wrong}
+    site.api.apply(kinds.KUBELET_CONFIG, platform.obj(kinds.KUBELET_CONFIG, "worker-wrong", spec=spec))
+    site.api.eventually(lambda: site.api.condition(kinds.MACHINE_CONFIG_POOL, "worker", "", "Degraded"))
+    pool = site.api.get(kinds.MACHINE_CONFIG_POOL, "worker")
+    (said,) = [one["message"] for one in pool["status"]["conditions"] if one["type"] == "NodeDegraded"]
+    assert f"Node {PLAIN} is reporting" in said
+    assert "unknown CPU ID: 128" in said
+    site.api.delete(kinds.KUBELET_CONFIG, "worker-wrong")
+    # A pool of one's own has the workers' configurations, too, and rolls out twice here.
+    for name in ("worker", POOL):
+        parts = {"99-worker-generated-kubelet"}
+        site.api.eventually(lambda pool=name, gone=parts: _rolled_out(site, pool, there=set(), gone=gone))  # type: ignore[misc]
+    assert not pods.condition(site.api.get(kinds.MACHINE_CONFIG_POOL, "worker"), "Degraded")
+
+
+def test_a_bond_needs_its_ports(site: Site) -> None:
+    """Prevents a bond over interfaces that were renamed from counting as there."""
+    labels = {f"node-role.kubernetes.io/{POOL}": ""}
+    site.declare(lambda: Bond("bond", BondArgs(node_selector=labels, ports=("rail0", "rail1"))))
+    lost = BondArgs(policy_name="lost", bond="bond1", node_selector=labels, ports=("ibp12s0", "ibp18s0"))
+    (policy,) = manifests(component(lambda: Bond("lost", lost)))
+    site.api.apply(kinds.NODE_NETWORK_CONFIGURATION_POLICY, policy)
+    found = kinds.NODE_NETWORK_CONFIGURATION_POLICY
+    site.api.eventually(lambda: site.api.condition(found, "lost", "", "Degraded"))
+    assert site.api.condition(found, "lost", "", "Available") is None
+    first, second = (site.api.get(sim_kinds.ENACTMENT, f"{node}.lost") for node in NODES)
+    assert pods.condition(first, "Failing")
+    assert pods.condition(second, "Aborted")
+
+
+def test_volumes_are_made_and_known_handles_mounted(site: Site) -> None:
+    """Prevents a driver that mounts a file system of a cluster it was never told of, and a claim without a volume."""
+    for claim in ("dynamic", "files"):
+        phase = site.api.eventually(lambda name=claim: _bound(site, name))  # type: ignore[misc]
+        assert phase == "Bound"
+    for name in ("data", "dynamic", "foreign"):
+        mounted = [{"name": "data", "persistentVolumeClaim": {"claimName": name}}]
+        container = {"name": "main", "image": "registry.example.com/tool:1", "command": ["sleep", "365d"]}
+        spec = {"nodeName": NODES[0], "containers": [container], "volumes": mounted}
+        site.api.apply(kinds.POD, platform.obj(kinds.POD, f"reads-{name}", "adas", spec=spec))
+    for name in ("data", "dynamic"):
+        site.api.eventually(lambda n=name: _phase(site, n) == "Running")  # type: ignore[misc]
+
+    def told() -> list[str]:
+        events = site.api.list(kinds.EVENT, "adas")["items"]
+        return [one["message"] for one in events if one["involvedObject"]["name"] == "reads-foreign"]
+
+    assert any("unable to find cluster [123]" in one for one in site.api.eventually(told))
+    assert _phase(site, "foreign") == "Pending"
+    for name in ("data", "dynamic", "foreign"):
+        site.api.delete(kinds.POD, f"reads-{name}", "adas")
+
+
+def _bound(site: Site, claim: str) -> str | None:
+    phase = pods.phase(site.api.get(kinds.PERSISTENT_VOLUME_CLAIM, claim, "adas"))
+    return phase if phase == "Bound" else None
+
+
+def _phase(site: Site, name: str) -> str:
+    return pods.phase(site.api.get(kinds.POD, f"reads-{name}", "adas"))
+
+
+def test_a_job_waits_for_its_quota_and_then_runs(site: Site) -> None:
+    """Prevents jobs of a queue that start beside it, on other machines, or never."""
+    _on_nodes(site)
+    site.submit("large", layout=Layout(pods=3, gpus=8))
+    site.api.eventually(lambda: "insufficient quota for nvidia.com/gpu in flavor dgx-a100" in site.why("large"))
+    assert site.suspended("large")
+    site.submit("uncovered", rdma_resources=RDMA)
+    site.api.eventually(
+        lambda: (
+            site.why("uncovered")
+            == "couldn't assign flavors to pod set worker: resource rdma/rail1 unavailable in ClusterQueue"
+        )
+    )
+    assert site.api.pods("adas", "training.kubeflow.org/job-name=uncovered") == []
+    site.submit("fits")
+    assert site.api.eventually(lambda: site.ended("fits")) == "Succeeded"
+    worker = site.api.get(JOB, "fits", "adas")["spec"]["mpiReplicaSpecs"]["Worker"]["template"]["spec"]
+    assert worker["nodeSelector"][f"node-role.kubernetes.io/{POOL}"] == ""
+    for name in ("large", "uncovered"):
+        site.api.delete(JOB, name, "adas")
+
+
+def test_the_end_of_a_job_makes_room_for_the_next(site: Site) -> None:
+    """Prevents a quota that is never given back, and two jobs on one quota."""
+    small: Manifest = {"cpus": 60, "memory": "150Gi", "layout": Layout(pods=2, gpus=8)}
+    site.submit("first", **small)
+    site.submit("second", **small)
+    site.api.eventually(lambda: "more needed" in site.why("second") or site.ended("first"))
+    assert site.api.eventually(lambda: site.ended("first")) == "Succeeded"
+    assert site.api.eventually(lambda: site.ended("second")) == "Succeeded"
+
+
+def test_what_kueue_wrote_is_no_drift(site: Site) -> None:
+    """Prevents a preview that shows a difference after every admission, and an update that holds the job again."""
+    asked = site.submit("admitted")
+    assert site.api.eventually(lambda: site.ended("admitted")) == "Succeeded"
+    live = site.api.get(JOB, "admitted", "adas")
+    kind = ObjectType(JOB.group, JOB.version, JOB.kind)
+    assert difference(asked, live, asked, kind).changes == ()
+    again = site.api.apply(JOB, asked)
+    for path in (("runPolicy", "suspend"), ("mpiReplicaSpecs", "Worker", "template", "spec", "nodeSelector")):
+        before, after = live["spec"], again["spec"]
+        for step in path:
+            before, after = before[step], after[step]
+        assert before == after
+
+
+def test_other_namespaces_are_left_alone(site: Site) -> None:
+    """Prevents a tenant without the label of Red Hat's Kueue whose jobs seem to queue."""
+    site.submit("unmanaged", "maps")
+    assert not site.suspended("unmanaged", "maps")
+    site.api.delete(JOB, "unmanaged", "maps")
+
+
+def test_a_queue_without_its_flavor_is_not_active(site: Site) -> None:
+    """Prevents a queue that counts as ready and admits nothing."""
+    queue = site.api.get(kinds.CLUSTER_QUEUE, "maps")
+    group = queue["spec"]["resourceGroups"][0]
+    group["flavors"][0]["name"] = "nobody-made-it"
+    site.api.patch(kinds.CLUSTER_QUEUE, "maps", {"spec": {"resourceGroups": [group]}})
+    site.api.eventually(lambda: not pods.condition(site.api.get(kinds.CLUSTER_QUEUE, "maps"), "Active"))
+    (said,) = site.api.get(kinds.CLUSTER_QUEUE, "maps")["status"]["conditions"]
+    assert said["reason"] == "FlavorNotFound"
+    site.api.eventually(lambda: not pods.condition(site.api.get(kinds.LOCAL_QUEUE, "jobs", "maps"), "Active"))
+
+
+def test_the_driver_of_today_takes_the_object_over(site: Site) -> None:
+    """Prevents an upgrade that makes the driver's object anew, and its driver goes below running pods."""
+    found = site.driver()
+    assert found["metadata"]["uid"] == site.former_uid
+    assert found["spec"]["localScaleCluster"] == CLUSTER
+    assert "scaleHostpath" not in found["spec"]
+    assert site.api.find(kinds.STATEFUL_SET, "ibm-spectrum-scale-csi-provisioner", CSI) is None
+    assert site.api.find(kinds.CLUSTER_SERVICE_VERSION, FORMER, CSI) is None
+
+
+def test_an_object_of_the_former_driver_is_refused(site: Site) -> None:
+    """Prevents an upgrade whose object of 2.0 counts as one of 3."""
+    with pytest.raises(ApiError, match="localScaleCluster"):
+        site.api.create(kinds.CSI_SCALE_OPERATOR, platform.scale() | {"metadata": {"name": "old"}}, CSI)
