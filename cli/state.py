@@ -16,6 +16,8 @@ from cli.stack import Stack
 from simulator import state as states
 from simulator.home import Layout
 
+_SHOWN = 3  # objects that a message names
+
 
 def require_cluster_of_state(stack: Stack) -> None:
     """Raise Problem when the state has objects and the data of the cluster that had them is gone."""
@@ -44,6 +46,18 @@ def require_same_generation(stack: Stack) -> None:
         f"`./hpc sim clean --name {stack.cluster_name}` removes it with all that is on it, or work on another cluster "
         "(`--name`).",
     )
+
+
+def require_unprotected(stack: Stack) -> None:
+    """Raise Problem when the state has protected objects: the engine would list each, and delete none at all."""
+    kept = [short(resource["urn"]) for resource in _checkpoint(stack).get("resources") or () if resource.get("protect")]
+    if kept:
+        more = f" and {len(kept) - _SHOWN} more" if len(kept) > _SHOWN else ""
+        raise Problem(
+            f"stack {stack.name} protects {', '.join(kept[:_SHOWN])}{more}",
+            f"`./hpc sim clean --name {stack.cluster_name}` removes the cluster with all of it; to take only the stack "
+            f"off it, set `protect: false` in {stack.file.name}, run `./hpc up --stack {stack.name}` and this again.",
+        )
 
 
 def settle(stack: Stack, engine: Engine, cluster: Cluster) -> None:

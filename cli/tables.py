@@ -42,7 +42,7 @@ def show(found: Overview) -> None:
         "Queues",
         ("queue", "state", "GPUs in use", "jobs waiting"),
         (
-            (queue.name, "[green]active[/]" if queue.active else "[red]inactive[/]", queue.gpus, str(queue.waiting))
+            (queue.name, "[green]active[/]" if queue.active else "[red]inactive[/]", queue.gpus, queue.waiting)
             for queue in found.queues
         ),
     )

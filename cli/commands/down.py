@@ -18,6 +18,7 @@ def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
             f"If you mean it: `./hpc pulumi destroy --stack {stack}`, which asks.",
         )
     with session.alone(wanted):
+        state.require_unprotected(wanted)
         running = session.engine(wanted)
         session.cluster(wanted).check()
         session.prepare(wanted, running)

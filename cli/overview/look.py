@@ -14,6 +14,7 @@ from stacks.releases import Release
 
 OURS = f"app.kubernetes.io/part-of={PART_OF}"
 RDMA = f"{RDMA_PREFIX}*"
+_USED, _QUOTA = ("status", "flavorsUsage"), ("spec", "resourceGroups")
 _VENDOR, _PART_OF_GPU = GPU_RESOURCE.split("/")[0] + "/", "mig-"
 
 
@@ -29,12 +30,15 @@ class Tenant:
 
 @dataclass(frozen=True)
 class Queue:
-    """One tenant's share: whether it takes jobs, GPUs of its quota that are in use, and jobs that wait."""
+    """One tenant's share: whether it takes jobs, GPUs of its quota that are in use, and jobs that wait.
+
+    Until Kueue has told of the last two they are a question mark.
+    """
 
     name: str
     active: bool
     gpus: str
-    waiting: int
+    waiting: str
 
 
 @dataclass(frozen=True)
@@ -92,12 +96,12 @@ def _tenants(namespaces: Iterable[Object], everything: List) -> Iterable[Tenant]
 
 def _queues(items: Iterable[Object]) -> Iterable[Queue]:
     for item in items:
+        used = _gpus(item, "total", *_USED) if read(item, *_USED) else "?"
         yield Queue(
             name=str(item["metadata"]["name"]),
             active=condition(item, "Active"),
-            gpus=f"{_gpus(item, 'total', 'status', 'flavorsUsage')} of "
-            f"{_gpus(item, 'nominalQuota', 'spec', 'resourceGroups')}",
-            waiting=int(read(item, "status", "pendingWorkloads") or 0),
+            gpus=f"{used} of {_gpus(item, 'nominalQuota', *_QUOTA)}",
+            waiting=str((item.get("status") or {}).get("pendingWorkloads", "?")),
         )
 
 

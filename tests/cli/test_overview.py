@@ -148,7 +148,9 @@ def test_queues() -> None:
     queue = _named("adas", pendingWorkloads=2, flavorsUsage=used)
     queue["spec"] = {"resourceGroups": [{"flavors": flavors}, {"flavors": [{"name": "cpu", "resources": []}]}]}
     (found,) = _look({kinds.CLUSTER_QUEUE: [queue]}, "4.20").queues
-    assert (found.name, found.active, found.gpus, found.waiting) == ("adas", False, "4 of 8", 2)
+    assert (found.name, found.active, found.gpus, found.waiting) == ("adas", False, "4 of 8", "2")
+    (silent,) = _look({kinds.CLUSTER_QUEUE: [{**_named("adas", "Active"), "spec": queue["spec"]}]}, "4.20").queues
+    assert (silent.active, silent.gpus, silent.waiting) == (True, "? of 8", "?")
 
 
 def test_an_operator_that_no_catalogue_has() -> None:

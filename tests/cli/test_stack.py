@@ -1,5 +1,6 @@
 """From settings to the cluster that is simulated."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -54,3 +55,18 @@ def test_a_cluster_of_another_release_is_left_alone(dev: Stack) -> None:
     with pytest.raises(Problem, match=r"release current and MPIJob v2beta1[\s\S]*sim clean --name default"):
         state.require_same_generation(dev)
     state.require_same_generation(_of(dev, "4.20"))
+
+
+def test_protected_objects_are_named_before_anything_is_deleted(dev: Stack) -> None:
+    """Three lines of the engine's for each of forty objects, and no word about what to do with a simulated cluster."""
+    checkpoint = dev.backend.checkpoint("dev")
+    checkpoint.parent.mkdir(parents=True)
+    urn = "urn:pulumi:dev::hpc::hpc:tenants:Tenant$kubernetes:core/v1:Namespace::tenant-{}"
+    kept = [{"urn": urn.format(number), "protect": True} for number in range(5)]
+    for resources, refused in ((kept, True), ([{"urn": urn.format(9)}], False)):
+        checkpoint.write_text(json.dumps({"checkpoint": {"latest": {"resources": resources}}}))
+        if not refused:
+            state.require_unprotected(dev)
+            continue
+        with pytest.raises(Problem, match=r"Namespace tenant-0.* and 2 more[\s\S]*sim clean --name default"):
+            state.require_unprotected(dev)

@@ -86,7 +86,7 @@ def test_many_nodes_alike_share_a_row(narrow: io.StringIO) -> None:
 
 def test_queues_are_shown(narrow: io.StringIO) -> None:
     """Jobs that wait in a queue for ever because it is not active, and a status that shows nothing of it."""
-    tables.show(replace(FOUND, queues=(Queue("adas", active=False, gpus="8 of 16", waiting=2),)))
+    tables.show(replace(FOUND, queues=(Queue("adas", active=False, gpus="8 of 16", waiting="2"),)))
     assert "adas   inactive  8 of 16      2" in narrow.getvalue()
 
 
