@@ -52,11 +52,12 @@ def require_unprotected(stack: Stack) -> None:
     """Raise Problem when the state has protected objects: the engine would list each, and delete none at all."""
     kept = [short(resource["urn"]) for resource in _checkpoint(stack).get("resources") or () if resource.get("protect")]
     if kept:
+        name = f" --name {stack.chosen}" if stack.chosen else ""
         more = f" and {len(kept) - _SHOWN} more" if len(kept) > _SHOWN else ""
         raise Problem(
             f"stack {stack.name} protects {', '.join(kept[:_SHOWN])}{more}",
             f"`./hpc sim clean --name {stack.cluster_name}` removes the cluster with all of it; to take only the stack "
-            f"off it, set `protect: false` in {stack.file.name}, run `./hpc up --stack {stack.name}` and this again.",
+            f"off it, set `protect: false` in {stack.file.name}, run `./hpc up --stack {stack.name}{name}` and this again.",
         )
 
 
