@@ -24,6 +24,7 @@ from components.mpi_scc import MpiScc, MpiSccArgs
 from components.nmstate import NmState, NmStateArgs
 from components.node_pool import NodePool, NodePoolArgs
 from components.olm_operator import OlmOperator, OlmOperatorArgs
+from components.pool_rollout import PoolRollout, PoolRolloutArgs
 from components.rail_names import RailNames, RailNamesArgs
 from components.scale_csi import GuiAccount, PrimaryFileset, ScaleCluster, ScaleCsi, ScaleCsiArgs
 from components.static_volume import LongHandle, StaticVolume, StaticVolumeArgs
@@ -43,7 +44,7 @@ from tests.components.test_mpi_operator import job as job_of
 from tests.simulator.actors import platform
 from tests.simulator.actors.conftest import Person
 from tests.support.clusters import running
-from tests.support.recorded import component
+from tests.support.recorded import component, of_kind
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(180)]
 
@@ -109,10 +110,14 @@ def _operators() -> None:
 
 def _nodes() -> None:
     NodePool("pool", NodePoolArgs(pool=POOL))
-    KubeletConfig("kubelet", for_machine(DGX_A100, pool=POOL, memory_manager=True))
-    KernelArguments("kernel", KernelArgumentsArgs(pool=POOL, ignition_version="3.2.0"))
     named = RailNamesArgs(pool=POOL, ignition_version="3.2.0", link_layer="InfiniBand", rails=rails(DGX_A100))
-    RailNames("rails", named)
+    tuned = (
+        KubeletConfig("kubelet", for_machine(DGX_A100, pool=POOL, memory_manager=True)),
+        KernelArguments("kernel", KernelArgumentsArgs(pool=POOL, ignition_version="3.2.0")),
+        RailNames("rails", named),
+    )
+    parts = {name: digest for one in tuned for name, digest in one.parts.items()}
+    PoolRollout("rollout", PoolRolloutArgs(pool=POOL, parts=parts))
     NmState("nmstate", NmStateArgs())
 
 
@@ -176,13 +181,18 @@ class Site:
 
     def declare(self, build: Callable[[], object]) -> None:
         """Bring what `build` declares onto the cluster; return when all its waits are over."""
-        found = sorted(manifests(component(build)), key=lambda each: each["kind"] not in EARLY)
+        recorded = component(build)
+        found = sorted(manifests(recorded), key=lambda each: each["kind"] not in EARLY)
         for manifest in found:
             self.api.eventually(lambda one=manifest: self.api.apply(_kind(one), one))  # type: ignore[misc]
         for manifest in found:
             rule = wait_rule(manifest)
             if rule is not None:
                 self.reaches(_kind(manifest), manifest["metadata"], rule)
+        for patch in of_kind(recorded, "MachineConfigPoolPatch"):
+            rule = wait_rule(dict(patch.inputs))
+            assert rule is not None
+            self.reaches(kinds.MACHINE_CONFIG_POOL, patch.inputs["metadata"], rule)
 
     def reaches(self, kind: Kind, meta: Manifest, rule: Callable[[Manifest], Any]) -> None:
         """Wait until an object satisfies a rule of the provider."""
@@ -284,16 +294,8 @@ def _annotation(site: Site, node: str, name: str) -> str:
     return pods.annotations(site.api.get(kinds.NODE, node)).get(name, "")
 
 
-def _rolled_out(site: Site, pool: str, *, there: set[str], gone: set[str]) -> bool:
-    found = site.api.get(kinds.MACHINE_CONFIG_POOL, pool)
-    source = {one["name"] for one in found.get("status", {}).get("configuration", {}).get("source") or []}
-    return there <= source and not gone & source and pods.condition(found, "Updated")
-
-
 def test_the_pool_rolls_all_of_it_out(site: Site) -> None:
     """Prevents a rollout that is over before kubelets, kernels and interfaces are as declared."""
-    parts = {f"99-{POOL}-generated-kubelet", f"50-{POOL}-kernel-arguments", f"50-{POOL}-rail-names"}
-    site.api.eventually(lambda: _rolled_out(site, POOL, there=parts, gone=set()))
     for node in NODES:
         assert '"rail0", "rail1"' in _annotation(site, node, simulated.INTERFACES)
         assert "iommu=pt" in _annotation(site, node, simulated.KERNEL_ARGUMENTS)
@@ -317,9 +319,14 @@ def test_a_kubelet_that_does_not_start_degrades_its_pool(site: Site) -> None:
     site.api.delete(kinds.KUBELET_CONFIG, "worker-wrong")
     # A pool of one's own has the workers' configurations, too, and rolls out twice here.
     for name in ("worker", POOL):
-        parts = {"99-worker-generated-kubelet"}
-        site.api.eventually(lambda pool=name, gone=parts: _rolled_out(site, pool, there=set(), gone=gone))  # type: ignore[misc]
+        site.api.eventually(lambda pool=name: _rolled_out_without(site, pool, "99-worker-generated-kubelet"))  # type: ignore[misc]
     assert not pods.condition(site.api.get(kinds.MACHINE_CONFIG_POOL, "worker"), "Degraded")
+
+
+def _rolled_out_without(site: Site, pool: str, part: str) -> bool:
+    found = site.api.get(kinds.MACHINE_CONFIG_POOL, pool)
+    source = [one["name"] for one in found["status"]["configuration"]["source"]]
+    return part not in source and pods.condition(found, "Updated")
 
 
 def test_a_bond_needs_its_ports(site: Site) -> None:
