@@ -30,6 +30,14 @@ def test_first_version_is_the_starting_one_or_the_last() -> None:
     assert catalogue.next_version(spec(), new) is None
 
 
+def test_another_channel_goes_on_from_what_is_installed() -> None:
+    """Prevents an upgrade that is refused because the subscription still names the version that it began with."""
+    scale = packages()["ibm-spectrum-scale-csi-operator"]
+    (former,), (today,) = (bundle.versions for bundle in scale.channels.values())
+    wanted = {"name": scale.name, "source": "certified-operators", "channel": "v3.1", "startingCSV": former}
+    assert catalogue.next_version(wanted, former) == today
+
+
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [

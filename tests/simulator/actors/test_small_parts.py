@@ -1,6 +1,7 @@
 """Small pure functions of the actors."""
 
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -48,6 +49,21 @@ def test_only_the_operator_of_2020_delivers_a_kubectl() -> None:
 def test_hosts() -> None:
     """Prevents a launcher that does not wait for all workers of its hostfile."""
     assert launcher.hosts("job-worker-0 slots=8\njob-worker-1 slots=8\n") == ["job-worker-0", "job-worker-1"]
+
+
+@pytest.mark.parametrize(
+    ("command", "waits"), [("until ssh host true; do sleep 1; done", True), ("echo ready", False), (None, False)]
+)
+def test_a_launcher_of_today_waits_only_if_it_asks_by_ssh(command: str | None, waits: bool) -> None:
+    """Prevents queued jobs that work here alone: their launcher comes beside the workers, whatever its policy says."""
+    asking = [{"name": "workers", "command": ["sh", "-c", command]}] if command else []
+    marks = {launcher.SSH_ROLE: "launcher", launcher.SSH_JOB_NAME: "job"}
+    pod = {"metadata": {"labels": marks, "namespace": "adas"}, "spec": {"initContainers": asking}}
+    runtime: Any = SimpleNamespace(
+        config_map=lambda *_: {"data": {"hostfile": "job-worker-0.job.adas.svc slots=8\n"}},
+        pods=SimpleNamespace(get=lambda *_: None),
+    )
+    assert launcher.waits_for_workers(pod, runtime) is waits
 
 
 def test_cri_lines() -> None:
