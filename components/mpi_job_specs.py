@@ -103,10 +103,18 @@ def v2beta1(args: MpiJobArgs) -> dict[str, Any]:
         "sshAuthMountPath": ssh.keys(args),
         "runPolicy": policy,
         "mpiReplicaSpecs": {
-            "Launcher": _replicas(1, _pod(args, launcher, []), ssh.annotations(args)),
+            "Launcher": _replicas(1, _pod(args, launcher, []) | _waiting(args, launcher), ssh.annotations(args)),
             "Worker": _replicas(args.layout.pods, workers, ssh.annotations(args) | _networks(args)),
         },
     }
+
+
+def _waiting(args: MpiJobArgs, launcher: dict[str, Any]) -> dict[str, Any]:
+    """Return what holds a launcher of a queued job back until it can reach the workers."""
+    if args.v2beta1.queue is None:
+        return {}
+    kept = {key: value for key, value in launcher.items() if key != "volumeMounts"}
+    return {"initContainers": [{**kept, "name": "workers", "command": ssh.waiting(args)}]}
 
 
 SPECS: Mapping[str, Callable[[MpiJobArgs], dict[str, Any]]] = {

@@ -80,5 +80,21 @@ def server(args: MpiJobArgs) -> list[str]:
     return ["/bin/sh", "-c", f"exec {words}"]
 
 
+def waiting(args: MpiJobArgs) -> list[str]:
+    """Return the command that ends when sshd answers on every worker, or with an error when one does not.
+
+    A job that Kueue holds back has a launcher from the beginning, which is let go with the workers and not after them:
+    launcherCreationPolicy does not hold there (mpi-operator #615). A scan needs no key.
+    """
+    worker = f"{args.job_name}-worker-$n.{args.job_name}.{args.namespace}.svc"
+    script = (
+        f"end=$(($(date +%s)+{args.v2beta1.start_timeout}));n=0;while [ $n -lt {args.layout.pods} ];do "
+        f"until [ -n \"$(ssh-keyscan -T 2 -p {args.v2beta1.ssh_port} {worker} 2>/dev/null)\" ];do "
+        f"if [ $(date +%s) -ge $end ];then echo \"no sshd on {worker}\" >&2;exit 1;fi;sleep 1;done;"
+        "n=$((n+1));done"
+    )
+    return ["/bin/sh", "-c", script]
+
+
 def _annotation(name: str) -> str:
     return f"{names.SSH_FILES}{name}"

@@ -4,6 +4,7 @@ In v1alpha2 its init container waits for the workers of the hostfile; in v2beta1
 fails.
 """
 
+import re
 from collections.abc import Sequence
 
 from simulator.actors import pods
@@ -17,6 +18,7 @@ HOSTFILE = "hostfile"
 SSH_JOB_NAME = "training.kubeflow.org/job-name"
 SSH_ROLE = "training.kubeflow.org/job-role"
 SSHD = "sshd"
+_SSH = re.compile(r"\bssh(-keyscan)? ")
 
 
 def hosts(hostfile: str) -> Sequence[str]:
@@ -43,7 +45,7 @@ def waits_for_workers(pod: Object, runtime: Runtime) -> bool:
 
 def _asks_by_ssh(pod: Object) -> bool:
     containers = pod["spec"].get("initContainers") or []
-    return any("ssh " in " ".join([*(one.get("command") or []), *(one.get("args") or [])]) for one in containers)
+    return any(_SSH.search(" ".join([*(one.get("command") or []), *(one.get("args") or [])])) for one in containers)
 
 
 def unreachable(pod: Object, runtime: Runtime) -> str | None:

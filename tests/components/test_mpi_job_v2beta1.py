@@ -2,6 +2,8 @@
 
 import re
 import shlex
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -226,3 +228,42 @@ def test_our_own_rules_find_nothing() -> None:
     checker = Checker(configuration=Configuration({"api-served": {"kubernetes": "1.33"}}))
     remain = [*checker.check(found, World(found, complete=True))]
     assert {finding.rule for finding in remain} == {"memlock-raised", "rdma-offered"}, [*map(str, remain)]
+
+
+def _wait(job: MpiJobArgs, folder: Path, answers: str) -> subprocess.CompletedProcess[bytes]:
+    """Run what a launcher waits by, with a scan that does `answers` and a clock of its own, in which no time passes."""
+    clock = f"n=$(cat {folder}/now);echo $((n+1)) > {folder}/now;echo $n"
+    for name, script in {"ssh-keyscan": answers, "sleep": ":", "date": clock}.items():
+        program = folder / name
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+    (folder / "now").write_text("0")
+    (container,) = spec(job)["mpiReplicaSpecs"]["Launcher"]["template"]["spec"]["initContainers"]
+    paths = {"PATH": f"{folder}:/usr/bin:/bin"}
+    return subprocess.run(container["command"], env=paths, capture_output=True, check=False)
+
+
+def test_launcher_of_a_queued_job_waits_for_every_worker(tmp_path: Path) -> None:
+    """Prevents a launcher that Kueue lets go with its workers: the operator makes it before them (mpi-operator #615)."""
+    job = arguments(layout=Layout(pods=2, gpus=8), v2beta1=V2Beta1(queue="jobs", start_timeout=60))
+    asked = tmp_path / "asked"
+    asked.mkdir()
+    at_second_call = f"for host;do :;done;if [ -e {asked}/$host ];then echo key;fi;: > {asked}/$host"
+    done = _wait(job, tmp_path, at_second_call)
+    assert (done.returncode, done.stderr) == (0, b"")
+    name, namespace = job.job_name, job.namespace
+    hosts = {f"{name}-worker-{index}.{name}.{namespace}.svc" for index in range(2)}
+    assert {path.name for path in asked.iterdir()} == hosts
+
+
+def test_waiting_ends_with_the_name_of_the_worker_that_does_not_answer(tmp_path: Path) -> None:
+    """Prevents a launcher that waits for ever, and holds its GPUs, for a worker that cannot start."""
+    job = arguments(v2beta1=V2Beta1(queue="jobs", start_timeout=5))
+    done = _wait(job, tmp_path, "exit 1")
+    assert done.returncode == 1
+    assert done.stderr.decode().startswith(f"no sshd on {job.job_name}-worker-0.")
+
+
+def test_without_a_queue_the_operator_waits() -> None:
+    """Prevents a second wait where launcherCreationPolicy holds."""
+    assert "initContainers" not in spec(arguments())["mpiReplicaSpecs"]["Launcher"]["template"]["spec"]
