@@ -68,12 +68,6 @@ CSI = "ibm-spectrum-scale-csi-driver"
 GUI = "csisecret-local"
 CERTIFICATE = "-----BEGIN CERTIFICATE-----\nYQ==\n-----END CERTIFICATE-----\n"
 QUOTA = Quota(gpus=16, cpus=200, memory_gib=400)
-WAITING = {
-    "name": "workers",
-    "image": "registry.example.com/tool:1",
-    "command": ["/bin/sh", "-c", "until ssh worker true; do sleep 1; done"],
-    "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
-}
 EARLY = ("CustomResourceDefinition", "Namespace", "SecurityContextConstraints", "OperatorGroup", "Subscription")
 
 
@@ -224,9 +218,6 @@ class Site:
             job_name=name, namespace=namespace, v2beta1=V2Beta1(queue="jobs"), **{**asked, **changes}
         )
         manifest["metadata"]["labels"] = {names.QUEUE_NAME: "jobs"}
-        replicas = manifest["spec"]["mpiReplicaSpecs"]
-        # A job that was held once gets its launcher beside its workers (operator v0.8.0), whatever its policy is.
-        replicas["Launcher"]["template"]["spec"]["initContainers"] = [WAITING]
         self.api.create(JOB, manifest, namespace)
         return manifest
 
