@@ -18,8 +18,8 @@ from simulator.state import PortNumbers
 
 STAGES = Path(__file__).parent / "stages"
 ACTORS = Path(__file__).parent / "actors"
-PLAYED = (ACTORS, REPOSITORY / "apis", REPOSITORY / "hardware")
 ADMISSION = Path(__file__).parent / "admission"
+PLAYED = (ACTORS, ADMISSION, REPOSITORY / "apis", REPOSITORY / "hardware", REPOSITORY / "policies" / "views")
 PREDICTED = (ADMISSION, REPOSITORY / "policies" / "scc", REPOSITORY / "apis")
 PREDICTED_FILES = (REPOSITORY / "policies" / "rbac.py", Path(__file__).parent / "api.py")
 MEMBER = "hpc-sim"

@@ -100,10 +100,11 @@ class KubeletConfigs:
             index = taken.get(pool, 0)
             taken[pool] = index + 1
             body = machine_config(pool, index, config)
-            if self._applied.get(body["metadata"]["name"]) != body:
+            name = body["metadata"]["name"]
+            if self._applied.get(name) != body or self._generated.get(name) is None:
                 self._api.apply(kinds.MACHINE_CONFIG, body)
-                self._applied[body["metadata"]["name"]] = body
-                log.info("%s for pool %s", body["metadata"]["name"], pool)
+                self._applied[name] = body
+                log.info("%s for pool %s", name, pool)
         self._show(config, trouble)
 
     def _show(self, config: Object, trouble: str | None) -> None:
