@@ -97,7 +97,8 @@ class NodeFeatureDiscovery(Component):
                 annotations=_wait(args),
             ),
             {"spec": spec(args)},
-            self.child(),
+            # The operator's parts have fixed names: of two objects the one that goes would take the other's along.
+            self.child(delete_before_replace=True),
         )
         self.outputs(instance=resource.id.apply(lambda _: args.instance))
 

@@ -12,6 +12,7 @@ from apis.kinds import Kind
 from components.node_feature_discovery import NodeFeatureDiscovery, NodeFeatureDiscoveryArgs
 from tests.conformance.schema import expect_conformity
 from tests.support.declared import Manifest, declared, faults
+from tests.support.recorded import component, one
 
 OLD, NEW = kinds.NODE_FEATURE_DISCOVERY_V1ALPHA1, kinds.NODE_FEATURE_DISCOVERY_V1
 IMAGE = "quay.io/openshift/origin-node-feature-discovery:4.20"
@@ -69,3 +70,11 @@ def test_a_wrong_class_is_refused(wrong: str) -> None:
     """Prevents a class that matches no device."""
     with pytest.raises(ValidationError, match="pci_classes"):
         instance(NEW, worker={"pci_classes": (wrong,)})
+
+
+def test_one_instance_goes_before_the_other_comes() -> None:
+    """Prevents two objects whose parts have the same names, of which the old one takes the new one's along."""
+    usual = {"kind": NEW, "namespace": "openshift-nfd", "instance": "nfd-instance"}
+    args = NodeFeatureDiscoveryArgs.model_validate(usual)
+    recorded = component(lambda: NodeFeatureDiscovery("nfd", args))
+    assert one(recorded, "NodeFeatureDiscovery").delete_before_replace

@@ -1,0 +1,174 @@
+"""From the Redpaper's release to today's, on the same stack: what docs/upgrade.md says, and then done so.
+
+The second half is a lab of its own, which walks the page's steps with two jobs of the Redpaper's seven.
+"""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import yaml
+
+from apis import kinds
+from apis.kinds import Kind
+from simulator.cluster import ClusterSpec
+from tests.support.clusters import FULL, require_tools
+from tests.support.lab import SETTINGS, Lab, checkout
+from tests.support.plans import Change, changes, table, written
+from tests.support.recorded import ROOT
+
+pytestmark = pytest.mark.cluster
+
+PAGE = ROOT / "docs" / "upgrade.md"
+TODAY = ROOT / "stacks" / "examples" / "redpaper-today.yaml"
+TARGETS = ("**hpc:gpu:SpecialResource**", "**hpc:rdma:RdmaDevicePlugin**")
+CSI = ("ibm-spectrum-scale-csi", "ibm-spectrum-scale-csi-driver")
+KEPT: tuple[tuple[Kind, str, str | None], ...] = (
+    (kinds.PERSISTENT_VOLUME, "adas-data-pv01", None),
+    (kinds.PERSISTENT_VOLUME_CLAIM, "adas-data-pvc", "adas"),
+    (kinds.NAMESPACE, "adas", None),
+    (kinds.SECURITY_CONTEXT_CONSTRAINTS, "scc-for-mpi", None),
+    (kinds.CUSTOM_RESOURCE_DEFINITION, "mpijobs.kubeflow.org", None),
+)
+DATA = {"PersistentVolume", "PersistentVolumeClaim"}
+
+
+def to_today(platform: dict[str, Any]) -> None:
+    """Change the settings of a stack to those of today's release; the cluster stays."""
+    today = yaml.safe_load(TODAY.read_text())["config"]["hpc:platform"]
+    platform.update(today | {"cluster": platform["cluster"]})
+
+
+def two_jobs(platform: dict[str, Any]) -> None:
+    """Leave one job that a changed spec replaces, and one that is kept; that saves half a minute."""
+    wanted = [("nccl-all-reduce", {"pods": 2, "gpus": 8}), ("a2d2", {"pods": 16, "gpus": 1, "nodes": 2})]
+    for stage in platform["stages"]:
+        stage["workloads"] = [
+            each for each in stage["workloads"] if (each.get("program"), each.get("layout")) in wanted
+        ]
+    platform["stages"] = [stage for stage in platform["stages"] if stage["workloads"]]
+
+
+def engine(lab: Lab, *arguments: str) -> str:
+    """Run a command of the engine on stack dev."""
+    return lab.works("pulumi", "--stack", "dev", "--", *arguments, "--stack", "dev", "--non-interactive")
+
+
+def test_the_plan_is_the_one_that_the_page_tells(lab: Lab) -> None:
+    """Prevents an upgrade that makes data, tenants or rights anew, or that takes away what nobody has announced."""
+    file = lab.root / SETTINGS
+    before = file.read_text()
+    lab.change(to_today)
+    try:
+        found = changes(engine(lab, "preview", "--json"))
+    finally:
+        file.write_text(before)
+    assert not [each for each in found if each.kind in DATA]
+    assert {each.step for each in found if each.kind == "Namespace" and each.name == "adas"} <= {"updated"}
+    assert Change("updated", "SecurityContextConstraints", "scc-for-mpi") in found
+    assert Change("updated", "CustomResourceDefinition", "mpijobs.kubeflow.org") in found
+    told = written(PAGE.read_text())
+    assert found - told == set(), f"{PAGE} does not tell of all; its rows should begin so:\n{table(found)}"
+    assert told - found == set(), f"{PAGE} tells of what does not happen; its rows should begin so:\n{table(found)}"
+
+
+@dataclass(frozen=True)
+class Upgraded:
+    """A lab after the upgrade, and the identities of its objects before."""
+
+    lab: Lab
+    before: dict[str, str]
+    remaining: set[str]
+    """Jobs that were left after what the page says to do first."""
+
+
+def identities(lab: Lab) -> dict[str, str]:
+    """Return the uid of every object that must stay the same."""
+    return {f"{kind.kind} {name}": lab.api.get(kind, name, space)["metadata"]["uid"] for kind, name, space in KEPT}
+
+
+def jobs(lab: Lab, kind: Kind) -> dict[str, dict[str, Any]]:
+    """Return the jobs that are on the cluster."""
+    return {each["metadata"]["name"]: each for each in lab.api.list(kind, "adas")["items"]}
+
+
+@pytest.fixture(scope="module")
+def upgraded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upgraded]:
+    """Give a lab of 2020 after the steps of docs/upgrade.md."""
+    require_tools(FULL)
+    require_tools(ClusterSpec(mpi="v2beta1"))
+    with checkout(tmp_path_factory.mktemp("upgraded")) as lab:
+        lab.change(two_jobs)
+        lab.works("up")
+        before = identities(lab)
+        targets = [word for target in TARGETS for word in ("--target", target)]
+        engine(lab, "destroy", "--yes", "--skip-preview", *targets, "--target-dependents")
+        remaining = set(jobs(lab, kinds.MPI_JOB_V1ALPHA2))
+        lab.change(to_today)
+        lab.change(two_jobs)
+        local = yaml.safe_load((lab.root / SETTINGS).read_text())["config"]["hpc:platform"]["storage"]["local_cluster"]
+        lab.api.patch(kinds.CSI_SCALE_OPERATOR, CSI[0], {"spec": {"localScaleCluster": local}}, CSI[1])
+        raise_the_cluster(lab)
+        engine(lab, "up", "--yes", "--skip-preview")
+        yield Upgraded(lab, before, remaining)
+
+
+RAISE = """
+from pathlib import Path
+from simulator import cluster, state
+from simulator.home import Layout
+home = Path(".sim/default").absolute()
+cluster.up(state.load(Layout(home)).spec.model_copy(update={"release": "upgraded", "mpi": "v2beta1"}), home)
+"""
+
+
+def raise_the_cluster(lab: Lab) -> None:
+    """Bring the lab's cluster to today's release, as a person would bring OpenShift there; its objects stay."""
+    subprocess.run([sys.executable, "-c", RAISE], cwd=lab.root, check=True, env={"PYTHONPATH": str(lab.root)})
+
+
+def test_what_must_stay_is_the_same_object(upgraded: Upgraded) -> None:
+    """Prevents data, rights or a tenant that are there afterwards, but made anew."""
+    assert identities(upgraded.lab) == upgraded.before
+    claim = upgraded.lab.api.get(kinds.PERSISTENT_VOLUME_CLAIM, "adas-data-pvc", "adas")
+    assert claim["status"]["phase"] == "Bound"
+
+
+def test_jobs_run_again_in_the_new_generation(upgraded: Upgraded) -> None:
+    """Prevents a kept job with the spec of v1alpha2 under the name of v2beta1, which runs nothing."""
+    assert upgraded.remaining == set()
+    found = jobs(upgraded.lab, kinds.MPI_JOB_V2BETA1)
+    assert set(found) == {"nccl-test-02x08", "tf2-a2d2-16x01x02-gpu"}
+    for job in found.values():
+        assert job["spec"]["launcherCreationPolicy"] == "WaitForWorkersReady"
+        assert "Succeeded" in {each["type"] for each in job["status"]["conditions"] if each["status"] == "True"}
+
+
+def test_nothing_of_2020_is_left(upgraded: Upgraded) -> None:
+    """Prevents two operators that give the same nodes their GPUs, and a plugin that nobody takes away."""
+    lab = upgraded.lab
+    assert lab.api.find(kinds.NAMESPACE, "openshift-sro") is None
+    assert lab.api.find(kinds.DAEMON_SET, "rdma-shared-dp-ds", "kube-system") is None
+    features = lab.api.list(kinds.NODE_FEATURE_DISCOVERY_V1, "openshift-nfd")["items"]
+    assert [each["metadata"]["name"] for each in features] == ["nfd-instance"]
+
+
+def test_nothing_is_left_to_do(upgraded: Upgraded) -> None:
+    """Prevents an upgrade that every preview wants to do again, and a state with operators of 2020."""
+    engine(upgraded.lab, "refresh", "--yes", "--skip-preview")
+    found = changes(engine(upgraded.lab, "preview", "--json"))
+    assert {(each.step, each.kind) for each in found} == {("created", "ClusterServiceVersion (wait)")}
+    engine(upgraded.lab, "up", "--yes", "--skip-preview")
+    engine(upgraded.lab, "preview", "--expect-no-changes")
+
+
+def test_the_page_says_what_was_done() -> None:
+    """Prevents steps that are tested, and others that are written down."""
+    page = PAGE.read_text()
+    for target in TARGETS:
+        assert f"--target '{target}'" in page
+    assert f"{CSI[0]} -n {CSI[1]}" in page
+    assert "localScaleCluster" in page
