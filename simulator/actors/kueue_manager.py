@@ -4,14 +4,13 @@ Preemption, cohorts of cohorts, topology, priorities of workloads and gangs of r
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
 from decimal import Decimal
 
 from apis import kinds
 from apis import names as platform
 from apis.kinds import Kind
 from policies import values
-from simulator.actors import ignition, kueue_jobs, kueue_quota, pods, sim_kinds
+from simulator.actors import ignition, kueue_jobs, kueue_queues, kueue_quota, pods, sim_kinds
 from simulator.actors.api import ApiError, Object
 from simulator.actors.conditions import same_status, stated
 from simulator.actors.informer import Informer, Key, key_of
@@ -56,7 +55,7 @@ class KueueManager(PodActor):
             return  # the last list to come wakes it
         flavors = {one["metadata"]["name"]: one for one in self._there(kinds.RESOURCE_FLAVOR)}
         queues = {one["metadata"]["name"]: one for one in self._there(kinds.CLUSTER_QUEUE)}
-        active = {name for name, one in queues.items() if not missing_flavors(one, flavors)}
+        active = {name for name, one in queues.items() if not kueue_queues.missing_flavors(one, flavors)}
         self._show_queues(flavors, queues, active)
         self._remove_orphans()
         jobs = [found for each in self._frameworks for found in self._jobs(*each)]
@@ -71,7 +70,7 @@ class KueueManager(PodActor):
                 continue
             if not why:
                 assert name is not None  # noqa: S101 - it is admissible, so there is a queue
-                why = self._admit(framework, job, workload, _sharing(name, queues, active, usage), flavors)
+                why = self._admit(framework, job, workload, kueue_queues.sharing(name, queues, active, usage), flavors)
             if why:
                 self._pend(workload, *why)
                 if queue is not None and queue["spec"].get("queueingStrategy") == "StrictFIFO":
@@ -244,42 +243,16 @@ class KueueManager(PodActor):
         return workload
 
     def _show_queues(self, flavors: dict[str, Object], queues: dict[str, Object], active: set[str]) -> None:
-        for name, queue in queues.items():
-            lost = ",".join(missing_flavors(queue, flavors))
-            said = ("True", "Ready", "Can admit new workloads")
-            if name not in active:
-                words = f"Can't admit new workloads: references missing ResourceFlavor(s): {lost}."
-                said = ("False", "FlavorNotFound", words)
-            self._show(kinds.CLUSTER_QUEUE, queue, said)
+        for queue in queues.values():
+            self._show(kinds.CLUSTER_QUEUE, queue, kueue_queues.of_cluster(queue, flavors))
         for local in self._there(kinds.LOCAL_QUEUE):
-            target = local["spec"]["clusterQueue"]
-            said = ("True", "Ready", "Can submit new workloads to localQueue")
-            if target not in active:
-                reason = "ClusterQueueIsInactive" if target in queues else "ClusterQueueDoesNotExist"
-                said = ("False", reason, "Can't submit new workloads to clusterQueue")
-            self._show(kinds.LOCAL_QUEUE, local, said)
+            self._show(kinds.LOCAL_QUEUE, local, kueue_queues.of_tenant(local, queues, active))
 
     def _show(self, kind: Kind, queue: Object, said: tuple[str, str, str]) -> None:
         status = {"conditions": stated(queue, {"Active": said})}
         if not same_status(queue, status):
             meta = queue["metadata"]
             self.api.patch(kind, meta["name"], {"status": status}, meta.get("namespace"), sub="status")
-
-
-def missing_flavors(queue: Object, flavors: Iterable[str]) -> list[str]:
-    """Return the flavors that a ClusterQueue names and nobody has made, in their order."""
-    known = {*flavors}
-    named = [one["name"] for group in queue["spec"].get("resourceGroups") or [] for one in group["flavors"]]
-    return [name for name in dict.fromkeys(named) if name not in known]
-
-
-def _sharing(
-    name: str, queues: dict[str, Object], active: set[str], usage: dict[str, Usage]
-) -> tuple[Queue, list[Queue]]:
-    """Return a ClusterQueue and the active others of its cohort."""
-    own = kueue_quota.queue(queues[name], usage.get(name, {}))
-    read = (kueue_quota.queue(queues[one], usage.get(one, {})) for one in sorted(active - {name}))
-    return own, [one for one in read if own.cohort and one.cohort == own.cohort]
 
 
 def _version(obj: Object) -> int:

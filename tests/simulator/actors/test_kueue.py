@@ -9,7 +9,7 @@ from apis import kinds
 from components.kueue import QueuesArgs, Quota, TenantQueue, cluster_queue_spec, flavor_spec
 from components.kueue_operator import KueueOperatorArgs, spec
 from components.mpi_job import V2Beta1
-from simulator.actors import kueue, kueue_jobs, kueue_manager, kueue_quota
+from simulator.actors import kueue, kueue_jobs, kueue_queues, kueue_quota
 from simulator.actors.kueue_jobs import FRAMEWORKS
 from simulator.actors.kueue_quota import Assignment, Queue, Usage
 from tests.components.test_mpi_operator import job as job_of
@@ -146,8 +146,25 @@ def test_jobs_that_jobs_make_are_not_queued() -> None:
 def test_a_queue_tells_the_flavors_that_nobody_made() -> None:
     """Prevents a queue that counts as ready and admits nothing."""
     made = {"spec": cluster_queue_spec(ARGS, TENANT)}
-    assert kueue_manager.missing_flavors(made, ["dgx"]) == []
-    assert kueue_manager.missing_flavors(made, []) == ["dgx"]
+    assert kueue_queues.missing_flavors(made, ["dgx"]) == []
+    assert kueue_queues.missing_flavors(made, []) == ["dgx"]
+
+
+def test_a_tenants_queue_is_as_active_as_what_it_points_to() -> None:
+    """Prevents a wait for Active that ends at a queue from which nothing comes back."""
+    local = {"spec": {"clusterQueue": "adas"}}
+    assert kueue_queues.of_tenant(local, {"adas"}, {"adas"})[0] == "True"
+    assert kueue_queues.of_tenant(local, {"adas"}, set())[:2] == ("False", "ClusterQueueIsInactive")
+    assert kueue_queues.of_tenant(local, set(), set())[:2] == ("False", "ClusterQueueDoesNotExist")
+
+
+def test_only_active_queues_of_a_cohort_lend() -> None:
+    """Prevents a tenant that borrows from a queue without machines, or from strangers."""
+    made = {name: {"metadata": {"name": name}, "spec": cluster_queue_spec(ARGS, TENANT)} for name in ("a", "b", "c")}
+    made["c"]["spec"]["cohortName"] = "other"
+    _, others = kueue_queues.sharing("a", made, {"a", "b", "c"}, {})
+    assert [one.name for one in others] == ["b"]
+    assert kueue_queues.sharing("a", made, {"a", "c"}, {})[1] == []
 
 
 def test_the_manager_is_told_our_frameworks() -> None:
