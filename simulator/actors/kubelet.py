@@ -29,7 +29,8 @@ class Kubelet:
         self._logs = logs
         self._loop = Loop("kubelet", self._reconcile, threads=THREADS)
         self._networks = Networks(runtime.networks, runtime.pods, self._former)
-        self._waiting: set[Key] = set()
+        self._waiting: dict[Key, str] = {}
+        """Pods that wait for something, and the node whose pods they wait for; a launcher waits for those of all."""
         self._told: dict[Key, str] = {}
 
     def start(self) -> None:
@@ -41,17 +42,19 @@ class Kubelet:
 
     def _pod_changed(self, key: Key, old: Object | None, pod: Object | None) -> None:
         if pod is None:
-            self._waiting.discard(key)
+            self._waiting.pop(key, None)
             self._told.pop(key, None)
         elif pods.node_name(pod):
             self._loop.add(key)
         # A plugin or a worker that starts or goes may be what another pod waits for.
         if (old is not None and pods.runs(old)) != (pod is not None and pods.runs(pod)):
-            self._wake()
+            some = pod or old
+            self._wake(pods.node_name(some) if some else None)
 
-    def _wake(self) -> None:
-        for key in tuple(self._waiting):
-            self._loop.add(key)
+    def _wake(self, node: str | None = None) -> None:
+        for key, where in tuple(self._waiting.items()):
+            if node is None or where in ("", node):
+                self._loop.add(key)
 
     def _reconcile(self, key: Key) -> None:
         namespace, name = key
@@ -79,17 +82,17 @@ class Kubelet:
         wanted: dict[str, str | None] = {names.VOLUMES: names.READY, names.PLAYED_BY: "kwok and simulator.actors"}
         if have.get(names.VOLUMES) != names.READY:
             # Later additions to the waiting set are seen only if the pod is in it before the look.
-            self._waiting.add(key)
+            self._waiting[key] = pods.node_name(pod)
             joined = self._sandbox(key, pod)
             if joined is None:
                 return {}
             wanted |= joined
         if pod["spec"].get("initContainers"):
-            self._waiting.add(key)
+            self._waiting[key] = "" if launcher.is_one(pod) else pods.node_name(pod)
             if gates.waits(pod, self._runtime):
                 return wanted
             wanted[names.INIT] = names.DONE
-        self._waiting.discard(key)
+        self._waiting.pop(key, None)
         if fault := gates.fault(pod, self._runtime):
             return wanted | self._failing(pod, fault)
         return wanted | (self._ending(pod) if pods.finite(pod) and names.EXIT_CODE not in have else {})

@@ -26,6 +26,12 @@ def hosts(hostfile: str) -> Sequence[str]:
     return [line.split()[0] for line in hostfile.splitlines() if line.strip()]
 
 
+def is_one(pod: Object) -> bool:
+    """Return whether a pod is a launcher, of either generation."""
+    marks = pods.labels(pod)
+    return "launcher" in (marks.get(ROLE), marks.get(SSH_ROLE))
+
+
 def waits_for_workers(pod: Object, runtime: Runtime) -> bool:
     """Return whether the pod is a launcher whose init container has still to wait for a worker to be Ready.
 

@@ -44,8 +44,8 @@ class NfdMaster(PodActor):
 
     def _label(self, key: Key) -> None:
         node = self.runtime.nodes.get(key[1])
-        workers = nodes_where(self.runtime, images.NFD_OPERANDS, WORKER).get(key[1])
-        if node is None or not workers or not self._leads():
+        workers = self._here(key[1], images.NFD_OPERANDS, WORKER)
+        if node is None or not workers:
             return
         try:
             wanted = self._found(node, workers[0])
@@ -54,7 +54,8 @@ class NfdMaster(PodActor):
             return
         own = [name for name in pods.annotations(node).get(OWN, "").split(",") if name]
         labels: dict[str, str | None] = {name: None for name in own if name not in wanted} | wanted
-        if any(pods.labels(node).get(name) != value for name, value in labels.items()) or set(own) != set(wanted):
+        same = set(own) == set(wanted) and all(pods.labels(node).get(name) == value for name, value in labels.items())
+        if not same and self._leads():
             note = {OWN: ",".join(sorted(wanted))}
             self.api.patch(kinds.NODE, key[1], {"metadata": {"labels": labels, "annotations": note}})
             self.say(f"labelled {key[1]}: {', '.join(sorted(wanted))}")
@@ -65,11 +66,14 @@ class NfdMaster(PodActor):
         if configuration is None:
             return features.kernel_labels(node) | features.early_labels(profile)
         found = features.kernel_labels(node) | features.pci_labels(profile, configuration)
-        here = nodes_where(self.runtime, images.GPU_PLUGINS, images.FEATURE_DISCOVERY)
-        for pod in here.get(node["metadata"]["name"], ()):
+        for pod in self._here(node["metadata"]["name"], images.GPU_PLUGINS, images.FEATURE_DISCOVERY):
             strategy = pods.variable(pod, MIG_STRATEGY) or "none"
             found |= features.gpu_labels(profile, strategy, mig.layout(profile, node))
         return found
+
+    def _here(self, node: str, known: frozenset[str], part: str) -> list[Object]:
+        there = self.runtime.running_on(node)
+        return [pod for pod in there if pods.basename(pods.image(pod)) in known and part in pods.command(pod)]
 
     def _configuration(self, worker: Object) -> str | None:
         if not any("configMap" in volume for volume in worker["spec"].get("volumes") or []):

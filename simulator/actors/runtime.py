@@ -13,7 +13,7 @@ from hardware.profiles import Hca, Profile
 from simulator import names
 from simulator.actors import images, pods, scale_handles, sim_kinds
 from simulator.actors.api import Api, Object, RenewedToken, Server
-from simulator.actors.informer import Informer
+from simulator.actors.informer import Informer, Key
 from simulator.spec import MpiGeneration
 
 log = logging.getLogger(__name__)
@@ -44,7 +44,8 @@ class Runtime:
         self.settings = settings
         self.server = Server(self._kubeconfig("kubelet"))
         self.kubelet = self.identity("kubelet")
-        self.pods = Informer(self.kubelet, kinds.POD, trim=_without_managed_fields)
+        self._bound: dict[str, dict[Key, Object]] = {}
+        self.pods = Informer(self.kubelet, kinds.POD, self._index, trim=_without_managed_fields)
         self.nodes = Informer(self.kubelet, kinds.NODE, trim=_without_managed_fields)
         self.config_maps = Informer(self.kubelet, kinds.CONFIG_MAP, trim=_without_managed_fields)
         self.secrets = Informer(self.kubelet, kinds.SECRET, trim=_keys_only)
@@ -89,7 +90,14 @@ class Runtime:
 
     def running_on(self, node: str) -> list[Object]:
         """Return the pods that run on a node."""
-        return [pod for pod in self.pods.items() if pods.node_name(pod) == node and pods.runs(pod)]
+        return [pod for pod in list(self._bound.get(node, {}).values()) if pods.runs(pod)]
+
+    def _index(self, key: Key, old: Object | None, pod: Object | None) -> None:
+        """Keep pods by node: who asks for those of one node, asks often."""
+        if old is not None and (pod is None or pods.node_name(old) != pods.node_name(pod)):
+            self._bound.get(pods.node_name(old), {}).pop(key, None)
+        if pod is not None and pods.node_name(pod):
+            self._bound.setdefault(pods.node_name(pod), {})[key] = pod
 
     def config_map(self, namespace: str, name: str) -> Object | None:
         """Return a ConfigMap as last seen."""
