@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from components import workload_images as recipes
-from components.containerfiles import Ofed, Recipe, Ref
-from components.image_build import Git, Inline, Tag, ToRegistry, ToStream
+from components.containerfiles import Ofed, Recipe, Ref, containerfile
+from components.image_build import Git, ImageBuildArgs, Inline, Tag, ToRegistry, ToStream, reference
 from components.model import DnsLabel, Image, Model
 from components.workload_images import Sources
 
@@ -61,7 +61,7 @@ AnyRecipe = NgcRecipe | HorovodRecipe | MultiNodeRecipe | PyTorchRecipe
 
 
 class BuildSettings(Model):
-    """One image, built in a tenant's namespace when a person starts the build."""
+    """One image, built in a tenant's namespace; its jobs name it by `build`."""
 
     tenant: DnsLabel
     name: DnsLabel
@@ -69,3 +69,30 @@ class BuildSettings(Model):
     base: Image
     source: Annotated[AnyRecipe | Inline | Git, Field(discriminator="kind")]
     to: Annotated[ToStream | ToRegistry, Field(discriminator="kind")] = ToStream()
+    at_once: bool = Field(default=True, description="build when this is new; otherwise when a person starts it")
+
+    def arguments(self, pull_secret: str | None) -> ImageBuildArgs:
+        """Return the arguments of the build: a recipe becomes a Containerfile of its own."""
+        source = self.source
+        if not isinstance(source, Inline | Git):
+            source = Inline(containerfile=containerfile(source.of(self.base)))
+        return ImageBuildArgs(
+            namespace=self.tenant,
+            image_name=self.name,
+            tag=self.tag,
+            base=self.base,
+            source=source,
+            to=self.to,
+            pull_secret=pull_secret,
+            at_once=self.at_once,
+        )
+
+    @property
+    def image(self) -> str:
+        """Name under which pods find the image."""
+        return reference(self.arguments(None))
+
+    @property
+    def has_sshd(self) -> bool | None:
+        """Whether the image has sshd; None where the Containerfile is not ours."""
+        return None if isinstance(self.source, Inline | Git) else not isinstance(self.source, PyTorchRecipe)

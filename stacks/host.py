@@ -29,7 +29,8 @@ def build(settings: Settings, opts: pulumi.ResourceOptions) -> list[Memlock | Po
     if version is None:
         return []
     if settings.machine_config_pool not in BUILT_IN:
-        pool = NodePoolArgs(pool=settings.machine_config_pool, protect=settings.protect)
+        at_once = {"at_once": settings.tuning.at_once} if settings.tuning else {}
+        pool = NodePoolArgs(pool=settings.machine_config_pool, protect=settings.protect, **at_once)
         opts = after(opts, *labelled, NodePool("gpu-pool", pool, opts=opts))
     if settings.tuning is None:
         return [_memlock(settings, version, opts)] if settings.uses_rdma else []

@@ -9,6 +9,8 @@ from pydantic import Field
 from apis.kinds import MPI_JOB_V2BETA1
 from components.model import Image, Model
 from hardware.gpus import Architecture
+from stacks.build_settings import BuildSettings
+from stacks.catalogue import CATALOGUE
 from stacks.workload_settings import MpiWorkload, Started
 
 if TYPE_CHECKING:
@@ -50,6 +52,16 @@ _KNOWN = (
         source="R-2.2-6, R-4.3-1; NVIDIA's release notes of TensorFlow 20.03",
     ),
     KnownImage(
+        reference="nvcr.io/nvidia/tensorflow:24.03-tf2-py3",
+        cuda=12,
+        source="NVIDIA's release notes of TensorFlow 24.03; that sshd is not in it: components.workload_images",
+    ),
+    KnownImage(
+        reference="nvcr.io/nvidia/tensorflow:23.03-tf1-py3",
+        cuda=12,
+        source="NVIDIA's release notes of TensorFlow 23.03, the last of version 1",
+    ),
+    KnownImage(
         reference="nvcr.io/nvidia/tensorflow:19.10-py3",
         cuda=10,
         nccl=(2, 4),
@@ -75,6 +87,20 @@ def by_ssh(workload: Started, settings: "Settings") -> bool:
     """Say whether the pods of a workload reach each other by SSH."""
     kind = settings.version.mpi_job
     return isinstance(workload, MpiWorkload) and kind is not None and kind.version == MPI_JOB_V2BETA1.version
+
+
+def build(workload: Started, settings: "Settings") -> BuildSettings | None:
+    """Return the build whose image a workload names; None for none, or one that is not there."""
+    wanted = (workload.tenant, workload.build)
+    return next((each for each in settings.builds if (each.tenant, each.name) == wanted), None)
+
+
+def image(workload: Started, settings: "Settings") -> str | None:
+    """Return the image of a workload: its own, a build's, or the catalogue's; None where there is none that fits."""
+    if built := build(workload, settings):
+        return built.image
+    known = CATALOGUE[workload.program].images
+    return workload.image or default(known, settings.profile.architecture, ssh=by_ssh(workload, settings))
 
 
 def default(references: Sequence[str], architecture: Architecture, *, ssh: bool) -> str | None:

@@ -1,8 +1,8 @@
 """Settings of what GPU nodes are tuned to, by machine configuration."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from components.model import Model
 from hardware.topology import SYSTEM_CPUS
@@ -33,6 +33,9 @@ class TuningSettings(Model):
     rail_names: bool = Field(
         default=False,
         description="name the ports after the fabric's planes (rail0, ...), by their PCI addresses (D-3.6)",
+    )
+    at_once: Annotated[str, StringConstraints(pattern=r"^([1-9][0-9]*|[1-9][0-9]?%|100%)$")] = Field(
+        default="1", description="GPU nodes that drain and reboot at the same time, a number or a share"
     )
     kubelet: KubeletSettings | None = Field(
         default=KubeletSettings(), description="None for machines whose NUMA nodes no document gives"

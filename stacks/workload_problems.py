@@ -171,6 +171,9 @@ def size(quantity: str) -> float:
 def _image(workload: Started, settings: "Settings") -> Iterator[str]:
     ssh = images.by_ssh(workload, settings)
     architecture = settings.profile.architecture
+    if workload.build is not None:
+        yield from _build(workload, settings, ssh=ssh)
+        return
     if workload.image is None:
         known = CATALOGUE[workload.program].images
         if images.default(known, architecture, ssh=ssh) is None:
@@ -184,6 +187,20 @@ def _image(workload: Started, settings: "Settings") -> Iterator[str]:
         yield f"image {workload.image} {reason}; name another"
     elif isinstance(settings.fabric, InfiniBand) and settings.fabric.sharp and image.nccl and image.nccl < images.SHARP:
         yield f"image {workload.image} has NCCL {image.nccl[0]}.{image.nccl[1]}, and fabric.sharp needs 2.6 or later"
+
+
+def _build(workload: Started, settings: "Settings", *, ssh: bool) -> Iterator[str]:
+    if workload.image is not None:
+        yield f"build {workload.build} and image {workload.image}: give one of them"
+    built = images.build(workload, settings)
+    if built is None:
+        yield f"build {workload.build} is none of the builds of tenant {workload.tenant}; add it, or name an image"
+        return
+    base = images.IMAGES.get(built.base)
+    if base and (reason := base.unfit(settings.profile.architecture, ssh=False)):
+        yield f"build {workload.build}: its base {built.base} {reason}; name another"
+    if ssh and built.has_sshd is False:
+        yield f"build {workload.build} has no sshd, as workers of MPIJob v2beta1 need it; take another source"
 
 
 def _because(reasons: list[str]) -> str:

@@ -48,6 +48,7 @@ class ProgramWorkload(WorkloadBase):
     name: DnsLabel
     program: Program
     image: Image | None = Field(default=None, description="None: the catalogue's, where it has one that fits")
+    build: DnsLabel | None = Field(default=None, description="one of the tenant's `builds`, in place of an image")
     node: DnsName | None = Field(default=None, description="the only node that it may run on (R-4.5-7)")
     shm_gib: int = Field(default=8, gt=0, description="GiB; size limit of /dev/shm, part of the pod's memory")
     precision: Literal["tf32", "fp32"] | None = Field(

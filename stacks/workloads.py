@@ -125,8 +125,6 @@ def gpu_job(workload: JobWorkload, settings: Settings) -> GpuJobArgs:
 def _common(workload: Started, settings: Settings) -> dict[str, Any]:
     """Return the arguments that jobs of both kinds have."""
     tenant, program, wanted = settings.tenant(workload.tenant), CATALOGUE[workload.program], layout(workload, settings)
-    ssh = images.by_ssh(workload, settings)
-    image = workload.image or images.default(program.images, settings.profile.architecture, ssh=ssh)
     part = share(settings.profile, wanted.gpus, settings.reserved)
     hook = settings.version.runtime_hook
     further = fabric.environment(settings) if isinstance(workload, MpiWorkload) else {}
@@ -135,7 +133,7 @@ def _common(workload: Started, settings: Settings) -> dict[str, Any]:
         "job_name": job_name(workload, settings),
         "command": program.started(wanted),
         "working_directory": program.working_directory,
-        "image": image,
+        "image": images.image(workload, settings),
         "pull_secrets": _pull_secrets(settings),
         "account": ACCOUNT,
         "run_as": RunAs(uid=tenant.run_as_uid, gid=tenant.run_as_gid),

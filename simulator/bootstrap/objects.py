@@ -6,7 +6,15 @@ from typing import Any
 
 import yaml
 
-from apis.kinds import CUSTOM_RESOURCE_DEFINITION, MACHINE_CONFIG_POOL, NAMESPACE, STORAGE_CLASS, Kind
+from apis.kinds import (
+    BUILD_CONFIG,
+    CUSTOM_RESOURCE_DEFINITION,
+    IMAGE_STREAM,
+    MACHINE_CONFIG_POOL,
+    NAMESPACE,
+    STORAGE_CLASS,
+    Kind,
+)
 from apis.names import MACHINE_CONFIG_POOL as POOL_LABEL
 from apis.names import MACHINE_CONFIG_ROLE
 from simulator.actors import rbac
@@ -47,7 +55,7 @@ def namespaces() -> list[Manifest]:
 
 
 def definitions(folders: tuple[Path, ...]) -> list[Manifest]:
-    """Return the CustomResourceDefinitions that the files of `folders` hold, and that of Multus."""
+    """Return the CustomResourceDefinitions that the files of `folders` hold, that of Multus, and those of builds."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # a tenth of the time
     documents = (
         document
@@ -56,7 +64,10 @@ def definitions(folders: tuple[Path, ...]) -> list[Manifest]:
         for document in yaml.load_all(path.read_text(), Loader=loader)
     )
     known = [found for found in documents if found and found["kind"] == CUSTOM_RESOURCE_DEFINITION.kind]
-    return [*known, Definition(NETWORK_ATTACHMENT_DEFINITION, structure({"config": TEXT})).manifest()]
+    network = Definition(NETWORK_ATTACHMENT_DEFINITION, structure({"config": TEXT}))
+    # OpenShift serves these by an API server of its own; here they are kept, and nothing builds.
+    kept = (Definition(kind, structure({})) for kind in (BUILD_CONFIG, IMAGE_STREAM))
+    return [*known, *(definition.manifest() for definition in (network, *kept))]
 
 
 def access() -> list[Manifest]:
