@@ -17,6 +17,8 @@ UNSPECIFIED: Mapping[Kind, str] = {
 CSI_2 = "ibm-spectrum-scale-csi-operator.v2."
 """Begins the version of the driver of 2020, whose definition has no schema; csi.ibm.com/v1 is that of 3.x too."""
 
+SECOND_SERVER = "OpenShift's second API server serves it; test_stacks.py judges it by the OpenAPI"
+
 
 def is_of(manifest: Manifest, *wanted: Kind) -> bool:
     """Tell whether a manifest is of one of the kinds."""
@@ -40,5 +42,5 @@ def no_schema(manifest: Manifest, stack: Iterable[Manifest]) -> str | None:
 def not_served(manifest: Manifest, stack: Iterable[Manifest]) -> str | None:
     """Return why a bare API server cannot judge a manifest; None when it can."""
     if is_of(manifest, *AGGREGATED):
-        return "OpenShift's second API server serves it; test_stacks.py judges it by the OpenAPI"
+        return SECOND_SERVER
     return no_schema(manifest, stack)

@@ -17,7 +17,7 @@ from simulator.cluster import ClusterSpec
 from simulator.tool_table import DATA_OF
 from stacks import settings
 from tests.conformance.definitions import real
-from tests.conformance.rendered import is_custom, is_of, not_served
+from tests.conformance.rendered import SECOND_SERVER, is_custom, is_of, not_served
 from tests.conformance.server import Server, served_together
 from tests.support.clusters import running
 from tests.support.recorded import ROOT, environment
@@ -74,7 +74,9 @@ def test_what_no_server_can_judge_is_known() -> None:
         if (why := not_served(each, rendered(stack)))
     }
     assert found == {
+        ("BuildConfig", SECOND_SERVER),
         ("CSIScaleOperator", "that of 2.0 has none"),
+        ("ImageStream", SECOND_SERVER),
         ("NodeFeatureDiscovery", "the definition of 2020 has no schema of its fields"),
         ("SpecialResource", "the definition of 2020 has an empty schema"),
     }
