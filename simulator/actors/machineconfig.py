@@ -121,7 +121,7 @@ class MachineConfigs:
         return order[0] if order else None
 
     def _roll_out(self, pool: Object, target: Object) -> float | None:
-        """Take the next node a step on; a new node starts with the configuration, without a drain."""
+        """Take the next nodes a step on; a new node starts with the configuration, without a drain."""
         name = target["metadata"]["name"]
         nodes = self._of_pool(pool)
         for node in nodes:
@@ -134,16 +134,26 @@ class MachineConfigs:
         late = [node for node in late if CURRENT in pods.annotations(node)]
         if not late:
             return None
-        node = min(late, key=lambda one: pods.annotations(one).get(STATE) not in {WORKING, DEGRADED})
-        if _stuck(node, name):
-            return None  # one node may be away at a time, and this one does not come back with that configuration
-        if pods.annotations(node).get(STATE) != WORKING or pods.annotations(node).get(DESIRED) != name:
-            mark = {"annotations": {DESIRED: name, STATE: WORKING, REASON: None}}
-            self._api.patch(kinds.NODE, node["metadata"]["name"], {"metadata": mark, "spec": {"unschedulable": True}})
-            return DRAIN_CHECK_SECONDS
-        if self._drain(node["metadata"]["name"]):
-            return DRAIN_CHECK_SECONDS
-        return self._reboot(node, target)
+        late.sort(key=lambda one: pods.annotations(one).get(STATE) not in {WORKING, DEGRADED})
+        # So many may be away at a time; one that does not come back with that configuration stays among them.
+        away = [node for node in late[: _at_once(pool, len(nodes))] if not _stuck(node, name)]
+        if not away:
+            return None
+        empty = [node for node in away if not self._empties(node, name)]
+        if empty:
+            self._runtime.pause(REBOOT_SECONDS)
+        for node in empty:
+            self._reboot(node, target)
+        return DRAIN_CHECK_SECONDS if len(empty) < len(away) else 0.05
+
+    def _empties(self, node: Object, target: str) -> bool:
+        """Take a node out of service, and its pods away; return whether that still goes on."""
+        said = pods.annotations(node)
+        if said.get(STATE) == WORKING and said.get(DESIRED) == target:
+            return self._drain(node["metadata"]["name"])
+        mark = {"annotations": {DESIRED: target, STATE: WORKING, REASON: None}}
+        self._api.patch(kinds.NODE, node["metadata"]["name"], {"metadata": mark, "spec": {"unschedulable": True}})
+        return True
 
     def _drain(self, node: str) -> bool:
         """Evict what a drain evicts; return whether something is still there."""
@@ -168,17 +178,15 @@ class MachineConfigs:
                     raise
         return bool(there)
 
-    def _reboot(self, node: Object, target: Object) -> float:
-        """Let the node come back with the configuration, and look for the next one."""
-        self._runtime.pause(REBOOT_SECONDS)
+    def _reboot(self, node: Object, target: Object) -> None:
+        """Let a node come back with the configuration."""
         if why := machine_state.refusal(node, self._runtime.profile(node), target):
             mark = {STATE: DEGRADED, REASON: why}
             self._api.annotate(kinds.NODE, node["metadata"]["name"], dict(mark))
             log.warning("%s does not come back: %s", node["metadata"]["name"], why)
-            return DRAIN_CHECK_SECONDS
+            return
         self._annotate(node, target)
         log.info("%s has %s", node["metadata"]["name"], target["metadata"]["name"])
-        return 0.05
 
     def _annotate(self, node: Object, target: Object) -> None:
         name = target["metadata"]["name"]
@@ -224,6 +232,13 @@ class MachineConfigs:
 def _has(node: Object, config: str) -> bool:
     have = pods.annotations(node)
     return have.get(CURRENT) == config and have.get(STATE) == FINISHED
+
+
+def _at_once(pool: Object, nodes: int) -> int:
+    """Return how many nodes of a pool may be away at a time: one, or maxUnavailable as a number or a share."""
+    said = str(pool["spec"].get("maxUnavailable") or 1)
+    share = int(said.removesuffix("%"))
+    return max(1, nodes * share // 100 if said.endswith("%") else share)
 
 
 def _stuck(node: Object, config: str) -> bool:
