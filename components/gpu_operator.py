@@ -158,7 +158,14 @@ class GpuOperator(Component):
             k8s.meta.v1.ObjectMetaArgs(
                 name=args.policy,
                 labels=labels(args.policy, "gpu"),
-                annotations=waits.wait_for([waits.equals(".status.state", "ready")], timeout=args.ready_timeout),
+                annotations=waits.wait_for(
+                    # The state alone is `ready`, too, while no node has the labels of node feature discovery yet.
+                    [
+                        waits.equals(".status.state", "ready"),
+                        waits.equals('.status.conditions[?(@.type=="Ready")].reason', "Reconciled"),
+                    ],
+                    timeout=args.ready_timeout,
+                ),
             ),
             {"spec": spec(args)},
             self.child(),

@@ -89,8 +89,8 @@ def waiting(args: MpiJobArgs) -> list[str]:
     worker = f"{args.job_name}-worker-$n.{args.job_name}.{args.namespace}.svc"
     script = (
         f"end=$(($(date +%s)+{args.v2beta1.start_timeout}));n=0;while [ $n -lt {args.layout.pods} ];do "
-        f"until [ -n \"$(ssh-keyscan -T 2 -p {args.v2beta1.ssh_port} {worker} 2>/dev/null)\" ];do "
-        f"if [ $(date +%s) -ge $end ];then echo \"no sshd on {worker}\" >&2;exit 1;fi;sleep 1;done;"
+        f'until [ -n "$(ssh-keyscan -T 2 -p {args.v2beta1.ssh_port} {worker} 2>/dev/null)" ];do '
+        f'if [ $(date +%s) -ge $end ];then echo "no sshd on {worker}" >&2;exit 1;fi;sleep 1;done;'
         "n=$((n+1));done"
     )
     return ["/bin/sh", "-c", script]

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 
 from apis import kinds
@@ -18,26 +19,32 @@ from simulator.spec import MpiGeneration
 
 log = logging.getLogger(__name__)
 
-DELIVERY_FLAG = "kubectl-delivery-image"
-DEFAULT_DELIVERY_IMAGE = "mpioperator/kubectl-delivery:latest"
+FLAGS: Mapping[MpiGeneration, Mapping[str, str]] = {
+    "v1alpha2": {"kubectl-delivery-image": "mpioperator/kubectl-delivery:latest"},
+    "v2beta1": {"kube-api-qps": "5", "kube-api-burst": "10"},
+}
+"""Flags that the controllers here take over from a container, with the controllers' own defaults."""
 STOP_SECONDS = 5
 
 _LIBC = ctypes.CDLL(None)
 _PR_SET_PDEATHSIG = 1
 
 
-def delivery_image(arguments: list[str]) -> str:
-    """Return the value of -kubectl-delivery-image in a container's arguments, in any of its four spellings."""
+def own_flags(generation: MpiGeneration, arguments: list[str]) -> list[str]:
+    """Return what of a container's arguments the real controller is told, in any of their four spellings.
+
+    Only v1alpha2 delivers a kubectl; of v2beta1 it is how many requests a second it may make.
+    """
+    found = [_flag(arguments, name, default) for name, default in FLAGS[generation].items()]
+    return [word for flag in found for word in flag]
+
+
+def _flag(arguments: list[str], wanted: str, default: str) -> tuple[str, str]:
     for index, argument in enumerate(arguments):
         name, equals, value = argument.lstrip("-").partition("=")
-        if argument.startswith("-") and name == DELIVERY_FLAG:
-            return value if equals else arguments[index + 1]
-    return DEFAULT_DELIVERY_IMAGE
-
-
-def own_flags(generation: MpiGeneration, arguments: list[str]) -> list[str]:
-    """Return what of a container's arguments the real controller is told; only v1alpha2 delivers a kubectl."""
-    return [f"-{DELIVERY_FLAG}", delivery_image(arguments)] if generation == "v1alpha2" else []
+        if argument.startswith("-") and name == wanted:
+            return f"-{wanted}", value if equals else arguments[index + 1]
+    return f"-{wanted}", default
 
 
 class MpiOperator(PodActor):

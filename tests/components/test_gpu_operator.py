@@ -93,6 +93,7 @@ def test_policy_is_awaited() -> None:
     """Prevents jobs from starting while the driver is still being built."""
     policy = only(declared(lambda: GpuOperator("gpu", VARIANTS[0])), "ClusterPolicy")
     assert policy["metadata"]["annotations"] == {
-        "pulumi.com/waitFor": "jsonpath={.status.state}=ready",
+        "pulumi.com/waitFor": '["jsonpath={.status.state}=ready", '
+        '"jsonpath={.status.conditions[?(@.type==\\"Ready\\")].reason}=Reconciled"]',
         "pulumi.com/timeoutSeconds": "3600",
     }

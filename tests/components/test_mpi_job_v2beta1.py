@@ -244,7 +244,7 @@ def _wait(job: MpiJobArgs, folder: Path, answers: str) -> subprocess.CompletedPr
 
 
 def test_launcher_of_a_queued_job_waits_for_every_worker(tmp_path: Path) -> None:
-    """Prevents a launcher that Kueue lets go with its workers: the operator makes it before them (mpi-operator #615)."""
+    """Prevents a launcher that Kueue lets go with its workers, which the operator makes first (mpi-operator #615)."""
     job = arguments(layout=Layout(pods=2, gpus=8), v2beta1=V2Beta1(queue="jobs", start_timeout=60))
     asked = tmp_path / "asked"
     asked.mkdir()

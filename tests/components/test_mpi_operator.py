@@ -165,7 +165,9 @@ def test_operator_of_today_gets_its_own_arguments() -> None:
     """Prevents a flag of 2020, at which v0.8.0 ends."""
     pod = recorded.spec(operator(), "Deployment")["template"]["spec"]
     (container,) = pod["containers"]
-    assert container["args"] == ["-alsologtostderr", "--lock-namespace", "mpi-operator"]
+    assert container["args"] == [
+        *("-alsologtostderr", "--lock-namespace", "mpi-operator", "--kube-api-qps=50", "--kube-api-burst=100")
+    ]
     assert pod["securityContext"] == {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
 
 

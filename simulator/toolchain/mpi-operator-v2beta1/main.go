@@ -33,19 +33,21 @@ func main() {
 	kubeconfig := flag.String("kubeconfig", "", "path of the kubeconfig of the operator's service account")
 	namespace := flag.String("namespace", metav1.NamespaceAll, "the one namespace to watch; empty for all")
 	threads := flag.Int("threadiness", 2, "number of reconcilers")
+	qps := flag.Float64("kube-api-qps", 5, "requests a second")
+	burst := flag.Int("kube-api-burst", 10, "requests at once")
 	printVersion := flag.Bool("version", false, "print the controller's version and exit")
 	flag.Parse()
 	if *printVersion {
 		fmt.Println(version)
 		return
 	}
-	if err := run(*kubeconfig, *namespace, *threads); err != nil {
+	if err := run(*kubeconfig, *namespace, *threads, float32(*qps), *burst); err != nil {
 		fmt.Fprintln(os.Stderr, "mpi-operator:", err)
 		os.Exit(1)
 	}
 }
 
-func run(kubeconfig, namespace string, threads int) error {
+func run(kubeconfig, namespace string, threads int, qps float32, burst int) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 
@@ -53,6 +55,7 @@ func run(kubeconfig, namespace string, threads int) error {
 	if err != nil {
 		return err
 	}
+	config.QPS, config.Burst = qps, burst
 	kube, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return err

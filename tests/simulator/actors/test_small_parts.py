@@ -36,14 +36,14 @@ def test_image_name(image: str, name: str) -> None:
 )
 def test_delivery_image(arguments: list[str]) -> None:
     """Prevents launchers with another init image than the Deployment names."""
-    assert mpi.delivery_image(arguments) == "d:1"
-    assert mpi.delivery_image(["-v=2"]) == mpi.DEFAULT_DELIVERY_IMAGE
+    assert mpi.own_flags("v1alpha2", arguments) == ["-kubectl-delivery-image", "d:1"]
+    assert mpi.own_flags("v1alpha2", ["-v=2"])[1] == "mpioperator/kubectl-delivery:latest"
 
 
 def test_only_the_operator_of_2020_delivers_a_kubectl() -> None:
     """Prevents the operator of today from ending at a flag that it does not know."""
-    assert mpi.own_flags("v1alpha2", ["-kubectl-delivery-image=d:1"]) == ["-kubectl-delivery-image", "d:1"]
-    assert mpi.own_flags("v2beta1", ["-alsologtostderr", "--lock-namespace", "mpi-operator"]) == []
+    found = mpi.own_flags("v2beta1", ["-alsologtostderr", "--lock-namespace", "mpi-operator", "--kube-api-qps=50"])
+    assert found == ["-kube-api-qps", "50", "-kube-api-burst", "10"]
 
 
 def test_hosts() -> None:
