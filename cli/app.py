@@ -20,6 +20,7 @@ _COMMANDS: dict[str, dict[str, bool]] = {
     "check": {},
     "status": {},
     "place": {},
+    "plan": {},
     "policy-config": {},
     "env": {},
     "pulumi": _PASS_ON,
