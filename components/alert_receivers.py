@@ -25,16 +25,16 @@ HostAndPort = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.
 class SecretKey(Model):
     """A value in a Secret of the same namespace; the program does not know it."""
 
-    name: DnsName
-    key: str = Field(min_length=1, pattern=r"^[-._a-zA-Z0-9]+$")
+    name: DnsName = Field(description="of the Secret")
+    key: str = Field(min_length=1, pattern=r"^[-._a-zA-Z0-9]+$", description="which of its values")
 
 
 class Email(Model):
     """A mail to one address."""
 
     kind: Literal["email"] = "email"
-    to: Address
-    sender: Address
+    to: Address = Field(description="who gets the mail")
+    sender: Address = Field(description="who it comes from")
     server: HostAndPort = Field(description="host:port of the mail server")
     username: str | None = Field(default=None, description="account at the server; None: it asks for none")
     password: SecretKey | None = None
@@ -56,7 +56,7 @@ class Slack(Model):
     """A message in a channel."""
 
     kind: Literal["slack"] = "slack"
-    channel: str = Field(pattern=r"^[#@].+$")
+    channel: str = Field(pattern=r"^[#@].+$", description="#channel or @person")
     url: SecretKey = Field(description="address of the incoming webhook")
 
     def manifest(self) -> dict[str, Any]:
@@ -89,7 +89,7 @@ class Webhook(Model):
 class AlertReceiversArgs(Model):
     """Receivers of one namespace's alerts."""
 
-    namespace: DnsLabel
+    namespace: DnsLabel = Field(description="whose alerts are sent, and whose Secrets are read")
     config_name: DnsName = Field(default="alerts", description="name of the AlertmanagerConfig")
     receivers: tuple[Annotated[Email | Slack | PagerDuty | Webhook, Field(discriminator="kind")], ...] = Field(
         min_length=1, description="all of them are told"

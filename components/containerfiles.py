@@ -41,7 +41,9 @@ class Ofed(Model):
 
     version: OfedVersion = Field(description="of the driver on the nodes, from ofed_info -s there (N-5.2)")
     os: _Word = Field(default="ubuntu20.04", description="system of the image, as the archive names it")
-    platform: Literal["x86_64", "aarch64"] = "x86_64"
+    platform: Literal["x86_64", "aarch64"] = Field(
+        default="x86_64", description="processors of the nodes, as the archive names them (N-5.2)"
+    )
     site: Annotated[str, StringConstraints(pattern=r"^https?://[\w./:-]*[\w]$")] = Field(
         default="https://content.mellanox.com/ofed", description="where the archives are; a mirror in a closed network"
     )

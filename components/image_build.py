@@ -28,14 +28,16 @@ class Inline(Model):
     """The Containerfile is part of the BuildConfig; `components.containerfiles` makes one."""
 
     kind: Literal["inline"] = "inline"
-    containerfile: str = Field(min_length=1, pattern=r"^\s*(#.*\n|\s)*(ARG|FROM)\s")
+    containerfile: str = Field(min_length=1, pattern=r"^\s*(#.*\n|\s)*(ARG|FROM)\s", description="its text")
 
 
 class Git(Model):
     """The Containerfile is in a repository."""
 
     kind: Literal["git"] = "git"
-    uri: Annotated[str, StringConstraints(pattern=r"^(https://|ssh://|git@)\S+$")]
+    uri: Annotated[str, StringConstraints(pattern=r"^(https://|ssh://|git@)\S+$")] = Field(
+        description="of the repository"
+    )
     ref: Ref = Field(description="a commit stays where it is; a tag or a branch may move")
     folder: str | None = Field(default=None, description="folder of the build's context; None: the root")
     path: str = Field(default="Dockerfile", description="of the Containerfile, below that folder")
@@ -63,8 +65,8 @@ class ImageBuildArgs(Model):
     image_name: DnsLabel = Field(description="name of BuildConfig and ImageStream")
     tag: Tag = Field(description="of the ImageStream; another one for another content")
     base: Image = Field(description="takes the place of the last FROM, so that base and record of it are the same")
-    source: Annotated[Inline | Git, Field(discriminator="kind")]
-    to: Annotated[ToStream | ToRegistry, Field(discriminator="kind")] = ToStream()
+    source: Annotated[Inline | Git, Field(discriminator="kind", description="where the Containerfile is")]
+    to: Annotated[ToStream | ToRegistry, Field(discriminator="kind", description="where the image goes")] = ToStream()
     pull_secret: DnsName | None = Field(default=None, description="Secret for the base, e.g. of NGC (N-5.1)")
     build_args: dict[str, str] = Field(default_factory=dict, description="values of ARG; no secrets: they are readable")
     cpu: Quantity = Field(default="8", description="request and limit of a build, CPUs")

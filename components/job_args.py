@@ -21,17 +21,17 @@ class RunAs(Model):
     """User and group of the job's processes."""
 
     uid: int = Field(gt=0, description="inside the namespace's range, and owner of the data (R-4.3-6)")
-    gid: int = Field(gt=0)
+    gid: int = Field(gt=0, description="group of the data directory (R-4.3-6)")
 
 
 class JobArgs(Model):
     """What jobs of all kinds have."""
 
-    namespace: DnsLabel
-    job_name: DnsLabel
+    namespace: DnsLabel = Field(description="where it runs")
+    job_name: DnsLabel = Field(description="of the object, and of its container")
     command: tuple[str, ...] = Field(default=(), description="the program, with its arguments; empty: the image's own")
     working_directory: Folder | None = Field(default=None, description="None: the image's own")
-    image: Image
+    image: Image = Field(description="of its pods")
     pull_secrets: tuple[DnsName, ...] = Field(default=(), description="Secrets with accounts of registries")
     account: DnsName = Field(description="service account of the pods that have GPUs")
     run_as: RunAs
@@ -57,7 +57,7 @@ class JobArgs(Model):
     on_change: Literal["replace", "keep"] = Field(
         default="replace", description="what a changed spec does: run again at once, or wait for the next run"
     )
-    wait: Wait = Wait.FINISHED
+    wait: Wait = Field(default=Wait.FINISHED, description="how far an update follows the job")
     timeout: Seconds = Field(default=3600, description="seconds to follow the job for")
 
     @model_validator(mode="after")

@@ -8,7 +8,7 @@ from components.model import Model
 class Layout(Model):
     """How many worker pods, and how many GPUs each."""
 
-    pods: int = Field(gt=0, le=999)
+    pods: int = Field(gt=0, le=999, description="worker pods")
     gpus: int = Field(gt=0, le=16, description="GPUs per pod")
     nodes: int | None = Field(default=None, gt=0, le=999, description="part of the name only; the scheduler places")
 

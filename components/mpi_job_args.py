@@ -48,7 +48,7 @@ class MpiJobArgs(JobArgs):
     kind: Kind = Field(description="API generation, from the release")
     layout: Layout
     processes_per_pod: int = Field(gt=0, description="1 for programs that drive all GPUs of a pod, else one per GPU")
-    transport: Transport
+    transport: Transport = Field(description="how NCCL moves data between nodes (R-4.3-4)")
     gdr_level: GdrLevel = Field(
         default="PIX", description="of NCCL_NET_GDR_LEVEL; hardware.topology.gpudirect_level of the machine (E-30)"
     )

@@ -56,7 +56,7 @@ class PortNetworkArgs(Model):
 
     network: DnsName = Field(description="name, which pods give in k8s.v1.cni.cncf.io/networks")
     namespace: DnsLabel = Field(description="of the pods; the operator makes the NetworkAttachmentDefinition there")
-    attachment: Annotated[Macvlan | HostDevice, Field(discriminator="kind")]
+    attachment: Annotated[Macvlan | HostDevice, Field(discriminator="kind", description="how pods get the port")]
     addresses: AddressPool
     ready_timeout: Seconds = Field(default=300, description="seconds until the operator has made the definition")
 

@@ -21,7 +21,7 @@ from components.model import DnsName, Model, Seconds
 class PortsArgs(Model):
     """The ports of one fabric, the same on every selected node."""
 
-    policy_name: DnsName = Field(default="fabric-ports")
+    policy_name: DnsName = Field(default="fabric-ports", description="name of the policy")
     node_selector: dict[str, str] = Field(min_length=1, description="labels of the machines with these ports")
     ports: tuple[Interface, ...] = Field(min_length=1, description="network interfaces, e.g. rail0")
     mtu: int = Field(ge=1280, le=9216, description="bytes; the switch's ports take at least as much")

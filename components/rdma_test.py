@@ -25,17 +25,17 @@ PORT = 18515
 class RdmaTestArgs(Model):
     """One ordered pair of nodes, and the HCA to measure."""
 
-    namespace: DnsLabel
-    job_name: DnsLabel
-    client_node: DnsName
-    server_node: DnsName
+    namespace: DnsLabel = Field(description="where it runs")
+    job_name: DnsLabel = Field(description="of the job that measures; that of the listener follows from it")
+    client_node: DnsName = Field(description="node that measures (R-4.1-2)")
+    server_node: DnsName = Field(description="node that listens (R-4.1-1)")
     hca: str = Field(description="measured on both nodes, e.g. mlx5_1")
     hcas: tuple[str, ...] = Field(
         default=(), description="all HCAs of a node, for the list of hosts that each sees; InfiniBand only (R-4.1-7)"
     )
-    image: Image
-    account: DnsName
-    rdma_resources: tuple[str, ...] = Field(min_length=1)
+    image: Image = Field(description="with ib_write_bw, ibstatus and, for InfiniBand, ibhosts (R-4.1-2)")
+    account: DnsName = Field(description="service account of both pods")
+    rdma_resources: tuple[str, ...] = Field(min_length=1, description="of which both pods take one each (R-3.4.2-7)")
     gid_index: int | None = Field(
         default=None, ge=0, le=255, description="RoCE: which of the port's addresses is used; None on InfiniBand"
     )
@@ -47,7 +47,7 @@ class RdmaTestArgs(Model):
     seccomp: bool = Field(default=False, description="confine system calls, as SCC restricted-v2 demands")
     deadline: Seconds = Field(default=300, description="seconds after which the jobs are ended")
     run: int = Field(default=1, ge=1, description="raise it to run the test again")
-    wait: Wait = Wait.FINISHED
+    wait: Wait = Field(default=Wait.FINISHED, description="how far an update follows the test")
     timeout: Seconds = Field(default=600, description="seconds to follow the job for")
 
 

@@ -70,7 +70,7 @@ class StaticVolumeArgs(Model):
 
     volume_name: DnsName = Field(description="cluster-wide, one per namespace (R-4.2-3)")
     claim_name: DnsName = Field(description="in the namespace of the volume's user")
-    handle: AnyHandle
+    handle: AnyHandle = Field(description="what the driver finds the directory by (R-4.2-8)")
     capacity: Quantity = Field(description="nominal: the driver does not enforce it on static volumes (E-36)")
     labels: dict[str, str] = Field(default_factory=dict, description="further labels of the volume, e.g. dept")
     protect: bool = Field(default=False, description="refuse to delete; the object is retained in any case")

@@ -20,8 +20,8 @@ McsLabel = Annotated[str, StringConstraints(pattern=r"^s0:c[0-9]{1,4},c[0-9]{1,4
 class IdRange(Model):
     """A block of user or group ids, as OpenShift gives one to every namespace."""
 
-    start: int = Field(gt=0)
-    size: int = Field(default=10_000, gt=0)
+    start: int = Field(gt=0, description="first id")
+    size: int = Field(default=10_000, gt=0, description="ids in the block; as many as OpenShift gives (E-17)")
 
     def __contains__(self, number: int) -> bool:
         return self.start <= number < self.start + self.size
@@ -48,7 +48,7 @@ class ContainerResources(Model):
 class TenantArgs(Model):
     """One tenant."""
 
-    namespace: DnsLabel
+    namespace: DnsLabel = Field(description="name of the namespace, which is made")
     uid_range: IdRange = Field(description="unique per tenant; OpenShift keeps values that are there (E-17)")
     mcs: McsLabel = Field(description="SELinux level of the tenant's pods, unique per tenant")
     gpu_quota: int = Field(ge=0, description="GPUs that the tenant's pods may hold at once")

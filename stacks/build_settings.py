@@ -47,7 +47,7 @@ class PyTorchRecipe(Model):
     """PyTorch from source, on a RHEL base with CUDA's compiler (S-4.1)."""
 
     kind: Literal["pytorch"]
-    pytorch: Ref
+    pytorch: Ref = Field(description="state of its sources: commit, tag or branch")
     architectures: tuple[str, ...] = Field(
         default=("7.0",), min_length=1, description="compute capabilities; 7.0: V100"
     )
@@ -63,12 +63,15 @@ AnyRecipe = NgcRecipe | HorovodRecipe | MultiNodeRecipe | PyTorchRecipe
 class BuildSettings(Model):
     """One image, built in a tenant's namespace; its jobs name it by `build`."""
 
-    tenant: DnsLabel
-    name: DnsLabel
+    tenant: DnsLabel = Field(description="namespace of the tenant that builds it")
+    name: DnsLabel = Field(description="what jobs call it, and the name of BuildConfig and ImageStream")
     tag: Tag = Field(description="another one for another content")
-    base: Image
-    source: Annotated[AnyRecipe | Inline | Git, Field(discriminator="kind")]
-    to: Annotated[ToStream | ToRegistry, Field(discriminator="kind")] = ToStream()
+    base: Image = Field(description="what it is built on")
+    source: Annotated[
+        AnyRecipe | Inline | Git,
+        Field(discriminator="kind", description="what is built: a recipe of ours, or a Containerfile"),
+    ]
+    to: Annotated[ToStream | ToRegistry, Field(discriminator="kind", description="where it goes")] = ToStream()
     at_once: bool = Field(default=True, description="build when this is new; otherwise when a person starts it")
 
     def arguments(self, pull_secret: str | None) -> ImageBuildArgs:

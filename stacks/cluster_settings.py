@@ -29,7 +29,7 @@ class NodeSettings(Model):
     name: DnsName = Field(
         description="as the cluster has it; a range such as dgx[01-04].lab.example.com means four nodes"
     )
-    roles: tuple[Literal["master", "worker"], ...] = Field(min_length=1)
+    roles: tuple[Literal["master", "worker"], ...] = Field(min_length=1, description="what the node is there for")
     profile: str | None = Field(default=None, description="hardware profile of a GPU node; None for others")
     scale_client: bool = Field(default=False, description="is a Spectrum Scale client, so CSI pods run there")
     free_gpus: int | None = Field(

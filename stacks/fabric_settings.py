@@ -15,7 +15,7 @@ class DaemonSetPlugin(Model):
     """The shared RDMA device plugin by itself, as in the Redpaper (R-3.4.2)."""
 
     kind: Literal["daemon-set"]
-    image: Image
+    image: Image = Field(description="of the plugin (R-3.4.2-1)")
     host_ofed: bool = Field(
         default=False, description="the nodes have Mellanox's own driver, which GPUDirect by nvidia-peermem needs"
     )
@@ -41,7 +41,7 @@ class InfiniBand(Model):
     """InfiniBand: every port of the machines is a resource that all pods of a node share."""
 
     kind: Literal["infiniband"]
-    plugin: Plugin
+    plugin: Plugin = Field(description="what makes resources of the ports: the plugin alone, or the Network Operator")
     hca_max: int = Field(default=100, ge=1, description="pods of one node that may share an HCA (R-3.4.2-3)")
     sharp: bool = Field(
         default=False,
@@ -69,7 +69,7 @@ class Roce(Model):
     """RDMA over Ethernet, on a network that loses nothing in one class (N-1)."""
 
     kind: Literal["roce"]
-    plugin: Plugin
+    plugin: Plugin = Field(description="what makes resources of the ports: the plugin alone, or the Network Operator")
     hca_max: int = Field(
         default=ROCE_MOST_PODS, ge=1, le=ROCE_MOST_PODS, description="pods of one node that may share a port"
     )

@@ -16,8 +16,14 @@ class KubeletSettings(Model):
         gt=0,
         description="logical CPUs that no pod gets for itself, on NUMA nodes without GPUs first",
     )
-    topology_policy: Literal["none", "best-effort", "restricted", "single-numa-node"] = "best-effort"
-    topology_scope: Literal["container", "pod"] = "container"
+    topology_policy: Literal["none", "best-effort", "restricted", "single-numa-node"] = Field(
+        default="best-effort",
+        description="what becomes of a pod whose CPUs and devices cannot come from one NUMA node (N-4.3)",
+    )
+    topology_scope: Literal["container", "pod"] = Field(
+        default="container",
+        description="what gets its NUMA nodes as a whole: each container by itself, or all of a pod",
+    )
     memory_manager: bool = Field(default=False, description="memory, too, from the NUMA nodes of the GPUs")
 
 

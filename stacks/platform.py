@@ -26,7 +26,7 @@ from stacks.workload_settings import Stage
 class MpiOperatorSettings(Model):
     """The MPI operator, of the generation of the release."""
 
-    image: Image
+    image: Image = Field(description="of the operator (R-3.4.4-1)")
     kubectl_delivery_image: Image | None = Field(default=None, description="of v1alpha2: gives launchers their kubectl")
 
 
@@ -52,8 +52,8 @@ class Settings(Model):
     node_feature_discovery: OlmOperatorArgs | None = Field(
         default=None, description="the operator that labels nodes by their devices; None only without operators"
     )
-    gpu: GpuSettings
-    fabric: FabricSettings
+    gpu: GpuSettings = Field(description="how nodes get their GPUs")
+    fabric: FabricSettings = Field(description="network between the GPU nodes")
     mpi_operator: MpiOperatorSettings | None = None
     storage: StorageSettings | None = Field(
         default=None, description="Spectrum Scale; None: the cluster has other storage"

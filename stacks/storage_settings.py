@@ -64,11 +64,13 @@ class DirectoryData(Model):
     """A directory of the data lake, as a static volume."""
 
     kind: Literal["directory"]
-    volume: DnsName
-    claim: DnsName
+    volume: DnsName = Field(description="name of the volume: cluster-wide, one per namespace (R-4.2-3)")
+    claim: DnsName = Field(description="name of its claim in the namespace of the tenant (R-4.2-4)")
     path: str = Field(pattern=r"^/", description="directory, absolute")
-    capacity: Quantity
-    labels: dict[str, str] = Field(default_factory=dict)
+    capacity: Quantity = Field(description="nominal: the driver does not enforce it on static volumes (E-36)")
+    labels: dict[str, str] = Field(
+        default_factory=dict, description="further labels of the volume, e.g. dept (R-4.2-2)"
+    )
     fileset: FilesetName | Annotated[int, Field(ge=0)] | None = Field(
         default=None, description="name or id of the fileset that the directory is in; None: the handle names none"
     )
@@ -90,9 +92,9 @@ class ClaimData(Model):
     """A volume of a storage class: of Spectrum Scale on demand, or of any other file system (D-3.1, B-8.1)."""
 
     kind: Literal["claim"]
-    claim: DnsName
+    claim: DnsName = Field(description="name of the claim in the namespace of the tenant")
     storage_class: DnsName = Field(description="of storage.classes, or one that the cluster has")
-    capacity: Quantity
+    capacity: Quantity = Field(description="what the claim asks for")
 
 
 Data = Annotated[DirectoryData | ClaimData, Field(discriminator="kind")]

@@ -14,11 +14,11 @@ from stacks.storage_settings import Data
 class TenantSettings(Model):
     """One team."""
 
-    namespace: DnsLabel
+    namespace: DnsLabel = Field(description="its name, which jobs and builds give as `tenant`")
     uid_range: IdRange
-    mcs: McsLabel
+    mcs: McsLabel = Field(description="SELinux level of its pods, unique per tenant")
     run_as_uid: int = Field(gt=0, description="owner of the data directory (R-4.3-6)")
-    run_as_gid: int = Field(gt=0)
+    run_as_gid: int = Field(gt=0, description="group of the data directory (R-4.3-6)")
     gpu_quota: int = Field(
         ge=0, description="GPUs that the team may hold; with queues that lend, what it has for certain"
     )
@@ -53,7 +53,10 @@ class QueueSettings(Model):
     reclaim: Literal["Never", "LowerPriority", "Any"] = Field(
         default="Never", description="whose jobs end when a tenant wants back what it lent"
     )
-    strategy: Literal["BestEffortFIFO", "StrictFIFO"] = "BestEffortFIFO"
+    strategy: Literal["BestEffortFIFO", "StrictFIFO"] = Field(
+        default="BestEffortFIFO",
+        description="whether a job that has no room lets later ones pass (BestEffortFIFO) or holds them up",
+    )
     launchers: Share = Field(
         default=Share(cpus=4, memory_gib=8), description="CPUs and GiB that each tenant has for pods without GPUs"
     )
@@ -62,5 +65,5 @@ class QueueSettings(Model):
 class PullSecretSettings(Model):
     """Accounts of registries, for the pods of every tenant. The accounts themselves are secrets of the stack."""
 
-    name: DnsName = "registries"
+    name: DnsName = Field(default="registries", description="of the Secret, the same for every tenant")
     registries: tuple[str, ...] = Field(min_length=1, description="hosts, e.g. nvcr.io")

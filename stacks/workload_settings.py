@@ -30,11 +30,11 @@ class RdmaTestWorkload(WorkloadBase):
     """The bandwidth test between two nodes (R-4.1-2)."""
 
     kind: Literal["rdma-test"]
-    name: DnsLabel = "mofed-test-job"
-    image: Image
-    client_node: DnsName
-    server_node: DnsName
-    hca: str
+    name: DnsLabel = Field(default="mofed-test-job", description="of the job")
+    image: Image = Field(description="with ib_write_bw, ibstatus and, for InfiniBand, ibhosts (R-4.1-2)")
+    client_node: DnsName = Field(description="node that measures")
+    server_node: DnsName = Field(description="node that listens")
+    hca: str = Field(description="measured on both nodes, e.g. mlx5_1")
 
     @property
     def follow(self) -> Wait:
@@ -45,8 +45,8 @@ class RdmaTestWorkload(WorkloadBase):
 class ProgramWorkload(WorkloadBase):
     """A program of the catalogue."""
 
-    name: DnsLabel
-    program: Program
+    name: DnsLabel = Field(description="of the job")
+    program: Program = Field(description="what runs, of the catalogue")
     image: Image | None = Field(default=None, description="None: the catalogue's, where it has one that fits")
     build: DnsLabel | None = Field(default=None, description="one of the tenant's `builds`, in place of an image")
     node: DnsName | None = Field(default=None, description="the only node that it may run on (R-4.5-7)")
@@ -120,5 +120,5 @@ Workload = Annotated[RdmaTestWorkload | MpiWorkload | JobWorkload, Field(discrim
 class Stage(Model):
     """Workloads that may run at the same time if they fit; the next stage waits for all of them."""
 
-    name: DnsLabel
-    workloads: tuple[Workload, ...] = Field(min_length=1)
+    name: DnsLabel = Field(description="its title in the table of placements")
+    workloads: tuple[Workload, ...] = Field(min_length=1, description="in the order in which they get room")

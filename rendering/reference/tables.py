@@ -92,13 +92,16 @@ def document(model: type[BaseModel], *, level: int, root: str) -> str:
 
 
 def undescribed(model: type[BaseModel]) -> list[str]:
-    """Return the fields, as Model.field, of which a table can only give name and type."""
+    """Return the fields, as Model.field, of which a table can only give name and type.
+
+    A field whose model says what it is needs no words of its own, nor does one that only tells variants apart.
+    """
     return [
         f"{part.model.__name__}.{name}"
         for part in parts(model)
         for name, annotation in annotations(part.model).items()
         if not part.model.model_fields[name].description
-        and not words.models(annotation)
+        and not _about_the_only(words.models(annotation))
         and not any(f"{name}: " in variant for variant in part.variants)
     ]
 

@@ -2,10 +2,14 @@
 
 import re
 from functools import cache
+from typing import Annotated, Literal
 
 import pytest
+from pydantic import Field
 
-from rendering.reference import components, coverage, markdown, programs, settings
+from components.model import Model
+from rendering.reference import components, coverage, markdown, programs, settings, tables
+from stacks.settings import Settings
 from tests.support.recorded import ROOT
 
 WRITERS = {
@@ -23,6 +27,43 @@ def test_pages_are_what_the_code_says(name: str) -> None:
     """Prevents a page that tells of a field, a default or a component that is no longer there."""
     stale = [file.name for file, text in WRITERS[name]().items() if not file.exists() or file.read_text() != text]
     assert stale == [], "run `make docs`"
+
+
+@pytest.mark.parametrize(
+    "model", [Settings, *(subject.args for subject in components.subjects())], ids=lambda model: model.__name__
+)
+def test_every_field_says_what_it_is(model: type[Model]) -> None:
+    """Prevents a setting or an argument of which a reader learns name and type, and has to guess the rest."""
+    assert tables.undescribed(model) == [], "give each a description"
+
+
+def test_a_field_without_words_is_found() -> None:
+    """Prevents a check that every field passes: one of several models says nothing of itself, one of a model does."""
+
+    class One(Model):
+        """A thing."""
+
+        plain: int
+
+    class Other(Model):
+        """Another thing."""
+
+        kind: Literal["other"]
+        told: int = Field(description="said")
+
+    class Third(Model):
+        """A third thing."""
+
+        kind: Literal["third"]
+
+    class Whole(Model):
+        """Things."""
+
+        one: One
+        either: One | Other
+        chosen: Annotated[Other | Third, Field(discriminator="kind")] = Field(description="said")
+
+    assert tables.undescribed(Whole) == ["Whole.either", "One.plain"]
 
 
 def test_no_page_is_left_of_a_component_that_is_gone() -> None:
