@@ -1,0 +1,89 @@
+"""Every stack that can run, from one command to its jobs' ends; dev and the Redpaper's own example have other tests."""
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cli import stack as stacks
+from cli.commands.status import look
+from cli.overview.jobs import FAILED
+from cli.overview.look import Overview
+from cli.places import ROOT
+from simulator import cluster, tools
+from simulator.errors import SimulatorError
+from stacks.settings import Settings, known, load
+from tests.support.clusters import homes
+
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
+
+ELSEWHERE = {"dev", "redpaper-4.4"}
+"""tests/cluster/test_redpaper.py and tests/cli/test_examples_on_a_cluster.py."""
+RUN = [name for name in known(ROOT) if name not in ELSEWHERE and load(name, ROOT).version.simulated_as]
+END_SECONDS = 60
+"""How long jobs that an update only sees start may take to their end; each of their pods takes one second."""
+
+
+@pytest.fixture
+def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Give a folder for simulated clusters; whatever is in it at the end is removed."""
+    try:
+        tools.ensure()
+    except SimulatorError as error:
+        pytest.skip(f"needs the simulated cluster's tools: {error}")
+    found = homes() / f"hpc-stacks-{os.getpid()}"
+    found.mkdir(exist_ok=True)
+    monkeypatch.setenv("HPC_SIM_HOME", str(found))
+    yield found
+    for home in filter(Path.is_dir, found.iterdir()):
+        cluster.clean(home)
+    shutil.rmtree(found)
+
+
+def hpc(*arguments: str) -> str:
+    """Run ./hpc to its end, which must be a good one; return what it prints."""
+    outside = {key: value for key, value in os.environ.items() if not key.startswith("PULUMI_")}
+    done = subprocess.run([ROOT / "hpc", *arguments], env=outside, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def _ended(stack: str) -> Overview:
+    until = time.monotonic() + END_SECONDS
+    while True:
+        found = look(stacks.read(stack))
+        states = {job.state for job in found.jobs}
+        if not states & {"Running", "Created", "Suspended", "Pending"} or time.monotonic() > until:
+            return found
+        time.sleep(1)
+
+
+def _jobs(settings: Settings) -> int:
+    """Return how many jobs the stack has; an RDMA test is two of them."""
+    every = [workload for stage in settings.stages for workload in stage.workloads]
+    return len(every) + sum(workload.kind == "rdma-test" for workload in every)
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("stack", RUN)
+def test_stack_runs_from_one_command(stack: str) -> None:
+    """Prevents an example that loads, renders and passes the rules, and whose platform gives its jobs nothing."""
+    settings = load(stack, ROOT)
+    hpc("up", "--stack", stack)
+    found = _ended(stack)
+    machines = {node.name for node in settings.gpu_nodes}
+    seen = {node.name: node for node in found.nodes if node.name in machines}
+    assert seen.keys() == machines
+    for node in seen.values():
+        assert node.gpus == settings.profile.gpus, node
+        assert set(node.rdma) == set(settings.rdma_resources), node
+        assert set(node.rdma.values()) <= {getattr(settings.fabric, "hca_max", 0)}, node
+    assert not any(node.gpus for node in found.nodes if node.name not in machines)
+    assert len(found.jobs) == _jobs(settings)
+    assert {job.state for job in found.jobs} == {"Succeeded"}, found.jobs
+    assert FAILED not in {part.state for part in found.parts}
+    hpc("preview", "--stack", stack, "--expect-no-changes")
