@@ -10,7 +10,7 @@ from policies.parts import Container, Pod
 from policies.rule import Parameters, Remark, Rule
 from policies.values import whole
 from policies.views.devices import rdma
-from policies.views.memlock import EVERY_WORKER, raised
+from policies.views.memlock import EVERY_WORKER, MASTERS, raised
 from policies.world import World
 
 _CONTEXT = "securityContext"
@@ -20,11 +20,11 @@ _USER = "runAsUser"
 class MemlockRaised(Parameters):
     """Where the containers run."""
 
-    pool: str = Field(
-        default=EVERY_WORKER,
+    pool: str | None = Field(
+        default=None,
         min_length=1,
-        description="MachineConfigPool of the nodes with RDMA devices; one for worker counts for every pool "
-        "(source R-3.4.3-8)",
+        description="MachineConfigPool of the nodes with RDMA devices; one for worker counts for every pool. None: any "
+        "pool but the masters' (source R-3.4.3-8)",
     )
 
 
@@ -47,17 +47,20 @@ def _is_root(pod: Pod, container: Container) -> bool:
     return container.read(_CONTEXT, "privileged") is True and container.read(_CONTEXT, "runAsNonRoot") is not True
 
 
-def _pool(container: Container, world: World, pool: str) -> Iterator[Remark]:
+def _pool(container: Container, world: World, pool: str | None) -> Iterator[Remark]:
     known = world.once(raised)
-    sure = {known[name] for name in (pool, EVERY_WORKER) if name in known}
+    sure = {
+        found for name, found in known.items() if name in (pool, EVERY_WORKER) or (pool is None and name != MASTERS)
+    }
+    which = f"of pool {pool}" if pool else "of any pool of workers"
     place = (_CONTEXT, _USER) if container.read(_CONTEXT, _USER) is not None else (_CONTEXT,)
     if True in sure:
         return
     if False in sure:
-        yield container.unverified(f"the MachineConfigs of pool {pool} are not known before the update", *place)
+        yield container.unverified(f"the MachineConfigs {which} are not known before the update", *place)
     else:
         yield container.unlinked(
-            f"uses RDMA as an ordinary user, and no MachineConfig of pool {pool} lifts the limit of locked memory",
+            f"uses RDMA as an ordinary user, and no MachineConfig {which} lifts the limit of locked memory",
             *place,
         )
 

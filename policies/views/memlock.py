@@ -15,6 +15,7 @@ from policies.values import read
 from policies.views.ignition import texts
 from policies.world import World
 
+MASTERS = "master"
 EVERY_WORKER = "worker"
 """The pool whose MachineConfigs every other pool but the masters' takes as well."""
 
