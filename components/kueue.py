@@ -17,7 +17,7 @@ from components.custom_resources import CustomObject
 from components.labels import labels
 from components.model import DnsLabel, DnsName, Model, Quantity, Seconds
 from components.tolerations import Toleration
-from hardware.placement import Share, share
+from hardware.placement import Reserve, Share, share
 from hardware.profiles import Profile
 from hardware.topology import reserve
 
@@ -91,12 +91,14 @@ class QueuesArgs(Model):
 _OWN = (names.GPU_RESOURCE, "cpu", "memory")
 
 
-def quota_of(profile: Profile, gpus: int, beside: Share) -> Quota:
+def quota_of(profile: Profile, gpus: int, beside: Share, kept: Reserve | None = None) -> Quota:
     """Return the quota of a tenant with `gpus` of such machines: what goes with them, and `beside` for launchers.
+
+    `kept` is what a machine keeps for itself; None: as its profile has it.
 
     Raises ValueError where a machine keeps so much for itself that nothing goes with a GPU.
     """
-    part = share(profile, gpus, reserve(profile))
+    part = share(profile, gpus, kept or reserve(profile))
     return Quota(gpus=gpus, cpus=part.cpus + beside.cpus, memory_gib=part.memory_gib + beside.memory_gib)
 
 

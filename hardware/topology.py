@@ -109,10 +109,11 @@ def pagepool_gib(profile: Profile) -> int:
     return profile.memory_gib // PAGEPOOL_PART
 
 
-def reserve(profile: Profile) -> Reserve:
-    """Return what this machine keeps from its pods.
+def reserve(profile: Profile, *, pagepool: bool = True) -> Reserve:
+    """Return what this machine keeps from its pods; `pagepool`: it is a Spectrum Scale client.
 
     On a machine with NUMA nodes without GPUs these nodes' CPUs: a pod that got some of them would not have its CPUs
     beside its GPUs. They are left for daemons, launchers and the Scale daemon.
     """
-    return Reserve(cpus=len(cpus_without_gpus(profile)) or SYSTEM_CPUS, memory_gib=pagepool_gib(profile) + SYSTEM_GIB)
+    scale = pagepool_gib(profile) if pagepool else 0
+    return Reserve(cpus=len(cpus_without_gpus(profile)) or SYSTEM_CPUS, memory_gib=scale + SYSTEM_GIB)

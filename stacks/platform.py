@@ -94,7 +94,9 @@ class Settings(Model):
     @property
     def reserved(self) -> Reserve:
         """What a GPU node keeps for itself."""
-        return self.reserve or topology.reserve(self.profile)
+        return self.reserve or topology.reserve(
+            self.profile, pagepool=any(node.scale_client for node in self.gpu_nodes)
+        )
 
     @property
     def uses_rdma(self) -> bool:

@@ -37,7 +37,8 @@ def build(
         rdma=tuple(names.RDMA_PREFIX + resource for resource in settings.rdma_resources),
         tenants=tuple(
             TenantQueue(
-                namespace=tenant.namespace, quota=quota_of(settings.profile, tenant.gpu_quota, wanted.launchers)
+                namespace=tenant.namespace,
+                quota=quota_of(settings.profile, tenant.gpu_quota, wanted.launchers, settings.reserved),
             )
             for tenant in settings.tenants
         ),

@@ -29,7 +29,7 @@ def machines(settings: Settings) -> Section:
         "memory, GiB": profile.memory_gib,
         "kept of the CPUs": kept.cpus,
         "kept of the memory, GiB": kept.memory_gib,
-        "Scale pagepool (R-3.3-7), GiB": topology.pagepool_gib(profile),
+        "Scale pagepool (R-3.3-7), GiB": topology.pagepool_gib(profile) if settings.has_scale_clients else None,
         "reserved CPUs of the kubelet": given(
             notes, topology.reserved_cpus, profile, kubelet.reserved if kubelet else topology.SYSTEM_CPUS
         ),
@@ -40,8 +40,6 @@ def machines(settings: Settings) -> Section:
         notes.append("no setting (tuning.kubelet) tells the kubelet of reserved CPUs; those above are what it could be")
     if settings.reserve:
         notes.append("what is kept is as the settings say (reserve); the pagepool follows from the machine alone")
-    elif not any(node.scale_client for node in settings.gpu_nodes):
-        notes.append("the pagepool is kept, and no GPU node is a Scale client; the setting `reserve` gives it to jobs")
     return Section("Machines", (row,), tuple(notes))
 
 

@@ -183,3 +183,10 @@ def test_machines_without_named_ports_say_how_to_name_them() -> None:
 def test_protected_kinds_of_prod_are_protected() -> None:
     """Prevents an update of production from taking its nodes out of their pool."""
     assert one(environment("prod"), "MachineConfigPool").protect
+
+
+def test_nodes_without_scale_keep_no_pagepool() -> None:
+    """Prevents a quarter of each machine's memory from being kept for a file system that is not there."""
+    with_scale, without = load("prod", ROOT).reserved, load("superpod-a100", ROOT).reserved
+    assert (with_scale.memory_gib, without.memory_gib) == (272, 16)
+    assert with_scale.cpus == without.cpus
