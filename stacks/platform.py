@@ -92,11 +92,14 @@ class Settings(Model):
         return profiles.with_hcas(machine, self.ports) if self.ports else machine
 
     @property
+    def has_scale_clients(self) -> bool:
+        """Whether GPU nodes are Spectrum Scale clients, and so keep a pagepool."""
+        return any(node.scale_client for node in self.gpu_nodes)
+
+    @property
     def reserved(self) -> Reserve:
         """What a GPU node keeps for itself."""
-        return self.reserve or topology.reserve(
-            self.profile, pagepool=any(node.scale_client for node in self.gpu_nodes)
-        )
+        return self.reserve or topology.reserve(self.profile, pagepool=self.has_scale_clients)
 
     @property
     def uses_rdma(self) -> bool:
