@@ -13,9 +13,17 @@ from hardware.profiles.records import Distance
 
 PAGEPOOL_PART = 4
 """The Redpaper's pagepool is 128 GiB of 512: a quarter of the memory (R-3.3-7)."""
-SYSTEM_GIB = 16
-"""Memory that a node keeps for itself beside the pagepool, GiB; a choice of ours."""
+SYSTEM_GIB, SYSTEM_PART = 16, 32
+"""Memory that a node keeps for itself beside the pagepool: 16 GiB, on larger machines a 32nd part; a choice of ours.
+
+Firmware and kernel take 1.7 % of the nominal memory (public Slurm configurations of machines with eight GPUs have
+RealMemory 515600 and 1031736 MiB of 512 and 1024 GiB), the kubelet 1.1 GiB, and DaemonSets ask for one or two more.
+"""
 SYSTEM_CPUS = Reserve().cpus
+DAEMON_CPUS = 4
+"""CPUs beside the kubelet's reserved ones, which no pod gets: for DaemonSets, launchers and helpers; a choice of ours."""
+LEAST_DAEMON_CPUS = 1
+"""What the DaemonSets of OpenShift and the operators ask for on a GPU node, about half a CPU, as whole CPUs."""
 
 
 class Rail(Model):
@@ -109,11 +117,27 @@ def pagepool_gib(profile: Profile) -> int:
     return profile.memory_gib // PAGEPOOL_PART
 
 
-def reserve(profile: Profile, *, pagepool: bool = True) -> Reserve:
+def system_gib(profile: Profile) -> int:
+    """Return the memory that this machine keeps for itself beside a pagepool, GiB."""
+    return max(SYSTEM_GIB, profile.memory_gib // SYSTEM_PART)
+
+
+def reserve(profile: Profile, *, pagepool: bool = True, kubelet_reserved: int = 0) -> Reserve:
     """Return what this machine keeps from its pods; `pagepool`: it is a Spectrum Scale client.
 
     On a machine with NUMA nodes without GPUs these nodes' CPUs: a pod that got some of them would not have its CPUs
-    beside its GPUs. They are left for daemons, launchers and the Scale daemon.
+    beside its GPUs. They are left for daemons, launchers and the Scale daemon. `kubelet_reserved` CPUs are no pod's,
+    so daemons need some more than those.
     """
     scale = pagepool_gib(profile) if pagepool else 0
-    return Reserve(cpus=len(cpus_without_gpus(profile)) or SYSTEM_CPUS, memory_gib=scale + SYSTEM_GIB)
+    daemons = kubelet_reserved + DAEMON_CPUS if kubelet_reserved else 0
+    kept = len(cpus_without_gpus(profile)) or SYSTEM_CPUS
+    return Reserve(cpus=max(kept, daemons), memory_gib=scale + system_gib(profile))
+
+
+def least_reserve(profile: Profile, kubelet_reserved: int = 0) -> Reserve:
+    """Return what the machine must keep, or no pod with all its GPUs ever fits beside the DaemonSets.
+
+    `kubelet_reserved` are the CPUs of the KubeletConfig; without one OpenShift reserves half a CPU.
+    """
+    return Reserve(cpus=max(kubelet_reserved, 1) + LEAST_DAEMON_CPUS, memory_gib=system_gib(profile))
