@@ -10,7 +10,7 @@ import pulumi_kubernetes as k8s
 from pydantic import Field, StringConstraints, model_validator
 
 from apis import kinds
-from components import waits
+from components import nmstate, waits
 from components.component import Component
 from components.custom_resources import CustomObject
 from components.labels import labels
@@ -87,7 +87,7 @@ class Bond(Component):
             k8s.meta.v1.ObjectMetaArgs(
                 name=args.policy_name,
                 labels=labels(args.policy_name, "nodes"),
-                annotations=waits.wait_for([waits.condition("Available")], timeout=args.timeout),
+                annotations=waits.wait_for(nmstate.CONFIGURED, timeout=args.timeout),
             ),
             {"spec": spec(args)},
             self.child(),

@@ -19,6 +19,11 @@ from components.tolerations import GPU_TAINT, Toleration
 
 NAME = "nmstate"
 """The operator acts on no other name."""
+CONFIGURED = (
+    waits.condition("Available"),
+    waits.equals('.status.conditions[?(@.type=="Available")].reason', "SuccessfullyConfigured"),
+)
+"""When a policy holds on its nodes. Older versions call one Available, too, that has no node yet (NoMatchingNode)."""
 
 
 class NmStateArgs(Model):

@@ -20,6 +20,12 @@ BUILT_IN = ("master", "worker")
 """Pools that OpenShift has by itself."""
 
 
+def at_once(said: str, nodes: int) -> int:
+    """Return how many of `nodes` a number or a share such as 10% means: at least one, as the operator takes it."""
+    share = int(said.removesuffix("%"))
+    return max(1, nodes * share // 100 if said.endswith("%") else share)
+
+
 class NodePoolArgs(Model):
     """One pool; its nodes stay workers, and get the workers' configuration as well."""
 

@@ -9,10 +9,11 @@ import pulumi_kubernetes as k8s
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from apis import kinds
+from components import waits
 from components.component import Component, stateful
 from components.custom_resources import CustomObject
 from components.labels import labels
-from components.model import DnsLabel, DnsName, Model
+from components.model import DnsLabel, DnsName, Model, Seconds
 from components.tolerations import Toleration
 
 ClusterId = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,20}$")]
@@ -81,6 +82,7 @@ class ScaleCsiArgs(Model):
     )
     node_label: str = Field(default="scale", description='label with value "true" on Spectrum Scale clients')
     tolerations: tuple[Toleration, ...] = Field(default=(), description="3 only: taints that the driver's pods bear")
+    ready_timeout: Seconds = Field(default=1800, description="3 only: seconds until the driver runs on every client")
     protect: bool = Field(default=False, description="refuse to delete the secrets")
 
     @model_validator(mode="after")
@@ -141,6 +143,17 @@ def _selectors(args: ScaleCsiArgs, *parts: str) -> dict[str, Any]:
 _SPECS: Mapping[Generation, Callable[[ScaleCsiArgs], dict[str, Any]]] = {"2.0": _paper, "3": _current}
 
 
+def _no_wait(_: ScaleCsiArgs) -> None:
+    return None
+
+
+def _success(args: ScaleCsiArgs) -> dict[str, str]:
+    return waits.wait_for([waits.condition("Success")], timeout=args.ready_timeout)
+
+
+_WAITS: Mapping[Generation, Callable[[ScaleCsiArgs], dict[str, str] | None]] = {"2.0": _no_wait, "3": _success}
+
+
 def _cluster(cluster: ScaleCluster) -> dict[str, Any]:
     primary = cluster.primary
     return {
@@ -160,7 +173,7 @@ class ScaleCsi(Component):
     """One Secret per Spectrum Scale cluster, the ConfigMap with their CA, and the CSIScaleOperator.
 
     `accounts` maps secret names to `GuiAccount` fields and stays a Pulumi secret. Outputs: `driver`, the name of the
-    custom resource.
+    custom resource; of generation 3 known when the driver runs, of 2.0, which reports nothing, at once.
     """
 
     driver: pulumi.Output[str]
@@ -199,7 +212,12 @@ class ScaleCsi(Component):
         resource = CustomObject(
             f"{name}-driver",
             kinds.CSI_SCALE_OPERATOR,
-            k8s.meta.v1.ObjectMetaArgs(name=PRODUCT, namespace=args.namespace, labels=labels(PRODUCT, "storage")),
+            k8s.meta.v1.ObjectMetaArgs(
+                name=PRODUCT,
+                namespace=args.namespace,
+                labels=labels(PRODUCT, "storage"),
+                annotations=_WAITS[args.generation](args),
+            ),
             {"spec": spec(args)},
             self.child(*secrets, *certificates),
         )

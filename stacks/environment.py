@@ -121,17 +121,20 @@ def build(environment: Settings, known: Accounts, root: Path) -> Mapping[str, An
     opts = pulumi.ResourceOptions(provider=provider(environment, root))
     configured = host.build(environment, opts)
     # Interfaces have their new names, and nodes have rebooted, before drivers are built on them.
-    settled = operators.after(opts, *configured) if environment.tuning else opts
     features = operators.node_features(environment, opts)
+    # Policies and plugins choose nodes by the labels that they have by then.
+    settled = operators.after(opts, *features, *(configured if environment.tuning else ()))
     enabled = gpus.build(environment, settled)
     operator = operators.mpi(environment, opts)
     devices = fabric.build(environment, settled)
+    admitted = tenants.constraints(environment, opts)
     teams = tenants.build(environment, opts)
-    shared = tenants.shared(environment, teams, known.registries, opts)
+    classes = tenants.priority_classes(environment, opts)
+    secrets = tenants.pull_secrets(environment, teams, known.registries, opts)
     networks = fabric.port_networks(environment, devices, teams, settled)
     namespaces = {name: team.namespace for name, team in teams.items()}
     stored = storage.build(environment, known.guis, namespaces, opts)
-    builds.build(environment, teams, opts)
+    images = builds.build(environment, teams, operators.after(opts, *secrets))
     queued = queues.build(environment, teams, operator, opts)
     ready = [
         *(fabric.known(part) for part in devices),
@@ -141,8 +144,11 @@ def build(environment: Settings, known: Accounts, root: Path) -> Mapping[str, An
         *(part.ready for part in operator),
         *networks,
         *stored,
+        *admitted,
         *(team.ready for team in teams.values()),
-        *shared,
+        *(part.class_name for part in classes),
+        *(part.secret_name for part in secrets),
+        *images,
         *queued,
     ]
     jobs = workloads.build(environment, ready, _reader(environment, root), opts)

@@ -39,7 +39,7 @@ def build(settings: Settings, opts: pulumi.ResourceOptions) -> list[Memlock | Po
         *_tuned(settings, settings.tuning, version, opts),
     ]
     awaited = {name: digest for part in parts for name, digest in part.parts.items()}
-    args = PoolRolloutArgs(pool=settings.machine_config_pool, parts=awaited)
+    args = PoolRolloutArgs(pool=settings.machine_config_pool, parts=awaited, rollout_timeout=settings.rollout_seconds)
     return [PoolRollout("nodes", args, opts=after(opts, *parts))]
 
 
@@ -63,8 +63,8 @@ def labels(settings: Settings) -> dict[str, dict[str, str]]:
 
 
 def _memlock(settings: Settings, version: Ignition, opts: pulumi.ResourceOptions) -> Memlock:
-    waits = {} if settings.tuning is None else {"rollout_timeout": None}
-    args = MemlockArgs(pool=settings.machine_config_pool, ignition_version=version, **waits)
+    timeout = settings.rollout_seconds if settings.tuning is None else None
+    args = MemlockArgs(pool=settings.machine_config_pool, ignition_version=version, rollout_timeout=timeout)
     return Memlock("memlock", args, opts=opts)
 
 

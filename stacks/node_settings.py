@@ -28,7 +28,7 @@ class KubeletSettings(Model):
 
 
 class TuningSettings(Model):
-    """What GPU nodes get beside the memlock limit; they reboot once for all of it."""
+    """What GPU nodes get beside the memlock limit; a node restarts with what there is of it when its turn comes."""
 
     iommu_passthrough: bool = Field(default=True, description="iommu=pt, which GPUDirect wants")
     nouveau: bool = Field(default=False, description="the kernel's own driver, which takes the GPUs first (R-3.4.1-7)")

@@ -6,6 +6,7 @@ from pydantic import Field, model_validator
 
 from apis.nccl import Transport
 from components.model import DnsLabel, Image, Model
+from components.node_pool import BUILT_IN, at_once
 from components.olm_operator import OlmOperatorArgs
 from components.priority_class import PriorityClassArgs
 from hardware import profiles, topology
@@ -21,6 +22,9 @@ from stacks.releases import RELEASES, Release, ReleaseName
 from stacks.storage_settings import ClaimData, StorageSettings
 from stacks.tenant_settings import PullSecretSettings, QueueSettings, TenantSettings
 from stacks.workload_settings import Stage
+
+LONGEST = 7 * 24 * 3600
+"""Seconds that anything is waited for at most."""
 
 
 class MpiOperatorSettings(Model):
@@ -39,6 +43,12 @@ class Settings(Model):
     machine_config_pool: DnsLabel = Field(
         default="worker",
         description="pool of the GPU nodes; one other than worker is made of them, and `tuning` needs that",
+    )
+    reboot_minutes: int = Field(
+        default=15,
+        gt=0,
+        le=240,
+        description="that a GPU node is away at most to drain and to restart; decides how long a pool is waited for",
     )
     ports: tuple[Hca, ...] = Field(
         default=(),
@@ -100,6 +110,14 @@ class Settings(Model):
     def reserved(self) -> Reserve:
         """What a GPU node keeps for itself."""
         return self.reserve or topology.reserve(self.profile, pagepool=self.has_scale_clients)
+
+    @property
+    def rollout_seconds(self) -> int:
+        """How long a change of the GPU nodes' pool may take: a pool of OpenShift's own has other nodes, too."""
+        own = self.machine_config_pool not in BUILT_IN
+        nodes = len(self.gpu_nodes) if own else sum("worker" in node.roles for node in self.nodes)
+        away = at_once(self.tuning.at_once if self.tuning and own else "1", nodes)
+        return min(-(-nodes // away) * self.reboot_minutes * 60, LONGEST)
 
     @property
     def uses_rdma(self) -> bool:

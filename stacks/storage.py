@@ -29,10 +29,13 @@ def build(
     provided: list[pulumi.Output[Any]] = []
     classes: dict[str, StorageClass] = {}
     if settings.storage:
-        provided.append(_driver(settings, settings.storage, accounts, opts))
+        driver = _driver(settings, settings.storage, accounts, opts)
+        provided.append(driver.driver)
+        # The provider waits minutes for a claim, and an operator may take longer.
+        served = after(opts, driver)
         classes = {
             each.class_name: StorageClass(
-                f"{each.class_name}-storage", each.model_copy(update={"protect": settings.protect}), opts=opts
+                f"{each.class_name}-storage", each.model_copy(update={"protect": settings.protect}), opts=served
             )
             for each in settings.storage.classes
         }
@@ -46,7 +49,7 @@ def _driver(
     storage: StorageSettings,
     accounts: pulumi.Output[dict[str, GuiAccount]],
     opts: pulumi.ResourceOptions,
-) -> pulumi.Output[str]:
+) -> ScaleCsi:
     generation = settings.version.scale_csi
     assert generation is not None  # noqa: S101 - releases without it refuse the storage settings
     operator = install("scale-csi-operator", storage.operator, settings, opts)
@@ -60,7 +63,7 @@ def _driver(
         node_label=SCALE_LABEL,
         protect=settings.protect,
     )
-    return ScaleCsi("scale-csi", args, accounts, opts=after(opts, operator)).driver
+    return ScaleCsi("scale-csi", args, accounts, opts=after(opts, operator))
 
 
 def _data(

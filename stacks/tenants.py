@@ -10,11 +10,16 @@ from stacks.operators import after
 from stacks.platform import Settings
 
 
+def constraints(settings: Settings, opts: pulumi.ResourceOptions) -> list[pulumi.Output[str]]:
+    """Declare the SCC where RDMA wants it; return its name, known when pods can be admitted by it."""
+    if not settings.uses_rdma:
+        return []
+    args = MpiSccArgs(base=settings.version.scc_base, protect=settings.protect)
+    return [MpiScc("mpi-scc", args, opts=opts).scc_name]
+
+
 def build(settings: Settings, opts: pulumi.ResourceOptions) -> dict[str, Tenant]:
-    """Declare the SCC, where RDMA wants it, and every tenant; return the tenants by namespace."""
-    scc = MpiSccArgs(base=settings.version.scc_base, protect=settings.protect) if settings.uses_rdma else None
-    if scc:
-        MpiScc("mpi-scc", scc, opts=opts)
+    """Declare every tenant; return the tenants by namespace."""
     return {
         tenant.namespace: Tenant(
             tenant.namespace,
@@ -23,7 +28,7 @@ def build(settings: Settings, opts: pulumi.ResourceOptions) -> dict[str, Tenant]
                 uid_range=tenant.uid_range,
                 mcs=tenant.mcs,
                 gpu_quota=settings.most_gpus(tenant),
-                scc_name=scc.scc_name if scc else None,
+                scc_name=MpiSccArgs().scc_name if settings.uses_rdma else None,
                 pod_security=_pod_security(settings),
                 container_resources=tenant.container_resources,
                 isolated=tenant.isolated,
@@ -43,26 +48,27 @@ def _pod_security(settings: Settings) -> PodSecurity | None:
     return "privileged" if settings.uses_rdma else "restricted"
 
 
-def shared(
+def priority_classes(settings: Settings, opts: pulumi.ResourceOptions) -> list[PriorityClass]:
+    """Declare the priority classes."""
+    return [PriorityClass(f"{each.class_name}-priority", each, opts=opts) for each in settings.priority_classes]
+
+
+def pull_secrets(
     settings: Settings,
     teams: dict[str, Tenant],
-    accounts: pulumi.Output[dict[str, RegistryAccount]] | None,
+    accounts: pulumi.Output[dict[str, RegistryAccount]],
     opts: pulumi.ResourceOptions,
-) -> list[pulumi.Output[str]]:
-    """Declare priority classes, and the registries' accounts in every namespace; return their names."""
-    classes = [
-        PriorityClass(f"{each.class_name}-priority", each, opts=opts).class_name for each in settings.priority_classes
-    ]
+) -> list[PullSecret]:
+    """Declare the registries' accounts in every namespace, where the environment has them."""
     secret = settings.pull_secret
-    if secret is None or accounts is None:
-        return classes
-    secrets = [
+    if secret is None:
+        return []
+    return [
         PullSecret(
             f"{namespace}-registries",
             PullSecretArgs(namespace=namespace, secret_name=secret.name, protect=settings.protect),
             accounts,
             opts=after(opts, team),
-        ).secret_name
+        )
         for namespace, team in teams.items()
     ]
-    return [*classes, *secrets]

@@ -98,8 +98,8 @@ def test_old_gpus_keep_the_last_driver_that_knows_them() -> None:
     assert "gpu.driver.version 595.91.07 does not know Tesla V100-SXM2-16GB; give one of branch 580" in message(content)
 
 
-def test_all_machine_configuration_is_one_reboot() -> None:
-    """Prevents nodes that drain and restart for each of several MachineConfigs."""
+def test_one_wait_is_for_all_machine_configuration() -> None:
+    """Prevents drivers and jobs on nodes that restart once more for the part that nobody waited for."""
     recorded = environment("prod")
     (waits,) = of_kind(recorded, "MachineConfigPoolPatch")
     awaited = waits.inputs["metadata"]["annotations"]["pulumi.com/waitFor"]
