@@ -1,4 +1,4 @@
-"""The wait until the nodes of a pool run with several MachineConfigs: a node restarts with what there is by its turn."""
+"""The wait until the nodes of a pool run with several MachineConfigs; each restarts with what there is by its turn."""
 
 import pulumi
 from pydantic import Field
