@@ -21,7 +21,7 @@ RealMemory 515600 and 1031736 MiB of 512 and 1024 GiB), the kubelet 1.1 GiB, and
 """
 SYSTEM_CPUS = Reserve().cpus
 DAEMON_CPUS = 4
-"""CPUs beside the kubelet's reserved ones, which no pod gets: for DaemonSets, launchers and helpers; a choice of ours."""
+"""CPUs that GPU pods leave beside the kubelet's reserved ones: for DaemonSets, launchers, helpers; a choice of ours."""
 LEAST_DAEMON_CPUS = 1
 """What the DaemonSets of OpenShift and the operators ask for on a GPU node, about half a CPU, as whole CPUs."""
 
