@@ -94,10 +94,11 @@ _OWN = (names.GPU_RESOURCE, "cpu", "memory")
 def quota_of(profile: Profile, gpus: int, beside: Share, kept: Reserve | None = None) -> Quota:
     """Return the quota of a tenant with `gpus` of such machines: what goes with them, and `beside` for launchers.
 
-    `kept` is what a machine keeps for itself; None: as its profile has it.
-
+    `kept` is what a machine keeps for itself; None: as its profile has it. With no GPUs it is `beside` alone.
     Raises ValueError where a machine keeps so much for itself that nothing goes with a GPU.
     """
+    if gpus == 0:
+        return Quota(gpus=0, cpus=beside.cpus, memory_gib=beside.memory_gib)
     part = share(profile, gpus, kept or reserve(profile))
     return Quota(gpus=gpus, cpus=part.cpus + beside.cpus, memory_gib=part.memory_gib + beside.memory_gib)
 

@@ -109,7 +109,10 @@ class Settings(Model):
     @property
     def reserved(self) -> Reserve:
         """What a GPU node keeps for itself."""
-        return self.reserve or topology.reserve(self.profile, pagepool=self.has_scale_clients)
+        kubelet = self.tuning.kubelet if self.tuning else None
+        reserved = kubelet.reserved if kubelet else 0
+        pagepool = self.has_scale_clients
+        return self.reserve or topology.reserve(self.profile, pagepool=pagepool, kubelet_reserved=reserved)
 
     @property
     def rollout_seconds(self) -> int:

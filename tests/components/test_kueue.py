@@ -96,7 +96,12 @@ def test_rdma_may_have_a_quota_of_its_own() -> None:
 def test_quota_of_whole_machines_has_room_for_their_jobs() -> None:
     """Prevents a quota of GPUs that the CPUs or the memory of the same quota cannot use."""
     quota = quota_of(DGX_A100, 16, Share(cpus=4, memory_gib=8))
-    assert quota == Quota(gpus=16, cpus=2 * 128 + 4, memory_gib=2 * 752 + 8)
+    assert quota == Quota(gpus=16, cpus=2 * 128 + 4, memory_gib=2 * 736 + 8)
+
+
+def test_a_tenant_without_gpus_has_room_for_its_launchers() -> None:
+    """Prevents a traceback for a tenant whose gpu_quota is 0, who borrows from the cohort."""
+    assert quota_of(DGX_A100, 0, Share(cpus=4, memory_gib=8)) == Quota(gpus=0, cpus=4, memory_gib=8)
 
 
 @pytest.mark.parametrize(

@@ -188,5 +188,5 @@ def test_protected_kinds_of_prod_are_protected() -> None:
 def test_nodes_without_scale_keep_no_pagepool() -> None:
     """Prevents a quarter of each machine's memory from being kept for a file system that is not there."""
     with_scale, without = load("prod", ROOT).reserved, load("superpod-a100", ROOT).reserved
-    assert (with_scale.memory_gib, without.memory_gib) == (272, 16)
+    assert (with_scale.memory_gib, without.memory_gib) == (288, 32)
     assert with_scale.cpus == without.cpus
