@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from apis import yaml_text
 from simulator.files import write_atomically
 from stacks.settings import KEY, PROJECT
 
@@ -26,7 +27,7 @@ def sealed(content: Any) -> bool:
 def read(file: Path) -> dict[str, Any]:
     """Return a settings file's content; nothing when it is not there, or was not written to its end."""
     try:
-        content = yaml.safe_load(file.read_text())
+        content = yaml_text.read(file.read_text())
     except (FileNotFoundError, yaml.YAMLError, UnicodeDecodeError):
         return {}
     return content if isinstance(content, dict) else {}

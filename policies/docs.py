@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from apis import yaml_text
 from policies.check import Checker
 from policies.configuration import Configuration
 from policies.findings import Finding, Severity
@@ -28,7 +29,6 @@ COVERAGE = "coverage.md"
 COVERAGE_DATA = FOLDER / "coverage.yaml"
 _FIXTURES = ROOT / "tests" / "policies" / "fixtures"
 _BEGIN, _END = "<!-- generated: begin -->", "<!-- generated: end -->"
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _UNKNOWN = "<unknown>"
 _ANOTHER_KIND = 150  # characters of difference that are as bad as another kind of object
 _LONG_ENOUGH = 300  # characters of a manifest; about a container with what is said about it
@@ -80,7 +80,7 @@ def pages(rules: Iterable[AnyRule] = RULES) -> dict[str, str]:
     return {
         **{f"{rule.name}.md": page(rule) for rule in known},
         INDEX: _between(INDEX, _index(known)),
-        COVERAGE: _between(COVERAGE, _coverage(yaml.safe_load(COVERAGE_DATA.read_text()))),
+        COVERAGE: _between(COVERAGE, _coverage(yaml_text.read(COVERAGE_DATA.read_text()))),
     }
 
 
@@ -164,7 +164,7 @@ def _examples(rule: AnyRule) -> tuple[Example, Example]:
 def _candidates(rule: AnyRule, side: str) -> list[Example]:
     found = []
     for path in sorted((_FIXTURES / rule.name / side).glob("*.yaml")):
-        content = yaml.load(path.read_text(), _LOADER)  # noqa: S506 - a safe loader, in C where there is one
+        content = yaml_text.read(path.read_text())
         manifests, parameters = content.get("objects") or [content["object"]], content.get("parameters", {})
         if _UNKNOWN not in str(manifests) and content.get("complete", True):
             found.append(Example(manifests, parameters))

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-import yaml
+from apis import yaml_text
 
 _PACK = Path(__file__).with_name("PulumiPolicy.yaml")
 
 
 def version() -> str:
     """Return the version that PulumiPolicy.yaml gives, from which the engine takes it, e.g. `0.1.0`."""
-    return str(yaml.safe_load(_PACK.read_text())["version"])
+    return str(yaml_text.read(_PACK.read_text())["version"])

@@ -12,6 +12,7 @@ import pulumi
 import yaml
 from pydantic import ValidationError
 
+from apis import yaml_text
 from stacks.platform import Settings
 
 __all__ = ["KEY", "PROJECT", "Settings", "SettingsError", "file", "known", "load", "parse"]
@@ -92,7 +93,7 @@ def load(stack: str, root: Path) -> Settings:
     """Return the settings of `stack` from its file below `root`, without the engine."""
     path = file(stack, root)
     try:
-        content = yaml.safe_load(path.read_text())
+        content = yaml_text.read(path.read_text())
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path.name} is not YAML: {error}") from None
     config = content.get("config") if isinstance(content, Mapping) else None

@@ -3,12 +3,11 @@
 import re
 from typing import Any
 
-import yaml
-
+from apis import yaml_text
 from policies import docs
 from policies.rules import RULES
 
-COVERAGE: dict[str, dict[str, dict[str, Any]]] = yaml.safe_load(docs.COVERAGE_DATA.read_text())
+COVERAGE: dict[str, dict[str, dict[str, Any]]] = yaml_text.read(docs.COVERAGE_DATA.read_text())
 ENTRIES = {name: entry for entries in COVERAGE.values() for name, entry in entries.items()}
 POLICY_LIST = [f"P-{number}" for number in range(1, 16)]
 _ROWS = """

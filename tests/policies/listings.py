@@ -9,8 +9,8 @@ from functools import cache
 from typing import Any
 
 import pytest
-import yaml
 
+from apis import yaml_text
 from policies.values import Path
 from tests.support.recorded import SHARED
 
@@ -36,7 +36,7 @@ def listing(identity: str) -> Any:
     assert heading, identity
     block = re.compile(r"^```yaml\n(.*?)^```", re.MULTILINE | re.DOTALL).search(_text(), heading.end())
     assert block, identity
-    return yaml.safe_load(block[1])
+    return yaml_text.read(block[1])
 
 
 def at(tree: Any, path: Path) -> Any:

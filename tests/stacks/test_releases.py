@@ -4,9 +4,9 @@ import copy
 from typing import Any, get_args
 
 import pytest
-import yaml
 from pydantic import BaseModel
 
+from apis import yaml_text
 from stacks.platform import Settings
 from stacks.releases import RELEASES, ReleaseName
 from stacks.settings import SettingsError, file, known, load, parse
@@ -15,7 +15,7 @@ from tests.support.recorded import ROOT
 
 def data(stack: str) -> dict[str, Any]:
     """Return the data of a stack, to be broken."""
-    content: dict[str, Any] = yaml.safe_load(file(stack, ROOT).read_text())["config"]["hpc:platform"]
+    content: dict[str, Any] = yaml_text.read(file(stack, ROOT).read_text())["config"]["hpc:platform"]
     return copy.deepcopy(content)
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
+from apis import yaml_text
 from stacks import workloads
 from stacks.settings import Settings, SettingsError, known, load, parse
 from stacks.storage_settings import DirectoryData
@@ -15,7 +15,7 @@ from tests.support.recorded import ROOT
 
 def dev() -> dict[str, Any]:
     """Return the data of the dev stack, to be broken."""
-    data: dict[str, Any] = yaml.safe_load((ROOT / "Pulumi.dev.yaml").read_text())["config"]["hpc:platform"]
+    data: dict[str, Any] = yaml_text.read((ROOT / "Pulumi.dev.yaml").read_text())["config"]["hpc:platform"]
     return copy.deepcopy(data)
 
 

@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-import yaml
 
+from apis import yaml_text
 from stacks.settings import parse
 from stacks.workload_problems import size
 from stacks.workload_settings import MpiWorkload
@@ -20,7 +20,7 @@ def example(name: str, workload: dict[str, Any]) -> dict[str, Any]:
     file = next(
         path for path in (ROOT / f"stacks/examples/{name}.yaml", ROOT / f"Pulumi.{name}.yaml") if path.is_file()
     )
-    data: dict[str, Any] = yaml.safe_load(file.read_text())["config"]["hpc:platform"]
+    data: dict[str, Any] = yaml_text.read(file.read_text())["config"]["hpc:platform"]
     data["stages"] = [
         {"name": "all", "workloads": [{"tenant": data["tenants"][0]["namespace"], "name": "it"} | workload]}
     ]
