@@ -5,6 +5,7 @@ The structural schema of the definition becomes a JSON schema that is as strict 
 """
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any
 
 import jsonschema
@@ -50,8 +51,10 @@ def violations(manifest: Manifest, definitions: Iterable[Manifest] = ()) -> list
     `definitions` are CustomResourceDefinitions that come with the manifest; they go before those found on the disk.
     Raises NoSchemaError.
     """
-    found = sorted(_validator(schema_of(manifest, definitions)).iter_errors(manifest), key=str)
-    return [f"{error.json_path.removeprefix('$.')}: {error.message}" for error in found]
+    found = sorted(
+        (error.json_path, error.message) for error in _validator(manifest, definitions).iter_errors(manifest)
+    )
+    return [f"{path.removeprefix('$.')}: {message}" for path, message in found]
 
 
 def expect_conformity(*manifests: Manifest, definitions: Iterable[Manifest] = ()) -> None:
@@ -69,9 +72,17 @@ def expect_conformity(*manifests: Manifest, definitions: Iterable[Manifest] = ()
         pytest.skip("; ".join(sorted(missing)))
 
 
-def _validator(schema: Schema) -> Any:
-    whole = _strict(schema, resource=True)
-    return _VALIDATOR(whole)
+def _validator(manifest: Manifest, definitions: Iterable[Manifest]) -> Any:
+    kind = (str(manifest["apiVersion"]), str(manifest["kind"]))
+    group = kind[0].rpartition("/")[0]
+    given = [each for each in definitions if (each["spec"]["group"], each["spec"]["names"]["kind"]) == (group, kind[1])]
+    return _VALIDATOR(_strict(schema_of(manifest, given), resource=True)) if given else _found(*kind)
+
+
+@cache
+def _found(api_version: str, kind: str) -> Any:
+    """Return the judge by a definition on the disk; some are so long that one a kind is enough."""
+    return _VALIDATOR(_strict(schema_of({"apiVersion": api_version, "kind": kind}), resource=True))
 
 
 def _distinct(_: Any, keys: list[str], instance: Any, schema: Schema) -> Iterator[jsonschema.ValidationError]:
