@@ -11,11 +11,10 @@ from policies.exceptions import load as exceptions
 from policies.exceptions import waive
 from policies.objects import objects
 from policies.world import World
-from rendering.manifests import manifests, registrations
+from rendering.manifests import manifests
 from stacks.settings import known, load
-from tests.policies.conftest import FIXTURES
+from tests.support.recorded import ROOT, environment
 
-ROOT = FIXTURES.parents[2]
 A_DAY = date(2026, 11, 21)
 """On which our own exceptions hold; that they end is the matter of the doors, not of this test."""
 
@@ -23,7 +22,7 @@ A_DAY = date(2026, 11, 21)
 @pytest.mark.parametrize("stack", known(ROOT))
 def test_stack_keeps_the_policies(stack: str) -> None:
     """A component of ours that the pack refuses, noticed only at the update; no secret is needed to see it."""
-    found = [each for manifest in manifests(registrations(stack, ROOT)) for each in objects(manifest)]
+    found = [each for manifest in manifests(environment(stack)) for each in objects(manifest)]
     assert any(each.kind in ("MPIJob", "Job") for each in found)
     checker = Checker(configuration=Configuration(configuration(load(stack, ROOT))))
     remain = waive(checker.check(found, World(found, complete=True)), exceptions(), A_DAY)
