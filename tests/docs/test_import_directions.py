@@ -1,6 +1,7 @@
 """The rooms of the house: who may import whom."""
 
 import ast
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -19,10 +20,13 @@ ALLOWED = {
 ROOMS = {*ALLOWED, "cli", "tests", "bench"}
 
 
-def imported(room: str) -> Iterator[tuple[str, str]]:
-    """Yield each file of a room with the other rooms that it imports."""
+def imported(room: str, others: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield each file of a room with those of the other rooms that it imports."""
+    # Only what names one is parsed: that of every file takes half a second.
+    named = re.compile(rf"\b(?:from|import)\b.*\b(?:{'|'.join(sorted(others))})\b")
     for file in sorted((ROOT / room).rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text())):
+        text = file.read_text()
+        for node in ast.walk(ast.parse(text)) if named.search(text) else ():
             names: list[str] = []
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
@@ -30,17 +34,17 @@ def imported(room: str) -> Iterator[tuple[str, str]]:
                 names = [node.module or ""]
             for name in names:
                 other = name.split(".")[0]
-                if other in ROOMS and other != room:
+                if other in others:
                     yield f"{file.relative_to(ROOT)}", other
 
 
 @pytest.mark.parametrize("room", sorted(ALLOWED))
 def test_imports_go_one_way(room: str) -> None:
     """Prevents a cluster that knows the program which it is to prove, and settings that reach into the command line."""
-    wrong = [f"{file} imports {other}" for file, other in imported(room) if other not in ALLOWED[room]]
+    wrong = [f"{file} imports {other}" for file, other in imported(room, ROOMS - ALLOWED[room] - {room})]
     assert wrong == []
 
 
 def test_the_rooms_are_seen() -> None:
     """Prevents a check that looks into empty folders."""
-    assert any(other == "components" for _, other in imported("stacks"))
+    assert any(imported("stacks", {"components"}))
