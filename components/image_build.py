@@ -18,7 +18,7 @@ from components.labels import labels
 from components.model import DnsLabel, DnsName, Image, Model, Quantity, Seconds
 
 REGISTRY = "image-registry.openshift-image-registry.svc:5000"
-"""The cluster's own registry, as pods name it."""
+"""The cluster's own registry, as pods name it from OpenShift 4 on."""
 
 Tag = Annotated[str, StringConstraints(pattern=r"^\w[\w.-]{0,127}$")]
 """A tag of an image."""
@@ -67,6 +67,7 @@ class ImageBuildArgs(Model):
     base: Image = Field(description="takes the place of the last FROM, so that base and record of it are the same")
     source: Annotated[Inline | Git, Field(discriminator="kind", description="where the Containerfile is")]
     to: Annotated[ToStream | ToRegistry, Field(discriminator="kind", description="where the image goes")] = ToStream()
+    registry: str = Field(default=REGISTRY, description="the cluster's own, as pods name it: that of a stream's image")
     pull_secret: DnsName | None = Field(default=None, description="Secret for the base, e.g. of NGC (N-5.1)")
     build_args: dict[str, str] = Field(default_factory=dict, description="values of ARG; no secrets: they are readable")
     cpu: Quantity = Field(default="8", description="request and limit of a build, CPUs")
@@ -89,7 +90,7 @@ def reference(args: ImageBuildArgs) -> str:
     """Return the name under which pods find the image."""
     if isinstance(args.to, ToRegistry):
         return args.to.image
-    return f"{REGISTRY}/{args.namespace}/{args.image_name}:{args.tag}"
+    return f"{args.registry}/{args.namespace}/{args.image_name}:{args.tag}"
 
 
 def build_spec(args: ImageBuildArgs) -> dict[str, Any]:

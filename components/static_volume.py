@@ -16,15 +16,16 @@ STORAGE_CLASS = "static"
 """A name that no StorageClass has: the claim is bound by name, never provisioned (R-4.2-5)."""
 
 
+FileSystemUid = Annotated[str, StringConstraints(pattern=r"^[0-9A-F]{8}:[0-9A-F]{8}$")]
+DirectoryPath = Annotated[str, StringConstraints(pattern=r"^/[^;]*$")]
+"""Handles have semicolons between their parts."""
 FilesetName = Annotated[str, StringConstraints(pattern=r"^[^;=/\s]{1,255}$")]
 
 
 class _Directory(Model):
     cluster_id: ClusterId = Field(description="local cluster, from mmlscluster")
-    file_system_uid: Annotated[str, StringConstraints(pattern=r"^[0-9A-F]{8}:[0-9A-F]{8}$")] = Field(
-        description="from mmlsfs --uid"
-    )
-    path: Annotated[str, StringConstraints(pattern=r"^/[^;]*$")] = Field(description="directory below the mount point")
+    file_system_uid: FileSystemUid = Field(description="from mmlsfs --uid")
+    path: DirectoryPath = Field(description="directory below the mount point")
 
 
 class VolumeHandle(_Directory):

@@ -26,6 +26,7 @@ InodeLimit = Annotated[int, Field(ge=1024)]
 class IndependentFileset(Model):
     """Each volume is an independent fileset: it has inodes of its own, and a quota that the file system enforces."""
 
+    kind: Literal["independent-fileset"] = "independent-fileset"
     inode_limit: InodeLimit | None = Field(default=None, description="inodes of a volume; None: the driver's choice")
 
     def parameters(self) -> dict[str, str]:
@@ -37,6 +38,7 @@ class IndependentFileset(Model):
 class DependentFileset(Model):
     """Each volume is a fileset that takes its inodes from another one."""
 
+    kind: Literal["dependent-fileset"] = "dependent-fileset"
     parent: FilesetName = Field(description="independent fileset below which the volumes are made")
 
     def parameters(self) -> dict[str, str]:
@@ -47,6 +49,7 @@ class DependentFileset(Model):
 class Directory(Model):
     """Each volume is a directory, without any quota."""
 
+    kind: Literal["directory"] = "directory"
     base_path: Annotated[str, StringConstraints(pattern=r"^[^/;][^;]*$")] = Field(
         description="existing directory below which the volumes are made, relative to the mount point"
     )
@@ -59,6 +62,7 @@ class Directory(Model):
 class Cache(Model):
     """Each volume caches a bucket or an export of another store, and fetches files when they are read (R-5.4-6)."""
 
+    kind: Literal["cache"] = "cache"
     secret: Annotated[str, StringConstraints(pattern=r"^(\$\{pvc\.name\}|[a-z0-9])([-.a-z0-9]*[a-z0-9])?$")] = Field(
         description="Secret in the claim's namespace with endpoint, bucket, accesskey, secretkey, or what NFS has in "
         "their place; ${pvc.name}-secret gives each claim its own"
@@ -82,7 +86,7 @@ class StorageClassArgs(Model):
     class_name: DnsName = Field(description="what claims name; not the name of static volumes' class (R-4.2-5)")
     file_system: str = Field(min_length=1, description="in which volumes are made, by its name on the local cluster")
     cluster_id: ClusterId = Field(description="that owns the file system; the driver of 2020 wants it for filesets")
-    volumes: IndependentFileset | DependentFileset | Directory | Cache = Field(
+    volumes: Annotated[IndependentFileset | DependentFileset | Directory | Cache, Field(discriminator="kind")] = Field(
         default=IndependentFileset(), description="what a volume is; independent filesets as the driver's own default"
     )
     uid: int | None = Field(default=None, ge=0, description="owner of a volume's root; None: 0, as the driver has it")

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 import pulumi
 import pulumi_kubernetes as k8s
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from apis import kinds, names
 from components.component import Component, stateful
@@ -14,7 +14,21 @@ from components.model import DnsLabel, DnsName, Model, Quantity
 ACCOUNT = "mpi"
 """Name of the service account, the role and the binding in every tenant (R-3.4.3-3)."""
 
-McsLabel = Annotated[str, StringConstraints(pattern=r"^s0:c[0-9]{1,4},c[0-9]{1,4}$")]
+_CATEGORIES = 1024
+"""Of SELinux: c0 to c1023."""
+
+
+def _mcs(level: str) -> str:
+    first, second = sorted((int(part) for part in level.removeprefix("s0:c").split(",c")), reverse=True)
+    if first == second or first >= _CATEGORIES:
+        raise ValueError(
+            f"{level} does not set its pods apart; give two different categories of c0 to c{_CATEGORIES - 1}"
+        )
+    return f"s0:c{first},c{second}"
+
+
+McsLabel = Annotated[str, StringConstraints(pattern=r"^s0:c[0-9]{1,4},c[0-9]{1,4}$"), AfterValidator(_mcs)]
+"""An SELinux level of two categories, the higher one first as OpenShift writes them: their order means nothing."""
 
 
 class IdRange(Model):

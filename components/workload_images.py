@@ -86,7 +86,7 @@ def multi_node(base: Image, ofed: Ofed, sources: Sources) -> Recipe:
 
 
 def pytorch_from_source(base: Image, pytorch: Ref, architectures: tuple[str, ...] = ("7.0",)) -> Recipe:
-    """Return document 004's image: PyTorch for `architectures` (7.0: V100) on a RHEL base with CUDA's compiler."""
+    """Return document 001's image: PyTorch for `architectures` (7.0: V100) on a RHEL base with CUDA's compiler."""
     return Recipe(
         base=base,
         manager="dnf",

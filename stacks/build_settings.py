@@ -74,7 +74,7 @@ class BuildSettings(Model):
     to: Annotated[ToStream | ToRegistry, Field(discriminator="kind", description="where it goes")] = ToStream()
     at_once: bool = Field(default=True, description="build when this is new; otherwise when a person starts it")
 
-    def arguments(self, pull_secret: str | None) -> ImageBuildArgs:
+    def arguments(self, registry: str, pull_secret: str | None) -> ImageBuildArgs:
         """Return the arguments of the build: a recipe becomes a Containerfile of its own."""
         source = self.source
         if not isinstance(source, Inline | Git):
@@ -86,14 +86,14 @@ class BuildSettings(Model):
             base=self.base,
             source=source,
             to=self.to,
+            registry=registry,
             pull_secret=pull_secret,
             at_once=self.at_once,
         )
 
-    @property
-    def image(self) -> str:
-        """Name under which pods find the image."""
-        return reference(self.arguments(None))
+    def image(self, registry: str) -> str:
+        """Return the name under which pods find the image; `registry` is the cluster's own."""
+        return reference(self.arguments(registry, None))
 
     @property
     def has_sshd(self) -> bool | None:

@@ -13,7 +13,10 @@ from stacks.platform import Settings
 def build(settings: Settings, teams: Mapping[str, Tenant], opts: pulumi.ResourceOptions) -> list[pulumi.Output[str]]:
     """Declare the builds; return the images' names, known when they can be built."""
     secret = settings.pull_secret.name if settings.pull_secret else None
+    registry = settings.version.registry
     return [
-        ImageBuild(f"{each.tenant}-{each.name}", each.arguments(secret), opts=after(opts, teams[each.tenant])).image
+        ImageBuild(
+            f"{each.tenant}-{each.name}", each.arguments(registry, secret), opts=after(opts, teams[each.tenant])
+        ).image
         for each in settings.builds
     ]

@@ -98,7 +98,7 @@ def build(workload: Started, settings: "Settings") -> BuildSettings | None:
 def image(workload: Started, settings: "Settings") -> str | None:
     """Return the image of a workload: its own, a build's, or the catalogue's; None where there is none that fits."""
     if built := build(workload, settings):
-        return built.image
+        return built.image(settings.version.registry)
     known = CATALOGUE[workload.program].images
     return workload.image or default(known, settings.profile.architecture, ssh=by_ssh(workload, settings))
 

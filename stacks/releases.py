@@ -6,6 +6,7 @@ from typing import Literal
 
 from apis import kinds
 from apis.kinds import Kind
+from components.image_build import REGISTRY
 from components.machine_config import Ignition
 from components.mpi_scc import Base
 from components.scale_csi import Generation
@@ -27,6 +28,8 @@ class Release:
     """Whether pods tell the container runtime's hook what they need of the driver (B-5.3)."""
     pod_security: bool
     """Whether namespaces say what of the pod security standards holds."""
+    registry: str
+    """The cluster's own registry, as pods name it."""
     ignition_version: Ignition | None = None
     node_feature_discovery: Kind | None = None
     node_feature_discovery_instance: str = ""
@@ -53,12 +56,14 @@ RELEASES: dict[ReleaseName, Release] = {
         scc_base="restricted",
         runtime_hook=True,
         pod_security=False,
+        registry="docker-registry.default.svc:5000",
         choices={"gpu.enablement": ("device-plugin",), "fabric.kind": ("ethernet",)},
         lacks={
             "fabric.bond": "nmstate",
             "mpi_operator": "an MPI operator that is built here (v1alpha2 wants Kubernetes 1.16)",
             "node_feature_discovery": "OperatorHub",
             "queues": _QUEUES,
+            "priority_classes": "scheduling.k8s.io/v1 (Kubernetes 1.14)",
             "storage": "OperatorHub",
             "tuning": _MACHINE_CONFIGS,
             "tenants.*.reachable_from": "namespaces that carry their name as a label (Kubernetes 1.21)",
@@ -72,6 +77,7 @@ RELEASES: dict[ReleaseName, Release] = {
         scc_base="restricted",
         runtime_hook=False,
         pod_security=False,
+        registry=REGISTRY,
         ignition_version="2.2.0",
         node_feature_discovery=kinds.NODE_FEATURE_DISCOVERY_V1ALPHA1,
         node_feature_discovery_instance="nfd-master-server",
@@ -81,12 +87,14 @@ RELEASES: dict[ReleaseName, Release] = {
         choices={
             "gpu.enablement": ("special-resource-operator", "device-plugin"),
             "fabric.plugin.kind": ("daemon-set",),
+            "storage.classes.*.volumes.kind": ("independent-fileset", "dependent-fileset", "directory"),
         },
         lacks={
             "fabric.bond": "nmstate",
             "fabric.networks": "the Network Operator",
             "fabric.ports": "nmstate",
             "queues": _QUEUES,
+            "storage.classes.*.expandable": "a resizer in version 2.0 of the Scale CSI driver",
             "storage.local_cluster": _LOCAL_CLUSTER,
             "tuning": "a Topology Manager that is no preview",
             "tenants.*.reachable_from": "namespaces that carry their name as a label (Kubernetes 1.21)",
@@ -104,6 +112,7 @@ RELEASES: dict[ReleaseName, Release] = {
         scc_base="restricted-v2",
         runtime_hook=False,
         pod_security=True,
+        registry=REGISTRY,
         ignition_version="3.2.0",
         node_feature_discovery=kinds.NODE_FEATURE_DISCOVERY_V1,
         node_feature_discovery_instance="nfd-instance",

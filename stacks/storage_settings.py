@@ -7,7 +7,15 @@ from pydantic import Field, model_validator
 from components.model import DnsName, Model, Quantity
 from components.olm_operator import OlmOperatorArgs
 from components.scale_csi import Certificate, ClusterId, ScaleCluster, require_ca
-from components.static_volume import AnyHandle, FilesetHandle, FilesetName, LongHandle, VolumeHandle
+from components.static_volume import (
+    AnyHandle,
+    DirectoryPath,
+    FilesetHandle,
+    FilesetName,
+    FileSystemUid,
+    LongHandle,
+    VolumeHandle,
+)
 from components.storage_class import StorageClassArgs
 
 
@@ -15,7 +23,7 @@ class FileSystem(Model):
     """The file system that holds the data lake."""
 
     name: str = Field(description="R-2.2-4: ess3000_4M")
-    uid: str = Field(description="from `mmlsfs NAME --uid` on the local cluster")
+    uid: FileSystemUid = Field(description="from `mmlsfs NAME --uid` on the local cluster")
 
 
 class StorageSettings(Model):
@@ -66,7 +74,7 @@ class DirectoryData(Model):
     kind: Literal["directory"]
     volume: DnsName = Field(description="name of the volume: cluster-wide, one per namespace (R-4.2-3)")
     claim: DnsName = Field(description="name of its claim in the namespace of the tenant (R-4.2-4)")
-    path: str = Field(pattern=r"^/", description="directory, absolute")
+    path: DirectoryPath = Field(description="directory, absolute")
     capacity: Quantity = Field(description="nominal: the driver does not enforce it on static volumes (E-36)")
     labels: dict[str, str] = Field(
         default_factory=dict, description="further labels of the volume, e.g. dept (R-4.2-2)"

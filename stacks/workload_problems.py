@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from apis.nccl import Transport
 from components.layout import Layout
 from hardware import topology
+from hardware.cpus import parse
 from hardware.placement import fits, share
 from stacks import images, layouts
 from stacks.catalogue import CATALOGUE, Entry
@@ -112,18 +113,37 @@ def _size(workload: Started, wanted: Layout, settings: "Settings") -> Iterator[s
             f"layout {wanted} does not fit on {_shown(free)}, even with nothing else there; lower pods or gpus, or "
             "give gpus alone to get a layout that fits"
         )
-    try:
-        memory = share(profile, wanted.gpus, settings.reserved).memory_gib
-    except ValueError as error:
-        yield f"reserve: {error}"
-        return
-    if workload.shm_gib > memory:
-        yield f"shm_gib {workload.shm_gib} is more than the pod's memory of {memory} GiB; lower it"
+    part = share(profile, wanted.gpus, settings.reserved)
+    if workload.shm_gib > part.memory_gib:
+        yield f"shm_gib {workload.shm_gib} is more than the pod's memory of {part.memory_gib} GiB; lower it"
+    yield from _numa(wanted, part.cpus, settings)
     quota = settings.most_gpus(settings.tenant(workload.tenant))
     if wanted.total_gpus > quota:
         yield (
             f"layout {wanted} takes {wanted.total_gpus} GPUs, and tenant {workload.tenant} has a gpu_quota of {quota}; "
             "lower the one or raise the other"
+        )
+
+
+def _numa(wanted: Layout, cpus: int, settings: "Settings") -> Iterator[str]:
+    """Yield why no NUMA node has all that a container asks for, where the kubelet is told to admit no other."""
+    kubelet = settings.tuning.kubelet if settings.tuning else None
+    if kubelet is None or kubelet.topology_policy != "single-numa-node":
+        return
+    machine = settings.profile
+    reserved = parse(topology.reserved_cpus(machine, kubelet.reserved))
+    gpus, there = max((len(node.gpus), len(node.cpu_set - reserved)) for node in machine.numa)
+    refused = "the nodes end its pods for ever"
+    if wanted.gpus > gpus:
+        yield (
+            f"layout.gpus {wanted.gpus}: tuning.kubelet.topology_policy is single-numa-node, and a NUMA node of "
+            f"{machine.name} has {gpus} GPUs: {refused}; give at most {gpus}, or another policy"
+        )
+    elif cpus > there:
+        yield (
+            f"layout.gpus {wanted.gpus} takes {cpus} CPUs: tuning.kubelet.topology_policy is single-numa-node, and a "
+            f"NUMA node of {machine.name} has {there} that are not reserved: {refused}; raise reserve.cpus, or give "
+            "another policy"
         )
 
 

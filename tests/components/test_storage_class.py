@@ -56,9 +56,9 @@ def test_all_parameters_are_texts() -> None:
         ({"gid": 100}, "gid 100 without uid makes root the owner"),
         ({"permissions": "0770"}, "permissions"),
         ({"permissions": "778"}, "permissions"),
-        ({"volumes": {"inode_limit": 1000}}, "inode_limit"),
-        ({"volumes": {"base_path": "/gpfs/fs0"}}, "base_path"),
-        ({"volumes": {"secret": "${pvc.namespace}-secret"}}, "secret"),
+        ({"volumes": {"kind": "independent-fileset", "inode_limit": 1000}}, "inode_limit"),
+        ({"volumes": {"kind": "directory", "base_path": "/gpfs/fs0"}}, "base_path"),
+        ({"volumes": {"kind": "cache", "secret": "${pvc.namespace}-secret"}}, "secret"),
     ],
 )
 def test_what_the_driver_refuses_is_refused_before(wrong: dict[str, Any], message: str) -> None:

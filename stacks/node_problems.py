@@ -1,0 +1,80 @@
+"""What is wrong between the GPU nodes, their pool and what they are tuned to."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from components.node_pool import BUILT_IN
+from hardware import topology
+from hardware.placement import share
+
+if TYPE_CHECKING:
+    from stacks.node_settings import KubeletSettings
+    from stacks.platform import Settings
+
+_MASTER, _WORKER = BUILT_IN
+
+
+def problems(settings: "Settings") -> Iterator[str]:
+    """Yield what no pool's nodes, or no pods on them, can be given."""
+    yield from _roles(settings)
+    kubelet = settings.tuning.kubelet if settings.tuning else None
+    found = list(_kubelet(settings, kubelet)) if kubelet else []
+    # What jobs have left follows from what the kubelet reserves.
+    yield from found or _reserve(settings, kubelet.reserved if kubelet else 0)
+
+
+def _roles(settings: "Settings") -> Iterator[str]:
+    pool = settings.machine_config_pool
+    for node in settings.gpu_nodes:
+        if _WORKER not in node.roles:
+            yield f"nodes: roles {', '.join(node.roles)} of {node.name} keep jobs away from its GPUs; add {_WORKER}"
+            return
+    masters = [node.name for node in settings.gpu_nodes if _MASTER in node.roles]
+    if pool == _MASTER and len(masters) < len(settings.gpu_nodes):
+        yield (
+            f"machine_config_pool {_MASTER} has no machine that is a worker only, as {settings.gpu_nodes[-1].name}; "
+            f"give {_WORKER}, or the GPU nodes a pool of their own, e.g. gpu"
+        )
+    elif pool != _MASTER and masters and settings.version.ignition_version:
+        yield (
+            f"machine_config_pool {pool}: {masters[0]} is a {_MASTER}, too, and gets its configuration from pool "
+            f"{_MASTER} alone; leave that role out, or give {_MASTER}"
+        )
+    others = [node.name for node in settings.nodes if not node.profile and _pool(node.roles) == pool]
+    if settings.tuning and others:
+        yield (
+            f"machine_config_pool {pool} has {others[0]} in it, too, which is not tuned like a GPU node; give the "
+            "GPU nodes a pool of their own, e.g. gpu"
+        )
+
+
+def _pool(roles: tuple[str, ...]) -> str:
+    """Return the pool of OpenShift's own that a node is in: of a master that is a worker, too, the masters'."""
+    return _MASTER if _MASTER in roles else _WORKER
+
+
+def _kubelet(settings: "Settings", kubelet: "KubeletSettings") -> Iterator[str]:
+    machine = settings.profile
+    if not machine.numa:
+        yield f"tuning.kubelet: no document gives the NUMA nodes of {machine.name}; set it to null"
+        return
+    try:
+        topology.reserved_cpus(machine, kubelet.reserved)
+    except ValueError as error:
+        yield f"tuning.kubelet.reserved {kubelet.reserved}: {error}"
+
+
+def _reserve(settings: "Settings", kubelet_reserved: int) -> Iterator[str]:
+    """Yield why pods get no share of a GPU node, or one that is never free."""
+    kept, least = settings.reserved, topology.least_reserve(settings.profile, kubelet_reserved)
+    for field, unit in (("cpus", "CPUs"), ("memory_gib", "GiB")):
+        given, needed = getattr(kept, field), getattr(least, field)
+        if given < needed:
+            yield (
+                f"reserve.{field} {given}: system and DaemonSets of {settings.profile.name} need {needed} {unit}, and "
+                "pods with all its GPUs would never fit; raise it, or leave `reserve` out"
+            )
+    try:
+        share(settings.profile, 1, kept)
+    except ValueError as error:
+        yield f"reserve: {error}"

@@ -1,0 +1,95 @@
+"""What is wrong between the tenants, and between them and their data, builds and queues."""
+
+from collections.abc import Iterator
+from itertools import combinations, permutations
+from pathlib import PurePosixPath
+from posixpath import normpath
+from typing import TYPE_CHECKING
+
+from stacks.repeated import repeated
+from stacks.storage_settings import ClaimData, DirectoryData
+
+if TYPE_CHECKING:
+    from stacks.platform import Settings
+
+
+def problems(settings: "Settings") -> Iterator[str]:
+    """Yield what tenants share and must not, and what they name and is not there."""
+    yield from _tenants(settings)
+    yield from _builds(settings)
+    yield from _data(settings)
+    yield from _directories(settings)
+    if settings.queues:
+        yield from _queues(settings)
+
+
+def _tenants(settings: "Settings") -> Iterator[str]:
+    tenants = settings.tenants
+    yield from repeated("tenants: namespace", (tenant.namespace for tenant in tenants))
+    yield from repeated("tenants: mcs", (tenant.mcs for tenant in tenants))
+    for tenant in tenants:
+        if tenant.reachable_from and not tenant.isolated:
+            yield f"tenants: reachable_from of {tenant.namespace} has no effect without isolated; set that, too"
+    for one, other in combinations(tenants, 2):
+        if one.uid_range.overlaps(other.uid_range):
+            yield (
+                f"tenants: uid_range {one.uid_range} of {one.namespace} overlaps {other.uid_range} of "
+                f"{other.namespace}; give each tenant a block of its own"
+            )
+
+
+def _builds(settings: "Settings") -> Iterator[str]:
+    yield from repeated("builds", (f"{build.tenant}/{build.name}" for build in settings.builds))
+    known = {tenant.namespace for tenant in settings.tenants}
+    for build in settings.builds:
+        if build.tenant not in known:
+            yield f"builds: {build.name} has tenant {build.tenant!r}; known: {', '.join(sorted(known))}"
+
+
+def _data(settings: "Settings") -> Iterator[str]:
+    storage = settings.storage
+    if storage:
+        yield from repeated("storage.classes", (each.class_name for each in storage.classes))
+    for tenant in settings.tenants:
+        data = tenant.data
+        if isinstance(data, DirectoryData):
+            if storage is None:
+                yield f"tenants: data of {tenant.namespace} is a directory, and storage is missing; give it, or a claim"
+            elif isinstance(data.fileset, int) and data.long_handle:
+                yield f"tenants: data.fileset {data.fileset} of {tenant.namespace}: the long handle wants its name"
+        elif isinstance(data, ClaimData) and data.storage_class == "static":
+            yield f"tenants: data.storage_class static of {tenant.namespace} stands for no class; name one"
+
+
+def _directories(settings: "Settings") -> Iterator[str]:
+    """Yield directories that two namespaces would have.
+
+    The Redpaper has several volumes on one path (R-4.2-3). OpenShift gives the files the SELinux level of the namespace
+    whose pod mounts them last, and every tenant has a level of its own: the others' running jobs get `Permission
+    denied`. No setting of a volume changes that, so who shares files shares a namespace.
+    """
+    tenants = [(tenant.namespace, tenant.data) for tenant in settings.tenants if isinstance(tenant.data, DirectoryData)]
+    yield from repeated("tenants: data.volume", (data.volume for _, data in tenants))
+    for (outer, above), (inner, below) in permutations(tenants, 2):
+        one, other = PurePosixPath(normpath(above.path)), PurePosixPath(normpath(below.path))
+        # Of equal paths each is inside the other: said once.
+        if other.is_relative_to(one) and (one != other or outer < inner):
+            where = "that" if one == other else f"inside {above.path}"
+            yield (
+                f"tenants: data.path {below.path} of {inner} is {where} of {outer}: OpenShift "
+                "labels files for one namespace, and the other loses access; give each its own, or make them one "
+                "tenant"
+            )
+
+
+def _queues(settings: "Settings") -> Iterator[str]:
+    wanted, there = sum(tenant.gpu_quota for tenant in settings.tenants), sum(settings.free.values())
+    if wanted > there:
+        yield (
+            f"queues: the tenants' gpu_quota add up to {wanted} GPUs, and there are {there}: admitted jobs would wait "
+            "for nodes; lower them"
+        )
+    if settings.queues and settings.queues.reclaim != "Never" and settings.queues.cohort is None:
+        yield f"queues.reclaim {settings.queues.reclaim} has no effect without queues.cohort; name one"
+    if settings.mpi_operator is None:
+        yield "queues: Kueue is made for MPI jobs here, and mpi_operator is missing; give it"
