@@ -14,7 +14,7 @@ from components import nmstate, waits
 from components.component import Component
 from components.custom_resources import CustomObject
 from components.labels import labels
-from components.model import DnsName, Model, Seconds
+from components.model import DnsName, Model, NumberOrShare, Seconds, int_or_share
 
 Interface = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,14}$")]
 """Name of a network interface; the kernel takes at most 15 characters."""
@@ -34,7 +34,7 @@ class BondArgs(Model):
         default="layer3+4", description="what decides over the port: with layer3+4 two nodes use more than one"
     )
     dhcp: bool = Field(default=True, description="an address by DHCP; False leaves the bond without an IPv4 address")
-    at_once: Annotated[str, StringConstraints(pattern=r"^([1-9][0-9]*|[1-9][0-9]?%|100%)$")] = Field(
+    at_once: NumberOrShare = Field(
         default="1", description="nodes that may be without network at the same time, a number or a share"
     )
     timeout: Seconds = Field(default=1800, description="seconds until all nodes have it, one after another")
@@ -66,7 +66,7 @@ def spec(args: BondArgs) -> dict[str, Any]:
     ports = [{"name": port, "type": "ethernet", "state": "up", "mtu": args.mtu} for port in args.ports]
     return {
         "nodeSelector": args.node_selector,
-        "maxUnavailable": int(args.at_once) if args.at_once.isdecimal() else args.at_once,
+        "maxUnavailable": int_or_share(args.at_once),
         "desiredState": {"interfaces": [bond, *ports]},
     }
 

@@ -6,7 +6,7 @@ from pydantic import Field, StringConstraints
 
 from hardware.model import Model
 
-__all__ = ["DnsLabel", "DnsName", "Image", "Model", "Quantity", "Seconds"]
+__all__ = ["DnsLabel", "DnsName", "Image", "Model", "NumberOrShare", "Quantity", "Seconds", "int_or_share"]
 
 DnsLabel = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")]
 """RFC 1123 label: what names of namespaces, services and pods' hosts must be."""
@@ -17,8 +17,16 @@ DnsName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([-.a-z0-9]{0,251}
 Image = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][\w./:@-]*[:@][\w:.+-]+$")]
 """A pinned image reference: with a tag or a digest."""
 
+NumberOrShare = Annotated[str, StringConstraints(pattern=r"^([1-9][0-9]*|[1-9][0-9]?%|100%)$")]
+"""How many of the nodes at the same time: a number such as 2, or a share such as 10%."""
+
 Quantity = Annotated[str, StringConstraints(pattern=r"^[0-9]+(\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi)?$")]
 """A Kubernetes quantity, e.g. 100Gi."""
 
 Seconds = Annotated[int, Field(gt=0, le=7 * 24 * 3600)]
 """A duration in seconds, at most a week."""
+
+
+def int_or_share(value: NumberOrShare) -> int | str:
+    """Return a number or a share as the API takes it: numbers are no texts there."""
+    return int(value) if value.isdecimal() else value

@@ -4,17 +4,15 @@ What they are tuned to (reserved CPUs, kernel arguments) is not for other worker
 CPUs that are reserved does not start, and its pool never finishes.
 """
 
-from typing import Annotated
-
 import pulumi
 import pulumi_kubernetes as k8s
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
 from apis import kinds, names
 from components.component import Component, stateful
 from components.custom_resources import CustomObject
 from components.labels import labels
-from components.model import DnsLabel, Model
+from components.model import DnsLabel, Model, NumberOrShare, int_or_share
 
 BUILT_IN = ("master", "worker")
 """Pools that OpenShift has by itself."""
@@ -30,7 +28,7 @@ class NodePoolArgs(Model):
     """One pool; its nodes stay workers, and get the workers' configuration as well."""
 
     pool: DnsLabel = Field(description="name of the pool and, after node-role.kubernetes.io/, of the nodes' label")
-    at_once: Annotated[str, StringConstraints(pattern=r"^([1-9][0-9]*|[1-9][0-9]?%|100%)$")] = Field(
+    at_once: NumberOrShare = Field(
         default="1", description="nodes that may drain and reboot at the same time, a number or a share"
     )
     protect: bool = Field(default=False, description="refuse to delete the pool: its nodes would reboot as workers")
@@ -69,5 +67,5 @@ def _spec(args: NodePoolArgs) -> dict[str, object]:
     return {
         "machineConfigSelector": {"matchExpressions": [roles]},
         "nodeSelector": {"matchLabels": role(args.pool)},
-        "maxUnavailable": int(args.at_once) if args.at_once.isdecimal() else args.at_once,
+        "maxUnavailable": int_or_share(args.at_once),
     }

@@ -3,11 +3,11 @@
 A pod's interface cannot have a larger one than the port below it: the pod would not start.
 """
 
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
 import pulumi
 import pulumi_kubernetes as k8s
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, model_validator
 
 from apis import kinds
 from components import nmstate, waits
@@ -15,7 +15,7 @@ from components.bond import Interface
 from components.component import Component
 from components.custom_resources import CustomObject
 from components.labels import labels
-from components.model import DnsName, Model, Seconds
+from components.model import DnsName, Model, NumberOrShare, Seconds, int_or_share
 
 
 class PortsArgs(Model):
@@ -25,7 +25,7 @@ class PortsArgs(Model):
     node_selector: dict[str, str] = Field(min_length=1, description="labels of the machines with these ports")
     ports: tuple[Interface, ...] = Field(min_length=1, description="network interfaces, e.g. rail0")
     mtu: int = Field(ge=1280, le=9216, description="bytes; the switch's ports take at least as much")
-    at_once: Annotated[str, StringConstraints(pattern=r"^([1-9][0-9]*|[1-9][0-9]?%|100%)$")] = Field(
+    at_once: NumberOrShare = Field(
         default="1", description="nodes that are changed at the same time, a number or a share"
     )
     timeout: Seconds = Field(default=1800, description="seconds until all nodes have it, one after another")
@@ -42,7 +42,7 @@ def spec(args: PortsArgs) -> dict[str, Any]:
     """Return the `spec` of the policy; addresses stay as they are."""
     return {
         "nodeSelector": args.node_selector,
-        "maxUnavailable": int(args.at_once) if args.at_once.isdecimal() else args.at_once,
+        "maxUnavailable": int_or_share(args.at_once),
         "desiredState": {
             "interfaces": [{"name": port, "type": "ethernet", "state": "up", "mtu": args.mtu} for port in args.ports]
         },

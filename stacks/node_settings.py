@@ -1,10 +1,10 @@
 """Settings of what GPU nodes are tuned to, by machine configuration."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
-from components.model import Model
+from components.model import Model, NumberOrShare
 from hardware.topology import SYSTEM_CPUS
 
 
@@ -40,7 +40,7 @@ class TuningSettings(Model):
         default=False,
         description="name the ports after the fabric's planes (rail0, ...), by their PCI addresses (D-3.6)",
     )
-    at_once: Annotated[str, StringConstraints(pattern=r"^([1-9][0-9]*|[1-9][0-9]?%|100%)$")] = Field(
+    at_once: NumberOrShare = Field(
         default="1", description="GPU nodes that drain and reboot at the same time, a number or a share"
     )
     kubelet: KubeletSettings | None = Field(
