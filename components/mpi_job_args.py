@@ -35,6 +35,9 @@ class V2Beta1(Model):
     )
     ssh_port: int = Field(default=2222, ge=1024, le=65535, description="of the workers' sshd, which is not root (E-16)")
     home: Folder = Field(default="/home/mpi", description="home of the processes' user; keys are in .ssh there")
+    roce_ports: tuple[str, ...] = Field(
+        default=(), description="ports that are Ethernet, e.g. mlx5_0: each worker looks for its own address on them"
+    )
     launcher: ContainerResources = Field(
         default=ContainerResources(cpu="500m", memory="1Gi"),
         description="request and limit of the launcher, which Kueue counts; a choice. A whole CPU would be pinned",

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from apis import names
+from components import gid_index
 from components.mpi_job_args import MpiJobArgs
 
 VOLUME = "ssh"
@@ -73,11 +74,14 @@ def server(args: MpiJobArgs) -> list[str]:
     """Return the command of a worker.
 
     sshd gives its sessions none of its own environment; where MPI is installed they must be told, or the launcher finds
-    no orted on the workers.
+    no orted on the workers. What orted has in its environment, so have the ranks that it starts: of RoCE, the index of
+    the pod's own addresses, which is another one in every pod.
     """
-    variables = "PATH=$PATH LD_LIBRARY_PATH=$LD_LIBRARY_PATH ${OPAL_PREFIX:+OPAL_PREFIX=$OPAL_PREFIX}"
+    roce = args.v2beta1.roce_ports if args.transport.uses_rdma else ()
+    own = f"${{index:+ {gid_index.NCCL}=$index}}" if roce else ""
+    variables = f"PATH=$PATH LD_LIBRARY_PATH=$LD_LIBRARY_PATH ${{OPAL_PREFIX:+OPAL_PREFIX=$OPAL_PREFIX}}{own}"
     words = f'{SSHD} -D -e -f {SSHD_CONFIG} -p {args.v2beta1.ssh_port} -o "SetEnv {variables}"'
-    return ["/bin/sh", "-c", f"exec {words}"]
+    return ["/bin/sh", "-c", ";".join((*((gid_index.common(roce),) if roce else ()), f"exec {words}"))]
 
 
 def waiting(args: MpiJobArgs) -> list[str]:

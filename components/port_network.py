@@ -1,7 +1,8 @@
 """A second network of pods, over one port of the nodes, for RoCE (B-7.2, platform-facts 1.2)."""
 
 import json
-from ipaddress import IPv4Network
+from collections.abc import Iterable
+from ipaddress import IPv4Network, collapse_addresses
 from typing import Annotated, Any, Literal, Self
 
 import pulumi
@@ -37,6 +38,16 @@ class HostDevice(Model):
     )
 
 
+FEWEST = 2
+"""Pods that a network is for at least."""
+
+
+def addresses(subnet: IPv4Network, exclude: Iterable[IPv4Network]) -> int:
+    """Return how many addresses of a subnet pods can have; its first and its last are nobody's."""
+    left = max(subnet.num_addresses - 2, 0)
+    return left - sum(part.num_addresses for part in collapse_addresses(p for p in exclude if p.subnet_of(subnet)))
+
+
 class AddressPool(Model):
     """Addresses that whereabouts hands out, each once in the cluster; OpenShift brings it along."""
 
@@ -48,6 +59,8 @@ class AddressPool(Model):
         outside = [each for each in self.exclude if not each.subnet_of(self.range)]
         if outside:
             raise ValueError(f"exclude: {outside[0]} is not part of {self.range}; take it out")
+        if addresses(self.range, self.exclude) < FEWEST:
+            raise ValueError(f"range: {self.range} has no addresses for {FEWEST} pods; give a larger one")
         return self
 
 

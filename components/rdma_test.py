@@ -8,7 +8,7 @@ import pulumi_kubernetes as k8s
 from pydantic import Field
 
 from apis import kinds, names
-from components import outcome
+from components import gid_index, outcome
 from components.component import Component
 from components.confined import confined
 from components.custom_resources import CustomObject
@@ -36,9 +36,7 @@ class RdmaTestArgs(Model):
     image: Image = Field(description="with ib_write_bw, ibstatus and, for InfiniBand, ibhosts (R-4.1-2)")
     account: DnsName = Field(description="service account of both pods")
     rdma_resources: tuple[str, ...] = Field(min_length=1, description="of which both pods take one each (R-3.4.2-7)")
-    gid_index: int | None = Field(
-        default=None, ge=0, le=255, description="RoCE: which of the port's addresses is used; None on InfiniBand"
-    )
+    roce: bool = Field(default=False, description="the port is Ethernet: both pods look for their own address on it")
     traffic_class: int | None = Field(
         default=None, ge=0, le=255, description="RoCE: the class that the switches do not drop; None: the adapter's"
     )
@@ -56,14 +54,24 @@ def listener_name(job_name: str) -> str:
     return f"{job_name}-listener"
 
 
+def address(args: RdmaTestArgs) -> tuple[str, ...]:
+    """Return the commands that find the pod's own address on the port; none on InfiniBand."""
+    return (gid_index.one(args.hca),) if args.roce else ()
+
+
 def bandwidth(args: RdmaTestArgs, server: str | None = None) -> str:
     """Return the command that measures against `server`, or listens.
 
-    On RoCE both ends must name the same entry of the port's addresses, or they connect over version 1 or not at all.
+    On RoCE each end names its own entry of the port's addresses, or they connect over version 1 or not at all.
     """
-    options = {"-d": args.hca, "-x": args.gid_index, "--tclass": args.traffic_class}
+    options = {"-d": args.hca, "-x": "$index" if args.roce else None, "--tclass": args.traffic_class}
     words = [f"{key} {value}" for key, value in options.items() if value is not None]
     return " ".join(["ib_write_bw", *([server] if server else []), *words])
+
+
+def listener_script(args: RdmaTestArgs) -> str:
+    """Return what the listening pod runs."""
+    return ";".join((*address(args), bandwidth(args)))
 
 
 def client_script(args: RdmaTestArgs) -> str:
@@ -74,6 +82,7 @@ def client_script(args: RdmaTestArgs) -> str:
             "whoami",
             "ls -l /dev/infiniband /sys/class/net",
             "ibstatus",
+            *address(args),
             "set -ex",
             *(f"ibhosts -C {hca}" for hca in args.hcas),
             # The name resolves once the listener's pod is ready; the deadline bounds the wait.
@@ -153,7 +162,7 @@ class RdmaTest(Component):
                 labels=ours,
                 annotations=outcome.job_annotations(kinds.JOB, Wait.STARTED, timeout=args.timeout),
             ),
-            {"spec": job_spec(args, args.server_node, bandwidth(args))},
+            {"spec": job_spec(args, args.server_node, listener_script(args))},
             self.child(*after, service, **again),
         )
         job = CustomObject(

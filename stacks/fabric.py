@@ -5,6 +5,7 @@ from typing import Any
 
 import pulumi
 
+from apis.kinds import MPI_JOB_V2BETA1
 from components.bond import Bond, BondArgs
 from components.network_operator import NetworkOperator, NetworkOperatorArgs
 from components.nmstate import NmState, NmStateArgs
@@ -122,15 +123,24 @@ def networks(settings: Settings, namespace: str) -> tuple[str, ...]:
 
 
 def environment(settings: Settings) -> dict[str, str]:
-    """Return what NCCL must know of the fabric, beside the transport (platform-facts 2, RoCE)."""
+    """Return what NCCL must know of the fabric, beside the transport."""
     fabric = settings.fabric
     match fabric:
         case InfiniBand():
-            return {"NCCL_COLLNET_ENABLE": "1"} if fabric.sharp else {}
+            return _planes(settings) | ({"NCCL_COLLNET_ENABLE": "1"} if fabric.sharp else {})
         case Roce():
-            return {"NCCL_IB_GID_INDEX": str(fabric.gid_index), "NCCL_IB_TC": str(fabric.traffic_class)}
+            return _planes(settings) | {"NCCL_IB_TC": str(fabric.traffic_class)}
         case Ethernet():
             return {"NCCL_SOCKET_IFNAME": fabric.interface}
+
+
+def _planes(settings: Settings) -> dict[str, str]:
+    """Return what keeps a ring on the same port of all machines, whose ports are planes of their own (D-3.6).
+
+    Jobs of v1alpha2 have the Redpaper's own command lines, with which its results were measured (R-4.3-4).
+    """
+    several = len(settings.interfaces) > 1 and settings.version.mpi_job == MPI_JOB_V2BETA1
+    return {"NCCL_CROSS_NIC": "0"} if several else {}
 
 
 def _port_networks(settings: Settings) -> PortNetworks | None:

@@ -1,14 +1,16 @@
 """Settings of the network between the GPU nodes: one model for each kind of fabric."""
 
 from ipaddress import IPv4Network
-from typing import Annotated, Literal
+from itertools import combinations
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from components.bond import Interface
 from components.model import Image, Model
 from components.network_operator import ROCE_MOST_PODS, DocaDriver, SharedDevicePlugin
 from components.olm_operator import OlmOperatorArgs
+from components.port_network import FEWEST, addresses
 
 
 class DaemonSetPlugin(Model):
@@ -57,6 +59,19 @@ class PortNetworks(Model):
         default=(), description="parts of the subnets that nodes and switches have"
     )
 
+    @model_validator(mode="after")
+    def _apart(self) -> Self:
+        for one, other in combinations(self.subnets, 2):
+            if one.overlaps(other):
+                raise ValueError(f"subnets: {one} and {other} overlap, and every port needs its own; change one")
+        for part in self.exclude:
+            if not any(part.subnet_of(subnet) for subnet in self.subnets):
+                raise ValueError(f"exclude: {part} is not part of one of the subnets; take it out or correct it")
+        for subnet in self.subnets:
+            if addresses(subnet, self.exclude) < FEWEST:
+                raise ValueError(f"subnets: {subnet} has no addresses for {FEWEST} pods; give a larger one")
+        return self
+
 
 class PortSettings(Model):
     """What the ports of the machines are set to; needs the NMState operator."""
@@ -66,26 +81,35 @@ class PortSettings(Model):
 
 
 class Roce(Model):
-    """RDMA over Ethernet, on a network that loses nothing in one class (N-1)."""
+    """RDMA over Ethernet, on a network that loses nothing in one class (N-1).
+
+    A pod needs an interface of every port beside its resource: without one it has no address there, and the port's
+    addresses all read as zero (k8s-rdma-shared-dev-plugin #72, #101). So there are always `networks`, which the
+    Network Operator makes. Which entry of a port's addresses is its own, a pod finds by itself.
+    """
 
     kind: Literal["roce"]
-    plugin: Plugin = Field(description="what makes resources of the ports: the plugin alone, or the Network Operator")
+    plugin: NetworkOperatorPlugin = Field(description="what makes resources of the ports, and the networks over them")
     hca_max: int = Field(
         default=ROCE_MOST_PODS, ge=1, le=ROCE_MOST_PODS, description="pods of one node that may share a port"
     )
     ports: PortSettings | None = Field(default=None, description="None: the hosts' ports stay as they are")
-    gid_index: int = Field(default=3, ge=0, le=255, description="NCCL_IB_GID_INDEX; 3 is RoCE v2 over IPv4 by custom")
     traffic_class: int = Field(
         default=106,
         ge=0,
         le=255,
         description="NCCL_IB_TC: the class that the switches do not drop; 106 is DSCP 26, their default (N-1.1)",
     )
-    networks: PortNetworks | None = Field(default=None, description="None: pods use the nodes' own addresses")
+    networks: PortNetworks = Field(description="interfaces of the pods over the ports")
 
 
 class BondSettings(Model):
-    """All ports of a machine as one link (B-2.3); needs the NMState operator."""
+    """Ports of a running machine as one link (B-2.3); needs the NMState operator.
+
+    What hosts send over it goes faster: storage, images. Jobs do not use it: their pods have the pod network alone,
+    which goes through the interface that br-ex was put on when the cluster was installed. A bond that is to carry the
+    jobs has to be made then, by the installer's own network configuration, and `bond` is left out here.
+    """
 
     operator: OlmOperatorArgs
     ports: tuple[Interface, ...] | None = Field(
@@ -99,9 +123,14 @@ class Ethernet(Model):
     """No RDMA: NCCL uses sockets, and pods need neither IPC_LOCK nor devices beside GPUs (B-6.3)."""
 
     kind: Literal["ethernet"]
-    bond: BondSettings | None = Field(default=None, description="None: the hosts' network stays as it is")
+    bond: BondSettings | None = Field(
+        default=None,
+        description="for what hosts send, not for jobs; null: the hosts' network stays as it was installed",
+    )
     interface: str = Field(
-        default="eth0", min_length=1, description="NCCL_SOCKET_IFNAME: interface inside the pods (B-7.1)"
+        default="eth0",
+        min_length=1,
+        description="NCCL_SOCKET_IFNAME: interface inside the pods; eth0 is the pod network (B-7.1)",
     )
 
 

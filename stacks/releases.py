@@ -86,13 +86,12 @@ RELEASES: dict[ReleaseName, Release] = {
         scale_csi="2.0",
         choices={
             "gpu.enablement": ("special-resource-operator", "device-plugin"),
+            "fabric.kind": ("infiniband", "ethernet"),
             "fabric.plugin.kind": ("daemon-set",),
             "storage.classes.*.volumes.kind": ("independent-fileset", "dependent-fileset", "directory"),
         },
         lacks={
             "fabric.bond": "nmstate",
-            "fabric.networks": "the Network Operator",
-            "fabric.ports": "nmstate",
             "queues": _QUEUES,
             "storage.classes.*.expandable": "a resizer in version 2.0 of the Scale CSI driver",
             "storage.local_cluster": _LOCAL_CLUSTER,

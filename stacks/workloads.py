@@ -78,11 +78,11 @@ def _rdma_test(workload: RdmaTestWorkload, settings: Settings) -> RdmaTestArgs:
         server_node=workload.server_node,
         hca=workload.hca,
         hcas=tuple(hca.name for hca in settings.profile.hcas) if isinstance(settings.fabric, InfiniBand) else (),
-        gid_index=roce.gid_index if roce else None,
+        roce=roce is not None,
         traffic_class=roce.traffic_class if roce else None,
         networks=fabric.networks(settings, workload.tenant),
         image=workload.image,
-        pull_secrets=_pull_secrets(settings),
+        pull_secrets=_pull_secrets(workload.image, settings),
         account=ACCOUNT,
         rdma_resources=_rdma(settings),
         seccomp=_seccomp(settings),
@@ -111,7 +111,11 @@ def mpi_job(workload: MpiWorkload, settings: Settings) -> MpiJobArgs:
         rdma_resources=_rdma(settings),
         networks=fabric.networks(settings, workload.tenant),
         debug=workload.debug,
-        v2beta1=V2Beta1(queue=_queue(settings), launcher=workload.launcher or V2Beta1().launcher),
+        v2beta1=V2Beta1(
+            queue=_queue(settings),
+            launcher=workload.launcher or V2Beta1().launcher,
+            roce_ports=tuple(hca.name for hca in ports) if isinstance(settings.fabric, Roce) else (),
+        ),
     )
 
 
@@ -126,15 +130,15 @@ def _common(workload: Started, settings: Settings) -> dict[str, Any]:
     """Return the arguments that jobs of both kinds have."""
     tenant, program, wanted = settings.tenant(workload.tenant), CATALOGUE[workload.program], layout(workload, settings)
     part = share(settings.profile, wanted.gpus, settings.reserved)
-    hook = settings.version.runtime_hook
+    hook, image = settings.version.runtime_hook, images.image(workload, settings)
     further = fabric.environment(settings) if isinstance(workload, MpiWorkload) else {}
     return {
         "namespace": workload.tenant,
         "job_name": job_name(workload, settings),
         "command": program.started(wanted),
         "working_directory": program.working_directory,
-        "image": images.image(workload, settings),
-        "pull_secrets": _pull_secrets(settings),
+        "image": image,
+        "pull_secrets": _pull_secrets(image, settings),
         "account": ACCOUNT,
         "run_as": RunAs(uid=tenant.run_as_uid, gid=tenant.run_as_gid),
         "claim": tenant.data.claim if tenant.data and program.mounts else None,
@@ -163,8 +167,13 @@ def _rdma(settings: Settings) -> tuple[str, ...]:
     return tuple(names.RDMA_PREFIX + resource for resource in settings.rdma_resources)
 
 
-def _pull_secrets(settings: Settings) -> tuple[str, ...]:
-    return (settings.pull_secret.name,) if settings.pull_secret else ()
+def _pull_secrets(image: str | None, settings: Settings) -> tuple[str, ...]:
+    """Return the secrets that pods name; none for an image of the cluster's own registry.
+
+    The login there is the account's, and a pod gets its account's secrets only when it names none (che #19999).
+    """
+    ours = image is not None and image.startswith(f"{settings.version.registry}/")
+    return (settings.pull_secret.name,) if settings.pull_secret and not ours else ()
 
 
 def _queue(settings: Settings) -> str | None:

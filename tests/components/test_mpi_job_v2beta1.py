@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from apis import kinds
 from apis.nccl import Transport
+from components import gid_index
 from components import mpi_job_ssh as ssh
 from components.layout import Layout
 from components.mpi_job import MpiJob, MpiJobArgs, V2Beta1
@@ -78,6 +79,25 @@ def test_sessions_are_told_where_mpi_is() -> None:
     """Prevents `orted: command not found`: sshd hands none of its environment on to its sessions."""
     script = container("Worker")["command"][2]
     assert '-o "SetEnv PATH=$PATH LD_LIBRARY_PATH=$LD_LIBRARY_PATH ' in script
+
+
+def test_sessions_on_roce_are_told_the_pods_own_index() -> None:
+    """Prevents one index for all pods, of which it is the right one in none but the first of a node (nccl #718)."""
+    roce = {"v2beta1": V2Beta1(roce_ports=("mlx5_0", "mlx5_1")), "rdma_resources": ("rdma/shared_rail0",)}
+    script = container("Worker", **roce)["command"][2]
+    find, server = gid_index.common(("mlx5_0", "mlx5_1")), script.rpartition(";exec ")[2]
+    assert script == f"{find};exec {server}"
+    for index, told in (("5", True), ("", False)):
+        printed = subprocess.run(
+            ["sh", "-c", server.replace(ssh.SSHD, "printf '%s\\n'")],
+            env={"PATH": "/bin", "index": index},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        assert (f" {gid_index.NCCL}={index}\n" in printed) is told
+        assert gid_index.NCCL in printed or not told
+    assert gid_index.NCCL not in container("Worker", **roce | {"transport": Transport.TCP})["command"][2]
 
 
 @pytest.mark.parametrize("role", ["Launcher", "Worker"])

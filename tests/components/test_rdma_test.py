@@ -3,6 +3,7 @@
 from typing import Any
 
 from apis.names import NETWORKS
+from components import gid_index
 from tests.support.recorded import environment, spec
 
 
@@ -43,15 +44,17 @@ def test_failures_show_at_once_and_with_their_last_words() -> None:
     assert pod("mofed-test-job")["containers"][0]["terminationMessagePolicy"] == "FallbackToLogsOnError"
 
 
-def test_roce_names_the_ports_address_on_both_ends() -> None:
-    """Prevents a test over version 1 of RoCE, which no router passes, and `Failed to modify QP to RTR`."""
+def test_roce_finds_the_pods_own_address_on_both_ends() -> None:
+    """Prevents `Failed to modify QP to RTR`: no index is the same in two pods, and index 0 is version 1 of RoCE."""
     recorded = environment("nvaie-roce")
     scripts = {
         name: spec(recorded, "Job", name)["template"]["spec"]["containers"][0]["args"][0]
         for name in ("mofed-test-job", "mofed-test-job-listener")
     }
-    assert scripts["mofed-test-job-listener"] == "ib_write_bw -d mlx5_0 -x 3 --tclass 106"
-    assert scripts["mofed-test-job"].endswith("; ib_write_bw mofed-test-job-listener -d mlx5_0 -x 3 --tclass 106")
+    found = gid_index.one("mlx5_0")
+    assert scripts["mofed-test-job-listener"] == f"{found};ib_write_bw -d mlx5_0 -x $index --tclass 106"
+    assert f"; {found}; set -ex; " in scripts["mofed-test-job"]
+    assert scripts["mofed-test-job"].endswith("; ib_write_bw mofed-test-job-listener -d mlx5_0 -x $index --tclass 106")
 
 
 def test_roce_asks_no_subnet_manager_and_joins_the_ports_networks() -> None:

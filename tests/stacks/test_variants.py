@@ -42,15 +42,42 @@ def test_superpod_has_its_140_machines() -> None:
 @pytest.mark.parametrize(
     ("stack", "expected"),
     [
-        ("redpaper-today", {}),
-        ("superpod-a100", {"NCCL_COLLNET_ENABLE": "1"}),
-        ("nvaie-roce", {"NCCL_IB_GID_INDEX": "3", "NCCL_IB_TC": "106"}),
+        ("redpaper-4.4", {}),
+        ("redpaper-today", {"NCCL_CROSS_NIC": "0"}),
+        ("superpod-a100", {"NCCL_CROSS_NIC": "0", "NCCL_COLLNET_ENABLE": "1"}),
+        ("nvaie-roce", {"NCCL_CROSS_NIC": "0", "NCCL_IB_TC": "106"}),
         ("robotic-drive-ethernet", {"NCCL_SOCKET_IFNAME": "eth0"}),
     ],
 )
 def test_nccl_is_told_of_the_fabric(stack: str, expected: dict[str, str]) -> None:
     """Prevents a job that falls back to another network, or waits for one that is not there."""
     assert fabric.environment(load(stack, ROOT)) == expected
+
+
+def test_roce_without_networks_is_refused() -> None:
+    """Prevents pods that have a port and no address on it: all its addresses read as zero."""
+    content = data("nvaie-roce")
+    del content["fabric"]["networks"]
+    assert "fabric.networks: Field required" in message(content)
+    content["fabric"]["plugin"] = {"kind": "daemon-set", "image": "mellanox/k8s-rdma-shared-dev-plugin:v1"}
+    assert "Input should be 'network-operator' (value: 'daemon-set')" in message(content)
+
+
+@pytest.mark.parametrize(
+    ("networks", "expected"),
+    [
+        ({"subnets": ["10.0.0.0/24", "10.0.0.128/25"]}, "10.0.0.0/24 and 10.0.0.128/25 overlap"),
+        ({"subnets": ["10.0.0.0/24", "10.0.0.0/24"]}, "10.0.0.0/24 and 10.0.0.0/24 overlap"),
+        ({"subnets": ["10.0.0.0/24"], "exclude": ["10.0.1.0/28"]}, "exclude: 10.0.1.0/28 is not part of one"),
+        ({"subnets": ["10.0.0.0/31"]}, "10.0.0.0/31 has no addresses for 2 pods"),
+        ({"subnets": ["10.0.0.0/29"], "exclude": ["10.0.0.0/29"]}, "10.0.0.0/29 has no addresses for 2 pods"),
+    ],
+)
+def test_subnets_that_cannot_work_are_refused(networks: dict[str, Any], expected: str) -> None:
+    """Prevents two ports with one address, an address of a switch that a pod gets, and pods without any."""
+    content = data("nvaie-roce")
+    content["fabric"]["networks"] = networks
+    assert expected in message(content)
 
 
 def test_ethernet_has_no_rdma_and_nobody_may_lock_memory() -> None:

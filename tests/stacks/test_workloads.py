@@ -43,11 +43,26 @@ def test_machines_without_named_ports_run_over_ethernet(profile: str) -> None:
     assert found.environment["NCCL_SOCKET_IFNAME"] == "eth0"
 
 
-def test_roce_jobs_join_a_network_for_each_port_and_know_their_address() -> None:
+def test_roce_jobs_join_a_network_for_each_port_and_look_for_their_address_there() -> None:
     """Prevents NCCL from taking version 1 of RoCE, or no network at all (platform-facts 2)."""
     found = mpi("nvaie-roce", MPI | IMAGE)
-    assert found.environment | {"NCCL_IB_GID_INDEX": "3", "NCCL_IB_TC": "106"} == found.environment
-    assert len(found.networks) == len(found.rdma_resources) == 8
+    assert found.environment["NCCL_IB_TC"] == "106"
+    assert len(found.networks) == len(found.rdma_resources) == len(found.v2beta1.roce_ports) == 8
+    assert found.ib_hca == "=" + ",".join(found.v2beta1.roce_ports)
+    assert mpi("prod", MPI | IMAGE).v2beta1.roce_ports == ()
+
+
+def test_images_of_the_clusters_registry_are_pulled_by_the_account() -> None:
+    """Prevents `authentication required`: a pod that names secrets gets none of its account's own (che #19999)."""
+    built = MPI | {"build": "multinode"}
+    assert mpi("nvaie-roce", built).pull_secrets == ()
+    assert mpi("nvaie-roce", MPI | IMAGE).pull_secrets == ("registries",)
+    pushed = example("nvaie-roce", built)
+    pushed["builds"][0]["to"] = {"kind": "registry", "image": "quay.io/lab/tf:1", "push_secret": "push"}
+    settings = parse(pushed, "test")
+    (found,) = settings.stages[0].workloads
+    assert isinstance(found, MpiWorkload)
+    assert arguments(found, settings).pull_secrets == ("registries",)
 
 
 def test_jobs_of_today_name_their_ports_and_the_distance_of_their_machine() -> None:
