@@ -14,6 +14,9 @@ from components.custom_resources import CustomObject
 from components.job_args import JobArgs
 from components.labels import labels
 
+_OWN = ("spec", f'metadata.labels["{names.QUEUE_NAME}"]')
+"""What a job is made with and cannot be changed in place."""
+
 
 def declare(
     owner: Component,
@@ -29,11 +32,12 @@ def declare(
     """Declare the object of a job as a child of `owner`, made after `after`; return its `finished`.
 
     It is replaced when its run number rises, when a release moves it to another version of its kind, whose spec is
-    another, or, unless told otherwise, when its spec changes. `queue` is a LocalQueue.
+    another, or, unless told otherwise, when its spec or its queue changes. `queue` is a LocalQueue; Kueue refuses
+    another one for a job that it has let go.
     """
-    replace = {"replace_on_changes": ["apiVersion", "spec"]}
+    replace = {"replace_on_changes": ["apiVersion", *_OWN]}
     if args.on_change == "keep":
-        replace = {"replace_on_changes": ["apiVersion"], "ignore_changes": ["spec"]}
+        replace = {"replace_on_changes": ["apiVersion"], "ignore_changes": list(_OWN)}
     job = CustomObject(
         f"{name}-job",
         kind,

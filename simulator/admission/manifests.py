@@ -22,6 +22,7 @@ WEBHOOK = "securitycontextconstraint.hpc.sim"
 PATH = "/admit"
 QUEUE_PATH = "/queue"
 QUEUE_WEBHOOKS = "kueue-mutating-webhook-configuration"
+_BOTH = ("object", "oldObject")
 TIMEOUT_SECONDS = 30
 """The longest there is: the plugin alone may wait ten seconds for a namespace."""
 
@@ -93,14 +94,15 @@ def webhook(port: int, ca: bytes) -> Manifest:
 
 
 def queue_webhook(port: int, ca: bytes, jobs: Iterable[tuple[str, str, str]], *, named_only: bool) -> Manifest:
-    """Return the configuration by which new jobs are held for Kueue, in the namespaces that it manages.
+    """Return the configuration by which new jobs are held for Kueue, and keep their queue, where it manages namespaces.
 
     `jobs` are (group, version, resource). Without `named_only` jobs that name no queue are held as well.
     """
-    named = f"has(object.metadata.labels) && '{QUEUE_NAME}' in object.metadata.labels"
+    now, before = (f"has({job}.metadata.labels) && '{QUEUE_NAME}' in {job}.metadata.labels" for job in _BOTH)
+    named = f"{now} || oldObject != null && {before}"
     rules = [
         {
-            "operations": ["CREATE"],
+            "operations": ["CREATE", "UPDATE"],
             "apiGroups": [group],
             "apiVersions": [version],
             "resources": [resource],

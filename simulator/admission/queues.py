@@ -1,8 +1,9 @@
-"""What Kueue's webhook does to a new job: it is held, until the manager lets it go."""
+"""What Kueue's webhooks do: a new job is held, until the manager lets it go, and then keeps its queue."""
 
 from typing import Any
 
 from apis.kinds import JOB, MPI_JOB_V2BETA1
+from apis.names import QUEUE_NAME
 from simulator.admission.patches import patch
 from simulator.admission.review import Answer, Object
 
@@ -19,7 +20,23 @@ def held(job: Object) -> dict[str, Any]:
     return {**job, "spec": spec}
 
 
+def suspended(job: Object) -> bool:
+    """Say whether a job is held."""
+    policy = job["spec"].get("runPolicy") or {} if job["kind"] == MPI_JOB_V2BETA1.kind else job["spec"]
+    return policy.get("suspend") is True
+
+
 def answer(request: Object) -> Answer:
-    """Answer the request to create a job."""
+    """Answer the request to create a job or to change one (pkg/controller/jobframework/validation.go)."""
     job = request["object"]
-    return Answer(request["uid"], allowed=True, changes=tuple(patch(job, held(job))))
+    if request["operation"] == "CREATE":
+        return Answer(request["uid"], allowed=True, changes=tuple(patch(job, held(job))))
+    queue = _queue(job)
+    if suspended(job) or queue == _queue(request["oldObject"]):
+        return Answer(request["uid"], allowed=True)
+    why = f'metadata.labels[{QUEUE_NAME}]: Invalid value: "{queue}": field is immutable'
+    return Answer(request["uid"], allowed=False, message=why)
+
+
+def _queue(job: Object) -> str:
+    return str((job["metadata"].get("labels") or {}).get(QUEUE_NAME, ""))

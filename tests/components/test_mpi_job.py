@@ -118,9 +118,9 @@ def recorded_job(**changes: Any) -> Any:
 
 
 def test_a_changed_spec_replaces_the_job() -> None:
-    """Prevents an update in place, which the operator ignores, from looking like a new run."""
+    """Prevents an update in place: the operator ignores one of the spec, and Kueue refuses one of the queue."""
     job = recorded_job()
-    assert "spec" in job.replace_on_changes
+    assert {"spec", 'metadata.labels["kueue.x-k8s.io/queue-name"]'} <= {*job.replace_on_changes}
     assert job.delete_before_replace
     assert job.ignore_changes == ()
 
@@ -128,7 +128,7 @@ def test_a_changed_spec_replaces_the_job() -> None:
 def test_kept_jobs_wait_for_the_next_run() -> None:
     """Prevents a training of days from being thrown away by a changed image tag."""
     job = recorded_job(on_change="keep", run=3)
-    assert job.ignore_changes == ("spec",)
+    assert job.ignore_changes == ("spec", 'metadata.labels["kueue.x-k8s.io/queue-name"]')
     assert job.replacement_trigger == 3
 
 

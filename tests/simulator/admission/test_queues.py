@@ -1,4 +1,4 @@
-"""How new jobs are held for Kueue."""
+"""How jobs are held for Kueue, and keep their queue."""
 
 import base64
 import json
@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from apis.names import QUEUE_NAME
 from simulator.admission import queues
 from simulator.admission.manifests import queue_webhook
 
@@ -15,7 +16,8 @@ JOBS = (("batch", "v1", "jobs"), ("kubeflow.org", "v2beta1", "mpijobs"))
 def request(kind: str, owner: str | None = None, **spec: Any) -> dict[str, Any]:
     """Return the request to create a job."""
     owners = [{"kind": owner, "controller": True}] if owner else []
-    return {"uid": "1", "object": {"kind": kind, "metadata": {"name": "a", "ownerReferences": owners}, "spec": spec}}
+    job = {"kind": kind, "metadata": {"name": "a", "ownerReferences": owners}, "spec": spec}
+    return {"uid": "1", "operation": "CREATE", "object": job}
 
 
 def changes(asked: dict[str, Any]) -> list[Any]:
@@ -47,12 +49,37 @@ def test_others_are_left_alone(asked: dict[str, Any]) -> None:
     assert changes(asked) == []
 
 
+def moved(kind: str, before: str | None, after: str | None, **spec: Any) -> Any:
+    """Return the answer to the request to move a job to another queue."""
+    queues_ = [{QUEUE_NAME: each} if each else {} for each in (before, after)]
+    old, new = ({"kind": kind, "metadata": {"name": "a", "labels": labels}, "spec": spec} for labels in queues_)
+    return queues.answer({"uid": "1", "operation": "UPDATE", "oldObject": old, "object": new}).review()["response"]
+
+
+@pytest.mark.parametrize(("before", "after"), [("a", "b"), ("a", None), (None, "b")])
+def test_a_job_that_was_let_go_keeps_its_queue(before: str | None, after: str | None) -> None:
+    """Prevents an update that passes here and that Kueue refuses in the field, in the middle of an update."""
+    for kind in ("Job", "MPIJob"):
+        refused = moved(kind, before, after)
+        assert not refused["allowed"]
+        assert refused["status"]["message"].endswith(f'Invalid value: "{after or ""}": field is immutable')
+
+
+def test_a_job_that_waits_may_change_its_queue() -> None:
+    """Prevents changes that Kueue lets pass from being refused here."""
+    assert moved("Job", "a", "b", suspend=True)["allowed"]
+    assert moved("MPIJob", "a", "b", runPolicy={"suspend": True})["allowed"]
+    assert moved("MPIJob", "a", "a")["allowed"]
+
+
 def test_only_namespaces_and_jobs_of_kueue_are_asked_about() -> None:
     """Prevents every job of the cluster from hanging on a process that plays Kueue."""
     (hook,) = queue_webhook(1234, b"ca", JOBS, named_only=True)["webhooks"]
     assert hook["namespaceSelector"] == {"matchLabels": {"kueue.openshift.io/managed": "true"}}
-    assert "kueue.x-k8s.io/queue-name" in hook["matchConditions"][0]["expression"]
+    named = hook["matchConditions"][0]["expression"]
+    for job in ("object", "oldObject"):
+        assert f"'kueue.x-k8s.io/queue-name' in {job}.metadata.labels" in named
     assert [rule["resources"] for rule in hook["rules"]] == [["jobs"], ["mpijobs"]]
-    assert {operation for rule in hook["rules"] for operation in rule["operations"]} == {"CREATE"}
+    assert {operation for rule in hook["rules"] for operation in rule["operations"]} == {"CREATE", "UPDATE"}
     (every,) = queue_webhook(1234, b"ca", JOBS, named_only=False)["webhooks"]
     assert every["matchConditions"] == []
