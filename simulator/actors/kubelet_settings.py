@@ -24,6 +24,8 @@ POLICIES = {
 MOST_NUMA_NODES = 8
 EVICTION_MIB = 100
 """memory.available of the default evictionHard, MiB."""
+SYSTEM_RESERVED = {"cpu": "500m", "memory": "1Gi"}
+"""What OpenShift's kubelets keep for the system unless a KubeletConfig says otherwise."""
 _MIB = 1024**2
 FORBIDDEN = ("clusterDNS", "clusterDomain", "runtimeRequestTimeout", "staticPodPath")
 """Fields that OpenShift keeps to itself."""
@@ -139,11 +141,10 @@ def _mebibytes(amount: Decimal) -> str:
 
 
 def allocatable(kubelet: Object, capacity: dict[str, str]) -> dict[str, str]:
-    """Return CPUs and memory for pods; all of it where nobody configured the kubelet."""
-    if not kubelet:
-        return {name: capacity[name] for name in ("cpu", "memory") if name in capacity}
+    """Return CPUs and memory for pods: what the kubelet does not keep, by its configuration or by OpenShift's own."""
+    told = kubelet | {"systemReserved": SYSTEM_RESERVED | (kubelet.get("systemReserved") or {})}
     text = kubelet.get("reservedSystemCPUs")
-    taken = Decimal(len(cpus.parse(text))) if text else _reserved(kubelet, "cpu")
+    taken = Decimal(len(cpus.parse(text))) if text else _reserved(told, "cpu")
     cpu = (values.amount(capacity["cpu"]) or Decimal(0)) - taken
-    memory = (values.amount(capacity["memory"]) or Decimal(0)) - reserved_memory(kubelet)
+    memory = (values.amount(capacity["memory"]) or Decimal(0)) - reserved_memory(told)
     return {"cpu": f"{int(cpu * 1000)}m" if cpu % 1 else f"{int(cpu)}", "memory": f"{int(memory) // 1024}Ki"}

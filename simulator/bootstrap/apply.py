@@ -10,7 +10,7 @@ from typing import Any
 from apis import kinds
 from simulator.admission import manifests as admission
 from simulator.api import Api, wait_until
-from simulator.bootstrap import nodes, objects
+from simulator.bootstrap import agents, nodes, objects
 from simulator.errors import SimulatorError
 from simulator.progress import Step
 from simulator.spec import ClusterSpec
@@ -50,7 +50,7 @@ def bootstrap(
     statuses = [nodes.status(node, kubelet_port=kubelet_port, version=KUBERNETES) for node in spec.nodes]
     waves: list[tuple[str, list[Manifest]]] = [
         ("namespaces and definitions", [*objects.namespaces(), *definitions]),
-        ("accounts and nodes", [*_access(spec), *map(nodes.node, spec.nodes)]),
+        ("accounts and nodes", [*_access(spec), agents.daemon_set(), *map(nodes.node, spec.nodes)]),
     ]
     for title, wave in waves:
         step.update(what=title)

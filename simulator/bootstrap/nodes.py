@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from hardware.profiles import profile
+from simulator.actors import kubelet_settings
 from simulator.names import HOST_DRIVER, PLAYED_BY, PORTS, PROFILE
 from simulator.ports import LOOPBACK
 from simulator.spec import NodeSpec
@@ -18,8 +19,12 @@ ARCHITECTURE = {"beta.kubernetes.io/arch": "amd64", "kubernetes.io/arch": "amd64
 # Twice OpenShift's documented minimum of a control plane machine, 4 CPUs and 16 GiB.
 PLAIN_CPUS = 8
 PLAIN_MEMORY_GIB = 32
+# Linux reports so much of the memory that was bought, the rest is firmware's and the kernel's: public Slurm
+# configurations of machines with eight GPUs have RealMemory 515600 and 1031736 MiB of 512 and 1024 GiB.
+MEMORY_REPORTED = 0.983
 PODS = 250  # OpenShift's default per node
 EPHEMERAL_STORAGE_GIB = 400
+_KIB_PER_GIB = 1024**2
 
 
 def node(spec: NodeSpec) -> Manifest:
@@ -57,7 +62,7 @@ def status(spec: NodeSpec, *, kubelet_port: int, version: str) -> Manifest:
     memory = machine.memory_gib if machine else PLAIN_MEMORY_GIB
     amounts = {
         "cpu": str(cpus),
-        "memory": f"{memory}Gi",
+        "memory": f"{int(memory * MEMORY_REPORTED * _KIB_PER_GIB)}Ki",
         "pods": str(PODS),
         "ephemeral-storage": f"{EPHEMERAL_STORAGE_GIB}Gi",
     }
@@ -67,7 +72,7 @@ def status(spec: NodeSpec, *, kubelet_port: int, version: str) -> Manifest:
         "metadata": {"name": spec.name},
         "status": {
             "capacity": amounts,
-            "allocatable": amounts,
+            "allocatable": amounts | kubelet_settings.allocatable({}, amounts),
             "addresses": [
                 {"type": "InternalIP", "address": LOOPBACK},
                 {"type": "Hostname", "address": spec.name},

@@ -27,12 +27,13 @@ SCCS = {
     "kube-system/rdma-shared-dp-ds-": None,
     "mpi-operator/mpi-operator-": "restricted",
     "nvidia-gpu/nvidia-gpu-": "privileged",
+    "openshift-infra/node-agents-": None,
     "openshift-nfd/nfd-master-": "restricted",
     "openshift-nfd/nfd-operator-": "restricted",
     "openshift-nfd/nfd-worker-": "privileged",
     "openshift-sro/special-resource-operator-": "restricted",
 }
-"""Beginning of a pod's name -> the SCC that it runs under; OpenShift has no SCC admission in kube-system."""
+"""Beginning of a pod's name -> the SCC that it runs under; in kube-system and openshift-infra there is no admission."""
 
 
 def allocatable(lab: Lab) -> dict[str, dict[str, str]]:

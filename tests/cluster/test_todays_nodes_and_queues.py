@@ -31,11 +31,13 @@ from components.static_volume import LongHandle, StaticVolume, StaticVolumeArgs
 from components.storage_class import StorageClass, StorageClassArgs
 from components.tenant import IdRange, Tenant, TenantArgs
 from hardware.profiles import DGX_A100
-from hardware.topology import rails
+from hardware.topology import SYSTEM_CPUS, rails
+from policies.values import amount
 from rendering.manifests import manifests
 from simulator import names as simulated
 from simulator.actors import pods, sim_kinds
 from simulator.actors.api import ApiError, Server
+from simulator.bootstrap import agents
 from simulator.cluster import ClusterSpec, NodeSpec
 from simulator.plugins.provider.diff import difference
 from simulator.plugins.provider.inputs import ObjectType
@@ -290,10 +292,29 @@ def test_the_pool_rolls_all_of_it_out(site: Site) -> None:
     for node in NODES:
         assert '"rail0", "rail1"' in _annotation(site, node, simulated.INTERFACES)
         assert "iommu=pt" in _annotation(site, node, simulated.KERNEL_ARGUMENTS)
-        allocatable = site.api.get(kinds.NODE, node)["status"]["allocatable"]
-        assert int(allocatable["cpu"]) < DGX_A100.cpus
-        assert allocatable["memory"] == f"{(1024 - 1) * 1024 - 100}Mi"
+        status = site.api.get(kinds.NODE, node)["status"]
+        assert int(status["allocatable"]["cpu"]) == DGX_A100.cpus - SYSTEM_CPUS
+        capacity, allocatable = (amount(status[of]["memory"]) for of in ("capacity", "allocatable"))
+        assert capacity is not None
+        assert allocatable is not None
+        assert capacity - allocatable == (1024 + 100) * 1024**2
     assert _annotation(site, PLAIN, simulated.KERNEL_ARGUMENTS) == ""
+
+
+def test_a_pod_with_all_that_the_kubelet_leaves_waits(site: Site) -> None:
+    """Prevents jobs with every CPU of a machine from running here alone, where nothing else would ask for any."""
+    left = site.api.get(kinds.NODE, NODES[0])["status"]["allocatable"]["cpu"]
+    container = {"name": "all", "image": "example.com/all:1", "resources": {"requests": {"cpu": left}}}
+    host = {"nodeSelector": {"kubernetes.io/hostname": NODES[0]}, "tolerations": [{"operator": "Exists"}]}
+    body = {"metadata": {"name": "all", "namespace": agents.NAMESPACE}, "spec": {**host, "containers": [container]}}
+    site.api.create(kinds.POD, body, agents.NAMESPACE)
+
+    def refused() -> bool:
+        conditions = site.api.get(kinds.POD, "all", agents.NAMESPACE)["status"].get("conditions") or []
+        return any("Insufficient cpu" in one.get("message", "") for one in conditions)
+
+    site.api.eventually(refused)
+    site.api.delete(kinds.POD, "all", agents.NAMESPACE)
 
 
 def test_a_kubelet_that_does_not_start_degrades_its_pool(site: Site) -> None:

@@ -49,7 +49,7 @@ def test_nodes_come_up_ready_and_bare(own: Cluster) -> None:
     assert seen.keys() == {"master01", "dgx01"}
     assert all(node.state == "Ready" for node in seen.values())
     assert seen["dgx01"].profile == "dgx1-v100-16gb"
-    assert seen["dgx01"].allocatable["cpu"] == "80"
+    assert seen["dgx01"].allocatable["cpu"] == "79500m"
     assert not [name for node in seen.values() for name in node.allocatable if "nvidia" in name or "rdma" in name]
 
 

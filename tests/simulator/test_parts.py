@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from simulator import cluster, files, home, identities, pki, ports, starting, state
 from simulator.actors import rbac
-from simulator.bootstrap import nodes, objects
+from simulator.bootstrap import agents, nodes, objects
 from simulator.commands import Plan
 from simulator.errors import SimulatorError
 from simulator.home import Layout
@@ -174,11 +174,27 @@ def test_nodes_are_bare() -> None:
     """Prevents a GPU, an rdma/* resource or a feature label without the cause that brings it."""
     manifest = nodes.node(DGX)
     reported = nodes.status(DGX, kubelet_port=10250, version="1.34.2")["status"]
-    assert reported["capacity"] == {"cpu": "80", "memory": "512Gi", "pods": "250", "ephemeral-storage": "400Gi"}
-    assert reported["allocatable"] == reported["capacity"]
+    assert reported["capacity"].keys() == reported["allocatable"].keys()
+    assert reported["capacity"].keys() == {"cpu", "memory", "pods", "ephemeral-storage"}
     assert not [label for label in manifest["metadata"]["labels"] if "feature" in label or "nvidia" in label]
     assert manifest["metadata"]["annotations"] == {"hpc.sim/played-by": "kwok", "hpc.sim/profile": "dgx1-v100-16gb"}
     assert "taints" not in manifest["spec"]
+
+
+def test_nodes_have_for_pods_what_such_machines_have_in_the_field() -> None:
+    """Prevents jobs that run here and stay Pending there: nominal memory, and CPUs that OpenShift keeps."""
+    reported = nodes.status(DGX, kubelet_port=10250, version="1.34.2")["status"]
+    assert reported["capacity"]["cpu"] == "80"
+    assert reported["allocatable"]["cpu"] == "79500m"
+    capacity, allocatable = (int(reported[of]["memory"].removesuffix("Ki")) for of in ("capacity", "allocatable"))
+    assert 503 * 1024**2 < capacity < 504 * 1024**2
+    assert capacity - allocatable == (1024 + 100) * 1024
+
+
+def test_every_node_has_the_agents_of_openshift() -> None:
+    """Prevents a job that asks for all that the kubelet leaves from running here, where nothing else asked for any."""
+    (container,) = agents.daemon_set()["spec"]["template"]["spec"]["containers"]
+    assert container["resources"]["requests"] == {"cpu": "304m", "memory": "788Mi"}
 
 
 def test_only_pure_masters_are_tainted() -> None:

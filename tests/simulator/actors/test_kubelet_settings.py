@@ -74,10 +74,12 @@ def test_a_node_keeps_for_itself_what_is_reserved() -> None:
     assert found == {"cpu": str(256 - 8), "memory": f"{((1024 - 1) * 1024 - 100) * 1024}Ki"}
 
 
-def test_without_configuration_pods_get_everything() -> None:
-    """Prevents nodes that shrink because nobody asked for it."""
-    assert allocatable({}, CAPACITY) == {"cpu": "256", "memory": "1024Gi"}
-    node = {"status": {"capacity": CAPACITY, "allocatable": dict(CAPACITY)}}
+def test_without_configuration_a_node_keeps_what_openshift_keeps() -> None:
+    """Prevents a job with all CPUs of a machine from running here alone, and nodes that change with nobody's asking."""
+    own = {"cpu": "255500m", "memory": f"{(1023 * 1024 - 100) * 1024}Ki"}
+    assert allocatable({}, CAPACITY) == own
+    assert allocatable({"topologyManagerPolicy": "restricted"}, CAPACITY) == own
+    node = {"status": {"capacity": CAPACITY, "allocatable": CAPACITY | own}}
     assert machine_state.allocatable_patch(node, ignition.render("gpu", [])) is None
 
 
