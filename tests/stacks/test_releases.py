@@ -96,6 +96,12 @@ def _models(part: Any) -> list[type[BaseModel]]:
             "fabric.kind: OpenShift 3.11 has no infiniband; choose ethernet, or choose release 4.4 or 4.20",
         ),
         (
+            "dev",
+            "fabric",
+            data("nvaie-roce")["fabric"],
+            "fabric.kind: OpenShift 4.4 has no roce; choose infiniband or ethernet, or choose release 4.20",
+        ),
+        (
             "supermicro-3.11",
             "mpi_operator",
             {"image": "mpioperator/mpi-operator:v0.2.3"},
