@@ -3,19 +3,16 @@
 Preemption, cohorts of cohorts, topology, priorities of workloads and gangs of ready pods are not played.
 """
 
-from collections import defaultdict
-from decimal import Decimal
-
 from apis import kinds
 from apis import names as platform
 from apis.kinds import Kind
-from policies import values
 from simulator.actors import ignition, kueue_jobs, kueue_queues, kueue_quota, pods, sim_kinds
 from simulator.actors.api import ApiError, Object
 from simulator.actors.conditions import same_status, stated
-from simulator.actors.informer import Informer, Key, key_of
+from simulator.actors.informer import Informer, Key
 from simulator.actors.kueue_jobs import FRAMEWORKS, Framework
-from simulator.actors.kueue_quota import Assignment, Queue, Usage
+from simulator.actors.kueue_quota import Assignment, Queue
+from simulator.actors.kueue_workloads import Workloads
 from simulator.actors.podactor import PodActor
 
 KINDS = (kinds.RESOURCE_FLAVOR, kinds.CLUSTER_QUEUE, kinds.LOCAL_QUEUE, sim_kinds.WORKLOAD)
@@ -26,15 +23,16 @@ class KueueManager(PodActor):
     """Looks at all jobs and queues at once, at every change; what it decided is in the Workloads."""
 
     _caches: dict[str, Informer]
+    _workloads: Workloads
     _frameworks: list[tuple[Framework, Informer]]
 
     def start(self) -> None:
         """Watch queues, workloads, namespaces, and jobs of the kinds that it was told."""
         told = pods.command(self.pod).partition("--frameworks=")[2].split(",")
-        self._latest: dict[Key, Object] = {}
         loop = self.loop(self._reconcile)
         watched = (kinds.NAMESPACE, *KINDS)
         self._caches = {kind.kind: self.watch(kind, loop, key=_EVERY) for kind in watched}
+        self._workloads = Workloads(self.api, self._caches[sim_kinds.WORKLOAD.kind])
         self._frameworks = [
             (FRAMEWORKS[name], self.watch(FRAMEWORKS[name].kind, loop, key=_EVERY))
             for name in told
@@ -43,7 +41,7 @@ class KueueManager(PodActor):
 
         def forget(key: Key, _old: Object | None, workload: Object | None) -> None:
             if workload is None:
-                self._latest.pop(key, None)
+                self._workloads.forget(key)
                 loop.add(_EVERY)
 
         self._caches[sim_kinds.WORKLOAD.kind].on_change(forget)
@@ -57,10 +55,12 @@ class KueueManager(PodActor):
         queues = {one["metadata"]["name"]: one for one in self._there(kinds.CLUSTER_QUEUE)}
         active = {name for name, one in queues.items() if not kueue_queues.missing_flavors(one, flavors)}
         self._show_queues(flavors, queues, active)
-        self._remove_orphans()
+        self._workloads.remove_orphans(
+            {job["metadata"]["uid"] for _, cache in self._frameworks for job in cache.items()}
+        )
         jobs = [found for each in self._frameworks for found in self._jobs(*each)]
         waiting = [(framework, job, workload) for framework, job in jobs if (workload := self._follow(framework, job))]
-        usage = self._usage()
+        usage = self._workloads.usage()
         blocked: set[str] = set()
         for framework, job, workload in sorted(waiting, key=_age):
             name = self._cluster_queue(workload)
@@ -72,50 +72,14 @@ class KueueManager(PodActor):
                 assert name is not None  # noqa: S101 - it is admissible, so there is a queue
                 why = self._admit(framework, job, workload, kueue_queues.sharing(name, queues, active, usage), flavors)
             if why:
-                self._pend(workload, *why)
+                self._workloads.state(workload, {"QuotaReserved": ("False", *why)})
                 if queue is not None and queue["spec"].get("queueingStrategy") == "StrictFIFO":
                     blocked.add(name or "")
             else:
-                usage = self._usage()
+                usage = self._workloads.usage()
 
     def _there(self, kind: Kind) -> list[Object]:
         return [one for one in self._caches[kind.kind].items() if not pods.deleting(one)]
-
-    def _workloads(self) -> list[Object]:
-        """Return the Workloads as last written or seen: an own decision must count before the watch tells of it."""
-        found = dict(self._latest)
-        for seen in self._caches[sim_kinds.WORKLOAD.kind].items():
-            mine = found.get(key_of(seen))
-            if mine is None or _version(mine) < _version(seen):
-                found[key_of(seen)] = seen
-        return list(found.values())
-
-    def _remove_orphans(self) -> None:
-        """Take Workloads along with their jobs; the garbage collector may take half a minute, and they hold quota."""
-        alive = {job["metadata"]["uid"] for _, cache in self._frameworks for job in cache.items()}
-        for workload in self._workloads():
-            meta = workload["metadata"]
-            if pods.labels(workload).get(kueue_jobs.JOB_UID) not in {None, *alive}:
-                self.api.delete(sim_kinds.WORKLOAD, meta["name"], meta["namespace"])
-                self._latest.pop(key_of(workload), None)
-
-    def _workload(self, framework: Framework, job: Object) -> Object | None:
-        key = (job["metadata"]["namespace"], kueue_jobs.workload_name(framework, job))
-        seen = self._caches[sim_kinds.WORKLOAD.kind].get(key[1], key[0])
-        mine = self._latest.get(key)
-        return mine if seen is None or (mine is not None and _version(mine) > _version(seen)) else seen
-
-    def _usage(self) -> dict[str, Usage]:
-        """Return what the admitted jobs of every ClusterQueue hold."""
-        used: defaultdict[str, defaultdict[tuple[str, str], Decimal]] = defaultdict(lambda: defaultdict(Decimal))
-        for workload in self._workloads():
-            admission_ = (workload.get("status") or {}).get("admission")
-            if admission_ and not pods.condition(workload, "Finished"):
-                for part in admission_["podSetAssignments"]:
-                    for resource, flavor in part["flavors"].items():
-                        amount = values.amount(part["resourceUsage"][resource]) or Decimal(0)
-                        used[admission_["clusterQueue"]][flavor, resource] += amount
-        return {name: dict(amounts) for name, amounts in used.items()}
 
     def _jobs(self, framework: Framework, cache: Informer) -> list[tuple[Framework, Object]]:
         namespaces = {
@@ -131,15 +95,15 @@ class KueueManager(PodActor):
 
     def _follow(self, framework: Framework, job: Object) -> Object | None:
         """Bring a job's Workload up to date; return it if it waits for room."""
-        queue, workload = kueue_jobs.queue_of(job), self._workload(framework, job)
+        queue, workload = kueue_jobs.queue_of(job), self._workloads.of(framework, job)
         ended = framework.ended(job)
         if ended:
             if workload is not None and not pods.condition(workload, "Finished"):
-                self._state(workload, {"Finished": ("True", ended, f"Job finished: {ended}")})
+                self._workloads.state(workload, {"Finished": ("True", ended, f"Job finished: {ended}")})
             return None
         if workload is None:
             assert queue is not None  # noqa: S101 - others were left out
-            workload = self._keep(self.api.apply(sim_kinds.WORKLOAD, kueue_jobs.workload(framework, job, queue)))
+            workload = self._workloads.make(framework, job, queue)
         if pods.condition(workload, "Admitted"):
             if framework.suspended(job):
                 self._start(framework, job, workload)
@@ -198,7 +162,7 @@ class KueueManager(PodActor):
             "Admitted": ("True", "Admitted", f"The workload is admitted by ClusterQueue {own.name}"),
         }
         admitted = {"clusterQueue": own.name, "podSetAssignments": assignments}
-        made = self._state(workload, conditions, admission=admitted)
+        made = self._workloads.state(workload, conditions, admission=admitted)
         self.say(f"{job['metadata']['namespace']}/{job['metadata']['name']}: {said}")
         self._start(framework, job, made, flavors)
         return None
@@ -221,27 +185,6 @@ class KueueManager(PodActor):
             if not error.missing:
                 raise
 
-    def _pend(self, workload: Object, reason: str, message: str) -> None:
-        self._state(workload, {"QuotaReserved": ("False", reason, message)})
-
-    def _state(self, workload: Object, conditions: dict[str, tuple[str, str, str]], **further: Object) -> Object:
-        status: Object = {"conditions": stated(workload, conditions), **further}
-        if same_status(workload, status):
-            return workload
-        meta = workload["metadata"]
-        try:
-            return self._keep(
-                self.api.patch(sim_kinds.WORKLOAD, meta["name"], {"status": status}, meta["namespace"], sub="status")
-            )
-        except ApiError as error:
-            if error.missing:  # it went with its job
-                return workload
-            raise
-
-    def _keep(self, workload: Object) -> Object:
-        self._latest[key_of(workload)] = workload
-        return workload
-
     def _show_queues(self, flavors: dict[str, Object], queues: dict[str, Object], active: set[str]) -> None:
         for queue in queues.values():
             self._show(kinds.CLUSTER_QUEUE, queue, kueue_queues.of_cluster(queue, flavors))
@@ -253,10 +196,6 @@ class KueueManager(PodActor):
         if not same_status(queue, status):
             meta = queue["metadata"]
             self.api.patch(kind, meta["name"], {"status": status}, meta.get("namespace"), sub="status")
-
-
-def _version(obj: Object) -> int:
-    return int(obj["metadata"]["resourceVersion"])
 
 
 def _age(waiting: tuple[Framework, Object, Object]) -> tuple[str, str]:

@@ -3,24 +3,20 @@
 import logging
 
 from apis import kinds
-from simulator.actors import ignition, machine_state, pods
+from simulator.actors import ignition, machine_pools, machine_state, pods
 from simulator.actors.api import ApiError, Object
-from simulator.actors.conditions import same_status, stated
+from simulator.actors.conditions import same_status
 from simulator.actors.informer import Informer, Key, Loop
+from simulator.actors.machine_pools import CURRENT, DEGRADED, DESIRED, FINISHED, PREFIX, REASON, STATE, WORKING
 from simulator.actors.podactor import played
 from simulator.actors.runtime import Runtime
 
 log = logging.getLogger(__name__)
 
-PREFIX = "machineconfiguration.openshift.io/"
-CURRENT, DESIRED, STATE = PREFIX + "currentConfig", PREFIX + "desiredConfig", PREFIX + "state"
-REASON = PREFIX + "reason"
-WORKING, FINISHED, DEGRADED = "Working", "Done", "Degraded"
 RENDERED = "rendered-"
 REBOOT_SECONDS = 0.2
 """A real reboot takes minutes; this only makes the order visible."""
 DRAIN_CHECK_SECONDS = 1.0
-ROLES = ("master", "worker")
 TEMPLATES = ("", "")
 """Key under which the configurations that a cluster comes with are made."""
 
@@ -70,7 +66,7 @@ class MachineConfigs:
 
     def _make_templates(self) -> None:
         """Make the configuration that a cluster comes with: one MachineConfig per role, of nothing."""
-        for role in ROLES:
+        for role in machine_pools.ROLES:
             body = {
                 "apiVersion": kinds.MACHINE_CONFIG.api_version,
                 "kind": kinds.MACHINE_CONFIG.kind,
@@ -102,32 +98,16 @@ class MachineConfigs:
         return target
 
     def _of_pool(self, pool: Object) -> list[Object]:
-        """Return the pool's nodes by name: a master is the master pool's, and a custom pool goes before `worker`."""
-        name = pool["metadata"]["name"]
-        return sorted(
-            (node for node in self._nodes.items() if self._pool_of(node) == name),
-            key=lambda node: str(node["metadata"]["name"]),
-        )
-
-    def _pool_of(self, node: Object) -> str | None:
-        """Return the pool that a node is in."""
-        fitting = [
-            str(pool["metadata"]["name"])
-            for pool in self._pools.items()
-            if ignition.selected(pool["spec"].get("nodeSelector"), pods.labels(node))
-        ]
-        custom = sorted(name for name in fitting if name not in ROLES)
-        order = [name for name in (ROLES[0], *custom, ROLES[1]) if name in fitting]
-        return order[0] if order else None
+        return machine_pools.members(pool, self._pools.items(), self._nodes.items())
 
     def _roll_out(self, pool: Object, target: Object) -> float | None:
         """Take the next nodes a step on; a new node starts with the configuration, without a drain."""
         name = target["metadata"]["name"]
         nodes = self._of_pool(pool)
         for node in nodes:
-            if _has(node, name):
+            if machine_pools.has(node, name):
                 self._share_out(node, target)
-        late = [node for node in nodes if not _has(node, name)]
+        late = [node for node in nodes if not machine_pools.has(node, name)]
         for node in late:
             if CURRENT not in pods.annotations(node):
                 self._annotate(node, target)
@@ -136,7 +116,7 @@ class MachineConfigs:
             return None
         late.sort(key=lambda one: pods.annotations(one).get(STATE) not in {WORKING, DEGRADED})
         # So many may be away at a time; one that does not come back with that configuration stays among them.
-        away = [node for node in late[: _at_once(pool, len(nodes))] if not _stuck(node, name)]
+        away = [node for node in late[: machine_pools.at_once(pool, len(nodes))] if not machine_pools.stuck(node, name)]
         if not away:
             return None
         empty = [node for node in away if not self._empties(node, name)]
@@ -204,57 +184,12 @@ class MachineConfigs:
             self._runtime.kubelet.patch(kinds.NODE, node["metadata"]["name"], patch, sub="status")
 
     def _show(self, pool: Object, target: Object, configs: list[Object]) -> None:
-        """Write the pool's status: its configuration is the new one only when every node has it."""
-        name, pool_name = target["metadata"]["name"], pool["metadata"]["name"]
-        configuration = {"name": name, "source": ignition.sources(configs)}
+        """Write which configuration the pool is to have, then how far it is."""
+        pool_name = pool["metadata"]["name"]
+        configuration = {"name": target["metadata"]["name"], "source": ignition.sources(configs)}
         if (pool["spec"].get("configuration") or {}) != configuration:
             self._api.patch(kinds.MACHINE_CONFIG_POOL, pool_name, {"spec": {"configuration": configuration}})
             return
-        nodes = self._of_pool(pool)
-        done = sum(_has(node, name) for node in nodes)
-        truth = done == len(nodes)
-        stuck = [node for node in nodes if _stuck(node, name)]
-        status: Object = {
-            "observedGeneration": pool["metadata"]["generation"],
-            "machineCount": len(nodes),
-            "updatedMachineCount": done,
-            "readyMachineCount": done,
-            "unavailableMachineCount": len(nodes) - done,
-            "degradedMachineCount": len(stuck),
-            "conditions": stated(pool, _conditions(truth, stuck)),
-        }
-        if truth:
-            status["configuration"] = configuration
+        status = machine_pools.status(pool, self._of_pool(pool), configuration)
         if not same_status(pool, status):
             self._api.patch(kinds.MACHINE_CONFIG_POOL, pool_name, {"status": status}, sub="status")
-
-
-def _has(node: Object, config: str) -> bool:
-    have = pods.annotations(node)
-    return have.get(CURRENT) == config and have.get(STATE) == FINISHED
-
-
-def _at_once(pool: Object, nodes: int) -> int:
-    """Return how many nodes of a pool may be away at a time: one, or maxUnavailable as a number or a share."""
-    said = str(pool["spec"].get("maxUnavailable") or 1)
-    share = int(said.removesuffix("%"))
-    return max(1, nodes * share // 100 if said.endswith("%") else share)
-
-
-def _stuck(node: Object, config: str) -> bool:
-    have = pods.annotations(node)
-    return have.get(STATE) == DEGRADED and have.get(DESIRED) == config
-
-
-def _conditions(updated: bool, stuck: list[Object]) -> dict[str, tuple[str, str, str]]:
-    why = "".join(
-        f'Node {node["metadata"]["name"]} is reporting: "{pods.annotations(node).get(REASON)}"' for node in stuck[:1]
-    )
-    nodes = f"{len(stuck)} nodes are reporting degraded status on sync" if stuck else ""
-    return {
-        "Updated": (str(updated), "", ""),
-        "Updating": (str(not updated), "", ""),
-        "Degraded": (str(bool(stuck)), nodes, why),
-        "NodeDegraded": (str(bool(stuck)), nodes, why),
-        "RenderDegraded": ("False", "", ""),
-    }

@@ -5,9 +5,12 @@ from typing import Any
 
 import pytest
 
+from components import nmstate, waits
 from components.bond import BondArgs, spec
 from simulator import names
+from simulator.actors.conditions import stated
 from simulator.actors.nmstate import enacted, judged, operands, trouble
+from simulator.plugins.provider.wait_for import wait_rule
 
 
 def node(*interfaces: str) -> dict[str, Any]:
@@ -56,6 +59,24 @@ def test_a_policy_is_judged_in_the_fields_words(counts: tuple[int, ...], true: s
     found = judged(*counts)
     assert {kind for kind, (status, _, _) in found.items() if status == "True"} == true
     assert message in {words for _, _, words in found.values()}
+
+
+@pytest.mark.parametrize(
+    ("conditions", "over"),
+    [
+        (judged(2, 2, 0, 0), True),
+        (judged(2, 1, 0, 0), False),
+        (judged(0, 0, 0, 0), False),
+        # What operators before the condition Ignored say of a policy that no node is for.
+        ({"Available": ("True", "NoMatchingNode", "Policy does not match any node")}, False),
+    ],
+)
+def test_our_wait_ends_when_nodes_are_configured(conditions: dict[str, tuple[str, str, str]], over: bool) -> None:
+    """Prevents a bond that counts as made while its nodes have not the label of their pool yet."""
+    rule = wait_rule({"metadata": {"annotations": waits.wait_for(nmstate.CONFIGURED, timeout=60)}})
+    assert rule is not None
+    live = {"status": {"conditions": stated({}, conditions)}}
+    assert (rule(live).state == "ready") == over
 
 
 def test_an_enactment_is_in_one_state() -> None:
