@@ -27,6 +27,7 @@ _BUILD = ("autoconf", "build-essential", "cmake", "git", "libpci-dev", "make")
 _MEASURE = ("dmidecode", "hwloc", "iperf3", "iputils-ping", "net-tools", "numactl", "usbutils")
 
 _NCCL_TESTS = "https://github.com/NVIDIA/nccl-tests"
+NCCL_TESTS_PATH = "/opt/nccl-tests/build:$PATH"
 _PERFTEST = "https://github.com/linux-rdma/perftest"
 _BENCHMARKS = "https://github.com/tensorflow/benchmarks"
 _PYTORCH = "https://github.com/pytorch/pytorch"
@@ -40,12 +41,24 @@ class Sources(Model):
     benchmarks: Ref = Field(default="cnn_tf_v1.15_compatible", description="branch of N-5.5, unless a commit is given")
 
 
-def ngc(base: Image) -> Recipe:
-    """Return an image of NGC for MPI of v2beta1. NGC brings verbs along; R-4.3-5 names their driver by its path.
+def _nccl_tests(ref: Ref) -> Repository:
+    commands = ("make MPI=1 MPI_HOME=/usr/local/mpi",)
+    return Repository(name="nccl-tests", uri=_NCCL_TESTS, ref=ref, commands=commands)
 
-    libibverbs adds the suffix of its own ABI to IBV_DRIVERS, so the variable has none.
+
+def ngc(base: Image, nccl_tests: Ref) -> Recipe:
+    """Return an image of NGC for MPI of v2beta1, with nccl-tests, so that a first job needs nothing on its volume.
+
+    NGC brings verbs along, and Open MPI below /usr/local/mpi. R-4.3-5 names the verbs' driver by its path: libibverbs
+    adds the suffix of its own ABI to IBV_DRIVERS, so the variable has none.
     """
-    return Recipe(base=base, packages=SSH, clean=_SSHD, environment={"IBV_DRIVERS": "/usr/lib/libibverbs/libmlx5"})
+    return Recipe(
+        base=base,
+        packages=(*SSH, *_BUILD),
+        repositories=(_nccl_tests(nccl_tests),),
+        clean=_SSHD,
+        environment={"IBV_DRIVERS": "/usr/lib/libibverbs/libmlx5", "PATH": NCCL_TESTS_PATH},
+    )
 
 
 def horovod(base: Image) -> Recipe:
@@ -53,8 +66,11 @@ def horovod(base: Image) -> Recipe:
     return Recipe(base=base, packages=(*_VERBS, *SSH), clean=_SSHD)
 
 
-def multi_node(base: Image, ofed: Ofed, sources: Sources) -> Recipe:
-    """Return document 005's image: the host's OFED, nccl-tests with MPI, perftest with CUDA, benchmarks."""
+def multi_node(base: Image, ofed: Ofed | None, sources: Sources) -> Recipe:
+    """Return document 005's image: the host's OFED, nccl-tests with MPI, perftest with CUDA, benchmarks.
+
+    Without `ofed` the base's own verbs: for nodes whose driver comes in a container and has no user space of its time.
+    """
     return Recipe(
         base=base,
         packages=(*_INSTALLER, *_BUILD, *_MEASURE, *SSH),
@@ -62,12 +78,7 @@ def multi_node(base: Image, ofed: Ofed, sources: Sources) -> Recipe:
         python_packages=("absl-py",),
         repositories=(
             Repository(name="benchmarks", uri=_BENCHMARKS, ref=sources.benchmarks),
-            Repository(
-                name="nccl-tests",
-                uri=_NCCL_TESTS,
-                ref=sources.nccl_tests,
-                commands=("make MPI=1 MPI_HOME=/usr/local/mpi",),
-            ),
+            _nccl_tests(sources.nccl_tests),
             Repository(
                 name="perftest",
                 uri=_PERFTEST,
@@ -81,7 +92,7 @@ def multi_node(base: Image, ofed: Ofed, sources: Sources) -> Recipe:
         ),
         # Without these marks the base's entry point checks its CUDA compatibility anew at every start (N-5.6a).
         clean=("rm -f ${_CUDA_COMPAT_PATH}/.*.checked", *_SSHD),
-        environment={"PATH": "/opt/nccl-tests/build:$PATH"},
+        environment={"PATH": NCCL_TESTS_PATH},
     )
 
 

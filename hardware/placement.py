@@ -1,6 +1,6 @@
 """Placement as arithmetic: which pods fit on which nodes at the same time, and in which layouts a job fits."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pydantic import Field
 
@@ -58,8 +58,18 @@ def fits(pods: Iterable[Demand], free: Mapping[str, Demand]) -> bool:
     return True
 
 
-def waves(jobs: Sequence[tuple[str, Sequence[Demand]]], free: Mapping[str, Demand]) -> list[list[str]]:
+def _always(_: Sequence[str]) -> bool:
+    return True
+
+
+def waves(
+    jobs: Sequence[tuple[str, Sequence[Demand]]],
+    free: Mapping[str, Demand],
+    allowed: Callable[[Sequence[str]], bool] = _always,
+) -> list[list[str]]:
     """Group `jobs` (name, pods), in their order, into waves whose pods all fit at the same time.
+
+    `allowed` says of names whether they may run together, for whatever else than room limits them.
 
     Without gang scheduling two jobs that do not fit together can each hold half of the nodes and wait for ever; jobs of
     one wave cannot. A job that does not fit even alone gets a wave of its own, where it stays visibly pending.
@@ -67,7 +77,7 @@ def waves(jobs: Sequence[tuple[str, Sequence[Demand]]], free: Mapping[str, Deman
     grouped: list[list[str]] = []
     pods: list[Demand] = []
     for name, demands in jobs:
-        if grouped and fits([*pods, *demands], free):
+        if grouped and fits([*pods, *demands], free) and allowed([*grouped[-1], name]):
             grouped[-1].append(name)
             pods.extend(demands)
         else:

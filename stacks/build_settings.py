@@ -12,13 +12,14 @@ from components.workload_images import Sources
 
 
 class NgcRecipe(Model):
-    """An image of NGC, made fit for MPI of v2beta1 (R-4.3-5)."""
+    """An image of NGC, made fit for MPI of v2beta1, with nccl-tests (R-4.3-5)."""
 
     kind: Literal["ngc"]
+    nccl_tests: Ref = Field(default="v2.13.10", description="of NVIDIA/nccl-tests")
 
     def of(self, base: Image) -> Recipe:
         """Return the recipe on a base."""
-        return recipes.ngc(base)
+        return recipes.ngc(base, self.nccl_tests)
 
 
 class HorovodRecipe(Model):
@@ -35,7 +36,9 @@ class MultiNodeRecipe(Model):
     """The host's OFED, nccl-tests, perftest and benchmarks (N-5)."""
 
     kind: Literal["multi-node"]
-    ofed: Ofed
+    ofed: Ofed | None = Field(
+        default=None, description="of the nodes, where they have MLNX_OFED themselves; null: the base's own verbs"
+    )
     sources: Sources
 
     def of(self, base: Image) -> Recipe:
@@ -94,6 +97,11 @@ class BuildSettings(Model):
     def image(self, registry: str) -> str:
         """Return the name under which pods find the image; `registry` is the cluster's own."""
         return reference(self.arguments(registry, None))
+
+    @property
+    def has_nccl_tests(self) -> bool:
+        """Whether nccl-tests are in the image, on its PATH."""
+        return isinstance(self.source, NgcRecipe | MultiNodeRecipe)
 
     @property
     def has_sshd(self) -> bool | None:

@@ -69,12 +69,16 @@ class Entry(Model):
     gpus: int | None = Field(default=None, gt=0, description="GPUs that its parameters are for; None: any number")
     gpu_memory_gb: int | None = Field(default=None, gt=0, description="GB of the GPUs that it is documented with")
     environment: dict[Variable, str] = Field(default={}, description="variables that it reads")
+    in_image: str | None = Field(
+        default=None, description="the program's name in images of `builds` that have it; None: no recipe has it"
+    )
     require_cuda: str = Field(default="cuda>=9.0", description="NVIDIA_REQUIRE_CUDA on OpenShift 3.11 (B-5.3)")
     source: str = Field(description="inventory ids; E-.. is a fault of the document that is mended here")
 
-    def started(self, layout: Layout) -> tuple[str, ...]:
-        """Return the command line for a layout."""
-        return tuple(word.replace("{gpus}", str(layout.gpus)) for word in self.command)
+    def started(self, layout: Layout, *, in_image: bool = False) -> tuple[str, ...]:
+        """Return the command line for a layout; `in_image`: the program is not on the volume but in the image."""
+        words = (self.in_image, *self.command[1:]) if in_image and self.in_image else self.command
+        return tuple(word.replace("{gpus}", str(layout.gpus)) for word in words)
 
     def processes(self, layout: Layout) -> int:
         """Return how many ranks a pod runs (R-4.3-2)."""
@@ -93,6 +97,7 @@ def _nccl_test(test: str, source: str) -> Entry:
         trains=False,
         mounts={WORKSPACE: ""},
         images=(TENSORFLOW,),
+        in_image=f"{test}_perf",
         source=source,
     )
 

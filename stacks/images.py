@@ -95,6 +95,12 @@ def build(workload: Started, settings: "Settings") -> BuildSettings | None:
     return next((each for each in settings.builds if (each.tenant, each.name) == wanted), None)
 
 
+def has_nccl_tests(workload: Started, settings: "Settings") -> bool:
+    """Say whether the image of a workload brings nccl-tests along."""
+    built = build(workload, settings)
+    return built is not None and built.has_nccl_tests
+
+
 def image(workload: Started, settings: "Settings") -> str | None:
     """Return the image of a workload: its own, a build's, or the catalogue's; None where there is none that fits."""
     if built := build(workload, settings):

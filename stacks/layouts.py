@@ -1,5 +1,6 @@
 """Layouts, names and places of workloads: pure functions of the settings, known without an engine."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -76,11 +77,27 @@ def demands(workload: Workload, settings: "Settings") -> list[Demand]:
 
 
 def plan(stage: Stage, settings: "Settings") -> list[list[Workload]]:
-    """Return the workloads of a stage in waves; those of one wave fit on the GPU nodes at the same time."""
+    """Return the workloads of a stage in waves: those of one fit on the GPU nodes and into the quotas together."""
     by_name = {f"{workload.tenant}/{job_name(workload, settings)}": workload for workload in stage.workloads}
-    there = {node: {names.GPU_RESOURCE: gpus, _ON + node: gpus} for node, gpus in settings.free.items()}
-    grouped = waves([(name, demands(workload, settings)) for name, workload in by_name.items()], there)
-    return [[by_name[name] for name in wave] for wave in grouped]
+
+    def allowed(together: Sequence[str]) -> bool:
+        return within_quotas([by_name[name] for name in together], settings)
+
+    wanted = [(name, demands(workload, settings)) for name, workload in by_name.items()]
+    return [[by_name[name] for name in wave] for wave in waves(wanted, room(settings), allowed)]
+
+
+def room(settings: "Settings") -> dict[str, Demand]:
+    """Return what jobs may have of each node."""
+    return {node: {names.GPU_RESOURCE: gpus, _ON + node: gpus} for node, gpus in settings.free.items()}
+
+
+def within_quotas(workloads: Sequence[Workload], settings: "Settings") -> bool:
+    """Say whether no tenant holds more GPUs than it may, while all of these run."""
+    held: Counter[str] = Counter()
+    for workload in workloads:
+        held[workload.tenant] += sum(pod[names.GPU_RESOURCE] for pod in demands(workload, settings))
+    return all(held[tenant.namespace] <= settings.most_gpus(tenant) for tenant in settings.tenants)
 
 
 def placements(settings: "Settings") -> tuple[Placement, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from stacks import node_problems, release_problems, tenant_problems, workload_problems
+from stacks import node_problems, order_problems, release_problems, tenant_problems, workload_problems
 from stacks.fabric_settings import DaemonSetPlugin, Ethernet, InfiniBand, NetworkOperatorPlugin, Roce
 from stacks.gpu_settings import DevicePluginSettings, GpuOperatorSettings
 from stacks.repeated import repeated
@@ -34,7 +34,8 @@ def problems(settings: "Settings") -> Iterator[str]:
     yield from machines
     yield from _enablement(settings)
     if not machines:
-        yield from workload_problems.problems(settings)
+        found = list(workload_problems.problems(settings))
+        yield from found or order_problems.problems(settings)
 
 
 def _ports(settings: "Settings") -> Iterator[str]:

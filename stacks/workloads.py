@@ -135,7 +135,7 @@ def _common(workload: Started, settings: Settings) -> dict[str, Any]:
     return {
         "namespace": workload.tenant,
         "job_name": job_name(workload, settings),
-        "command": program.started(wanted),
+        "command": program.started(wanted, in_image=images.has_nccl_tests(workload, settings)),
         "working_directory": program.working_directory,
         "image": image,
         "pull_secrets": _pull_secrets(image, settings),

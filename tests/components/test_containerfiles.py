@@ -14,7 +14,7 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 OFED = Ofed(version="5.2-2.2.4.0")
 MULTI_NODE = multi_node(BASE, OFED, Sources(nccl_tests=COMMIT, perftest=COMMIT))
 RECIPES = {
-    "ngc": ngc("nvcr.io/nvidia/tensorflow:20.03-tf2-py3"),
+    "ngc": ngc("nvcr.io/nvidia/tensorflow:20.03-tf2-py3", "v2.13.10"),
     "horovod": horovod("docker.io/horovod/horovod:0.18.1-tf1.14.0-torch1.2.0-mxnet1.5.0-py3.6"),
     "multi-node": MULTI_NODE,
     "pytorch": pytorch_from_source("nvcr.io/nvidia/cuda:10.1-devel-ubi7", COMMIT),

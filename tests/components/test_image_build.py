@@ -18,7 +18,7 @@ ARGS: dict[str, Any] = {
     "image_name": "tensorflow",
     "tag": "20.03-1",
     "base": BASE,
-    "source": Inline(containerfile=containerfile(ngc(BASE))),
+    "source": Inline(containerfile=containerfile(ngc(BASE, "v2.13.10"))),
 }
 GIT = {
     "source": Git(uri="https://git.example.com/images", ref="v1", folder="maskrcnn", secret="images-git"),

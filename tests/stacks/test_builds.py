@@ -3,9 +3,8 @@
 import pytest
 
 from components.image_build import REGISTRY
-from stacks.settings import load
 from tests.stacks.test_releases import data, message
-from tests.support.recorded import ROOT, environment, of_kind, spec
+from tests.support.recorded import environment, of_kind, spec
 
 
 def test_a_job_runs_the_image_that_is_built_for_it() -> None:
@@ -24,15 +23,25 @@ def test_images_of_mpi_jobs_have_sshd() -> None:
         assert "openssh-server" in build.inputs["spec"]["source"]["dockerfile"]
 
 
-def test_the_image_has_the_driver_of_the_host() -> None:
-    """Prevents user space of MLNX_OFED that does not speak to the hosts' kernel modules (N-5.2)."""
-    containerfile = spec(environment("nvaie-roce"), "BuildConfig")["source"]["dockerfile"]
-    assert "MLNX_OFED_LINUX-5.2-2.2.4.0-ubuntu20.04-x86_64" in containerfile
-    policy = spec(environment("nvaie-roce"), "NicClusterPolicy")
-    assert "ofedDriver" not in policy
-    plugin = load("nvaie-roce", ROOT).fabric
-    assert plugin.kind == "roce"
-    assert plugin.plugin.host_ofed
+def test_first_jobs_need_nothing_on_an_empty_volume() -> None:
+    """Prevents a verification that looks for its program on a claim that the same update has made, and is empty."""
+    for stack in ("prod", "nvaie-roce", "superpod-a100", "robotic-drive-ethernet"):
+        recorded = environment(stack)
+        for build in of_kind(recorded, "BuildConfig"):
+            containerfile = build.inputs["spec"]["source"]["dockerfile"]
+            assert "nccl-tests" in containerfile
+            assert 'ENV PATH="/opt/nccl-tests/build:$PATH"' in containerfile
+        for job in of_kind(recorded, "MPIJob"):
+            if "nccl-test" in job.inputs["metadata"]["name"]:
+                (launcher,) = job.inputs["spec"]["mpiReplicaSpecs"]["Launcher"]["template"]["spec"]["containers"]
+                assert "all_reduce_perf" in launcher["command"], stack
+
+
+def test_the_driver_of_the_operator_needs_no_other_user_space() -> None:
+    """Prevents user space of an MLNX_OFED that the nodes do not have (N-5.2)."""
+    recorded = environment("nvaie-roce")
+    assert "ofedDriver" in spec(recorded, "NicClusterPolicy")
+    assert "MLNX_OFED_LINUX" not in spec(recorded, "BuildConfig")["source"]["dockerfile"]
 
 
 @pytest.mark.parametrize(

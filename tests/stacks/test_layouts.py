@@ -19,7 +19,7 @@ AGGREGATED = {"kind": "mpi", "tenant": "adas", "name": "cut-off", "program": "re
 def lab(workloads: list[dict[str, Any]], free: dict[str, int] | None = None) -> dict[str, Any]:
     """Return the data of dev with these workloads, and so many free GPUs on the nodes whose names begin so."""
     data = dev()
-    data["stages"] = [{"name": "all", "workloads": copy.deepcopy(workloads)}]
+    data["stages"] = [{"name": "all", "workloads": [{"wait": "finished"} | each for each in copy.deepcopy(workloads)]}]
     for node in data["nodes"]:
         for start, gpus in (free or {}).items():
             if node["name"].startswith(start):
@@ -97,6 +97,26 @@ def test_jobs_that_are_bound_to_one_node_share_no_wave_that_only_two_nodes_could
         ("adas/free-01x08x01", 2),
     ]
     assert {each.on[0][0][:5] for each in found[:2]} == {"dgx02"}
+
+
+def test_jobs_of_one_tenant_that_exceed_its_quota_together_share_no_wave() -> None:
+    """Prevents a job of which the quota admits some pods, which hold their GPUs and wait for the others for ever."""
+    data = lab([AGGREGATED | {"gpus": 8, "name": name} for name in ("one", "two")])
+    assert [each.wave for each in placed(data)] == [1, 1]
+    data["tenants"][0]["gpu_quota"] = 12
+    assert [each.wave for each in placed(data)] == [1, 2]
+
+
+def test_nobody_waits_for_gpus_that_are_not_given_back() -> None:
+    """Prevents an update that waits, until its time is up, for a training that it has only seen start."""
+    two = [AGGREGATED | {"gpus": 16, "name": name, "wait": "started"} for name in ("one", "two")]
+    expected = "job adas/two-02x08x02 of stage all needs GPUs that adas/one-02x08x02 may hold"
+    assert expected in message(lab(two))
+    next_stage = lab(two[:1])
+    next_stage["stages"].append({"name": "after", "workloads": two[1:]})
+    assert "of stage after needs GPUs" in message(next_stage)
+    small = [AGGREGATED | {"gpus": 8, "name": name, "wait": "started"} for name in ("one", "two")]
+    assert [each.wave for each in placed(lab(small))] == [1, 1]
 
 
 def test_all_stacks_know_where_their_jobs_fit() -> None:
