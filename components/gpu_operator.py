@@ -78,10 +78,15 @@ class GpuOperatorArgs(Model):
 
     @model_validator(mode="after")
     def _fits_the_gpu(self) -> Self:
-        known, branch = self.architecture, self.architecture.last_driver_branch
-        if self.driver and not known.accepts_driver(self.driver.version):
+        known, version = self.architecture, self.driver.version if self.driver else None
+        if version and not known.accepts_driver(version):
             raise ValueError(
-                f"driver: version {self.driver.version} does not know {self.gpu.model}; give one of branch {branch}"
+                f"driver: version {version} does not know {self.gpu.model}; give one of branch {known.branches()}"
+            )
+        if version and kernel_module(self) == "open" and not known.accepts_driver(version, open_module=True):
+            raise ValueError(
+                f"driver: version {version} has no open kernel module, which dma-buf needs; give one of branch "
+                f"{known.branches(open_module=True)}"
             )
         if self.gpudirect and (self.gpudirect.mechanism, known.peer_memory) == ("dma-buf", _PEERMEM):
             raise ValueError(f"gpudirect: {self.gpu.model} has no dma-buf; give mechanism {_PEERMEM}")

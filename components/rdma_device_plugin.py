@@ -14,6 +14,7 @@ from components import agent
 from components.component import Component
 from components.labels import labels
 from components.model import DnsLabel, Image, Model
+from components.tolerations import GPU_TAINT
 
 CONFIG_MAP = "rdma-devices"
 CONFIG_KEY = "config.json"
@@ -115,7 +116,10 @@ class RdmaDevicePlugin(Component):
                     host_network=True,
                     priority_class_name="system-node-critical",
                     node_selector=self._args.node_selector,
-                    tolerations=[core.TolerationArgs(key="CriticalAddonsOnly", operator="Exists")],
+                    tolerations=[
+                        core.TolerationArgs(key="CriticalAddonsOnly", operator="Exists"),
+                        core.TolerationArgs(**GPU_TAINT.manifest()),
+                    ],
                     containers=[
                         core.ContainerArgs(
                             name="k8s-rdma-shared-dp-ds",

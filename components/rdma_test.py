@@ -84,7 +84,8 @@ def client_script(args: RdmaTestArgs) -> str:
             "ibstatus",
             *address(args),
             "set -ex",
-            *(f"ibhosts -C {hca}" for hca in args.hcas),
+            # Where umad devices are root's, as on RHCOS, nobody else sees the list; the measurement needs none of it.
+            *(f"ibhosts -C {hca} || echo '{hca}: no list of hosts, umad is for root here'" for hca in args.hcas),
             # The name resolves once the listener's pod is ready; the deadline bounds the wait.
             f"until getent hosts {server}; do sleep 1; done",
             bandwidth(args, server),

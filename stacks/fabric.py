@@ -17,6 +17,8 @@ from stacks.fabric_settings import BondSettings, Ethernet, InfiniBand, NetworkOp
 from stacks.operators import after, install
 from stacks.platform import Settings
 
+SECONDS_PER_NODE, LEAST_SECONDS = 120, 1800
+"""For a network policy, which nmstate carries out node by node, and takes back where it cuts one off."""
 GPU_FOUND = {"feature.node.kubernetes.io/pci-10de.present": "true"}
 """Label that node feature discovery gives machines with NVIDIA's devices."""
 
@@ -44,12 +46,15 @@ def build(settings: Settings, opts: pulumi.ResourceOptions) -> list[Part]:
         RdmaDevice(resource_name=resource, hca_max=settings.fabric.hca_max, devices=(interface,))
         for resource, interface in zip(settings.rdma_resources, settings.interfaces, strict=True)
     )
-    ports = _ports(settings, settings.fabric, opts)
     plugin = settings.fabric.plugin
+    resources: NetworkOperator | RdmaDevicePlugin
     if isinstance(plugin, NetworkOperatorPlugin):
-        return [*ports, _network_operator(settings, plugin, devices, opts)]
-    args = RdmaDevicePluginArgs(devices=devices, image=plugin.image)
-    return [*ports, RdmaDevicePlugin("rdma-device-plugin", args, opts=opts)]
+        resources = _network_operator(settings, plugin, devices, opts)
+    else:
+        args = RdmaDevicePluginArgs(devices=devices, image=plugin.image)
+        resources = RdmaDevicePlugin("rdma-device-plugin", args, opts=opts)
+    # A driver that is loaded takes the interfaces away and brings them back as they were at first.
+    return [resources, *_ports(settings, settings.fabric, after(opts, resources))]
 
 
 def _network_operator(
@@ -68,7 +73,9 @@ def _network_operator(
 
 def _bond(settings: Settings, bond: BondSettings, opts: pulumi.ResourceOptions) -> Bond:
     ports = bond.ports or tuple(hca.netdev for hca in settings.profile.hcas)
-    args = BondArgs(node_selector=GPU_FOUND, bond=bond.interface, ports=ports, mtu=bond.mtu)
+    args = BondArgs(
+        node_selector=GPU_FOUND, bond=bond.interface, ports=ports, mtu=bond.mtu, timeout=_one_by_one(settings)
+    )
     return Bond("fabric-bond", args, opts=after(opts, _agents(settings, bond.operator, opts)))
 
 
@@ -76,8 +83,13 @@ def _ports(settings: Settings, fabric: InfiniBand | Roce, opts: pulumi.ResourceO
     wanted = fabric.ports if isinstance(fabric, Roce) else None
     if wanted is None:
         return []
-    args = PortsArgs(node_selector=GPU_FOUND, ports=settings.interfaces, mtu=wanted.mtu)
+    args = PortsArgs(node_selector=GPU_FOUND, ports=settings.interfaces, mtu=wanted.mtu, timeout=_one_by_one(settings))
     return [Ports("fabric-ports", args, opts=after(opts, _agents(settings, wanted.operator, opts)))]
+
+
+def _one_by_one(settings: Settings) -> int:
+    """Return how long a network policy may take on all nodes, seconds."""
+    return max(LEAST_SECONDS, SECONDS_PER_NODE * len(settings.gpu_nodes))
 
 
 def _agents(settings: Settings, operator: OlmOperatorArgs, opts: pulumi.ResourceOptions) -> NmState:

@@ -13,13 +13,13 @@ from stacks.workload_settings import MpiWorkload
 from tests.stacks.test_settings import dev, message
 from tests.support.recorded import ROOT
 
-AGGREGATED = {"kind": "mpi", "tenant": "adas", "name": "cut-off", "program": "resnet50", "image": "example/tf:1.0"}
+AGGREGATED: dict[str, Any] = {"kind": "mpi", "tenant": "adas", "name": "cut-off", "program": "resnet50", "image": "example/tf:1.0"}
 
 
 def lab(workloads: list[dict[str, Any]], free: dict[str, int] | None = None) -> dict[str, Any]:
     """Return the data of dev with these workloads, and so many free GPUs on the nodes whose names begin so."""
     data = dev()
-    data["stages"] = [{"name": "all", "workloads": [{"wait": "finished"} | each for each in copy.deepcopy(workloads)]}]
+    data["stages"] = [{"name": "all", "workloads": [{"wait": "finished", **each} for each in copy.deepcopy(workloads)]}]
     for node in data["nodes"]:
         for start, gpus in (free or {}).items():
             if node["name"].startswith(start):
@@ -109,7 +109,7 @@ def test_jobs_of_one_tenant_that_exceed_its_quota_together_share_no_wave() -> No
 
 def test_nobody_waits_for_gpus_that_are_not_given_back() -> None:
     """Prevents an update that waits, until its time is up, for a training that it has only seen start."""
-    two = [AGGREGATED | {"gpus": 16, "name": name, "wait": "started"} for name in ("one", "two")]
+    two: list[dict[str, Any]] = [AGGREGATED | {"gpus": 16, "name": name, "wait": "started"} for name in ("one", "two")]
     expected = "job adas/two-02x08x02 of stage all needs GPUs that adas/one-02x08x02 may hold"
     assert expected in message(lab(two))
     next_stage = lab(two[:1])

@@ -18,7 +18,7 @@ AFTER: Mapping[str, tuple[str, ...]] = {
     "Kueue": ("ClusterServiceVersionPatch", "CustomResourceDefinition"),
     "NMState": ("ClusterServiceVersionPatch",),
     # What chooses nodes comes when they have their labels.
-    "NodeNetworkConfigurationPolicy": ("NMState", "NodeFeatureDiscovery"),
+    "NodeNetworkConfigurationPolicy": ("NMState", "NodeFeatureDiscovery", "NicClusterPolicy"),
     "MacvlanNetwork": ("NicClusterPolicy", "NodeNetworkConfigurationPolicy", "Namespace"),
     "KubeletConfig": ("MachineConfigPool",),
     "MachineConfigPoolPatch": ("MachineConfig",),
