@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from apis import kinds
+from apis.names import QUEUE_NAME
 from components.mpi_operator_generations import schema_v1alpha2
 from tests.engine.kit import Cluster, Stack, wait_until
 
@@ -13,6 +14,7 @@ pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("mpi_kind")]
 
 ROOT = Path(__file__).parents[2]
 KIND = kinds.MPI_JOB_V1ALPHA2
+TODAY = kinds.MPI_JOB_V2BETA1
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +35,15 @@ def mpi_kind(api: Cluster) -> None:
                     "storage": True,
                     "schema": {"openAPIV3Schema": schema_v1alpha2()},
                     "subresources": {"status": {}},
-                }
+                },
+                {
+                    "name": TODAY.version,
+                    "served": True,
+                    "storage": False,
+                    "schema": {
+                        "openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+                    },
+                },
             ],
         },
     }
@@ -123,6 +133,25 @@ def test_kept_jobs_take_a_changed_spec_with_their_next_run(jobs: Jobs, namespace
     again = jobs.up(job(namespace, "kept", on_change="keep", image="train:2", run=2))
     assert again != first
     assert jobs.image("kept") == "train:2"
+
+
+def queued(namespace: str, name: str, queue: str | None, **changes: Any) -> dict[str, Any]:
+    """Describe a job of today that waits in a queue."""
+    kind = {"group": TODAY.group, "version": TODAY.version, "kind": TODAY.kind, "plural": TODAY.plural}
+    return job(namespace, name, **{"kind": kind, "v2beta1": {"queue": queue}, **changes})
+
+
+def test_another_queue_runs_a_job_again_and_waits_for_the_next_run_of_a_kept_one(jobs: Jobs, namespace: str) -> None:
+    """Prevents an update in place, which Kueue refuses for a job that runs or has ended, in the midst of others."""
+    first = jobs.up(queued(namespace, "verified", "a"), queued(namespace, "kept", "a", on_change="keep"))
+    then = jobs.up(queued(namespace, "verified", "b"), queued(namespace, "kept", "b", on_change="keep"))
+    assert then["verified"] != first["verified"]
+    assert then["kept"] == first["kept"]
+    assert jobs.get("kept")["metadata"]["labels"][QUEUE_NAME] == "a"
+    last = jobs.up(queued(namespace, "verified", None), queued(namespace, "kept", "b", on_change="keep", run=2))
+    assert last["verified"] != then["verified"]
+    assert QUEUE_NAME not in jobs.get("verified")["metadata"]["labels"]
+    assert jobs.get("kept")["metadata"]["labels"][QUEUE_NAME] == "b"
 
 
 def test_a_refresh_runs_nothing_again(jobs: Jobs, namespace: str) -> None:
