@@ -10,6 +10,9 @@ from hardware.model import Model
 
 ArchitectureName = Literal["volta", "ampere"]
 
+FIRST_OPEN_BRANCH = 515
+"""First driver branch with open kernel modules (NVIDIA driver installation guide, "Kernel Modules")."""
+
 
 class Architecture(Model):
     """A generation of GPUs, as far as the driver and images must know it (source: platform-facts 1.1)."""
@@ -19,6 +22,9 @@ class Architecture(Model):
     kernel_module: Literal["auto", "proprietary"] = Field(
         description="driver.kernelModuleType of a ClusterPolicy; the open module needs Turing or later"
     )
+    first_driver_branch: int = Field(
+        gt=0, description="oldest driver branch that knows it: that of the first CUDA that does"
+    )
     last_driver_branch: int | None = Field(
         description="newest driver branch that still knows it; None: current ones do"
     )
@@ -26,18 +32,32 @@ class Architecture(Model):
     last_cuda: int | None = Field(description="newest CUDA major version that still knows it; None: current ones do")
     peer_memory: Literal["nvidia-peermem", "dma-buf"] = Field(description="how an HCA reaches GPU memory (GPUDirect)")
 
-    def accepts_driver(self, version: str) -> bool:
-        """Say whether a driver such as 580.95.05 drives it; raise ValueError for a version without a branch."""
+    def accepts_driver(self, version: str, *, open_module: bool = False) -> bool:
+        """Say whether a driver such as 580.95.05 drives it; `open_module`: by the open kernel module, for DMA-BUF.
+
+        Raises ValueError for a version without a branch.
+        """
         branch = version.partition(".")[0]
         if not branch.isdecimal():
             raise ValueError(f"driver version {version!r} does not start with a branch; write e.g. 580.95.05")
-        return self.last_driver_branch is None or int(branch) <= self.last_driver_branch
+        last = self.last_driver_branch
+        return self._first(open_module=open_module) <= int(branch) and (last is None or int(branch) <= last)
+
+    def branches(self, *, open_module: bool = False) -> str:
+        """Return the driver branches that `accepts_driver` accepts, in words."""
+        last, first = self.last_driver_branch, self._first(open_module=open_module)
+        return f"{first} or later" if last is None else f"{last}, or an older one from {first} on"
+
+    def _first(self, *, open_module: bool) -> int:
+        return max(self.first_driver_branch, FIRST_OPEN_BRANCH) if open_module else self.first_driver_branch
 
 
+# Oldest drivers: CUDA 9.0 needs 384.81, CUDA 11.0 needs 450.36.06 (NVIDIA's release notes of CUDA 11.0, table 2).
 VOLTA = Architecture(
     name="volta",
     compute_capability="7.0",
     kernel_module="proprietary",
+    first_driver_branch=384,
     last_driver_branch=580,
     first_cuda=9,
     last_cuda=12,
@@ -47,6 +67,7 @@ AMPERE = Architecture(
     name="ampere",
     compute_capability="8.0",
     kernel_module="auto",
+    first_driver_branch=450,
     last_driver_branch=None,
     first_cuda=11,
     last_cuda=None,
