@@ -6,10 +6,10 @@ Preemption, cohorts of cohorts, topology, priorities of workloads and gangs of r
 from apis import kinds
 from apis import names as platform
 from apis.kinds import Kind
-from simulator.actors import ignition, kueue_jobs, kueue_queues, kueue_quota, pods, sim_kinds
+from simulator.actors import ignition, kueue_jobs, kueue_queues, kueue_quota, kueue_workloads, pods, sim_kinds
 from simulator.actors.api import ApiError, Object
 from simulator.actors.conditions import same_status, stated
-from simulator.actors.informer import Informer, Key
+from simulator.actors.informer import Informer, Key, key_of
 from simulator.actors.kueue_jobs import FRAMEWORKS, Framework
 from simulator.actors.kueue_quota import Assignment, Queue
 from simulator.actors.kueue_workloads import Workloads
@@ -186,13 +186,25 @@ class KueueManager(PodActor):
                 raise
 
     def _show_queues(self, flavors: dict[str, Object], queues: dict[str, Object], active: set[str]) -> None:
-        for queue in queues.values():
-            self._show(kinds.CLUSTER_QUEUE, queue, kueue_queues.of_cluster(queue, flavors))
+        workloads = self._workloads.items()
+        for name, queue in queues.items():
+            own = [one for one in workloads if self._holder(one) == name]
+            said = kueue_queues.of_cluster(queue, flavors)
+            self._show(kinds.CLUSTER_QUEUE, queue, said, kueue_queues.told(queue, own, borrowing=True))
         for local in self._there(kinds.LOCAL_QUEUE):
-            self._show(kinds.LOCAL_QUEUE, local, kueue_queues.of_tenant(local, queues, active))
+            space, name = key_of(local)
+            own = [one for one in workloads if (key_of(one)[0], one["spec"]["queueName"]) == (space, name)]
+            quota = queues.get(local["spec"]["clusterQueue"])
+            said = kueue_queues.of_tenant(local, queues, active)
+            self._show(kinds.LOCAL_QUEUE, local, said, kueue_queues.told(quota, own, borrowing=False))
 
-    def _show(self, kind: Kind, queue: Object, said: tuple[str, str, str]) -> None:
-        status = {"conditions": stated(queue, {"Active": said})}
+    def _holder(self, workload: Object) -> str | None:
+        """Return the ClusterQueue that a Workload was admitted to, before that the one in which it waits."""
+        admitted = kueue_workloads.admission(workload)
+        return admitted["clusterQueue"] if admitted else self._cluster_queue(workload)
+
+    def _show(self, kind: Kind, queue: Object, said: tuple[str, str, str], amounts: Object) -> None:
+        status = {"conditions": stated(queue, {"Active": said}), **amounts}
         if not same_status(queue, status):
             meta = queue["metadata"]
             self.api.patch(kind, meta["name"], {"status": status}, meta.get("namespace"), sub="status")

@@ -2,9 +2,9 @@
 
 from collections.abc import Container, Iterable, Mapping
 
-from simulator.actors import kueue_quota
+from simulator.actors import kueue_quota, kueue_workloads, pods
 from simulator.actors.api import Object
-from simulator.actors.kueue_quota import Queue, Usage
+from simulator.actors.kueue_quota import ZERO, Queue, Usage
 
 State = tuple[str, str, str]
 """Of the condition Active: status, reason, message."""
@@ -32,6 +32,38 @@ def of_tenant(local: Object, queues: Container[str], active: Container[str]) -> 
         return "True", "Ready", "Can submit new workloads to localQueue"
     reason = "ClusterQueueIsInactive" if target in queues else "ClusterQueueDoesNotExist"
     return "False", reason, "Can't submit new workloads to clusterQueue"
+
+
+def told(queue: Object | None, workloads: Iterable[Object], *, borrowing: bool) -> Object:
+    """Return what the status of a queue tells of the Workloads in it: how many, and what they use of which quota.
+
+    `queue` is the ClusterQueue that has the quota, None where there is none; only its own status tells of `borrowing`.
+    """
+    ours = [one for one in workloads if not pods.condition(one, "Finished")]
+    admitted = [one for one in ours if kueue_workloads.admission(one)]
+    usage = _usage(queue, kueue_workloads.held(admitted), borrowing=borrowing) if queue else []
+    # No checks of admission are played: who has a quota is admitted.
+    return {
+        "pendingWorkloads": len(ours) - len(admitted),
+        "reservingWorkloads": len(admitted),
+        "admittedWorkloads": len(admitted),
+        "flavorsReservation": usage,
+        "flavorsUsage": usage,
+    }
+
+
+def _usage(queue: Object, held: Mapping[str, Usage], *, borrowing: bool) -> list[Object]:
+    read = kueue_quota.queue(queue, held.get(queue["metadata"]["name"], {}))
+    flavors = []
+    for flavor, quotas in (one for group in read.groups for one in group.flavors):
+        resources = []
+        for name in sorted(quotas):
+            total = read.usage.get((flavor, name), ZERO)
+            over = max(total - quotas[name].nominal, ZERO)
+            borrowed = {"borrowed": kueue_quota.shown(name, over)} if borrowing else {}
+            resources.append({"name": name, "total": kueue_quota.shown(name, total), **borrowed})
+        flavors.append({"name": flavor, "resources": resources})
+    return flavors
 
 
 def sharing(

@@ -1,7 +1,7 @@
 """Kueue's Workloads: what was decided of every job, and what the admitted ones hold."""
 
 from collections import defaultdict
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from decimal import Decimal
 
 from policies import values
@@ -53,7 +53,7 @@ class Workloads:
 
     def remove_orphans(self, alive: Container[str]) -> None:
         """Take Workloads along with their jobs; the garbage collector may take half a minute, and they hold quota."""
-        for workload in self._items():
+        for workload in self.items():
             meta = workload["metadata"]
             uid = pods.labels(workload).get(kueue_jobs.JOB_UID)
             if uid is not None and uid not in alive:
@@ -62,17 +62,10 @@ class Workloads:
 
     def usage(self) -> dict[str, Usage]:
         """Return what the admitted jobs of every ClusterQueue hold."""
-        used: defaultdict[str, defaultdict[tuple[str, str], Decimal]] = defaultdict(lambda: defaultdict(Decimal))
-        for workload in self._items():
-            admission = (workload.get("status") or {}).get("admission")
-            if admission and not pods.condition(workload, "Finished"):
-                for part in admission["podSetAssignments"]:
-                    for resource, flavor in part["flavors"].items():
-                        amount = values.amount(part["resourceUsage"][resource]) or Decimal(0)
-                        used[admission["clusterQueue"]][flavor, resource] += amount
-        return {name: dict(amounts) for name, amounts in used.items()}
+        return held(self.items())
 
-    def _items(self) -> list[Object]:
+    def items(self) -> list[Object]:
+        """Return all of them."""
         found = dict(self._latest)
         for seen in self._cache.items():
             mine = found.get(key_of(seen))
@@ -83,6 +76,24 @@ class Workloads:
     def _keep(self, workload: Object) -> Object:
         self._latest[key_of(workload)] = workload
         return workload
+
+
+def held(workloads: Iterable[Object]) -> dict[str, Usage]:
+    """Return what those of the Workloads hold that are admitted and not finished, for every ClusterQueue."""
+    used: defaultdict[str, defaultdict[tuple[str, str], Decimal]] = defaultdict(lambda: defaultdict(Decimal))
+    for workload in workloads:
+        found = admission(workload)
+        if found and not pods.condition(workload, "Finished"):
+            for part in found["podSetAssignments"]:
+                for resource, flavor in part["flavors"].items():
+                    amount = values.amount(part["resourceUsage"][resource]) or Decimal(0)
+                    used[found["clusterQueue"]][flavor, resource] += amount
+    return {name: dict(amounts) for name, amounts in used.items()}
+
+
+def admission(workload: Object) -> Object | None:
+    """Return to which ClusterQueue a Workload was admitted, and with what; None before."""
+    return (workload.get("status") or {}).get("admission")
 
 
 def _version(obj: Object) -> int:

@@ -174,3 +174,37 @@ def test_the_manager_is_told_our_frameworks() -> None:
     manager = kueue.operands("ns", kueue.frameworks(resource))[-1][1]
     (container,) = manager["spec"]["template"]["spec"]["containers"]
     assert container["args"] == ["--frameworks=BatchJob,MPIJob"]
+
+
+def workload(name: str, *conditions: str, gpus: int = 0) -> Manifest:
+    """Return a Workload with conditions that are true; one with GPUs is admitted."""
+    part = {"flavors": {"nvidia.com/gpu": "dgx"}, "resourceUsage": {"nvidia.com/gpu": str(gpus)}}
+    admitted = {"admission": {"clusterQueue": "adas", "podSetAssignments": [part]}} if gpus else {}
+    status = {"conditions": [{"type": each, "status": "True"} for each in conditions]}
+    return {"metadata": {"name": name}, "status": status | admitted}
+
+
+def test_a_queue_tells_what_is_in_use_and_who_waits() -> None:
+    """Prevents a table of queues with question marks, and finished jobs that count for ever."""
+    made = {"metadata": {"name": "adas"}, "spec": cluster_queue_spec(ARGS, TENANT)}
+    there = [
+        workload("runs", "Admitted", gpus=16),
+        workload("borrows", "Admitted", gpus=8),
+        workload("ended", "Admitted", "Finished", gpus=4),
+        workload("waits"),
+    ]
+    status = kueue_queues.told(made, there, borrowing=True)
+    assert [status[f"{each}Workloads"] for each in ("pending", "reserving", "admitted")] == [1, 2, 2]
+    (flavor,) = status["flavorsUsage"]
+    resources = {each["name"]: (each["total"], each["borrowed"]) for each in flavor["resources"]}
+    assert flavor["name"] == "dgx"
+    assert resources["nvidia.com/gpu"] == ("24", "8")
+    assert resources["cpu"] == resources["memory"] == resources["rdma/rail0"] == ("0", "0")
+
+
+def test_a_tenants_queue_tells_of_its_own_jobs_only() -> None:
+    """Prevents a field that the real kind does not have, and a status that ends where the quota is gone."""
+    made = {"metadata": {"name": "adas"}, "spec": cluster_queue_spec(ARGS, TENANT)}
+    (flavor,) = kueue_queues.told(made, [workload("runs", "Admitted", gpus=8)], borrowing=False)["flavorsUsage"]
+    assert {"name": "nvidia.com/gpu", "total": "8"} in flavor["resources"]
+    assert kueue_queues.told(None, [workload("waits")], borrowing=False)["flavorsUsage"] == []
