@@ -40,7 +40,15 @@ class Backend:
 
     def checkpoint(self, stack: str) -> Path:
         """Return the state file of a stack."""
-        return self.folder / ".pulumi" / "stacks" / PROJECT / f"{stack}.json"
+        return self._checkpoints / f"{stack}.json"
+
+    def checkpoints(self) -> list[Path]:
+        """Return the state files of all stacks."""
+        return sorted(self._checkpoints.glob("*.json"))
+
+    @property
+    def _checkpoints(self) -> Path:
+        return self.folder / ".pulumi" / "stacks" / PROJECT
 
     def locks(self, stack: str) -> Path:
         """Return the folder of a stack's lock files."""

@@ -34,6 +34,11 @@ class Stack:
         return self.chosen or Path(self.settings.cluster.kubeconfig).parent.name
 
     @property
+    def options(self) -> str:
+        """The options by which a command means this stack on this cluster."""
+        return f"--stack {self.name}" + (f" --name {self.chosen}" if self.chosen else "")
+
+    @property
     def home(self) -> Path:
         """Folder of the simulated cluster."""
         return home.of(self.cluster_name)

@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from cli.events import short
 from cli.live import Cluster
 from cli.recovery import recover
 from cli.stack import Stack
-from simulator import state as states
 from simulator.home import Layout
 
 _SHOWN = 3  # objects that a message names
@@ -29,35 +29,35 @@ def require_cluster_of_state(stack: Stack) -> None:
     )
 
 
-def require_same_generation(stack: Stack) -> None:
-    """Raise Problem when the stack's simulated cluster is there and was made for another release than is wanted now.
+def require_own_cluster(stack: Stack) -> None:
+    """Raise Problem when another stack has objects on the stack's simulated cluster.
 
-    What serves it, admits its pods and runs its jobs would change under what is on it.
+    The nodes would become those of this stack, under what the other has there, and what both declare has two owners.
     """
     if not stack.simulated and stack.chosen is None:
         return
-    wanted, made = stack.spec(), states.load(Layout(stack.home))
-    if made is None or (made.spec.release, made.spec.mpi) == (wanted.release, wanted.mpi):
-        return
-    raise Problem(
-        f"the simulated cluster {stack.cluster_name} was made with the constraints of release {made.spec.release} and "
-        f"MPIJob {made.spec.mpi}; stack {stack.name} (release {stack.settings.release}) wants {wanted.release} and "
-        f"{wanted.mpi}",
-        f"`./hpc sim clean --name {stack.cluster_name}` removes it with all that is on it, or work on another cluster "
-        "(`--name`).",
-    )
+    others = sorted(each.stem for each in stack.backend.checkpoints() if each.stem != stack.name)
+    for other in others:
+        if not _checkpoint(replace(stack, name=other)).get("resources"):
+            continue
+        name = stack.cluster_name
+        raise Problem(
+            f"the simulated cluster {name} has stack {other} on it, and takes one stack at a time",
+            f"Give stack {stack.name} a cluster of its own (`--name` and another name), or take {other} off this one: "
+            f"`./hpc down --stack {other} --name {name}`, or `./hpc sim clean --name {name}` with the cluster. "
+            f"If you mean {other}, say `--stack {other}`.",
+        )
 
 
 def require_unprotected(stack: Stack) -> None:
     """Raise Problem when the state has protected objects: the engine would list each, and delete none at all."""
     kept = [short(resource["urn"]) for resource in _checkpoint(stack).get("resources") or () if resource.get("protect")]
     if kept:
-        name = f" --name {stack.chosen}" if stack.chosen else ""
         more = f" and {len(kept) - _SHOWN} more" if len(kept) > _SHOWN else ""
         raise Problem(
             f"stack {stack.name} protects {', '.join(kept[:_SHOWN])}{more}",
             f"`./hpc sim clean --name {stack.cluster_name}` removes the cluster with all of it; to take only the stack "
-            f"off it, set `protect: false` in {stack.file.name}, run `./hpc up --stack {stack.name}{name}`, then this.",
+            f"off it, set `protect: false` in {stack.file.name}, run `./hpc up {stack.options}`, then this.",
         )
 
 

@@ -2,7 +2,7 @@
 
 import typer
 
-from cli import placements, session, state
+from cli import generations, placements, session, state
 from cli import stack as stacks
 from cli.commands.options import DEFAULT_STACK, OtherName, PolicyOption, StackOption
 from cli.commands.up import policy_arguments
@@ -20,7 +20,8 @@ def command(
     """Show what an update would change, with the policies, in the engine's own words (and with its own options)."""
     wanted = stacks.read(stack, name)
     wanted.require_served()
-    state.require_same_generation(wanted)
+    state.require_own_cluster(wanted)
+    generations.fitting(wanted)
     policies = settled(wanted.settings, config)
     running = session.engine(wanted)
     plain = _JSON.isdisjoint(context.args)  # what is to be read by a program holds nothing of ours

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from cli import generations, state
 from cli import stack as stacks
-from cli import state
 from cli.commands.options import DEFAULT_NAME, DEFAULT_STACK, AnyStack, OtherName, StackOption
 from cli.console import Reporter, console
 from cli.errors import Problem
@@ -17,21 +17,30 @@ from simulator import cluster, home, tools
 from simulator.tool_table import DATA, MODULES
 
 AllOption = Annotated[bool, typer.Option("--all", help="All simulated clusters.")]
+RaiseOption = Annotated[
+    bool,
+    typer.Option("--raise", help="Bring a cluster of release 4.4 to the stack's later one; its objects and data stay."),
+]
 BuiltOption = Annotated[bool, typer.Option("--built", help="Also the tools that were built (their versions of now).")]
 
 app = typer.Typer(help="The simulated cluster alone: start it, stop it, look at it, remove it.", no_args_is_help=True)
 
 
 @app.command()
-def up(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
-    """Start the cluster with the nodes of a stack; nothing of the platform is on it yet."""
+def up(stack: StackOption = DEFAULT_STACK, name: OtherName = None, *, upwards: RaiseOption = False) -> None:
+    """Start the cluster with the nodes of a stack, and what of it has died; of the platform it puts nothing there."""
     wanted = stacks.read(stack, name)
     if not wanted.simulated and name is None:
         raise Problem(
             f"stack {stack} is on a real cluster", "Name the simulated one that is to have its nodes (`--name`)."
         )
-    state.require_same_generation(wanted)
-    started = cluster.up(wanted.spec(), progress=Reporter())
+    state.require_own_cluster(wanted)
+    if upwards:
+        spec, said = generations.raised(wanted)
+        console.print(said, markup=False)
+    else:
+        spec = generations.fitting(wanted)
+    started = cluster.up(spec, progress=Reporter())
     name = wanted.cluster_name
     word = "runs already" if started.reused else f"started ({', '.join(started.started)})"
     console.print(f"simulated cluster {name} {word}: {started.server}, context {started.context}", markup=False)

@@ -18,17 +18,17 @@ def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
     """Show the parts of the platform, tenants, nodes and jobs of a stack, live."""
     wanted = stacks.read(stack, name)
     tables.show(look(wanted))
-    if wanted.simulated and (text := dead(cluster.status(wanted.home))):
+    if wanted.simulated and (text := dead(cluster.status(wanted.home), wanted)):
         errors.print(text, markup=False)
 
 
-def dead(found: cluster.ClusterStatus) -> str:
+def dead(found: cluster.ClusterStatus, wanted: Stack) -> str:
     """Say which processes of a simulated cluster have died, with what to do; nothing when all of them run."""
     names = [process.name for process in found.processes if not process.alive]
     if not names:
         return ""
     which = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} dead"
-    return f"simulated cluster {found.name}: {which}; `./hpc sim up --name {found.name}` starts what is missing"
+    return f"simulated cluster {found.name}: {which}; `./hpc sim up {wanted.options}` starts what is missing"
 
 
 def look(wanted: Stack) -> Overview:

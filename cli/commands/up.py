@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from cli import passphrases, placements, session, state, tables
+from cli import generations, passphrases, placements, session, state, tables
 from cli import stack as stacks
 from cli.commands.options import DEFAULT_STACK, OtherName, PolicyOption, StackOption
 from cli.commands.status import look
@@ -37,7 +37,8 @@ def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None, config: 
     policies = settled(wanted.settings, config)
     timings = Timings()
     with session.alone(wanted), _peak(wanted) as peak:
-        state.require_same_generation(wanted)
+        state.require_own_cluster(wanted)
+        generations.fitting(wanted)
         running = _tools(wanted, timings)
         _cluster(wanted, timings)
         status, account = _update(wanted, running, policies, timings)
@@ -68,7 +69,7 @@ def _cluster(wanted: Stack, timings: Timings) -> None:
     with timings.step("cluster"):
         if wanted.simulated:
             state.require_cluster_of_state(wanted)
-            started = cluster.up(wanted.spec(), progress=Reporter())
+            started = cluster.up(generations.fitting(wanted), progress=Reporter())
             if started.reused:
                 console.print(f"reusing simulated cluster {started.name} at {started.server}", markup=False)
         session.cluster(wanted).check()
@@ -112,8 +113,7 @@ def verdict(wanted: Stack, account: Account, failed: list[str]) -> str:
         lines.append(f"Correct {passphrases.PASSPHRASE}, or the file that {passphrases.FILE} names.")
     lines += [f"failed: {', '.join(account.failed)}"] if account.failed else []
     lines += [f"jobs that failed: {', '.join(failed)}"] if failed else []
-    name = f" --name {wanted.chosen}" if wanted.chosen else ""
-    lines.append(f"`./hpc status --stack {wanted.name}{name}` shows what is on the cluster.")
+    lines.append(f"`./hpc status {wanted.options}` shows what is on the cluster.")
     if wanted.simulated:
         lines.append(f"What the engine printed is in {wanted.backend.log}; logs of the cluster are beside it.")
     return "\n".join(lines)

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from cli import state
+from cli import generations, state
 from cli.errors import Problem
 from cli.stack import Stack, read
+from policies.scc.defaults import Release
 from simulator import state as states
 from simulator.home import Layout
-from simulator.spec import ClusterSpec
+from simulator.spec import ClusterSpec, MpiGeneration
 from simulator.state import PortNumbers, State
 from stacks.releases import RELEASES, ReleaseName
 
@@ -38,23 +39,63 @@ def test_the_release_decides_what_is_simulated(dev: Stack) -> None:
 def test_a_release_that_nothing_serves(dev: Stack) -> None:
     """An update of a 3.11 stack that ends in `no matches for kind` of an API server of today."""
     old = _of(dev, next(name for name, release in RELEASES.items() if release.simulated_as is None))
-    for refused in (old.spec, old.require_served, lambda: state.require_same_generation(old)):
+    for refused in (old.spec, old.require_served, lambda: generations.fitting(old)):
         with pytest.raises(Problem, match=r"rendered and checked only[\s\S]*`\./hpc render --stack dev"):
             refused()
 
 
+def _made(stack: Stack, release: Release, mpi: MpiGeneration) -> None:
+    """Leave what a simulated cluster remembers of itself."""
+    ports = PortNumbers(api=1, etcd=2, etcd_peer=3, kubelet=4)
+    stack.home.mkdir(parents=True, exist_ok=True)
+    states.save(Layout(stack.home), State(spec=ClusterSpec(name="default", release=release, mpi=mpi), ports=ports))
+
+
 def test_a_cluster_of_another_release_is_left_alone(dev: Stack) -> None:
     """A lab of 2020 that becomes one of today under its running jobs, with half of the objects of either."""
-    state.require_same_generation(dev)
-    made = State(
-        spec=ClusterSpec(name="default", release="current", mpi="v2beta1"),
-        ports=PortNumbers(api=1, etcd=2, etcd_peer=3, kubelet=4),
-    )
-    dev.home.mkdir(parents=True)
-    states.save(Layout(dev.home), made)
-    with pytest.raises(Problem, match=r"release current and MPIJob v2beta1[\s\S]*sim clean --name default"):
-        state.require_same_generation(dev)
-    state.require_same_generation(_of(dev, "4.20"))
+    assert generations.fitting(dev) == dev.spec()
+    _made(dev, "current", "v2beta1")
+    with pytest.raises(Problem, match=r"release current and MPIJob v2beta1[\s\S]*sim clean --name default") as refused:
+        generations.fitting(dev)
+    assert "--raise" not in str(refused.value)
+    assert generations.fitting(_of(dev, "4.20")).release == "current"
+
+
+def test_a_cluster_goes_up_with_its_stack(dev: Stack) -> None:
+    """An upgrade that no command can do, and one that the next update takes back, or makes of a cluster of today."""
+    today = _of(dev, "4.20")
+    with pytest.raises(Problem, match=r"no simulated cluster default to raise[\s\S]*`\./hpc up --stack dev`"):
+        generations.raised(today)
+    _made(dev, "4.4", "v1alpha2")
+    with pytest.raises(Problem, match=r"`\./hpc sim up --stack dev --raise`[\s\S]*docs/upgrade.md"):
+        generations.fitting(today)
+    with pytest.raises(Problem, match="no step up"):
+        generations.raised(dev)
+    spec, said = generations.raised(today)
+    assert (spec.release, spec.mpi, spec.nodes) == ("upgraded", "v2beta1", today.spec().nodes)
+    assert "objects, data, port and Pulumi state stay" in said
+    _made(dev, "upgraded", "v2beta1")
+    assert generations.fitting(today) == spec
+    for down in (dev, today):
+        with pytest.raises(Problem, match="no step up"):
+            generations.raised(down)
+    with pytest.raises(Problem, match="sim clean"):
+        generations.fitting(dev)
+
+
+def test_a_cluster_takes_one_stack(dev: Stack) -> None:
+    """Two stacks on one cluster: the second takes the nodes of the first away, and ends half way."""
+    state.require_own_cluster(dev)
+    for name, resources in (("prod", [{"urn": "a"}]), ("empty", []), ("dev", [{"urn": "a"}])):
+        checkpoint = dev.backend.checkpoint(name)
+        checkpoint.parent.mkdir(parents=True, exist_ok=True)
+        checkpoint.write_text(json.dumps({"checkpoint": {"latest": {"resources": resources}}}))
+    with pytest.raises(
+        Problem, match=r"default has stack prod on it[\s\S]*--name[\s\S]*down --stack prod --name default"
+    ):
+        state.require_own_cluster(dev)
+    dev.backend.checkpoint("prod").unlink()
+    state.require_own_cluster(dev)
 
 
 def test_protected_objects_are_named_before_anything_is_deleted(dev: Stack) -> None:

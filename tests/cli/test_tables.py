@@ -13,6 +13,7 @@ from cli.commands.status import dead
 from cli.overview.jobs import Job
 from cli.overview.look import Node, Overview, Queue, Tenant
 from cli.overview.parts import Part
+from cli.stack import read
 from simulator.cluster import ClusterStatus
 from simulator.status import ProcessStatus
 
@@ -110,8 +111,8 @@ def test_a_dead_process_is_named() -> None:
         for name in ("etcd", "scc-admission")
     )
     found = ClusterStatus("x", "", "partial", None, "", "", (alive, gone), ())
-    assert "scc-admission is dead; `./hpc sim up --name x`" in dead(found)
-    assert dead(ClusterStatus("x", "", "running", None, "", "", (alive,), ())) == ""
+    assert "scc-admission is dead; `./hpc sim up --stack dev --name x`" in dead(found, read("dev", "x"))
+    assert dead(ClusterStatus("x", "", "running", None, "", "", (alive,), ()), read("dev", "x")) == ""
 
 
 def test_processes_have_their_whole_names(narrow: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
