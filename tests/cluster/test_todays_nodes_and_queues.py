@@ -435,6 +435,15 @@ def test_what_kueue_wrote_is_no_drift(site: Site) -> None:
         assert before == after
 
 
+def test_a_job_that_was_let_go_keeps_its_queue(site: Site) -> None:
+    """Prevents a change in place that passes here and that Kueue refuses in the field."""
+    asked = site.submit("moved")
+    assert site.api.eventually(lambda: site.ended("moved")) == "Succeeded"
+    asked["metadata"]["labels"][names.QUEUE_NAME] = "other"
+    with pytest.raises(ApiError, match=r'Invalid value: "other": field is immutable'):
+        site.api.apply(JOB, asked)
+
+
 def test_other_namespaces_are_left_alone(site: Site) -> None:
     """Prevents a tenant without the label of Red Hat's Kueue whose jobs seem to queue."""
     site.submit("unmanaged", "maps")
