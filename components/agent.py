@@ -16,7 +16,7 @@ def account(
 ) -> list[pulumi.CustomResource]:
     """Declare the service account `agent`, which may use the SCC privileged in its namespace; return what is made."""
 
-    def meta() -> k8s.meta.v1.ObjectMetaArgs:
+    def meta() -> "k8s.meta.v1.ObjectMetaArgs":
         return k8s.meta.v1.ObjectMetaArgs(name=agent, namespace=namespace, labels=labels)
 
     return [

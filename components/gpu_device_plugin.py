@@ -65,7 +65,7 @@ class GpuDevicePlugin(Component):
         self.outputs(resource=daemon_set.id.apply(lambda _: names.GPU_RESOURCE))
 
 
-def _daemon_set(args: GpuDevicePluginArgs, ours: dict[str, str]) -> k8s.apps.v1.DaemonSetSpecArgs:
+def _daemon_set(args: GpuDevicePluginArgs, ours: dict[str, str]) -> "k8s.apps.v1.DaemonSetSpecArgs":
     selector = {"name": "nvidia-device-plugin-ds"}
     core = k8s.core.v1
     return k8s.apps.v1.DaemonSetSpecArgs(

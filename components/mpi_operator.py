@@ -107,15 +107,17 @@ class MpiOperator(Component):
         )
         self.outputs(namespace=inside, ready=deployment.id.apply(lambda _: kind.api_version))
 
-    def _meta(self, name: str, namespace: pulumi.Input[str] | None = None) -> k8s.meta.v1.ObjectMetaArgs:
+    def _meta(self, name: str, namespace: pulumi.Input[str] | None = None) -> "k8s.meta.v1.ObjectMetaArgs":
         return k8s.meta.v1.ObjectMetaArgs(name=name, namespace=namespace, labels=self._labels)
 
-    def _subject(self, account: k8s.core.v1.ServiceAccount, namespace: pulumi.Input[str]) -> k8s.rbac.v1.SubjectArgs:
+    def _subject(
+        self, account: "k8s.core.v1.ServiceAccount", namespace: pulumi.Input[str]
+    ) -> "k8s.rbac.v1.SubjectArgs":
         return k8s.rbac.v1.SubjectArgs(kind="ServiceAccount", name=account.metadata.name, namespace=namespace)
 
     def _own_rights(
-        self, name: str, rules: Iterable[Rule], account: k8s.core.v1.ServiceAccount, namespace: pulumi.Input[str]
-    ) -> k8s.rbac.v1.RoleBinding:
+        self, name: str, rules: Iterable[Rule], account: "k8s.core.v1.ServiceAccount", namespace: pulumi.Input[str]
+    ) -> "k8s.rbac.v1.RoleBinding":
         role = k8s.rbac.v1.Role(
             f"{name}-own-role", metadata=self._meta(OPERATOR, namespace), rules=_rules(rules), opts=self.child()
         )
@@ -127,7 +129,7 @@ class MpiOperator(Component):
             opts=self.child(),
         )
 
-    def _deployment(self, args: MpiOperatorArgs) -> k8s.apps.v1.DeploymentSpecArgs:
+    def _deployment(self, args: MpiOperatorArgs) -> "k8s.apps.v1.DeploymentSpecArgs":
         core = k8s.core.v1
         selector = {"app": OPERATOR}
         return k8s.apps.v1.DeploymentSpecArgs(
@@ -159,7 +161,7 @@ class MpiOperator(Component):
         )
 
 
-def _versions(version: str, generation: Generation) -> list[k8s.apiextensions.v1.CustomResourceDefinitionVersionArgs]:
+def _versions(version: str, generation: Generation) -> "list[k8s.apiextensions.v1.CustomResourceDefinitionVersionArgs]":
     apiextensions = k8s.apiextensions.v1
     schemas = {version: generation.schema(), **{each: schema_former(each) for each in generation.former}}
     return [
@@ -187,7 +189,7 @@ def _arguments(args: MpiOperatorArgs) -> list[str]:
     ]
 
 
-def _rules(rules: Iterable[Rule]) -> list[k8s.rbac.v1.PolicyRuleArgs]:
+def _rules(rules: Iterable[Rule]) -> "list[k8s.rbac.v1.PolicyRuleArgs]":
     return [
         k8s.rbac.v1.PolicyRuleArgs(api_groups=[group], resources=list(resources), verbs=list(verbs))
         for group, resources, verbs in rules

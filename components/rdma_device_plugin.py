@@ -99,10 +99,10 @@ class RdmaDevicePlugin(Component):
         offered = [names.RDMA_PREFIX + device.resource_name for device in args.devices]
         self.outputs(resources=daemon_set.id.apply(lambda _: offered))
 
-    def _meta(self, name: str) -> k8s.meta.v1.ObjectMetaArgs:
+    def _meta(self, name: str) -> "k8s.meta.v1.ObjectMetaArgs":
         return k8s.meta.v1.ObjectMetaArgs(name=name, namespace=self._args.namespace, labels=self._labels)
 
-    def _daemon_set(self, digest: str) -> k8s.apps.v1.DaemonSetSpecArgs:
+    def _daemon_set(self, digest: str) -> "k8s.apps.v1.DaemonSetSpecArgs":
         selector = {"name": DAEMON_SET}
         core = k8s.core.v1
         return k8s.apps.v1.DaemonSetSpecArgs(

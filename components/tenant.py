@@ -132,7 +132,7 @@ class Tenant(Component):
         )
         inside = namespace.metadata.name
 
-        def meta(object_name: str) -> k8s.meta.v1.ObjectMetaArgs:
+        def meta(object_name: str) -> "k8s.meta.v1.ObjectMetaArgs":
             return k8s.meta.v1.ObjectMetaArgs(name=object_name, namespace=inside, labels=ours)
 
         account = k8s.core.v1.ServiceAccount(f"{name}-account", metadata=meta(ACCOUNT), opts=self.child())
@@ -168,9 +168,9 @@ class Tenant(Component):
         self,
         name: str,
         scc_name: str,
-        account: k8s.core.v1.ServiceAccount,
-        metadata: k8s.meta.v1.ObjectMetaArgs,
-    ) -> k8s.rbac.v1.RoleBinding:
+        account: "k8s.core.v1.ServiceAccount",
+        metadata: "k8s.meta.v1.ObjectMetaArgs",
+    ) -> "k8s.rbac.v1.RoleBinding":
         """Let the account use the SCC, and return the binding."""
         rules = k8s.rbac.v1.PolicyRuleArgs(
             api_groups=[kinds.SECURITY_CONTEXT_CONSTRAINTS.group],
@@ -203,13 +203,13 @@ def _pod_security(enforced: PodSecurity | None) -> dict[str, str]:
     return {names.POD_SECURITY_SYNC: "false", **{names.POD_SECURITY + mode: level for mode, level in levels.items()}}
 
 
-def _limits(resources: ContainerResources) -> k8s.core.v1.LimitRangeSpecArgs:
+def _limits(resources: ContainerResources) -> "k8s.core.v1.LimitRangeSpecArgs":
     amounts = resources.model_dump()
     item = k8s.core.v1.LimitRangeItemArgs(type="Container", default=amounts, default_request=amounts)
     return k8s.core.v1.LimitRangeSpecArgs(limits=[item])
 
 
-def _isolation(reachable_from: tuple[str, ...]) -> k8s.networking.v1.NetworkPolicySpecArgs:
+def _isolation(reachable_from: tuple[str, ...]) -> "k8s.networking.v1.NetworkPolicySpecArgs":
     """Return a policy for all pods: connections come from the same namespace (MPI, NCCL) and the named ones."""
     api, meta = k8s.networking.v1, k8s.meta.v1
     within = api.NetworkPolicyPeerArgs(pod_selector=meta.LabelSelectorArgs())

@@ -48,3 +48,10 @@ def test_imports_go_one_way(room: str) -> None:
 def test_the_rooms_are_seen() -> None:
     """Prevents a check that looks into empty folders."""
     assert any(imported("stacks", {"components"}))
+
+
+def test_components_load_no_api_group_to_be_read() -> None:
+    """Prevents a command that loads the Kubernetes SDK, half a second, to read settings: naming a group loads it."""
+    bare = re.compile(r"(?:->|:) (?:list\[)?k8s\.\w+\.")
+    files = sorted((ROOT / "components").glob("*.py"))
+    assert [file.name for file in files if bare.search(file.read_text())] == [], "quote these annotations"
