@@ -49,6 +49,11 @@ def test_networks_have_the_shape_of_their_definitions(attachment: Any, kind: str
         ({"attachment": HOST_DEVICE | {"mtu": 9000}}, "mtu"),
         ({"attachment": {"kind": "host-device", "resource_name": "nvidia.com/port0"}}, "resource_name"),
         ({"addresses": ADDRESSES | {"exclude": ("10.0.0.0/28",)}}, r"10\.0\.0\.0/28 is not part of 192\.168\.10\.0/24"),
+        ({"addresses": {"range": "192.168.10.0/31"}}, r"192\.168\.10\.0/31 has no addresses for 2 pods"),
+        (
+            {"addresses": {"range": "192.168.10.0/28", "exclude": ("192.168.10.0/29", "192.168.10.8/29")}},
+            "no addresses",
+        ),
         ({"addresses": {"range": "192.168.10.1/24"}}, "not a valid IPv4 network"),
     ],
 )
