@@ -106,9 +106,10 @@ class Roce(Model):
 class BondSettings(Model):
     """Ports of a running machine as one link (B-2.3); needs the NMState operator.
 
-    It gets an address by DHCP, and hosts use it for what is in that network, e.g. storage. Jobs do not: pods have the pod
-    network alone, which goes through the interface that br-ex was put on when the cluster was installed. A bond that is
-    to carry the jobs has to be made then, by the installer's own network configuration, and `bond` is left out here.
+    It gets an address by DHCP, and hosts use it for what is in that network, e.g. storage. Jobs do not: pods have
+    the pod network alone, which goes through the interface that br-ex was put on when the cluster was installed. A
+    bond that is to carry the jobs has to be made then, by the installer's own network configuration, and `bond` is
+    left out here.
     """
 
     operator: OlmOperatorArgs
