@@ -11,6 +11,7 @@ from components.machine_config import Ignition, digest, machine_config
 from components.model import DnsName, Model
 
 Argument = Annotated[str, StringConstraints(pattern=r"^\S+$")]
+"""One argument of the kernel: a space would make two of it."""
 
 
 class KernelArgumentsArgs(Model):

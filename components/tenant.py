@@ -31,11 +31,21 @@ McsLabel = Annotated[str, StringConstraints(pattern=r"^s0:c[0-9]{1,4},c[0-9]{1,4
 """An SELinux level of two categories, the higher one first as OpenShift writes them: their order means nothing."""
 
 
+LAST_ID = 2**31 - 1
+"""The largest user or group id that Kubernetes takes for a pod."""
+
+
 class IdRange(Model):
     """A block of user or group ids, as OpenShift gives one to every namespace."""
 
     start: int = Field(gt=0, description="first id")
     size: int = Field(default=10_000, gt=0, description="ids in the block; as many as OpenShift gives (E-17)")
+
+    @model_validator(mode="after")
+    def _within_kubernetes(self) -> Self:
+        if self.start + self.size - 1 > LAST_ID:
+            raise ValueError(f"{self} goes beyond {LAST_ID}, the last id that a pod can have; lower start or size")
+        return self
 
     def __contains__(self, number: int) -> bool:
         return self.start <= number < self.start + self.size

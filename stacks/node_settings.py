@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from components.kernel_arguments import Argument
 from components.model import Model, NumberOrShare
 from hardware.topology import SYSTEM_CPUS
 
@@ -35,7 +36,7 @@ class TuningSettings(Model):
     selinux: Literal["enforcing", "permissive"] = Field(
         default="enforcing", description="permissive needs a recorded exception of the rule selinux-enforcing"
     )
-    further_arguments: tuple[str, ...] = Field(default=(), description="further arguments of the kernel")
+    further_arguments: tuple[Argument, ...] = Field(default=(), description="further arguments of the kernel")
     rail_names: bool = Field(
         default=False,
         description="name the ports after the fabric's planes (rail0, ...), by their PCI addresses (D-3.6)",

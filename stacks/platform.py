@@ -164,9 +164,12 @@ class Settings(Model):
         return next(tenant for tenant in self.tenants if tenant.namespace == namespace)
 
     def most_gpus(self, tenant: TenantSettings) -> int:
-        """Return the GPUs that a tenant may hold at most: where tenants lend them to each other, all that there are."""
+        """Return the GPUs that a tenant may hold at most: where tenants lend them to each other, those of all tenants.
+
+        GPUs that are no tenant's are nobody's to lend: Kueue admits no more than the quotas of the cohort together.
+        """
         lends = self.queues is not None and self.queues.cohort is not None
-        return sum(self.free.values()) if lends else tenant.gpu_quota
+        return sum(each.gpu_quota for each in self.tenants) if lends else tenant.gpu_quota
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

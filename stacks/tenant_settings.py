@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from components.model import DnsLabel, DnsName, Model
 from components.olm_operator import OlmOperatorArgs
-from components.tenant import ContainerResources, IdRange, McsLabel
+from components.tenant import LAST_ID, ContainerResources, IdRange, McsLabel
 from hardware.placement import Share
 from stacks.storage_settings import Data
 
@@ -18,7 +18,7 @@ class TenantSettings(Model):
     uid_range: IdRange
     mcs: McsLabel = Field(description="SELinux level of its pods, unique per tenant")
     run_as_uid: int = Field(gt=0, description="owner of the data directory (R-4.3-6)")
-    run_as_gid: int = Field(gt=0, description="group of the data directory (R-4.3-6)")
+    run_as_gid: int = Field(gt=0, le=LAST_ID, description="group of the data directory (R-4.3-6)")
     gpu_quota: int = Field(
         ge=0, description="GPUs that the team may hold; with queues that lend, what it has for certain"
     )

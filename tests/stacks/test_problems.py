@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from stacks import images
+from stacks import environment, images
 from stacks.settings import parse
 from stacks.workload_settings import JobWorkload
 from tests.stacks.test_releases import data, message
+from tests.support.recorded import ROOT, component, spec
 
 NO_BOND = {"kind": "ethernet"}
 JOB = {"kind": "job", "name": "it", "program": "pytorch-synthetic", "image": "example/pytorch:1"}
@@ -34,7 +35,11 @@ def test_cpus_that_no_kubelet_can_reserve_are_no_traceback(reserved: int) -> Non
 
 def test_a_tenant_without_gpus_of_its_own_has_a_queue() -> None:
     """Prevents a traceback for a tenant that only borrows."""
-    assert parse(changed("prod", tenants__2__gpu_quota=0), "test").tenants[2].gpu_quota == 0
+    wanted = parse(changed("prod", tenants__2__gpu_quota=0, tenants__0__gpu_quota=24), "test")
+    recorded = component(lambda: environment.build(wanted, environment.nobody(wanted, "nobody"), ROOT))
+    (group,) = spec(recorded, "ClusterQueue", "simulation")["resourceGroups"]
+    amounts = {each["name"]: each["nominalQuota"] for each in group["flavors"][0]["resources"]}
+    assert (amounts["nvidia.com/gpu"], amounts["cpu"], amounts["memory"]) == ("0", "4", "8Gi")
 
 
 @pytest.mark.parametrize(
@@ -197,3 +202,22 @@ def test_the_release_names_the_clusters_registry() -> None:
     (workload,) = settings.stages[0].workloads
     assert isinstance(workload, JobWorkload)
     assert images.image(workload, settings) == "docker-registry.default.svc:5000/nvidia/torch:1"
+
+
+def test_a_cohort_lends_what_its_tenants_have() -> None:
+    """Prevents a job that Kueue never admits: GPUs that are in nobody's quota are nobody's to lend."""
+    text = message(changed("prod", tenants__2__gpu_quota=0))
+    assert "layout 04x08 takes 32 GPUs, and tenant adas has a gpu_quota of 24" in text
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"tenants__0__uid_range": {"start": 1075480000, "size": 2**31}}, "goes beyond 2147483647, the last id"),
+        ({"tenants__0__run_as_gid": 2**32}, "tenants.0.run_as_gid: Input should be less than or equal to 2147483647"),
+        ({"tuning__further_arguments": ["two words"]}, "tuning.further_arguments.0"),
+    ],
+)
+def test_what_nodes_and_pods_refuse_is_refused_before(settings: dict[str, Any], expected: str) -> None:
+    """Prevents pods that the API server refuses after everything else is there, and a traceback from a component."""
+    assert expected in message(changed("prod", **settings))

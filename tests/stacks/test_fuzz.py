@@ -1,0 +1,91 @@
+"""Whatever settings are put together: they are refused by name, or the stack renders and keeps the mandatory rules.
+
+A few examples run with the unit tests; the engine layer takes HPC_FUZZ_SECONDS (default 60).
+"""
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as examples
+
+from cli.policy_configuration import configuration
+from policies.check import Checker
+from policies.configuration import Configuration
+from policies.exceptions import load as exceptions
+from policies.exceptions import waive
+from policies.findings import Severity
+from policies.objects import objects
+from policies.world import World
+from rendering.manifests import manifests
+from rendering.recorder import REDACTED, Registration, record
+from stacks import environment
+from stacks.settings import PROJECT, Settings, SettingsError, parse
+from tests.policies.test_stacks import A_DAY
+from tests.support.fragments import stacks
+from tests.support.recorded import ROOT
+
+EXAMPLES = 12
+ACCEPTED_BY_HAND = "selinux-enforcing"
+"""Rule that `tuning.selinux: permissive` breaks by its meaning; the field's description says so."""
+counts: Counter[str] = Counter()
+
+
+@examples(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck), print_blob=True)
+@given(stacks())
+def any_settings(content: dict[str, Any]) -> None:
+    """Parse any settings, and what can be parsed, render and check."""
+    try:
+        wanted = parse(content, "test")
+    except SettingsError:
+        counts["refused"] += 1
+        return
+    counts["rendered"] += 1
+    recorded = record(
+        lambda: environment.build(wanted, environment.nobody(wanted, REDACTED), ROOT), stack="test", project=PROJECT
+    )
+    assert _repeated(recorded) == []
+    assert _broken(wanted, recorded) == []
+
+
+def _repeated(recorded: tuple[Registration, ...]) -> list[str]:
+    """Return what is made twice: names of resources, and objects on the cluster."""
+    made = [
+        (item.type, metadata.get("namespace"), metadata["name"])
+        for item in recorded
+        if item.is_kubernetes and not item.type.endswith("Patch") and (metadata := item.inputs["metadata"])
+    ]
+    names = Counter([*(item.urn for item in recorded), *map(str, made)])
+    return [name for name, count in names.items() if count > 1]
+
+
+def _broken(wanted: Settings, recorded: tuple[Registration, ...]) -> list[str]:
+    """Return the findings of mandatory rules that no exception covers."""
+    found = [each for manifest in manifests(recorded) for each in objects(manifest)]
+    checker = Checker(configuration=Configuration(configuration(wanted)))
+    remain = waive(checker.check(found, World(found, complete=True)), exceptions(), A_DAY)
+    return [
+        str(finding)
+        for finding in remain
+        if finding.severity is Severity.MANDATORY and finding.rule != ACCEPTED_BY_HAND
+    ]
+
+
+def test_a_few_examples() -> None:
+    """A traceback, or objects that the pack refuses, from settings that nobody had put together before."""
+    any_settings()
+
+
+@pytest.mark.engine
+def test_a_minute_of_examples(record_property: Callable[[str, object], None]) -> None:
+    """The same for what is rare."""
+    begin = time.monotonic()
+    counts.clear()
+    while time.monotonic() - begin < float(os.environ.get("HPC_FUZZ_SECONDS", "60")):
+        any_settings()
+    record_property("examples", dict(counts))
+    print(f"{dict(counts)} in {time.monotonic() - begin:.0f} s")  # noqa: T201 - for -s
