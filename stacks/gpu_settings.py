@@ -33,7 +33,12 @@ class GpuOperatorSettings(Model):
     operator: OlmOperatorArgs
     driver: GpuDriver | None = Field(description="None: the nodes' image has the driver already")
     gdrcopy: bool = Field(default=False, description="kernel module for small copies by the CPU")
-    mig: MigStrategy = Field(default="none", description="how slices of a GPU become resources (D-2.7)")
+    mig: MigStrategy = Field(
+        default="none",
+        description="how slices of a GPU become resources (D-2.7): as nvidia.com/gpu (single), or as nvidia.com/mig-* "
+        "(mixed), of which jobs, quotas and queues here know nothing. No GPU is divided before its node has the label "
+        "nvidia.com/mig.config, which is set by hand; say with the node's `free_gpus` what stays whole",
+    )
     monitoring: MonitoringSettings | None = Field(
         default=MonitoringSettings(), description="DCGM exporter, scraped by the cluster's Prometheus, alerts and pages"
     )

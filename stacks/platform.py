@@ -175,5 +175,5 @@ class Settings(Model):
     def _consistent(self) -> Self:
         found = list(problems.problems(self))
         if found:
-            raise ValueError("; ".join(found))
+            raise problems.InconsistentError(found)
         return self

@@ -1,30 +1,59 @@
 """Rules that span settings: each problem names the setting, the value and the remedy.
 
-The machines, GPUs and fabric are here; what is about nodes, tenants, workloads or a release has a module of its own.
+The machines and the fabric are here; every other subject has a module of its own.
 """
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from stacks import node_problems, order_problems, release_problems, tenant_problems, workload_problems
-from stacks.fabric_settings import DaemonSetPlugin, Ethernet, InfiniBand, NetworkOperatorPlugin, Roce
-from stacks.gpu_settings import DevicePluginSettings, GpuOperatorSettings
+from stacks import (
+    bond_problems,
+    driver_problems,
+    image_problems,
+    memory_problems,
+    name_problems,
+    node_problems,
+    order_problems,
+    queue_problems,
+    release_problems,
+    storage_problems,
+    tenant_problems,
+    workload_problems,
+)
+from stacks.fabric_settings import Ethernet, InfiniBand, Roce
+from stacks.gpu_settings import DevicePluginSettings
 from stacks.repeated import repeated
 
 if TYPE_CHECKING:
     from stacks.platform import Settings
 
 
+class InconsistentError(ValueError):
+    """Settings that do not go together; `found` has one message for each problem."""
+
+    def __init__(self, found: list[str]) -> None:
+        super().__init__("; ".join(found))
+        self.found = found
+
+
 def problems(settings: "Settings") -> Iterator[str]:
     """Yield what is wrong between the settings; machines that differ or contradict themselves hide the rest."""
-    if len({node.profile for node in settings.gpu_nodes}) != 1:
-        yield "nodes: give all GPU nodes one and the same profile"
+    profiles = sorted({node.profile for node in settings.gpu_nodes if node.profile})
+    if not profiles:
+        yield "nodes: none has a profile, so there is no GPU; give the GPU nodes theirs, e.g. profile: dgx1-v100-16gb"
+        return
+    if len(profiles) > 1:
+        yield f"nodes: profile {' and '.join(profiles)}: give all GPU nodes one and the same profile"
         return
     yield from repeated("nodes", (node.name for node in settings.nodes))
     yield from release_problems.problems(settings)
+    yield from name_problems.problems(settings)
     yield from tenant_problems.problems(settings)
+    yield from storage_problems.problems(settings)
+    yield from image_problems.problems(settings)
     try:
         settings.profile  # noqa: B018 - raises for ports that the machine has not
     except ValidationError as error:
@@ -33,9 +62,13 @@ def problems(settings: "Settings") -> Iterator[str]:
     machines = [*_ports(settings), *node_problems.problems(settings)]
     yield from machines
     yield from _enablement(settings)
+    yield from driver_problems.problems(settings)
+    yield from bond_problems.problems(settings)
     if not machines:
         found = list(workload_problems.problems(settings))
-        yield from found or order_problems.problems(settings)
+        yield from found or chain(
+            order_problems.problems(settings), queue_problems.problems(settings), memory_problems.problems(settings)
+        )
 
 
 def _ports(settings: "Settings") -> Iterator[str]:
@@ -77,26 +110,4 @@ def _enablement(settings: "Settings") -> Iterator[str]:
         yield (
             f"fabric.networks.subnets: {len(fabric.networks.subnets)} are given for {len(settings.interfaces)} "
             "ports; give one each"
-        )
-    if isinstance(gpu, GpuOperatorSettings):
-        yield from _gpu_operator(settings, gpu, plugin)
-
-
-def _gpu_operator(
-    settings: "Settings", gpu: GpuOperatorSettings, plugin: DaemonSetPlugin | NetworkOperatorPlugin | None
-) -> Iterator[str]:
-    machine = settings.profile
-    known = machine.architecture
-    if gpu.driver and not known.accepts_driver(gpu.driver.version):
-        yield (
-            f"gpu.driver.version {gpu.driver.version} does not know {machine.gpu.model}; give one of branch "
-            f"{known.last_driver_branch}"
-        )
-    if gpu.mig != "none" and not machine.gpu.mig_instances:
-        yield f"gpu.mig {gpu.mig}: {machine.gpu.model} cannot be divided; give none"
-    brings = isinstance(plugin, NetworkOperatorPlugin) and plugin.driver is not None
-    if plugin and gpu.driver and known.peer_memory == "nvidia-peermem" and not (brings or plugin.host_ofed):
-        yield (
-            f"fabric.plugin: GPUDirect with {machine.gpu.model} needs Mellanox's own driver on the nodes; give "
-            "fabric.plugin.driver (network-operator), or say host_ofed: true where the host has it"
         )

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from apis import yaml_text
 from stacks.platform import Settings
+from stacks.problems import InconsistentError
 
 __all__ = ["KEY", "PROJECT", "Settings", "SettingsError", "file", "known", "load", "parse"]
 
@@ -33,7 +34,7 @@ def parse(data: Any, source: str) -> Settings:
     try:
         return Settings.model_validate(data)
     except ValidationError as errors:
-        lines = [_line(error, data) for error in _causes(errors.errors(include_url=False))]
+        lines = [line for error in _causes(errors.errors(include_url=False)) for line in _lines(error, data)]
         raise SettingsError(f"{source}: {len(lines)} wrong\n" + "\n".join(lines)) from None
 
 
@@ -60,13 +61,17 @@ def _path(place: Sequence[str | int], data: Any) -> Iterator[str]:
         yield str(part)
 
 
-def _line(error: Any, data: Any) -> str:
+def _lines(error: Any, data: Any) -> list[str]:
+    """Return an error as lines: one, or one for each problem between settings."""
     path = ".".join([f"{PROJECT}:{KEY}", *_path(error["loc"], data)])
+    cause = error.get("ctx", {}).get("error")
+    if isinstance(cause, InconsistentError):
+        return [f"  {path}: {problem}" for problem in cause.found]
     message = error["msg"].removeprefix("Value error, ")
     value = error["input"]
     shown = f" (value: {value!r})" if isinstance(value, str | int | float | bool) else ""
     remedy = "; remove it or correct its name" if error["type"] == "extra_forbidden" else ""
-    return f"  {path}: {message}{shown}{remedy}"
+    return [f"  {path}: {message}{shown}{remedy}"]
 
 
 def known(root: Path) -> list[str]:

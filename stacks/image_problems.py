@@ -1,0 +1,48 @@
+"""What is wrong between images and what is to run of them: the MPI operator's generation, and who builds them."""
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from apis.kinds import MPI_JOB_V2BETA1
+from stacks import images
+from stacks.workload_settings import RdmaTestWorkload
+
+if TYPE_CHECKING:
+    from stacks.platform import Settings
+
+_MPI_OPERATOR = re.compile(r"(^|/)mpi-operator:v?(?P<major>\d+)\.(?P<minor>\d+)")
+"""Kubeflow's names; another image, or one by its digest, says nothing of its generation."""
+_FIRST_V2BETA1 = (0, 3)
+"""First version that is started for MPIJob v2beta1; images from then on do not know the old one's flags
+(kubeflow/mpi-operator #414, #437)."""
+
+
+def problems(settings: "Settings") -> Iterator[str]:
+    """Yield images that do another thing than they are here for, and those that nobody makes."""
+    yield from _mpi_operator(settings)
+    for stage in settings.stages:
+        for job in stage.workloads:
+            if isinstance(job, RdmaTestWorkload):
+                continue
+            built = images.build(job, settings)
+            if built and not built.at_once:
+                yield (
+                    f"builds: at_once false of {built.tenant}/{built.name}, and job {job.name} uses it: its pods would "
+                    "wait for an image that nobody builds; leave at_once out, or build it and name it as the job's "
+                    f"`image`, {built.image(settings.version.registry)}"
+                )
+
+
+def _mpi_operator(settings: "Settings") -> Iterator[str]:
+    operator, kind = settings.mpi_operator, settings.version.mpi_job
+    found = _MPI_OPERATOR.search(operator.image) if operator else None
+    if operator is None or kind is None or found is None:
+        return
+    today = kind.version == MPI_JOB_V2BETA1.version
+    if ((int(found["major"]), int(found["minor"])) >= _FIRST_V2BETA1) != today:
+        other = "0.3.0 or later, e.g. mpioperator/mpi-operator:0.8.0" if today else "mpioperator/mpi-operator:v0.2.3"
+        yield (
+            f"mpi_operator.image {operator.image} does not know MPIJob {kind.version}, which OpenShift "
+            f"{settings.release} has here, and no job would start; give {other}"
+        )

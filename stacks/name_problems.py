@@ -1,0 +1,70 @@
+"""Names that two parts of a stack, or the stack and OpenShift, would both give: found before an update stops at one."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel
+
+from apis.names import SCC_EXEMPT_NAMESPACES
+from components.mpi_operator import OPERATOR
+from components.olm_operator import OlmOperatorArgs
+from stacks.repeated import repeated
+
+if TYPE_CHECKING:
+    from stacks.platform import Settings
+
+_OPENSHIFTS = frozenset(
+    {
+        *SCC_EXEMPT_NAMESPACES,
+        "openshift-config",
+        "openshift-image-registry",
+        "openshift-ingress",
+        "openshift-machine-api",
+        "openshift-machine-config-operator",
+        "openshift-marketplace",
+        "openshift-monitoring",
+        "openshift-operator-lifecycle-manager",
+        "openshift-operators",
+    }
+)
+"""Namespaces that every cluster has, and in which an operator's namespace would be one too many."""
+_SYSTEM = ("openshift-", "kube-")
+"""What names of the system's namespaces begin with; OpenShift's own operators have such ones, too."""
+
+
+def problems(settings: "Settings") -> Iterator[str]:
+    """Yield names that are given twice, or that the cluster has given already."""
+    yield from repeated("priority_classes: class_name", (each.class_name for each in settings.priority_classes))
+    users: defaultdict[str, list[str]] = defaultdict(list)
+    for place, operator in _operators(settings, ""):
+        users[operator.namespace].append(f"{place}.namespace")
+        if operator.namespace in _OPENSHIFTS or operator.namespace.startswith("kube-"):
+            yield (
+                f"{place}.namespace {operator.namespace} is OpenShift's own, and the operator gets one that is made "
+                f"for it; give another, e.g. {operator.package}"
+            )
+    if settings.mpi_operator:
+        users[OPERATOR].append("mpi_operator")
+    for tenant in settings.tenants:
+        if tenant.namespace in _OPENSHIFTS or tenant.namespace.startswith(_SYSTEM):
+            yield (
+                f"tenants: namespace {tenant.namespace} is kept for the system, which has rules of its own there; give "
+                "the team's name"
+            )
+        if tenant.namespace not in _OPENSHIFTS:
+            users[tenant.namespace].append(f"tenants: namespace of {tenant.namespace}")
+    for namespace, places in users.items():
+        # Tenants of one name are told where tenants are compared.
+        if len({*places}) > 1:
+            yield f"{' and '.join(dict.fromkeys(places))}: both make the namespace {namespace}; give each its own"
+
+
+def _operators(part: BaseModel, place: str) -> Iterator[tuple[str, OlmOperatorArgs]]:
+    """Yield every operator of OperatorHub with its path."""
+    for name in type(part).model_fields:
+        value, path = getattr(part, name), f"{place}.{name}".lstrip(".")
+        if isinstance(value, OlmOperatorArgs):
+            yield path, value
+        elif isinstance(value, BaseModel):
+            yield from _operators(value, path)

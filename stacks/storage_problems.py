@@ -1,0 +1,47 @@
+"""What is wrong between Spectrum Scale, its clients and what tenants have of it."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from stacks.repeated import repeated
+from stacks.storage_settings import ClaimData, DirectoryData
+
+if TYPE_CHECKING:
+    from stacks.platform import Settings
+
+_SHOWN = 4
+
+
+def problems(settings: "Settings") -> Iterator[str]:
+    """Yield what the driver cannot be told, and nodes on which pods would wait for their volumes."""
+    storage = settings.storage
+    if storage is None:
+        return
+    yield from repeated("storage.clusters: id", (cluster.id for cluster in storage.clusters))
+    yield from repeated("storage.clusters: secret", (cluster.secret for cluster in storage.clusters))
+    known = [cluster.id for cluster in storage.clusters]
+    for each in storage.classes:
+        if each.cluster_id not in known:
+            yield (
+                f"storage.classes: cluster_id {each.cluster_id} of {each.class_name} is none of storage.clusters "
+                f"({', '.join(known)}); correct it, or give that cluster's GUI there"
+            )
+    yield from _clients(settings)
+
+
+def _clients(settings: "Settings") -> Iterator[str]:
+    """Yield the nodes without the driver's pods: a job's pod there waits for its volume, and no message says why."""
+    without = [node.name for node in settings.gpu_nodes if node.gpus and not node.scale_client]
+    users = [tenant.namespace for tenant in settings.tenants if _on_scale(tenant.data, settings)]
+    if without and users:
+        shown = ", ".join(without[:_SHOWN]) + (f" and {len(without) - _SHOWN} more" if len(without) > _SHOWN else "")
+        yield (
+            f"nodes: scale_client is false of {shown}, and data of {', '.join(users)} is on Spectrum Scale: pods there "
+            "would wait for their volume for ever; make them clients and say so, or give them free_gpus: 0"
+        )
+
+
+def _on_scale(data: DirectoryData | ClaimData | None, settings: "Settings") -> bool:
+    if isinstance(data, ClaimData):
+        return data.storage_class not in settings.foreign_classes
+    return data is not None

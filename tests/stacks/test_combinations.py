@@ -1,0 +1,254 @@
+"""What is wrong only together, and was found by somebody who tried it: path, value and remedy of each."""
+
+from typing import Any
+
+import pytest
+
+from stacks.settings import parse
+from tests.stacks.test_problems import JOB, changed
+from tests.stacks.test_releases import data, message
+
+ADAS = JOB | {"tenant": "adas", "gpus": 1}
+MPI = {
+    "kind": "mpi",
+    "tenant": "adas",
+    "name": "it",
+    "program": "nccl-all-reduce",
+    "image": "example/nccl:1",
+    "layout": {"pods": 2, "gpus": 8},
+}
+BIG = MPI | {"launcher": {"cpu": "16", "memory": "64Gi"}}
+
+
+def stages(*workloads: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return one stage of these workloads."""
+    return [{"name": "all", "workloads": list(workloads)}]
+
+
+REFUSED: list[tuple[str, dict[str, Any], str]] = [
+    # Volumes
+    (
+        "prod",
+        {"nodes__2__scale_client": False},
+        "nodes: scale_client is false of dgx01.hpc.example.com, dgx02.hpc.example.com, dgx03.hpc.example.com, "
+        "dgx04.hpc.example.com, and data of adas, perception, simulation is on Spectrum Scale: pods there would wait",
+    ),
+    (
+        "dev",
+        {"nodes__6__scale_client": False},
+        "scale_client is false of dgx02.ocp4.scale.ibm.com, and data of adas is on Spectrum Scale",
+    ),
+    (
+        "prod",
+        {"storage__clusters__1__id": "16217308676014575381"},
+        "storage.clusters: id '16217308676014575381' is given twice; give each its own",
+    ),
+    (
+        "prod",
+        {"storage__clusters__1__secret": "csisecret-local"},
+        "storage.clusters: secret 'csisecret-local' is given twice; give each its own",
+    ),
+    (
+        "prod",
+        {"storage__classes__0__cluster_id": "17"},
+        "storage.classes: cluster_id 17 of scale-scratch is none of storage.clusters (16217308676014575381, "
+        "215057217487177715); correct it, or give that cluster's GUI there",
+    ),
+    # Queues
+    (
+        "prod",
+        {"queues__cohort": None, "stages": stages(BIG)},
+        "queues.launchers.cpus 4: job adas/it-02x08 takes ",
+    ),
+    (
+        "prod",
+        {"queues__cohort": None, "stages": stages(BIG)},
+        "queues.launchers.memory_gib 8: job adas/it-02x08 takes ",
+    ),
+    (
+        "prod",
+        {
+            "queues__launchers": {"cpus": 1, "memory_gib": 8},
+            "stages": stages(
+                *(
+                    MPI
+                    | {"name": name, "layout": {"pods": 2, "gpus": 8}, "launcher": {"cpu": "1700m", "memory": "1Gi"}}
+                    for name in ("one", "two")
+                )
+            ),
+        },
+        "queues.launchers.cpus 1: job adas/one-02x08, adas/two-02x08 take together ",
+    ),
+    # Memory of NUMA nodes
+    (
+        "prod",
+        {"tuning__kubelet": {"memory_manager": True, "topology_policy": "restricted"}, "stages": stages(ADAS)},
+        "stages: job it: tuning.kubelet has memory_manager and topology_policy restricted, and a NUMA node of dgx-a100 "
+        "has 124 GiB for 2 of its pods, which take 92 each: the nodes end all but the first for ever; raise "
+        "reserve.memory_gib to 528",
+    ),
+    (
+        "prod",
+        {
+            "tuning__kubelet": {"memory_manager": True, "topology_policy": "single-numa-node"},
+            "stages": stages(ADAS | {"gpus": 2}),
+        },
+        "124 GiB for 1 of its pods, which take 184 each: the nodes end them for ever",
+    ),
+    # Drivers
+    (
+        "prod",
+        {"gpu__driver__version": "418.40.04"},
+        "gpu.driver.version 418.40.04 does not know A100-SXM4-40GB; give one of branch 450 or later",
+    ),
+    (
+        "prod",
+        {"gpu__driver__version": "470.57.02"},
+        "gpu.driver.version 470.57.02 has no open kernel module, by which adapters reach A100-SXM4-40GB (GPUDirect); "
+        "give one of branch 515 or later",
+    ),
+    (
+        "redpaper-today",
+        {"gpu__driver__version": "375.26"},
+        "gpu.driver.version 375.26 does not know Tesla V100-SXM2-16GB; give one of branch 580, or an older one",
+    ),
+    ("prod", {"gpu__driver": None}, "gpu.gdrcopy true has no effect without gpu.driver"),
+    (
+        "prod",
+        {"gpu__mig": "mixed"},
+        "gpu.mig mixed: the jobs of `stages` count on whole GPUs, all that the nodes have; say with `free_gpus`",
+    ),
+    ("redpaper-today", {"gpu__mig": "single"}, "gpu.mig single: Tesla V100-SXM2-16GB cannot be divided; give none"),
+    # Images
+    (
+        "prod",
+        {"mpi_operator__image": "mpioperator/mpi-operator:v0.2.3"},
+        "mpi_operator.image mpioperator/mpi-operator:v0.2.3 does not know MPIJob v2beta1, which OpenShift 4.20 has "
+        "here, and no job would start; give 0.3.0 or later, e.g. mpioperator/mpi-operator:0.8.0",
+    ),
+    (
+        "dev",
+        {"mpi_operator__image": "registry.example.com:5000/mpi-operator:0.8.0"},
+        "does not know MPIJob v1alpha2, which OpenShift 4.4 has here, and no job would start; give "
+        "mpioperator/mpi-operator:v0.2.3",
+    ),
+    (
+        "redpaper-today",
+        {"builds__0__at_once": False},
+        "builds: at_once false of adas/tensorflow, and job nccl-test uses it: its pods would wait for an image that "
+        "nobody builds; leave at_once out, or build it and name it as the job's `image`, image-registry.",
+    ),
+    # Names
+    (
+        "prod",
+        {"gpu__operator__namespace": "openshift-nfd"},
+        "node_feature_discovery.namespace and gpu.operator.namespace: both make the namespace openshift-nfd; give each",
+    ),
+    (
+        "prod",
+        {"fabric__plugin__operator__namespace": "nvidia-gpu-operator"},
+        "gpu.operator.namespace and fabric.plugin.operator.namespace: both make the namespace nvidia-gpu-operator",
+    ),
+    (
+        "prod",
+        {"queues__operator__namespace": "openshift-operators"},
+        "queues.operator.namespace openshift-operators is OpenShift's own, and the operator gets one that is made for "
+        "it; give another, e.g. kueue-operator",
+    ),
+    (
+        "prod",
+        {"tenants__1__namespace": "mpi-operator", "builds": [], "stages": []},
+        "mpi_operator and tenants: namespace of mpi-operator: both make the namespace mpi-operator; give each its own",
+    ),
+    (
+        "prod",
+        {"tenants__1__namespace": "openshift-nfd", "builds": [], "stages": []},
+        "tenants: namespace openshift-nfd is kept for the system, which has rules of its own there; give the team's",
+    ),
+    (
+        "prod",
+        {"tenants__1__namespace": "kube-system", "builds": [], "stages": []},
+        "tenants: namespace kube-system is kept for the system",
+    ),
+    (
+        "prod",
+        {"priority_classes__1__class_name": "verification", "stages": []},
+        "priority_classes: class_name 'verification' is given twice; give each its own",
+    ),
+    # Bonds
+    (
+        "robotic-drive-ethernet",
+        {"fabric__bond__ports": ["ens1", "ens1"]},
+        "fabric.bond.ports: 'ens1' is given twice; give each its own",
+    ),
+    (
+        "robotic-drive-ethernet",
+        {"fabric__bond__interface": "ens1"},
+        "fabric.bond.interface ens1 is one of its ports; give it a name of its own, e.g. bond0",
+    ),
+    # Machines
+    (
+        "dev",
+        {"nodes": [{"name": "worker01", "roles": ["worker"]}]},
+        "nodes: none has a profile, so there is no GPU; give the GPU nodes theirs",
+    ),
+    (
+        "dev",
+        {"nodes__5__profile": "dgx-a100"},
+        "nodes: profile dgx-a100 and dgx1-v100-16gb: give all GPU nodes one and the same profile",
+    ),
+]
+
+
+@pytest.mark.parametrize(("stack", "settings", "expected"), REFUSED)
+def test_what_cannot_work_is_refused(stack: str, settings: dict[str, Any], expected: str) -> None:
+    """Prevents an update that stops in the middle, and pods that wait for ever without a hint."""
+    assert expected in message(changed(stack, **settings))
+
+
+ALLOWED: list[tuple[str, dict[str, Any]]] = [
+    # In a cohort the launchers' shares of all tenants are one.
+    ("prod", {"stages": stages(MPI | {"launcher": {"cpu": "12", "memory": "24Gi"}})}),
+    # GPUs that are nobody's leave their CPUs to launchers.
+    ("prod", {"queues__cohort": None, "stages": stages(BIG | {"layout": {"pods": 1, "gpus": 8}})}),
+    ("prod", {"tuning__kubelet": {"memory_manager": True}, "stages": stages(ADAS)}),
+    (
+        "prod",
+        {
+            "tuning__kubelet": {"memory_manager": True, "topology_policy": "restricted"},
+            "reserve": {"cpus": 32, "memory_gib": 528},
+            "stages": stages(ADAS),
+        },
+    ),
+    ("prod", {"gpu__driver__version": "515.65.01"}),
+    ("prod", {"gpu__driver": None, "gpu__gdrcopy": False}),
+    ("prod", {"gpu__mig": "mixed", "stages": []}),
+    (
+        "prod",
+        {
+            "gpu__mig": "mixed",
+            "nodes__2__free_gpus": 4,
+            **{f"tenants__{tenant}__gpu_quota": 4 for tenant in range(3)},
+            "stages": stages(ADAS),
+        },
+    ),
+    ("prod", {"mpi_operator__image": "example.com/mpi-operator:latest"}),
+    ("prod", {"mpi_operator__image": "example.com/operator-of-mpi:v0.2.3"}),
+    ("dev", {"nodes__6__scale_client": False, "nodes__6__free_gpus": 0, "stages": []}),
+    ("redpaper-today", {"builds__0__at_once": False, "stages": []}),
+]
+
+
+@pytest.mark.parametrize(("stack", "settings"), ALLOWED)
+def test_what_works_is_not_refused(stack: str, settings: dict[str, Any]) -> None:
+    """Prevents a check that refuses more than what it is for."""
+    assert parse(changed(stack, **settings), "test")
+
+
+def test_every_problem_has_a_line() -> None:
+    """Prevents `1 wrong` in front of a dozen problems that are joined to one line."""
+    content = changed("prod", gpu__mig="mixed", gpu__driver=None, tenants__1__mcs=data("prod")["tenants"][0]["mcs"])
+    first, *lines = message(content).splitlines()
+    assert first == f"Pulumi.test.yaml: {len(lines)} wrong"
+    assert len(lines) == 3
+    assert all(line.startswith("  hpc:platform: ") for line in lines)
