@@ -6,6 +6,7 @@ from pydantic import Field, model_validator
 
 from apis.kinds import MPI_JOB_V1ALPHA2, MPI_JOB_V2BETA1, Kind
 from apis.nccl import GdrLevel, Transport
+from components import gid_index
 from components.job_args import WORKSPACE, Folder, JobArgs, NetworkName, RunAs
 from components.layout import Layout
 from components.model import DnsName, Model, Seconds
@@ -17,7 +18,7 @@ GENERATIONS = (MPI_JOB_V1ALPHA2.version, MPI_JOB_V2BETA1.version)
 LABEL_LENGTH = 63
 
 FIXED = frozenset({"NCCL_IB_DISABLE", "NCCL_NET_GDR_LEVEL", "NCCL_IB_HCA", "LD_LIBRARY_PATH", "PATH"})
-"""Variables that `transport`, `gdr_level`, `ib_hca` and the image decide."""
+"""Variables that `transport`, `gdr_level`, `ib_hca` and the image decide; on RoCE each pod also finds its GID index."""
 
 
 class V2Beta1(Model):
@@ -93,9 +94,10 @@ class MpiJobArgs(JobArgs):
                 f"transport {self.transport} needs RDMA devices, and rdma_resources is empty; "
                 f"use {Transport.TCP}, or name the resources"
             )
-        for name in sorted(FIXED & self.environment.keys()):
+        fixed = FIXED | ({gid_index.NCCL} if self.v2beta1.roce_ports else set())
+        for name in sorted(fixed & self.environment.keys()):
             raise ValueError(
-                f"environment: {name}={self.environment[name]} would undo what transport {self.transport} or the image "
-                "says; leave it out, or choose another transport"
+                f"environment: {name}={self.environment[name]} would undo what transport {self.transport}, the image "
+                "or the pod itself says; leave it out, or choose another transport"
             )
         return self

@@ -98,6 +98,8 @@ def test_sessions_on_roce_are_told_the_pods_own_index() -> None:
         assert (f" {gid_index.NCCL}={index}\n" in printed) is told
         assert gid_index.NCCL in printed or not told
     assert gid_index.NCCL not in container("Worker", **roce | {"transport": Transport.TCP})["command"][2]
+    with pytest.raises(ValidationError, match=f"environment: {gid_index.NCCL}=3 would undo"):
+        arguments(**roce, environment={gid_index.NCCL: "3"})
 
 
 @pytest.mark.parametrize("role", ["Launcher", "Worker"])
