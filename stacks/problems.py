@@ -57,7 +57,7 @@ def problems(settings: "Settings") -> Iterator[str]:
     try:
         settings.profile  # noqa: B018 - raises for ports that the machine has not
     except ValidationError as error:
-        yield f"ports: {'; '.join(each['msg'].removeprefix('Value error, ') for each in error.errors())}"
+        yield from (f"ports: {each['msg'].removeprefix('Value error, ')}" for each in error.errors())
         return
     machines = [*_ports(settings), *node_problems.problems(settings)]
     yield from machines

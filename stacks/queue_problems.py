@@ -2,14 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from math import ceil
 from typing import TYPE_CHECKING
 
 from components.kueue import quota_of
 from components.mpi_job_args import V2Beta1
+from components.outcome import Wait
 from hardware.placement import share
 from stacks import layouts
 from stacks.workload_problems import size
-from stacks.workload_settings import MpiWorkload, RdmaTestWorkload, Workload
+from stacks.workload_settings import MpiWorkload, RdmaTestWorkload, Started
 
 if TYPE_CHECKING:
     from stacks.platform import Settings
@@ -18,21 +20,31 @@ _GIB = 1024**3
 
 
 def problems(settings: "Settings") -> Iterator[str]:
-    """Yield the jobs, and the jobs that start together, that Kueue cannot admit: they would wait without an end."""
+    """Yield the first jobs that run at the same time and that Kueue cannot admit together: one would wait for ever.
+
+    Those that an update only sees start may still run when the next ones come.
+    """
     queues = settings.queues
     if queues is None:
         return
+    held: list[Started] = []
     for stage in settings.stages:
         for wave in layouts.plan(stage, settings):
             jobs = [job for job in wave if not isinstance(job, RdmaTestWorkload)]
+            together = [*held, *jobs]
             tenants = dict.fromkeys(job.tenant for job in jobs)
             # In a cohort all that tenants have is one.
-            groups = [jobs] if queues.cohort else [[job for job in jobs if job.tenant == each] for each in tenants]
-            for group in groups:
-                yield from _admitted(group, settings)
+            groups = (
+                [together] if queues.cohort else [[job for job in together if job.tenant == each] for each in tenants]
+            )
+            found = [problem for group in groups for problem in _admitted(group, settings)]
+            if found:
+                yield from found
+                return
+            held += [job for job in jobs if job.follow is Wait.STARTED]
 
 
-def _admitted(jobs: Sequence[Workload], settings: "Settings") -> Iterator[str]:
+def _admitted(jobs: Sequence[Started], settings: "Settings") -> Iterator[str]:
     queues = settings.queues
     if queues is None or not jobs:
         return
@@ -46,16 +58,16 @@ def _admitted(jobs: Sequence[Workload], settings: "Settings") -> Iterator[str]:
         (sum(memory for _, memory in wanted), sum(quota.memory_gib for quota in quotas), "memory_gib", "GiB"),
     ):
         if amount > there:
+            given = getattr(queues.launchers, field)
             yield (
-                f"queues.launchers.{field} {getattr(queues.launchers, field)}: job {who} {one} {amount:.10g} {unit} "
-                f"with launchers, and the quota is {there}: Kueue would never admit all; raise it, or lower `launcher`"
+                f"queues.launchers.{field} {given}: job {who} {one} {amount:.10g} {unit} with launchers, and the quota "
+                f"is {there}: Kueue would never admit all; give {given + ceil((amount - there) / len(sharing))}, or "
+                "lower `launcher`"
             )
 
 
-def _wanted(job: Workload, settings: "Settings") -> tuple[Decimal, Decimal]:
+def _wanted(job: Started, settings: "Settings") -> tuple[Decimal, Decimal]:
     """Return the CPUs and GiB of all pods of a job."""
-    if isinstance(job, RdmaTestWorkload):
-        return Decimal(0), Decimal(0)
     wanted = layouts.layout(job, settings)
     part = share(settings.profile, wanted.gpus, settings.reserved)
     cpus, memory = Decimal(part.cpus * wanted.pods), Decimal(part.memory_gib * wanted.pods)

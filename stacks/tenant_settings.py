@@ -66,4 +66,7 @@ class PullSecretSettings(Model):
     """Accounts of registries, for the pods of every tenant. The accounts themselves are secrets of the stack."""
 
     name: DnsName = Field(default="registries", description="of the Secret, the same for every tenant")
-    registries: tuple[str, ...] = Field(min_length=1, description="hosts, e.g. nvcr.io")
+    registries: tuple[str, ...] = Field(
+        min_length=1,
+        description="hosts, e.g. nvcr.io; images of others, and bases of builds there, are pulled without an account",
+    )

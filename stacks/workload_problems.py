@@ -34,7 +34,7 @@ def problems(settings: "Settings") -> Iterator[str]:
                 name = layouts.job_name(workload, settings)
             except ValueError as error:
                 reasons = [] if isinstance(workload, RdmaTestWorkload) else list(_node(workload, settings))
-                yield f"stages: job {workload.name}: {'; '.join(reasons) or error}"
+                yield from (f"stages: job {workload.name}: {reason}" for reason in reasons or [str(error)])
                 continue
             if (workload.tenant, name) in seen:
                 yield f"stages: job '{workload.tenant}/{name}' is given twice; give each its own"

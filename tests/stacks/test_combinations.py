@@ -58,12 +58,13 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (
         "prod",
         {"queues__cohort": None, "stages": stages(BIG)},
-        "queues.launchers.cpus 4: job adas/it-02x08 takes ",
+        "queues.launchers.cpus 4: job adas/it-02x08 takes 272 CPUs with launchers, and the quota is 260: Kueue would "
+        "never admit all; give 16, or lower `launcher`",
     ),
     (
         "prod",
         {"queues__cohort": None, "stages": stages(BIG)},
-        "queues.launchers.memory_gib 8: job adas/it-02x08 takes ",
+        "queues.launchers.memory_gib 8: job adas/it-02x08 takes 1536 GiB with launchers, and the quota is 1480",
     ),
     (
         "prod",
@@ -78,6 +79,23 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
             ),
         },
         "queues.launchers.cpus 1: job adas/one-02x08, adas/two-02x08 take together ",
+    ),
+    (
+        "prod",
+        {
+            "queues__launchers": {"cpus": 1, "memory_gib": 8},
+            "stages": [
+                {
+                    "name": name,
+                    "workloads": [
+                        MPI | {"name": name, "wait": "started", "launcher": {"cpu": "1700m", "memory": "1Gi"}}
+                    ],
+                }
+                for name in ("one", "two")
+            ],
+        },
+        "adas/one-02x08, adas/two-02x08 take together 515.4 CPUs with launchers, and the quota is 515: Kueue would "
+        "never admit all; give 2, or lower `launcher`",
     ),
     # Memory of NUMA nodes
     (
