@@ -40,6 +40,8 @@ class Architecture(Model):
         branch = version.partition(".")[0]
         if not branch.isdecimal():
             raise ValueError(f"driver version {version!r} does not start with a branch; write e.g. 580.95.05")
+        if open_module and self.kernel_module == "proprietary":
+            return False
         last = self.last_driver_branch
         return self._first(open_module=open_module) <= int(branch) and (last is None or int(branch) <= last)
 

@@ -52,6 +52,10 @@ def test_dma_buf_takes_the_open_module_and_no_peermem() -> None:
     assert driver["kernelModuleType"] == "open"
     assert driver["rdma"] == {"enabled": False, "useHostMofed": False}
     assert spec(arguments(A100_SXM4_40GB, "595.91.07"))["driver"]["kernelModuleType"] == "auto"
+    with pytest.raises(
+        ValidationError, match=r"version 470\.57\.02 has no open kernel module, .*; give one of branch 515"
+    ):
+        arguments(A100_SXM4_40GB, "470.57.02", gpudirect=DMA_BUF)
 
 
 def test_the_driver_is_a_whole_image() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hardware.gpus import AMPERE, VOLTA
+from hardware.gpus import AMPERE, VOLTA, Architecture
 
 
 def test_volta_stays_on_its_last_branch() -> None:
@@ -11,6 +11,32 @@ def test_volta_stays_on_its_last_branch() -> None:
     assert VOLTA.accepts_driver("440.33.01")
     assert not VOLTA.accepts_driver("595.91.07")
     assert AMPERE.accepts_driver("595.91.07")
+
+
+@pytest.mark.parametrize(
+    ("architecture", "version", "known", "by_the_open_module"),
+    [
+        (VOLTA, "375.26", False, False),
+        (VOLTA, "384.81", True, False),
+        (VOLTA, "580.95.05", True, False),
+        (AMPERE, "440.33.01", False, False),
+        (AMPERE, "450.36.06", True, False),
+        (AMPERE, "510.39.01", True, False),
+        (AMPERE, "515.65.01", True, True),
+    ],
+)
+def test_drivers_are_not_older_than_the_gpu(
+    architecture: Architecture, version: str, *, known: bool, by_the_open_module: bool
+) -> None:
+    """Prevents a driver that does not know the GPU, or none of whose modules has DMA-BUF."""
+    assert architecture.accepts_driver(version) is known
+    assert architecture.accepts_driver(version, open_module=True) is by_the_open_module
+
+
+def test_branches_are_told_in_words() -> None:
+    """Prevents a remedy that is wrong at one of its ends."""
+    assert VOLTA.branches() == "580, or an older one from 384 on"
+    assert (AMPERE.branches(), AMPERE.branches(open_module=True)) == ("450 or later", "515 or later")
 
 
 def test_volta_needs_the_proprietary_module() -> None:
