@@ -20,6 +20,11 @@ IMAGE = "quay.io/example/hpc:1"
 Fragment = Any
 
 
+def _read(stack: str) -> dict[str, Any]:
+    content: dict[str, Any] = yaml_text.read(file(stack, ROOT).read_text())["config"]["hpc:platform"]
+    return content
+
+
 def _operator(namespace: str) -> dict[str, Any]:
     return {"namespace": namespace, "package": namespace, "channel": "stable"}
 
@@ -92,9 +97,7 @@ _CLUSTERS = [
 _STORAGE = {
     "operator": _operator("ibm-spectrum-scale-csi-driver"),
     "clusters": _CLUSTERS,
-    "ca_certificate": yaml_text.read(file("prod", ROOT).read_text())["config"]["hpc:platform"]["storage"][
-        "ca_certificate"
-    ],
+    "ca_certificate": _read("prod")["storage"]["ca_certificate"],
     "file_system": {"name": "ess3000_4M", "uid": "099B6A7A:5EB99743"},
 }
 _PRIMARY = {"primary": {"file_system": "fs0", "fileset": "csifset"}}
@@ -213,8 +216,9 @@ _STARTED = st.fixed_dictionaries(
     {},
     optional={
         "precision": st.sampled_from(["tf32", "fp32"]),
-        "priority": st.just("training"),
-        "shm_gib": st.sampled_from([1, 64, 512]),
+        # One time in four: most stacks have no such class.
+        "priority": st.sampled_from([None, None, None, "training"]),
+        "shm_gib": st.sampled_from([1, 8, 512]),
         "on_change": st.sampled_from(["replace", "keep"]),
         "wait": st.sampled_from(["started", "finished"]),
         "environment": st.sampled_from([{"SEED": "1"}, {"NCCL_DEBUG": "INFO"}, {"NCCL_IB_DISABLE": "1"}]),
@@ -247,7 +251,7 @@ def workloads(draw: st.DrawFn) -> list[dict[str, Any]]:
         if kind != "rdma-test":
             fitting = [name.value for name, entry in CATALOGUE.items() if kind in entry.kinds]
             workload |= {"program": draw(st.sampled_from(fitting))} | draw(_STARTED)
-            workload |= {"build": "image"} if draw(st.integers(0, 3)) == 0 else {"image": IMAGE}
+            workload |= draw(st.sampled_from([{"build": "image"}, *[{"image": IMAGE}] * 3]))
         if "layout" in workload and workload["layout"] is None:
             workload["gpus"] = draw(st.sampled_from([1, 4, 6, 24]))
         found.append(workload)
@@ -257,7 +261,7 @@ def workloads(draw: st.DrawFn) -> list[dict[str, Any]]:
 @st.composite
 def stacks(draw: st.DrawFn) -> dict[str, Any]:
     """Draw a stack of the project with up to four changes, and with its own jobs, with others or without any."""
-    content: dict[str, Any] = copy.deepcopy(_stack(draw(st.sampled_from(known(ROOT)))))
+    content: dict[str, Any] = copy.deepcopy(unchanged(draw(st.sampled_from(known(ROOT)))))
     # Parents before what is in them.
     for path in sorted(draw(st.lists(st.sampled_from(sorted(CHANGES)), max_size=4, unique=True))):
         change(content, path, draw(st.sampled_from(CHANGES[path])))
@@ -268,17 +272,18 @@ def stacks(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @cache
-def _stack(name: str) -> dict[str, Any]:
-    content: dict[str, Any] = yaml_text.read(file(name, ROOT).read_text())["config"]["hpc:platform"]
+def unchanged(name: str) -> dict[str, Any]:
+    """Return a stack to start from, with fewer machines of a kind."""
+    content = _read(name)
     for node in content["nodes"]:
-        # Twenty machines show what 140 do, in a fraction of the time.
-        node["name"] = node["name"].replace("[001-140]", "[001-020]")
+        # Eight machines show what 140 do, in a fraction of the time.
+        node["name"] = node["name"].replace("[001-140]", "[001-008]")
     for tenant in content["tenants"]:
-        tenant["gpu_quota"] = min(tenant["gpu_quota"], 50)
+        tenant["gpu_quota"] = tenant["gpu_quota"] if tenant["gpu_quota"] <= 32 else 20
     for stage in content["stages"]:
         for workload in stage["workloads"]:
             if "server_node" in workload:
-                workload["server_node"] = workload["server_node"].replace("dgx140", "dgx020")
+                workload["server_node"] = workload["server_node"].replace("dgx140", "dgx008")
             if workload.get("layout", {}).get("pods") == 20:
                 workload["layout"] = {"pods": 4, "gpus": 8}
     return content
@@ -316,6 +321,12 @@ def _named(content: dict[str, Any]) -> dict[str, Any]:
     for stage in content.get("stages", []):
         for workload in stage["workloads"]:
             workload["tenant"] = workload.get("tenant") if workload.get("tenant") in names else first
+            if workload.get("build") == "image":
+                built = [each["name"] for each in content.get("builds", []) if each["tenant"] == workload["tenant"]]
+                workload["build"] = built[0] if built else "image"
+            if workload.get("priority"):
+                classes = content.get("priority_classes") or [{"class_name": "training"}]
+                workload["priority"] = classes[0]["class_name"]
             if workload["kind"] == "rdma-test":
                 workload.setdefault("client_node", _first(nodes[0]))
                 workload.setdefault("server_node", _last(nodes[-1]))
