@@ -24,7 +24,6 @@ def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """Leave what was imported for the tests out of every later search for waste."""
-    gc.collect()
     gc.freeze()
 
 

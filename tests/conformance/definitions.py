@@ -71,11 +71,15 @@ def real(kind: Kind) -> tuple[Manifest, ...]:
     Documents that do not name it are not parsed, for some are very long.
     """
     name = f"\n    plural: {kind.plural}\n"
-    texts = [path.read_text() for folder in _folders() for path in sorted(folder.glob("*.yaml"))]
-    found = [document for text in texts if name in text for document in text.split("\n---\n") if name in document]
+    found = [document for text in _texts() if name in text for document in text.split("\n---\n") if name in document]
     parsed = [yaml.load(document, Loader=_Loader) for document in found]  # noqa: S506 - a safe loader
     read = [each for each in DEFINITIONS if each["spec"]["names"]["plural"] == kind.plural]
     return tuple(each for each in (*parsed, *read) if each["spec"]["group"] == kind.group)
+
+
+@cache
+def _texts() -> tuple[str, ...]:
+    return tuple(path.read_text() for folder in _folders() for path in sorted(folder.glob("*.yaml")))
 
 
 @cache

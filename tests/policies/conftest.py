@@ -15,10 +15,8 @@ A fixture is a YAML file below `fixtures/<rule>/allowed` or `denied`:
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-import yaml
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
 from policies.check import Checker
@@ -29,9 +27,7 @@ from policies.pack.wire import Properties
 from policies.rule import AnyRule
 from policies.rules import RULES
 from policies.world import World
-
-FIXTURES = Path(__file__).parent / "fixtures"
-UNKNOWN_MARK = "<unknown>"
+from tests.support.manifests import UNKNOWN_MARK, contents
 
 
 @dataclass(frozen=True)
@@ -58,17 +54,17 @@ class Case:
 
 @cache
 def cases() -> tuple[Case, ...]:
-    """Return every fixture; they are read once, since hundreds of files take most of a second."""
+    """Return every fixture."""
     return tuple(_cases())
 
 
 def _cases() -> Iterator[Case]:
-    for path in sorted(FIXTURES.glob("*/*/*.yaml")):
-        content = yaml.load(path.read_text(), yaml.CSafeLoader)
-        expect = tuple(content.pop("expect"))
+    for path, content in contents():
+        wanted = dict(content)
+        expect = tuple(wanted.pop("expect"))
         assert bool(expect) == (path.parent.name == "denied"), f"{path} stands in the wrong folder"
-        manifests = unknowns(content.pop("objects", None) or [content.pop("object")])
-        yield Case(path.parents[1].name, f"{path.parent.name}/{path.stem}", manifests, expect, **content)
+        manifests = unknowns(wanted.pop("objects", None) or [wanted.pop("object")])
+        yield Case(path.parents[1].name, f"{path.parent.name}/{path.stem}", manifests, expect, **wanted)
 
 
 def cases_of(rule: AnyRule) -> list[Case]:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from copy import deepcopy
 from functools import cache
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -128,14 +129,20 @@ _TOKENS += (
 
 
 @cache
+def contents() -> tuple[tuple[Path, dict[str, Any]], ...]:
+    """Return every fixture's file and content; they are read once, for hundreds of them take a third of a second."""
+    files = sorted(FIXTURES.glob("*/*/*.yaml"))
+    return tuple((path, yaml.load(path.read_text(), Loader=yaml.CSafeLoader)) for path in files)
+
+
+@cache
 def seeds() -> tuple[Any, ...]:
     """Return all manifests of the fixtures."""
     return tuple(_seeds())
 
 
 def _seeds() -> Iterator[Any]:
-    for path in sorted(FIXTURES.glob("*/*/*.yaml")):
-        content = yaml.load(path.read_text(), Loader=yaml.CSafeLoader)
+    for _, content in contents():
         yield from content.get("objects") or [content["object"]]
 
 
