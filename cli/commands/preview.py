@@ -23,11 +23,11 @@ def command(
     state.require_own_cluster(wanted)
     generations.fitting(wanted)
     policies = settled(wanted.settings, config)
+    _look(wanted)
     running = session.engine(wanted)
     plain = _JSON.isdisjoint(context.args)  # what is to be read by a program holds nothing of ours
     if plain:
         session.say_plugins(running.program)
-    _look(wanted)
     session.prepare(wanted, running)
     if plain:
         placements.show(wanted.settings)

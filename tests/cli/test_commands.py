@@ -43,12 +43,13 @@ def test_render(tmp_path: Path) -> None:
 
 
 def test_unknown_stack(tmp_path: Path) -> None:
-    """A traceback where a name was mistyped."""
-    status, output = _hpc("up", "--stack", "nope", HPC_SIM_HOME=str(tmp_path))
-    assert status == 1
-    assert "no settings for stack 'nope'" in output
-    assert f"known stacks: {', '.join(known(ROOT))}" in output
-    assert "Traceback" not in output
+    """A traceback where a name was mistyped, or a word about a cluster that is not there."""
+    for command in ("up", "preview"):
+        status, output = _hpc(command, "--stack", "nope", HPC_SIM_HOME=str(tmp_path))
+        assert status == 1
+        assert "no settings for stack 'nope'" in output
+        assert f"known stacks: {', '.join(known(ROOT))}" in output
+        assert "Traceback" not in output
 
 
 def test_bad_cluster_name(tmp_path: Path) -> None:
