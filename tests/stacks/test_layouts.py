@@ -13,7 +13,13 @@ from stacks.workload_settings import MpiWorkload
 from tests.stacks.test_settings import dev, message
 from tests.support.recorded import ROOT
 
-AGGREGATED: dict[str, Any] = {"kind": "mpi", "tenant": "adas", "name": "cut-off", "program": "resnet50", "image": "example/tf:1.0"}
+AGGREGATED: dict[str, Any] = {
+    "kind": "mpi",
+    "tenant": "adas",
+    "name": "cut-off",
+    "program": "resnet50",
+    "image": "example/tf:1.0",
+}
 
 
 def lab(workloads: list[dict[str, Any]], free: dict[str, int] | None = None) -> dict[str, Any]:
