@@ -8,9 +8,8 @@ from pydantic import ValidationError
 from apis.nccl import Transport
 from components.layout import Layout
 from hardware import topology
-from hardware.cpus import parse
 from hardware.placement import fits, share
-from stacks import images, layouts
+from stacks import images, layouts, numa_problems
 from stacks.catalogue import CATALOGUE, Entry
 from stacks.fabric_settings import InfiniBand
 from stacks.workload_settings import MpiWorkload, RdmaTestWorkload, Started, Workload
@@ -116,34 +115,12 @@ def _size(workload: Started, wanted: Layout, settings: "Settings") -> Iterator[s
     part = share(profile, wanted.gpus, settings.reserved)
     if workload.shm_gib > part.memory_gib:
         yield f"shm_gib {workload.shm_gib} is more than the pod's memory of {part.memory_gib} GiB; lower it"
-    yield from _numa(wanted, part.cpus, settings)
+    yield from numa_problems.problems(wanted, part.cpus, settings)
     quota = settings.most_gpus(settings.tenant(workload.tenant))
     if wanted.total_gpus > quota:
         yield (
             f"layout {wanted} takes {wanted.total_gpus} GPUs, and tenant {workload.tenant} has a gpu_quota of {quota}; "
             "lower the one or raise the other"
-        )
-
-
-def _numa(wanted: Layout, cpus: int, settings: "Settings") -> Iterator[str]:
-    """Yield why no NUMA node has all that a container asks for, where the kubelet is told to admit no other."""
-    kubelet = settings.tuning.kubelet if settings.tuning else None
-    if kubelet is None or kubelet.topology_policy != "single-numa-node":
-        return
-    machine = settings.profile
-    reserved = parse(topology.reserved_cpus(machine, kubelet.reserved))
-    gpus, there = max((len(node.gpus), len(node.cpu_set - reserved)) for node in machine.numa)
-    refused = "the nodes end its pods for ever"
-    if wanted.gpus > gpus:
-        yield (
-            f"layout.gpus {wanted.gpus}: tuning.kubelet.topology_policy is single-numa-node, and a NUMA node of "
-            f"{machine.name} has {gpus} GPUs: {refused}; give at most {gpus}, or another policy"
-        )
-    elif cpus > there:
-        yield (
-            f"layout.gpus {wanted.gpus} takes {cpus} CPUs: tuning.kubelet.topology_policy is single-numa-node, and a "
-            f"NUMA node of {machine.name} has {there} that are not reserved: {refused}; raise reserve.cpus, or give "
-            "another policy"
         )
 
 
