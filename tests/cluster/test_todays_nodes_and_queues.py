@@ -402,6 +402,8 @@ def test_a_job_waits_for_its_quota_and_then_runs(site: Site) -> None:
         )
     )
     assert site.api.pods("adas", "training.kubeflow.org/job-name=uncovered") == []
+    site.api.eventually(lambda: site.api.get(kinds.CLUSTER_QUEUE, "adas")["status"]["pendingWorkloads"] == 2)
+    site.api.eventually(lambda: site.api.get(kinds.LOCAL_QUEUE, "jobs", "adas")["status"]["pendingWorkloads"] == 2)
     site.submit("fits")
     assert site.api.eventually(lambda: site.ended("fits")) == "Succeeded"
     worker = site.api.get(JOB, "fits", "adas")["spec"]["mpiReplicaSpecs"]["Worker"]["template"]["spec"]
@@ -418,6 +420,7 @@ def test_the_end_of_a_job_makes_room_for_the_next(site: Site) -> None:
     site.api.eventually(lambda: "more needed" in site.why("second") or site.ended("first"))
     assert site.api.eventually(lambda: site.ended("first")) == "Succeeded"
     assert site.api.eventually(lambda: site.ended("second")) == "Succeeded"
+    site.api.eventually(lambda: site.api.get(kinds.CLUSTER_QUEUE, "adas")["status"]["admittedWorkloads"] == 0)
 
 
 def test_what_kueue_wrote_is_no_drift(site: Site) -> None:
