@@ -12,7 +12,7 @@ from components.priority_class import PriorityClassArgs
 from hardware import profiles, topology
 from hardware.placement import Reserve
 from hardware.profiles import Hca, Profile
-from stacks import problems
+from stacks import checks
 from stacks.build_settings import BuildSettings
 from stacks.cluster_settings import ClusterSettings, Nodes, NodeSettings
 from stacks.fabric_settings import Ethernet, FabricSettings
@@ -173,7 +173,7 @@ class Settings(Model):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        found = list(problems.problems(self))
+        found = list(checks.problems(self))
         if found:
-            raise problems.InconsistentError(found)
+            raise checks.InconsistentError(found)
         return self

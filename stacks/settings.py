@@ -13,8 +13,8 @@ import yaml
 from pydantic import ValidationError
 
 from apis import yaml_text
+from stacks.checks import InconsistentError
 from stacks.platform import Settings
-from stacks.problems import InconsistentError
 
 __all__ = ["KEY", "PROJECT", "Settings", "SettingsError", "file", "known", "load", "parse"]
 

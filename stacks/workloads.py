@@ -65,7 +65,7 @@ def _job(
 
 
 def arguments(workload: Started, settings: Settings) -> MpiJobArgs | GpuJobArgs:
-    """Return the arguments of a program's job; `workload_problems` has made sure that there are any."""
+    """Return the arguments of a program's job; `checks.workload` has made sure that there are any."""
     return mpi_job(workload, settings) if isinstance(workload, MpiWorkload) else gpu_job(workload, settings)
 
 
@@ -95,7 +95,7 @@ def _rdma_test(workload: RdmaTestWorkload, settings: Settings) -> RdmaTestArgs:
 def mpi_job(workload: MpiWorkload, settings: Settings) -> MpiJobArgs:
     """Return the arguments of an MPI job."""
     kind = settings.version.mpi_job
-    assert kind is not None  # noqa: S101 - checked in workload_problems
+    assert kind is not None  # noqa: S101 - checked in checks.workload
     program, wanted = CATALOGUE[workload.program], layout(workload, settings)
     transport = workload.transport or settings.transport
     # Images of 2020 are told as the paper does; later ones see every adapter of the machine and must be told which.

@@ -9,7 +9,7 @@ from components.mpi_job import MpiJobArgs
 from stacks.settings import SettingsError, parse
 from stacks.workload_settings import JobWorkload, MpiWorkload
 from stacks.workloads import arguments
-from tests.stacks.test_workload_problems import JOB, MPI, example
+from tests.stacks.checks.test_workload import JOB, MPI, example
 from tests.support.recorded import environment, of_kind, spec
 
 IMAGE = {"image": "example/tf:1.0"}

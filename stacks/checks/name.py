@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from apis.names import SCC_EXEMPT_NAMESPACES
 from components.mpi_operator import OPERATOR
 from components.olm_operator import OlmOperatorArgs
-from stacks.repeated import repeated
+from stacks.checks.repeated import repeated
 
 if TYPE_CHECKING:
     from stacks.platform import Settings

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from stacks.repeated import repeated
+from stacks.checks.repeated import repeated
 from stacks.storage_settings import ClaimData, DirectoryData
 
 if TYPE_CHECKING:

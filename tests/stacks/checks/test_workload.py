@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from apis import yaml_text
+from stacks.checks.workload import size
 from stacks.settings import parse
-from stacks.workload_problems import size
 from stacks.workload_settings import MpiWorkload
 from stacks.workloads import mpi_job
 from tests.stacks.test_settings import dev, message

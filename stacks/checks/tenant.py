@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from posixpath import normpath
 from typing import TYPE_CHECKING
 
-from stacks.repeated import repeated
+from stacks.checks.repeated import repeated
 from stacks.storage_settings import ClaimData, DirectoryData
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from components.mpi_job_args import V2Beta1
 from components.outcome import Wait
 from hardware.placement import share
 from stacks import layouts
-from stacks.workload_problems import size
+from stacks.checks.workload import size
 from stacks.workload_settings import MpiWorkload, RdmaTestWorkload, Started
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from stacks.settings import parse
-from tests.stacks.test_problems import JOB, changed
+from tests.stacks.checks.test_problems import JOB, changed
 from tests.stacks.test_releases import data, message
 
 ADAS = JOB | {"tenant": "adas", "gpus": 1}

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from stacks.checks.repeated import repeated
 from stacks.fabric_settings import Ethernet
-from stacks.repeated import repeated
 
 if TYPE_CHECKING:
     from stacks.platform import Settings

@@ -9,8 +9,9 @@ from apis.nccl import Transport
 from components.layout import Layout
 from hardware import topology
 from hardware.placement import fits, share
-from stacks import images, layouts, numa_problems
+from stacks import images, layouts
 from stacks.catalogue import CATALOGUE, Entry
+from stacks.checks import numa
 from stacks.fabric_settings import InfiniBand
 from stacks.workload_settings import MpiWorkload, RdmaTestWorkload, Started, Workload
 
@@ -115,7 +116,7 @@ def _size(workload: Started, wanted: Layout, settings: "Settings") -> Iterator[s
     part = share(profile, wanted.gpus, settings.reserved)
     if workload.shm_gib > part.memory_gib:
         yield f"shm_gib {workload.shm_gib} is more than the pod's memory of {part.memory_gib} GiB; lower it"
-    yield from numa_problems.problems(wanted, part.cpus, settings)
+    yield from numa.problems(wanted, part.cpus, settings)
     quota = settings.most_gpus(settings.tenant(workload.tenant))
     if wanted.total_gpus > quota:
         yield (

@@ -1,0 +1,54 @@
+"""What is wrong between the fabric, the machines' ports and what finds them."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from stacks.fabric_settings import Ethernet, InfiniBand, Roce
+from stacks.gpu_settings import DevicePluginSettings
+
+if TYPE_CHECKING:
+    from stacks.platform import Settings
+
+
+def ports(settings: "Settings") -> Iterator[str]:
+    """Yield what is wrong between the fabric and the ports."""
+    profile, fabric = settings.profile, settings.fabric
+    rails = bool(settings.tuning and settings.tuning.rail_names)
+    if rails and not (profile.hcas and all(hca.pci for hca in profile.hcas)):
+        yield f"tuning.rail_names: no PCI addresses of the ports of {profile.name} are known; turn it off"
+    if isinstance(fabric, Ethernet):
+        if fabric.bond and not fabric.bond.ports and not profile.hcas:
+            yield f"fabric.bond.ports: no document names the ports of {profile.name}; name them here or in `ports`"
+        return
+    if isinstance(fabric, InfiniBand) and profile.link_layer == "Ethernet":
+        yield (
+            f"fabric: infiniband, and the ports of {profile.name} ({profile.ports.adapter}, {profile.ports.rate_gbps} "
+            "Gb/s) are Ethernet's; choose roce or ethernet"
+        )
+    elif not profile.hcas:
+        yield (
+            f"fabric: {settings.fabric.kind}, and no document names the {profile.ports.count} ports of {profile.name}; "
+            "name them in `ports`, or choose ethernet"
+        )
+    elif isinstance(fabric, Roce) and profile.link_layer == "InfiniBand" and not (rails or settings.ports):
+        yield (
+            f"fabric: roce, and {profile.hcas[0].netdev} of {profile.name} is the name of a port in InfiniBand mode; "
+            "turn tuning.rail_names on, or name the ports in `ports`"
+        )
+
+
+def enablement(settings: "Settings") -> Iterator[str]:
+    """Yield what is missing that plugins and networks need."""
+    gpu, fabric = settings.gpu, settings.fabric
+    plugin = None if isinstance(fabric, Ethernet) else fabric.plugin
+    bond = fabric.bond if isinstance(fabric, Ethernet) else None
+    if settings.node_feature_discovery is None and (plugin or bond or not isinstance(gpu, DevicePluginSettings)):
+        yield (
+            "node_feature_discovery is missing, and GPU and RDMA plugins run, and bonds are made, where it has "
+            "labelled nodes; give it"
+        )
+    if isinstance(fabric, Roce) and len(fabric.networks.subnets) != len(settings.interfaces):
+        yield (
+            f"fabric.networks.subnets: {len(fabric.networks.subnets)} are given for {len(settings.interfaces)} "
+            "ports; give one each"
+        )
