@@ -167,7 +167,7 @@ def test_unreachable_cluster(lab: Lab) -> None:
     status, output = lab.run("status")
     assert status == 1
     assert "is stopped" in output
-    assert "`make up` or `./hpc up` starts it" in output
+    assert "`./hpc up --stack dev` starts it" in output
     assert "Traceback" not in output
 
 
