@@ -60,8 +60,8 @@ def cluster(stack: Stack) -> Cluster:
     if stack.simulated and (state := simulated.status(stack.home).state) in ("absent", "stopped"):
         raise Problem(
             f"the simulated cluster {stack.cluster_name} is {state}",
-            f"`./hpc up {stack.options}` starts it and brings the stack up; `./hpc sim up {stack.options}` does no more "
-            "than start it.",
+            f"`./hpc up {stack.options}` starts it and brings the stack up; `./hpc sim up {stack.options}` does "
+            "no more than start it.",
         )
     shown_by = f"`./hpc sim status --name {stack.cluster_name}`" if stack.simulated else ""
     return Cluster(stack.kubeconfig, stack.context, shown_by)
