@@ -32,8 +32,11 @@ def homes() -> Path:
     for old in root.iterdir():
         owner = old.name.rpartition("-")[2]
         if owner.isdigit() and not Path(f"/proc/{owner}").exists():
-            with suppress(SimulatorError, FileNotFoundError):
-                cluster.clean(old)
+            # Some tests have a folder of several clusters.
+            for home in (*filter(Path.is_dir, old.iterdir()), old):
+                with suppress(SimulatorError, FileNotFoundError):
+                    cluster.clean(home)
+            shutil.rmtree(old, ignore_errors=True)
     return root
 
 
