@@ -6,15 +6,11 @@ The switch has the same ports in one group with LACP, and the adapters are set t
 from typing import Annotated, Any, Literal, Self
 
 import pulumi
-import pulumi_kubernetes as k8s
 from pydantic import Field, StringConstraints, model_validator
 
-from apis import kinds
-from components import nmstate, waits
 from components.component import Component
-from components.custom_resources import CustomObject
-from components.labels import labels
-from components.model import DnsName, Model, NumberOrShare, Seconds, int_or_share
+from components.model import DnsName, Model, NumberOrShare, Seconds
+from components.network_policy import ethernet, network_policy
 
 Interface = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,14}$")]
 """Name of a network interface; the kernel takes at most 15 characters."""
@@ -47,8 +43,8 @@ class BondArgs(Model):
         return self
 
 
-def spec(args: BondArgs) -> dict[str, Any]:
-    """Return the `spec` of the policy."""
+def interfaces(args: BondArgs) -> list[dict[str, Any]]:
+    """Return the bond and its ports, as the policy wants them."""
     aggregation = {
         "mode": "802.3ad",
         "options": {"miimon": "100", "lacp_rate": "fast", "xmit_hash_policy": args.hashing},
@@ -63,12 +59,7 @@ def spec(args: BondArgs) -> dict[str, Any]:
         "ipv6": {"enabled": False},
         "link-aggregation": aggregation,
     }
-    ports = [{"name": port, "type": "ethernet", "state": "up", "mtu": args.mtu} for port in args.ports]
-    return {
-        "nodeSelector": args.node_selector,
-        "maxUnavailable": int_or_share(args.at_once),
-        "desiredState": {"interfaces": [bond, *ports]},
-    }
+    return [bond, *(ethernet(port, args.mtu) for port in args.ports)]
 
 
 class Bond(Component):
@@ -81,15 +72,13 @@ class Bond(Component):
 
     def __init__(self, name: str, args: BondArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("nodes:Bond", name, args, opts)
-        policy = CustomObject(
-            f"{name}-policy",
-            kinds.NODE_NETWORK_CONFIGURATION_POLICY,
-            k8s.meta.v1.ObjectMetaArgs(
-                name=args.policy_name,
-                labels=labels(args.policy_name, "nodes"),
-                annotations=waits.wait_for(nmstate.CONFIGURED, timeout=args.timeout),
-            ),
-            {"spec": spec(args)},
-            self.child(),
+        policy = network_policy(
+            self,
+            name,
+            interfaces(args),
+            policy_name=args.policy_name,
+            node_selector=args.node_selector,
+            at_once=args.at_once,
+            timeout=args.timeout,
         )
         self.outputs(interface=policy.id.apply(lambda _: args.bond))

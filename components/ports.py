@@ -3,19 +3,15 @@
 A pod's interface cannot have a larger one than the port below it: the pod would not start.
 """
 
-from typing import Any, Self
+from typing import Self
 
 import pulumi
-import pulumi_kubernetes as k8s
 from pydantic import Field, model_validator
 
-from apis import kinds
-from components import nmstate, waits
 from components.bond import Interface
 from components.component import Component
-from components.custom_resources import CustomObject
-from components.labels import labels
-from components.model import DnsName, Model, NumberOrShare, Seconds, int_or_share
+from components.model import DnsName, Model, NumberOrShare, Seconds
+from components.network_policy import ethernet, network_policy
 
 
 class PortsArgs(Model):
@@ -38,17 +34,6 @@ class PortsArgs(Model):
         return self
 
 
-def spec(args: PortsArgs) -> dict[str, Any]:
-    """Return the `spec` of the policy; addresses stay as they are."""
-    return {
-        "nodeSelector": args.node_selector,
-        "maxUnavailable": int_or_share(args.at_once),
-        "desiredState": {
-            "interfaces": [{"name": port, "type": "ethernet", "state": "up", "mtu": args.mtu} for port in args.ports]
-        },
-    }
-
-
 class Ports(Component):
     """One NodeNetworkConfigurationPolicy. Outputs: `policy`, its name, known when every node has it."""
 
@@ -56,15 +41,13 @@ class Ports(Component):
 
     def __init__(self, name: str, args: PortsArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("nodes:Ports", name, args, opts)
-        made = CustomObject(
-            f"{name}-policy",
-            kinds.NODE_NETWORK_CONFIGURATION_POLICY,
-            k8s.meta.v1.ObjectMetaArgs(
-                name=args.policy_name,
-                labels=labels(args.policy_name, "nodes"),
-                annotations=waits.wait_for(nmstate.CONFIGURED, timeout=args.timeout),
-            ),
-            {"spec": spec(args)},
-            self.child(),
+        made = network_policy(
+            self,
+            name,
+            [ethernet(port, args.mtu) for port in args.ports],
+            policy_name=args.policy_name,
+            node_selector=args.node_selector,
+            at_once=args.at_once,
+            timeout=args.timeout,
         )
         self.outputs(policy=made.id.apply(lambda _: args.policy_name))

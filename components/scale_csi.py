@@ -95,8 +95,8 @@ class ScaleCsiArgs(Model):
             raise ValueError(f"generation {self.generation} of the driver has no {foreign[0]}; leave it out")
         if self.generation == "2.0":
             _one_local(self.clusters)
-        elif self.local_cluster not in [cluster.id for cluster in self.clusters]:
-            raise ValueError(f"local_cluster {self.local_cluster} is none of the clusters; give its GUI among them")
+        else:
+            require_own(self.local_cluster, self.clusters)
         return self
 
     @model_validator(mode="after")
@@ -107,6 +107,12 @@ class ScaleCsiArgs(Model):
 
 _NEEDS: Mapping[Generation, str] = {"2.0": "host_path", "3": "local_cluster"}
 _FOREIGN: Mapping[Generation, tuple[str, ...]] = {"2.0": ("local_cluster", "tolerations"), "3": ("host_path",)}
+
+
+def require_own(local_cluster: str | None, clusters: Iterable[ScaleCluster]) -> None:
+    """Raise ValueError where the nodes' own cluster is none of those that the driver talks to."""
+    if local_cluster not in [cluster.id for cluster in clusters]:
+        raise ValueError(f"local_cluster {local_cluster} is none of the clusters; give its GUI among them")
 
 
 def require_ca(clusters: Iterable[ScaleCluster], ca_certificate: str | None) -> None:

@@ -40,8 +40,7 @@ def accounts(environment: Settings) -> Accounts:
 
     A simulated cluster has nothing to log on to: accounts that are not set there are made up.
     """
-    guis = [cluster.secret for cluster in environment.storage.clusters] if environment.storage else []
-    registries = environment.pull_secret.registries if environment.pull_secret else ()
+    guis, registries = _wanted(environment)
     simulated = environment.cluster.simulated
     return Accounts(
         guis=_secrets(SECRET_KEY, guis, GuiAccount, simulated=simulated),
@@ -51,12 +50,17 @@ def accounts(environment: Settings) -> Accounts:
 
 def nobody(environment: Settings, value: str) -> Accounts:
     """Return accounts of which every part is `value`, for programs that only show what would be declared."""
-    guis = [cluster.secret for cluster in environment.storage.clusters] if environment.storage else []
-    registries = environment.pull_secret.registries if environment.pull_secret else ()
+    guis, registries = _wanted(environment)
     return Accounts(
         guis=pulumi.Output.secret({name: GuiAccount(username=value, password=value) for name in guis}),
         registries=pulumi.Output.secret({host: RegistryAccount(username=value, password=value) for host in registries}),
     )
+
+
+def _wanted(environment: Settings) -> tuple[Sequence[str], Sequence[str]]:
+    """Return for what there are accounts: secrets of GUIs, and hosts of registries."""
+    guis = [cluster.secret for cluster in environment.storage.clusters] if environment.storage else []
+    return guis, environment.pull_secret.registries if environment.pull_secret else ()
 
 
 def _secrets(

@@ -46,6 +46,7 @@ class Release:
 
 _QUEUES = "Kueue"
 _MACHINE_CONFIGS = "machine configuration by operators"
+_NAMESPACE_NAMES = "namespaces that carry their name as a label (Kubernetes 1.21)"
 _LOCAL_CLUSTER = "version 3 of the Scale CSI driver"
 
 RELEASES: dict[ReleaseName, Release] = {
@@ -66,7 +67,7 @@ RELEASES: dict[ReleaseName, Release] = {
             "priority_classes": "scheduling.k8s.io/v1 (Kubernetes 1.14)",
             "storage": "OperatorHub",
             "tuning": _MACHINE_CONFIGS,
-            "tenants.*.reachable_from": "namespaces that carry their name as a label (Kubernetes 1.21)",
+            "tenants.*.reachable_from": _NAMESPACE_NAMES,
             "tenants.*.data.long_handle": _LOCAL_CLUSTER,
         },
     ),
@@ -96,7 +97,7 @@ RELEASES: dict[ReleaseName, Release] = {
             "storage.classes.*.expandable": "a resizer in version 2.0 of the Scale CSI driver",
             "storage.local_cluster": _LOCAL_CLUSTER,
             "tuning": "a Topology Manager that is no preview",
-            "tenants.*.reachable_from": "namespaces that carry their name as a label (Kubernetes 1.21)",
+            "tenants.*.reachable_from": _NAMESPACE_NAMES,
             "tenants.*.data.long_handle": _LOCAL_CLUSTER,
         },
         needs={

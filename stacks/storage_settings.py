@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from components.model import DnsName, Model, Quantity
 from components.olm_operator import OlmOperatorArgs
-from components.scale_csi import Certificate, ClusterId, ScaleCluster, require_ca
+from components.scale_csi import Certificate, ClusterId, ScaleCluster, require_ca, require_own
 from components.static_volume import (
     AnyHandle,
     DirectoryPath,
@@ -53,8 +53,8 @@ class StorageSettings(Model):
                     f"clusters: {len(local)} have a primary fileset; give one to the local cluster alone, or name "
                     "local_cluster (driver 3)"
                 )
-        elif self.local_cluster not in [cluster.id for cluster in self.clusters]:
-            raise ValueError(f"local_cluster {self.local_cluster} is none of the clusters; give its GUI among them")
+        else:
+            require_own(self.local_cluster, self.clusters)
         return self
 
     @model_validator(mode="after")

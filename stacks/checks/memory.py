@@ -19,11 +19,7 @@ _STRICT = ("restricted", "single-numa-node")
 def problems(settings: "Settings") -> Iterator[str]:
     """Yield jobs whose pods the kubelet ends for want of memory next to their GPUs, where it is told to end them."""
     kubelet = settings.tuning.kubelet if settings.tuning else None
-    if (
-        kubelet is None
-        or not kubelet.memory_manager
-        or kubelet.topology_policy not in ("restricted", "single-numa-node")
-    ):
+    if kubelet is None or not kubelet.memory_manager or kubelet.topology_policy not in _STRICT:
         return
     for stage in settings.stages:
         for job in stage.workloads:
