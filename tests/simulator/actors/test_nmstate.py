@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 
 from components import nmstate, waits
-from components.bond import BondArgs, spec
+from components.bond import Bond, BondArgs
 from simulator import names
 from simulator.actors.conditions import stated
 from simulator.actors.nmstate import enacted, judged, operands, trouble
 from simulator.plugins.provider.wait_for import wait_rule
+from tests.support.declared import declared, only
 
 
 def node(*interfaces: str) -> dict[str, Any]:
@@ -21,7 +22,8 @@ def node(*interfaces: str) -> dict[str, Any]:
 
 def policy(*ports: str, **changed: Any) -> dict[str, Any]:
     """Return the policy of our own bond."""
-    return {"spec": spec(BondArgs(node_selector={"a": "b"}, ports=ports, **changed))}
+    args = BondArgs(node_selector={"a": "b"}, ports=ports, **changed)
+    return only(declared(lambda: Bond("bond", args)), "NodeNetworkConfigurationPolicy")
 
 
 def test_a_bond_is_made_of_ports_that_are_there() -> None:
