@@ -72,7 +72,7 @@ def _network_operator(
 
 
 def _bond(settings: Settings, bond: BondSettings, opts: pulumi.ResourceOptions) -> Bond:
-    ports = bond.ports or tuple(hca.netdev for hca in settings.profile.hcas)
+    ports = bond.ports or settings.port_names
     args = BondArgs(
         node_selector=GPU_FOUND, bond=bond.interface, ports=ports, mtu=bond.mtu, timeout=_one_by_one(settings)
     )

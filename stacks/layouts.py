@@ -1,14 +1,15 @@
 """Layouts, names and places of workloads: pure functions of the settings, known without an engine."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import Field
 
 from apis import names
 from components.layout import Layout
 from components.model import Model
+from components.outcome import Wait
 from hardware import placement
 from hardware.placement import Demand, waves
 from stacks.workload_settings import MpiWorkload, RdmaTestWorkload, Stage, Started, Workload
@@ -85,6 +86,23 @@ def plan(stage: Stage, settings: "Settings") -> list[list[Workload]]:
 
     wanted = [(name, demands(workload, settings)) for name, workload in by_name.items()]
     return [[by_name[name] for name in wave] for wave in waves(wanted, room(settings), allowed)]
+
+
+class Running(NamedTuple):
+    """A wave that starts, and jobs of earlier ones that may still run: an update has only seen these start."""
+
+    stage: str
+    wave: list[Workload]
+    held: list[Workload]
+
+
+def running(settings: "Settings") -> Iterator[Running]:
+    """Yield all waves in the order in which they start."""
+    held: list[Workload] = []
+    for stage in settings.stages:
+        for wave in plan(stage, settings):
+            yield Running(stage.name, wave, held)
+            held = [*held, *(workload for workload in wave if workload.follow is Wait.STARTED)]
 
 
 def room(settings: "Settings") -> dict[str, Demand]:

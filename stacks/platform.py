@@ -146,13 +146,16 @@ class Settings(Model):
         return tuple(sorted({*named} - ours))
 
     @property
-    def interfaces(self) -> tuple[str, ...]:
-        """Network interfaces of a machine's compute ports, in the order of the rails; none without RDMA."""
-        if not self.uses_rdma:
-            return ()
+    def port_names(self) -> tuple[str, ...]:
+        """What the nodes call a machine's compute ports, in the order of the rails; none where nobody names them."""
         if self.tuning and self.tuning.rail_names:
             return tuple(rail.name for rail in topology.rails(self.profile))
         return tuple(hca.netdev for hca in self.profile.hcas)
+
+    @property
+    def interfaces(self) -> tuple[str, ...]:
+        """Network interfaces of a machine's compute ports, in the order of the rails; none without RDMA."""
+        return self.port_names if self.uses_rdma else ()
 
     @property
     def rdma_resources(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ def problems(settings: "Settings") -> Iterator[str]:
     bond = settings.fabric.bond if isinstance(settings.fabric, Ethernet) else None
     if bond is None:
         return
-    ports = bond.ports or tuple(hca.netdev for hca in settings.profile.hcas)
+    ports = bond.ports or settings.port_names
     yield from repeated("fabric.bond.ports:", ports)
     if bond.interface in ports:
         yield f"fabric.bond.interface {bond.interface} is one of its ports; give it a name of its own, e.g. bond0"

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from components.outcome import Wait
 from hardware.placement import fits
 from stacks import layouts
 from stacks.workload_settings import Workload
@@ -14,14 +13,12 @@ if TYPE_CHECKING:
 
 def problems(settings: "Settings") -> Iterator[str]:
     """Yield the workloads that come after others which an update only sees start, and need the GPUs of these."""
-    held: list[Workload] = []
-    for stage in settings.stages:
-        for wave in layouts.plan(stage, settings):
-            for workload in wave:
-                if held and not _together([workload, *held], settings):
-                    yield _message(workload, stage.name, held, settings)
-                    return
-            held += [workload for workload in wave if workload.follow is Wait.STARTED]
+    for stage, wave, held in layouts.running(settings):
+        # A wave starts as a whole: what each has room for alone, they may not have together.
+        for count, workload in enumerate(wave, start=1):
+            if held and not _together([*wave[:count], *held], settings):
+                yield _message(workload, stage, held, settings)
+                return
 
 
 def _together(workloads: list[Workload], settings: "Settings") -> bool:

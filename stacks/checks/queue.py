@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from components.kueue import quota_of
 from components.mpi_job_args import V2Beta1
-from components.outcome import Wait
 from hardware.placement import share
 from stacks import layouts
 from stacks.checks.workload import size
-from stacks.workload_settings import MpiWorkload, RdmaTestWorkload, Started
+from stacks.workload_settings import MpiWorkload, RdmaTestWorkload, Started, Workload
 
 if TYPE_CHECKING:
     from stacks.platform import Settings
@@ -27,21 +26,20 @@ def problems(settings: "Settings") -> Iterator[str]:
     queues = settings.queues
     if queues is None:
         return
-    held: list[Started] = []
-    for stage in settings.stages:
-        for wave in layouts.plan(stage, settings):
-            jobs = [job for job in wave if not isinstance(job, RdmaTestWorkload)]
-            together = [*held, *jobs]
-            tenants = dict.fromkeys(job.tenant for job in jobs)
-            # In a cohort all that tenants have is one.
-            groups = (
-                [together] if queues.cohort else [[job for job in together if job.tenant == each] for each in tenants]
-            )
-            found = [problem for group in groups for problem in _admitted(group, settings)]
-            if found:
-                yield from found
-                return
-            held += [job for job in jobs if job.follow is Wait.STARTED]
+    for _, wave, held in layouts.running(settings):
+        jobs = _programs(wave)
+        together = [*_programs(held), *jobs]
+        tenants = dict.fromkeys(job.tenant for job in jobs)
+        # In a cohort all that tenants have is one.
+        groups = [together] if queues.cohort else [[job for job in together if job.tenant == each] for each in tenants]
+        found = [problem for group in groups for problem in _admitted(group, settings)]
+        if found:
+            yield from found
+            return
+
+
+def _programs(workloads: Sequence[Workload]) -> list[Started]:
+    return [job for job in workloads if not isinstance(job, RdmaTestWorkload)]
 
 
 def _admitted(jobs: Sequence[Started], settings: "Settings") -> Iterator[str]:

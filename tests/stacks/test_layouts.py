@@ -125,6 +125,16 @@ def test_nobody_waits_for_gpus_that_are_not_given_back() -> None:
     assert [each.wave for each in placed(lab(small))] == [1, 1]
 
 
+def test_a_wave_has_room_as_a_whole_beside_what_still_runs() -> None:
+    """Prevents two jobs that each have room beside a training, and together have not."""
+    data = lab([AGGREGATED | {"gpus": 8, "name": "first", "wait": "started"}])
+    later = [AGGREGATED | {"gpus": 8, "name": name, "wait": "finished"} for name in ("one", "two")]
+    data["stages"].append({"name": "after", "workloads": later[:1]})
+    assert [each.wave for each in placed(data)] == [1, 1]
+    data["stages"][1]["workloads"] = later
+    assert "job adas/two-01x08x01 of stage after needs GPUs that adas/first-01x08x01 may hold" in message(data)
+
+
 def test_all_stacks_know_where_their_jobs_fit() -> None:
     """Prevents a preview that can say of a job only that it waits."""
     for stack in ("dev", "prod", "superpod-a100"):

@@ -3,10 +3,12 @@
 from typing import Any
 
 import pytest
+from pulumi import ResourceOptions
 
 from stacks import fabric
 from stacks.settings import load, parse
 from tests.stacks.test_releases import data, message
+from tests.support.declared import declared, only
 from tests.support.recorded import ROOT, environment, of_kind, one, spec
 
 
@@ -217,3 +219,16 @@ def test_nodes_without_scale_keep_no_pagepool() -> None:
     with_scale, without = load("prod", ROOT).reserved, load("superpod-a100", ROOT).reserved
     assert (with_scale.memory_gib, without.memory_gib) == (288, 32)
     assert with_scale.cpus == without.cpus
+
+
+def test_a_bond_is_made_of_ports_as_the_nodes_call_them() -> None:
+    """Prevents a policy that fails on every node, because udev has given the ports the names of the planes."""
+    content = data("nvaie-roce")
+    operator = content["fabric"]["ports"]["operator"]
+    content["fabric"] = {"kind": "ethernet", "bond": {"operator": operator}}
+    content["stages"] = []
+    settings = parse(content, "test")
+    policy = only(declared(lambda: fabric.build(settings, ResourceOptions())), "NodeNetworkConfigurationPolicy")
+    (bond, *ports) = policy["spec"]["desiredState"]["interfaces"]
+    assert [port["name"] for port in ports] == [f"rail{port}" for port in range(8)]
+    assert bond["link-aggregation"]["port"] == [port["name"] for port in ports]
