@@ -16,6 +16,7 @@ ALLOWED = {
     "rendering": {"stacks", "components", "hardware", "apis"},
     "policies": {"hardware", "apis"},
     "simulator": {"policies", "hardware", "apis"},
+    "evidence": {"hardware", "apis"},
 }
 ROOMS = {*ALLOWED, "cli", "tests", "bench"}
 

@@ -1,0 +1,66 @@
+"""What a parser found in a file: the base of all readings."""
+
+from collections.abc import Mapping
+
+from pydantic import Field
+
+from hardware.model import Model
+
+UNREAD_KEPT = 1000
+"""Lines of a reading that are kept of those that it could not read; all are counted."""
+
+
+class Unread(Model):
+    """A line that no parser understood, or that is damaged."""
+
+    line: int = Field(ge=1, description="number in the file, from 1")
+    text: str = Field(description="as it stands there, without prefixes of mpirun or kubectl")
+
+
+class NcclLog(Model):
+    """What NCCL_DEBUG=INFO told of the communicators of one program, all ranks together."""
+
+    version: str | None = Field(description="of NCCL, e.g. 2.5.6")
+    cuda: str | None = Field(description="that NCCL was built for, e.g. 10.2")
+    nranks: int | None = Field(description="ranks of the largest communicator")
+    initialised: int = Field(description="ranks of it that printed `Init COMPLETE`")
+    devices: tuple[str, ...] = Field(description="HCAs that `NET/IB : Using` names, in NCCL's order, e.g. mlx5_3")
+    devices_by_host: Mapping[str, tuple[str, ...]] = Field(description="the same by host: one may lack an HCA")
+    link_layers: Mapping[str, str] = Field(description="HCA -> IB or RoCE")
+    sockets: tuple[str, ...] = Field(description="interfaces of `NET/Socket : Using`, and of out-of-band traffic")
+    transports: Mapping[str, int] = Field(
+        description="transport -> channels connected by it, e.g. P2P/IPC, P2P/CUMEM, SHM, NET/IB, NET/Socket; both "
+        "ends of a channel count once"
+    )
+    between_nodes: Mapping[str, int] = Field(description="the same, of channels between hosts only")
+    gpudirect: int = Field(description="channels of NET/IB with GDRDMA")
+    gpudirect_between_nodes: int = Field(description="of those between hosts")
+    used_devices: Mapping[str, int] = Field(description="HCA -> channels over it, where its index is known")
+    channels: int | None = Field(description="rings or trees of a communicator, as NCCL counts them")
+    trees: bool | None = Field(description="whether trees are enabled; None: not said")
+    collnet: bool | None = Field(description="whether CollNet, so SHARP, is in use; None: not said")
+    gdr_unavailable: tuple[Unread, ...] = Field(description="lines in which NCCL says why GPUDirect is not used")
+    warnings: tuple[Unread, ...] = Field(description="lines with NCCL WARN")
+    proofs: Mapping[str, Unread] = Field(
+        description="the first line of each kind: transport as above, `GDRDMA`, `NET/IB : Using`, `Init COMPLETE`, ..."
+    )
+
+
+class Reading(Model):
+    """What one run of one tool printed. Each parser has its own kind, with its figures."""
+
+    file: str = Field(description="path as it was given; - is standard input")
+    tool: str = Field(description="name of the tool, as docs/evidence-schema.md lists them")
+    tool_version: str | None = Field(default=None, description="as printed; None: not printed")
+    complete: bool = Field(description="whether everything that the tool prints is there")
+    incomplete: str | None = Field(default=None, description="what is missing; None when complete")
+    simulated: bool = Field(default=False, description="whether the log says that it was simulated")
+    first_line: int = Field(ge=1)
+    last_line: int = Field(ge=1)
+    nccl: NcclLog | None = Field(default=None, description="of the program that ran; None: NCCL printed nothing")
+    unread: tuple[Unread, ...] = Field(default=(), description=f"at most {UNREAD_KEPT}")
+    unread_total: int = Field(default=0, ge=0, description="lines that could not be read, kept or not")
+
+
+class Unknown(Reading):
+    """A file, or the beginning of one, in which no tool was recognised."""

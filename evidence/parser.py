@@ -1,0 +1,66 @@
+"""What a parser of one tool's output is."""
+
+from abc import ABC, abstractmethod
+from enum import Enum, auto
+from typing import ClassVar, TypedDict
+
+from evidence.model import NcclLog, Reading, Unread
+from evidence.text import Line
+
+
+class Taken(Enum):
+    """What a parser did with a line."""
+
+    YES = auto()
+    """Read, or known to be without figures."""
+    DAMAGED = auto()
+    """The tool's, without doubt, and not readable: cut, or mixed with another line."""
+    NO = auto()
+    """Not this tool's."""
+    AGAIN = auto()
+    """The first line of another run of the same tool: this run has ended."""
+
+
+class Common(TypedDict):
+    """The fields that the reader gives to every reading, so that no parser has to."""
+
+    file: str
+    simulated: bool
+    first_line: int
+    last_line: int
+    nccl: NcclLog | None
+    unread: tuple[Unread, ...]
+    unread_total: int
+
+
+class Parser(ABC):
+    """Reads the output of one run of one tool, a line at a time; keeps figures and never lines.
+
+    A parser is made when a line matches `starts`, and is given that line first. It gets only what no parser that began
+    later took.
+    """
+
+    tool: ClassVar[str]
+    """Name of the tool; one parser may read several (all primitives of nccl-tests are one)."""
+    starts: ClassVar[str]
+    """Regular expression of a line that begins the tool's output; it is matched at the start of the text."""
+    by_source: ClassVar[bool] = False
+    """Whether each rank or pod has a run of its own: then a parser gets the lines of one source only."""
+    hosts_nccl: ClassVar[bool] = False
+    """Whether it is a program that uses NCCL, whose messages then belong to its reading."""
+
+    @abstractmethod
+    def feed(self, line: Line) -> Taken:
+        """Read a line, and say what it was."""
+
+    @abstractmethod
+    def reading(self, common: Common) -> Reading:
+        """Return what was read; called once, after the last line."""
+
+
+def number(text: str) -> float:
+    """Return a figure of a tool's output, which another language's settings may have written with a comma.
+
+    Raises ValueError for what is none. A comma is a decimal one: no tool here groups digits.
+    """
+    return float(text.replace(",", ".", 1))
