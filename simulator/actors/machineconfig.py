@@ -60,8 +60,13 @@ class MachineConfigs:
         if not configs:
             return None
         target = self._rendered(key[1], configs)
+        configuration = {"name": target["metadata"]["name"], "source": ignition.sources(configs)}
+        if (pool["spec"].get("configuration") or {}) != configuration:
+            # First the pool says what is to come: who waits for it would else see the state before, and go on.
+            self._api.patch(kinds.MACHINE_CONFIG_POOL, key[1], {"spec": {"configuration": configuration}})
+            return None
         again = self._roll_out(pool, target)
-        self._show(pool, target, configs)
+        self._show(pool, configuration)
         return again
 
     def _make_templates(self) -> None:
@@ -183,13 +188,8 @@ class MachineConfigs:
         if patch := machine_state.allocatable_patch(node, target):
             self._runtime.kubelet.patch(kinds.NODE, node["metadata"]["name"], patch, sub="status")
 
-    def _show(self, pool: Object, target: Object, configs: list[Object]) -> None:
-        """Write which configuration the pool is to have, then how far it is."""
-        pool_name = pool["metadata"]["name"]
-        configuration = {"name": target["metadata"]["name"], "source": ignition.sources(configs)}
-        if (pool["spec"].get("configuration") or {}) != configuration:
-            self._api.patch(kinds.MACHINE_CONFIG_POOL, pool_name, {"spec": {"configuration": configuration}})
-            return
+    def _show(self, pool: Object, configuration: Object) -> None:
+        """Write how far the pool is."""
         status = machine_pools.status(pool, self._of_pool(pool), configuration)
         if not same_status(pool, status):
-            self._api.patch(kinds.MACHINE_CONFIG_POOL, pool_name, {"status": status}, sub="status")
+            self._api.patch(kinds.MACHINE_CONFIG_POOL, pool["metadata"]["name"], {"status": status}, sub="status")

@@ -231,6 +231,17 @@ class Site:
         """Return which end a job has come to, None before it has."""
         return self.api.condition(JOB, name, namespace, "Succeeded", "Failed")
 
+    def succeeds(self, name: str) -> None:
+        """Wait for the good end of a job; where it does not come, say what holds it."""
+        try:
+            assert self.api.eventually(lambda: self.ended(name)) == "Succeeded"
+        except AssertionError as error:
+            held = self.api.list(sim_kinds.WORKLOAD, "adas")["items"] + self.api.list(kinds.NODE)["items"]
+            told = [f"{one['metadata']['name']}: {one.get('spec')} {one.get('status')}" for one in held]
+            told += [f"{pod['metadata']} {pods.node_name(pod)} {pod.get('status')}" for pod in self.api.pods("adas")]
+            error.add_note("\n".join(told))
+            raise
+
     def why(self, name: str) -> str:
         """Return why a job's Workload has no quota, as Kueue says it."""
         found = self.api.list(sim_kinds.WORKLOAD, "adas")["items"]
@@ -328,17 +339,25 @@ def test_a_kubelet_that_does_not_start_degrades_its_pool(site: Site) -> None:
     (said,) = [one["message"] for one in pool["status"]["conditions"] if one["type"] == "NodeDegraded"]
     assert f"Node {PLAIN} is reporting" in said
     assert "unknown CPU ID: 128" in said
+    # A pool of one's own has the workers' configurations, too, and rolls out twice here. A rollout that came later
+    # would take what other tests run on its nodes.
+    part = "99-worker-generated-kubelet"
+    site.api.eventually(lambda: part in _asked(site, POOL))
     site.api.delete(kinds.KUBELET_CONFIG, "worker-wrong")
-    # A pool of one's own has the workers' configurations, too, and rolls out twice here.
     for name in ("worker", POOL):
-        site.api.eventually(lambda pool=name: _rolled_out_without(site, pool, "99-worker-generated-kubelet"))  # type: ignore[misc]
+        site.api.eventually(lambda pool=name: _rolled_out_without(site, pool, part))  # type: ignore[misc]
     assert not pods.condition(site.api.get(kinds.MACHINE_CONFIG_POOL, "worker"), "Degraded")
+
+
+def _asked(site: Site, pool: str) -> list[str]:
+    found = site.api.get(kinds.MACHINE_CONFIG_POOL, pool)
+    return [one["name"] for one in found["spec"]["configuration"]["source"]]
 
 
 def _rolled_out_without(site: Site, pool: str, part: str) -> bool:
     found = site.api.get(kinds.MACHINE_CONFIG_POOL, pool)
-    source = [one["name"] for one in found["status"]["configuration"]["source"]]
-    return part not in source and pods.condition(found, "Updated")
+    reached = found["spec"]["configuration"] == found["status"]["configuration"]
+    return part not in _asked(site, pool) and reached and pods.condition(found, "Updated")
 
 
 def test_a_bond_needs_its_ports(site: Site) -> None:
@@ -405,7 +424,7 @@ def test_a_job_waits_for_its_quota_and_then_runs(site: Site) -> None:
     site.api.eventually(lambda: site.api.get(kinds.CLUSTER_QUEUE, "adas")["status"]["pendingWorkloads"] == 2)
     site.api.eventually(lambda: site.api.get(kinds.LOCAL_QUEUE, "jobs", "adas")["status"]["pendingWorkloads"] == 2)
     site.submit("fits")
-    assert site.api.eventually(lambda: site.ended("fits")) == "Succeeded"
+    site.succeeds("fits")
     worker = site.api.get(JOB, "fits", "adas")["spec"]["mpiReplicaSpecs"]["Worker"]["template"]["spec"]
     assert worker["nodeSelector"][f"node-role.kubernetes.io/{POOL}"] == ""
     for name in ("large", "uncovered"):
@@ -418,15 +437,15 @@ def test_the_end_of_a_job_makes_room_for_the_next(site: Site) -> None:
     site.submit("first", **small)
     site.submit("second", **small)
     site.api.eventually(lambda: "more needed" in site.why("second") or site.ended("first"))
-    assert site.api.eventually(lambda: site.ended("first")) == "Succeeded"
-    assert site.api.eventually(lambda: site.ended("second")) == "Succeeded"
+    site.succeeds("first")
+    site.succeeds("second")
     site.api.eventually(lambda: site.api.get(kinds.CLUSTER_QUEUE, "adas")["status"]["admittedWorkloads"] == 0)
 
 
 def test_what_kueue_wrote_is_no_drift(site: Site) -> None:
     """Prevents a preview that shows a difference after every admission, and an update that holds the job again."""
     asked = site.submit("admitted")
-    assert site.api.eventually(lambda: site.ended("admitted")) == "Succeeded"
+    site.succeeds("admitted")
     live = site.api.get(JOB, "admitted", "adas")
     kind = ObjectType(JOB.group, JOB.version, JOB.kind)
     assert difference(asked, live, asked, kind).changes == ()
@@ -441,7 +460,7 @@ def test_what_kueue_wrote_is_no_drift(site: Site) -> None:
 def test_a_job_that_was_let_go_keeps_its_queue(site: Site) -> None:
     """Prevents a change in place that passes here and that Kueue refuses in the field."""
     asked = site.submit("moved")
-    assert site.api.eventually(lambda: site.ended("moved")) == "Succeeded"
+    site.succeeds("moved")
     asked["metadata"]["labels"][names.QUEUE_NAME] = "other"
     with pytest.raises(ApiError, match=r'Invalid value: "other": field is immutable'):
         site.api.apply(JOB, asked)
