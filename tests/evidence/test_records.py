@@ -1,0 +1,222 @@
+"""Results on disk: nothing of a run is lost, and nothing is read that was not written as a whole."""
+
+import json
+import math
+import os
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from evidence import records
+from evidence.model import Reading
+from evidence.parser import Common, Parser, Taken
+from evidence.records import SCHEMA_VERSION, RecordsError, Run, append, kinds, read
+from evidence.text import Line
+from evidence.tools import PARSERS
+from evidence.verdict import Asked, Ended, Job, Proof, Status, Verdict
+
+WHEN = datetime(2026, 11, 21, 22, 49, 36, tzinfo=UTC)
+
+
+class Figures(Reading):
+    """A reading with figures of its own."""
+
+    rows: tuple[float, ...] = ()
+
+
+class FiguresParser(Parser):
+    """Stands for any parser."""
+
+    tool = "figures"
+    starts = "figures"
+
+    def feed(self, line: Line) -> Taken:  # noqa: ARG002
+        """Take all."""
+        return Taken.YES
+
+    def reading(self, common: Common) -> Figures:
+        """Return nothing."""
+        return Figures(tool=self.tool, complete=True, **common)
+
+
+@pytest.fixture(autouse=True)
+def _figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "PARSERS", (FiguresParser,))
+    kinds.cache_clear()
+    monkeypatch.setattr(records, "kinds", kinds.__wrapped__)
+
+
+def run(minute: int = 0, tool: str = "figures", rows: tuple[float, ...] = (1.5, 2.25)) -> Run:
+    """Return a run of one job."""
+    reading = Figures(file="a.log", tool=tool, complete=True, first_line=1, last_line=9, rows=rows)
+    job = Job(asked=Asked(job="adas/nccl"), ended=Ended.SUCCEEDED, readings=(reading,), versions={"driver": "440"})
+    proof = Proof(file="a.log", line=3, text="# Out of bounds values : 0 OK\u2028\n")
+    verdict = Verdict(
+        criterion="c", job="adas/nccl", status=Status.PASS, measured="1", limit="1", source="R-1", proofs=(proof,)
+    )
+    when = WHEN + timedelta(minutes=minute)
+    return Run(time=when, stack="dev", simulated=True, versions={"release": "4.4"}, jobs=(job,), verdicts=(verdict,))
+
+
+def test_a_run_comes_back_as_it_was(tmp_path: Path) -> None:
+    """Prevents results without the figures of the tools: pydantic writes what the base of all readings has."""
+    path = tmp_path / "deep" / "runs.jsonl"
+    assert [append(path, run()), append(path, run(1))] == [1, 2]
+    kept = list(read(path))
+    assert kept == [(1, run()), (2, run(1))]
+    assert isinstance(kept[0].run.jobs[0].readings[0], Figures)
+    assert len(path.read_bytes().splitlines()) == 2, "a line separator in a log is no end of a line"
+
+
+def test_figures_that_are_no_numbers_come_back(tmp_path: Path) -> None:
+    """Prevents a file that cannot be read any more because one tool printed inf."""
+    path = tmp_path / "runs.jsonl"
+    append(path, run(rows=(math.inf,)))
+    assert read(path).last().run == run(rows=(math.inf,))
+
+
+def test_times_are_utc() -> None:
+    """Prevents runs that sort by the time zone of whoever ran them."""
+    local = WHEN.astimezone(timezone(timedelta(hours=2)))
+    assert '"time":"2026-11-21T22:49:36Z"' in run().model_copy(update={"time": local.astimezone(UTC)}).line()
+    assert Run(time=local, stack="dev", simulated=False, jobs=(), verdicts=()).time.utcoffset() == timedelta(0)
+    with pytest.raises(ValidationError):
+        Run(time=WHEN.replace(tzinfo=None), stack="dev", simulated=False, jobs=(), verdicts=())
+
+
+def test_a_tool_that_is_not_known_has_what_all_have(tmp_path: Path) -> None:
+    """Prevents a file of runs that nobody can read since a tool was added or renamed."""
+    path = tmp_path / "runs.jsonl"
+    append(path, run(tool="newer-tool"))
+    (reading,) = read(path).last().run.jobs[0].readings
+    assert (reading.tool, reading.complete, reading.last_line) == ("newer-tool", True, 9)
+    assert not hasattr(reading, "rows")
+
+
+def test_a_cut_last_line_is_left_out_and_said(tmp_path: Path) -> None:
+    """Prevents a killed run that takes all earlier ones with it, or the next one."""
+    path = tmp_path / "runs.jsonl"
+    append(path, run())
+    with path.open("ab") as file:
+        file.write(run(1).line().encode()[:-40])
+    found = read(path)
+    assert found.numbers == (1,)
+    assert found.skipped == (f"{path}, line 2: cut, as by a run that was killed; left out",)
+    assert append(path, run(2)) == 3
+    assert [kept.number for kept in read(path)] == [1, 3]
+    assert len(read(path).skipped) == 1
+
+
+def test_a_cut_anywhere_loses_no_earlier_run(tmp_path: Path) -> None:
+    """Prevents half a run that reads as a whole one: every length of the file is tried."""
+    path = tmp_path / "runs.jsonl"
+    whole = (run().line() + "\n" + run(1).line()).encode()
+    first = len(run().line())
+    for size in range(0, len(whole), 7):
+        path.write_bytes(whole[:size])
+        assert read(path).numbers == ((1,) if size >= first else ())
+
+
+def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prevents half a line when the write fails."""
+    path = tmp_path / "runs.jsonl"
+    append(path, run())
+    before = path.read_bytes()
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        append(path, run(1))
+    assert path.read_bytes() == before
+
+
+def test_several_write_at_once(tmp_path: Path) -> None:
+    """Prevents lines that are mixed when two stacks are verified at the same time."""
+    path = tmp_path / "runs.jsonl"
+    with ThreadPoolExecutor(8) as pool:
+        numbers = list(pool.map(lambda minute: append(path, run(minute)), range(40)))
+    assert sorted(numbers) == list(range(1, 41))
+    assert {kept.run.time for kept in read(path)} == {run(minute).time for minute in range(40)}
+
+
+def test_a_newer_schema_is_refused_by_name(tmp_path: Path) -> None:
+    """Prevents a report that leaves out what it does not know, and looks whole."""
+    path = tmp_path / "runs.jsonl"
+    path.write_text(json.dumps({"schema_version": SCHEMA_VERSION + 1}) + "\n")
+    with pytest.raises(
+        RecordsError, match=rf"runs.jsonl, line 1, has schema version {SCHEMA_VERSION + 1}.*reads up to"
+    ):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("[]", "line 1: not a run; left out"),
+        ("{}", "line 1: not a run; left out"),
+        ('{"schema_version": "1"}', "line 1: not a run; left out"),
+        ("# a note", "line 1: no JSON; left out"),
+    ],
+)
+def test_a_line_that_is_no_run_is_said(tmp_path: Path, line: str, said: str) -> None:
+    """Prevents a crash, or silence, over a file that somebody edited."""
+    path = tmp_path / "runs.jsonl"
+    path.write_text(line + "\n")
+    assert [text.removeprefix(f"{path}, ") for text in read(path).skipped] == [said]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"schema_version": 1},
+        {"schema_version": 1, "time": "yesterday", "stack": "dev", "simulated": True, "jobs": [], "verdicts": []},
+        {"schema_version": 1, "jobs": [{}]},
+        {"schema_version": 1, "jobs": [7]},
+        {"schema_version": 1, "jobs": 7},
+        {"schema_version": 1, "jobs": [{"readings": [{"tool": []}]}]},
+    ],
+)
+def test_a_run_with_wrong_fields_names_its_line(tmp_path: Path, content: object) -> None:
+    """Prevents a traceback in place of the line that is wrong."""
+    path = tmp_path / "runs.jsonl"
+    path.write_text(json.dumps(content) + "\n")
+    with pytest.raises(RecordsError, match=r"runs.jsonl, line 1, is not a run of schema 1"):
+        read(path).last()
+
+
+def test_runs_are_found_by_number_and_time(tmp_path: Path) -> None:
+    """Prevents a comparison with another run than the one that was meant."""
+    path = tmp_path / "runs.jsonl"
+    for minute in (0, 1, 120):
+        append(path, run(minute))
+    found = read(path)
+    said = {which: found.find(which).number for which in ("1", "2", "-1", "-3", "2026-11-21", "2026-11-21 22:49")}
+    assert said == {"1": 1, "2": 2, "-1": 3, "-3": 1, "2026-11-21": 2, "2026-11-21 22:49": 1}
+    assert found.last().number == 3
+    for which in ("0", "4", "-4", "2025-01-01", "yesterday", ""):
+        with pytest.raises(RecordsError, match=r"has no run"):
+            found.find(which)
+
+
+def test_files_without_runs_say_what_to_do(tmp_path: Path) -> None:
+    """Prevents a traceback of somebody who asks for a report first."""
+    with pytest.raises(RecordsError, match=r"no results in .*runs.jsonl yet: `./hpc verify` writes them"):
+        read(tmp_path / "runs.jsonl")
+    with pytest.raises(RecordsError, match="is a folder"):
+        read(tmp_path)
+    (tmp_path / "runs.jsonl").touch()
+    with pytest.raises(RecordsError, match="has no runs yet"):
+        read(tmp_path / "runs.jsonl").last()
+
+
+def test_every_tool_has_a_kind_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prevents a parser whose figures are written, and lost when they are read."""
+    monkeypatch.setattr(records, "PARSERS", PARSERS)
+    for tool, kind in records.kinds().items():
+        assert issubclass(kind, Reading), tool
+        assert kind is not Reading, f"the parser of {tool} must say what it returns"
