@@ -1,0 +1,120 @@
+"""A job as it was admitted and placed: all that its programs could find out for themselves."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Self
+
+from hardware.profiles import Hca, Profile
+
+POD_MTU = 1450
+"""Bytes: of eth0 on OpenShift's overlay network (B-7.1)."""
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A node, as far as programs on it can see it."""
+
+    name: str
+    profile: Profile | None = None
+    """None: a machine without GPUs and adapters."""
+    interfaces: Mapping[str, str] = field(default_factory=dict)
+    """HCA -> what its network interface is called now; udev rules may have renamed it."""
+    ports_down: frozenset[str] = frozenset()
+    """HCAs whose port has no link."""
+    memlock_unlimited: bool = False
+    """Whether containers may lock memory without limit; otherwise 64 KiB."""
+    has_driver: bool = False
+    """Whether the GPU driver is loaded."""
+    driver: str | None = None
+    """Version of the GPU driver; None: not known from the image of its pod."""
+    ethernet: bool = False
+    """Whether the ports speak Ethernet: RoCE, and not InfiniBand."""
+
+    @property
+    def hcas(self) -> tuple[Hca, ...]:
+        """All ports of the machine, those for storage last."""
+        return (*self.profile.hcas, *self.profile.storage_hcas) if self.profile else ()
+
+    def is_up(self, hca: str) -> bool:
+        """Return whether a port has a link."""
+        return hca not in self.ports_down
+
+    def hca(self, name: str) -> Hca | None:
+        """Return the port of that name, None for one that the machine does not have."""
+        return next((hca for hca in self.hcas if hca.name == name), None)
+
+
+@dataclass(frozen=True)
+class Worker:
+    """A pod, with what its node's device plugins really gave it."""
+
+    name: str
+    """Of the pod, which is its host name."""
+    machine: Machine
+    gpus: tuple[int, ...] = ()
+    """GPUs of the machine that it was given, by their number there."""
+    devices: tuple[str, ...] = ()
+    """HCAs whose device files it has, in the machine's order, whether their ports are up or down."""
+    without_device: tuple[str, ...] = ()
+    """Resources that it was given, and of which the plugin's configuration names no port that exists."""
+    ipc_lock: bool = False
+    """Whether its first container has IPC_LOCK."""
+    root: bool = False
+    """Whether its first container runs as root."""
+    networks: tuple[str, ...] = ()
+    """Secondary networks that it joined, namespace/name."""
+    mtu: int = POD_MTU
+    """Of eth0, bytes."""
+    address: str = "10.128.0.2"
+    """Of eth0."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables of its first container; values from Secrets and fields are not known, and empty."""
+
+    @property
+    def ports(self) -> tuple[Hca, ...]:
+        """HCAs that it can send through: it has their device, and their port is up."""
+        return tuple(hca for hca in self.machine.hcas if hca.name in self.devices and self.machine.is_up(hca.name))
+
+    @property
+    def may_pin(self) -> bool:
+        """Whether RDMA may pin memory: the limit is lifted, or it is root with IPC_LOCK (E-19a)."""
+        return self.machine.memlock_unlimited or (self.root and self.ipc_lock)
+
+
+@dataclass(frozen=True)
+class Launched:
+    """What a pod runs, and the pods that it runs it with."""
+
+    me: Worker
+    """The pod whose log this is: a launcher, or the only pod."""
+    image: str
+    words: tuple[str, ...]
+    """Command and arguments; empty: what the image starts."""
+    run: str
+    """What two runs differ in: their results are spread by it, and the same run has the same log."""
+    workers: tuple[Worker, ...] = ()
+    """Pods of the hostfile in its order; of a job without launcher its only pod."""
+    slots: Mapping[str, int] = field(default_factory=dict)
+    """Pod -> processes that the hostfile allows on it."""
+    processes: tuple[Worker, ...] = ()
+    """The pod of each process, by its rank; one rank drives several GPUs in nccl-tests with -g."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables that the processes have: mpirun's -x, a shell's assignments, the containers' own."""
+    peers: Mapping[str, Worker] = field(default_factory=dict)
+    """Pods of other batch jobs of the namespace that run now, by the name of the job."""
+    machines: tuple[Machine, ...] = ()
+    """All nodes with adapters, by name."""
+    started: datetime = EPOCH
+    seconds: float = 1.0
+    """How long the simulated work takes."""
+
+    def having(self, **variables: str) -> Self:
+        """Return the same with other environment variables beside those that there are."""
+        return replace(self, environment={**self.environment, **variables})
+
+    def local_rank(self, process: int) -> int:
+        """Return the number of a process among those of its pod."""
+        mine = self.processes[process]
+        return sum(other.name == mine.name for other in self.processes[:process])

@@ -1,0 +1,19 @@
+"""What a program leaves: the form in which every simulated program answers."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from simulator.performance.job import Launched
+
+
+@dataclass(frozen=True)
+class Printed:
+    """Lines on either stream, in order; exit code; and, of a failure, the line that says why."""
+
+    lines: tuple[str, ...] = ()
+    exit_code: int = 0
+    message: str = ""
+
+
+Program = Callable[[Sequence[str], Launched], Printed]
+"""Plays a program: gets its words, the first of which is its own path, and the job."""

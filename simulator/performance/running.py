@@ -1,0 +1,52 @@
+"""Plays what a pod runs: its command, or what shells and interpreters start for it."""
+
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from simulator.performance import shell
+from simulator.performance.job import Launched
+from simulator.performance.printed import Printed
+from simulator.performance.programs import IMAGES, PROGRAMS
+
+SHELLS = frozenset({"sh", "bash", "dash", "ash"})
+INTERPRETERS = frozenset({"python", "python3"})
+NOT_FOUND = 127
+
+
+def play(job: Launched) -> Printed:
+    """Return what the pod's command prints, and how it ends."""
+    if job.words:
+        return program(job.words, job)
+    played = IMAGES.get(basename(job.image))
+    return played((), job) if played else Printed()
+
+
+def program(words: Sequence[str], job: Launched) -> Printed:
+    """Return what one command line prints; one that nobody plays prints nothing and succeeds."""
+    name = PurePosixPath(words[0]).name
+    if name in SHELLS:
+        return _shell(words, job)
+    if name in INTERPRETERS:
+        # The script is what comes after the interpreter's own options.
+        rest = [*words[1:]]
+        while rest and rest[0].startswith("-"):
+            del rest[: 2 if rest[0] == "-m" and len(rest) == 1 else 1]
+        return program(rest, job) if rest else Printed()
+    played = PROGRAMS.get(name)
+    return played(words, job) if played else Printed()
+
+
+def basename(image: str) -> str:
+    """Return the last part of an image's repository: `cuda-sample` of `host/k8s/cuda-sample:tag@digest`."""
+    return image.partition("@")[0].rpartition("/")[2].partition(":")[0]
+
+
+def _shell(words: Sequence[str], job: Launched) -> Printed:
+    letters = ""
+    for at, word in enumerate(words[1:], 1):
+        if not word.startswith("-"):
+            return Printed()  # a script file, whose text is in the image
+        letters += "" if word.startswith("--") else word[1:]
+        if word.startswith("-") and not word.startswith("--") and "c" in word:
+            return shell.run(words[at + 1], letters, job, program) if at + 1 < len(words) else Printed()
+    return Printed()
