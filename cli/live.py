@@ -1,7 +1,8 @@
 """Reading a cluster, live: plain objects by kind, over the kubeconfig and context of a stack."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +14,7 @@ from apis.kinds import KINDS, Kind
 from cli.errors import Problem
 
 _TIMEOUT = 15.0  # seconds
+_CHUNK = 1 << 16  # bytes of a download that are in memory at once
 
 
 @dataclass(frozen=True)
@@ -45,20 +47,47 @@ class Cluster:
 
     def get(self, path: str, **query: str) -> dict[str, Any] | None:
         """GET a path of the API; None when it is not there, Problem when the server cannot or will not answer."""
+        with self._reached():
+            response = self._request(path, query)
+            body = response.read()
+        return self._answer(path, int(response.status), body)
+
+    def download(self, path: str, file: Path, **query: str) -> bool:
+        """Write what a path answers, of any size, to a file; False where it is not there, or is nothing yet.
+
+        Raises Problem when the server cannot or will not answer. A file is there whole, or as it was.
+        """
+        unfinished = file.with_suffix(".part")
+        with self._reached():
+            response = self._request(path, query)
+            status = int(response.status)
+            if status == 200:  # noqa: PLR2004
+                with unfinished.open("wb") as output:
+                    output.writelines(response.response.stream(_CHUNK))
+            else:
+                body = response.read()
+        if status == 200:  # noqa: PLR2004
+            unfinished.replace(file)
+            return True
+        if status != 400:  # noqa: PLR2004 - the log of a container that has not started
+            self._answer(path, status, body)
+        return False
+
+    def _request(self, path: str, query: Mapping[str, str]) -> Any:
+        asked = self._client.param_serialize("GET", path, query_params=[*query.items()], auth_settings=["BearerToken"])
+        return self._client.call_api(*asked, _request_timeout=_TIMEOUT)
+
+    @contextmanager
+    def _reached(self) -> Iterator[None]:
         from urllib3.exceptions import HTTPError  # noqa: PLC0415
 
-        request = self._client.param_serialize(
-            "GET", path, query_params=list(query.items()), auth_settings=["BearerToken"]
-        )
         try:
-            response = self._client.call_api(*request, _request_timeout=_TIMEOUT)
-            body = response.read()
+            yield
         except HTTPError as error:
             raise Problem(
                 f"the API server of context {self.context!r} does not answer: {_reason(error)}",
                 f"See whether the cluster runs{self.shown_by and f' ({self.shown_by})'} and can be reached from here.",
             ) from None
-        return self._answer(path, int(response.status), body)
 
     def _answer(self, path: str, status: int, body: bytes) -> dict[str, Any] | None:
         if status == 404:  # noqa: PLR2004
@@ -73,9 +102,9 @@ class Cluster:
         found: dict[str, Any] = json.loads(body)
         return found
 
-    def list(self, kind: Kind, **query: str) -> list[dict[str, Any]]:
-        """Return all objects of a kind; none when the cluster does not serve it."""
-        return list((self.get(_path(kind), **query) or {}).get("items") or [])
+    def list(self, kind: Kind, namespace: str = "", **query: str) -> list[dict[str, Any]]:
+        """Return all objects of a kind, or those of a namespace; none when the cluster does not serve it."""
+        return list((self.get(_path(kind, namespace), **query) or {}).get("items") or [])
 
     def read(self, kind: Kind, namespace: str, name: str) -> dict[str, Any] | None:
         """Return one object, or None."""

@@ -1,0 +1,29 @@
+"""What the API server says of the nodes: the evidence that no log holds."""
+
+from collections.abc import Mapping
+
+from pydantic import Field
+
+from evidence.model import Reading
+from hardware.model import Model
+
+
+class NodeFact(Model):
+    """One node."""
+
+    name: str
+    ready: bool = Field(description="whether it is Ready")
+    schedulable: bool = Field(description="whether new pods may come")
+    gpus: int = Field(ge=0, description="nvidia.com/gpu that pods may have")
+    rdma: Mapping[str, int] = Field(description="resource below rdma/ -> what pods may have of it")
+    gpu_model: str | None = Field(description="as GPU feature discovery labels it; None: not labelled")
+    driver: str | None = Field(description="version of the GPU driver, by label; None: not labelled")
+    kernel: str
+    os_image: str
+    kubelet: str
+
+
+class NodeFacts(Reading):
+    """The nodes that jobs may run on."""
+
+    nodes: tuple[NodeFact, ...]

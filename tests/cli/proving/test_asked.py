@@ -1,0 +1,37 @@
+"""What the settings ask of jobs."""
+
+import pytest
+
+from apis.nccl import Transport
+from cli.places import ROOT
+from cli.proving.asked import RDMA_TEST, asked
+from evidence.verdict import Shape
+from stacks import settings as stack_settings
+
+
+def test_the_jobs_of_the_redpaper_are_measured_by_its_own_fabric_and_layouts() -> None:
+    """Prevents a job that is judged by another layout's figures, or a listener that nobody looks at."""
+    found = {one.job: one for one in asked(stack_settings.load("dev", ROOT))}
+    rdma = found["adas/mofed-test-job"]
+    assert (rdma.program, rdma.fabric, rdma.profile) == (RDMA_TEST, "infiniband", "dgx1-v100-16gb")
+    assert rdma.devices == ("mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3")
+    assert [job for job, one in found.items() if one.program == RDMA_TEST] == [
+        "adas/mofed-test-job",
+        "adas/mofed-test-job-listener",
+    ]
+    several = found["adas/nccl-test-16x01"]
+    assert (several.shape, several.transport) == (Shape(pods=16, gpus=1), Transport.GPUDIRECT)
+    alone = found["adas/nccl-test-01x08"]
+    assert (alone.shape, alone.transport, alone.devices) == (Shape(pods=1, gpus=8), None, ())
+
+
+@pytest.mark.parametrize("name", ["prod", *stack_settings.known(ROOT)])
+def test_every_stack_asks_for_what_its_fabric_has(name: str) -> None:
+    """Prevents jobs over Ethernet that fail for want of RDMA, and a stack whose jobs cannot be judged at all."""
+    settings = stack_settings.load(name, ROOT)
+    found = asked(settings)
+    assert len({one.job for one in found}) == len(found)
+    for one in found:
+        assert one.fabric == settings.fabric.kind
+        assert not (one.devices and not settings.uses_rdma)
+        assert one.transport is not Transport.TCP or not one.devices
