@@ -1,0 +1,167 @@
+"""Log of NVIDIA's device plugin, of 2018 (S-7.4) to today's form of klog."""
+
+import re
+from enum import StrEnum
+from typing import ClassVar
+
+from pydantic import Field
+
+from evidence.model import Reading, Unread
+from evidence.parser import Common, Parser, Taken
+from evidence.text import Line
+from hardware.model import Model
+
+FAILURES_KEPT = 100
+CONFIGURATION_LINES = 1000
+"""Lines of the configuration that is printed; a longer one is none."""
+
+_STAMP = (
+    r"(?:[0-9]{4}/[0-9]{2}/[0-9]{2} [0-9:]{8} |(?P<level>[IWEF])[0-9]{4} [0-9:.]{8,16} +[0-9]+ [\w.-]+\.go:[0-9]+\] ?)"
+)
+_START = r'(?:Loading NVML$|"?Starting NVIDIA Device Plugin|Starting FS watcher(?:\.| for ))'
+_LINE = re.compile(rf"{_STAMP}(?P<message>.*)", re.ASCII)
+
+
+class Milestone(StrEnum):
+    """What the plugin does, in its order; which of them a version prints differs, the last three are in all."""
+
+    STARTING = "Starting NVIDIA Device Plugin"
+    LOADING_NVML = "Loading NVML"
+    FETCHING = "Fetching devices"
+    FS_WATCHER = "Starting FS watcher"
+    OS_WATCHER = "Starting OS watcher"
+    PLUGINS = "Starting Plugins"
+    CONFIGURATION = "Loading configuration"
+    RETRIEVING = "Retrieving plugins"
+    GRPC = "Starting GRPC server"
+    SERVING = "Starting to serve"
+    REGISTERED = "Registered device plugin"
+
+
+_ORDER = {milestone: place for place, milestone in enumerate(Milestone)}
+_FIRST = frozenset({Milestone.STARTING, Milestone.LOADING_NVML, Milestone.FS_WATCHER})
+_AFTER = tuple(milestone for milestone in Milestone if _ORDER[milestone] > _ORDER[Milestone.FS_WATCHER])
+_MILESTONES: tuple[tuple[re.Pattern[str], Milestone], ...] = (
+    (re.compile(r'"?Starting NVIDIA Device Plugin'), Milestone.STARTING),
+    (re.compile(r"Loading NVML$"), Milestone.LOADING_NVML),
+    (re.compile(r"Fetching devices\.$"), Milestone.FETCHING),
+    (re.compile(r"Starting FS watcher(?:\.| for \S+)$"), Milestone.FS_WATCHER),
+    (re.compile(r"Starting OS watcher\.$"), Milestone.OS_WATCHER),
+    (re.compile(r"Starting Plugins\.$"), Milestone.PLUGINS),
+    (re.compile(r"Loading configuration\.$"), Milestone.CONFIGURATION),
+    (re.compile(r"Retr(?:ie|ei)ving plugins\.$"), Milestone.RETRIEVING),
+    (re.compile(r"Starting GRPC server for '(?P<resource>[^']+)'$"), Milestone.GRPC),
+    (re.compile(r"Starting to serve (?:'(?P<resource>[^']+)' )?on (?P<socket>\S+\.sock)$"), Milestone.SERVING),
+    (re.compile(r"Registered device plugin (?:for '(?P<resource>[^']+)' )?with Kubelet$"), Milestone.REGISTERED),
+)
+_STOPPED = re.compile(
+    r"(?:Stopping (?:plugins|to serve)|Shutting down|Received signal|inotify: .* created, restarting)"
+)
+_FAILED = re.compile(
+    r"(?:Could not |Failed to |failed to |Error|Incompatible strategy|No devices found|No valid |could not load|"
+    r"NVML not detected|If this is a GPU node|Unsupported )"
+)
+_TEXT = re.compile(
+    r"(?:Updating config with default|Running with config:|You can |Starting nvidia-device-plugin|Detected )"
+)
+
+
+class Reached(Model):
+    """A milestone that the plugin printed."""
+
+    line: int = Field(ge=1)
+    milestone: Milestone
+
+
+class DevicePlugin(Reading):
+    """One start of the plugin in one pod."""
+
+    milestones: tuple[Reached, ...] = Field(default=(), description="the first of each, in the order of the log")
+    in_order: bool = Field(default=False, description="whether they came in the plugin's own order")
+    registered: bool = Field(
+        default=False, description="whether the kubelet took it, and it was not stopped after that"
+    )
+    resource: str | None = Field(default=None, description="e.g. nvidia.com/gpu; None: not printed before v0.7")
+    socket: str | None = Field(default=None, description="under /var/lib/kubelet/device-plugins")
+    failures: tuple[Unread, ...] = Field(
+        default=(), description=f"lines that say what went wrong, first {FAILURES_KEPT}"
+    )
+
+
+class DevicePluginParser(Parser):
+    """Reads one start, of one pod."""
+
+    tool: ClassVar[str] = "device-plugin"
+    starts: ClassVar[str] = _STAMP.replace("?P<level>", "?:") + _START
+    by_source: ClassVar[bool] = True
+
+    def __init__(self) -> None:
+        self._milestones: dict[Milestone, int] = {}
+        self._registered = False
+        self._resource: str | None = None
+        self._socket: str | None = None
+        self._failures: list[Unread] = []
+        self._in_block = False
+        self._block_lines = 0
+
+    def feed(self, line: Line) -> Taken:
+        """Read a line of the log."""
+        found = _LINE.fullmatch(line.text)
+        if found is None:
+            return self._continued(line.text)
+        self._in_block = False
+        message = found["message"]
+        for pattern, milestone in _MILESTONES:
+            if (said := pattern.match(message)) is not None:
+                return self._reached(milestone, said, line)
+        if found["level"] in {"E", "F"} or _FAILED.match(message):
+            if len(self._failures) < FAILURES_KEPT:
+                self._failures.append(Unread(line=line.number, text=line.text))
+            return Taken.YES
+        if _STOPPED.match(message):
+            self._registered = False
+            return Taken.YES
+        if not message or _TEXT.match(message):
+            self._in_block = True
+            return Taken.YES
+        return Taken.NO
+
+    def _reached(self, milestone: Milestone, said: re.Match[str], line: Line) -> Taken:
+        if milestone in _FIRST and any(one in self._milestones for one in (milestone, *_AFTER)):
+            return Taken.AGAIN
+        self._milestones.setdefault(milestone, line.number)
+        groups = said.groupdict()
+        self._resource = groups.get("resource") or self._resource
+        self._socket = groups.get("socket") or self._socket
+        if milestone is Milestone.REGISTERED:
+            self._registered = True
+        if milestone is Milestone.STARTING and said.string.endswith("version=<"):
+            self._in_block = True
+        return Taken.YES
+
+    def _continued(self, text: str) -> Taken:
+        """Read a line of the version or of the configuration, which have no stamp."""
+        if not self._in_block or self._block_lines >= CONFIGURATION_LINES:
+            return Taken.NO
+        self._block_lines += 1
+        if text.strip() == ">" or text == "}":
+            self._in_block = False
+        return Taken.YES
+
+    def reading(self, common: Common) -> DevicePlugin:
+        """Return how far the plugin came."""
+        reached = sorted(self._milestones.items(), key=lambda one: one[1])
+        places = [_ORDER[milestone] for milestone, _ in reached]
+        last = Milestone.REGISTERED in self._milestones
+        return DevicePlugin(
+            tool=self.tool,
+            complete=last,
+            incomplete=None if last else f"no `{Milestone.REGISTERED}`",
+            milestones=tuple(Reached(line=number, milestone=milestone) for milestone, number in reached),
+            in_order=places == sorted(places),
+            registered=self._registered,
+            resource=self._resource,
+            socket=self._socket,
+            failures=tuple(self._failures),
+            **common,
+        )
