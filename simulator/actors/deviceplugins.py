@@ -63,7 +63,11 @@ class DevicePlugins:
         if pod is None or not pods.runs(pod) or names.RDMA_CONFIG in pods.annotations(pod):
             return
         try:
-            changes = {names.RDMA_CONFIG: json.dumps(self._configured(pod), sort_keys=True)}
+            offered, ports = self._configured(pod)
+            changes = {
+                names.RDMA_CONFIG: json.dumps(offered, sort_keys=True),
+                names.RDMA_DEVICES: json.dumps(ports, sort_keys=True),
+            }
         except ValueError as error:
             log.warning("%s/%s ends: %s", namespace, name, error)
             changes = {names.EXIT_CODE: "1", names.RUN_FOR: "0s", names.TERMINATION_MESSAGE: str(error)}
@@ -73,14 +77,16 @@ class DevicePlugins:
             if not error.missing:
                 raise
 
-    def _configured(self, pod: Object) -> dict[str, int]:
+    def _configured(self, pod: Object) -> tuple[dict[str, int], dict[str, list[str]]]:
+        """Return resource name -> number that is offered, and -> the interfaces of the node that are behind it."""
         played = pods.basename(pods.image(pod))
         text = self._mounted(pod, FOLDERS[played])
-        if played in images.RDMA_PLUGINS:
-            return devices.rdma_resources(text)
         node = self._runtime.nodes.get(pods.node_name(pod))
         there, _ = devices.ports(self._runtime.profile(node), node) if node else (set(), set())
-        return devices.host_devices(text, there)
+        if played in images.RDMA_PLUGINS:
+            return devices.rdma_resources(text), devices.rdma_interfaces(text, there)
+        whole = devices.host_devices(text, there)
+        return {name: len(ports) for name, ports in whole.items()}, whole
 
     def _mounted(self, pod: Object, folder: str) -> str:
         """Return the text of config.json as the pod sees it; read from the server, since a cache may lag behind."""

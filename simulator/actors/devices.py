@@ -46,6 +46,19 @@ def rdma_resources(text: str) -> dict[str, int]:
     return found
 
 
+def rdma_interfaces(text: str, there: set[str]) -> dict[str, list[str]]:
+    """Return resource name -> interfaces that a `config.json` which `rdma_resources` accepts names, of those `there`.
+
+    Selectors by anything but interfaces' names, such as the vendor, choose every adapter.
+    """
+    found: dict[str, list[str]] = {}
+    for entry in json.loads(text)["configList"]:
+        selectors = entry.get("selectors") or {}
+        wanted = entry.get("devices") or selectors.get("ifNames") or there
+        found[f"{entry.get('resourcePrefix') or 'rdma'}/{entry['resourceName']}"] = sorted(there & set(wanted))
+    return found
+
+
 def ports(profile: Profile | None, node: Object) -> tuple[set[str], set[str]]:
     """Return what the adapters' interfaces of a node are called, and the names that they had before udev rules."""
     original = {hca.netdev for hca in (*profile.hcas, *profile.storage_hcas)} if profile else set()
@@ -54,8 +67,8 @@ def ports(profile: Profile | None, node: Object) -> tuple[set[str], set[str]]:
     return now, original - now
 
 
-def host_devices(text: str, there: set[str]) -> dict[str, int]:
-    """Return resource name -> number of ports of the SR-IOV device plugin's `config.json`.
+def host_devices(text: str, there: set[str]) -> dict[str, list[str]]:
+    """Return resource name -> ports of the SR-IOV device plugin's `config.json`.
 
     Only interfaces that are `there` count; a machine whose ports' names no document gives has none. Raise ValueError
     as the plugin refuses to start.
@@ -68,7 +81,7 @@ def host_devices(text: str, there: set[str]) -> dict[str, int]:
         ]
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"config.json: no resourceList can be read ({error})") from None
-    return {name: len(there & set(interfaces)) for name, interfaces in wanted}
+    return {name: sorted(there & set(interfaces)) for name, interfaces in wanted}
 
 
 def offered(profile: Profile | None, node: Object, running: Iterable[Object]) -> dict[str, int]:

@@ -17,6 +17,12 @@ NOT_LOADED = "modprobe: ERROR: could not insert 'nvidia': No such device"
 _VERSION = re.compile(r":v?(?P<version>[0-9]{3}[0-9.]*)")
 
 
+def driver_version(pod: Object) -> str | None:
+    """Return the version of a driver's pod, by its image's tag; None for a digest or another tag."""
+    found = _VERSION.search(pods.image(pod).partition("@")[0])
+    return found["version"].rstrip(".") if found else None
+
+
 def driver_fault(profile: Profile | None, pod: Object) -> str | None:
     """Return why the driver of a pod does not load on a machine, as its container says it; None when it does.
 
@@ -25,8 +31,7 @@ def driver_fault(profile: Profile | None, pod: Object) -> str | None:
     if profile is None:
         return f"NVRM: No NVIDIA GPU found; {NOT_LOADED}"
     known, model = ARCHITECTURES[profile.gpu.architecture], profile.gpu.model
-    found = _VERSION.search(pods.image(pod).partition("@")[0])
-    version = found["version"] if found else None
+    version = driver_version(pod)
     if version and not known.accepts_driver(version):
         return (
             f"NVRM: The {model} GPU installed in this system is supported through the NVIDIA"

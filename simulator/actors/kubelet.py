@@ -12,6 +12,7 @@ from simulator import names
 from simulator.actors import devices, gates, launcher, multus, pods, sim_kinds, volumes, workload
 from simulator.actors.api import ApiError, Object
 from simulator.actors.informer import Key, Loop, key_of
+from simulator.actors.launched import launched
 from simulator.actors.multus import NetworkError, Networks
 from simulator.actors.podlogs import PodLogs
 from simulator.actors.runtime import Runtime
@@ -98,10 +99,12 @@ class Kubelet:
         return wanted | (self._ending(pod) if pods.finite(pod) and names.EXIT_CODE not in have else {})
 
     def _ending(self, pod: Object) -> dict[str, str | None]:
-        node = self._runtime.nodes.get(pods.node_name(pod)) or {"metadata": {}}
         refused = launcher.unreachable(pod, self._runtime)
         seconds = workload.takes(pod, self._runtime.settings.run_seconds)
-        ended = workload.failed(pod, refused) if refused else workload.outcome(pod, node, seconds)
+        if refused:
+            ended = workload.failed(pod, refused)
+        else:
+            ended = workload.outcome(pod, launched(pod, self._runtime, seconds))
         self._logs.set_lines(pod, ended.lines)
         return {
             names.EXIT_CODE: str(ended.exit_code),

@@ -18,12 +18,32 @@ HOSTFILE = "hostfile"
 SSH_JOB_NAME = "training.kubeflow.org/job-name"
 SSH_ROLE = "training.kubeflow.org/job-role"
 SSHD = "sshd"
+_SLOTS = re.compile(r"\s*([^\s.#]+)\S*(?:.*?\bslots=(\d+))?")
 _SSH = re.compile(r"\bssh(-keyscan)? ")
 
 
 def hosts(hostfile: str) -> Sequence[str]:
     """Return the worker pods that a hostfile names, one a line: `job-worker-0 slots=8`."""
     return [line.split()[0] for line in hostfile.splitlines() if line.strip()]
+
+
+def slots(hostfile: str) -> dict[str, int]:
+    """Return worker pod -> processes that a hostfile allows there, in its order; a line without slots means one."""
+    found = (_SLOTS.match(line) for line in hostfile.splitlines())
+    return {line[1]: int(line[2] or 1) for line in found if line}
+
+
+def hostfile(pod: Object, runtime: Runtime) -> str:
+    """Return the hostfile of the job that a launcher belongs to, empty where it has none."""
+    marks = pods.labels(pod)
+    job = marks.get(JOB_NAME) or marks.get(SSH_JOB_NAME, "")
+    config = runtime.config_map(pod["metadata"]["namespace"], job + CONFIG_SUFFIX)
+    return str(((config or {}).get("data") or {}).get(HOSTFILE, ""))
+
+
+def by_ssh(pod: Object) -> bool:
+    """Return whether a pod is of a job of v2beta1, whose ranks have the variables that sshd gives them alone."""
+    return SSH_ROLE in pods.labels(pod)
 
 
 def is_one(pod: Object) -> bool:
@@ -38,13 +58,9 @@ def waits_for_workers(pod: Object, runtime: Runtime) -> bool:
     In v1alpha2 that is the operator's kubectl-delivery; in v2beta1 one that a job brings along, and that calls ssh.
     """
     marks = pods.labels(pod)
-    if marks.get(ROLE) == "launcher":
-        job = marks.get(JOB_NAME, "")
-    elif marks.get(SSH_ROLE) == "launcher" and _asks_by_ssh(pod):
-        job = marks.get(SSH_JOB_NAME, "")
-    else:
+    if marks.get(ROLE) != "launcher" and not (marks.get(SSH_ROLE) == "launcher" and _asks_by_ssh(pod)):
         return False
-    names = [name.partition(".")[0] for name in _hosts_of(pod, job, runtime)]
+    names = [name.partition(".")[0] for name in hosts(hostfile(pod, runtime))]
     workers = [runtime.pods.get(name, pod["metadata"]["namespace"]) for name in names]
     return not names or not all(worker is not None and pods.runs(worker) for worker in workers)
 
@@ -62,15 +78,10 @@ def unreachable(pod: Object, runtime: Runtime) -> str | None:
     marks = pods.labels(pod)
     if marks.get(SSH_ROLE) != "launcher":
         return None
-    for host in _hosts_of(pod, marks.get(SSH_JOB_NAME, ""), runtime):
+    for host in hosts(hostfile(pod, runtime)):
         worker = runtime.pods.get(host.partition(".")[0], pod["metadata"]["namespace"])
         if worker is None or not pods.runs(worker):
             return f"ssh: Could not resolve hostname {host}: Name or service not known"
         if SSHD not in pods.command(worker):
             return f"ssh: connect to host {host}: Connection refused"
     return None
-
-
-def _hosts_of(pod: Object, job: str, runtime: Runtime) -> Sequence[str]:
-    config = runtime.config_map(pod["metadata"]["namespace"], job + CONFIG_SUFFIX)
-    return hosts(((config or {}).get("data") or {}).get(HOSTFILE, ""))

@@ -1,16 +1,15 @@
 """How the work of a pod ends: nothing is computed, so this decides exit code, log and duration."""
 
-import re
 from dataclasses import dataclass
 
 from simulator import names
 from simulator.actors import pods
 from simulator.actors.api import Object
+from simulator.performance import running
+from simulator.performance.job import Launched
 
-NO_MEMLOCK = ("Couldn't allocate MR", "failed to create mr", "Failed to create MR", "Couldn't create IB resources")
-"""What perftest prints when it may not lock memory (R-3.4.3-9; E-19b for the words)."""
-
-_PERFTEST = re.compile(r"\bib_(?:write|send|read)_(?:bw|lat)\b")
+SIMULATED = "simulated by hpc"
+"""How every line begins that is ours and no tool's."""
 
 
 @dataclass(frozen=True)
@@ -29,15 +28,15 @@ def takes(pod: Object, otherwise: float) -> float:
     return float(said) if said.replace(".", "", 1).isdecimal() else otherwise
 
 
-def outcome(pod: Object, node: Object, seconds: float = 1.0) -> Outcome:
-    """Return how the pod's work ends on that node, after `seconds` when it succeeds.
-
-    RDMA tests need the node's memlock limit lifted: IPC_LOCK does nothing for a process that is not root (E-19a).
-    """
+def outcome(pod: Object, job: Launched) -> Outcome:
+    """Return how the pod's work ends: as its programs would, after the job's seconds when they succeed."""
     lines = introduction(pod)
-    if _PERFTEST.search(pods.command(pod)) and not pods.memlock_unlimited(node):
-        return Outcome(1, (*lines, *NO_MEMLOCK), min(seconds, 1.0), NO_MEMLOCK[0])
-    return Outcome(0, (*lines, f"simulated: ends with exit code 0 after {seconds:g} s"), seconds)
+    played = running.play(job)
+    if played.exit_code:
+        # The kubelet shows the end of the log; what went wrong may stand before it.
+        why = played.message or (played.lines[-1] if played.lines else "")
+        return Outcome(played.exit_code, (*lines, *played.lines), min(job.seconds, 1.0), why)
+    return Outcome(0, (*lines, *played.lines, _own(f"ends with exit code 0 after {job.seconds:g} s")), job.seconds)
 
 
 def failed(pod: Object, why: str) -> Outcome:
@@ -45,10 +44,15 @@ def failed(pod: Object, why: str) -> Outcome:
     return Outcome(1, (*introduction(pod), why), 0.0, why)
 
 
+def _own(text: str) -> str:
+    """Return a line that no program of the pod would have printed; readers of logs know it by its beginning."""
+    return f"{SIMULATED}: {text}"
+
+
 def introduction(pod: Object) -> tuple[str, ...]:
     """Return the first lines of every pod's log: that it is simulated, and what was asked for."""
     containers = pod["spec"]["containers"]
-    lines = ["simulated by hpc: no container was started and nothing was computed; this is what was asked for"]
+    lines = ["no container was started and nothing was computed; this is what was asked for"]
     for container in containers:
         asked = " ".join([*(container.get("command") or []), *(container.get("args") or [])]) or "(the image's command)"
         limits = (container.get("resources") or {}).get("limits") or {}
@@ -56,7 +60,7 @@ def introduction(pod: Object) -> tuple[str, ...]:
         lines += [f"command: {line}" for line in asked.splitlines()]
         if limits:
             lines.append("limits: " + ", ".join(f"{name}={value}" for name, value in sorted(limits.items())))
-    return (*lines, f"node: {pods.node_name(pod)}")
+    return tuple(_own(line) for line in (*lines, f"node: {pods.node_name(pod)}"))
 
 
 def message_shown(pod: Object, ended: Outcome) -> str:

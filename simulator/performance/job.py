@@ -31,6 +31,10 @@ class Machine:
     """Version of the GPU driver; None: not known from the image of its pod."""
     ethernet: bool = False
     """Whether the ports speak Ethernet: RoCE, and not InfiniBand."""
+    storage_shared: bool = False
+    """Whether it is a client of Spectrum Scale: without ports of their own for that, storage shares the others."""
+    umad_for_all: bool = True
+    """Whether umad devices are everyone's, as under a host's own MOFED; a driver in a container leaves them root's."""
 
     @property
     def hcas(self) -> tuple[Hca, ...]:
@@ -61,8 +65,8 @@ class Worker:
     """Resources that it was given, and of which the plugin's configuration names no port that exists."""
     ipc_lock: bool = False
     """Whether its first container has IPC_LOCK."""
-    root: bool = False
-    """Whether its first container runs as root."""
+    uid: int | None = None
+    """As which its first container runs; None: the image's own user."""
     networks: tuple[str, ...] = ()
     """Secondary networks that it joined, namespace/name."""
     mtu: int = POD_MTU
@@ -80,7 +84,7 @@ class Worker:
     @property
     def may_pin(self) -> bool:
         """Whether RDMA may pin memory: the limit is lifted, or it is root with IPC_LOCK (E-19a)."""
-        return self.machine.memlock_unlimited or (self.root and self.ipc_lock)
+        return self.machine.memlock_unlimited or (self.uid == 0 and self.ipc_lock)
 
 
 @dataclass(frozen=True)

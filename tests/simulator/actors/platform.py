@@ -196,7 +196,11 @@ def mpi_job(name: str, workers: int, gpus: int) -> Object:
         ],
         "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}],
     }
-    launcher = {"containers": [{"name": "launcher", "image": image, "command": ["mpirun", "-np", "16"]}]}
+    launcher = {
+        "containers": [
+            {"name": "launcher", "image": image, "command": ["mpirun", "-np", str(gpus * workers), "hostname"]}
+        ]
+    }
     spec = {
         "slotsPerWorker": gpus,
         "cleanPodPolicy": "Running",

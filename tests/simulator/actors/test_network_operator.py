@@ -52,8 +52,8 @@ def test_whole_ports_are_those_that_are_there() -> None:
     """Prevents a port that no machine has from being handed out."""
     whole = WHOLE | {"devices": ({"resource_name": "port0", "interfaces": ("ibp12s0", "ens1f0np0")},)}
     text = made(SRIOV, policy(host_devices=whole))["ConfigMap"]["data"]["config.json"]
-    assert devices.host_devices(text, {"ibp12s0", "ibp18s0"}) == {"nvidia.com/port0": 1}
-    assert devices.host_devices(text, set()) == {"nvidia.com/port0": 0}
+    assert devices.host_devices(text, {"ibp12s0", "ibp18s0"}) == {"nvidia.com/port0": ["ibp12s0"]}
+    assert devices.host_devices(text, set()) == {"nvidia.com/port0": []}
     with pytest.raises(ValueError, match="no resourceList"):
         devices.host_devices('{"resourceList": [{"resourceName": "a"}]}', set())
 
