@@ -24,10 +24,14 @@ pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600), pytest.mark.xdist_g
 
 JOBS = (
     "adas/mofed-test-job",
+    "adas/nv-nccl-dgx01",
+    "adas/nv-nccl-dgx02",
     "adas/nccl-test-01x08",
     "adas/nccl-test-02x08",
     "adas/nccl-test-16x01",
+    "adas/tf2-resnet50-01x08x01",
     "adas/tf2-resnet50-02x08x02",
+    "adas/tf2-a2d2-08x01x01-gpu",
     "adas/tf2-a2d2-16x01x02-gpu",
 )
 

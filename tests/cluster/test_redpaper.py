@@ -15,12 +15,16 @@ JOBS = {
     "nccl-test-01x08",
     "nccl-test-02x08",
     "nccl-test-16x01",
+    "tf2-resnet50-01x08x01",
     "tf2-resnet50-02x08x02",
+    "tf2-a2d2-08x01x01-gpu",
     "tf2-a2d2-16x01x02-gpu",
 }
 CSI = "ibm-spectrum-scale-csi-driver/ibm-spectrum-scale-csi"
 SCCS = {
     "adas/mofed-test-job-": "scc-for-mpi",
+    "adas/nv-nccl-dgx01-": "scc-for-mpi",
+    "adas/nv-nccl-dgx02-": "scc-for-mpi",
     **{f"adas/{job}-launcher-": "restricted" for job in JOBS},
     f"{CSI}-": "spectrum-scale-csiaccess",
     f"{CSI}-operator-": "restricted",

@@ -144,12 +144,12 @@ def test_jobs_of_dev_come_one_after_another() -> None:
         name: [
             urn.split("::")[-1] for urn in one(environment("dev"), "MPIJob", name).dependencies if "workloads" in urn
         ]
-        for name in ("nccl-test-01x08", "nccl-test-02x08", "tf2-resnet50-02x08x02")
+        for name in ("nccl-test-01x08", "nccl-test-02x08", "tf2-resnet50-01x08x01")
     }
     assert before == {
-        "nccl-test-01x08": ["adas-mofed-test-job-job"],
+        "nccl-test-01x08": ["adas-nv-nccl-dgx01-job", "adas-nv-nccl-dgx02-job"],
         "nccl-test-02x08": ["adas-nccl-test-01x08-job"],
-        "tf2-resnet50-02x08x02": ["adas-nccl-test-16x01-job"],
+        "tf2-resnet50-01x08x01": ["adas-nccl-test-16x01-job"],
     }
 
 

@@ -43,10 +43,14 @@ def test_dev_is_the_lab_of_the_redpaper() -> None:
     assert str(data.handle(storage)) == "16217308676014575381;099B6A7A:5EB99743;path=/gpfs/ess3000_4M/adas"
     assert [workloads.job_name(each, lab) for stage in lab.stages for each in stage.workloads] == [
         "mofed-test-job",
+        "nv-nccl-dgx01",
+        "nv-nccl-dgx02",
         "nccl-test-01x08",
         "nccl-test-02x08",
         "nccl-test-16x01",
+        "tf2-resnet50-01x08x01",
         "tf2-resnet50-02x08x02",
+        "tf2-a2d2-08x01x01-gpu",
         "tf2-a2d2-16x01x02-gpu",
     ]
 
@@ -144,7 +148,7 @@ def test_tenants_share_nothing(field: str, value: object, expected: str) -> None
 def test_workloads_fit_the_platform(change: dict[str, Any], expected: str) -> None:
     """Prevents a job that can never be placed, or that two settings claim."""
     data = dev()
-    data["stages"][1]["workloads"][0] |= change
+    data["stages"][2]["workloads"][0] |= change
     assert expected in message(data)
 
 

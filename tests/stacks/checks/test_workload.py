@@ -138,9 +138,9 @@ def test_what_a_component_refuses_is_an_error_of_the_settings() -> None:
 def test_wrong_workloads_do_not_hide_each_other() -> None:
     """Prevents mending a file one job at a time."""
     data = dev()
-    data["stages"][1]["workloads"][0]["tenant"] = "nobody"
-    data["stages"][1]["workloads"][1]["layout"]["gpus"] = 9
-    data["stages"][1]["workloads"][2]["node"] = "dgx09"
+    data["stages"][2]["workloads"][0]["tenant"] = "nobody"
+    data["stages"][2]["workloads"][1]["layout"]["gpus"] = 9
+    data["stages"][2]["workloads"][2]["node"] = "dgx09"
     text = message(data)
     assert "has tenant 'nobody'" in text
     assert "layout.gpus 9" in text
