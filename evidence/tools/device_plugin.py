@@ -127,7 +127,10 @@ class DevicePluginParser(Parser):
         return Taken.NO
 
     def _reached(self, milestone: Milestone, said: re.Match[str], line: Line) -> Taken:
-        if milestone in _FIRST and any(one in self._milestones for one in (milestone, *_AFTER)):
+        if milestone in _FIRST and (
+            milestone in self._milestones
+            or (milestone is not Milestone.FS_WATCHER and any(one in self._milestones for one in _AFTER))
+        ):
             return Taken.AGAIN
         self._milestones.setdefault(milestone, line.number)
         groups = said.groupdict()

@@ -1,0 +1,126 @@
+"""MLPerf logs of three generations."""
+
+import json
+
+import pytest
+
+from evidence.tools.mllog import MlLog
+from tests.support.mutated import invented, mutations, read_text
+
+
+def _event(key: str, value: object, at_ms: int, **metadata: object) -> str:
+    # Format of mlperf_logging/mllog of mlcommons/logging.
+    whole = {"namespace": "", "time_ms": at_ms, "event_type": "POINT_IN_TIME", "key": key, "value": value}
+    return f":::MLLOG {json.dumps({**whole, 'metadata': {'file': 'train.py', 'lineno': 7, **metadata}})}\n"
+
+
+MLLOG = "".join(
+    [
+        _event("submission_benchmark", "ssd", 1_000_000),
+        _event("submission_org", "reference_implementation", 1_000_000),
+        _event("global_batch_size", 192, 1_000_000),
+        _event("seed", 42, 1_000_000),
+        _event("run_start", None, 1_060_000),
+        _event("eval_accuracy", 0.19, 1_900_000, epoch_num=40),
+        _event("eval_accuracy", 0.2305, 2_400_000, epoch_num=50),
+        _event("run_stop", None, 2_401_600, status="success"),
+        _event("train_samples", 117266, 2_401_700),
+    ]
+)
+# Form of v0.6, which document S-3 ran: mlperf_compliance's `LOG_TEMPLATE`.
+MLL = """:::MLL 1558767599.999 submission_benchmark: {"value": "maskrcnn", "metadata": {"lineno": 179, "file": "a.py"}}
+:::MLL 1558767600.000 run_start: {"value": null, "metadata": {"file": "mybenchmark/file.py", "lineno": 42}}
+:::MLL 1558780000.000 eval_accuracy: {"value": {"BBOX": 0.3773, "SEGM": 0.3392}, "metadata": {"epoch_num": 13}}
+:::MLL 1558780048.800 run_stop: {"value": null, "metadata": {"status": "success"}}
+"""
+_AT = "(/workspace/mlperf_logger.py:40)"
+_QUALITY = '{"epoch": 13, "value": {"BBOX": 0.3811, "SEGM": 0.3452}}'
+MLP = f""":::MLPv0.5.0 maskrcnn 1559071000.000000000 {_AT} run_start
+:::MLPv0.5.0 maskrcnn 1559071001.000000000 {_AT} eval_target: {{"BBOX": 0.377, "SEGM": 0.339}}
+:::MLPv0.5.0 maskrcnn 1559084034.883194447 {_AT} eval_accuracy: {_QUALITY}
+:::MLPv0.5.0 maskrcnn 1559084034.887276888 {_AT} run_stop: {{"success": true}}
+:::MLPv0.5.0 maskrcnn 1559084034.887276888 {_AT} run_final
+"""
+
+
+def _read(text: str) -> MlLog:
+    (found,) = read_text(text)
+    assert isinstance(found, MlLog)
+    return found
+
+
+def test_todays_form_gives_the_minutes_to_the_target() -> None:
+    """Prevents initialisation from being counted: MLPerf's time is from run_start to run_stop (S-3.7)."""
+    found = _read(MLLOG)
+    assert (found.form, found.benchmark, found.status, found.complete) == ("MLLOG", "ssd", "success", True)
+    assert found.minutes == pytest.approx(22.36)
+    assert (found.global_batch_size, found.seed, found.run_start_line, found.run_stop_line) == (192, 42, 5, 8)
+    assert [(one.epoch, one.quality) for one in found.evaluations] == [
+        (40, {"accuracy": 0.19}),
+        (50, {"accuracy": 0.2305}),
+    ]
+    assert found.submission == {"submission_org": "reference_implementation"}
+    assert found.reached is None
+    assert not found.unread
+
+
+def test_the_form_of_v06_has_two_qualities_for_mask_rcnn() -> None:
+    """Prevents the benchmark of document S, Mask R-CNN, from having no result."""
+    found = _read(MLL)
+    assert (found.form, found.benchmark, found.status) == ("MLL", "maskrcnn", "success")
+    assert found.minutes == pytest.approx(207.48)
+    assert [one.quality for one in found.evaluations] == [{"BBOX": 0.3773, "SEGM": 0.3392}]
+
+
+def test_the_form_of_v05_is_read_with_its_target() -> None:
+    """Prevents a run that stopped below its target from passing as one that reached it."""
+    found = _read(MLP)
+    assert (found.form, found.tool_version, found.benchmark, found.status) == ("MLP", "0.5.0", "maskrcnn", "success")
+    assert found.target == {"BBOX": 0.377, "SEGM": 0.339}
+    assert found.reached is True
+    assert found.minutes == pytest.approx(217.2481, abs=1e-4)
+    assert _read(MLP.replace("0.3452", "0.3302")).reached is False
+
+
+def test_an_aborted_rank_makes_an_aborted_run() -> None:
+    """Prevents the last rank's success from hiding another one's abort; srun's task numbers are ranks."""
+    ranks = [f" {rank}: {line}\n" for line in MLLOG.splitlines() for rank in range(2)]
+    ranks = [line.replace('"success"', '"aborted"') if line.startswith(" 0:") else line for line in ranks]
+    found = _read("".join(ranks))
+    assert (found.status, len(found.evaluations)) == ("aborted", 4)
+    assert {one.rank for one in found.evaluations} == {"0", "1"}
+    assert found.minutes == pytest.approx(22.36)
+
+
+def test_runs_of_several_seeds_are_told_apart() -> None:
+    """Prevents the time over five runs from being that of one (S-3.6)."""
+    found = read_text(MLLOG + MLLOG.replace('"value": 42', '"value": 43'))
+    assert [one.seed for one in found if isinstance(one, MlLog)] == [42, 43]
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        (MLLOG[: MLLOG.index(_event("run_stop", None, 2_401_600, status="success"))], "no run_stop"),
+        (MLLOG.replace(_event("run_start", None, 1_060_000), ""), "no run_start"),
+        (MLLOG.replace("1060000", "9060000"), "run_stop is before run_start"),
+    ],
+)
+def test_a_run_without_both_ends_has_no_time(text: str, missing: str) -> None:
+    """Prevents a time that nobody measured."""
+    found = _read(text)
+    assert (found.complete, found.incomplete, found.minutes) == (False, missing, None)
+
+
+def test_a_line_that_is_cut_or_mixed_is_told() -> None:
+    """Prevents a lost run_stop from going unseen."""
+    cut = _event("run_stop", None, 2_401_600)[:-20]
+    found = _read(MLLOG + cut)
+    assert [one.text for one in found.unread] == [cut.strip()]
+
+
+def test_damage_never_raises_and_never_invents_a_quality() -> None:
+    """Prevents a mixed log from stopping the report."""
+    for text in (MLLOG, MLL, MLP):
+        for raw in mutations(text, 80):
+            assert invented(raw, read_text(raw)) == []
