@@ -33,8 +33,9 @@ class NcclLog(Model):
         "ends of a channel count once"
     )
     between_nodes: Mapping[str, int] = Field(description="the same, of channels between hosts only")
-    gpudirect: int = Field(description="channels of NET/IB with GDRDMA")
+    gpudirect: int = Field(description="channels with GDRDMA at every end that the log holds")
     gpudirect_between_nodes: int = Field(description="of those between hosts")
+    gpudirect_one_end: int = Field(default=0, description="channels with GDRDMA at one of their two ends only")
     used_devices: Mapping[str, int] = Field(description="HCA -> channels over it, where its index is known")
     channels: int | None = Field(description="rings or trees of a communicator, as NCCL counts them")
     trees: bool | None = Field(description="whether trees are enabled; None: not said")

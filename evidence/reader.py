@@ -2,18 +2,21 @@
 
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from operator import length_hint
 from pathlib import Path
 from typing import BinaryIO
 
 from evidence import nccl_debug
-from evidence.model import UNREAD_KEPT, Reading, Unknown, Unread
+from evidence.model import UNREAD_KEPT, NcclLog, Reading, Unknown, Unread
 from evidence.parser import Common, Parser, Taken
-from evidence.text import Line, clean, opened, raw_lines
+from evidence.text import LONGEST, Line, Text, clean, opened
 from evidence.tools import PARSERS
 
 SIMULATED = "simulated by hpc"
 """How the first line of every log of the simulated cluster begins."""
+_SHOWN = 2000
+"""Characters of a line that nobody could read, at most: many such lines are kept."""
 
 
 def read(path: Path) -> tuple[Reading, ...]:
@@ -29,22 +32,27 @@ def read(path: Path) -> tuple[Reading, ...]:
 
 def read_stream(file: BinaryIO, name: str, parsers: Sequence[type[Parser]] = PARSERS) -> tuple[Reading, ...]:
     """Return the same of an open file."""
+    text = Text(file)
     log = _Log(name, parsers)
-    log.feed(clean(number, raw) for number, raw in enumerate(raw_lines(file), 1))
-    return log.readings()
+    number = 1
+    for lines in text.blocks():
+        log.feed(number, lines)
+        number += len(lines)
+    return log.readings(text)
 
 
 class _Run:
     """One run of one tool: its parser, and what every reading has."""
 
-    def __init__(self, parser: Parser | None, line: int, source: str) -> None:
+    def __init__(self, parser: Parser | None, line: Line, shared: nccl_debug.Shared) -> None:
         self.parser = parser
-        self.source = source
-        self.first = self.last = line
-        self.nccl = nccl_debug.Collector()
+        self.source = line.source
+        self.first = self.last = line.number
+        self.nccl = nccl_debug.Collector(shared)
         self.unread: list[Unread] = []
         self.unread_total = 0
         self.ended = False
+        self._said: NcclLog | None = None
 
     def takes(self, line: Line) -> Taken:
         parser = self.parser
@@ -53,47 +61,95 @@ class _Run:
         return parser.feed(line)
 
     def cannot_read(self, line: Line) -> None:
+        self.last = line.number
         self.unread_total += 1
         if len(self.unread) < UNREAD_KEPT:
-            self.unread.append(Unread(line=line.number, text=line.text))
+            text = line.text if len(line.text) <= _SHOWN else f"{line.text[:_SHOWN]} ... (cut here)"
+            self.unread.append(Unread(line=line.number, text=text))
 
-    def reading(self, file: str, *, simulated: bool) -> Reading:
+    def take_over(self, other: "_Run") -> None:
+        """Take what was said before the program's own first line."""
+        self.first = min(self.first, other.first)
+        self.nccl = other.nccl
+        self.unread = [*other.unread, *self.unread][:UNREAD_KEPT]
+        self.unread_total += other.unread_total
+
+    def settle(self) -> None:
+        """Count what NCCL said, of which there is no more, and give up what that needed."""
+        if self._said is None:
+            self._said = self.nccl.log()
+            self.nccl = nccl_debug.Collector()
+
+    def reading(self, file: str, *, simulated: bool, missing: str) -> Reading:
+        self.settle()
         common = Common(
             file=file,
             simulated=simulated,
             first_line=self.first,
             last_line=self.last,
-            nccl=self.nccl.log(),
+            nccl=self._said,
             unread=tuple(self.unread),
             unread_total=self.unread_total,
         )
-        if self.parser is None:
-            tool = "nccl" if common["nccl"] else "unknown"
-            missing = None if common["nccl"] else "no tool was recognised"
-            return Unknown(tool=tool, complete=missing is None, incomplete=missing, **common)
-        return self.parser.reading(common)
+        if self.parser is not None:
+            return self.parser.reading(common)
+        if self._said is not None:
+            ready, ranks = self._said.initialised, self._said.nranks
+            lacks = f"{ready} of {ranks} ranks say Init COMPLETE" if ranks is not None and ready < ranks else None
+            return Unknown(tool="nccl", complete=lacks is None, incomplete=lacks, **common)
+        return Unknown(tool="unknown", complete=False, incomplete=missing, **common)
 
 
 class _Log:
     def __init__(self, name: str, parsers: Sequence[type[Parser]]) -> None:
         self._name = name
-        self._parsers = parsers
         self._starts = [(re.compile(parser.starts), parser) for parser in parsers]
         self._any = re.compile("|".join(f"(?:{parser.starts})" for parser in parsers) or r"(?!)")
         self._runs: list[_Run] = []
+        self._shared = nccl_debug.Shared()
+        self._speaker: _Run | None = None
+        """Whose NCCL's messages are: the last program that uses NCCL, or one that nobody knows yet."""
         self._simulated = False
 
-    def feed(self, lines: Iterable[Line]) -> None:
-        for line in lines:
-            if nccl_debug.MARK in line.text:
-                self._program(line).nccl.feed(line)
-            elif line.text:
-                self._give(line)
+    def feed(self, first: int, lines: list[bytes]) -> None:
+        """Read lines; `first` is the number of the first of them."""
+        end = first + len(lines) - 1
+        left = iter(lines)
+        before = first - 1
+        while before < end:
+            speaker = self._speaker
+            raw = next(left, None) if speaker is None else speaker.nccl.skim(left)
+            number = end - length_hint(left)
+            passed = number if raw is None else number - 1
+            if speaker is not None and passed > before:
+                speaker.last = passed
+            if raw is not None:
+                self._line(number, raw)
+            before = number
+
+    def _line(self, number: int, raw: bytes) -> None:
+        if len(raw) > LONGEST:
+            raw = raw.rstrip(b"\r").rpartition(b"\r")[2]
+        line = clean(number, raw[:LONGEST])
+        if len(raw) > LONGEST:
+            self._nobody(line)
+        elif nccl_debug.is_nccl(line.text):
+            self._say(line, raw)
+        elif line.text.startswith(SIMULATED):
+            self._simulated = True
+        elif line.text:
+            self._give(line)
+
+    def _say(self, line: Line, raw: bytes) -> None:
+        if self._speaker is None:
+            alone = len(self._runs) == 1 and self._runs[0].parser is None
+            self._speaker = self._runs[0] if alone else self._open(None, line)
+        run = self._speaker
+        run.last = line.number
+        if run.nccl.feed(line, raw) is Taken.DAMAGED:
+            run.cannot_read(line)
 
     def _give(self, line: Line) -> None:
-        if line.text.startswith(SIMULATED):
-            self._simulated = True
-            return
         damaged: _Run | None = None
         for run in reversed(self._runs):
             taken = run.takes(line)
@@ -106,11 +162,11 @@ class _Log:
             if taken is Taken.DAMAGED:
                 damaged = run
                 break
-        if self._begins(line):
-            return
-        owner = damaged or (self._runs[-1] if self._runs else self._open(None, line))
-        owner.last = line.number
-        owner.cannot_read(line)
+        if not self._begins(line):
+            self._nobody(line, damaged)
+
+    def _nobody(self, line: Line, owner: _Run | None = None) -> None:
+        (owner or (self._runs[-1] if self._runs else self._open(None, line))).cannot_read(line)
 
     def _begins(self, line: Line) -> bool:
         if not self._any.match(line.text):
@@ -119,29 +175,37 @@ class _Log:
             if starts.match(line.text):
                 run = self._open(kind(), line)
                 if run.takes(line) is Taken.YES:
+                    if kind.hosts_nccl:
+                        self._speaks(run)
                     return True
                 self._runs.pop()
         return False
 
     def _open(self, parser: Parser | None, line: Line) -> _Run:
-        run = _Run(parser, line.number, line.source)
+        run = _Run(parser, line, self._shared)
         self._runs.append(run)
         return run
 
-    def _program(self, line: Line) -> _Run:
-        """Return the run whose NCCL messages these are: of the last program that uses NCCL."""
-        for run in reversed(self._runs):
-            if run.parser is not None and run.parser.hosts_nccl and not run.ended:
-                run.last = line.number
-                return run
-        for run in self._runs:
-            if run.parser is None:
-                run.last = line.number
-                return run
-        return self._open(None, line)
+    def _speaks(self, run: _Run) -> None:
+        """Give a program that has begun what NCCL says from now on, and what it has said and is nobody's."""
+        before = self._speaker
+        self._speaker = run
+        if before is None:
+            return
+        if before.parser is None:
+            self._runs.remove(before)
+            run.take_over(before)
+        else:
+            before.settle()
 
-    def readings(self) -> tuple[Reading, ...]:
-        found = [run.reading(self._name, simulated=self._simulated) for run in self._runs]
-        if not found:
-            found = [_Run(None, 1, "").reading(self._name, simulated=self._simulated)]
+    def readings(self, text: Text) -> tuple[Reading, ...]:
+        """Return what was read."""
+        missing = text.fault or ("the file is empty" if text.empty else "no tool was recognised")
+        if not self._runs:
+            self._open(None, Line(1, ""))
+        self._runs.sort(key=lambda run: run.first)
+        found = [run.reading(self._name, simulated=self._simulated, missing=missing) for run in self._runs]
+        if text.fault and text.fault != found[-1].incomplete:
+            whole = "; ".join(filter(None, (found[-1].incomplete, text.fault)))
+            found[-1] = found[-1].model_copy(update={"complete": False, "incomplete": whole})
         return tuple(found)

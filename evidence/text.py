@@ -2,22 +2,34 @@
 
 import gzip
 import re
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
 BLOCK = 1 << 20
 """Bytes that are read at once: the memory for a log of any size."""
+LONGEST = 1 << 16
+"""Bytes of a line that are kept; one that is longer is nobody's."""
 
-_ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
+_GZIP = b"\x1f\x8b"
+_OTHER = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16", b"\x00\x00\xfe\xff": "UTF-32"}
+_BOM = b"\xef\xbb\xbf"
+
+_ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][0-9A-B]|[=>78cDEHM])")
 _TIME = rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
+_DAY = rb"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?: \d{4})?"
 _PREFIX = re.compile(
     rb"(?:"
     rb"\[pod/(?P<pod>[^/\]]+)/[^\]]+\]\s"  # kubectl logs --prefix
     rb"|" + _TIME + rb"\s(?:std(?:out|err) [FP] )?"  # kubectl logs --timestamps, and the container runtime's own form
-    rb"|\[(?P<rank>\d+,\d+)\]\s?<std(?:out|err|diag)>:\s?"  # mpirun --tag-output, and Horovod
+    rb"|" + _DAY + rb"(?=\[\d+,\d+\]|<)"  # mpirun --timestamp-output, before the tag
+    rb"|\[(?P<rank>\d+,\d+)\]\s?<std(?:out|err|diag)>:\s?"  # mpirun --tag-output
+    rb"|\[(?P<horovod>\d+)\]<std(?:out|err)>:\s?"  # horovodrun
     rb")"
 )
+_BEGINS = frozenset(b"[0123456789MTWFS")
+"""First bytes of a prefix: most lines have none, and are not searched for one."""
 
 
 class Line(NamedTuple):
@@ -28,10 +40,59 @@ class Line(NamedTuple):
     source: str = ""
 
 
+class Text:
+    """The lines of a file of any size, which may be compressed by gzip."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.fault: str | None = None
+        """What keeps the file from being read, or from being read to its end; known when its lines are."""
+        self.empty = True
+        self._file = file
+
+    def blocks(self) -> Iterator[list[bytes]]:
+        """Yield the lines without their ends, many at a time.
+
+        Of a line that is longer than a block, what is beyond LONGEST is left out, so that a file without line ends
+        takes no memory; it is still longer than LONGEST. Of one that carriage returns overwrite, the last state stays.
+        """
+        rest, skipping = b"", False
+        for block in self._bytes():
+            lines = (rest + block).split(b"\n")
+            if skipping:
+                # The end of a line that is too long: what was kept of it is the rest, and it grows no more.
+                lines[0] = rest
+                skipping = len(lines) == 1
+            rest = lines.pop()
+            if len(rest) > LONGEST:
+                rest = rest[rest.rfind(b"\r", 0, -1) + 1 :]
+                skipping = skipping or len(rest) > LONGEST
+                rest = rest[: LONGEST + 1]
+            if lines:
+                yield lines
+        if rest:
+            yield [rest]
+
+    def _bytes(self) -> Iterator[bytes]:
+        try:
+            block = self._file.read(BLOCK)
+            if (name := _OTHER.get(block[:2]) or _OTHER.get(block[:4])) is not None:
+                self.fault = f"it is {name} text: convert it to UTF-8 first (iconv -f {name} -t UTF-8)"
+                self.empty = False
+                return
+            block = block.removeprefix(_BOM)
+            while block:
+                self.empty = False
+                yield block
+                block = self._file.read(BLOCK)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            self.empty = False
+            self.fault = f"the compressed file is damaged or cut: {error}"
+
+
 def raw_lines(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the lines of a file without their ends; the file may be of any size, and compressed by gzip."""
-    for line in file:
-        yield line.rstrip(b"\r\n")
+    """Yield the lines of a file without their ends; see Text.blocks."""
+    for block in Text(file).blocks():
+        yield from block
 
 
 def clean(number: int, raw: bytes) -> Line:
@@ -39,10 +100,14 @@ def clean(number: int, raw: bytes) -> Line:
     source = b""
     if b"\x1b" in raw:
         raw = _ANSI.sub(b"", raw)
-    # A progress bar overwrites its line; what stands there in the end is what was shown.
-    raw = raw.rpartition(b"\r")[2]
-    while (found := _PREFIX.match(raw)) is not None:
-        source = found["rank"] or source or found["pod"] or b""
+    if b"\0" in raw:
+        # Where a file was written to on, after it had been cut (copytruncate), there are zeros.
+        raw = raw.replace(b"\0", b"")
+    if b"\r" in raw:
+        # A progress bar overwrites its line; what stands there in the end is what was shown.
+        raw = raw.rstrip(b"\r").rpartition(b"\r")[2]
+    while raw and raw[0] in _BEGINS and (found := _PREFIX.match(raw)) is not None:
+        source = found["rank"] or found["horovod"] or source or found["pod"] or b""
         raw = raw[found.end() :]
     return Line(number, raw.decode("utf-8", "replace").rstrip(), source.decode("ascii", "replace"))
 
@@ -50,6 +115,6 @@ def clean(number: int, raw: bytes) -> Line:
 def opened(path: Path) -> BinaryIO:
     """Open a log; one with the first bytes of gzip is decompressed on the way."""
     file = path.open("rb")
-    compressed = file.read(2) == b"\x1f\x8b"
+    compressed = file.read(len(_GZIP)) == _GZIP
     file.seek(0)
     return cast("BinaryIO", gzip.open(file)) if compressed else file

@@ -1,0 +1,134 @@
+"""The messages of NCCL that hold facts, as its versions write them."""
+
+import re
+from typing import NamedTuple
+
+_MARKS = (" NCCL INFO", " NCCL WARN", " NCCL TRACE")
+_WITHOUT_HEAD = ("NCCL INFO", "NCCL WARN", "NCCL TRACE", "NCCL version ")
+
+_LINE = re.compile(
+    r"(?:\[\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[^\]]*\] )?"  # NCCL 2.26 and later, for warnings
+    r"(?P<host>[A-Za-z0-9_][\w.-]*):\d+:\d+ \[-?\d+\]"
+    r"(?: [\w./-]+:\d+)? NCCL (?P<level>INFO|WARN|TRACE) (?P<message>.*)"
+)
+VERSION = re.compile(r"NCCL version (?P<version>\d+\.\d+[\w.-]*)(?:\+cuda(?P<cuda>\d+(?:\.\d+)+))?")
+
+COMMUNICATOR = re.compile(
+    r"(?:\w+ )?comm 0x[0-9a-f]+ rank (?P<rank>\d{1,7}) n[rR]anks (?P<nranks>\d{1,7})\b.*?"
+    r"(?:-? (?P<what>(?:Init|Destroy|Abort|Finalize|Split|Shrink)\w*) (?P<state>START|COMPLETE)| MNNVL \d+)"
+)
+INFINIBAND = re.compile(r"NET/IB : Using(?P<devices>(?: \[\d+\]\S+| \[\d+\]=\{.*\})*) (?:\[RO\])?; OOB (?P<oob>.+)")
+DEVICE = re.compile(r"\[(?P<index>\d+)\] ?(?P<name>\w[\w.-]*):\d+/(?P<link>IB|RoCE)(?:/SHARP)?")
+_INTERFACES = r"(?P<interfaces>(?: (?:\[\d+\])?[^\s:]+:[^\s<]+<\d+>)+)"
+SOCKET = re.compile(r"NET/Socket ?: Using" + _INTERFACES)
+BOOTSTRAP = re.compile(r"Bootstrap ?: Using" + _INTERFACES)
+INTERFACE = re.compile(r"(?:\[\d+\])?(?P<name>[^\s:]+):[^\s<]+<\d+>")
+CONNECTED = re.compile(r"Connected all \w+(?:,.*)?")
+NETWORK = re.compile(r"Using network \S.*")
+TREES = re.compile(r"Trees(?: \[\d+\] -?\d+(?:(?:/|->|\|)-?\d+)*)+")
+THREADS = re.compile(r"Using \d+ threads, Min Comp Cap \d+, Trees (?P<state>disabled|enabled\b.*)")
+RING_OF_RANKS = re.compile(r"Channel (?P<channel>\d{1,4})(?:/(?P<of>\d{1,4}))? : +\d+(?: +\d+)*")
+NEIGHBOURS = re.compile(r"(?:Ring|Tree) \d+ : -?\d+ -> \d+ -> -?\d+(?:/-?\d+)*(?: comm 0x[0-9a-f]+.*)?")
+CHANNELS = re.compile(r"(?P<count>\d{1,5}) coll channels, .*\d+ p2p channels per peer")
+NO_COLLNET = re.compile(r"(?:Cannot initialize CollNet|CollNet is not|CollNet disabled).*")
+NO_GPUDIRECT = re.compile(r"(?:NET/[^:]+ : )?GPU Direct RDMA Disabled .*")
+GPUDIRECT = re.compile(r"(?:NET/[^:]+ : )?GPU Direct RDMA Enabled .*")
+NO_INFINIBAND = re.compile(r"NET/IB : No device found\..*")
+
+_END = re.compile(
+    rb"(?:Channel|Ring) (?P<channel>\d{1,4})(?:/(?P<connection>\d{1,3}))? : "
+    rb"(?P<from>\d{1,7})(?:\[[0-9a-f]+\])? -> (?P<to>\d{1,7})(?:\[[0-9a-f]+\])?"
+    rb"(?: via (?:(?P<p2p>P2P/(?:direct pointer|IPC|CUMEM|MNNVL|indirect(?=/)))(?:/\d+\[[0-9a-f]+\])?(?:/read)?(?:/CE)?"
+    rb"|(?P<shm>direct shared memory|SHM(?:/(?:direct|CE)){0,2}))"
+    rb"| \[(?P<side>send|receive)\] via (?P<net>NET/\w[\w .-]*)/(?P<device>\d{1,4})(?:\(\d+\))?"
+    rb"(?P<gdr>/GDRDMA(?:\(PCI\))?)?(?:/Shared)?)"
+    rb"(?: comm 0x[0-9a-f]+ nRanks \d+)?"  # RCCL
+)
+_COLLNET = re.compile(
+    rb"Coll(?:Net)? (?P<channel>\d{1,4})(?:/(?P<connection>\d{1,3}))? : (?P<rank>\d{1,7}) "
+    rb"\[(?P<side>send|receive)\] via (?P<net>COLLNET/\w[\w .-]*)/(?P<device>\d{1,4})(?P<gdr>/GDRDMA(?:\(PCI\))?)?"
+)
+
+BEGINNINGS = (
+    "Channel ",
+    "Ring ",
+    "Tree ",
+    "Trees [",
+    "CollNet ",
+    "Coll ",
+    "NET/IB : Using",
+    "NET/Socket : Using",
+    "Bootstrap : Using",
+    "Using network ",
+    "Connected all ",
+    "NCCL version ",
+    "comm 0x",
+    "ncclCommInitRank comm 0x",
+)
+"""How messages begin that must be whole: one that begins so and is in no known form has been cut or mixed."""
+
+
+class Channel(NamedTuple):
+    """A connection of a communicator: both of its ends have the same."""
+
+    channel: int
+    connection: int
+    source: int
+    """Rank."""
+    target: int
+    transport: str
+
+
+class End(NamedTuple):
+    """What one end of a channel said: that of `source`, unless it receives."""
+
+    channel: Channel
+    receives: bool
+    device: int | None
+    """NCCL's index of the network device; None: no network."""
+    gpudirect: bool
+
+
+class Said(NamedTuple):
+    """A line of NCCL: the host that said it, how loud, and what."""
+
+    host: str
+    level: str
+    message: str
+
+
+def is_nccl(text: str) -> bool:
+    """Tell whether a line is NCCL's, whole or not."""
+    return any(mark in text for mark in _MARKS) or text.startswith(_WITHOUT_HEAD)
+
+
+def said(text: str) -> Said | None:
+    """Take a line apart; None: it is not a whole one, or more than one."""
+    if (version := VERSION.fullmatch(text)) is not None:
+        return Said("", "INFO", version[0])
+    found = _LINE.fullmatch(text)
+    if found is None or (is_nccl(message := found["message"]) and not VERSION.fullmatch(message)):
+        return None
+    return Said(found["host"], found["level"], message)
+
+
+def end(message: bytes) -> End | None:
+    """Read the message with which one end of a channel says that it is connected; None: it is another, or damaged."""
+    if (found := _END.fullmatch(message)) is not None:
+        transport = found["net"] or found["p2p"] or b"SHM"
+        device = found["device"]
+        channel = Channel(
+            int(found["channel"]),
+            int(found["connection"] or 0),
+            int(found["from"]),
+            int(found["to"]),
+            transport.decode("ascii", "replace"),
+        )
+        return End(
+            channel, found["side"] == b"receive", None if device is None else int(device), found["gdr"] is not None
+        )
+    if (found := _COLLNET.fullmatch(message)) is not None:
+        rank, name = int(found["rank"]), found["net"].decode("ascii", "replace")
+        channel = Channel(int(found["channel"]), int(found["connection"] or 0), rank, rank, name)
+        return End(channel, found["side"] == b"receive", int(found["device"]), found["gdr"] is not None)
+    return None
