@@ -3,10 +3,26 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from simulator.performance import listings, nvidia_smi, perftest, ports, vector_add
 from simulator.performance.printed import Program
 
-PROGRAMS: Mapping[str, Program] = MappingProxyType({})
+PROGRAMS: Mapping[str, Program] = MappingProxyType(
+    {
+        **{f"ib_{verb}_{test}": perftest.perftest for verb in perftest.WORDS for test in ("bw", "lat")},
+        "ibhosts": ports.ibhosts,
+        "ibstatus": ports.ibstatus,
+        "ifconfig": listings.ifconfig,
+        "ip": listings.ip,
+        "ls": listings.ls,
+        "nvidia-smi": nvidia_smi.nvidia_smi,
+        "ulimit": listings.ulimit,
+        "vectorAdd": vector_add.vector_add,
+        "whoami": listings.whoami,
+    }
+)
 """Name of a program, or of a Python script -> what plays it. One that is not here prints nothing and succeeds."""
 
-IMAGES: Mapping[str, Program] = MappingProxyType({})
+IMAGES: Mapping[str, Program] = MappingProxyType(
+    {"cuda-sample": vector_add.vector_add, "cuda-vector-add": vector_add.vector_add}
+)
 """Last part of an image's repository -> what plays the program that the image starts by itself."""

@@ -1,0 +1,258 @@
+"""perftest: bandwidth and latency of RDMA between two pods (R-4.1-1, R-4.1-8).
+
+The figures of an EDR link on InfiniBand are the paper's; those of others follow from it, as docs/performance-model.md
+says.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from hardware.profiles import Hca
+from simulator.performance import chance, ports
+from simulator.performance.job import Launched, Machine, Worker
+from simulator.performance.printed import Printed
+
+EDR_GBPS = 100
+EDR_AVERAGE, EDR_PEAK = 11264.11, 11300.40
+"""MB/s (of 2^20 bytes) of 64 KiB messages over one EDR port (R-4.1-8)."""
+SPREAD = 0.001
+"""Standard deviation of a measurement: an assumption, the paper prints one."""
+MTU = {False: 4096, True: 1024}
+"""Bytes, by whether the port is Ethernet: 4096 in R-4.1-8; 1024 is what fits into an Ethernet frame of 1500."""
+ROCE_OVERHEAD = 82
+"""Bytes of a RoCE v2 packet beside its payload: preamble, gap, Ethernet, IP, UDP, BTH and the two checksums."""
+MESSAGE_US = 0.2
+"""Time in microseconds that a message takes however small it is: 5 million a second, an assumption."""
+LATENCY_US = 1.1
+"""Of a write or send of two bytes, one way; a read is there and back. An assumption, below the 6 us of 3.1."""
+WORDS = {"write": "RDMA_Write", "send": "Send", "read": "RDMA_Read"}
+ITERATIONS = {("write", "bw"): 5000, ("send", "bw"): 1000, ("read", "bw"): 1000}
+LATENCY_ITERATIONS = 1000
+NO_MEMLOCK = ("Couldn't allocate MR", "failed to create mr", "Failed to create MR", " Couldn't create IB resources")
+"""What it prints when it may not pin memory (R-3.4.3-9; E-19b for the words)."""
+LINE = "-" * 87
+GID_INDEX = 3
+"""Of RoCE v2 with an IPv4 address, on a port with one network."""
+OPTIONS = frozenset(
+    (
+        *(f"-{letter}" for letter in "disnxpmqtrSDulQTOI"),
+        *("--tclass", "--ib-dev", "--ib-port", "--size", "--iters", "--gid-index", "--port", "--mtu", "--qp"),
+    )
+)
+"""Options that take a value."""
+DOWN = (" Port number 1 state is Down", " Couldn't set the link layer", " Couldn't get context for the device")
+NO_CONTEXT = (" Couldn't get context for the device",)
+NO_DEVICE = (" Unable to find the Infiniband/RoCE device",)
+NOBODY = ("Unable to open file descriptor for socket connection", "Unable to init the socket connection")
+PEER_ENDED = (" Unable to read to socket/rdma_cm", " Failed to exchange data between server and clients")
+PORT = 18515
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a command line asks for."""
+
+    verb: str
+    test: str
+    server: str | None
+    options: Mapping[str, str]
+
+    def option(self, *names: str) -> str | None:
+        """Return the value of an option, None when it is not there."""
+        return next((self.options[name] for name in names if name in self.options), None)
+
+    def number(self, otherwise: int, *names: str) -> int:
+        """Return the number that an option gives, `otherwise` when it gives none."""
+        said = self.option(*names)
+        return int(said) if said and said.isdecimal() and int(said) > 0 else otherwise
+
+    def sizes(self) -> tuple[int, ...]:
+        """Return the message sizes, bytes."""
+        if self.option("-a", "--all") is not None:
+            return tuple(1 << power for power in range(1, 24))
+        return (self.number(65536 if self.test == "bw" else 2, "-s", "--size"),)
+
+
+def perftest(words: Sequence[str], job: Launched) -> Printed:
+    """Play ib_write_bw and its sisters: the side that listens, or the one that measures."""
+    asked = _asked(words)
+    ours, why = _port(asked, job.me)
+    if ours is None:
+        return Printed(why, 1, why[0].strip())
+    banner = () if asked.server else ("", _stars(), "* Waiting for client to connect... *", _stars())
+    peer = _peer(asked, job)
+    if peer is None:
+        if asked.server is None:
+            return Printed(banner)
+        why = (f"Couldn't connect to {asked.server}:{asked.number(PORT, '-p', '--port')}", *NOBODY)
+        return Printed(why, 1, why[0])
+    if not job.me.may_pin:
+        return Printed((*banner, *NO_MEMLOCK), 1, NO_MEMLOCK[0])
+    theirs, _ = _port(asked, peer)
+    if theirs is None or not peer.may_pin:
+        return Printed((*banner, *PEER_ENDED), 1, PEER_ENDED[1].strip())
+    lines = (*banner, *_frequencies(job), *_header(asked, job, ours), *_ends(asked, job, (ours, theirs), peer))
+    return Printed((*lines, *_table(asked, job, ours, theirs), LINE))
+
+
+def _asked(words: Sequence[str]) -> Asked:
+    _, verb, test = words[0].rpartition("/")[2].split("_")
+    options: dict[str, str] = {}
+    server = None
+    at = 1
+    while at < len(words):
+        word, _, value = words[at].partition("=")
+        if word in OPTIONS and not value:
+            at += 1
+            value = words[at] if at < len(words) else ""
+        if word.startswith("-"):
+            options[word] = value
+        else:
+            server = server or word
+        at += 1
+    return Asked(verb, test, server, options)
+
+
+def _port(asked: Asked, worker: Worker) -> tuple[Hca | None, tuple[str, ...]]:
+    """Return the port that a side uses, or what it says when there is none."""
+    name = asked.option("-d", "--ib-dev")
+    hcas = worker.machine.hcas
+    port = worker.machine.hca(name) if name else next(iter(hcas), None)
+    if port is None:
+        return None, (f"IB device {name} not found" if name else "No IB devices found", *NO_DEVICE)
+    if port.name not in worker.devices:
+        return None, NO_CONTEXT
+    if not worker.machine.is_up(port.name):
+        return None, DOWN
+    return port, ()
+
+
+def _peer(asked: Asked, job: Launched) -> Worker | None:
+    """Return the pod at the other end: of the job whose name, or whose service's name, was called."""
+    if asked.server is not None:
+        return job.peers.get(asked.server.partition(".")[0])
+    return next((pod for name, pod in sorted(job.peers.items()) if job.me.name.startswith(f"{name}-")), None)
+
+
+def _stars() -> str:
+    return "*" * 36
+
+
+def _frequencies(job: Launched) -> tuple[str, ...]:
+    """Return the warning that cores have different clocks, as in R-4.1-9."""
+    draw = chance.draws(job.run, "clocks")
+    one, other = draw.uniform(2600, 3500), draw.uniform(2600, 3500)
+    return (f"Conflicting CPU frequency values detected: {one:.6f} != {other:.6f}. CPU Frequency is not max.",)
+
+
+def _header(asked: Asked, job: Launched, port: Hca) -> list[str]:
+    ethernet = job.me.machine.ethernet
+    bandwidth = asked.test == "bw"
+    both = "Bidirectional " if "-b" in asked.options else ""
+    lines = [
+        LINE,
+        " " * 20 + f"{WORDS[asked.verb]} {both}{'BW' if bandwidth else 'Latency'} Test",
+        f" Dual-port       : OFF\t\tDevice         : {port.name}",
+        f" Number of qps   : {asked.number(1, '-q')}\t\tTransport type : IB",
+        " Connection type : RC\t\tUsing SRQ      : OFF",
+    ]
+    if asked.server is not None:
+        lines.append(f" TX depth        : {asked.number(128, '-t') if bandwidth else 1}")
+    elif asked.verb == "send":
+        lines.append(" RX depth        : 512")
+    if bandwidth:
+        lines.append(" CQ Moderation   : 100")
+    lines += [
+        f" Mtu             : {_mtu(asked, job)}[B]",
+        f" Link type       : {'Ethernet' if ethernet else 'IB'}",
+    ]
+    if ethernet:
+        lines.append(f" GID index       : {_gid_index(asked)}")
+    if asked.verb == "read":
+        lines.append(" Outstand reads  : 16")
+    else:
+        lines.append(f" Max inline data : {0 if bandwidth else 220}[B]")
+    return [*lines, " rdma_cm QPs\t : OFF", " Data ex. method : Ethernet", LINE]
+
+
+def _mtu(asked: Asked, job: Launched) -> int:
+    return asked.number(MTU[job.me.machine.ethernet], "-m", "--mtu")
+
+
+def _gid_index(asked: Asked) -> int:
+    return asked.number(GID_INDEX, "-x", "--gid-index")
+
+
+def _ends(asked: Asked, job: Launched, hcas: tuple[Hca, Hca], peer: Worker) -> list[str]:
+    """Return the addresses of both sides; the other side's log has the same, the other way round."""
+    test = "/".join(sorted((job.me.name, peer.name)))
+    lines = []
+    for side, worker, hca in (("local", job.me, hcas[0]), ("remote", peer, hcas[1])):
+        machine = worker.machine
+        lid = f"{ports.lid(job.machines, machine, hca):#04x}" if not machine.ethernet else "0000"
+        qpn, psn, key = (chance.number(bits, test, worker.name, bits) for bits in (14, 24, 19))
+        address = f" {side} address: LID {lid} QPN {qpn:#06x} PSN {psn:#06x}"
+        if asked.verb == "read":
+            address += " OUT 0x10"
+        if asked.verb != "send":
+            address += f" RKey {key:#08x} VAddr {0x7F0000000000 | chance.number(32, test, worker.name) << 8:#016x}"
+        lines.append(address)
+        if machine.ethernet:
+            octets = [0] * 10 + [255, 255] + _address(worker)
+            lines.append(" GID: " + ":".join(f"{octet:02d}" for octet in octets))
+    return [*lines, LINE]
+
+
+def _address(worker: Worker) -> list[int]:
+    found = [int(part) for part in worker.address.split(".") if part.isdecimal()]
+    return found if len(found) == 4 else [10, 128, 0, 2]  # noqa: PLR2004
+
+
+def link_average(machine: Machine, gbps: int, mtu: int) -> float:
+    """Return what large messages reach over one port, MB/s of 2^20 bytes, before the spread of a measurement."""
+    average = EDR_AVERAGE * gbps / EDR_GBPS
+    if machine.ethernet:
+        return min(average, gbps * 1e9 / 8 * mtu / (mtu + ROCE_OVERHEAD) / (1 << 20))
+    return average
+
+
+def _table(asked: Asked, job: Launched, ours: Hca, theirs: Hca) -> list[str]:
+    machine = job.me.machine
+    # Both sides print what the measuring one found.
+    draw = chance.draws(job.run, asked.verb, asked.test, ours.name)
+    full = link_average(machine, min(ours.rate_gbps, theirs.rate_gbps), _mtu(asked, job)) * draw.gauss(1, SPREAD)
+    if asked.test == "lat":
+        return _latencies(asked, full, draw.gauss(1, 0.02))
+    if "-b" in asked.options:
+        full *= 2
+    in_gb = "--report_gbits" in asked.options
+    unit = "Gb" if in_gb else "MB"
+    lines = [f" #bytes     #iterations    BW peak[{unit}/sec]    BW average[{unit}/sec]   MsgRate[Mpps]"]
+    iterations = asked.number(ITERATIONS[asked.verb, "bw"], "-n", "--iters")
+    for size in asked.sizes():
+        average = _rate(size, full)
+        rate = average * (1 << 20) / size / 1e6
+        shown = average * (1 << 20) * 8 / 1e9 if in_gb else average
+        figures = f"{shown * EDR_PEAK / EDR_AVERAGE:<7.2f}            {shown:<7.2f}\t\t   {rate:<7.6f}"
+        lines.append(f" {size:<7}    {iterations:<10}       {figures}")
+    return lines
+
+
+def _rate(size: int, full: float) -> float:
+    """Return MB/s of messages of a size; the link's rate for large ones, the adapter's rate of messages for small."""
+    link = size / (full * (1 << 20)) * 1e6
+    longer, shorter = max(link, MESSAGE_US), min(link, MESSAGE_US)
+    # Of two limits the narrower one counts, with a soft corner where they meet.
+    return size / (1 << 20) * 1e6 / (longer * math.pow(1 + (shorter / longer) ** 8, 1 / 8))
+
+
+def _latencies(asked: Asked, full: float, factor: float) -> list[str]:
+    lines = [" #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]"]
+    iterations = asked.number(LATENCY_ITERATIONS, "-n", "--iters")
+    for size in asked.sizes():
+        ways = 2 if asked.verb == "read" else 1
+        typical = (LATENCY_US * ways + size / (full * (1 << 20)) * 1e6) * factor
+        least, most = typical * 0.97, typical * 3.1
+        lines.append(f" {size:<7} {iterations}          {least:<7.2f}        {most:<7.2f}      {typical:<7.2f}")
+    return lines

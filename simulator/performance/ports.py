@@ -1,0 +1,121 @@
+"""Ports of the played fabric: their identifiers, what ibstatus says of each, and which hosts ibhosts sees."""
+
+from collections.abc import Iterable, Sequence
+
+from hardware.profiles import Hca
+from simulator.performance import chance
+from simulator.performance.job import Launched, Machine
+from simulator.performance.printed import Printed
+
+SUBNET_MANAGER_LID = 0x9
+FIRST_LID = 0xB
+"""R-4.1-6: the subnet manager's switch has 0x9, the first machine's ports follow from 0xb on."""
+VENDOR = 0xEC0D9A03 << 32
+"""Beginning of the GUIDs of a Mellanox adapter, as in R-4.1-6; the other 32 bits follow from machine and port."""
+SPEEDS = {10: "4X SDR", 25: "1X EDR", 40: "4X QDR", 50: "2X EDR", 56: "4X FDR"} | {
+    100: "4X EDR",
+    200: "4X HDR",
+    400: "4X NDR",
+}
+"""Gb/s -> lanes and generation, as the kernel's sysfs says it."""
+AGGREGATION_NODE = "Mellanox Technologies Aggregation Node"
+STORAGE = tuple((f"fscc-fab3-3-{server}", port) for server in "ab" for port in range(2, 6))
+"""The paper's ESS 3000 (R-4.1-7): its two servers and their ports. No setting gives those of another storage."""
+NOT_OPENED = (
+    "ibwarn: [1] mad_rpc_open_port: can't open UMAD port ({hca}:0)",
+    "/usr/sbin/ibnetdiscover: iberror: failed: discover failed",
+)
+
+
+def guid(machine: str, hca: str) -> int:
+    """Return the GUID of a port."""
+    return VENDOR | chance.number(32, machine, hca)
+
+
+def in_order(hcas: Iterable[Hca]) -> list[Hca]:
+    """Return ports as the kernel numbers them, mlx5_4 before mlx5_6, whatever they are for."""
+    return sorted(hcas, key=lambda hca: (len(hca.name), hca.name))
+
+
+def host(machine: Machine) -> str:
+    """Return the name that a machine has on the fabric: without its domain."""
+    return machine.name.partition(".")[0]
+
+
+def lid(machines: Iterable[Machine], machine: Machine, hca: Hca) -> int:
+    """Return the local identifier of a port: all ports of all machines count, up or down."""
+    every = [(each.name, port.name) for each in machines for port in each.hcas]
+    return FIRST_LID + every.index((machine.name, hca.name))
+
+
+def default_gid(machine: Machine, hca: Hca) -> str:
+    """Return the first address of a port as ibstatus writes it: fe80:, and its GUID."""
+    text = f"{guid(machine.name, hca.name):016x}"
+    return "fe80:0000:0000:0000:" + ":".join(text[at : at + 4] for at in range(0, 16, 4))
+
+
+def status(job: Launched, hca: Hca) -> list[str]:
+    """Return what ibstatus prints of one port of the pod's machine."""
+    machine = job.me.machine
+    up, ethernet = machine.is_up(hca.name), machine.ethernet
+    addressed = up and not ethernet
+    rate = hca.rate_gbps if up else 10
+    return [
+        f"Infiniband device '{hca.name}' port 1 status:",
+        f"\tdefault gid:\t {default_gid(machine, hca)}",
+        f"\tbase lid:\t {lid(job.machines, machine, hca) if addressed else 0:#x}",
+        f"\tsm lid:\t\t {SUBNET_MANAGER_LID if addressed else 0:#x}",
+        f"\tstate:\t\t {'4: ACTIVE' if up else '1: DOWN'}",
+        f"\tphys state:\t {'5: LinkUp' if up else '2: Polling'}",
+        f"\trate:\t\t {rate} Gb/sec ({SPEEDS[rate]})" if rate in SPEEDS else f"\trate:\t\t {rate} Gb/sec",
+        f"\tlink_layer:\t {'Ethernet' if ethernet else 'InfiniBand'}",
+        "",
+    ]
+
+
+def ibstatus(words: Sequence[str], job: Launched) -> Printed:
+    """Play ibstatus: of the ports it is asked for, or of all of the machine, since sysfs hides none from a pod."""
+    asked = {word.partition(":")[0] for word in words[1:]}
+    known = [hca for hca in in_order(job.me.machine.hcas) if not asked or hca.name in asked]
+    if unknown := asked - {hca.name for hca in known}:
+        why = f"Fatal error:  device '{min(unknown)}': sys files not found (/sys/class/infiniband/{min(unknown)}/ports)"
+        return Printed((why,), 1, why)
+    return Printed(tuple(line for hca in known for line in status(job, hca)))
+
+
+def seen(job: Launched, hca: Hca) -> list[tuple[int, str]]:
+    """Return GUID and description of every channel adapter that a port sees, its own last as in R-4.1-7.
+
+    Ports without a link are seen by nobody. Compute ports and storage ports of a machine that has both are two fabrics
+    (D-3.2). Switches are two, as in the paper, and one of them aggregates.
+    """
+    machine = job.me.machine
+    storage = machine.profile is not None and hca in machine.profile.storage_hcas
+    found = []
+    for each in job.machines:
+        if each.profile is None or each.ethernet:
+            continue
+        ports = each.profile.storage_hcas if storage else each.profile.hcas
+        found += [
+            (guid(each.name, port.name), f"{host(each)} HCA-{number}")
+            for number, port in enumerate(ports, 1)
+            if each.is_up(port.name)
+        ]
+    sharing = (each for each in job.machines if each.storage_shared and each.profile)
+    if not storage and any(each.profile and not each.profile.storage_hcas for each in sharing):
+        found += [(guid(server, f"HCA-{port}"), f"{server} HCA-{port}") for server, port in STORAGE]
+    found.append((guid("switch", "aggregation"), AGGREGATION_NODE))
+    mine = guid(machine.name, hca.name)
+    return sorted(found, key=lambda one: (one[0] == mine, chance.number(16, one[0])))
+
+
+def ibhosts(words: Sequence[str], job: Launched) -> Printed:
+    """Play ibhosts -C: it needs a port with a link, and leave to send management datagrams."""
+    machine = job.me.machine
+    names = [hca.name for hca in in_order(job.me.ports)]
+    name = words[words.index("-C") + 1] if "-C" in words[:-1] else (names[0] if names else "(null)")
+    hca = machine.hca(name)
+    if hca is None or name not in names or machine.ethernet or not (machine.umad_for_all or not job.me.uid):
+        lines = tuple(line.format(hca=name) for line in NOT_OPENED)
+        return Printed(lines, 1, lines[-1])
+    return Printed(tuple(f'Ca\t: {number:#018x} ports 1 "{what}"' for number, what in seen(job, hca)))
