@@ -1,0 +1,117 @@
+"""`ls -l /sys/class/net`, ifconfig, `ip link`, `ip addr`: the network devices of a pod or host (B-7.1, R-4.1-5)."""
+
+import re
+from typing import ClassVar
+
+from pydantic import Field
+
+from evidence.blocks import HostParser, HostReading, typed
+from evidence.parser import Common, Taken
+from evidence.text import Line
+from hardware.model import Model
+
+
+class NetDevice(Model):
+    """A network device."""
+
+    name: str = Field(description="e.g. eth0")
+    mtu: int | None = Field(description="bytes; None: the tool does not print it (ls)")
+    up: bool | None = Field(description="whether it is up; None: not printed")
+    address: str | None = Field(description="first IPv4 address, without mask; None: none, or not printed")
+    line: int
+
+
+class NetDevices(HostReading):
+    """Devices, each once."""
+
+    rows: tuple[NetDevice, ...]
+
+
+_LINK = re.compile(r"l[rwx]{9}[.+]?\s.*\s([\w.@-]+) -> (?:\.\./)+devices/\S+/net/([\w.@-]+)$")
+_OLD = re.compile(r"([\w.@:-]+)\s+Link encap:\S")
+_OLD_STATE = re.compile(r"\s+(?:(UP) )?.*\bMTU:(\d+)\s+Metric:\d+$")
+_NEW = re.compile(r"([\w.@-]+): flags=\d+<([A-Z_,0-9]*)>\s+mtu (\d+)$")
+_IP = re.compile(r"\d+: ([\w.-]+)(?:@[\w.-]+)?: <([A-Z_,0-9-]*)> mtu (\d+)\s")
+_ADDRESS = re.compile(r"\s+inet (?:addr:)?(\d{1,3}(?:\.\d{1,3}){3})(?:/\d+)?(?:\s|$)")
+_WITHIN = re.compile(
+    r"\s+(?:inet6? |link/|valid_lft |RX |TX |collisions:|altname |ether |loop |unspec |infiniband |vlan |bridge |bond |"
+    r"veth |macvlan |vxlan |alias |UP |device |vf \d|inet6 addr|Interrupt:|Memory:|Base address)"
+)
+_DEVICE_BEGUN = re.compile(r"\d+: [\w.-]+(?:@[\w.-]+)?: <|[\w.@-]+: flags=\d|l[rwx]{9}.* -> .*/net/")
+_BEGINS = (
+    r"/sys/class/net:$|[\w.@:-]+\s+Link encap:|[\w.@-]+: flags=\d+<|\d+: [\w.-]+(?:@[\w.-]+)?: <[A-Z_,0-9-]*> mtu |"
+    r"l[rwx]{9}[.+]?\s.* -> (?:\.\./)+devices/\S+/net/"
+)
+
+
+class NetDevicesParser(HostParser):
+    """Reads any of the four forms; a device that comes again begins another run."""
+
+    tool: ClassVar[str] = "net-devices"
+    _COMMANDS = r"(?:ls\b.*/sys/class/net|ifconfig\b|ip (?:-\S+ )*(?:link|addr|a|l|address)\b)"
+    starts: ClassVar[str] = rf"{_BEGINS}|{typed(_COMMANDS)}"
+    command: ClassVar[re.Pattern[str] | None] = re.compile(typed(_COMMANDS))
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._rows: dict[str, NetDevice] = {}
+        self._old: tuple[str, str | None, int] | None = None
+        self._last: str | None = None
+        self._listed = False
+
+    def take(self, line: Line) -> Taken:
+        """Read a line."""
+        text = line.text
+        if text.startswith("/"):
+            self._listed = text == "/sys/class/net:"
+            return Taken.NO if not self._listed else Taken.AGAIN if self._rows else Taken.YES
+        if self._listed and re.match(r"total \d+$", text):
+            return Taken.YES
+        if text[:1].isspace():
+            return self._more(text)
+        for form in (_LINK, _OLD, _NEW, _IP):
+            if (found := form.match(text)) is not None:
+                return self._device(form, found, line.number)
+        return Taken.DAMAGED if _DEVICE_BEGUN.match(text) else Taken.NO
+
+    def _device(self, form: re.Pattern[str], found: re.Match[str], line: int) -> Taken:
+        name = found[1]
+        if name in self._rows or (self._old is not None and self._old[0] == name):
+            return Taken.AGAIN
+        if form is _OLD:
+            self._old = (name, None, line)
+            self._last = None
+            return Taken.YES
+        mtu, up = (None, None) if form is _LINK else (int(found[3]), "UP" in found[2].split(","))
+        self._rows[name] = NetDevice(name=name, mtu=mtu, up=up, address=None, line=line)
+        self._old, self._last = None, name
+        return Taken.YES
+
+    def _more(self, text: str) -> Taken:
+        """Read an indented line: of the device before it."""
+        if self._old is None and self._last is None:
+            return Taken.NO
+        if (address := _ADDRESS.match(text)) is not None:
+            self._address(address[1])
+            return Taken.YES
+        if self._old is not None and (state := _OLD_STATE.match(text)) is not None:
+            name, at, line = self._old
+            self._rows[name] = NetDevice(name=name, mtu=int(state[2]), up=state[1] is not None, address=at, line=line)
+            self._old, self._last = None, name
+            return Taken.YES
+        if "MTU:" in text:
+            return Taken.DAMAGED
+        return Taken.YES if _WITHIN.match(text) else Taken.NO
+
+    def _address(self, address: str) -> None:
+        if self._old is not None:
+            name, at, line = self._old
+            self._old = (name, at or address, line)
+        elif self._last is not None and self._rows[self._last].address is None:
+            self._rows[self._last] = self._rows[self._last].model_copy(update={"address": address})
+
+    def reading(self, common: Common) -> NetDevices:
+        """Return the devices."""
+        cut = f"{self._old[0]}: no MTU" if self._old else None
+        ending = self.ending(cut, None if self._rows else "no device")
+        return NetDevices(tool=self.tool, source=self.source, rows=tuple(self._rows.values()), **ending, **common)

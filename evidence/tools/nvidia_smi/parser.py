@@ -1,0 +1,76 @@
+"""The parser of nvidia-smi."""
+
+import re
+from typing import ClassVar
+
+from evidence.blocks import HostParser, typed
+from evidence.parser import Common, Taken
+from evidence.text import Line
+from evidence.tools.nvidia_smi.csv import HEADER, Query
+from evidence.tools.nvidia_smi.model import NvidiaSmi
+from evidence.tools.nvidia_smi.table import BANNER, Table
+
+_FAILED = (
+    r"No devices were found$|Failed to initialize NVML: \S|NVIDIA-SMI has failed because \S|"
+    r"Unable to determine the device handle |(?:\S*sh: (?:line )?(?:\d+: )?)nvidia-smi: (?:command )?not found"
+)
+_COMMAND = typed(r"nvidia-smi(?! (?:topo|nvlink|-L|-q|dmon))\b")
+_QUERY = re.compile(r"--query-gpu[= ](\S+)")
+
+
+class NvidiaSmiParser(HostParser):
+    """Reads both forms, and what it says instead of them."""
+
+    tool: ClassVar[str] = "nvidia-smi"
+    starts: ClassVar[str] = rf"{BANNER}|{HEADER}|{_FAILED}|{_COMMAND}"
+    command: ClassVar[re.Pattern[str] | None] = re.compile(_COMMAND)
+    _failure: ClassVar[re.Pattern[str]] = re.compile(_FAILED)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._table = Table()
+        self._query = Query()
+        self._failed: str | None = None
+
+    def asked(self, text: str) -> None:
+        """Read the columns that were asked for, where they are not printed above the rows."""
+        found = _QUERY.search(text)
+        if found is not None and "noheader" in text:
+            self._query.columns = tuple(found[1].split(","))
+
+    def take(self, line: Line) -> Taken:
+        """Read a line."""
+        if self._failure.match(line.text):
+            if self._failed is not None or self._table.versions or self._query.rows:
+                return Taken.AGAIN
+            self._failed = line.text
+            return Taken.YES
+        if line.text[0] in "|+":
+            return self._table.take(line.text, line.number)
+        return Taken.NO if self._table.versions else self._query.take(line.text, line.number)
+
+    def reading(self, common: Common) -> NvidiaSmi:
+        """Return the GPUs."""
+        table, query = self._table, self._query
+        rows = (*table.rows, *query.rows)
+        missing = (
+            self._failed,
+            None if rows or self._failed else "no GPU",
+            None if table.closed or table.versions is None else "no end of the table of processes",
+            f"GPU {table.half.index}: no memory" if table.half is not None else None,
+        )
+        own, driver, cuda = table.versions or (None, query.driver, None)
+        return NvidiaSmi(
+            tool=self.tool,
+            source=self.source,
+            tool_version=own,
+            driver=driver,
+            cuda=cuda,
+            rows=rows,
+            mig_devices=tuple(table.parts),
+            processes=table.processes,
+            queries=query.columns,
+            failed=self._failed,
+            **self.ending(*missing),
+            **common,
+        )
