@@ -78,8 +78,8 @@ class CpuFrequency(Model):
     """The warning that core frequencies differ: harmless for bandwidth; latencies in us may be off by their ratio."""
 
     line: int = Field(ge=1)
-    found_mhz: float
-    expected_mhz: float
+    first_mhz: float = Field(description="of the first core")
+    second_mhz: float = Field(description="of the first core that differs")
 
 
 class Perftest(Reading):
