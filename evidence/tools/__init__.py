@@ -5,15 +5,43 @@ from evidence.tools.cuda_vector_add import CudaVectorAddParser
 from evidence.tools.deeplearningexamples import DeepLearningExamplesParser
 from evidence.tools.device_plugin import DevicePluginParser
 from evidence.tools.horovod_synthetic import HorovodSyntheticParser
+from evidence.tools.ib_smnode import IbSmNodeParser
+from evidence.tools.ibhosts import IbHostsParser
+from evidence.tools.ibstat import IbStatParser
+from evidence.tools.ibstatus import IbStatusParser
+from evidence.tools.lscpu import LsCpuParser
+from evidence.tools.lsmod import LsModParser
 from evidence.tools.mllog import MlLogParser
+from evidence.tools.nccl_tests import NcclTestsParser
+from evidence.tools.net_devices import NetDevicesParser
+from evidence.tools.nvidia_smi import NvidiaSmiParser
+from evidence.tools.nvidia_smi_topo import NvidiaSmiTopoParser
+from evidence.tools.perftest import PerftestParser
+from evidence.tools.rdma_devices import RdmaDevicesParser
+from evidence.tools.semodule import SeModuleParser
 from evidence.tools.tf_cnn_benchmarks import TfCnnParser
+from evidence.tools.whoami import WhoAmIParser
 
 PARSERS: tuple[type[Parser], ...] = (
     CudaVectorAddParser,
     DeepLearningExamplesParser,
     DevicePluginParser,
     HorovodSyntheticParser,
+    IbSmNodeParser,
+    IbHostsParser,
+    IbStatParser,
+    IbStatusParser,
+    LsCpuParser,
+    LsModParser,
     MlLogParser,
+    NcclTestsParser,
+    NetDevicesParser,
+    NvidiaSmiParser,
+    NvidiaSmiTopoParser,
+    PerftestParser,
+    RdmaDevicesParser,
+    SeModuleParser,
     TfCnnParser,
+    WhoAmIParser,
 )
 """All parsers; where two begin alike, the first that matches is taken."""
