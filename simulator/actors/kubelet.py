@@ -76,8 +76,10 @@ class Kubelet:
     def _wanted(self, key: Key, pod: Object) -> dict[str, str | None]:
         """Return the annotations that the pod should have now."""
         have = pods.annotations(pod)
-        if pods.crashed(pod):
-            return self._after_crash(pod)
+        waited = pods.phase(pod) == "Running" and pods.finite(pod) and names.EXIT_CODE not in have
+        if waited or pods.crashed(pod):
+            self._waiting.pop(key, None)
+            return self._again(pod)
         if pods.phase(pod) != "Pending" or not pods.accepted(pod):
             return {}
         wanted: dict[str, str | None] = {names.VOLUMES: names.READY, names.PLAYED_BY: "kwok and simulator.actors"}
@@ -106,13 +108,17 @@ class Kubelet:
         else:
             ended = workload.outcome(pod, launched(pod, self._runtime, seconds))
         self._logs.set_lines(pod, ended.lines)
+        if ended.exit_code is None:
+            self._waiting[key_of(pod)] = ""
+            return {}
         return {
             names.EXIT_CODE: str(ended.exit_code),
             names.RUN_FOR: f"{ended.seconds:g}s",
             names.TERMINATION_MESSAGE: workload.message_shown(pod, ended) or None,
         }
 
-    def _after_crash(self, pod: Object) -> dict[str, str | None]:
+    def _again(self, pod: Object) -> dict[str, str | None]:
+        """Return the annotations of a pod that has crashed, or that runs and waits for another one."""
         if pods.finite(pod):
             return self._ending(pod)
         if gates.fault(pod, self._runtime):

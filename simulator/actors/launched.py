@@ -159,12 +159,13 @@ def _devices(pod: Object, here: Machine, running: Iterable[Object]) -> tuple[tup
 
 
 def _peers(pod: Object, nodes: Mapping[str, Machine], runtime: Runtime) -> dict[str, Worker]:
+    """Return the pods of other batch jobs: of each one that runs, else the last that succeeded."""
     found: dict[str, Worker] = {}
-    for other in runtime.pods.items():
+    there = [one for one in runtime.pods.items() if one["metadata"].get("namespace") == pod["metadata"]["namespace"]]
+    for other in sorted(there, key=pods.runs):
         job = pods.labels(other).get("job-name")
-        same = other["metadata"].get("namespace") == pod["metadata"]["namespace"]
-        if job and same and pods.runs(other) and pods.node_name(other) in nodes:
-            found[job] = worker(other, nodes[pods.node_name(other)], runtime)
+        if job and other is not pod and (pods.runs(other) or pods.phase(other) == "Succeeded"):
+            found[job] = worker(other, nodes.get(pods.node_name(other), Machine(pods.node_name(other))), runtime)
     return found
 
 

@@ -16,7 +16,8 @@ SIMULATED = "simulated by hpc"
 class Outcome:
     """What a pod's containers leave: exit code, log lines without time stamps, duration in seconds, last message."""
 
-    exit_code: int
+    exit_code: int | None
+    """None: they wait for another pod, and have no end yet."""
     lines: tuple[str, ...]
     seconds: float
     message: str = ""
@@ -32,6 +33,8 @@ def outcome(pod: Object, job: Launched) -> Outcome:
     """Return how the pod's work ends: as its programs would, after the job's seconds when they succeed."""
     lines = introduction(pod)
     played = running.play(job)
+    if played.waits:
+        return Outcome(None, (*lines, *played.lines), 0.0)
     if played.exit_code:
         # The kubelet shows the end of the log; what went wrong may stand before it.
         why = played.message or (played.lines[-1] if played.lines else "")

@@ -107,7 +107,7 @@ class Launched:
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables that the processes have: mpirun's -x, a shell's assignments, the containers' own."""
     peers: Mapping[str, Worker] = field(default_factory=dict)
-    """Pods of other batch jobs of the namespace that run now, by the name of the job."""
+    """Pods of other batch jobs of the namespace that run or have succeeded, by the name of the job."""
     machines: tuple[Machine, ...] = ()
     """All nodes with adapters, by name."""
     started: datetime = EPOCH

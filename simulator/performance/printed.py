@@ -13,6 +13,8 @@ class Printed:
     lines: tuple[str, ...] = ()
     exit_code: int = 0
     message: str = ""
+    waits: bool = False
+    """Whether it goes on until another pod of its namespace comes: it is asked again whenever one starts or ends."""
 
 
 Program = Callable[[Sequence[str], Launched], Printed]

@@ -25,7 +25,7 @@ def run(script: str, options: str, job: Launched, program: Program) -> Printed:
     shell = _Shell(script, options, job, program)
     with suppress(_EndedError, RecursionError):
         shell.list_until()
-    return Printed(tuple(shell.lines), shell.code, shell.message if shell.code else "")
+    return Printed(tuple(shell.lines), shell.code, shell.message if shell.code else "", shell.waits)
 
 
 class _EndedError(Exception):
@@ -43,6 +43,7 @@ class _Shell:
         self.lines: list[str] = []
         self.code = 0
         self.message = ""
+        self.waits = False
 
     @property
     def _next(self) -> tuple[str, str]:
@@ -170,6 +171,9 @@ class _Shell:
         if words:
             self._job = outside  # what stands before a command is for it alone
         self.lines += done.lines
+        if done.waits:
+            self.waits, self.code = True, 0
+            raise _EndedError
         self.code, self.message = done.exit_code, done.message or self.message
         if self.code and "e" in self._options and not tested:
             raise _EndedError
