@@ -213,6 +213,13 @@ def mpi_job(name: str, workers: int, gpus: int) -> Object:
     return obj(kinds.MPI_JOB_V1ALPHA2, name, TENANT, spec=spec)
 
 
+def rdma_test(name: str, node: str) -> Object:
+    """Return the paper's RDMA test of a node (R-4.1-2), of one HCA."""
+    job = batch_job(name, "ib_write_bw dgx02 -d mlx5_1", nodeName=node)
+    job["spec"]["template"]["spec"]["containers"][0]["resources"] = {"limits": {"rdma/shared_ib1": 1}}
+    return job
+
+
 def batch_job(name: str, command: str, **pod: Any) -> Object:
     """Return a batch Job of one try."""
     container = {

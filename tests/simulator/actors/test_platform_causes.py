@@ -202,7 +202,7 @@ def test_csi_operator_needs_its_right(ready: Person) -> None:
 
 def test_machine_config_rolls_out_and_back(ready: Person, played: Cluster) -> None:
     """Prevents an RDMA test that passes without the memlock MachineConfig, or a pool that is Updated too early."""
-    ready.apply(kinds.JOB, platform.batch_job("rdma-before", "ib_write_bw dgx02 -d mlx5_1", nodeName=DGX01))
+    ready.apply(kinds.JOB, platform.rdma_test("rdma-before", DGX01))
     tenant = platform.TENANT
     assert ready.eventually(lambda: ready.condition(kinds.JOB, "rdma-before", tenant, "Failed", "Complete")) == "Failed"
     (pod,) = ready.pods(tenant, "job-name=rdma-before")
@@ -226,7 +226,7 @@ def test_machine_config_rolls_out_and_back(ready: Person, played: Cluster) -> No
         node = ready.get(kinds.NODE, name)
         assert pods.annotations(node)[sim.MEMLOCK] == "unlimited"
         assert not node["spec"].get("unschedulable")
-    ready.apply(kinds.JOB, platform.batch_job("rdma-after", "ib_write_bw dgx02 -d mlx5_1", nodeName=DGX01))
+    ready.apply(kinds.JOB, platform.rdma_test("rdma-after", DGX01))
     assert ready.eventually(lambda: ready.condition(kinds.JOB, "rdma-after", tenant, "Failed", "Complete"))
     assert ready.condition(kinds.JOB, "rdma-after", tenant, "Complete")
     ready.delete(kinds.MACHINE_CONFIG, made["metadata"]["name"])
