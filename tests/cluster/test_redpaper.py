@@ -23,8 +23,8 @@ JOBS = {
 CSI = "ibm-spectrum-scale-csi-driver/ibm-spectrum-scale-csi"
 SCCS = {
     "adas/mofed-test-job-": "scc-for-mpi",
-    "adas/nv-nccl-dgx01-": "scc-for-mpi",
-    "adas/nv-nccl-dgx02-": "scc-for-mpi",
+    "adas/nv-nccl-dgx01-": "restricted",
+    "adas/nv-nccl-dgx02-": "restricted",
     **{f"adas/{job}-launcher-": "restricted" for job in JOBS},
     f"{CSI}-": "spectrum-scale-csiaccess",
     f"{CSI}-operator-": "restricted",
@@ -151,7 +151,7 @@ def test_raising_the_run_number_runs_one_job_again(lab: Lab) -> None:
         return {job["metadata"]["name"]: job["metadata"]["uid"] for job in jobs}
 
     def again(settings: dict[str, Any]) -> None:
-        settings["stages"][1]["workloads"][0]["run"] = 2
+        settings["stages"][2]["workloads"][0]["run"] = 2
 
     before = uids()
     lab.change(again)
