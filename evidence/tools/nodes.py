@@ -1,0 +1,94 @@
+"""`oc get nodes -o wide` (R-3.2.5-4)."""
+
+import re
+from typing import ClassVar
+
+from pydantic import Field
+
+from evidence.blocks import HostParser, HostReading, typed
+from evidence.parser import Common, Taken
+from evidence.text import Line
+from hardware.model import Model
+
+
+class ClusterNode(Model):
+    """A node."""
+
+    name: str
+    status: str = Field(description="e.g. Ready, NotReady,SchedulingDisabled")
+    roles: str = Field(description="e.g. worker")
+    age: str = Field(description="as printed, e.g. 6d3h")
+    version: str = Field(description="of the kubelet, e.g. v1.17.1")
+    internal_ip: str | None = None
+    os_image: str | None = None
+    kernel: str | None = None
+    runtime: str | None = Field(default=None, description="e.g. cri-o://1.17.4")
+    line: int
+
+    @property
+    def ready(self) -> bool:
+        """Whether it is ready, also when no pods are scheduled to it."""
+        return self.status.split(",")[0] == "Ready"
+
+
+class Nodes(HostReading):
+    """Nodes of the cluster."""
+
+    rows: tuple[ClusterNode, ...]
+
+
+_COLUMNS = {
+    "NAME": "name",
+    "STATUS": "status",
+    "ROLES": "roles",
+    "AGE": "age",
+    "VERSION": "version",
+    "INTERNAL-IP": "internal_ip",
+    "OS-IMAGE": "os_image",
+    "KERNEL-VERSION": "kernel",
+    "CONTAINER-RUNTIME": "runtime",
+}
+_HEADER = r"NAME\s+STATUS\s+ROLES\s+AGE\s+VERSION\b"
+_COMMAND = typed(r"(?:oc|kubectl)\s+get\s+nodes?\b")
+_ROW = re.compile(r"[a-z0-9][a-z0-9.-]*\s+(?:Not)?(?:Ready|Unknown)(?:,[A-Za-z,]+)?(?:\s|$)")
+_KINDS = {
+    "age": re.compile(r"(?:\d+[ydhms])+|<(?:unknown|invalid)>"),
+    "version": re.compile(r"v\d+(?:\.\d+)+\S*"),
+    "internal_ip": re.compile(r"[0-9a-fA-F.:]+|<none>"),
+}
+
+
+class NodesParser(HostParser):
+    """Reads the table by the columns of its heading."""
+
+    tool: ClassVar[str] = "nodes"
+    starts: ClassVar[str] = rf"{_HEADER}|{_COMMAND}"
+    command: ClassVar[re.Pattern[str] | None] = re.compile(_COMMAND)
+    contiguous: ClassVar[bool] = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._columns: tuple[str, ...] = ()
+        self._rows: dict[str, ClusterNode] = {}
+
+    def take(self, line: Line) -> Taken:
+        """Read a line."""
+        if re.match(_HEADER, line.text):
+            again, self._columns = bool(self._columns), tuple(line.text.split())
+            return Taken.AGAIN if again else Taken.YES
+        if not self._columns or not _ROW.match(line.text):
+            return Taken.NO
+        # Columns are padded with two blanks or more; names of operating systems have single ones.
+        cells = re.split(r"\s{2,}", line.text)
+        if len(cells) != len(self._columns) or cells[0] in self._rows:
+            return Taken.DAMAGED
+        told = {_COLUMNS[key]: cell for key, cell in zip(self._columns, cells, strict=True) if key in _COLUMNS}
+        if not all(_KINDS[key].fullmatch(told[key]) for key in _KINDS if key in told):
+            return Taken.DAMAGED
+        self._rows[cells[0]] = ClusterNode.model_validate({**told, "line": line.number})
+        return Taken.YES
+
+    def reading(self, common: Common) -> Nodes:
+        """Return the nodes."""
+        ending = self.ending(None if self._rows else "no node")
+        return Nodes(tool=self.tool, source=self.source, rows=tuple(self._rows.values()), **ending, **common)
