@@ -12,7 +12,8 @@ from hardware.model import Model
 
 ITERATIONS_KEPT = 10_000
 
-_N = r"[0-9]{1,12}(?:[.,][0-9]{1,6})?"
+_N = r"[0-9]{1,12}[.,][0-9]"
+"""All rates are printed with one decimal: another number has been cut."""
 _MODEL = re.compile(r"Model: (\S+)")
 _BATCH = re.compile(r"Batch size: ([0-9]{1,9})", re.ASCII)
 _DEVICES = re.compile(r"Number of (GPU|CPU)s: ([0-9]{1,9})", re.ASCII)

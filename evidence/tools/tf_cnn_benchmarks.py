@@ -16,13 +16,15 @@ from hardware.model import Model
 STEPS_KEPT = 20_000
 """Lines of steps that are kept; all are counted, and those of the last step are always kept."""
 
-_N = r"[0-9]{1,12}(?:[.,][0-9]{1,6})?"
+# Formats of the program: %.1f, %.3f of the loss, %.2f of the total. A figure with other decimals has been cut.
+_RATE = r"[0-9]{1,12}[.,][0-9]"
 _STEP = re.compile(
-    rf"(?P<step>[0-9]{{1,12}})\s+images/sec: (?P<rate>{_N}) \+/- (?P<spread>{_N}) \(jitter = (?P<jitter>{_N})\)"
-    rf"\s+(?P<loss>-?(?:{_N}|nan|inf))(?:\s+{_N}){{0,2}}",
+    rf"(?P<step>[0-9]{{1,12}})\s+images/sec: (?P<rate>{_RATE}) \+/- (?P<spread>{_RATE}) "
+    rf"\(jitter = (?P<jitter>{_RATE})\)"
+    r"\s+(?P<loss>-?(?:[0-9]{1,12}[.,][0-9]{3}|nan|inf))(?:\s+[0-9][.,][0-9]{3}){0,2}",
     re.ASCII,
 )
-_TOTAL = re.compile(rf"total images/sec: ({_N})", re.ASCII)
+_TOTAL = re.compile(r"total images/sec: ([0-9]{1,12}[.,][0-9]{2})", re.ASCII)
 _BATCH = re.compile(r"([0-9]{1,12})(?:\.0)? (global|per device)", re.ASCII)
 _HEADER = re.compile(
     r"(TensorFlow|Model|Dataset|Mode|SingleSess|Batch size|Num batches|Num epochs|Devices|NUMA bind|Data format|"

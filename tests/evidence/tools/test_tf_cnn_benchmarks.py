@@ -113,6 +113,8 @@ def test_repeats_in_one_file_are_runs_of_their_own() -> None:
         "100\timages/sec: 2100.2 +/- 20.2 (jitter = 30.3)",
         "1 images/sec: 2100.6 +/- 0.0 (jitter = 0.0) 7.7381 images/sec: 2100.8 +/- 0.0 (jitter = 0.0) 7.742",
         "total images/sec: ",
+        "total images/sec: 8400.",
+        "total images/sec: 84",
     ],
 )
 def test_a_line_that_is_cut_or_mixed_is_no_figure(line: str) -> None:
