@@ -13,7 +13,7 @@ from evidence.reference.collectives import (
     all_reduce,
 )
 from evidence.reference.field import FIELD, FieldThreshold, field_thresholds
-from evidence.reference.mlperf import MLPERF, MLPERF_BAND, Submission, submission
+from evidence.reference.mlperf import MLPERF, MLPERF_BAND, Submission, published_minutes, submission
 from evidence.reference.training import ELAPSED, RATES, Elapsed, Rate, elapsed, rate
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "all_reduce",
     "elapsed",
     "field_thresholds",
+    "published_minutes",
     "rate",
     "submission",
 ]

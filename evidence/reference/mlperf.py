@@ -47,14 +47,15 @@ MLPERF: tuple[Submission, ...] = _table()
 """Table 4 (S-3.3), whole; minutes, fewer are better."""
 COMPARED = "0.6-9"
 """The row that document S compares itself with: NVIDIA's DGX-1 with eight V100."""
-PROGRAMS: Mapping[str, Benchmark] = {
+_NAMES: Mapping[str, Benchmark] = {
     "mask-rcnn": "maskrcnn",
+    "mask_rcnn": "maskrcnn",
+    "maskrcnn": "maskrcnn",
     "ssd": "ssd",
     "gnmt": "gnmt",
     "transformer": "transformer",
-    "maskrcnn": "maskrcnn",
 }
-"""Our programs, and names in logs -> column of the table."""
+"""Programs of the catalogue, and what logs of MLPerf call them -> column of the table."""
 
 
 class Band(NamedTuple):
@@ -79,3 +80,12 @@ def submission(id: str = COMPARED) -> Submission:
         if one.id == id:
             return one
     raise KeyError(id)
+
+
+def published_minutes(name: str) -> float | None:
+    """Return the minutes that document S compares a benchmark of its own with; None: it is none of its four.
+
+    `name` is a program of docs/programs.md, or what a log calls it.
+    """
+    benchmark = _NAMES.get(name)
+    return submission().minutes[benchmark] if benchmark is not None else None

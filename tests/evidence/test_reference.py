@@ -105,6 +105,13 @@ def test_the_row_of_mlperf_that_the_document_compares_with() -> None:
         reference.submission("0.7-1")
 
 
+def test_programs_and_logs_name_the_same_benchmark() -> None:
+    """Prevents a run of Mask R-CNN without a figure to compare with because its log spells it otherwise (S-3.1)."""
+    assert [reference.published_minutes(name) for name in ("mask-rcnn", "maskrcnn")] == [207.48, 207.48]
+    assert [reference.published_minutes(name) for name in ("ssd", "gnmt", "transformer")] == [22.36, 20.55, 20.34]
+    assert reference.published_minutes("resnet50") is None
+
+
 def test_the_band_holds_its_own_ends() -> None:
     """Prevents the document's own slowest and fastest results from failing (S-3.2)."""
     band = reference.MLPERF_BAND
