@@ -84,7 +84,8 @@ class Scaling(Model):
 def regressed(measured: Sequence[float], earlier: Sequence[float], better: Better, *, least_noise: float = 0.0) -> bool:
     """Return whether the medians differ for the worse by more than the repeats of either side do among themselves.
 
-    `least_noise` is the share that is noise whatever the repeats say, for one where there are no repeats.
+    `least_noise` is the share that is noise whatever the repeats say, for one where there are no repeats. Raises
+    ValueError for no figures, ZeroDivisionError for a median of zero.
     """
     now, then = repeats(measured), repeats(earlier)
     return faster(now.median, then.median, better) < -max(now.spread, then.spread, least_noise)

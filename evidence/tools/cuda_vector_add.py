@@ -24,11 +24,11 @@ _PASSED = "Test PASSED"
 class CudaVectorAdd(Reading):
     """A run of the sample, from NVIDIA's image or from Kubernetes'."""
 
-    elements: int | None = None
+    elements: int | None = Field(default=None, description="numbers that are added")
     blocks: int | None = Field(default=None, description="of the kernel's grid; None: it was not launched")
     threads: int | None = Field(default=None, description="of a block")
     passed: bool = Field(default=False, description="whether `Test PASSED` is there, before `Done`")
-    passed_line: int | None = None
+    passed_line: int | None = Field(default=None, description="line of `Test PASSED`")
     failure: Unread | None = Field(default=None, description="the first line that says what went wrong")
 
 

@@ -47,11 +47,11 @@ _FINAL = ("total_throughput_train", "throughput_train", "train_throughput", "Ave
 class Row(Model):
     """One logged step."""
 
-    line: int = Field(ge=1)
+    line: int = Field(ge=1, description="number in the file, of the rate where figures have lines of their own")
     rank: str = Field(description="rank or pod that printed it; empty: the log has no prefixes")
     step: tuple[int, ...] = Field(description="epoch and iteration, or one of them; empty: of the run as a whole")
     items_per_s: float | None = Field(description="of the whole job: images/s, or what the model is fed with")
-    loss: float | None = None
+    loss: float | None = Field(default=None, description="of the training; None: not printed")
 
 
 class DeepLearningExamples(Reading):
@@ -64,7 +64,7 @@ class DeepLearningExamples(Reading):
     final: Mapping[str, float] = Field(default={}, description="what the run prints of itself as a whole, by name")
     unit: str | None = Field(default=None, description="of the rate, as printed, e.g. img/s")
     throughput_items_per_s: float | None = Field(default=None, description="of the whole run, as printed at its end")
-    throughput_line: int | None = None
+    throughput_line: int | None = Field(default=None, description="line of that throughput")
 
 
 class DeepLearningExamplesParser(Parser):

@@ -69,8 +69,8 @@ _TEXT = re.compile(
 class Reached(Model):
     """A milestone that the plugin printed."""
 
-    line: int = Field(ge=1)
-    milestone: Milestone
+    line: int = Field(ge=1, description="number in the file")
+    milestone: Milestone = Field(description="its words in the log, of all versions alike")
 
 
 class DevicePlugin(Reading):

@@ -26,7 +26,7 @@ _QUIET = frozenset({"Running warmup...", "Running benchmark..."})
 class Iteration(Model):
     """One measurement of rank 0, of ten batches unless it was asked otherwise."""
 
-    line: int = Field(ge=1)
+    line: int = Field(ge=1, description="number in the file")
     iteration: int = Field(description="from 0")
     images_per_s: float = Field(description="images/s of one device")
 
@@ -43,7 +43,7 @@ class HorovodSynthetic(Reading):
     spread_per_device: float | None = Field(default=None, description="1.96 standard deviations of the iterations")
     total_images_per_s: float | None = Field(default=None, description="rank 0's mean times the devices, as printed")
     total_spread: float | None = Field(default=None, description="images/s, 1.96 standard deviations")
-    total_line: int | None = None
+    total_line: int | None = Field(default=None, description="line of the total")
     total_deviation: float | None = Field(
         default=None, description="|total - devices x mean| / total: rounding, unless the log was edited"
     )

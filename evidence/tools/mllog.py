@@ -37,9 +37,9 @@ Status = Literal["success", "aborted"]
 class Evaluation(Model):
     """One evaluation."""
 
-    line: int = Field(ge=1)
+    line: int = Field(ge=1, description="number in the file")
     rank: str = Field(description="rank, task or pod that printed it; empty: the log has no prefixes")
-    epoch: float | None = None
+    epoch: float | None = Field(default=None, description="None: not printed")
     quality: Mapping[str, float] = Field(description="name -> value as printed; `accuracy` where it is one number")
 
 
@@ -49,15 +49,15 @@ class MlLog(Reading):
     benchmark: str | None = Field(default=None, description="as submitted, e.g. maskrcnn; None: not printed")
     form: str | None = Field(default=None, description="MLLOG, MLL or MLP")
     submission: Mapping[str, str] = Field(default={}, description="submission_org, _division, _platform, ...")
-    global_batch_size: int | None = None
-    seed: int | None = None
+    global_batch_size: int | None = Field(default=None, description="samples of all ranks per step")
+    seed: int | None = Field(default=None, description="first that was printed; runs differ by it (S-3.6)")
     target: Mapping[str, float] = Field(default={}, description="quality at which the run stops; empty: not printed")
     evaluations: tuple[Evaluation, ...] = Field(default=(), description=f"at most {EVALUATIONS_KEPT}, and the last")
     reached: bool | None = Field(
         default=None, description="whether the last evaluation is at or above the target; None: one of them is missing"
     )
-    run_start_line: int | None = None
-    run_stop_line: int | None = None
+    run_start_line: int | None = Field(default=None, description="line of the first run_start")
+    run_stop_line: int | None = Field(default=None, description="line of the last run_stop")
     minutes: float | None = Field(
         default=None, description="from the first rank's run_start to the last one's run_stop"
     )

@@ -41,9 +41,9 @@ _COLUMNS = re.compile(r"Step\s+Img/sec(?:\s|$)")
 class Step(Model):
     """One line of one rank: means over all steps up to this one."""
 
-    line: int = Field(ge=1)
+    line: int = Field(ge=1, description="number in the file")
     rank: str = Field(description="rank or pod that printed it; empty: the log has no prefixes")
-    step: int
+    step: int = Field(description="steps since the warm-up")
     images_per_s: float = Field(description="images/s of this rank, mean since the warm-up")
     uncertainty_images_per_s: float = Field(description="standard error of that mean, +/- in the log")
     jitter_images_per_s: float = Field(description="median deviation of the steps, scaled to a standard deviation")
@@ -53,9 +53,9 @@ class Step(Model):
 class Total(Model):
     """`total images/sec` of one rank, which means the whole job."""
 
-    line: int = Field(ge=1)
-    rank: str
-    images_per_s: float
+    line: int = Field(ge=1, description="number in the file")
+    rank: str = Field(description="rank or pod that printed it; empty: the log has no prefixes")
+    images_per_s: float = Field(description="images/s of all ranks together")
 
 
 class TfCnnBenchmarks(Reading):
@@ -71,7 +71,7 @@ class TfCnnBenchmarks(Reading):
     ranks: int | None = Field(default=None, description="processes that printed rates; None: none did")
     steps: tuple[Step, ...] = Field(default=(), description=f"first {STEPS_KEPT}, and those of the last step")
     steps_total: int = Field(default=0, description="lines of steps, kept or not")
-    totals: tuple[Total, ...] = ()
+    totals: tuple[Total, ...] = Field(default=(), description="one of each rank that came to its end")
     total_images_per_s: float | None = Field(default=None, description="median of the totals, images/s of the job")
     sum_images_per_s: float | None = Field(
         default=None, description="sum of the ranks' rates at the last step; None: not of every rank"
