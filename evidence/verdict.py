@@ -61,6 +61,7 @@ class Job(Model):
     asked: Asked
     ended: Ended
     why: str | None = Field(default=None, description="what the cluster says of its end, or of its waiting")
+    seconds: float | None = Field(default=None, ge=0, description="seconds that its program ran; None: not known")
     readings: tuple[Reading, ...]
     versions: Mapping[str, str] = Field(
         default={}, description="part of the stack -> version, e.g. of driver, CUDA, image"

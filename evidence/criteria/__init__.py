@@ -1,0 +1,34 @@
+"""What finished jobs must show, each criterion with its limit and where that is from."""
+
+from evidence.criteria import (
+    collectives,
+    comparisons,
+    fabric,
+    logs,
+    machines,
+    nodes,
+    placement,
+    pods,
+    programs,
+    speed,
+    transport,
+    virtual,
+)
+from evidence.criteria.criterion import Comparison, Criterion
+
+CRITERIA: tuple[Criterion, ...] = (
+    *logs.CRITERIA,
+    *placement.CRITERIA,
+    *transport.CRITERIA,
+    *collectives.CRITERIA,
+    *speed.CRITERIA,
+    *programs.CRITERIA,
+    *fabric.CRITERIA,
+    *machines.CRITERIA,
+    *nodes.CRITERIA,
+    *pods.CRITERIA,
+    *virtual.CRITERIA,
+)
+"""Of one job, in the order in which verdicts are shown."""
+COMPARISONS: tuple[Comparison, ...] = comparisons.COMPARISONS
+"""Between jobs."""

@@ -1,0 +1,56 @@
+"""Which tools each program prints the output of: where it is absent, evidence is missing."""
+
+from collections.abc import Mapping
+
+from evidence.verdict import Asked, Job
+
+_NCCL_TEST = frozenset({"nccl-tests", "nccl"})
+_RDMA_TEST = frozenset({"whoami", "rdma-devices", "net-devices", "ibstatus", "perftest"})
+LISTENER = "-listener"
+"""How the name of the RDMA test's other end ends, which prints its bandwidth only."""
+
+PROGRAMS: Mapping[str, frozenset[str]] = {
+    "nccl-all-reduce": _NCCL_TEST,
+    "nccl-all-gather": _NCCL_TEST,
+    "nccl-broadcast": _NCCL_TEST,
+    "nccl-reduce": _NCCL_TEST,
+    "nccl-reduce-scatter": _NCCL_TEST,
+    "node-check": frozenset({"nvidia-smi", "nvidia-smi-topo", "nccl-tests"}),
+    "resnet50": frozenset({"tf-cnn-benchmarks", "nccl"}),
+    "resnet50-xla": frozenset({"tf-cnn-benchmarks", "nccl"}),
+    "resnet101": frozenset({"tf-cnn-benchmarks", "nccl"}),
+    "resnet50-nvidia": frozenset({"deeplearningexamples", "nccl"}),
+    "a2d2": frozenset({"nccl"}),
+    "pytorch-synthetic": frozenset({"horovod-synthetic"}),
+    "mask-rcnn": frozenset({"mllog"}),
+    "ssd": frozenset({"mllog"}),
+    "gnmt": frozenset({"mllog"}),
+    "transformer": frozenset({"mllog"}),
+    "cuda-vector-add": frozenset({"cuda-vector-add"}),
+    "rdma-test": _RDMA_TEST,
+}
+"""Program of docs/programs.md, and the RDMA test -> tools, and nccl for messages of NCCL (R-4.1 to R-4.5, S-3, S-7)."""
+
+EXCUSES: Mapping[str, str] = {"ibhosts": "no list of hosts, umad is for root here"}
+"""Tool -> with what words a job of ours says that it cannot be had: where umad devices are root's, as on RHCOS."""
+
+
+def expected(asked: Asked) -> frozenset[str]:
+    """Return the tools whose output a job was to hold.
+
+    A program that is not known prints nobody knows what; but a transport between nodes is shown by NCCL alone.
+    """
+    known = PROGRAMS.get(asked.program or "", frozenset())
+    if asked.program == "rdma-test" and asked.job.endswith(LISTENER):
+        return frozenset({"perftest"})
+    if asked.program == "rdma-test" and asked.fabric == "infiniband":
+        known |= {"ibhosts"}
+    if asked.program is None and asked.transport is not None:
+        known |= {"nccl"}
+    return known
+
+
+def excused(job: Job) -> frozenset[str]:
+    """Return the tools of which the job itself says that it cannot have them."""
+    told = {one.text for each in job.readings for one in each.unread}
+    return frozenset(tool for tool, words in EXCUSES.items() if any(words in text for text in told))

@@ -1,0 +1,62 @@
+"""Whether a job came to its end, and its logs with it."""
+
+from evidence.criteria.criterion import Criterion, Found, at, listed
+from evidence.criteria.expected import excused
+from evidence.model import Reading, Unknown
+from evidence.verdict import Ended, Job, Status
+
+_ENDS = {Ended.SUCCEEDED: Status.PASS, Ended.FAILED: Status.FAIL}
+
+
+def known(job: Job) -> list[Reading]:
+    """Return the readings in which a tool, or NCCL, was recognised."""
+    return [one for one in job.readings if not isinstance(one, Unknown) or one.nccl is not None]
+
+
+def _ended(job: Job) -> Found | None:
+    if job.ended is Ended.UNKNOWN:
+        return None
+    measured = f"{job.ended}: {job.why}" if job.why else str(job.ended)
+    return Found(_ENDS.get(job.ended, Status.MISSING), measured)
+
+
+def _complete(job: Job) -> Found | None:
+    found = known(job)
+    if not found:
+        files = sorted({one.file for one in job.readings})
+        return Found(Status.MISSING, f"no known tool in {listed(files)}" if files else "no log")
+    without = excused(job)
+    cut = [one for one in found if not one.complete and one.tool not in without]
+    if not cut:
+        return Found(Status.PASS, f"{len(found)} complete")
+    return Found(
+        Status.MISSING,
+        listed((f"{one.tool}: {one.incomplete or 'incomplete'}" for one in cut), 4),
+        proofs=tuple(proof for one in cut for proof in at(one.file, one.last_line)),
+    )
+
+
+CRITERIA = (
+    Criterion(
+        name="job-ended",
+        title="The job succeeded",
+        limit="succeeded",
+        unit="",
+        tolerance="a job that runs, waits or is absent is missing evidence, and no failure",
+        applies="jobs on a cluster",
+        source="R-4.1-2, R-4.3-1, R-4.4-1",
+        needs=(),
+        look=_ended,
+    ),
+    Criterion(
+        name="complete-logs",
+        title="The logs hold all that their tools print",
+        limit="every output complete",
+        unit="outputs",
+        tolerance="a cut output is missing evidence; it fails when the log shows what ended it",
+        applies="all jobs",
+        source="R-4.4-8 (footer), S-7.4, S-7.7",
+        needs=(),
+        look=_complete,
+    ),
+)

@@ -1,0 +1,70 @@
+"""Where ranks were: on as many nodes as they need, each GPU once."""
+
+from collections import Counter
+
+from evidence.criteria.criterion import Criterion, Found, at, listed, of, passed
+from evidence.tools.nccl_tests.model import NcclTests
+from evidence.verdict import Asked, Job, Proof, Status
+from hardware.profiles import PROFILES
+
+
+def _nodes(job: Job) -> Found | None:
+    nodes = job.asked.nodes
+    if not nodes:
+        return None
+    return Found(passed(len(nodes) > 1), listed(nodes))
+
+
+def _whole_nodes(asked: Asked) -> int | None:
+    """Return how many nodes a job fills; None: it does not fill them, or it is not known."""
+    profile = PROFILES.get(asked.profile or "")
+    if profile is None or asked.shape is None or asked.shape.total % profile.gpus:
+        return None
+    return asked.shape.total // profile.gpus
+
+
+def _bus_ids(job: Job) -> Found | None:
+    nodes = _whole_nodes(job.asked)
+    tests = [one for one in of(job, NcclTests) if one.devices]
+    if nodes is None:
+        return None
+    if not tests:
+        return Found(Status.MISSING, "no list of devices")
+    bad: list[str] = []
+    lines: list[Proof] = []
+    for one in tests:
+        counts = Counter(device.bus_id for device in one.devices)
+        wrong = {bus for bus, count in counts.items() if count != nodes}
+        bad += [f"{bus}: {counts[bus]} times" for bus in sorted(wrong)]
+        shown = [device.line for device in one.devices if device.bus_id in wrong] or [one.devices[0].line]
+        lines += at(one.file, *shown[:4])
+    measured = listed(bad, 4) if bad else f"each of {len({d.bus_id for one in tests for d in one.devices})}: {nodes}"
+    return Found(passed(not bad), measured, f"each bus id {nodes} times", tuple(lines))
+
+
+CRITERIA = (
+    Criterion(
+        name="nodes-used",
+        title="The job ran on several nodes",
+        limit=">= 2 nodes",
+        unit="nodes",
+        tolerance="",
+        applies="jobs over a network, on a cluster",
+        source="B-6.4",
+        needs=(),
+        look=_nodes,
+        when=lambda asked: asked.transport is not None and asked.program != "rdma-test",
+    ),
+    Criterion(
+        name="bus-ids",
+        title="Each GPU of each node has one rank",
+        limit="each bus id as often as there are nodes",
+        unit="ranks",
+        tolerance="",
+        applies="runs of nccl-tests that fill whole nodes of a known profile",
+        source="R-4.4-14",
+        needs=("nccl-tests",),
+        look=_bus_ids,
+        when=lambda asked: _whole_nodes(asked) is not None,
+    ),
+)

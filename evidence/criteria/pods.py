@@ -1,0 +1,87 @@
+"""What pods must be: their user, and their interfaces."""
+
+from evidence.criteria.criterion import Criterion, Found, at, begins, listed, of, passed
+from evidence.criteria.transport import hcas
+from evidence.tools.net_devices import NetDevices
+from evidence.tools.whoami import WhoAmI
+from evidence.verdict import Asked, Job, Status
+
+JUMBO_BYTES = 9000
+_ROOT = ("0", "root")
+
+
+def _rdma(asked: Asked) -> bool:
+    return asked.fabric in ("infiniband", "roce")
+
+
+def _user(job: Job) -> Found | None:
+    found = [one for one in of(job, WhoAmI) if one.user is not None or one.uid is not None]
+    if not found:
+        return Found(Status.MISSING, "no user")
+    root = [one for one in found if one.uid == 0 or one.user in _ROOT]
+    outside = [one for one in found if one.of_namespace is False]
+    status = Status.FAIL if root else Status.WARN if outside else Status.PASS
+    measured = listed(sorted({str(one.uid if one.uid is not None else one.user) for one in root or outside or found}))
+    return Found(status, measured, proofs=tuple(proof for one in found for proof in at(one.file, one.line)))
+
+
+def _interfaces(job: Job) -> Found | None:
+    found = of(job, NetDevices)
+    names = {row.name for one in found for row in one.rows} - {"lo"}
+    ports = names - {"eth0"}
+    if job.asked.fabric == "roce":
+        count = len(hcas(job.asked))
+        return Found(passed(len(ports) >= count), listed(sorted(names)), f"eth0, and {count} ports", begins(found))
+    status = Status.PASS if not ports and names else Status.WARN
+    return Found(status, listed(sorted(names)), "eth0 alone", begins(found))
+
+
+def _mtu(job: Job) -> Found | None:
+    rows = [
+        (one.file, row) for one in of(job, NetDevices) for row in one.rows if row.mtu is not None and row.name != "lo"
+    ]
+    small = [(file, row) for file, row in rows if row.mtu is not None and row.mtu < JUMBO_BYTES]
+    if not rows:
+        return None
+    measured = listed(f"{row.name}: {row.mtu}" for _, row in small or rows)
+    proofs = tuple(proof for file, row in small or rows for proof in at(file, row.line))
+    return Found(Status.WARN if small else Status.PASS, measured, proofs=proofs)
+
+
+CRITERIA = (
+    Criterion(
+        name="unprivileged-user",
+        title="The pod runs as a user of its namespace",
+        limit="not root, in the range of the namespace",
+        unit="",
+        tolerance="an id outside the ranges that OpenShift gives is a warning",
+        applies="jobs that show whoami or id",
+        source="R-4.1-3, E-17",
+        needs=("whoami",),
+        look=_user,
+    ),
+    Criterion(
+        name="pod-interfaces",
+        title="The pod has the interfaces that its fabric means it to have",
+        limit="InfiniBand: eth0 alone; RoCE: eth0, and one for each HCA",
+        unit="interfaces",
+        tolerance="further ones are a warning",
+        applies="the RDMA test",
+        source="R-4.1-5, B-7.2",
+        needs=("net-devices",),
+        look=_interfaces,
+        when=lambda asked: asked.program == "rdma-test" and _rdma(asked),
+    ),
+    Criterion(
+        name="pod-mtu",
+        title="The pod network takes large packets",
+        limit=f">= {JUMBO_BYTES} bytes",
+        unit="bytes",
+        tolerance="a warning: an overlay has less, and jobs run, slower",
+        applies="jobs that show ifconfig or ip link, over Ethernet",
+        source="B-7.1",
+        needs=("net-devices",),
+        look=_mtu,
+        when=lambda asked: asked.fabric == "ethernet",
+    ),
+)

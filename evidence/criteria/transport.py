@@ -1,0 +1,195 @@
+"""How ranks talked to each other, by what NCCL said: the transport that was asked for, on every channel."""
+
+from collections.abc import Iterable
+
+from apis.nccl import Transport
+from evidence.criteria.criterion import NCCL, Criterion, Found, listed, nccl_logs, passed, quoted
+from evidence.model import NcclLog
+from evidence.verdict import Asked, Job, Proof, Status
+from hardware.profiles import PROFILES
+
+NETWORKS = {Transport.TCP: "NET/Socket", Transport.INFINIBAND: "NET/IB", Transport.GPUDIRECT: "NET/IB"}
+_PLUGINS = "NET/IB"
+
+
+def between_nodes(asked: Asked) -> bool:
+    """Whether ranks are on several nodes, as far as it is known."""
+    if asked.transport is None:
+        return False
+    return len(asked.nodes) > 1 or not asked.nodes
+
+
+def uses_rdma(asked: Asked) -> bool:
+    """Whether RDMA was asked for between nodes."""
+    return asked.transport is not None and asked.transport.uses_rdma and between_nodes(asked)
+
+
+def hcas(asked: Asked) -> frozenset[str]:
+    """Return the HCAs that each pod was to use: those it was given, else all of the profile."""
+    profile = PROFILES.get(asked.profile or "")
+    return frozenset(asked.devices or (hca.name for hca in (profile.hcas if profile else ())))
+
+
+def _is(seen: str, wanted: str) -> bool:
+    return seen == wanted or seen.startswith(f"{wanted}/")
+
+
+def _proofs(file: str, log: NcclLog, kinds: Iterable[str]) -> tuple[Proof, ...]:
+    return quoted(file, *(log.proofs.get(kind) for kind in kinds))
+
+
+def _transport(job: Job) -> Found | None:
+    asked = job.asked.transport
+    if asked is None:
+        return None
+    wanted = NETWORKS[asked]
+    logs = nccl_logs(job)
+    seen: dict[str, int] = {}
+    for _, log in logs:
+        for name, channels in log.between_nodes.items():
+            seen[name] = seen.get(name, 0) + channels
+    limit = f"{wanted} on every channel between nodes"
+    if not seen:
+        return Found(Status.MISSING, "no channel between nodes", limit)
+    measured = ", ".join(f"{name}: {channels}" for name, channels in sorted(seen.items()))
+    strange = [name for name in seen if not _is(name, wanted)]
+    proofs = tuple(proof for file, log in logs for proof in _proofs(file, log, strange or [*seen]))
+    return Found(passed(not strange), f"channels by {measured}", limit, proofs)
+
+
+def _gpudirect(job: Job) -> Found | None:
+    logs = nccl_logs(job)
+    # Channels of one rank over the network, whichever rank is at the other end, use GPUDirect or do not.
+    channels = sum(count for _, log in logs for name, count in log.between_nodes.items() if _is(name, "NET/IB"))
+    direct = sum(log.gpudirect_between_nodes for _, log in logs)
+    if not channels:
+        return Found(Status.MISSING if not _any_between(logs) else Status.FAIL, "no channel by NET/IB")
+    proofs = tuple(
+        proof
+        for file, log in logs
+        for proof in (*_proofs(file, log, ["GDRDMA"]), *quoted(file, *log.gdr_unavailable[:2]))
+    )
+    return Found(passed(direct == channels), f"{direct} of {channels} channels with GDRDMA", proofs=proofs)
+
+
+def _any_between(logs: Iterable[tuple[str, NcclLog]]) -> bool:
+    return any(log.between_nodes for _, log in logs)
+
+
+def _hcas_used(job: Job) -> Found | None:
+    wanted = hcas(job.asked)
+    if not wanted:
+        return None
+    limit = f"{listed(sorted(wanted))} on every host"
+    lacking: list[str] = []
+    proofs: list[Proof] = []
+    hosts = 0
+    for file, log in nccl_logs(job):
+        by_host = dict(log.devices_by_host) or ({"": log.devices} if log.devices else {})
+        hosts += len(by_host)
+        for host, devices in sorted(by_host.items()):
+            if absent := wanted - {*devices}:
+                lacking.append(f"{host or file} lacks {listed(sorted(absent))}")
+        proofs += _proofs(file, log, ["NET/IB : Using"])
+    if not hosts:
+        sockets = any(log.between_nodes for _, log in nccl_logs(job))
+        return Found(Status.FAIL if sockets else Status.MISSING, "no HCA is named", limit)
+    pods = job.asked.shape.pods if job.asked.shape else hosts
+    if not lacking and hosts < pods:
+        return Found(Status.MISSING, f"all on {hosts} of {pods} hosts", limit, tuple(proofs))
+    return Found(passed(not lacking), listed(lacking, 4) if lacking else f"all on {hosts} hosts", limit, tuple(proofs))
+
+
+def _initialised(job: Job) -> Found | None:
+    logs = [(file, log) for file, log in nccl_logs(job) if log.nranks is not None]
+    if not logs:
+        return Found(Status.MISSING, "no communicator")
+    shape = job.asked.shape
+    wrong = [
+        f"{log.initialised} of {log.nranks} ranks"
+        for _, log in logs
+        if log.initialised != log.nranks or (shape is not None and log.nranks != shape.total)
+    ]
+    limit = f"{shape.total} ranks, each Init COMPLETE" if shape else ""
+    proofs = tuple(proof for file, log in logs for proof in _proofs(file, log, ["Init COMPLETE"]))
+    measured = (
+        listed(wrong) if wrong else listed(sorted({f"{log.initialised} of {log.nranks} ranks" for _, log in logs}))
+    )
+    return Found(passed(not wrong), measured, limit, proofs)
+
+
+def _sharp(job: Job) -> Found | None:
+    said = [(file, log) for file, log in nccl_logs(job) if log.collnet is not None]
+    if not said:
+        return Found(Status.FAIL, "NCCL does not tell of CollNet")
+    good = all(log.collnet for _, log in said)
+    proofs = tuple(
+        Proof(file=file, line=one.line, text=one.text)
+        for file, log in said
+        for kind, one in log.proofs.items()
+        if "collnet" in kind.lower()
+    )
+    return Found(passed(good), "CollNet in use" if good else "CollNet not in use", proofs=proofs)
+
+
+CRITERIA = (
+    Criterion(
+        name="transport-between-nodes",
+        title="Ranks on different nodes talk over what was asked for",
+        limit="the transport asked for, on every channel between nodes",
+        unit="channels",
+        tolerance="",
+        applies="jobs on several nodes",
+        source="R-4.3-4, R-4.4-9, R-4.4-12, B-6.3",
+        needs=(NCCL,),
+        look=_transport,
+        when=between_nodes,
+    ),
+    Criterion(
+        name="gpudirect",
+        title="The network reads and writes the memory of the GPUs itself",
+        limit="GDRDMA on every channel of NET/IB between nodes",
+        unit="channels",
+        tolerance="",
+        applies="jobs on several nodes that asked for GPUDirect",
+        source="R-4.3-4, R-4.4-12",
+        needs=(NCCL,),
+        look=_gpudirect,
+        when=lambda asked: asked.transport is Transport.GPUDIRECT and between_nodes(asked),
+    ),
+    Criterion(
+        name="hcas-used",
+        title="NCCL uses every HCA on every host",
+        limit="every HCA that the pods were given, else every one of the profile",
+        unit="HCAs",
+        tolerance="",
+        applies="jobs over RDMA whose HCAs are known",
+        source="R-4.4-9, R-4.3-8",
+        needs=(NCCL,),
+        look=_hcas_used,
+        when=lambda asked: uses_rdma(asked) and bool(hcas(asked)),
+    ),
+    Criterion(
+        name="ranks-initialised",
+        title="Every rank has joined its communicator",
+        limit="Init COMPLETE of all ranks, and as many ranks as GPUs",
+        unit="ranks",
+        tolerance="",
+        applies="programs that NCCL tells of",
+        source="B-6.3, B-1.2",
+        needs=(NCCL,),
+        look=_initialised,
+    ),
+    Criterion(
+        name="sharp",
+        title="Switches reduce what ranks send",
+        limit="CollNet in use",
+        unit="",
+        tolerance="",
+        applies="jobs over a fabric with SHARP, on several nodes",
+        source="D-3.8, D-4.1",
+        needs=(NCCL,),
+        look=_sharp,
+        when=lambda asked: asked.sharp and uses_rdma(asked),
+    ),
+)

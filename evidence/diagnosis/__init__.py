@@ -1,0 +1,72 @@
+"""What a job's logs say of why it failed."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from evidence.diagnosis.cause import Cause
+from evidence.diagnosis.causes import CAUSES
+from evidence.diagnosis.figures import SEEN
+from evidence.model import Reading, Unread
+from evidence.verdict import Job, Proof
+
+PROOFS_KEPT = 3
+"""Lines that are kept of those that show a cause."""
+_TOLD = ("failed", "failure", "failures")
+"""Fields of readings in which a parser keeps what its tool said of its failure."""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """A cause with the lines that show it."""
+
+    cause: Cause
+    proofs: tuple[Proof, ...]
+
+
+_SHOWS = [(re.compile(cause.shows, re.IGNORECASE), cause) for cause in CAUSES if cause.shows]
+_ANY = re.compile("|".join(f"(?:{cause.shows})" for cause in CAUSES if cause.shows), re.IGNORECASE)
+
+
+def diagnose(job: Job) -> tuple[Diagnosis, ...]:
+    """Return the causes that the job's logs show, by a line or by their figures, in the order of the table."""
+    found: dict[str, list[Proof]] = {}
+    for proof in _lines(job):
+        if _ANY.search(proof.text):
+            name = next(cause.name for shows, cause in _SHOWS if shows.search(proof.text))
+            found.setdefault(name, []).append(proof)
+    for name, seen in SEEN.items():
+        if proofs := list(seen(job)):
+            found.setdefault(name, []).extend(proofs)
+    return tuple(Diagnosis(cause, tuple(found[cause.name][:PROOFS_KEPT])) for cause in CAUSES if cause.name in found)
+
+
+def reasons(why: str | None) -> tuple[Cause, ...]:
+    """Return the causes that a cluster's own words show."""
+    return tuple(cause for shows, cause in _SHOWS if why and shows.search(why))
+
+
+def explaining(diagnoses: Sequence[Diagnosis], criterion: str, *, ended_early: bool = False) -> Iterator[Diagnosis]:
+    """Yield what explains the failure of a criterion; `ended_early`: the criterion is that there is an end."""
+    for one in diagnoses:
+        if criterion in one.cause.explains or (ended_early and one.cause.ends):
+            yield one
+
+
+def _lines(job: Job) -> Iterator[Proof]:
+    """Yield the lines that no parser understood, those in which a tool says that it failed, and NCCL's warnings."""
+    for reading in job.readings:
+        for one in (*reading.unread, *_told(reading)):
+            yield Proof(file=reading.file, line=one.line, text=one.text)
+
+
+def _told(reading: Reading) -> Iterator[Unread]:
+    for name in _TOLD:
+        value = getattr(reading, name, None)
+        for one in value if isinstance(value, tuple) else (value,):
+            if isinstance(one, Unread):
+                yield one
+            elif isinstance(one, str):
+                yield Unread(line=reading.first_line, text=one)
+    if (log := reading.nccl) is not None:
+        yield from (*log.warnings, *log.gdr_unavailable, *log.proofs.values())

@@ -1,0 +1,28 @@
+"""What a known cause of failures is."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A known cause of failures."""
+
+    name: str
+    """In kebab case."""
+    shows: str
+    """Regular expression, case ignored, of a line that shows it: one that no parser knew, or in which a tool warns.
+
+    Empty where only figures show it (evidence.diagnosis.figures).
+    """
+    why: str
+    """What happened."""
+    remedy: str
+    """What to do, with the setting that it concerns."""
+    explains: frozenset[str] = frozenset()
+    """Criteria whose failure it explains, besides that the job or its logs did not come to their end."""
+    ends: bool = True
+    """Whether a program that prints it cannot go on."""
+
+    def __str__(self) -> str:
+        """Return cause and remedy as one text."""
+        return f"{self.why}: {self.remedy}"

@@ -1,0 +1,69 @@
+"""Known causes that show themselves in figures, where no line says them."""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from evidence.criteria.criterion import at, nccl_logs, of
+from evidence.criteria.transport import hcas, uses_rdma
+from evidence.tools.ibstatus import IbStatus
+from evidence.tools.nccl_tests.model import NcclTests
+from evidence.tools.net_devices import NetDevices
+from evidence.tools.ulimit import Ulimit
+from evidence.verdict import Job, Proof
+
+ETHERNET_BYTES = 1500
+"""MTU below which a pod network is an overlay's: 1450 in the blog (B-7.1)."""
+
+
+def _limited(job: Job) -> Iterator[Proof]:
+    for one in of(job, Ulimit):
+        if one.unlimited is False:
+            yield from at(one.file, one.line)
+
+
+def _hca_absent(job: Job) -> Iterator[Proof]:
+    wanted = hcas(job.asked)
+    for one in of(job, IbStatus):
+        down = [port.line for port in one.rows if port.device in wanted and not port.up]
+        yield from at(one.file, *down)
+        if one.rows and wanted - {port.device for port in one.rows}:
+            yield from at(one.file, one.first_line)
+    for file, log in nccl_logs(job) if uses_rdma(job.asked) else ():
+        lacks = [wanted - {*devices} for devices in log.devices_by_host.values()]
+        if any(lacks) and (line := log.proofs.get("NET/IB : Using")) is not None:
+            yield Proof(file=file, line=line.line, text=line.text)
+
+
+def _fell_back(job: Job) -> Iterator[Proof]:
+    for file, log in nccl_logs(job) if uses_rdma(job.asked) else ():
+        if log.between_nodes.get("NET/Socket") and (line := log.proofs.get("NET/Socket")) is not None:
+            yield Proof(file=file, line=line.line, text=line.text)
+
+
+def _overlay(job: Job) -> Iterator[Proof]:
+    for one in of(job, NetDevices):
+        small = [row.line for row in one.rows if row.mtu is not None and row.mtu < ETHERNET_BYTES and row.name != "lo"]
+        yield from at(one.file, *small)
+
+
+def _single(job: Job) -> Iterator[Proof]:
+    if job.asked.shape is not None and job.asked.shape.gpus == 1 and job.asked.shape.pods > 1:
+        for one in of(job, NcclTests):
+            yield from at(one.file, *[device.line for device in one.devices[:2]])
+
+
+def _other_ranks(job: Job) -> Iterator[Proof]:
+    shape = job.asked.shape
+    for one in of(job, NcclTests):
+        if shape is not None and one.ranks not in (None, shape.total):
+            yield from at(one.file, *[device.line for device in one.devices[-1:]])
+
+
+SEEN: Mapping[str, Callable[[Job], Iterator[Proof]]] = {
+    "memlock": _limited,
+    "hca-absent": _hca_absent,
+    "fell-back": _fell_back,
+    "overlay-mtu": _overlay,
+    "single-gpu-pods": _single,
+    "other-ranks": _other_ranks,
+}
+"""Cause -> what yields the lines that show it; none: it is not there."""

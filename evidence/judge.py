@@ -1,0 +1,97 @@
+"""Judges jobs: every criterion that applies, the lines behind it and, where it failed, the causes that they show."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from evidence.criteria import COMPARISONS, CRITERIA
+from evidence.criteria.logs import known
+from evidence.diagnosis import Diagnosis, diagnose, explaining, reasons
+from evidence.text import clean, opened, raw_lines
+from evidence.verdict import Job, Proof, Status, Verdict
+
+PASSED, FAILED, NOT_ENOUGH = 0, 1, 2
+"""Exit statuses."""
+_ENDS = frozenset({"job-ended", "complete-logs"})
+_EXPLAINED = frozenset({Status.FAIL, Status.MISSING, Status.WARN})
+
+
+def judge(jobs: Sequence[Job]) -> tuple[Verdict, ...]:
+    """Return the verdicts on each job, in its order, then those between jobs."""
+    each = [verdict for job in jobs for verdict in _of(job)]
+    between = [verdict for comparison in COMPARISONS for verdict in comparison.verdicts(jobs)]
+    return with_texts([*each, *between])
+
+
+def exit_status(verdicts: Iterable[Verdict]) -> int:
+    """Return 1 when something failed, 2 when evidence is missing or nothing was judged, else 0."""
+    found = {verdict.status for verdict in verdicts}
+    if Status.FAIL in found:
+        return FAILED
+    return PASSED if Status.PASS in found and Status.MISSING not in found else NOT_ENOUGH
+
+
+def with_texts(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
+    """Return verdicts with the text of the lines behind them, which readings do not keep; a file is read once."""
+    wanted: dict[str, set[int]] = defaultdict(set)
+    for verdict in verdicts:
+        for proof in verdict.proofs:
+            if not proof.text:
+                wanted[proof.file].add(proof.line)
+    texts = {file: proofs(file, lines) for file, lines in wanted.items()}
+
+    def with_text(proof: Proof) -> Proof:
+        return proof if proof.text else texts[proof.file].get(proof.line, proof)
+
+    return tuple(
+        verdict.model_copy(update={"proofs": tuple(with_text(proof) for proof in verdict.proofs)})
+        for verdict in verdicts
+    )
+
+
+def proofs(file: str, lines: Iterable[int]) -> Mapping[int, Proof]:
+    """Return lines of a file by their numbers, with what stands there; none of a file that cannot be read again."""
+    wanted = set(lines)
+    found: dict[int, Proof] = {}
+    if not wanted or file == "-":
+        return found
+    last = max(wanted)
+    try:
+        with opened(Path(file)) as log:
+            for number, raw in enumerate(raw_lines(log), 1):
+                if number in wanted:
+                    found[number] = Proof(file=file, line=number, text=clean(number, raw).text)
+                if number >= last:
+                    break
+    except OSError:
+        return found
+    return found
+
+
+def _of(job: Job) -> list[Verdict]:
+    criteria = CRITERIA if known(job) else [one for one in CRITERIA if one.name in _ENDS]
+    found = [verdict for criterion in criteria if (verdict := criterion.verdict(job)) is not None]
+    diagnoses = diagnose(job)
+    return [_explained(verdict, job, diagnoses) for verdict in found]
+
+
+def _explained(verdict: Verdict, job: Job, diagnoses: Sequence[Diagnosis]) -> Verdict:
+    if verdict.status not in _EXPLAINED:
+        return verdict
+    ended_early = verdict.criterion in _ENDS
+    causes = list(explaining(diagnoses, verdict.criterion, ended_early=ended_early))
+    said = [str(cause) for cause in reasons(job.why)] if verdict.criterion == "job-ended" else []
+    ended = verdict.criterion == "complete-logs" and causes
+    return verdict.model_copy(
+        update={
+            # A cut log of a program that said why it cannot go on is a failure, and no want of evidence.
+            "status": Status.FAIL if ended else verdict.status,
+            "proofs": _unique(verdict.proofs, (proof for one in causes for proof in one.proofs)),
+            "causes": tuple(dict.fromkeys([*said, *(str(one.cause) for one in causes)])),
+        }
+    )
+
+
+def _unique(*some: Iterable[Proof]) -> tuple[Proof, ...]:
+    by_place = {(proof.file, proof.line): proof for proofs in some for proof in proofs}
+    return tuple(by_place.values())
