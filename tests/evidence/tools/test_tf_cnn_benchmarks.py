@@ -78,6 +78,8 @@ def test_the_log_of_document_b_has_rates_and_no_total() -> None:
     ]
     assert (found.complete, found.incomplete, found.ranks) == (False, "no `total images/sec`", 2)
     assert found.sum_images_per_s is None
+    assert found.nccl is not None
+    assert (found.nccl.nranks, set(found.nccl.transports)) == (2, {"NET/Socket"})
 
 
 def test_an_honest_run_of_two_ranks_agrees_with_its_total() -> None:
