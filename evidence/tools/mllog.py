@@ -54,7 +54,9 @@ class MlLog(Reading):
     target: Mapping[str, float] = Field(default={}, description="quality at which the run stops; empty: not printed")
     evaluations: tuple[Evaluation, ...] = Field(default=(), description=f"at most {EVALUATIONS_KEPT}, and the last")
     reached: bool | None = Field(
-        default=None, description="whether the last evaluation is at or above the target; None: one of them is missing"
+        default=None,
+        description="whether the last evaluation is at or above the target; where no target is printed, whether run_stop "
+        "says success, which MLPerf's rules allow at the target only; None: neither is there",
     )
     run_start_line: int | None = Field(default=None, description="line of the first run_start")
     run_stop_line: int | None = Field(default=None, description="line of the last run_stop")
@@ -162,7 +164,7 @@ class MlLogParser(Parser):
             seed=self._seed,
             target=self._target,
             evaluations=tuple(kept),
-            reached=_reached(self._target, last),
+            reached=_reached(self._target, last, self._status),
             run_start_line=self._start[1] if self._start else None,
             run_stop_line=self._stop[1] if self._stop else None,
             minutes=minutes,
@@ -238,7 +240,9 @@ def _status(event: _Event) -> Status | None:
     return None
 
 
-def _reached(target: Mapping[str, float], last: Evaluation | None) -> bool | None:
-    if not target or last is None or not target.keys() <= last.quality.keys():
+def _reached(target: Mapping[str, float], last: Evaluation | None, status: Status | None) -> bool | None:
+    if not target:
+        return status == "success" if status is not None else None
+    if last is None or not target.keys() <= last.quality.keys():
         return None
     return all(last.quality[name] >= least or math.isclose(last.quality[name], least) for name, least in target.items())

@@ -60,7 +60,7 @@ def test_todays_form_gives_the_minutes_to_the_target() -> None:
         (50, {"accuracy": 0.2305}),
     ]
     assert found.submission == {"submission_org": "reference_implementation"}
-    assert found.reached is None
+    assert found.reached is True
     assert not found.unread
 
 
@@ -87,7 +87,7 @@ def test_an_aborted_rank_makes_an_aborted_run() -> None:
     ranks = [f" {rank}: {line}\n" for line in MLLOG.splitlines() for rank in range(2)]
     ranks = [line.replace('"success"', '"aborted"') if line.startswith(" 0:") else line for line in ranks]
     found = _read("".join(ranks))
-    assert (found.status, len(found.evaluations)) == ("aborted", 4)
+    assert (found.status, found.reached, len(found.evaluations)) == ("aborted", False, 4)
     assert {one.rank for one in found.evaluations} == {"0", "1"}
     assert found.minutes == pytest.approx(22.36)
 
@@ -110,6 +110,7 @@ def test_a_run_without_both_ends_has_no_time(text: str, missing: str) -> None:
     """Prevents a time that nobody measured."""
     found = _read(text)
     assert (found.complete, found.incomplete, found.minutes) == (False, missing, None)
+    assert found.reached is (None if missing == "no run_stop" else True)
 
 
 def test_a_line_that_is_cut_or_mixed_is_told() -> None:
