@@ -55,8 +55,8 @@ class MlLog(Reading):
     evaluations: tuple[Evaluation, ...] = Field(default=(), description=f"at most {EVALUATIONS_KEPT}, and the last")
     reached: bool | None = Field(
         default=None,
-        description="whether the last evaluation is at or above the target; where no target is printed, whether run_stop "
-        "says success, which MLPerf's rules allow at the target only; None: neither is there",
+        description="whether the last evaluation is at or above the target; where none is printed, whether "
+        "run_stop says success, which MLPerf's rules allow at the target only; None: neither is there",
     )
     run_start_line: int | None = Field(default=None, description="line of the first run_start")
     run_stop_line: int | None = Field(default=None, description="line of the last run_stop")
