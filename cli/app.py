@@ -19,6 +19,8 @@ _COMMANDS: dict[str, dict[str, bool]] = {
     "render": {},
     "check": {},
     "status": {},
+    "parse": {},
+    "verify": {},
     "place": {},
     "plan": {},
     "policy-config": {},

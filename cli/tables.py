@@ -11,7 +11,10 @@ from cli.console import console
 from cli.overview.jobs import FAILED
 from cli.overview.look import RDMA, Node, Overview, by_value
 
-_FOLDED = {"name", "state", "claims", RDMA, "nvidia.com/mig-*", "job", "nodes used", "fits on", "ports", "value"}
+_FOLDED = {
+    *("name", "state", "claims", RDMA, "nvidia.com/mig-*", "job", "nodes used", "fits on", "ports", "value"),
+    *("complete", "figures", "measured", "limit", "source"),
+}
 """Columns that go on in the next line where the terminal is narrow; the others keep their width, and all are shown."""
 _SHOWN = 16
 """Names of one row, or nodes alike, that are shown one by one."""

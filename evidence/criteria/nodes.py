@@ -1,6 +1,5 @@
 """What nodes must be set up with: memory that may be locked, modules of the kernel and of SELinux, and bonds."""
 
-
 from evidence.criteria.criterion import Criterion, Found, at, begins, listed, of, passed
 from evidence.tools.bonding import Bonding
 from evidence.tools.lsmod import LsMod

@@ -1,0 +1,104 @@
+"""`./hpc verify`: whether jobs prove what they were to, by the lines of their logs."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from apis.nccl import Transport
+from cli.errors import Problem
+from cli.proving.conclude import conclude
+from evidence.criteria.expected import PROGRAMS
+from evidence.model import Reading
+from evidence.reader import read
+from evidence.verdict import Asked, Ended, Fabric, Job, Shape
+from hardware.profiles import PROFILES, Profile
+
+_LAYOUT = re.compile(r"(\d{1,3})x(\d{1,2})(?:x\d{1,3})?")
+
+Files = Annotated[
+    list[str] | None,
+    typer.Option("--file", "-f", help="Log of the job; several times for several. - is standard input."),
+]
+MoreFiles = Annotated[list[str] | None, typer.Argument(metavar="LOG", help="More of them, without -f.")]
+ProfileOption = Annotated[str | None, typer.Option(help="Hardware profile of the nodes, e.g. dgx1-v100-16gb.")]
+LayoutOption = Annotated[str | None, typer.Option(help="Pods x GPUs of each, e.g. 02x08.")]
+TransportOption = Annotated[Transport | None, typer.Option(help="Between nodes; leave it out for a job on one node.")]
+FabricOption = Annotated[
+    Literal["infiniband", "roce", "ethernet"] | None, typer.Option(help="Default: what the profile's ports are.")
+]
+ProgramOption = Annotated[str | None, typer.Option(help="As docs/programs.md lists it, or rdma-test.")]
+SharpOption = Annotated[bool, typer.Option("--sharp", help="Switches are to reduce (CollNet).")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+
+
+def command(
+    more: MoreFiles = None,
+    file: Files = None,
+    *,
+    profile: ProfileOption = None,
+    layout: LayoutOption = None,
+    transport: TransportOption = None,
+    fabric: FabricOption = None,
+    program: ProgramOption = None,
+    sharp: SharpOption = False,
+    plain: JsonOption = False,
+) -> None:
+    """Judge the logs of a job: exit status 0 pass, 1 fail, 2 not enough evidence."""
+    names = [*(file or ()), *(more or ())]
+    if not names:
+        raise typer.BadParameter("name logs, or - for standard input", param_hint="-f")
+    machine = _profile(profile)
+    asked = Asked(
+        job=names[0] if len(names) == 1 else f"{len(names)} logs",
+        program=_program(program),
+        profile=profile,
+        fabric=fabric or default_fabric(machine, transport),
+        shape=shape(layout),
+        transport=transport,
+        sharp=sharp,
+    )
+    raise typer.Exit(conclude([of_files(names, asked)], plain=plain))
+
+
+def of_files(names: list[str], asked: Asked) -> Job:
+    """Return a job of which somebody has the logs. Raises Problem for a file that cannot be read."""
+    readings: list[Reading] = []
+    for name in names:
+        try:
+            readings += read(Path(name))
+        except OSError as error:
+            raise Problem(f"{name}: {error.strerror or error}", "Name logs that can be read.") from None
+    return Job(asked=asked, ended=Ended.UNKNOWN, readings=tuple(readings))
+
+
+def shape(layout: str | None) -> Shape | None:
+    """Return the shape that a layout such as 02x08 means, or 16x01x02 with the nodes. Raises Problem for another."""
+    if layout is None:
+        return None
+    found = _LAYOUT.fullmatch(layout)
+    if found is None or not int(found[1]) or not int(found[2]):
+        raise Problem(f"--layout {layout!r} is no layout", "Write pods x GPUs of each, e.g. 02x08.")
+    return Shape(pods=int(found[1]), gpus=int(found[2]))
+
+
+def default_fabric(machine: Profile | None, transport: Transport | None) -> Fabric | None:
+    """Return the fabric that a machine's ports make; RDMA over Ethernet is RoCE."""
+    if machine is None:
+        return None
+    if machine.link_layer == "InfiniBand":
+        return "infiniband"
+    return "roce" if transport is not None and transport.uses_rdma else "ethernet"
+
+
+def _profile(name: str | None) -> Profile | None:
+    if name is not None and name not in PROFILES:
+        raise Problem(f"--profile {name!r} is not known", f"Known: {', '.join(sorted(PROFILES))}.")
+    return PROFILES.get(name or "")
+
+
+def _program(name: str | None) -> str | None:
+    if name is not None and name not in PROGRAMS:
+        raise Problem(f"--program {name!r} is not known", f"Known: {', '.join(sorted(PROGRAMS))}.")
+    return name

@@ -1,0 +1,106 @@
+"""Judges jobs and shows it: what each must show, what it did, the lines behind it, and what went wrong."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.markup import escape
+
+from cli.console import console
+from cli.tables import show_rows
+from evidence.judge import exit_status, judge
+from evidence.verdict import Job, Proof, Status, Verdict
+
+MEANING = ("passed", "failed", "not enough evidence")
+"""By exit status."""
+_COLOURS = {Status.PASS: "green", Status.FAIL: "red", Status.WARN: "yellow", Status.MISSING: "magenta"}
+_SHOWN = 4
+"""Lines that are shown below a verdict."""
+
+
+def conclude(jobs: Sequence[Job], *, plain: bool = False) -> int:
+    """Judge jobs, print the verdicts as tables or, `plain`, as JSON, and return the exit status.
+
+    0: all criteria that apply hold; 1: one does not; 2: the logs do not hold what is needed.
+    """
+    verdicts = judge(jobs)
+    show(jobs, verdicts, plain=plain)
+    return exit_status(verdicts)
+
+
+def show(jobs: Sequence[Job], verdicts: Sequence[Verdict], *, plain: bool = False) -> None:
+    """Print verdicts that were reached."""
+    if plain:
+        print(as_json(jobs, verdicts))  # noqa: T201 - for a program
+        return
+    for title, mine in _by_job(jobs, verdicts):
+        show_rows(
+            escape(title),
+            ("criterion", "verdict", "measured", "limit", "source"),
+            (
+                (
+                    one.criterion,
+                    f"[{_COLOURS[one.status]}]{one.status}[/]",
+                    escape(one.measured),
+                    escape(one.limit),
+                    one.source,
+                )
+                for one in mine
+            ),
+        )
+        for one in mine:
+            if one.status is not Status.PASS:
+                _explain(one)
+    console.print(sentence(verdicts))
+
+
+def sentence(verdicts: Sequence[Verdict]) -> str:
+    """Return the outcome as one line."""
+    counts = Counter(one.status for one in verdicts)
+    numbers = ", ".join(f"{counts[status]} {status}" for status in Status if counts[status])
+    return f"{MEANING[exit_status(verdicts)]}: {numbers or 'nothing to judge'}"
+
+
+def as_json(jobs: Sequence[Job], verdicts: Sequence[Verdict]) -> str:
+    """Return the verdicts with what was asked of each job as JSON."""
+    status = exit_status(verdicts)
+    content = {
+        "exit_status": status,
+        "outcome": MEANING[status],
+        "simulated": any(reading.simulated for job in jobs for reading in job.readings),
+        "jobs": [
+            {
+                **job.asked.model_dump(mode="json"),
+                "ended": job.ended.value,
+                "why": job.why,
+                "files": list(dict.fromkeys(reading.file for reading in job.readings)),
+            }
+            for job in jobs
+        ],
+        "verdicts": [one.model_dump(mode="json") for one in verdicts],
+    }
+    return json.dumps(content, indent=2)
+
+
+def _by_job(jobs: Sequence[Job], verdicts: Sequence[Verdict]) -> list[tuple[str, list[Verdict]]]:
+    simulated = {job.asked.job for job in jobs if any(reading.simulated for reading in job.readings)}
+    groups: dict[str, list[Verdict]] = {}
+    for one in verdicts:
+        groups.setdefault(one.job, []).append(one)
+    return [(f"{name} (simulated)" if name in simulated else name, mine) for name, mine in groups.items()]
+
+
+def _explain(verdict: Verdict) -> None:
+    lines = [f"[{_COLOURS[verdict.status]}]{verdict.criterion}[/]: {escape(verdict.measured)}"]
+    lines += [f"  {escape(_line(proof))}" for proof in verdict.proofs[:_SHOWN]]
+    lines += [f"  cause: {escape(cause)}" for cause in verdict.causes]
+    if len(lines) > 1:
+        console.print("\n".join(lines))
+        console.print()
+
+
+def _line(proof: Proof) -> str:
+    file = Path(proof.file)
+    shown = file.relative_to(Path.cwd()) if file.is_absolute() and file.is_relative_to(Path.cwd()) else file
+    return f"{shown}:{proof.line}: {proof.text}".rstrip(": ")
