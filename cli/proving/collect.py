@@ -69,5 +69,6 @@ def _job(wanted: Asked, seen: Seen | None, readings: Sequence[Reading]) -> Job:
         asked=wanted.model_copy(update={"nodes": wanted.nodes or seen.nodes}),
         ended=_ENDS.get(seen.state, Ended.WAITING),
         why="; ".join(seen.hindrances) or None,
+        seconds=seen.seconds,
         readings=tuple(readings),
     )
