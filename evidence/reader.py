@@ -78,7 +78,7 @@ class _Run:
         """Count what NCCL said, of which there is no more, and give up what that needed."""
         if self._said is None:
             self._said = self.nccl.log()
-            self.nccl = nccl_debug.Collector()
+            self.nccl = nccl_debug.Collector(nccl_debug.Shared())
 
     def reading(self, file: str, *, simulated: bool, missing: str) -> Reading:
         self.settle()
@@ -109,17 +109,20 @@ class _Log:
         self._shared = nccl_debug.Shared()
         self._speaker: _Run | None = None
         """Whose NCCL's messages are: the last program that uses NCCL, or one that nobody knows yet."""
+        self._heard = False
+        """Whether the line before was NCCL's."""
         self._simulated = False
 
     def feed(self, first: int, lines: list[bytes]) -> None:
         """Read lines; `first` is the number of the first of them."""
-        end = first + len(lines) - 1
+        last = first + len(lines) - 1
         left = iter(lines)
         before = first - 1
-        while before < end:
-            speaker = self._speaker
-            raw = next(left, None) if speaker is None else speaker.nccl.skim(left)
-            number = end - length_hint(left)
+        while before < last:
+            # The line after one that is not NCCL's is looked at with care: logs without NCCL need no skimming.
+            speaker = self._speaker if self._heard else None
+            raw = next(left, None) if speaker is None else speaker.nccl.skim(left, last)
+            number = last - length_hint(left)
             passed = number if raw is None else number - 1
             if speaker is not None and passed > before:
                 speaker.last = passed
@@ -131,9 +134,10 @@ class _Log:
         if len(raw) > LONGEST:
             raw = raw.rstrip(b"\r").rpartition(b"\r")[2]
         line = clean(number, raw[:LONGEST])
+        heard = self._heard = nccl_debug.is_nccl(line.text)
         if len(raw) > LONGEST:
             self._nobody(line)
-        elif nccl_debug.is_nccl(line.text):
+        elif heard:
             self._say(line, raw)
         elif line.text.startswith(SIMULATED):
             self._simulated = True

@@ -18,12 +18,13 @@ _BOM = b"\xef\xbb\xbf"
 
 _ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][0-9A-B]|[=>78cDEHM])")
 _TIME = rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
+TIMED = re.compile(_TIME + rb"\s(?:std(?:out|err) [FP] )?")
+"""The prefix of kubectl logs --timestamps, and of the container runtime's own files."""
 _DAY = rb"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?: \d{4})?"
 _PREFIX = re.compile(
     rb"(?:"
     rb"\[pod/(?P<pod>[^/\]]+)/[^\]]+\]\s"  # kubectl logs --prefix
-    rb"|" + _TIME + rb"\s(?:std(?:out|err) [FP] )?"  # kubectl logs --timestamps, and the container runtime's own form
-    rb"|" + _DAY + rb"(?=\[\d+,\d+\]|<)"  # mpirun --timestamp-output, before the tag
+    rb"|" + TIMED.pattern + rb"|" + _DAY + rb"(?=\[\d+,\d+\]|<)"  # mpirun --timestamp-output, before the tag
     rb"|\[(?P<rank>\d+,\d+)\]\s?<std(?:out|err|diag)>:\s?"  # mpirun --tag-output
     rb"|\[(?P<horovod>\d+)\]<std(?:out|err)>:\s?"  # horovodrun
     rb")"

@@ -1,19 +1,62 @@
 """Channels between ranks, each counted once, whichever of its ends the log holds."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from evidence.nccl_debug.messages import Channel, End
+from evidence.nccl_debug.messages import Kind, ranks
+
+Devices = Mapping[str, Mapping[int, tuple[str, ...]]]
+"""Host -> index of NCCL -> HCAs."""
+
+
+MOST = 500_000
+"""Channels of a program that are counted: some 70 MB. A job of 4,096 GPUs has fewer; what is beyond is not read."""
 
 
 class Place(NamedTuple):
-    """One end of a channel: where it was said, and by which device it goes."""
+    """One end of a channel, and the host that said it."""
 
+    kind: Kind
     host: str
-    receives: bool
-    device: int | None
-    gpudirect: bool
+
+
+class Ends:
+    """All that the ends of a channel said. There are few different ones, and many channels: they share them."""
+
+    def __init__(self, places: frozenset[Place]) -> None:
+        self.places = places
+        self.after: dict[tuple[Kind, str], Ends] = {}
+        """What it is after one more end said something."""
+
+    @property
+    def transport(self) -> str:
+        """Of the channel."""
+        return next(iter(self.places)).kind.transport
+
+    @property
+    def networked(self) -> bool:
+        """Whether it may go between hosts."""
+        return self.transport.startswith(("NET/", "P2P/MNNVL"))
+
+    @property
+    def single(self) -> bool:
+        """Whether the other end may be on another host, and did not say anything."""
+        return self.networked and len({place.kind.receives for place in self.places}) == 1
+
+    @property
+    def between(self) -> bool:
+        """Whether it was said by several hosts."""
+        return self.networked and len({place.host for place in self.places}) > 1
+
+    def hcas(self, devices: Devices) -> frozenset[str]:
+        """Return the HCAs of its ends."""
+        return frozenset(
+            name
+            for kind, host in self.places
+            if kind.device is not None and kind.transport.startswith("NET/IB")
+            for name in devices.get(host, {}).get(kind.device, ())
+        )
 
 
 class Counts(NamedTuple):
@@ -25,6 +68,10 @@ class Counts(NamedTuple):
     gpudirect_between_nodes: int
     gpudirect_one_end: int
     used_devices: Mapping[str, int]
+
+
+class TooMany(Exception):
+    """There are MOST channels, and this is another one."""
 
 
 class Channels:
@@ -45,65 +92,66 @@ class Channels:
     """
 
     def __init__(self) -> None:
-        self._channels: dict[Channel, tuple[Place, ...]] = {}
-        self._places: dict[tuple[Place, ...], tuple[Place, ...]] = {}
+        self._channels: dict[int, Ends] = {}
+        self._none = Ends(frozenset())
+        self._all: dict[frozenset[Place], Ends] = {}
 
-    def add(self, end: End, host: str) -> None:
-        """Take what one end said."""
-        place = Place(host, end.receives, end.device, end.gpudirect)
-        known = self._channels.get(end.channel, ())
-        if place not in known:
-            # There are few different sets of places, and many channels: they share them.
-            places = (*known, place)
-            self._channels[end.channel] = self._places.setdefault(places, places)
+    def add(self, channel: int, kind: Kind, host: str) -> bool:
+        """Take what one end said, and tell whether it was known; TooMany: there is no room for one more channel."""
+        before = self._channels.get(channel, self._none)
+        after = before.after.get((kind, host)) or self._after(before, kind, host)
+        if after is before:
+            return True
+        if before is self._none and len(self._channels) >= MOST:
+            raise TooMany
+        self._channels[channel] = after
+        return False
 
-    def ranks(self) -> Mapping[int, str]:
-        """Return the hosts of the ranks that have said something on one host only."""
+    def _after(self, before: Ends, kind: Kind, host: str) -> Ends:
+        places = before.places | {Place(kind, host)}
+        after = before.after[kind, host] = self._all.setdefault(places, Ends(places))
+        return after
+
+    def _hosts(self) -> Mapping[int, str]:
         hosts: dict[int, set[str]] = {}
-        for channel, places in self._channels.items():
-            for place in places:
-                hosts.setdefault(channel.target if place.receives else channel.source, set()).add(place.host)
+        for channel, ends in self._channels.items():
+            for kind, host in ends.places:
+                hosts.setdefault(ranks(channel)[kind.receives], set()).add(host)
         return {rank: next(iter(names)) for rank, names in hosts.items() if len(names) == 1}
 
-    def counts(self, devices: Mapping[str, Mapping[int, tuple[str, ...]]], ranks: Mapping[int, str]) -> Counts:
-        """Count; `devices` are the HCAs of each host by index, `ranks` the hosts of ranks that their own lines name."""
-        ranks = {**ranks, **self.ranks()}
+    def counts(self, devices: Devices, hosts: Mapping[int, str]) -> Counts:
+        """Count; `hosts` are those of ranks that lines of the ranks themselves name."""
         transports: Counter[str] = Counter()
         between: Counter[str] = Counter()
         used: Counter[str] = Counter()
         direct = direct_between = half = 0
-        for channel, places in self._channels.items():
-            transports[channel.transport] += 1
-            apart = _between(channel, places, ranks)
-            between[channel.transport] += apart
-            if all(place.gpudirect for place in places):
-                direct += 1
-                direct_between += apart
-            elif any(place.gpudirect for place in places):
-                half += 1
-            used.update(set(_hcas(channel, places, devices)))
-        return Counts(
-            dict(sorted(transports.items())), dict(sorted((+between).items())), direct, direct_between, half,
-            dict(sorted(used.items())),
-        )  # fmt: skip
+        # Channels whose ends say the same are counted together.
+        alike = Counter(self._channels.values())
+        apart = {ends: count if ends.between else 0 for ends, count in alike.items()}
+        if any(ends.single for ends in alike):
+            apart |= self._apart({**hosts, **self._hosts()})
+        for ends, count in alike.items():
+            transports[ends.transport] += count
+            between[ends.transport] += apart[ends]
+            said = {place.kind.gpudirect for place in ends.places}
+            if said == {True}:
+                direct, direct_between = direct + count, direct_between + apart[ends]
+            elif True in said:
+                half += count
+            used.update(dict.fromkeys(ends.hcas(devices), count))
+        return Counts(_sorted(transports), _sorted(+between), direct, direct_between, half, _sorted(used))
 
-    def __bool__(self) -> bool:
-        """Tell whether there is any."""
-        return bool(self._channels)
+    def _apart(self, hosts: Mapping[int, str]) -> Counter[Ends]:
+        """Count the channels between hosts of which one end alone said something."""
+        found: Counter[Ends] = Counter()
+        single = {ends for ends in self._all.values() if ends.single}
+        for channel, ends in self._channels.items():
+            if ends in single:
+                receives = next(iter(ends.places)).kind.receives
+                other = hosts.get(ranks(channel)[not receives])
+                found[ends] += other is not None and any(place.host != other for place in ends.places)
+        return found
 
 
-def _between(channel: Channel, places: tuple[Place, ...], ranks: Mapping[int, str]) -> bool:
-    if not channel.transport.startswith(("NET/", "P2P/MNNVL")):
-        return False
-    sending: set[str | None] = {place.host for place in places if not place.receives} or {ranks.get(channel.source)}
-    receiving: set[str | None] = {place.host for place in places if place.receives} or {ranks.get(channel.target)}
-    return None not in sending | receiving and len(sending | receiving) > 1
-
-
-def _hcas(
-    channel: Channel, places: tuple[Place, ...], devices: Mapping[str, Mapping[int, tuple[str, ...]]]
-) -> Iterator[str]:
-    if channel.transport.startswith("NET/IB"):
-        for place in places:
-            if place.device is not None:
-                yield from devices.get(place.host, {}).get(place.device, ())
+def _sorted(counts: Mapping[str, int]) -> Mapping[str, int]:
+    return dict(sorted(counts.items()))

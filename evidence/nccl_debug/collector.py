@@ -1,24 +1,32 @@
 """Collects what the ranks of one program say; most lines of a big log say what was said before, and cost little."""
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
+from operator import length_hint
 from re import Match, Pattern
 
 from evidence.model import UNREAD_KEPT, NcclLog, Unread
 from evidence.nccl_debug import messages
-from evidence.nccl_debug.channels import Channels
-from evidence.nccl_debug.messages import End
+from evidence.nccl_debug.channels import Channels, TooMany
+from evidence.nccl_debug.messages import End, Kind
 from evidence.parser import Taken
-from evidence.text import Line
+from evidence.text import TIMED, Line, clean
 
 _INFO = b" NCCL INFO "
 _REMEMBERED = 100_000
 """Entries of each memory: some 20 MB. One that is full is emptied, and what it held is read again."""
 _CALLS = frozenset(
-    {b"AllReduce:", b"Broadcast:", b"Reduce:", b"AllGather:", b"ReduceScatter:", b"Send:", b"Recv:", b"AllToAll:"}
+    f"{name}:"
+    for name in ("AllReduce", "Broadcast", "Reduce", "AllGather", "ReduceScatter", "Send", "Recv", "AllToAll")
 )
-"""First words of a line for each collective operation (NCCL_DEBUG_SUBSYS=COLL): always new, and without figures."""
+"""First words of a line for each collective operation (NCCL_DEBUG_SUBSYS=COLL), which has no figures."""
 _CALL_BLANKS = frozenset({18, 22})
 """Blanks of such a line when it is whole: of NCCL, and of RCCL."""
+
+
+_UNCLEAN = re.compile(r"[\r\x1b\0]| NCCL ")
+"""In a message: it has to be cleaned first, or there is another one in it."""
+_NO_END = End(0, Kind("", receives=False, device=None, gpudirect=False))
 
 
 class Shared:
@@ -33,8 +41,17 @@ class Shared:
         """Remember whose lines begin so."""
         if len(self.hosts) >= _REMEMBERED:
             self.hosts.clear()
-        self.hosts[head] = host
+        self.hosts[TIMED.sub(b"", head, 1)] = host
         self.alone.setdefault(host, frozenset((host,)))
+
+    def host_of(self, head: bytes) -> str | None:
+        """Return whose line begins so, when that can be said at once: it has no prefix, or one that is a time."""
+        if (found := messages.HEAD.fullmatch(head)) is not None:
+            host = found[1].decode()
+            self.learn(head, host)
+            return host
+        timed = TIMED.match(head)
+        return None if timed is None else self.hosts.get(head[timed.end() :])
 
     def end(self, message: bytes) -> End | None:
         """Return what an end of a channel says, None for another message."""
@@ -49,8 +66,9 @@ class Shared:
 class Collector:
     """What the ranks of one program said."""
 
-    def __init__(self, shared: Shared | None = None) -> None:
-        self._shared = shared or Shared()
+    def __init__(self, shared: Shared) -> None:
+        self._shared = shared
+        self._proven: set[Kind] = set()
         self._known: dict[bytes, frozenset[str]] = {}
         self._heard = False
         self._version: str | None = None
@@ -69,37 +87,44 @@ class Collector:
         self._warnings: list[Unread] = []
         self._proofs: dict[str, Unread] = {}
 
-    def skim(self, lines: Iterator[bytes]) -> bytes | None:
+    def skim(self, lines: Iterator[bytes], last: int) -> bytes | None:
         """Go on to the first line that has to be read with care, and return it; None: there is none.
 
-        The lines passed over are whole, NCCL's, and hold nothing new but a channel of a kind that is known.
+        `last` is the number of the last of the lines. Those passed over are whole, and NCCL's.
         """
-        hosts, alone, known, ends = self._shared.hosts, self._shared.alone, self._known, self._shared.ends
+        shared = self._shared
+        hosts, ends, alone = shared.hosts, shared.ends, shared.alone
+        known, proven, add = self._known, self._proven, self._channels.add
+        if len(known) >= _REMEMBERED:
+            known.clear()
         for line in lines:
             head, _, message = line.partition(_INFO)
             host = hosts.get(head)
+            if host is None and (host := shared.host_of(head)) is None:
+                return line
             told = known.get(message)
-            if host is None:
-                return line
-            if told is not None:
-                if host in told:
-                    continue
-                end = ends.get(message)
-            elif (end := ends.get(message)) is None:
-                word = message.partition(b" ")[0]
-                if word in _CALLS:
-                    if message.count(b" ") in _CALL_BLANKS and b" NCCL " not in message:
+            if told is not None and host in told:
+                continue
+            channel, kind = ends.get(message, _NO_END)
+            if kind in proven:
+                try:
+                    if not add(channel, kind, host):
+                        # It is remembered when it comes again: what is said once costs less so.
                         continue
+                except TooMany:
                     return line
-                if word not in _CONNECTIONS or (end := self._shared.end(message)) is None:
+            else:
+                text = message.decode("utf-8", "replace").rstrip()
+                number = last - length_hint(lines)
+                if _UNCLEAN.search(text) or not self._read(number, line, host, text):
                     return line
-            if end is None or not self._proven(end):
-                return line
-            self._channels.add(end, host)
-            self._remember(message, alone[host])
+                self._heard = True
+                if message.partition(b" ")[0] in _NEVER_AGAIN:
+                    continue
+            known[message] = alone[host] if told is None else told | alone[host]
         return None
 
-    def feed(self, line: Line, raw: bytes | None = None) -> Taken:
+    def feed(self, line: Line, raw: bytes) -> Taken:
         """Read a line of NCCL with care; `raw` is the same with its prefixes, to know the next of its kind by."""
         said = messages.said(line.text)
         if said is None:
@@ -107,64 +132,58 @@ class Collector:
         self._heard = True
         if said.level == "WARN":
             if len(self._warnings) < UNREAD_KEPT:
-                self._warnings.append(_kept(line))
+                self._warnings.append(Unread(line=line.number, text=line.text))
             return Taken.YES
         if said.level == "TRACE":
             return Taken.YES
-        if not self._read(line, said.host, said.message):
+        if not self._read(line.number, raw, said.host, said.message):
             return Taken.DAMAGED
-        if raw is not None and said.host:
-            head, mark, message = raw.partition(_INFO)
-            if mark:
-                self._shared.learn(head, said.host)
-                self._remember(message, self._shared.alone[said.host])
+        head, mark, _ = raw.partition(_INFO)
+        if mark and said.host:
+            self._shared.learn(head, said.host)
         return Taken.YES
 
-    def _remember(self, message: bytes, hosts: frozenset[str]) -> None:
-        known = self._known
-        if (before := known.get(message)) is not None:
-            hosts |= before
-        elif len(known) >= _REMEMBERED:
-            known.clear()
-        known[message] = hosts
-
-    def _proven(self, end: End) -> bool:
-        return end.channel.transport in self._proofs and (not end.gpudirect or "GDRDMA" in self._proofs)
-
-    def _read(self, line: Line, host: str, message: str) -> bool:
-        end = self._shared.end(message.encode("utf-8", "replace"))
-        if end is not None:
-            self._channels.add(end, host)
-            self._prove(end.channel.transport, line)
-            if end.gpudirect:
-                self._prove("GDRDMA", line)
-            if end.channel.transport.startswith("COLLNET/"):
+    def _read(self, number: int, raw: bytes, host: str, message: str) -> bool:
+        word = message.partition(" ")[0]
+        if word in _CALLS:
+            return message.count(" ") in _CALL_BLANKS
+        if word in _CONNECTIONS and (end := self._shared.end(message.encode("utf-8", "replace"))) is not None:
+            try:
+                self._channels.add(*end, host)
+            except TooMany:
+                return False
+            self._proven.add(end.kind)
+            self._prove(end.kind.transport, number, raw)
+            if end.kind.gpudirect:
+                self._prove("GDRDMA", number, raw)
+            if end.kind.transport.startswith("COLLNET/"):
                 self._collnet = True
             return True
-        for pattern, kind, read in _KINDS:
+        for pattern, kind, read in _kinds(word):
             if (found := pattern.fullmatch(message)) is not None:
-                self._prove(kind, line)
+                if kind:
+                    self._prove(kind, number, raw)
                 if read is not None:
-                    read(self, found, host, line)
+                    read(self, found, host, number, raw)
                 return True
         return not _is_part(message)
 
-    def _prove(self, kind: str, line: Line) -> None:
-        if kind and kind not in self._proofs:
-            self._proofs[kind] = _kept(line)
+    def _prove(self, kind: str, number: int, raw: bytes) -> None:
+        if kind not in self._proofs:
+            self._proofs[kind] = _kept(number, raw)
 
-    def _read_version(self, found: Match[str], _host: str, _line: Line) -> None:
+    def _read_version(self, found: Match[str], _host: str, _number: int, _raw: bytes) -> None:
         self._version, self._cuda = self._version or found["version"], self._cuda or found["cuda"]
 
-    def _read_communicator(self, found: Match[str], host: str, line: Line) -> None:
+    def _read_communicator(self, found: Match[str], host: str, number: int, raw: bytes) -> None:
         rank, nranks = int(found["rank"]), int(found["nranks"])
         ready = self._initialised.setdefault(nranks, set())
         self._ranks.setdefault(rank, set()).add(host)
         if found["what"] == "Init" and found["state"] == "COMPLETE":
             ready.add(rank)
-            self._prove("Init COMPLETE", line)
+            self._prove("Init COMPLETE", number, raw)
 
-    def _read_infiniband(self, found: Match[str], host: str, _line: Line) -> None:
+    def _read_infiniband(self, found: Match[str], host: str, _number: int, _raw: bytes) -> None:
         devices: dict[int, tuple[str, ...]] = {}
         for one in messages.DEVICE.finditer(found["devices"]):
             devices[int(one["index"])] = (one["name"],)
@@ -176,30 +195,30 @@ class Collector:
         self._devices[host] = devices
         self._read_interfaces(found["oob"])
 
-    def _read_sockets(self, found: Match[str], _host: str, _line: Line) -> None:
+    def _read_sockets(self, found: Match[str], _host: str, _number: int, _raw: bytes) -> None:
         self._read_interfaces(found["interfaces"])
 
     def _read_interfaces(self, text: str) -> None:
         for one in messages.INTERFACE.finditer(text):
             self._sockets[one["name"]] = None
 
-    def _read_trees(self, found: Match[str], _host: str, _line: Line) -> None:
+    def _read_trees(self, found: Match[str], _host: str, _number: int, _raw: bytes) -> None:
         # That they are there says a line of each rank; that they are not used says one, and holds.
         enabled = found.re is messages.TREES or found["state"] != "disabled"
         self._trees = enabled if self._trees is None else self._trees and enabled
 
-    def _read_count(self, found: Match[str], _host: str, _line: Line) -> None:
+    def _read_count(self, found: Match[str], _host: str, _number: int, _raw: bytes) -> None:
         self._count = max(int(found["count"]), self._count or 0)
 
-    def _read_ring(self, found: Match[str], _host: str, _line: Line) -> None:
+    def _read_ring(self, found: Match[str], _host: str, _number: int, _raw: bytes) -> None:
         self._count = max(int(found["of"] or int(found["channel"]) + 1), self._count or 0)
 
-    def _read_no_collnet(self, _found: Match[str], _host: str, _line: Line) -> None:
+    def _read_no_collnet(self, _found: Match[str], _host: str, _number: int, _raw: bytes) -> None:
         self._collnet = self._collnet or False
 
-    def _read_no_gpudirect(self, found: Match[str], _host: str, line: Line) -> None:
+    def _read_no_gpudirect(self, found: Match[str], _host: str, number: int, raw: bytes) -> None:
         if len(self._no_gpudirect) < UNREAD_KEPT:
-            self._no_gpudirect.setdefault(found[0], _kept(line))
+            self._no_gpudirect.setdefault(found[0], _kept(number, raw))
 
     def log(self) -> NcclLog | None:
         """Return what was read, None when nothing was."""
@@ -232,26 +251,54 @@ class Collector:
         )
 
 
-_CONNECTIONS = frozenset({b"Channel", b"Ring", b"CollNet", b"Coll"})
-_Read = Callable[[Collector, Match[str], str, Line], None]
-_KINDS: tuple[tuple[Pattern[str], str, _Read | None], ...] = (
-    (messages.RING_OF_RANKS, "", Collector._read_ring),
-    (messages.NEIGHBOURS, "", None),
-    (messages.TREES, "Trees", Collector._read_trees),
-    (messages.COMMUNICATOR, "", Collector._read_communicator),
-    (messages.INFINIBAND, "NET/IB : Using", Collector._read_infiniband),
-    (messages.NO_INFINIBAND, "NET/IB : No device found", None),
-    (messages.SOCKET, "NET/Socket : Using", Collector._read_sockets),
-    (messages.BOOTSTRAP, "Bootstrap : Using", Collector._read_sockets),
-    (messages.CONNECTED, "", None),
-    (messages.NETWORK, "Using network", None),
-    (messages.VERSION, "NCCL version", Collector._read_version),
-    (messages.THREADS, "Trees", Collector._read_trees),
-    (messages.CHANNELS, "", Collector._read_count),
-    (messages.NO_COLLNET, "CollNet", Collector._read_no_collnet),
+_CONNECTIONS = frozenset({"Channel", "Ring", "CollNet", "Coll"})
+_NEVER_AGAIN = frozenset({b"comm", b"ncclCommInitRank", *(call.encode() for call in _CALLS)})
+"""First words of messages that hold an address or a count, so that the same comes never again."""
+_Read = Callable[[Collector, Match[str], str, int, bytes], None]
+_Kinds = tuple[tuple[Pattern[str], str, _Read | None], ...]
+_COMMUNICATOR: _Kinds = ((messages.COMMUNICATOR, "", Collector._read_communicator),)
+_GPUDIRECT: _Kinds = (
     (messages.NO_GPUDIRECT, "GPU Direct RDMA Disabled", Collector._read_no_gpudirect),
     (messages.GPUDIRECT, "GPU Direct RDMA Enabled", None),
 )
+_NEIGHBOURS: _Kinds = ((messages.NEIGHBOURS, "", None),)
+_BOOTSTRAP: _Kinds = ((messages.BOOTSTRAP, "Bootstrap : Using", Collector._read_sockets),)
+_NO_COLLNET: _Kinds = ((messages.NO_COLLNET, "CollNet", Collector._read_no_collnet),)
+_KINDS: Mapping[str, _Kinds] = {
+    "Channel": ((messages.RING_OF_RANKS, "", Collector._read_ring),),
+    "Ring": _NEIGHBOURS,
+    "Tree": _NEIGHBOURS,
+    "Trees": ((messages.TREES, "Trees", Collector._read_trees),),
+    "comm": _COMMUNICATOR,
+    "NET/IB": (
+        (messages.INFINIBAND, "NET/IB : Using", Collector._read_infiniband),
+        (messages.NO_INFINIBAND, "NET/IB : No device found", None),
+        *_GPUDIRECT,
+    ),
+    "NET/Socket": ((messages.SOCKET, "NET/Socket : Using", Collector._read_sockets), *_GPUDIRECT),
+    "Bootstrap": _BOOTSTRAP,
+    "Bootstrap:": _BOOTSTRAP,
+    "Connected": ((messages.CONNECTED, "", None),),
+    "Using": (
+        (messages.NETWORK, "Using network", None),
+        (messages.THREADS, "Trees", Collector._read_trees),
+    ),
+    "NCCL": ((messages.VERSION, "NCCL version", Collector._read_version),),
+    "Cannot": _NO_COLLNET,
+    "CollNet": _NO_COLLNET,
+    "GPU": _GPUDIRECT,
+}
+"""First word of a message -> its forms, the name of its proof, and what reads it."""
+
+
+def _kinds(word: str) -> _Kinds:
+    if (kinds := _KINDS.get(word)) is not None:
+        return kinds
+    if word.startswith("ncclComm"):
+        return _COMMUNICATOR
+    if word.startswith("NET/"):
+        return _GPUDIRECT
+    return ((messages.CHANNELS, "", Collector._read_count),) if word.isdecimal() else ()
 
 
 def _is_part(message: str) -> bool:
@@ -259,5 +306,5 @@ def _is_part(message: str) -> bool:
     return not message or any(message.startswith(begin) or begin.startswith(message) for begin in messages.BEGINNINGS)
 
 
-def _kept(line: Line) -> Unread:
-    return Unread(line=line.number, text=line.text)
+def _kept(number: int, raw: bytes) -> Unread:
+    return Unread(line=number, text=clean(number, raw).text)

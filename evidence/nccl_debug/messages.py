@@ -1,6 +1,8 @@
 """The messages of NCCL that hold facts, as its versions write them."""
 
 import re
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 _MARKS = (" NCCL INFO", " NCCL WARN", " NCCL TRACE")
@@ -11,11 +13,13 @@ _LINE = re.compile(
     r"(?P<host>[A-Za-z0-9_][\w.-]*):\d+:\d+ \[-?\d+\]"
     r"(?: [\w./-]+:\d+)? NCCL (?P<level>INFO|WARN|TRACE) (?P<message>.*)"
 )
+HEAD = re.compile(rb"([A-Za-z0-9_][A-Za-z0-9_.-]*):\d+:\d+ \[-?\d+\]")
+"""What stands before the mark of a line of INFO, when nothing was put before it; its group is the host."""
 VERSION = re.compile(r"NCCL version (?P<version>\d+\.\d+[\w.-]*)(?:\+cuda(?P<cuda>\d+(?:\.\d+)+))?")
 
 COMMUNICATOR = re.compile(
-    r"(?:\w+ )?comm 0x[0-9a-f]+ rank (?P<rank>\d{1,7}) n[rR]anks (?P<nranks>\d{1,7})\b.*?"
-    r"(?:-? (?P<what>(?:Init|Destroy|Abort|Finalize|Split|Shrink)\w*) (?P<state>START|COMPLETE)| MNNVL \d+)"
+    r"(?:\w+ )?comm 0x[0-9a-f]+ rank (?P<rank>\d{1,7}) n[rR]anks (?P<nranks>\d{1,7})"
+    r"(?: .*- (?P<what>[A-Z]\w+) (?P<state>START|COMPLETE)| .* MNNVL \d+)"
 )
 INFINIBAND = re.compile(r"NET/IB : Using(?P<devices>(?: \[\d+\]\S+| \[\d+\]=\{.*\})*) (?:\[RO\])?; OOB (?P<oob>.+)")
 DEVICE = re.compile(r"\[(?P<index>\d+)\] ?(?P<name>\w[\w.-]*):\d+/(?P<link>IB|RoCE)(?:/SHARP)?")
@@ -38,7 +42,8 @@ NO_INFINIBAND = re.compile(r"NET/IB : No device found\..*")
 _END = re.compile(
     rb"(?:Channel|Ring) (?P<channel>\d{1,4})(?:/(?P<connection>\d{1,3}))? : "
     rb"(?P<from>\d{1,7})(?:\[[0-9a-f]+\])? -> (?P<to>\d{1,7})(?:\[[0-9a-f]+\])?"
-    rb"(?: via (?:(?P<p2p>P2P/(?:direct pointer|IPC|CUMEM|MNNVL|indirect(?=/)))(?:/\d+\[[0-9a-f]+\])?(?:/read)?(?:/CE)?"
+    rb"(?:(?: \[(?:send|receive)\])? via (?:(?P<p2p>P2P/(?:direct pointer|IPC|CUMEM|MNNVL|indirect(?=/)))"
+    rb"(?:/\d+\[[0-9a-f]+\])?(?:/read)?(?:/CE)?"
     rb"|(?P<shm>direct shared memory|SHM(?:/(?:direct|CE)){0,2}))"
     rb"| \[(?P<side>send|receive)\] via (?P<net>NET/\w[\w .-]*)/(?P<device>\d{1,4})(?:\(\d+\))?"
     rb"(?P<gdr>/GDRDMA(?:\(PCI\))?)?(?:/Shared)?)"
@@ -68,25 +73,44 @@ BEGINNINGS = (
 """How messages begin that must be whole: one that begins so and is in no known form has been cut or mixed."""
 
 
-class Channel(NamedTuple):
-    """A connection of a communicator: both of its ends have the same."""
+_RANK_BITS = 24
+_RANK = (1 << _RANK_BITS) - 1
 
-    channel: int
-    connection: int
-    source: int
-    """Rank."""
-    target: int
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """What one end of a channel said of itself: that of its first rank, unless it receives.
+
+    There is one of each, so that they are compared by identity: that is looked up for each line.
+    """
+
     transport: str
-
-
-class End(NamedTuple):
-    """What one end of a channel said: that of `source`, unless it receives."""
-
-    channel: Channel
     receives: bool
     device: int | None
     """NCCL's index of the network device; None: no network."""
     gpudirect: bool
+
+
+@lru_cache(maxsize=10_000)
+def _kind(transport: bytes, side: bytes | None, device: bytes | None, gdr: bytes | None) -> Kind:
+    number = None if device is None else int(device)
+    return Kind(transport.decode("ascii", "replace"), side == b"receive", number, gdr is not None)
+
+
+class End(NamedTuple):
+    """One end of a channel.
+
+    `channel` is the same for both of its ends: transport, number, connection and ranks in one figure, because a log
+    may have hundreds of thousands of them.
+    """
+
+    channel: int
+    kind: Kind
+
+
+def ranks(channel: int) -> tuple[int, int]:
+    """Return the ranks that a channel goes from and to."""
+    return channel >> _RANK_BITS & _RANK, channel & _RANK
 
 
 class Said(NamedTuple):
@@ -99,7 +123,7 @@ class Said(NamedTuple):
 
 def is_nccl(text: str) -> bool:
     """Tell whether a line is NCCL's, whole or not."""
-    return any(mark in text for mark in _MARKS) or text.startswith(_WITHOUT_HEAD)
+    return "NCCL " in text + " " and (any(mark in text for mark in _MARKS) or text.startswith(_WITHOUT_HEAD))
 
 
 def said(text: str) -> Said | None:
@@ -115,20 +139,13 @@ def said(text: str) -> Said | None:
 def end(message: bytes) -> End | None:
     """Read the message with which one end of a channel says that it is connected; None: it is another, or damaged."""
     if (found := _END.fullmatch(message)) is not None:
+        source, target = int(found["from"]), int(found["to"])
         transport = found["net"] or found["p2p"] or b"SHM"
-        device = found["device"]
-        channel = Channel(
-            int(found["channel"]),
-            int(found["connection"] or 0),
-            int(found["from"]),
-            int(found["to"]),
-            transport.decode("ascii", "replace"),
-        )
-        return End(
-            channel, found["side"] == b"receive", None if device is None else int(device), found["gdr"] is not None
-        )
-    if (found := _COLLNET.fullmatch(message)) is not None:
-        rank, name = int(found["rank"]), found["net"].decode("ascii", "replace")
-        channel = Channel(int(found["channel"]), int(found["connection"] or 0), rank, rank, name)
-        return End(channel, found["side"] == b"receive", int(found["device"]), found["gdr"] is not None)
-    return None
+    elif (found := _COLLNET.fullmatch(message)) is not None:
+        source = target = int(found["rank"])
+        transport = found["net"]
+    else:
+        return None
+    number = int(found["channel"]) << 10 | int(found["connection"] or 0)
+    channel = (int.from_bytes(transport) << 24 | number) << 2 * _RANK_BITS | source << _RANK_BITS | target
+    return End(channel, _kind(transport, found["side"], found["device"], found["gdr"]))
