@@ -30,7 +30,7 @@ class LsPci(HostReading):
     rows: tuple[PciDevice, ...]
 
 
-_HEAD = re.compile(r"((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) ([A-Z][^:]*?)(?: \[[0-9a-f]{4}\])?: (\S.*)$")
+_HEAD = re.compile(r"((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) ([A-Z0-9][^:]*?)(?: \[[0-9a-f]{4}\])?: (\S.*)$")
 _CAPABILITY = re.compile(r"\s*Capabilities: \[[0-9a-f]+(?: v\d+)?\] (\S.*)$")
 _CONTROL = re.compile(r"\s*ATSCtl:\s+Enable([+-])(?:, Smallest Translation Unit: [0-9a-f]+)?$")
 _NODE = re.compile(r"\s+NUMA node: (\d+)$")
@@ -45,6 +45,7 @@ class LsPciParser(HostParser):
     tool: ClassVar[str] = "lspci"
     starts: ClassVar[str] = rf"{_HEAD.pattern}|\s*Capabilities: \[[0-9a-f]+(?: v\d+)?\] Address Translation|{_COMMAND}"
     command: ClassVar[re.Pattern[str] | None] = re.compile(_COMMAND)
+    contiguous: ClassVar[bool] = True
 
     def __init__(self) -> None:
         super().__init__()

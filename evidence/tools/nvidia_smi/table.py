@@ -11,7 +11,7 @@ BANNER = r"\|\s*NVIDIA-SMI\s+\d[\d.]*\s"
 _VERSIONS = re.compile(r"\|\s*NVIDIA-SMI\s+(\S+)\s+Driver Version:\s+(\S+)(?:\s+CUDA Version:\s+(\S+))?\s*\|$")
 _FIRST = re.compile(
     r"\|\s*(\d+)\s+(\S.*?)\s+(?:On|Off|N/A)\s*\|\s*([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d)\s+(?:On|Off|N/A)"
-    r"\s*\|\s*(\d+|N/A|Off)\s*\|$"
+    r"\s*\|\s*(\d+|N/A|On|Off)\s*\|$"
 )
 _SECOND = re.compile(
     r"\|\s*(?:\d+%|N/A|ERR!)\s+(\d+C|N/A|ERR!)\s+(?:P\d+|N/A|ERR!)\s+(\d+W|N/A|ERR!|Unknown Error)\s*/"

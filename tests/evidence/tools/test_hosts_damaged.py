@@ -1,0 +1,97 @@
+"""Logs of hosts and fabric as they come from the field: cut, mixed, with bytes lost."""
+
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evidence.blocks import HostReading
+from evidence.reader import read_stream
+from evidence.text import clean, raw_lines
+from tests.evidence.tools import test_ats, test_bonding, test_ibstatus, test_lscpu, test_net_devices, test_nvidia_smi
+from tests.evidence.tools import test_nvidia_smi_topo as test_topo
+from tests.support.mutated import mutations
+
+LOGS = Path(__file__).parent.parent / "logs"
+_OURS = (
+    *("esxcli-kernel", "esxcli-pci", "ib-smnode", "lscpu", "lsmod", "lspci", "mlxconfig", "mmlscluster"),
+    *("mmremotecluster", "net-devices", "nodes", "nvidia-smi", "nvidia-smi-topo", "rdma-job", "semodule"),
+)
+SAMPLES = {
+    **{path.stem: path.read_text() for folder in _OURS for path in sorted((LOGS / folder).glob("*.log"))},
+    "lscpu": test_lscpu.TEXT,
+    "bond": test_bonding.BOND,
+    "ibstat": test_ibstatus.CA,
+    "mlxconfig": test_ats.QUERY.format(ats=""),
+    "nvidia-smi": test_nvidia_smi.NEW,
+    "topo": test_topo.TODAY,
+    "ip": test_net_devices.IP,
+}
+_NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
+_NOT_PRINTED = {"line", "memlock_bytes", *HostReading.model_fields}
+"""Of a row; kilobytes become bytes."""
+
+
+def _rows(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        if isinstance(value.get("line"), int):
+            yield value
+        for inner in value.values():
+            yield from _rows(inner)
+    elif isinstance(value, tuple):
+        for inner in value:
+            yield from _rows(inner)
+
+
+def _told(value: Any) -> Iterator[str | float]:
+    """Yield the texts and figures of a row."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if key not in _NOT_PRINTED:
+                yield from _told(inner)
+    elif isinstance(value, tuple):
+        for inner in value:
+            yield from _told(inner)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield value
+
+
+def _invented(raw: bytes) -> list[str]:
+    """Return the figures of rows that do not stand in the line that they name, or below it: some rows have several.
+
+    And texts that stand nowhere: a row may tell the heading above it.
+    """
+    texts = [clean(number, line).text for number, line in enumerate(raw_lines(io.BytesIO(raw)), 1)]
+    whole = "\n".join(texts)
+    wrong = []
+    for reading in read_stream(io.BytesIO(raw), "log"):
+        if not isinstance(reading, HostReading):
+            continue
+        for row in _rows(reading.model_dump()):
+            text = "\n".join(texts[row["line"] - 1 :])
+            figures = {float(one.replace(",", ".")) for one in _NUMBER.findall(text)}
+            wrong += [
+                f"{row}: {one!r} is not in line {row['line']}"
+                for one in _told(row)
+                if (one not in whole if isinstance(one, str) else float(one) not in figures)
+            ]
+    return wrong
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_damage_gives_no_error_and_no_invention(name: str) -> None:
+    """Prevents a cut or mixed log from stopping the reader, and from giving rows that nobody printed."""
+    assert _invented(SAMPLES[name].encode()) == []
+    for raw in mutations(SAMPLES[name], 12):
+        assert _invented(raw) == []
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_what_is_cut_at_any_place_is_read_up_to_there(name: str) -> None:
+    """Prevents a row of a cut log that the whole log does not have."""
+    whole = SAMPLES[name].encode()
+    for at in range(0, len(whole), max(1, len(whole) // 12)):
+        assert _invented(whole[:at]) == []

@@ -1,0 +1,130 @@
+"""nvidia-smi of 2020 (R-4.4-2) and since; the newer tables as issues of public projects show them."""
+
+from pathlib import Path
+
+from evidence.reader import read
+from evidence.tools.nvidia_smi import NvidiaSmi
+from tests.support.mutated import read_text
+
+LOGS = Path(__file__).parent.parent / "logs" / "nvidia-smi"
+
+
+def _smi(text: str) -> NvidiaSmi:
+    (found,) = (one for one in read_text(text) if isinstance(one, NvidiaSmi))
+    return found
+
+
+def test_the_papers_eight_gpus() -> None:
+    """Prevents a figure of the paper's node from being read wrong (R-4.4-2)."""
+    (found,) = (one for one in read(LOGS / "r-4.4-2.log") if isinstance(one, NvidiaSmi))
+    assert (found.tool_version, found.driver, found.cuda, found.processes) == ("440.33.01", "440.33.01", "10.2", 0)
+    assert (found.complete, found.unread_total) == (True, 0)
+    rows = found.rows
+    assert [row.index for row in rows] == list(range(8))
+    assert {(r.name, r.memory_mib, r.memory_used_mib, r.power_limit_w, r.uncorrected_ecc, r.mig) for r in rows} == {
+        ("Tesla V100-SXM2...", 16160, 0, 300.0, 0, None)
+    }
+    assert [row.bus for row in rows] == [
+        f"00000000:{bus}:00.0" for bus in ("06", "07", "0A", "0B", "85", "86", "89", "8A")
+    ]
+    assert [row.temperature_c for row in rows] == [32, 34, 34, 34, 33, 36, 36, 34]
+    assert [row.power_w for row in rows] == [58.0, 44.0, 42.0, 43.0, 42.0, 41.0, 42.0, 42.0]
+    assert [row.utilisation_percent for row in rows] == [0, 0, 0, 0, 0, 1, 0, 0]
+
+
+NEW = """\
++-----------------------------------------------------------------------------------------+
+| NVIDIA-SMI 580.119.02             Driver Version: 580.119.02     CUDA Version: 13.0     |
++-----------------------------------------+------------------------+----------------------+
+| GPU  Name                 Persistence-M | Bus-Id          Disp.A | Volatile Uncorr. ECC |
+| Fan  Temp   Perf          Pwr:Usage/Cap |           Memory-Usage | GPU-Util  Compute M. |
+|                                         |                        |               MIG M. |
+|=========================================+========================+======================|
+|   0  NVIDIA A800 80GB PCIe          On  |   00000000:01:00.0 Off |                   On |
+| N/A   27C    P0             46W /  300W |       0MiB /  81920MiB |     N/A      Default |
+|                                         |                        |              Enabled |
++-----------------------------------------+------------------------+----------------------+
+|   1  NVIDIA A800 80GB PCIe          Off |   00000000:81:00.0 Off |                    2 |
+| ERR!  ERR! ERR!            N/A /  N/A   |     413MiB /  81920MiB |     37%      Default |
+|                                         |                        |             Disabled |
++-----------------------------------------+------------------------+----------------------+
+
++-----------------------------------------------------------------------------------------+
+| MIG devices:                                                                            |
++------------------+----------------------------------+-----------+-----------------------+
+| GPU  GI  CI  MIG |              Shared Memory-Usage |        Vol|        Shared         |
+|      ID  ID  Dev |                Shared BAR1-Usage | SM     Unc| CE ENC  DEC  OFA  JPG |
+|                  |                                  |        ECC|                       |
+|==================+==================================+===========+=======================|
+|  0    1   0   0  |              25MiB / 40192MiB    | 42      0 |  3   0    2    0    0 |
+|                  |               0MiB /     0MiB    |           |                       |
++------------------+----------------------------------+-----------+-----------------------+
+
++-----------------------------------------------------------------------------------------+
+| Processes:                                                                              |
+|  GPU   GI   CI              PID   Type   Process name                        GPU Memory |
+|        ID   ID                                                               Usage      |
+|=========================================================================================|
+|    1   N/A  N/A            4711      C   python3                                 404MiB |
+|    1   N/A  N/A            4712      C   python3                                   N/A  |
++-----------------------------------------------------------------------------------------+
+"""
+
+
+def test_todays_table_with_parts_of_gpus() -> None:
+    """Prevents three lines a GPU, parts (MIG) and figures that are not there from breaking the table."""
+    found = _smi(NEW)
+    assert (found.driver, found.cuda, found.processes, found.complete) == ("580.119.02", "13.0", 2, True)
+    assert found.unread == ()
+    one, two = found.rows
+    assert (one.name, one.memory_mib, one.mig, one.utilisation_percent) == ("NVIDIA A800 80GB PCIe", 81920, True, None)
+    assert (two.mig, two.power_w, two.temperature_c, two.memory_used_mib) == (False, None, None, 413)
+    assert (one.uncorrected_ecc, two.uncorrected_ecc) == (None, 2)
+    assert [(p.gpu, p.gpu_instance, p.compute_instance, p.device, p.memory_mib) for p in found.mig_devices] == [
+        (0, 1, 0, 0, 40192)
+    ]
+
+
+def test_a_cut_table_is_incomplete() -> None:
+    """Prevents four of eight GPUs from passing for a node with four."""
+    for until, gpus in (("|   1  NVIDIA", 1), ("| ERR!", 1), ("| Processes:", 2), ("|    1   N/A", 2)):
+        found = _smi(NEW.partition(until)[0])
+        assert (found.complete, len(found.rows)) == (False, gpus)
+    assert _smi(NEW.partition("| ERR!")[0]).incomplete == "no end of the table of processes; GPU 1: no memory"
+
+
+def test_a_damaged_gpu_is_unread() -> None:
+    """Prevents a GPU whose second line is another's."""
+    found = _smi(NEW.replace("46W /  300W", "46W /  3X0W"))
+    assert [row.index for row in found.rows] == [1]
+    assert (found.complete, found.unread_total > 0) == (False, True)
+
+
+def test_what_it_says_without_a_gpu() -> None:
+    """Prevents a node without driver from being one that nobody asked."""
+    for text in (
+        "No devices were found",
+        "Failed to initialize NVML: Driver/library version mismatch",
+        "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.",
+        "bash: line 1: nvidia-smi: command not found",
+    ):
+        found = _smi(text + "\n")
+        assert (found.failed, found.incomplete, found.rows) == (text, text, ())
+
+
+def test_the_csv_form() -> None:
+    """Prevents columns from being taken for each other, and N/A for a figure."""
+    found = _smi(
+        "index, name, uuid, driver_version, memory.total [MiB], power.draw [W], pcie.link.gen.current\n"
+        "0, NVIDIA H100 80GB HBM3, GPU-5b1c9b7e, 535.104.05, 81559 MiB, 69.53 W, 5\n"
+        "1, NVIDIA H100 80GB HBM3, GPU-5b1c9b7f, 535.104.05, [N/A], [N/A], 5\n"
+        "2, NVIDIA H100 80GB HBM3, GPU-5b1c9\n"
+    )
+    assert (found.driver, len(found.rows), found.unread_total, found.complete) == ("535.104.05", 2, 1, False)
+    assert (found.rows[0].memory_mib, found.rows[0].power_w, found.rows[1].memory_mib) == (81559, 69.53, None)
+
+
+def test_the_csv_form_without_its_heading() -> None:
+    """Prevents the paper's own command from giving nothing (S-6.1a)."""
+    found = _smi("# nvidia-smi --query-gpu=gpu_name --format=csv,noheader --id=0\nTesla-V100-SXM2-16GB\n")
+    assert [row.name for row in found.rows] == ["Tesla-V100-SXM2-16GB"]

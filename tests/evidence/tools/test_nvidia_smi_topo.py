@@ -1,0 +1,98 @@
+"""The matrix of nvidia-smi topo, of 2020 (R-4.4-3), of a DGX A100 (D-2.6), and of today."""
+
+from pathlib import Path
+
+from evidence.reader import read
+from evidence.tools.nvidia_smi_topo import NvidiaSmiTopo
+from tests.support.mutated import read_text
+
+LOGS = Path(__file__).parent.parent / "logs" / "nvidia-smi-topo"
+PAPER = (LOGS / "r-4.4-3.log").read_text()
+
+
+def _topo(text: str) -> NvidiaSmiTopo:
+    (found,) = read_text(text)
+    assert isinstance(found, NvidiaSmiTopo)
+    return found
+
+
+def test_the_papers_matrix() -> None:
+    """Prevents a cell of the paper's matrix from being read as another's (R-4.4-3)."""
+    found = _topo(PAPER)
+    assert found.complete
+    assert found.asymmetric == ()
+    assert found.devices == (*(f"GPU{n}" for n in range(8)), *(f"mlx5_{n}" for n in range(4)))
+    assert [row.name for row in found.rows] == list(found.devices)
+    row = found.row("GPU5")
+    assert row is not None
+    assert " ".join(row.links.values()) == "SYS NV2 SYS SYS NV1 X NV2 NV1 SYS SYS PIX PHB"
+    assert {row.name: row.cpu_affinity for row in found.rows if row.links["mlx5_0"] != "SYS"} == dict.fromkeys(
+        ("GPU0", "GPU1", "GPU2", "GPU3", "mlx5_0", "mlx5_1"), "0-19,40-59"
+    )
+
+
+def test_rows_with_a_cell_too_many_are_unread() -> None:
+    """Prevents the rows that E-28 names, printed with 13 cells for 12 columns, from being shifted by one."""
+    printed = PAPER
+    for name in ("GPU5", "mlx5_2", "mlx5_3"):
+        printed = printed.replace(f"\n{name}  ", f"\n{name}  SYS  ")
+    found = _topo(printed)
+    assert found.incomplete == "no row GPU5, mlx5_2, mlx5_3; 3 damaged lines"
+    assert len(found.rows) == 9
+    assert [one.line for one in found.unread] == [7, 12, 13]
+    assert found.asymmetric == ()
+
+
+def test_a_cell_that_contradicts_its_mirror_is_named() -> None:
+    """Prevents a mistyped link from deciding how GPUs are placed."""
+    found = _topo(PAPER.replace("GPU3    NV2 ", "GPU3    SYS "))
+    assert found.asymmetric == ("GPU0-GPU3",)
+
+
+def test_the_a100_matrix_that_the_slides_shorten() -> None:
+    """Prevents the three dots of D-2.6 from being a column, and the matrix from being whole."""
+    (found,) = read(LOGS / "d-2.6.log")
+    assert isinstance(found, NvidiaSmiTopo)
+    assert (found.shortened, found.complete, found.asymmetric) == (True, False, ())
+    assert {row.numa_affinity: row.cpu_affinity for row in found.rows} == {
+        "3": "48-63,176-191",
+        "1": "16-31,144-159",
+        "7": "112-127,240-255",
+        "5": "80-95,208-223",
+    }
+    assert [row.numa_affinity for row in found.rows] == list("33117755")
+    assert {link for row in found.rows for link in row.links.values()} == {"X", "NV12"}
+
+
+TODAY = """\
+\t\x1b[4mGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\x1b[0m
+GPU0\t X \tNV18\tPIX\tSYS\t0-47,96-143\t0\t\tN/A
+GPU1\tNV18\t X \tSYS\tPXB\t48-95,144-191\t1\t\tN/A
+NIC0\tPIX\tSYS\t X \tSYS\t\t\t\t
+NIC1\tSYS\tPXB\tSYS\t X \t\t\t\t
+
+Legend:
+
+  X    = Self
+  NV#  = Connection traversing a bonded set of # NVLinks
+
+NIC Legend:
+
+  NIC0: mlx5_0
+  NIC1: mlx5_bond_0
+
+"""
+
+
+def test_todays_matrix_names_its_nics_below() -> None:
+    """Prevents NIC0 from being a device that nobody can find."""
+    found = _topo(TODAY)
+    assert found.complete
+    assert found.nics == {"NIC0": "mlx5_0", "NIC1": "mlx5_bond_0"}
+    nic, gpu = found.row("mlx5_bond_0"), found.row("GPU1")
+    assert nic is not None
+    assert gpu is not None
+    assert (nic.links["GPU1"], nic.cpu_affinity, gpu.numa_affinity) == ("PXB", None, "1")
+    cut = _topo(TODAY.partition("NIC Legend")[0])
+    assert cut.incomplete == "no legend of NIC0, NIC1"
+    assert not _topo(TODAY.partition("NIC1\tSYS")[0]).complete
