@@ -49,7 +49,7 @@ def contradiction(
     if not _sizes_agree(row, ranks):
         return f"{row.bytes} bytes are not {row.count} elements of {row.type}"
     shares = {1.0}
-    if ranks and (primitive is None or primitive.sent_only):
+    if ranks and (primitive is None or any(variant.sent_only for variant in primitive.variants)):
         shares.add((ranks - 1) / ranks)
     for name, half, precision in measured.halves():
         if timed and not any(_speed_agrees(row.bytes * share, half, precision) for share in shares):
@@ -108,24 +108,38 @@ def fitting_factor(rows: Sequence[Measured], among: Sequence[float]) -> float | 
     return best[0] if len(best) == 1 and fits[best[0]] >= ENOUGH * telling else None
 
 
-def inferred(rows: Sequence[Measured], ranks: int) -> tuple[Primitive | None, float | None]:
+def inferred(rows: Sequence[Measured], ranks: int, *, timed: bool) -> tuple[Primitive | None, float | None]:
     """Return the primitive and the factor that rows of an unnamed test show; each None when not to be told."""
-    factor = fitting_factor(rows, [make(ranks) for one in PRIMITIVES.values() for make in one.factors])
+    variants = [variant for one in PRIMITIVES.values() for variant in one.variants]
+    factor = fitting_factor(rows, [variant.factor(ranks) for variant in variants])
     if factor is None:
         return None, None
     reduces = {measured.row.redop is not None for measured in rows}
     rooted = {(measured.row.root if measured.row.root is not None else -1) >= 0 for measured in rows}
+    shares = {sent for sent in (False, True) if not timed or _share_fits(rows, (ranks - 1) / ranks if sent else 1.0)}
     fitting = [
         one
         for one in PRIMITIVES.values()
-        if {one.reduces} == reduces and {one.rooted} == rooted and factor in [make(ranks) for make in one.factors]
+        if (one.reduces is None or {one.reduces} == reduces)
+        and {one.rooted} == rooted
+        and any(variant.factor(ranks) == factor and variant.sent_only in shares for variant in one.variants)
     ]
     return (fitting[0] if len(fitting) == 1 else None), factor
 
 
+def _share_fits(rows: Sequence[Measured], share: float) -> bool:
+    """Return whether algbw is this share of size / time, in all but a few damaged figures."""
+    fits = [
+        _speed_agrees(measured.row.bytes * share, half, precision)
+        for measured in rows
+        for _, half, precision in measured.halves()
+    ]
+    return sum(fits) >= ENOUGH * len(fits)
+
+
 def factor_of(primitive: Primitive, rows: Sequence[Measured], ranks: int) -> float:
     """Return the factor of a known test: that of its version which the rows show, today's when they do not tell."""
-    known = [make(ranks) for make in primitive.factors]
+    known = [variant.factor(ranks) for variant in primitive.variants]
     return known[0] if len(known) == 1 else fitting_factor(rows, known) or known[0]
 
 

@@ -1,9 +1,11 @@
 """The primitives that nccl-tests measures, and how it makes bus bandwidth of algorithm bandwidth.
 
-Source: doc/PERFORMANCE.md and `*GetBw` of each src/*.cu of NVIDIA/nccl-tests, and inventory R-4.4-5, R-4.4-15.
+Sources: doc/PERFORMANCE.md and `*GetBw` of each src/*.cu of NVIDIA/nccl-tests at its versions, its issues 45 and 214;
+inventory R-4.4-5, R-4.4-15.
 """
 
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from pydantic import Field
 
@@ -28,39 +30,52 @@ def _alltoall_of_2020(ranks: int) -> float:
     return ranks / (ranks - 1) if ranks > 1 else 0.0
 
 
+class Variant(NamedTuple):
+    """How a version makes bandwidths of a time."""
+
+    factor: Factor
+    """busbw / algbw by ranks."""
+    sent_only: bool = False
+    """Whether algbw leaves out what a rank keeps: it is (n-1)/n of size / time."""
+
+
+_EXCEPT_OWN = Variant(_without_own)
+_PLAIN = Variant(_one)
+_SENT_ONLY = Variant(_one, sent_only=True)
+
+
 class Primitive(Model):
     """One program of nccl-tests."""
 
     name: str = Field(description="of the program without _perf, e.g. all_reduce")
-    factors: tuple[Factor, ...] = Field(description="busbw / algbw by ranks; today's first, then that of old versions")
-    reduces: bool = Field(description="whether its rows name an operation such as sum")
+    variants: tuple[Variant, ...] = Field(description="today's first, then that of old versions")
+    reduces: bool | None = Field(description="whether its rows name an operation such as sum; None: some versions'")
     rooted: bool = Field(description="whether its rows name the rank that is the root")
     by_rank: bool = Field(description="whether `count` is of one rank, and `size` of all ranks together")
-    sent_only: bool = Field(default=False, description="whether algbw leaves out what a rank keeps: (n-1)/n of size")
 
 
+_ALL: tuple[tuple[str, tuple[Variant, ...], bool | None, bool, bool], ...] = (
+    # name, variants, reduces, rooted, by_rank
+    ("all_gather", (_EXCEPT_OWN, _SENT_ONLY), False, False, True),  # the second until June 2020 (issue 45)
+    ("all_reduce", (Variant(_all_reduce),), True, False, False),
+    ("alltoall", (_EXCEPT_OWN, Variant(_alltoall_of_2020)), False, False, True),
+    ("broadcast", (_PLAIN,), False, True, False),
+    ("gather", (_EXCEPT_OWN,), False, True, True),
+    ("hypercube", (_SENT_ONLY,), False, False, True),
+    ("reduce", (_PLAIN,), True, True, False),
+    ("reduce_scatter", (_EXCEPT_OWN, _SENT_ONLY), True, False, True),
+    ("scatter", (_EXCEPT_OWN,), False, True, True),
+    ("sendrecv", (_PLAIN,), None, False, False),  # prints `sum` in versions from 2.13 to 2.16 (issue 214)
+)
 PRIMITIVES: Mapping[str, Primitive] = {
-    one.name: one
-    for one in (
-        Primitive(name="all_gather", factors=(_without_own,), reduces=False, rooted=False, by_rank=True),
-        Primitive(name="all_reduce", factors=(_all_reduce,), reduces=True, rooted=False, by_rank=False),
-        Primitive(
-            name="alltoall", factors=(_without_own, _alltoall_of_2020), reduces=False, rooted=False, by_rank=True
-        ),
-        Primitive(name="broadcast", factors=(_one,), reduces=False, rooted=True, by_rank=False),
-        Primitive(name="gather", factors=(_without_own,), reduces=False, rooted=True, by_rank=True),
-        Primitive(name="hypercube", factors=(_one,), reduces=False, rooted=False, by_rank=True, sent_only=True),
-        Primitive(name="reduce", factors=(_one,), reduces=True, rooted=True, by_rank=False),
-        Primitive(name="reduce_scatter", factors=(_without_own,), reduces=True, rooted=False, by_rank=True),
-        Primitive(name="scatter", factors=(_without_own,), reduces=False, rooted=True, by_rank=True),
-        Primitive(name="sendrecv", factors=(_one,), reduces=False, rooted=False, by_rank=False),
-    )
+    name: Primitive(name=name, variants=variants, reduces=reduces, rooted=rooted, by_rank=by_rank)
+    for name, variants, reduces, rooted, by_rank in _ALL
 }
 
 
 def bus_factor(test: str, ranks: int) -> float:
     """Return busbw / algbw of a primitive for `ranks` ranks of one communicator. Raises KeyError for another test."""
-    return PRIMITIVES[test].factors[0](ranks)
+    return PRIMITIVES[test].variants[0].factor(ranks)
 
 
 WORD_BYTES: Mapping[str, int] = {

@@ -68,7 +68,7 @@ class Run:
         if ranks and primitive:
             factor = checks.factor_of(primitive, self.measured, ranks)
         elif ranks and self.test is None:
-            primitive, factor = checks.inferred(self.measured, ranks)
+            primitive, factor = checks.inferred(self.measured, ranks, timed=self.timed)
         rows, contradictions = [], []
         for one in self.measured:
             why = checks.contradiction(one, ranks=ranks, primitive=primitive, factor=factor, timed=self.timed)

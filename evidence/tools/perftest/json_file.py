@@ -21,20 +21,20 @@ _member = re.compile(r'\s*"([^"\\]{1,60})":\s*("[^"\\]*"|-?\d{1,18}(?:\.\d{1,9})
 _results = re.compile(r'\s*"results":\s*\{$')
 _closed = re.compile(r"\s*\},?$")
 
-_INFO = {
-    "Device": "device",
-    "Number_of_qps": "qps",
-    "Transport_type": "transport_type",
-    "Connection_type": "connection_type",
-    "TX_depth": "tx_depth",
-    "RX_depth": "rx_depth",
-    "CQ_Moderation": "cq_moderation",
-    "Mtu": "mtu_bytes",
-    "Link_type": "link_type",
-    "GID_index": "gid_index",
-    "Max_inline_data": "inline_bytes",
-    "Outstand_reads": "outstanding_reads",
-    "Data_ex_method": "exchange",
+_INFO: dict[str, tuple[str, type]] = {
+    "Device": ("device", str),
+    "Number_of_qps": ("qps", int),
+    "Transport_type": ("transport_type", str),
+    "Connection_type": ("connection_type", str),
+    "TX_depth": ("tx_depth", int),
+    "RX_depth": ("rx_depth", int),
+    "CQ_Moderation": ("cq_moderation", int),
+    "Mtu": ("mtu_bytes", int),
+    "Link_type": ("link_type", str),
+    "GID_index": ("gid_index", int),
+    "Max_inline_data": ("inline_bytes", int),
+    "Outstand_reads": ("outstanding_reads", int),
+    "Data_ex_method": ("exchange", str),
 }
 _SWITCHES = {"Dual_port": "dual_port", "PCIe_relax_order": "relaxed_ordering", "rdma_cm_QPs": "rdma_cm"}
 _LATENCY = {
@@ -61,7 +61,7 @@ class File:
         self._info: dict[str, Any] = {}
         self._results: dict[str, Any] = {}
         self._open: list[str] = []
-        self._seen = False
+        self._seen = self._done = self._over = False
         run.faults.append("the file is cut")
 
     def feed(self, line: Line) -> Taken:
@@ -72,19 +72,30 @@ class File:
                 return Taken.AGAIN
             self._seen, self._open = True, ["test_info"]
         elif self._open and (found := _member.match(text)) is not None:
-            (self._info if self._open[-1] == "test_info" else self._results)[found[1]] = json.loads(found[2])
-        elif self._seen and _results.match(text):
+            return self._take(found[1], found[2])
+        elif self._seen and not self._done and _results.match(text):
             self._open = ["results"]
         elif self._open and _closed.match(text):
             closed = self._open.pop()
             if closed == "results":
                 self._close(line)
-        elif not (self._seen and text.strip() == "}"):
-            return Taken.DAMAGED if self._open else Taken.NO
+        elif self._done and text.strip() == "}":
+            self._over = True
+        else:
+            return Taken.DAMAGED if self._seen and not self._over else Taken.NO
+        return Taken.YES
+
+    def _take(self, name: str, text: str) -> Taken:
+        part = self._info if self._open[-1] == "test_info" else self._results
+        try:
+            part[name] = json.loads(text)
+        except ValueError:
+            return Taken.DAMAGED
         return Taken.YES
 
     def _close(self, line: Line) -> None:
         run = self._run
+        self._done = True
         run.faults.remove("the file is cut")
         try:
             self._fill(line)
@@ -100,7 +111,11 @@ class File:
         )
         for mark in ("Bidirectional", "Post_List", "forwarding", "Multicast"):
             run.title = run.title.replace(f"_{mark}", f" {mark.replace('_', ' ')}")
-        run.settings.update({name: info[key] for key, name in _INFO.items() if key in info})
+        for key, (name, kind) in _INFO.items():
+            if key in info:
+                if not isinstance(info[key], kind):
+                    raise TypeError(key)
+                run.settings[name] = info[key]
         run.settings.update({name: info[key] == "ON" for key, name in _SWITCHES.items() if key in info})
         run.gpu = "cuda_device" in info
         size, iterations = int(results["MsgSize"]), int(results["n_iterations"])

@@ -45,7 +45,10 @@ _failure = re.compile(
     r"Parser function exited|Segmentation fault|bad wc|poll CQ failed|ethernet_read_keys: )"
 )
 _own_failure = re.compile(_OWN_FAILURE)
-_warning = re.compile(r"\s*(?:WARNING: |Perftest doesn't supports? )")
+_warning = re.compile(
+    r"\s*(?:WARNING: |Perftest doesn't supports? |Requested SQ size might be too big|Current TX depth is |"
+    r"Device not recognized to implement inline feature)"
+)
 _gpu = re.compile(
     r"initializing CUDA|Listing all CUDA devices|CUDA device \d+: PCIe address|Picking device No|There are \d+ devices "
     r"supporting CUDA|creating CUDA Ctx|making it the current CUDA Ctx|Using DMA-BUF|allocat\w+ .*GPU buffer|"

@@ -72,7 +72,7 @@ class Run:
             return self.command.program
         if self.title is None:
             return None
-        verb = _VERBS.get(self.title.split()[0])
+        verb = _VERBS.get(self.title.partition(" ")[0])
         kind = "bw" if " BW " in self.title else "lat" if " Latency " in self.title else None
         return f"ib_{verb}_{kind}" if verb and kind else None
 

@@ -27,6 +27,7 @@ class Run(NamedTuple):
     cpu_time: bool = False
     stamped: bool = False
     minimum: str = ""
+    variant: int = 0
 
 
 def number(value: float, width: int) -> str:
@@ -64,9 +65,10 @@ def half(run: Run, size: int, speed_up: float) -> tuple[float, float, float]:
     """Return time, algbw and busbw, unrounded: a latency, and a bandwidth."""
     primitive = PRIMITIVES[run.test]
     time = (38.123 + size / 27_531.7) / speed_up
-    moved = size * (run.ranks - 1) / run.ranks if primitive.sent_only else size
+    variant = primitive.variants[run.variant]
+    moved = size * (run.ranks - 1) / run.ranks if variant.sent_only else size
     algbw = moved / 1e3 / time
-    return time, algbw, algbw * primitive.factors[0](run.ranks)
+    return time, algbw, algbw * variant.factor(run.ranks)
 
 
 def _half_text(run: Run, figures: tuple[float, float, float]) -> str:

@@ -132,6 +132,7 @@ def test_a_test_without_a_name_is_named_only_when_no_other_fits() -> None:
         ("all_gather", "2.0", None),
         ("alltoall", "2.13", None),
         ("gather", "2.13", None),
+        ("hypercube", "2.13", None),
     ):
         found = _read(table(Run(test=test, form=form)))
         assert found.test == name
@@ -140,6 +141,27 @@ def test_a_test_without_a_name_is_named_only_when_no_other_fits() -> None:
     assert (small.test, small.test_from, small.bus_factor) == (None, None, None)
     command = _read("+ mpirun -np 16 /opt/nccl-tests/alltoall_perf -b 1K\n" + table(Run(test="alltoall", form="2.13")))
     assert (command.test, command.test_from) == ("alltoall", "command")
+
+
+def test_bandwidths_of_the_papers_time_are_read() -> None:
+    """Prevents an all-gather of before June 2020, whose algbw is its busbw, that is called damaged (issue 45)."""
+    for test, name in (("all_gather", None), ("reduce_scatter", "reduce_scatter")):
+        text = table(Run(test=test, form="2.0", variant=1))
+        found = _read(text)
+        assert (found.complete, found.test, found.bus_factor, len(found.rows)) == (True, name, 1.0, 11)
+        named = _read(f"$ ./build/{test}_perf -b 1K -e 1M -f 2\n{text}")
+        assert (named.complete, named.bus_factor) == (True, 1.0)
+    first = _read("+ alltoall_perf -b 1K\n" + table(Run(test="alltoall", form="2.0", variant=1)))
+    assert first.complete
+    assert first.bus_factor == pytest.approx(16 / 15)
+
+
+def test_a_test_of_two_ranks_may_be_one_of_several() -> None:
+    """Prevents a sendrecv, which prints `sum` too, that is taken for an all-reduce: of two ranks both have factor 1."""
+    text = table(Run(test="sendrecv", form="2.13", ranks=2)).replace("  none", "   sum")
+    assert "sum" in text
+    found = _read(text)
+    assert (found.test, found.bus_factor, found.complete) == (None, 1.0, True)
 
 
 def test_results_that_are_not_checked_are_not_right() -> None:

@@ -316,6 +316,22 @@ def test_json_files_are_the_same_reading() -> None:
         assert not any(one.complete for one in _all(BW_FILE[:end]))
 
 
+def test_json_files_with_other_kinds_of_values_do_not_raise() -> None:
+    """Prevents a damaged file that stops the reading of all others."""
+    results = BW_FILE[BW_FILE.index('"results"') : -2]
+    for old, new in (
+        ('"mlx5_11"', "5"),
+        ('"RDMA_Write_BW_Test"', '""'),
+        ("65536", "065536"),
+        ("5000", "-5000"),
+        ("0.035668", '"many"'),
+        (results, results + results),
+    ):
+        found = _read(BW_FILE.replace(old, new))
+        assert not found.complete or new == '""'
+        assert len(found.bandwidth) <= 1
+
+
 _FORMS = [(LOGS / "redp5610-4.1-ib-write-bw.log").read_text(), GBITS, EVERY, LATENCY, BW_FILE]
 
 
