@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from ipaddress import IPv4Address
 
 from apis import names as platform
+from hardware.profiles import Profile
 from simulator import names
 from simulator.actors import gpus, images, launcher, multus, pods
 from simulator.actors.api import Object
@@ -14,6 +15,8 @@ from simulator.performance.job import Launched, Machine, Worker
 
 SCALE_LABEL = "scale"
 """On nodes: `true` where they are clients of Spectrum Scale (R-3.4.5-3)."""
+OPERATORS_DRIVER, PEER_MEMORY = "driver", "nvidia-peermem-ctr"
+"""Image of the driver of the GPU operator, and the container in which its pod loads nvidia-peermem."""
 POD_NETWORK = IPv4Address("10.128.0.0")
 PODS_OF_NETWORK = 2**18
 
@@ -28,7 +31,8 @@ def launched(pod: Object, runtime: Runtime, seconds: float) -> Launched:
     }
     here = nodes.get(pods.node_name(pod), Machine(pods.node_name(pod)))
     me = worker(pod, here, runtime)
-    slots, workers = {me.name: 1}, [me]
+    # Without a hostfile mpirun takes the cores of its own host.
+    slots, workers = {me.name: here.profile.cpu_cores if here.profile else 1}, [me]
     if launcher.is_one(pod):
         slots = launcher.slots(launcher.hostfile(pod, runtime))
         there = [runtime.pods.get(name, meta["namespace"]) for name in slots]
@@ -69,10 +73,22 @@ def machine(node: Object, runtime: Runtime, *, on_ethernet: bool = False) -> Mac
         memlock_unlimited=pods.memlock_unlimited(node),
         has_driver=gpus.has_driver(node, running),
         driver=gpus.driver_version(driver) if driver else None,
+        gpudirect=_gpudirect(profile, driver),
         ethernet=on_ethernet or profile.link_layer == "Ethernet",
         storage_shared=pods.labels(node).get(SCALE_LABEL) == "true" and not profile.storage_ports,
         umad_for_all=not adapters,
     )
+
+
+def _gpudirect(profile: Profile, driver: Object | None) -> bool:
+    """Return whether HCAs reach the GPUs' memory: by the module beside a driver's container, or the kernel's DMA-BUF.
+
+    Of a driver that is the host's own, or the first operators', the documents have the module on the host (R-3.2.3-1).
+    """
+    if driver is None or pods.basename(pods.image(driver)) != OPERATORS_DRIVER:
+        return True
+    beside = {container["name"] for container in driver["spec"]["containers"]}
+    return PEER_MEMORY in beside or profile.architecture.peer_memory == "dma-buf"
 
 
 def worker(pod: Object, here: Machine, runtime: Runtime) -> Worker:

@@ -29,6 +29,8 @@ class Machine:
     """Whether the GPU driver is loaded."""
     driver: str | None = None
     """Version of the GPU driver; None: not known from the image of its pod."""
+    gpudirect: bool = True
+    """Whether HCAs can reach the memory of its GPUs: a module for it is loaded, or the kernel's own way is open."""
     ethernet: bool = False
     """Whether the ports speak Ethernet: RoCE, and not InfiniBand."""
     storage_shared: bool = False

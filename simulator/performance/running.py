@@ -5,12 +5,13 @@ from pathlib import PurePosixPath
 
 from simulator.performance import shell
 from simulator.performance.job import Launched
+from simulator.performance.mpirun import mpirun
 from simulator.performance.printed import Printed
 from simulator.performance.programs import IMAGES, PROGRAMS
 
 SHELLS = frozenset({"sh", "bash", "dash", "ash"})
 INTERPRETERS = frozenset({"python", "python3"})
-NOT_FOUND = 127
+LAUNCHERS = frozenset({"mpirun", "mpiexec", "horovodrun"})
 
 
 def play(job: Launched) -> Printed:
@@ -26,6 +27,8 @@ def program(words: Sequence[str], job: Launched) -> Printed:
     name = PurePosixPath(words[0]).name
     if name in SHELLS:
         return _shell(words, job)
+    if name in LAUNCHERS:
+        return mpirun(words, job, program)
     if name in INTERPRETERS:
         # The script is what comes after the interpreter's own options.
         rest = [*words[1:]]

@@ -132,3 +132,19 @@ def test_peers_are_the_running_pods_of_other_jobs() -> None:
     job = launched(pod("p", "a"), runtime(PLUGIN, listener, other, nodes=(node("a"),)), 1)
     assert set(job.peers) == {"l"}
     assert job.peers["l"].devices == ("mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3")
+
+
+@pytest.mark.parametrize(
+    ("image", "containers", "reached"),
+    [
+        ("nvidia-driver-container", ("driver",), True),
+        ("driver", ("nvidia-driver-ctr",), False),
+        ("driver", ("nvidia-driver-ctr", "nvidia-peermem-ctr"), True),
+    ],
+)
+def test_gpudirect_needs_a_module(image: str, containers: tuple[str, ...], reached: bool) -> None:
+    """Prevents GPUDirect on V100s whose operator was not told to load the module for it."""
+    driver = pod("driver", "a", image)
+    more = [{"name": name, "image": driver["spec"]["containers"][0]["image"]} for name in containers]
+    driver["spec"]["containers"] = more
+    assert launched(pod("p", "a"), runtime(driver, nodes=(node("a"),)), 1).me.machine.gpudirect is reached

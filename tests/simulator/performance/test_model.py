@@ -1,0 +1,109 @@
+"""Time and bandwidth against what the Redpaper measured, and what faults do to them."""
+
+from statistics import median
+
+import pytest
+
+from simulator.performance import curves, fit, model, paper
+from simulator.performance.communicator import communicator
+from simulator.performance.job import Launched
+from simulator.performance.mpirun import mpirun
+from simulator.performance.printed import Printed
+from tests.simulator.performance.launches import EXPORTS, launch
+
+LARGE = 256 * 2**20
+MOST_MEDIAN, MOST_WORST = 0.04, 0.15
+"""Relative errors of the fit; the page of docs has them by layout."""
+
+
+def us(job: Launched, gpus: int, size: int, test: str = "all_reduce") -> float:
+    """Return the time of a collective, without spread."""
+    started: list[Launched] = []
+
+    def keep(_: object, placed: Launched) -> Printed:
+        started.append(placed)
+        return Printed()
+
+    mpirun(job.words, job, keep)
+    group = communicator(started[0], gpus)
+    assert group is not None
+    return model.steady_us(group, test, size)
+
+
+def busbw(job: Launched, gpus: int, ranks: int = 16) -> float:
+    """Return the bus bandwidth at 256 MiB, GB/s."""
+    return LARGE / us(job, gpus, LARGE) / 1e3 * model.bus_factor("all_reduce", ranks)
+
+
+@pytest.mark.parametrize("layout", paper.TABLES)
+def test_curves_are_the_best_fit_and_close(layout: str) -> None:
+    """Prevents figures that nobody measured: curves changed by hand, or far from the tables."""
+    curve = curves.CURVES[layout]
+    assert curve == fit.fitted(paper.points(layout))
+    errors = fit.residuals(curve, paper.points(layout))
+    assert median(errors) <= MOST_MEDIAN
+    assert max(errors) <= MOST_WORST
+
+
+def test_the_page_shows_these_curves() -> None:
+    """Prevents docs that state another fit: run `python -m simulator.performance.fit`."""
+    assert fit.PAGE.read_text() == fit.page()
+    assert fit.DATA.read_text() == fit.data(dict(curves.CURVES))
+
+
+@pytest.mark.parametrize(("pods", "gpus", "layout"), [(1, 8, "1x8"), (2, 8, "2x8"), (16, 1, "16x1")])
+def test_the_papers_jobs_take_the_papers_times(pods: int, gpus: int, layout: str) -> None:
+    """Prevents a model that is right in its curves and wrong in its jobs."""
+    for size, time in paper.points(layout):
+        assert us(launch(pods, gpus), gpus, size) == pytest.approx(time, rel=MOST_WORST)
+
+
+def test_fewer_ports_give_less() -> None:
+    """Prevents a port that is down and costs nothing; small messages do not feel it."""
+    whole, without = busbw(launch(2, 8), 8), busbw(launch(2, 8, down=("mlx5_2",)), 8)
+    assert without == pytest.approx(0.75 * whole, rel=0.02)
+    assert us(launch(2, 8, down=("mlx5_2",)), 8, 8) == pytest.approx(us(launch(2, 8), 8, 8), rel=0.01)
+    assert busbw(launch(2, 8, exports=(*EXPORTS, "NCCL_IB_HCA==mlx5_1")), 8) == pytest.approx(whole / 4, rel=0.02)
+
+
+def test_tcp_is_ten_times_slower() -> None:
+    """Prevents the silent fallback from going unseen (R-4.4-4: thousands of microseconds mean Ethernet)."""
+    slow = launch(2, 8, exports=("NCCL_IB_DISABLE=1",))
+    assert us(slow, 8, 8) > 1000
+    assert busbw(slow, 8) < busbw(launch(2, 8), 8) / 10
+
+
+def test_without_gpudirect_it_is_slower() -> None:
+    """Prevents a level of LOC that nobody sees in the figures."""
+    assert busbw(launch(2, 8, exports=("NCCL_NET_GDR_LEVEL=0",)), 8) < 0.9 * busbw(launch(2, 8), 8)
+
+
+def test_single_gpu_pods_lose_nvlink() -> None:
+    """Prevents the tenfold collapse of pods with one GPU (E-29) from being left out."""
+    assert busbw(launch(16, 1), 1) < busbw(launch(2, 8), 8) / 8
+
+
+@pytest.mark.parametrize("gpus", [2, 4, 8])
+@pytest.mark.parametrize("profile", ["dgx1-v100-32gb", "dgx-a100"])
+def test_larger_messages_never_take_less_time(gpus: int, profile: str) -> None:
+    """Prevents curves that contradict themselves on machines that the paper did not measure."""
+    for pods in (1, 2, 4):
+        job = launch(pods, gpus, profile=profile)
+        times = [us(job, gpus, 8 << index) for index in range(14, 28)]
+        assert times == sorted(times)
+
+
+def test_other_primitives_have_the_bus_bandwidth_of_all_reduce() -> None:
+    """Prevents an all-gather that is as slow as the all-reduce, of which it is a half."""
+    job = launch(2, 8)
+    assert us(job, 8, LARGE, "all_gather") == pytest.approx(us(job, 8, LARGE) / 2, rel=0.02)
+
+
+def test_the_same_run_has_the_same_figures() -> None:
+    """Prevents logs that change when they are read again, and repeats that are all alike."""
+    job = launch(1, 8).having()
+    group = communicator(launch(1, 8, placed=True), 8)
+    assert group is not None
+    first, again = (model.collective_us(group, "all_reduce", 8, half) for half in ("a", "b"))
+    assert first == model.collective_us(group, "all_reduce", 8, "a") != again
+    assert job == launch(1, 8)
