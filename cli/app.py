@@ -28,6 +28,7 @@ _COMMANDS: dict[str, dict[str, bool]] = {
     "pulumi": _PASS_ON,
     "sim": {},
     "scc": {},
+    "report": {},
 }
 """Each is a module of `cli.commands` (_ for -), with a function `command` or, for several commands, a Typer `app`."""
 

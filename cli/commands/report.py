@@ -1,0 +1,93 @@
+"""`./hpc report`: the results of `./hpc verify` as a page and as Markdown."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.commands.options import DEFAULT_STACK, FolderOption, OtherName, StackOption
+from cli.console import console, errors
+from cli.errors import Problem
+from evidence.records import Kept, Records, RecordsError, Run, read
+from evidence.report.comparison import REPEATS, Comparison, NotComparableError, compare
+from evidence.report.facts import outcome, when
+from evidence.report.markdown import markdown
+
+PAGE, SUMMARY = "report.html", "report.md"
+REGRESSED = 1
+
+RunOption = Annotated[
+    str | None,
+    typer.Option("--run", metavar="FILE|RUN", help="File of runs, or number or time of one; default: the last run."),
+]
+AgainstOption = Annotated[
+    str | None,
+    typer.Option(metavar="FILE|RUN", help="Show regressions since this run, or the median of the file's last five."),
+]
+
+
+def command(
+    output: FolderOption,
+    stack: StackOption = DEFAULT_STACK,
+    name: OtherName = None,
+    run: RunOption = None,
+    against: AgainstOption = None,
+) -> None:
+    """Write report.html and report.md of a run: exit status 1 when something regressed, else 0."""
+    try:
+        records, chosen = _chosen(stack, name, run)
+        compared = compare(chosen.run, _earlier(records, chosen, against)) if against is not None else None
+    except (RecordsError, NotComparableError) as error:
+        raise Problem(str(error)) from None
+    for line in records.skipped:
+        errors.print(f"warning: {line}", markup=False)
+    written = {PAGE: draw(chosen.run, compared), SUMMARY: markdown(chosen.run, compared)}
+    output.mkdir(parents=True, exist_ok=True)
+    for file, content in written.items():
+        (output / file).write_text(content, encoding="utf-8")
+    _tell(chosen, compared, output)
+    raise typer.Exit(REGRESSED if compared is not None and compared.regressions else 0)
+
+
+def draw(run: Run, compared: Comparison | None) -> str:
+    """Return the page."""
+    # Imported when all is there to be drawn: matplotlib takes a second.
+    from evidence.report.page import page  # noqa: PLC0415
+
+    return page(run, compared)
+
+
+def _chosen(stack: str, name: str | None, run: str | None) -> tuple[Records, Kept]:
+    if run is not None and Path(run).is_file():
+        records = read(Path(run))
+        return records, records.last()
+    # Imported here: settings are not needed for a file, and take a quarter of a second.
+    from cli import results  # noqa: PLC0415
+    from cli import stack as stacks  # noqa: PLC0415
+
+    records = read(results.file(stacks.read(stack, name)))
+    return records, records.last() if run is None else records.find(run)
+
+
+def _earlier(records: Records, chosen: Kept, against: str) -> list[Kept]:
+    """Return what to compare with; the run itself is no earlier one."""
+    if not Path(against).is_file():
+        earlier = records.find(against)
+        if earlier.number == chosen.number:
+            raise RecordsError(f"run {chosen.number} cannot be compared with itself; {records.name} has the others")
+        return [earlier]
+    file = read(Path(against))
+    same = Path(file.name).resolve() == Path(records.name).resolve()
+    numbers = [number for number in file.numbers if not same or number < chosen.number]
+    if not numbers:
+        raise RecordsError(f"{file.name} has no run before run {chosen.number}" if same else f"{file.name} has no runs")
+    return [file.kept(number) for number in numbers[-REPEATS:]]
+
+
+def _tell(chosen: Kept, compared: Comparison | None, output: Path) -> None:
+    kind = "simulated run" if chosen.run.simulated else "run"
+    console.print(f"{kind} {chosen.number} of {when(chosen.run)}: {outcome(chosen.run).text}", markup=False)
+    if compared is not None:
+        console.print(f"{compared.regressions or 'no'} regressions against {compared.name}", markup=False)
+    for file in (PAGE, SUMMARY):
+        console.print(str(output / file), markup=False)

@@ -1,0 +1,152 @@
+"""The sections of the page that have drawings."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from evidence.report import plots
+from evidence.report.markup import Markup, element, joined
+from evidence.report.rails import drawing, rails
+from evidence.report.series import Sweep, nccl_bars, rate_bars, sweeps
+from evidence.report.tables import NONE, mark, table
+from evidence.report.words import plural, size
+from evidence.verdict import Job, Status
+
+
+class _Sign(NamedTuple):
+    text: str
+    colour: str
+    width: float
+    dash: str = ""
+    marker: str = ""
+
+
+_KEY = (
+    _Sign("out-of-place", "s1", 1.7, marker="circle"),
+    _Sign("in-place", "s2", 1.7, "5 3", "square"),
+    _Sign("measured in the paper", "paper", 2.6, "2 3"),
+    _Sign("limit", "bad", 2.6),
+)
+
+
+def bandwidth(jobs: Sequence[Job]) -> Markup | None:
+    """Return the curves of every table of nccl-tests; None where there are none."""
+    found = sweeps(jobs)
+    if not found:
+        return None
+    pieces: list[Markup | None] = [element("p", "Layouts are pods x GPUs of each pod.", class_="muted")]
+    for test in dict.fromkeys(one.test for one in found):
+        same = [one for one in found if one.test == test]
+        if len(same) > 1:
+            pieces += [element("h3", f"{test}, all layouts, out-of-place"), _overview(test, same)]
+    for number, one in enumerate(found):
+        pieces += [
+            element("h3", one.title, element("span", _about(one), class_="muted")),
+            _sweep(one, f"sweep{number}"),
+        ]
+    return joined(*pieces)
+
+
+def _about(one: Sweep) -> str:
+    told = [one.asked.transport, plural(one.ranks, "rank") if one.ranks else None]
+    repeats = f"median of {one.repeats} repeats" if one.repeats > 1 else "one run"
+    return f" {', '.join([*(str(each) for each in told if each), repeats])}"
+
+
+def _overview(test: str, same: Sequence[Sweep]) -> Markup:
+    name = test.replace("_", "")
+    figures = [
+        element("figure", element("figcaption", caption), plots.overview(same, measure, f"{name}-{measure}"))
+        for measure, caption in plots.CAPTIONS.items()
+    ]
+    return element("div", *figures, class_="plots")
+
+
+def _sweep(one: Sweep, name: str) -> Markup:
+    key = _key(one)
+    figures = [
+        element("figure", element("figcaption", caption), plots.sweep(one, measure, f"{name}-{measure}"), key)
+        for measure, caption in plots.CAPTIONS.items()
+    ]
+    return joined(element("div", *figures, class_="plots"), _figures(one))
+
+
+def _key(one: Sweep) -> Markup:
+    """Return what the lines mean, as far as they are there."""
+    there = (one.out_of_place, one.in_place, one.paper, one.limits)
+    return element("ul", *(_sign(sign) for sign, drawn in zip(_KEY, there, strict=True) if drawn), class_="key")
+
+
+def _sign(sign: _Sign) -> Markup:
+    stroke = f"stroke:var(--{sign.colour})"
+    style = f"{stroke};stroke-width:{sign.width}"
+    pieces = [element("path", d="M1 6H33", style=style, stroke_dasharray=sign.dash or None)]
+    if sign.marker == "circle":
+        pieces.append(element("circle", cx=17, cy=6, r=2.8, style=f"fill:var(--{sign.colour})"))
+    elif sign.marker == "square":
+        pieces.append(element("rect", x=14, y=3, width=6, height=6, style=f"fill:var(--surface);{stroke}"))
+    return element("li", element("svg", *pieces, viewBox="0 0 34 12", aria_hidden="true"), sign.text)
+
+
+def _figures(one: Sweep) -> Markup:
+    inside = {point.bytes: point for point in one.in_place}
+    paper = {point.bytes: point for point in one.paper}
+    heads = [
+        "size",
+        "time, µs",
+        "GB/s",
+        *(("in-place µs", "GB/s") if inside else ()),
+        *(("paper µs", "GB/s") if paper else ()),
+    ]
+    rows = []
+    for point in one.out_of_place:
+        row: list[str] = [size(point.bytes), f"{point.time_us:g}", f"{point.busbw_gb_s:.2f}"]
+        for other in (inside, paper):
+            if other:
+                same = other.get(point.bytes)
+                row += [f"{same.time_us:g}", f"{same.busbw_gb_s:.2f}"] if same else [NONE, NONE]
+        rows.append(row)
+    summary = element("summary", f"Figures of {plural(len(rows), 'size')}")
+    return element("details", summary, table(heads, rows, numbers={*range(len(heads))}))
+
+
+def scaling(jobs: Sequence[Job]) -> Markup | None:
+    """Return the bars of rates and of bandwidth by GPUs; None where there are none."""
+    found = [*rate_bars(jobs), *nccl_bars(sweeps(jobs))]
+    if not found:
+        return None
+    figures = [
+        element(
+            "figure",
+            element("figcaption", f"{one.title}, {one.unit}"),
+            plots.bars(one, f"bars{number}"),
+            element("p", one.note, class_="muted"),
+        )
+        for number, one in enumerate(found)
+    ]
+    return element("div", *figures, class_="plots")
+
+
+def rail_maps(jobs: Sequence[Job]) -> Markup | None:
+    """Return the maps of the machines with the state of their ports and the channels of each job."""
+    pieces: list[Markup] = []
+    for one in rails(jobs):
+        pieces.append(element("h3", one.profile.model, element("span", f" {one.profile.name}", class_="muted")))
+        if one.profile.hcas:
+            pieces.append(element("figure", drawing(one), class_="rails"))
+        for device, reasons in one.failed.items():
+            pieces.append(element("p", mark(Status.FAIL, device), f" {'; '.join(reasons)}"))
+        if one.by_job:
+            names = [hca.name for hca in one.profile.hcas]
+            names += sorted({device for used in one.by_job.values() for device in used} - {*names})
+            rows = [[job, *(str(used.get(name, 0)) for name in names)] for job, used in one.by_job.items()]
+            pieces.append(
+                table(
+                    ("channels of", *names),
+                    rows,
+                    numbers={*range(1, len(names) + 1)},
+                    caption="NCCL's channels between nodes over each HCA",
+                )
+            )
+        elif one.profile.hcas:
+            pieces.append(element("p", "No log of NCCL says which HCAs carried traffic.", class_="muted"))
+    return joined(*pieces) if pieces else None

@@ -1,0 +1,116 @@
+"""What page and summary both say of a run, in words."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from evidence.records import Run
+from evidence.report.words import plural
+from evidence.verdict import Ended, Job, Status, Verdict
+
+WORDS: Mapping[Status, str] = {
+    Status.PASS: "pass",
+    Status.FAIL: "fail",
+    Status.WARN: "warning",
+    Status.MISSING: "missing",
+}
+SIMULATED = (
+    "Simulated: no GPU and no network took part. The figures come from a model that was fitted to the tables of the "
+    "documents; they show that the platform places and proves jobs, and nothing about hardware."
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The verdict on a run."""
+
+    status: Status
+    text: str
+
+
+def outcome(run: Run) -> Outcome:
+    """Return the verdict on a run: as the exit status of `./hpc verify`, in words."""
+    failed, missing = run.count(Status.FAIL), run.count(Status.MISSING)
+    if failed:
+        return Outcome(Status.FAIL, f"Failed: {failed} of {plural(len(run.verdicts), 'criterion', 'criteria')}")
+    if missing or not run.count(Status.PASS):
+        told = f"{plural(missing, 'criterion has', 'criteria have')} no evidence" if missing else "nothing was judged"
+        return Outcome(Status.MISSING, f"Not enough evidence: {told}")
+    return Outcome(Status.PASS, f"Passed: {plural(len(run.verdicts), 'criterion', 'criteria')}")
+
+
+def counts(run: Run) -> str:
+    """Return how many criteria came out how."""
+    named = {Status.PASS: "passed", Status.FAIL: "failed", Status.MISSING: "without evidence"}
+    told = [f"{run.count(status)} {word}" for status, word in named.items() if run.count(status) or status != "missing"]
+    return ", ".join([*told, plural(run.count(Status.WARN), "warning")])
+
+
+def title(run: Run) -> str:
+    """Return the title of the page, which says first when the run was simulated."""
+    begin = "Simulated: " if run.simulated else ""
+    return f"{begin}stack {run.stack}, {outcome(run).text.partition(':')[0].lower()}, {when(run)}"
+
+
+def when(run: Run) -> str:
+    """Return the time of a run, to the minute."""
+    return f"{run.time:%Y-%m-%d %H:%M} UTC"
+
+
+def by_job(run: Run) -> Mapping[str, Sequence[Verdict]]:
+    """Return the verdicts of each job, the jobs in their order and then what is between jobs."""
+    found: dict[str, list[Verdict]] = {job.asked.job: [] for job in run.jobs}
+    for verdict in run.verdicts:
+        found.setdefault(verdict.job, []).append(verdict)
+    return {job: verdicts for job, verdicts in found.items() if verdicts}
+
+
+def versions(run: Run) -> Mapping[str, str]:
+    """Return the versions of the stack, with those that only a job knows; where jobs differ, each with its job."""
+    found = dict(run.versions)
+    per_job: dict[str, dict[str, list[str]]] = {}
+    for job in run.jobs:
+        told = dict(job.versions)
+        for reading in job.readings:
+            if reading.nccl is not None and reading.nccl.version:
+                told.setdefault("NCCL", reading.nccl.version)
+        for part, version in told.items():
+            per_job.setdefault(part, {}).setdefault(version, []).append(job.asked.job)
+    for part, by_version in per_job.items():
+        if part in found and [found[part]] == list(by_version):
+            continue
+        if len(by_version) == 1:
+            found.setdefault(part, next(iter(by_version)))
+        else:
+            for version, jobs in by_version.items():
+                found[f"{part} ({', '.join(jobs)})"] = version
+    return found
+
+
+def layout(job: Job) -> str:
+    """Return pods x GPUs, transport and machine of a job, as far as they are known."""
+    asked = job.asked
+    told = [str(asked.shape) if asked.shape else None, asked.transport, asked.profile]
+    return ", ".join(str(one) for one in told if one)
+
+
+def missing(run: Run) -> Iterator[str]:
+    """Yield what the evidence lacks: criteria without any, jobs that did not end, logs that are cut or not readable."""
+    for job in run.jobs:
+        name = job.asked.job
+        if job.ended not in {Ended.SUCCEEDED, Ended.UNKNOWN}:
+            yield f"{name}: {job.ended}{f' ({job.why})' if job.why else ''}"
+        if not job.readings:
+            yield f"{name}: no logs"
+        for reading in job.readings:
+            where = f"{name}: {reading.tool} ({reading.file}, lines {reading.first_line}-{reading.last_line})"
+            if not reading.complete:
+                yield f"{where}: incomplete, {reading.incomplete or 'cut'}"
+            if reading.unread_total:
+                kept = ", ".join(str(one.line) for one in reading.unread[:5])
+                more = ", ..." if reading.unread_total > len(reading.unread[:5]) else ""
+                yield f"{where}: {plural(reading.unread_total, 'line')} that no parser knows: {kept}{more}"
+    for verdict in run.verdicts:
+        if verdict.status is Status.MISSING:
+            yield f"{verdict.job}: {verdict.criterion}: {verdict.measured or 'no evidence'}"
+    if not run.jobs:
+        yield "no jobs"

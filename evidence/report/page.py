@@ -1,0 +1,89 @@
+"""A run as one page that needs nothing else: no network, no fonts, no script."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from evidence.records import Run
+from evidence.report.comparison import Comparison
+from evidence.report.drawn import bandwidth, rail_maps, scaling
+from evidence.report.facts import SIMULATED, WORDS, counts, outcome, title, when
+from evidence.report.markup import Markup, element, joined
+from evidence.report.sections import changes, criteria, lacking, version_table
+from evidence.report.tables import mark
+from evidence.report.words import plural
+from evidence.verdict import Status, Verdict
+
+_CSS = Path(__file__).with_name("page.css")
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+"""The page may load nothing, whatever stands in a log."""
+
+
+def page(run: Run, against: Comparison | None = None) -> str:
+    """Return the page of a run; `against` is what changed since earlier ones."""
+    head = joined(
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("title", title(run)),
+        element("style", Markup(_CSS.read_text())),
+    )
+    sections = (
+        ("changes", "Changes", changes(against)),
+        ("criteria", "Criteria", criteria(run)),
+        ("bandwidth", "Bandwidth and latency", bandwidth(run.jobs)),
+        ("scaling", "Scaling", scaling(run.jobs)),
+        ("rails", "Rails", rail_maps(run.jobs)),
+        ("versions", "Versions", version_table(run)),
+        ("missing", "What is missing", lacking(run)),
+    )
+    shown = [(anchor, name, content) for anchor, name, content in sections if content is not None]
+    body = joined(
+        _banner() if run.simulated else None,
+        _header(run, against, [(anchor, name) for anchor, name, _ in shown]),
+        element("main", *(_section(*one) for one in shown)),
+        element("footer", f"Written by ./hpc report from the results of {when(run)} ({counts(run)}). {_SOURCES}"),
+    )
+    return f'<!doctype html>\n<html lang="en">\n{element("head", head)}\n{element("body", body)}\n</html>\n'
+
+
+_SOURCES = "Paper: IBM Redpaper REDP-5610. Sources are the ids of docs/coverage.md."
+
+
+def _banner() -> Markup:
+    first, _, rest = SIMULATED.partition(": ")
+    return element("div", element("p", element("strong", f"{first}: "), rest), class_="banner")
+
+
+def _header(run: Run, against: Comparison | None, anchors: Sequence[tuple[str, str]]) -> Markup:
+    found = outcome(run)
+    told = [
+        element("li", mark(status, f"{run.count(status)} {WORDS[status]}"))
+        for status in (Status.PASS, Status.FAIL, Status.WARN, Status.MISSING)
+        if run.count(status) or status in {Status.PASS, Status.FAIL}
+    ]
+    if against is not None:
+        text = f"{plural(against.regressions, 'regression')} against {against.name}"
+        told.append(element("li", mark(Status.FAIL if against.regressions else Status.PASS, text), class_="long"))
+    return element(
+        "header",
+        element("h1", mark(found.status, found.text)),
+        element("p", f"Stack {run.stack}, {plural(len(run.jobs), 'job')}, judged {when(run)}", class_="muted"),
+        element("ul", *told, class_="result"),
+        _failures(run),
+        element("nav", *(element("a", name, href=f"#{anchor}") for anchor, name in anchors), aria_label="Sections"),
+    )
+
+
+def _failures(run: Run) -> Markup | None:
+    failed = [verdict for verdict in run.verdicts if verdict.status is Status.FAIL]
+    return element("ul", *(_failure(verdict) for verdict in failed)) if failed else None
+
+
+def _failure(verdict: Verdict) -> Markup:
+    causes = element("ul", *(element("li", cause) for cause in verdict.causes)) if verdict.causes else None
+    told = f" of {verdict.job}: {verdict.measured or 'nothing measured'}; asked: {verdict.limit}"
+    return element("li", element("strong", verdict.criterion), told, causes)
+
+
+def _section(anchor: str, name: str, content: Markup) -> Markup:
+    return element("section", element("h2", name, id=anchor), content, aria_labelledby=anchor)

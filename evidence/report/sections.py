@@ -1,0 +1,88 @@
+"""The sections of the page that are tables and lists."""
+
+from collections.abc import Iterator, Sequence
+
+from evidence.records import Run
+from evidence.report.comparison import Comparison, assumptions, told, turn
+from evidence.report.facts import by_job, layout, missing, versions
+from evidence.report.markup import Markup, element, joined
+from evidence.report.tables import NONE, mark, scrolling, table
+from evidence.report.words import figure, plural
+from evidence.verdict import Proof, Verdict
+
+
+def changes(against: Comparison | None) -> Markup | None:
+    """Return what changed since earlier runs; None where nothing was compared."""
+    if against is None:
+        return None
+    pieces = [element("p", f"Compared with {against.name}.")]
+    if against.turned:
+        rows = [
+            [mark(one.after), one.job, one.criterion, turn(one), one.measured or NONE]
+            for one in sorted(against.turned, key=lambda one: not one.regressed)
+        ]
+        pieces.append(table(("result", "job", "criterion", "change", "measured now"), rows, wide={1, 2, 4}))
+    if against.changes:
+        rows = []
+        for one in sorted(against.changes, key=lambda one: not one.regressed):
+            difference, noise, result = told(one)
+            before, after = f"{figure(one.before)} {one.unit}", f"{figure(one.after)} {one.unit}"
+            rows.append([mark(one.status, result), one.job, one.what, before, after, difference, noise])
+        heads = ("result", "job", "figure", "before", "now", "difference", "noise")
+        pieces.append(table(heads, rows, numbers={3, 4, 5}, wide={1, 2}))
+    else:
+        pieces.append(element("p", "No figure is in both."))
+    notes = element("ul", *(element("li", note) for note in against.notes)) if against.notes else None
+    whence = element("p", " ".join(assumptions(against)), class_="muted")
+    return joined(*pieces, whence, notes)
+
+
+def criteria(run: Run) -> Markup:
+    """Return the verdicts on each job, each with the lines of the logs behind it."""
+    layouts = {job.asked.job: layout(job) for job in run.jobs}
+    heads = ("result", "criterion", "measured", "asked", "source")
+    bodies = []
+    for job, verdicts in by_job(run).items():
+        about = element("span", f" {layouts[job]}", class_="muted") if layouts.get(job) else None
+        name = element("tr", element("th", element("span", job, about), colspan=len(heads), scope="rowgroup"))
+        bodies.append(element("tbody", name, *(row for one in verdicts for row in _verdict(one))))
+    if not bodies:
+        return element("p", "No criterion applies to what was read.")
+    top = element("thead", element("tr", *(element("th", head, scope="col") for head in heads)))
+    return scrolling("Criteria", element("table", top, *bodies, class_="grouped"))
+
+
+def _verdict(verdict: Verdict) -> Iterator[Markup]:
+    cells = (mark(verdict.status), verdict.criterion, verdict.measured or NONE, verdict.limit, verdict.source)
+    wide = {2, 3}
+    yield element("tr", *(element("td", cell, class_="wide" if n in wide else None) for n, cell in enumerate(cells)))
+    causes = element("ul", *(element("li", cause) for cause in verdict.causes)) if verdict.causes else None
+    lines = _proofs(verdict.proofs)
+    if causes or lines:
+        cell = element("td", lines, causes, colspan=len(cells) - 1)
+        yield element("tr", element("td"), cell, class_="more")
+
+
+def _proofs(proofs: Sequence[Proof]) -> Markup | None:
+    if not proofs:
+        return None
+    lines: list[str] = []
+    for proof in proofs:
+        where = element("span", f"{proof.file}:{proof.line}", class_="where")
+        lines += [where, f"\n{proof.text}\n" if proof.text else "\n"]
+    summary = element("summary", f"{plural(len(proofs), 'line')} of the log")
+    return element("details", summary, element("pre", *lines))
+
+
+def version_table(run: Run) -> Markup | None:
+    """Return the versions of the stack; None where none is known."""
+    found = versions(run)
+    return table(("part", "version"), [[part, version] for part, version in found.items()]) if found else None
+
+
+def lacking(run: Run) -> Markup:
+    """Return what the evidence lacks."""
+    found = list(missing(run))
+    if not found:
+        return element("p", "Nothing: every log is whole, every line was read, and every criterion has its evidence.")
+    return element("ul", *(element("li", text) for text in found))

@@ -1,0 +1,270 @@
+"""The page of a report in Chromium: it reads well wherever it is opened, and asks nobody for anything."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from evidence.records import Kept, Run
+from evidence.report.comparison import Comparison, compare
+from tests.evidence import samples
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+    # Not loaded where these tests are only collected: Playwright and matplotlib would cost the unit layer a second.
+
+CHROMIUM = shutil.which("chromium")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+PHONE, DESK = 360, 1280
+MOST = 1_000_000  # bytes of a page
+TEXT, GRAPHIC = 4.5, 3.0  # WCAG 2.2, AA: contrast of text, and of what a drawing is made of
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium"),
+]
+
+CONTRASTS = """() => {
+  const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+  const rgba = colour => {
+    canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
+    return canvas.getImageData(0, 0, 1, 1).data;
+  };
+  const light = ([r, g, b]) => [r, g, b].map(v => v / 255)
+    .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const behind = element => {
+    for (let each = element; each; each = each.parentElement) {
+      const colour = rgba(getComputedStyle(each).backgroundColor);
+      if (colour[3] === 255) return colour;
+    }
+    return [255, 255, 255, 255];
+  };
+  const found = {};
+  const note = (kind, element, colour) => {
+    const a = light(rgba(colour)), b = light(behind(element));
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    const key = `${kind} ${element.tagName} ${element.getAttribute('class') || ''} ${colour}`;
+    found[key] = Math.min(found[key] ?? 99, ratio);
+  };
+  for (const element of document.body.querySelectorAll(':not(style)')) {
+    const style = getComputedStyle(element);
+    const drawn = element.namespaceURI.endsWith('svg');
+    if ([...element.childNodes].some(node => node.nodeType === 3 && node.data.trim()))
+      note('text', element, drawn ? style.fill : style.color);
+    else if (drawn && element.closest('figure, .key') && ['path', 'rect', 'circle', 'use'].includes(element.localName)
+             && style.stroke !== 'none' && !element.closest('.grid, [id*=grid], [id*=tick], defs'))
+      note('graphic', element, style.stroke);
+  }
+  return found;
+}"""
+
+
+class Opened(NamedTuple):
+    """A page in the browser, with what it complained of and asked for."""
+
+    page: Page
+    complaints: list[str]
+    requests: list[str]
+
+
+def report(run: Run, compared: Comparison | None = None) -> str:
+    """Return the page of a run."""
+    from evidence.report.page import page  # noqa: PLC0415
+
+    return page(run, compared)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Write each kind of report once: all well, all kinds of trouble, and a comparison."""
+    folder = tmp_path_factory.mktemp("reports")
+    worse = samples.good(1, slower=1.2)
+    reports: dict[str, tuple[Run, Comparison | None]] = {
+        "good": (samples.good(), None),
+        "bad": (samples.bad(), None),
+        "compared": (worse, compare(worse, [Kept(1, samples.good())])),
+    }
+    for name, (run, compared) in reports.items():
+        (folder / f"{name}.html").write_text(report(run, compared), encoding="utf-8")
+    return {name: folder / f"{name}.html" for name in reports}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Start Chromium once."""
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def contexts() -> Iterator[list[BrowserContext]]:
+    """Close what a test opens."""
+    opened: list[BrowserContext] = []
+    yield opened
+    for each in opened:
+        each.close()
+
+
+def opened(browser: Browser, contexts: list[BrowserContext], file: Path, width: int, scheme: Any = "light") -> Opened:
+    """Open a report."""
+    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    contexts.append(context)
+    page = context.new_page()
+    found = Opened(page, [], [])
+    page.on("console", lambda message: found.complaints.append(message.text))
+    page.on("pageerror", lambda error: found.complaints.append(str(error)))
+    page.on("request", lambda request: found.requests.append(request.url))
+    page.on("dialog", lambda dialog: found.complaints.append(dialog.message))
+    page.goto(file.as_uri())
+    return found
+
+
+@pytest.mark.parametrize("name", ["good", "bad", "compared"])
+def test_the_page_needs_nothing_else(
+    name: str, files: dict[str, Path], browser: Browser, contexts: list[BrowserContext]
+) -> None:
+    """Prevents a report that is broken, that calls home, or in which a line of a log runs."""
+    found = opened(browser, contexts, files[name], DESK)
+    assert found.complaints == []
+    assert found.requests == [files[name].as_uri()]
+    assert found.page.locator("script, link, img, iframe").count() == 0
+    assert files[name].stat().st_size < MOST
+
+
+@pytest.mark.parametrize("width", [PHONE, DESK])
+def test_every_plot_is_there(
+    width: int, files: dict[str, Path], browser: Browser, contexts: list[BrowserContext]
+) -> None:
+    """Prevents empty frames: each drawing has a size, curves in it, text that can be read, and a description."""
+    page = opened(browser, contexts, files["good"], width).page
+    drawings = page.locator("figure > svg")
+    assert drawings.count() == 2 + 2 * 3 + 2 + 1, "overview, three layouts, bars, map"
+    for number in range(drawings.count()):
+        one = drawings.nth(number)
+        box = one.bounding_box()
+        assert box is not None
+        assert box["width"] > width * 0.3
+        assert box["height"] > 100
+        assert len(one.get_attribute("aria-label") or "") > 20
+        drawn = one.locator("path:visible, rect:visible").evaluate_all(
+            "all => all.map(e => e.getBoundingClientRect().width)"
+        )
+        assert max(drawn) > box["width"] * 0.2
+    heights = page.locator("figure svg text").evaluate_all("all => all.map(e => e.getBoundingClientRect().height)")
+    assert min(heights) > 9
+    outside = page.locator("figure > svg").evaluate_all(
+        """all => all.flatMap(svg => [...svg.querySelectorAll('text')].filter(text => {
+             const a = svg.getBoundingClientRect(), b = text.getBoundingClientRect();
+             return b.left < a.left - 1 || b.right > a.right + 1 || b.top < a.top - 1 || b.bottom > a.bottom + 1;
+           }).map(text => text.textContent))"""
+    )
+    assert outside == []
+
+
+@pytest.mark.parametrize("name", ["good", "bad", "compared"])
+def test_a_phone_scrolls_in_one_direction_only(
+    name: str, files: dict[str, Path], browser: Browser, contexts: list[BrowserContext]
+) -> None:
+    """Prevents a page that is wider than a phone, also with every log line shown: wide tables scroll inside."""
+    page = opened(browser, contexts, files[name], PHONE).page
+    for _ in range(2):
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE
+        page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["bad", "compared"])
+def test_everything_can_be_read(
+    name: str, scheme: str, files: dict[str, Path], browser: Browser, contexts: list[BrowserContext]
+) -> None:
+    """Prevents a colour of the light page on the dark one: every text and every line is held against what is behind."""
+    page = opened(browser, contexts, files[name], DESK, scheme).page
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    channels = [int(each) for each in re.findall(r"\d+", background)]
+    assert (sum(channels) < 200) == (scheme == "dark")
+    found: dict[str, float] = page.evaluate(CONTRASTS)
+    assert len([key for key in found if key.startswith("text")]) > 20
+    assert len([key for key in found if key.startswith("graphic")]) > 5
+    least = {"text": TEXT, "graphic": GRAPHIC}
+    assert {key: round(ratio, 2) for key, ratio in found.items() if ratio < least[key.split()[0]]} == {}
+
+
+def test_colour_is_never_all_there_is(files: dict[str, Path], browser: Browser, contexts: list[BrowserContext]) -> None:
+    """Prevents verdicts that some people cannot tell apart: each has its word and its icon, each curve its dashes."""
+    page = opened(browser, contexts, files["bad"], DESK).page
+    marks = page.locator("td .status")
+    told = {(marks.nth(n).inner_text(), marks.nth(n).locator("path").get_attribute("d")) for n in range(marks.count())}
+    assert {word for word, _ in told} == {"pass", "fail", "warning", "missing"}
+    assert len(told) == 4
+    dashes = (
+        page.locator(".key")
+        .first.locator("path")
+        .evaluate_all("all => all.map(e => getComputedStyle(e).strokeDasharray + getComputedStyle(e).strokeWidth)")
+    )
+    assert len(set(dashes)) == len(dashes)
+    assert page.locator(".map .failed").count() >= 3
+    assert "✕ failed" in (page.locator(".map").text_content() or "")
+
+
+def test_lines_of_logs_open_by_keyboard(
+    files: dict[str, Path], browser: Browser, contexts: list[BrowserContext]
+) -> None:
+    """Prevents evidence that only a mouse can reach, and lines of logs that are changed on their way."""
+    page = opened(browser, contexts, files["bad"], DESK).page
+    first = page.locator("#criteria ~ * details").nth(1)
+    line = first.locator("pre")
+    assert not line.is_visible()
+    first.locator("summary").focus()
+    page.keyboard.press("Enter")
+    assert line.is_visible()
+    assert "<script>alert(1)</script> & </pre><img src=http://127.0.0.1:9/x" in line.inner_text()
+
+
+def test_a_simulated_run_says_so(files: dict[str, Path], browser: Browser, contexts: list[BrowserContext]) -> None:
+    """Prevents a simulation that is sent on as a measurement: title and banner say it, of simulated runs only."""
+    page = opened(browser, contexts, files["good"], PHONE).page
+    assert page.title().startswith("Simulated: ")
+    banner = page.locator(".banner")
+    assert banner.is_visible()
+    assert banner.inner_text().startswith("Simulated: ")
+    assert (banner.bounding_box() or {"y": 1})["y"] == 0
+    measured = opened(browser, contexts, files["bad"], PHONE).page
+    assert "imulated" not in measured.title()
+    assert measured.locator(".banner").count() == 0
+
+
+def test_printed_pages_show_what_is_folded(
+    files: dict[str, Path], browser: Browser, contexts: list[BrowserContext]
+) -> None:
+    """Prevents prints without evidence, on dark paper."""
+    page = opened(browser, contexts, files["bad"], DESK, "dark").page
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.locator("details pre").first.is_visible()
+
+
+def test_the_same_run_gives_the_same_page(files: dict[str, Path]) -> None:
+    """Prevents reports that differ each time they are made: ids and dates are of the run."""
+    again = report(samples.bad())
+    assert again == files["bad"].read_text(encoding="utf-8")
+    ids = re.findall(r'\bid="([^"]+)"', again)
+    assert len(ids) == len(set(ids)), "an id is there twice, so a drawing shows parts of another"
+    assert set(re.findall(r'(?:href="#|url\(#)([^")]+)', again)) <= set(ids)

@@ -1,0 +1,147 @@
+"""What regressed: neither noise, nor what was measured otherwise."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from evidence.records import Kept, Run
+from evidence.reference import ALL_REDUCE
+from evidence.report.comparison import BANDS, OTHER_NOISE, NotComparableError, assumptions, compare, told
+from evidence.verdict import Shape, Status
+from tests.evidence import samples
+
+
+def earlier(*runs: Run) -> Sequence[Kept]:
+    """Return runs with numbers."""
+    return [Kept(number, run) for number, run in enumerate(runs, 1)]
+
+
+def repeated(run: Run, factors: Sequence[float]) -> Run:
+    """Return a run with one job only, whose table is repeated with these factors of time."""
+    shape = Shape(pods=2, gpus=8)
+    tables = [samples.nccl_tests(shape, factor) for factor in factors]
+    return run.model_copy(update={"jobs": (samples.job("nccl", "nccl-all-reduce", shape, *tables),)})
+
+
+def test_the_same_run_has_no_regressions() -> None:
+    """Prevents alarms where nothing changed; and every figure of every job is compared."""
+    found = compare(samples.good(1), earlier(samples.good()))
+    assert (found.regressions, found.turned, found.notes) == (0, (), ())
+    assert len(found.changes) == 3 * len(BANDS) + 1
+    assert {told(one)[2] for one in found.changes} == {"within the noise"}
+
+
+def test_slower_is_a_regression_and_faster_is_none() -> None:
+    """Prevents a slow fabric that is taken for noise, and a better one that is taken for worse."""
+    slower = compare(samples.good(1, slower=1.2, rate=12_000), earlier(samples.good()))
+    assert slower.regressions == len(slower.changes) == 10
+    faster = compare(samples.good(1, slower=0.8, rate=15_000), earlier(samples.good()))
+    assert faster.regressions == 0
+    assert {told(one)[2] for one in faster.changes} == {"improvement"}
+    by_what = {one.what: one for one in slower.changes}
+    assert by_what["training"].worse == pytest.approx(1700 / 13_700)
+    assert by_what["all_reduce, mean time of 8\u00a0B to 16\u00a0KiB"].worse == pytest.approx(0.2, abs=0.001)
+
+
+def test_within_assumed_noise_nothing_regressed() -> None:
+    """Prevents alarms by what two halves of the paper's own tables differ by."""
+    found = compare(samples.good(1, slower=1.025, rate=13_500), earlier(samples.good()))
+    assert found.regressions == 0
+    said = " ".join(assumptions(found))
+    assert "fewer than 5 repeats" in said
+    assert "R-4.4-8" in said
+    assert "E-50" in said
+
+
+def test_the_assumed_noise_covers_the_tables_of_the_paper() -> None:
+    """Prevents a noise that is less than what it is said to be taken from: twice what halves differ by."""
+    for band in BANDS:
+        apart = 0.0
+        for run in ALL_REDUCE:
+            rows = [row for row in run.rows if band.first <= row.bytes <= band.last]
+            ratio = 1.0
+            for row in rows:
+                ratio *= (row.out_of_place.time_us / row.in_place.time_us) ** (1 / len(rows))
+            apart = max(apart, abs(ratio - 1))
+        assert 2 * apart == pytest.approx(band.noise, rel=0.02), band
+
+
+def test_five_repeats_have_a_noise_of_their_own() -> None:
+    """Prevents an assumed noise where one was measured: a steady fabric shows 2 %, an unsteady one hides 5 %."""
+    steady = repeated(samples.good(), [1, 1.001, 0.999, 1, 1.002])
+    now = repeated(samples.good(1), [1.02, 1.021, 1.019, 1.02, 1.02])
+    found = compare(now, earlier(steady))
+    assert found.regressions == len(BANDS)
+    assert all(one.assumed is None and one.repeats == 5 for one in found.changes)
+    assert assumptions(found) == ()
+    unsteady = repeated(samples.good(), [1, 1.3, 0.9, 1, 1.1])
+    assert compare(repeated(samples.good(1), [1.05] * 5), earlier(unsteady)).regressions == 0
+
+
+def test_repeats_of_several_runs_count_together() -> None:
+    """Prevents a comparison with the one run that happened to be fast: the median of five is what was before."""
+    runs = [samples.good(minute, slower) for minute, slower in enumerate((0.80, 1, 1, 1, 1))]
+    found = compare(samples.good(9, 1.02), earlier(*runs))
+    assert found.regressions == 0
+    assert found.changes[0].before == pytest.approx(41, abs=1)
+    assert "the median of 5 runs (1, 2, 3, 4, 5)" in found.name
+
+
+def test_the_noise_of_few_repeats_is_no_less_than_assumed() -> None:
+    """Prevents two repeats that happen to agree from making noise a regression."""
+    found = compare(repeated(samples.good(1), [1.025, 1.025]), earlier(repeated(samples.good(), [1, 1])))
+    assert found.regressions == 0
+    wide = compare(repeated(samples.good(1), [1.15] * 2), earlier(repeated(samples.good(), [0.7, 1.3])))
+    assert wide.regressions == 0, "what repeats differ by is noise, however few there are"
+
+
+def test_lost_passes_are_regressions() -> None:
+    """Prevents a criterion that fails, or is not judged any more, between figures that are as fast as before."""
+    before, after = samples.good(), samples.good(1)
+    lost = after.verdicts[2].model_copy(update={"status": Status.FAIL})
+    dropped = after.model_copy(update={"verdicts": (*after.verdicts[:2], lost, *after.verdicts[3:5])})
+    found = compare(dropped, earlier(before))
+    assert [(one.criterion, one.after) for one in found.turned] == [
+        ("bus-bandwidth", Status.FAIL),
+        ("images-per-second", Status.MISSING),
+    ]
+    assert found.regressions == 2
+    assert compare(before, earlier(dropped)).regressions == 0, "a mended criterion is no regression"
+
+
+def test_jobs_that_were_asked_otherwise_are_not_compared() -> None:
+    """Prevents a regression that is another layout."""
+    run = samples.good(1)
+    other = run.jobs[2].model_copy(
+        update={"asked": run.jobs[2].asked.model_copy(update={"shape": Shape(pods=4, gpus=4)})}
+    )
+    found = compare(run.model_copy(update={"jobs": (*run.jobs[:2], other)}), earlier(samples.good()))
+    assert (
+        "adas/nccl-test-02x08 was asked otherwise, so its figures are not compared: layout 02x08 became 04x04"
+        in found.notes
+    )
+    assert "adas/tf2-resnet50-02x08x02 is not there any more" in found.notes
+    assert {one.job for one in found.changes} == {"adas/nccl-test-01x08"}
+    assert "adas/nccl-test-16x01 is new" in compare(samples.good(), earlier(run.model_copy(update={"jobs": ()}))).notes
+
+
+def test_simulated_runs_are_not_compared_with_measured_ones() -> None:
+    """Prevents a model that is taken for the hardware's past."""
+    measured = samples.good().model_copy(update={"simulated": False})
+    with pytest.raises(NotComparableError, match="run 1 was measured and this one simulated"):
+        compare(samples.good(1), earlier(measured))
+    with pytest.raises(NotComparableError, match="no earlier run"):
+        compare(samples.good(), [])
+
+
+def test_only_sizes_of_both_are_compared() -> None:
+    """Prevents a mean over other sizes that looks like another speed."""
+    run = samples.good(1)
+    table = samples.nccl_tests(Shape(pods=2, gpus=8))
+    short = table.model_copy(update={"rows": table.rows[3:9]})
+    job = run.jobs[2].model_copy(update={"readings": (short,)})
+    found = compare(run.model_copy(update={"jobs": (job,)}), earlier(samples.good()))
+    assert [(one.what, told(one)[2]) for one in found.changes] == [
+        ("all_reduce, mean time of 64\u00a0B to 2\u00a0KiB", "within the noise")
+    ]
+    assert BANDS[0].noise > OTHER_NOISE

@@ -1,0 +1,84 @@
+"""What is drawn: series, limits, bars, maps; without drawing it."""
+
+import re
+import subprocess
+import sys
+
+from evidence.report.rails import drawing, rails
+from evidence.report.series import nccl_bars, rate_bars, sweeps
+from evidence.report.units import Limit
+from evidence.verdict import Shape
+from tests.evidence import samples
+from tests.support.recorded import ROOT
+
+
+def test_sweeps_have_both_halves_the_paper_and_the_limits() -> None:
+    """Prevents plots that lack what the measurement is judged by."""
+    found = {one.layout: one for one in sweeps(samples.jobs())}
+    assert list(found) == ["01x08", "02x08", "16x01"]
+    for one in found.values():
+        assert [len(points) for points in (one.out_of_place, one.in_place, one.paper)] == [26, 26, 26]
+    two = found["02x08"]
+    assert (two.paper[-1].time_us, two.paper[-1].busbw_gb_s) == (9115.8, 55.21)
+    time, busbw = two.limits
+    assert time == Limit("time", "most", 8, 16384, 100)
+    assert (busbw.kind, busbw.first, busbw.last) == ("least", 1 << 28, 1 << 28)
+    assert busbw.value == 0.9 * 55.21
+    # E-29: of single-GPU pods the paper itself is above 100 us from 2 KiB on.
+    assert found["16x01"].limits[0].last == 1024
+
+
+def test_without_a_table_of_the_documents_there_is_neither_curve_nor_limit() -> None:
+    """Prevents the paper's DGX-1 as measure of another machine."""
+    (job,) = samples.jobs()[2:3]
+    other = job.model_copy(update={"asked": job.asked.model_copy(update={"profile": "dgx-a100"})})
+    (found,) = sweeps([other])
+    assert (found.paper, found.limits) == ((), ())
+
+
+def test_repeats_are_drawn_as_their_median() -> None:
+    """Prevents the last of five runs from standing for all."""
+    shape = Shape(pods=2, gpus=8)
+    tables = [samples.nccl_tests(shape, factor) for factor in (1, 5, 1.1, 0.9, 1.05)]
+    (found,) = sweeps([samples.job("nccl", "nccl-all-reduce", shape, *tables)])
+    assert found.repeats == 5
+    assert found.out_of_place[0].time_us == tables[4].rows[0].out_of_place.time_us
+
+
+def test_bars_have_an_ideal_and_an_efficiency() -> None:
+    """Prevents an efficiency against nothing: the least layout measured here, else the paper's, is the ideal."""
+    (bars,) = rate_bars(samples.jobs())
+    assert [(bar.label.split(), bar.measured) for bar in bars.bars] == [
+        (["01x08", "paper"], False),
+        (["02x08", "paper"], False),
+        (["02x08", "here"], True),
+    ]
+    assert [bar.efficiency and round(bar.efficiency, 3) for bar in bars.bars] == [None, 0.969, 0.965]
+    assert "the paper's 01x08" in bars.note
+    one = samples.job("one", "resnet50", Shape(pods=1, gpus=8), samples.training(7000, 8))
+    (bars,) = rate_bars([*samples.jobs(), one])
+    assert [bar.efficiency and round(bar.efficiency, 3) for bar in bars.bars if bar.measured] == [None, 0.979]
+    assert "as 01x08" in bars.note
+    (busbw,) = nccl_bars(sweeps(samples.jobs()))
+    assert [bar.label for bar in busbw.bars] == ["01x08", "02x08", "16x01"]
+
+
+def test_the_map_shows_channels_and_failed_ports() -> None:
+    """Prevents a machine whose dead HCA looks like the others: word, cross and colour."""
+    (good,) = rails(samples.good().jobs)
+    assert dict(good.channels) == {f"mlx5_{port}": 8 for port in range(4)}
+    assert good.failed == {}
+    (bad,) = rails(samples.bad().jobs)
+    assert bad.failed == {"mlx5_2": ["DOWN, Polling in dgx02", "not seen by NCCL on worker-1 (adas/nccl-test-02x08)"]}
+    drawn = drawing(bad)
+    assert drawn.count("✕ failed") == 2, "in the drawing, and in its description"
+    assert drawn.count('class="hca failed"') == drawn.count('class="cross"') == 1
+    assert re.findall(r">(GPU\d)<", drawn) == [f"GPU{number}" for number in range(8)]
+    assert "NUMA 0" in drawn
+    assert "✕" not in drawing(good)
+
+
+def test_nothing_but_a_report_loads_matplotlib() -> None:
+    """Prevents a second of start-up for commands that draw nothing."""
+    code = "import sys, cli.commands.report, evidence.judge; sys.exit('matplotlib' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)

@@ -1,0 +1,109 @@
+"""Words, markup, facts and Markdown of reports."""
+
+import pytest
+
+from evidence.records import Kept
+from evidence.report.comparison import compare
+from evidence.report.facts import missing, outcome, title, versions
+from evidence.report.markdown import code, escaped, markdown
+from evidence.report.markup import Markup, element, joined
+from evidence.report.words import figure, plural, size
+from evidence.verdict import Status
+from tests.evidence import samples
+
+
+def test_text_is_never_markup() -> None:
+    """Prevents a line of a log that runs as part of the page."""
+    hostile = "<script>&\"'"
+    assert element("td", hostile, title=hostile) == (
+        '<td title="&lt;script&gt;&amp;&quot;&#x27;">&lt;script&gt;&amp;&quot;&#x27;</td>'
+    )
+    assert element("pre", "a\tb\nc\x00\x1b[1m") == "<pre>a\tb\nc\ufffd\ufffd[1m</pre>"
+    assert joined(Markup("<br>"), "<br>", None) == "<br>&lt;br&gt;"
+    assert element("path", d="M0 0") == '<path d="M0 0"></path>', "in SVG nothing is closed by itself"
+    assert element("meta", charset="utf-8") == '<meta charset="utf-8">'
+    assert element("div", aria_hidden="true", class_=None, hidden=True) == '<div aria-hidden="true" hidden></div>'
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(0, "0 B"), (8, "8 B"), (1000, "1000 B"), (1024, "1 KiB"), (268435456, "256 MiB"), (1 << 50, "1024 TiB")],
+)
+def test_sizes(count: int, text: str) -> None:
+    """Prevents sizes that are rounded into others."""
+    assert size(count).replace("\u00a0", " ") == text
+
+
+def test_figures() -> None:
+    """Prevents figures with more digits than were measured, and unreadable ones."""
+    assert [figure(value) for value in (0.0123, 5.704, 55.21, 127.96, 11264.11)] == [
+        "0.0123", "5.7", "55.2", "128", "11\u202f264",
+    ]  # fmt: skip
+    assert plural(1, "criterion", "criteria") + plural(2, "line") == "1 criterion2 lines"
+
+
+def test_a_simulated_run_says_so_first() -> None:
+    """Prevents a simulation that is sent on as a measurement."""
+    assert title(samples.good()) == "Simulated: stack dev, passed, 2026-11-21 22:49 UTC"
+    assert title(samples.bad()) == "stack prod, failed, 2026-11-21 22:49 UTC"
+    assert "\n> **Simulated**: no GPU" in markdown(samples.good())
+    assert "imulated" not in markdown(samples.bad())
+
+
+def test_the_outcome_is_the_exit_status_of_verify() -> None:
+    """Prevents a page that says passed over evidence that is missing."""
+    run = samples.good()
+    assert outcome(run).text == "Passed: 6 criteria"
+    assert outcome(samples.bad()).text == "Failed: 1 of 5 criteria"
+    without = run.model_copy(update={"verdicts": samples.bad().verdicts[1:]})
+    assert (outcome(without).status, outcome(without).text) == (
+        Status.MISSING,
+        "Not enough evidence: 1 criterion has no evidence",
+    )
+    assert outcome(run.model_copy(update={"verdicts": ()})).text == "Not enough evidence: nothing was judged"
+
+
+def test_what_is_missing_is_listed() -> None:
+    """Prevents evidence that is silently thinner than it looks."""
+    assert list(missing(samples.good())) == []
+    assert list(missing(samples.bad())) == [
+        "adas/cut: failed",
+        "adas/cut: nccl-tests (nccl.log, lines 2-60): incomplete, no footer",
+        "adas/cut: nccl-tests (nccl.log, lines 2-60): 7 lines that no parser knows: 44, ...",
+        "adas/nccl-test-02x08: bus-bandwidth: no evidence",
+    ]
+    assert list(missing(samples.good().model_copy(update={"jobs": (), "verdicts": ()}))) == ["no jobs"]
+
+
+def test_versions_name_the_job_where_jobs_differ() -> None:
+    """Prevents one version that stands for two."""
+    run = samples.good()
+    assert versions(run)["NCCL"] == "2.5.6"
+    other = run.jobs[-1].model_copy(update={"versions": {"image": "tensorflow:20.04"}})
+    found = versions(run.model_copy(update={"jobs": (*run.jobs[:2], other)}))
+    assert found["image (adas/tf2-resnet50-02x08x02)"] == "tensorflow:20.04"
+    assert found["image (adas/mofed-test, adas/nccl-test-01x08)"] == "tensorflow:20.03-tf2-py3"
+
+
+def test_markdown_holds_what_a_review_needs() -> None:
+    """Prevents a summary without the failure, its cause, the line behind it, or the figures."""
+    text = markdown(samples.bad())
+    assert text.startswith("# ❌ Failed: 1 of 5 criteria\n")
+    assert "- ❌ **hcas-used** of adas/nccl-test-02x08: 3 of 4 HCAs: mlx5\\_2 absent on worker-1" in text
+    assert "  - a port is down: look at its cable" in text
+    assert "adas/nccl-test-02x08.log:10 ` worker-1:30:30 [0] NCCL INFO NET/IB" in text
+    assert "all\\_reduce 55 µs at 8 B" in text
+    assert "| GPU driver | 440.33.01 |" in text
+    worse = samples.good(1, slower=1.2)
+    compared = compare(worse, [Kept(1, samples.good())])
+    assert "9 regressions against run 1 of 2026-11-21 22:49 UTC." in markdown(worse, compared)
+
+
+def test_markdown_of_logs_stays_text() -> None:
+    """Prevents a log that breaks a table, notifies people, or is rendered as HTML."""
+    assert escaped("a|b <img> *x* `y` _z_\n# t @team") == ("a\\|b \\<img\\> \\*x\\* \\`y\\` \\_z\\_ \\# t @\u200bteam")
+    assert code("a ``b`` c") == "``` a ``b`` c ```"
+    assert code(" \n ") == ""
+    assert "\x00" not in markdown(samples.bad())
+    for line in markdown(samples.bad()).splitlines():
+        assert "<script>" not in line or "` <script>" in line
