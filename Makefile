@@ -11,7 +11,7 @@ RUN := $(VENV)/bin/python
 CHOICE := --stack $(STACK) $(if $(NAME),--name $(NAME))
 PYTEST := $(RUN) -m pytest -q --durations=10
 
-.PHONY: help venv up status down clean test unit engine cluster check format docs lock bench
+.PHONY: help venv up status down clean test unit engine cluster browser chromium check format docs lock bench
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,7 +41,7 @@ clean: ## stop the simulated clusters and remove them, the virtual environment a
 	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-test: unit engine cluster ## run every test
+test: unit engine cluster browser ## run every test
 
 unit: $(STAMP) ## run the tests that need neither engine nor cluster
 	@$(PYTEST) -n 2 -m unit
@@ -51,6 +51,15 @@ engine: $(STAMP) ## run the tests with the real engine
 
 cluster: $(STAMP) ## run the tests on the simulated cluster
 	@$(PYTEST) -m cluster
+
+browser: $(STAMP) chromium ## open reports in Chromium, and look at them as a person would
+	@$(PYTEST) -m browser
+
+# Only root installs packages; for others the tests are skipped, and say so.
+chromium:
+	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+		echo "- installing Chromium ..." && apt-get update -qq && \
+		apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || echo "- no Chromium; install it to run these tests"
 
 check: $(STAMP) ## lint, formatting and types
 	@$(VENV)/bin/ruff check .

@@ -8,7 +8,7 @@ import pytest
 
 pytest_plugins = ["tests.support.clusters"]
 
-_LAYERS = ("unit", "engine", "cluster")
+_LAYERS = ("unit", "engine", "cluster", "browser")
 
 # What is imported stays, and a test makes little waste: with Python's own thresholds a quarter of the unit layer's time
 # goes into searching for it.
