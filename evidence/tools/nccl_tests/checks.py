@@ -117,14 +117,22 @@ def inferred(rows: Sequence[Measured], ranks: int, *, timed: bool) -> tuple[Prim
     reduces = {measured.row.redop is not None for measured in rows}
     rooted = {(measured.row.root if measured.row.root is not None else -1) >= 0 for measured in rows}
     shares = {sent for sent in (False, True) if not timed or _share_fits(rows, (ranks - 1) / ranks if sent else 1.0)}
+    by_rank = _by_rank(rows, ranks)
     fitting = [
         one
         for one in PRIMITIVES.values()
-        if (one.reduces is None or {one.reduces} == reduces)
+        if (by_rank is None or one.by_rank == by_rank or len(one.variants) > 1)
+        and (one.reduces is None or {one.reduces} == reduces)
         and {one.rooted} == rooted
         and any(variant.factor(ranks) == factor and variant.sent_only in shares for variant in one.variants)
     ]
     return (fitting[0] if len(fitting) == 1 else None), factor
+
+
+def _by_rank(rows: Sequence[Measured], ranks: int) -> bool | None:
+    """Return whether counts are of one rank and sizes of all, None when rows do not tell."""
+    told = {row.bytes != row.count * WORD_BYTES[row.type] for row, _ in rows if row.count and row.type in WORD_BYTES}
+    return told.pop() if len(told) == 1 and ranks > 1 else None
 
 
 def _share_fits(rows: Sequence[Measured], share: float) -> bool:

@@ -25,7 +25,7 @@ _FREQUENCY = r"Conflicting CPU frequency values detected: "
 _WAITING = r"\* Waiting for client to connect"
 _OWN_FAILURE = (
     r"\s*(?:Couldn't allocate MR|Couldn't connect to \S+:\d+|Unable to find the Infiniband/RoCE|"
-    r"IB device \S+ not found)"
+    r"IB device \S+ not found|No IB devices found|Port number \d+ state is |Couldn't get context for the device)"
 )
 _NO_PEAK = r"\s*WARNING: BW peak won't be measured in this run"
 
@@ -41,8 +41,8 @@ _end = re.compile(
 _gid = re.compile(r"\s*M?GID: ([0-9a-fA-F]{1,4}(?::[0-9a-fA-F]{1,4}){7,15})$")
 _failure = re.compile(
     r"\s*(?:Couldn't |Failed |failed to |Unable to |Can't produce a report|Cannot Allocate|ERRNO: |"
-    r"Completion with error|IB device \S+ not found|Port number \d+ state is |Problems with |Invalid |"
-    r"Parser function exited|Segmentation fault|bad wc|poll CQ failed|ethernet_read_keys: )"
+    r"Completion with error|IB device \S+ not found|No IB devices found|Port number \d+ state is |"
+    r"Problems with |Invalid |Parser function exited|Segmentation fault|bad wc|poll CQ failed|ethernet_read_keys: )"
 )
 _own_failure = re.compile(_OWN_FAILURE)
 _warning = re.compile(

@@ -208,6 +208,7 @@ def test_memory_of_gpus_is_seen() -> None:
         ("IB device mlx5_9 not found\n Unable to find the Infiniband/RoCE device", 0),
         ("Couldn't connect to dgx02:18515\n Unable to open file descriptor for socket connection", 0),
         ("Unable to find the Infiniband/RoCE deivce", 0),
+        (" Port number 1 state is Down\n Couldn't set the link layer\n Couldn't get context for the device", 0),
     ],
 )
 def test_failures_are_readings_with_their_lines(said: str, first: int) -> None:
