@@ -1,12 +1,14 @@
 """Deterministic spread: the same run of the same job has the same figures, another one slightly others."""
 
 import hashlib
-import random
+from random import Random
+
+__all__ = ["Random", "draws", "number"]
 
 
-def draws(*of: object) -> random.Random:
+def draws(*of: object) -> Random:
     """Return a source of random numbers that depends on `of` alone, in any process."""
-    return random.Random("/".join(map(str, of)))  # noqa: S311 - figures of a played machine, no secret
+    return Random("/".join(map(str, of)))  # noqa: S311 - figures of a played machine, no secret
 
 
 def number(bits: int, *of: object) -> int:

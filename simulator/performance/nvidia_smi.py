@@ -82,7 +82,7 @@ def _table(job: Launched, profile: Profile, branch: int) -> list[str]:
     if branch < FIRST_WIDE:
         told = f"NVIDIA-SMI {version:<12} Driver Version: {version:<12} CUDA Version: {cuda(version):<8}"
     else:
-        told = f"NVIDIA-SMI {version:<22} Driver Version: {version:<14} CUDA Version: {cuda(version):<8}"
+        told = f"NVIDIA-SMI {version:<22} Driver Version: {version:<{second - 8}} CUDA Version: {cuda(version):<8}"
     lines = [
         f"{job.started:%a %b} {job.started.day:2} {job.started:%H:%M:%S %Y}",
         f"+{'-' * whole}+",

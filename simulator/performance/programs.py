@@ -3,18 +3,34 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from simulator.performance import listings, nvidia_smi, perftest, ports, vector_add
+from simulator.performance import (
+    examples,
+    horovod,
+    listings,
+    mlperf,
+    nccl_tests,
+    nvidia_smi,
+    perftest,
+    ports,
+    tf_cnn,
+    vector_add,
+)
 from simulator.performance.printed import Program
 
 PROGRAMS: Mapping[str, Program] = MappingProxyType(
     {
+        **nccl_tests.PROGRAMS,
         **{f"ib_{verb}_{test}": perftest.perftest for verb in perftest.WORDS for test in ("bw", "lat")},
         "ibhosts": ports.ibhosts,
         "ibstatus": ports.ibstatus,
         "ifconfig": listings.ifconfig,
         "ip": listings.ip,
         "ls": listings.ls,
+        "main.py": examples.main,
         "nvidia-smi": nvidia_smi.nvidia_smi,
+        "pytorch_synthetic_benchmark.py": horovod.synthetic,
+        "run_and_time.sh": mlperf.run_and_time,
+        "tf_cnn_benchmarks.py": tf_cnn.tf_cnn,
         "ulimit": listings.ulimit,
         "vectorAdd": vector_add.vector_add,
         "whoami": listings.whoami,

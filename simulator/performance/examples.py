@@ -1,0 +1,91 @@
+"""Training programs of NVIDIA's examples: ResNet-50 v1.5 (B-5.2), and A2D2's main.py, which has the options of UNet."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+from simulator.performance import chance, training
+from simulator.performance.job import Launched
+from simulator.performance.options import number, on, options
+from simulator.performance.printed import Printed
+
+HOOK = "(/workspace/rn50v15_tf/utils/hooks/benchmark_hooks.py:{line})"
+WARM_UP, EVERY, SHOWN = 20, 10, 100
+"""Of the logger of 2019: iterations that it passes over, between two that it prints, and that are printed here."""
+IMAGENET = 1_281_167
+A2D2_START, A2D2_STEP = 152.0, (1328 - 740) / 1000
+"""Seconds: of 8 GPUs 1328 and of 16 740 (R-5.2-6), whose 16,000 steps the ranks share; so 588 ms a step, and 152 s
+that do not become less."""
+A2D2_PARAMETERS = 31e6
+"""Of the UNet of NVIDIA's example; the paper does not say which network it trains."""
+A2D2_EVERY = 100
+
+
+def main(words: Sequence[str], job: Launched) -> Printed:
+    """Play one of the two programs called main.py: they have different options."""
+    asked = options(words)
+    joined = training.joined(job)
+    if joined.exit_code:
+        return joined
+    if "exec_mode" in asked:
+        return Printed((*joined.lines, *_unet(asked, job)))
+    if asked.get("mode") == "training_benchmark":
+        return Printed((*joined.lines, *_resnet(asked, job)))
+    return Printed(("simulated by hpc: of programs called main.py only two examples of NVIDIA are played",))
+
+
+def _resnet(asked: Mapping[str, str], job: Launched) -> list[str]:
+    ranks = max(len(job.processes), 1)
+    batch = number(asked, "batch_size", 128)
+    precision = "fp16" if on(asked, "use_tf_amp") else "fp32"
+    network = training.NETWORKS["resnet50v1.5"]
+    total = training.images_per_second(job, network, precision, batch, xla=on(asked, "use_xla")) * ranks
+    total *= training.spread(job, "resnet50v1.5")
+    iterations = number(asked, "num_iter", 1)
+    if asked.get("iter_unit", "epoch") == "epoch":
+        iterations = -(-iterations * IMAGENET // (batch * ranks))
+    draw = chance.draws(job.run, "iterations")
+    last = iterations - 1 - (iterations - 1 - WARM_UP) % EVERY
+    shown = [*range(WARM_UP, min(iterations, WARM_UP + SHOWN), EVERY)]
+    lines: list[str] = []
+    for iteration in shown:
+        lines += _iteration(job, iteration, total * draw.gauss(1, 0.01), batch * ranks / total)
+    if shown and last > shown[-1]:
+        left = (last - shown[-1]) // EVERY - 1
+        lines.append(f"simulated by hpc: {left} such lines are left out")
+        lines += _iteration(job, last, total * draw.gauss(1, 0.01), batch * ranks / total)
+    seconds = iterations * batch * ranks / total
+    return [*lines, _nvlog(job, seconds, 75, "Average total_ips", total)]
+
+
+def _iteration(job: Launched, iteration: int, rate: float, seconds: float) -> list[str]:
+    after = (iteration + 1) * seconds
+    return [_nvlog(job, after, 69, "iteration", iteration), _nvlog(job, after, 70, "total_ips", rate)]
+
+
+def _nvlog(job: Launched, after: float, line: int, name: str, value: float) -> str:
+    when = job.started.timestamp() + after
+    return f":::NVLOGv0.2.3 resnet {when:.9f} {HOOK.format(line=line)} {name}: {value}"
+
+
+def _unet(asked: Mapping[str, str], job: Launched) -> list[str]:
+    """Return DLLogger's lines of training: losses, and at the end the rate; the stamps tell how long it took."""
+    ranks = max(len(job.processes), 1)
+    steps = max(number(asked, "max_steps", 16_000) // ranks, 1)
+    batch = number(asked, "batch_size", 16)
+    compute = A2D2_STEP / training.slowest(job)
+    seconds = training.step_seconds(job, compute, A2D2_PARAMETERS)
+    factor = training.spread(job, "a2d2")
+    draw = chance.draws(job.run, "losses")
+    lines = []
+    for step in range(0, steps + 1, A2D2_EVERY):
+        entropy = 0.25 + 1.4 / (1 + step / 120) + draw.uniform(-0.02, 0.02)
+        dice = 0.3 + 0.6 / (1 + step / 200) + draw.uniform(-0.02, 0.02)
+        figures = f"train_ce_loss : {entropy:.6f} train_dice_loss : {dice:.6f} train_total_loss : {entropy + dice:.6f}"
+        lines.append(_dll(job.started, (A2D2_START + step * seconds) * factor, f"({step}, {steps}) {figures}"))
+    rate = ranks * batch / (seconds * factor)
+    told = f"() throughput_train : {rate:.3f} latency_train_mean : {seconds * factor * 1000:.3f}"
+    return [*lines, _dll(job.started, (A2D2_START + steps * seconds) * factor, told)]
+
+
+def _dll(started: datetime, after: float, text: str) -> str:
+    return f"DLL {started + timedelta(seconds=after):%Y-%m-%d %H:%M:%S.%f} - {text}"

@@ -1,0 +1,41 @@
+"""Horovod's pytorch_synthetic_benchmark.py (B-4.2): rank 0 prints the rates."""
+
+from collections.abc import Sequence
+
+from simulator.performance import chance, training
+from simulator.performance.job import Launched
+from simulator.performance.options import number, options
+from simulator.performance.printed import Printed
+
+BATCH, ITERATIONS = 32, 10
+DEVIATION = 0.004
+
+
+def synthetic(words: Sequence[str], job: Launched) -> Printed:
+    """Play the benchmark. Its rates are those of ResNet-50 with 32 bits: no document prints this program's."""
+    asked = options(words)
+    joined = training.joined(job)
+    if joined.exit_code:
+        return joined
+    ranks = max(len(job.processes), 1)
+    batch = number(asked, "batch-size", BATCH)
+    name = asked.get("model", "resnet50")
+    network = training.NETWORKS.get(name, training.NETWORKS["resnet50"])
+    rate = training.images_per_second(job, network, "fp32", batch) * training.spread(job, "synthetic")
+    draw = chance.draws(job.run, "synthetic", "iterations")
+    rates = [rate * draw.gauss(1, DEVIATION) for _ in range(number(asked, "num-iters", ITERATIONS))]
+    mean = sum(rates) / len(rates)
+    around = 1.96 * (sum((one - mean) ** 2 for one in rates) / len(rates)) ** 0.5
+    return Printed(
+        (
+            *joined.lines,
+            f"Model: {name}",
+            f"Batch size: {batch}",
+            f"Number of GPUs: {ranks}",
+            "Running warmup...",
+            "Running benchmark...",
+            *(f"Iter #{at}: {one:.1f} img/sec per GPU" for at, one in enumerate(rates)),
+            f"Img/sec per GPU: {mean:.1f} +-{around:.1f}",
+            f"Total img/sec on {ranks} GPU(s): {ranks * mean:.1f} +-{ranks * around:.1f}",
+        )
+    )

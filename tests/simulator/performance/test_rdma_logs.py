@@ -1,0 +1,208 @@
+"""What the RDMA test's pods print, read by the evidence's own parsers."""
+
+from dataclasses import replace
+from typing import TypeVar
+
+import pytest
+
+from evidence.model import Reading
+from evidence.tools.ibhosts import IbHosts
+from evidence.tools.ibstatus import IbStatus
+from evidence.tools.net_devices import NetDevices
+from evidence.tools.perftest.model import Perftest
+from evidence.tools.rdma_devices import RdmaDevices
+from evidence.tools.whoami import WhoAmI
+from hardware.profiles import DGX1_V100_16GB, DGX_A100
+from simulator.performance import listings, perftest, ports, running
+from simulator.performance.job import Launched
+from simulator.performance.printed import Printed
+from tests.simulator.performance import jobs
+
+SCRIPT = (
+    "whoami; ls -l /dev/infiniband /sys/class/net; ibstatus; set -ex; ibhosts -C mlx5_0; ibhosts -C mlx5_1;"
+    " ibhosts -C mlx5_2; ibhosts -C mlx5_3; until getent hosts mofed-test-job-listener; do sleep 1; done;"
+    " ib_write_bw mofed-test-job-listener -d mlx5_1"
+)
+"""As components.rdma_test writes it for the Redpaper's lab."""
+
+
+T = TypeVar("T", bound=Reading)
+
+
+def _of(kind: type[T], lines: tuple[str, ...]) -> list[T]:
+    return [one for one in jobs.readings(lines) if isinstance(one, kind)]
+
+
+def _shell(job: Launched) -> Printed:
+    return running.play(replace(job, words=("/bin/sh", "-c", SCRIPT)))
+
+
+def test_the_whole_test_reads_as_the_papers() -> None:
+    """Prevents a simulated log that the tools' parsers do not know, or whose figures are not the Redpaper's."""
+    played = _shell(jobs.rdma_test())
+    assert played.exit_code == 0
+    found = jobs.readings(played.lines)
+    assert [(one.tool, one.incomplete) for one in found if not one.complete] == []
+    assert [one.text for each in found for one in each.unread] == ["+ getent hosts mofed-test-job-listener"]
+    (who,) = _of(WhoAmI, played.lines)
+    assert who.uid == 1075480000
+    (devices,) = _of(RdmaDevices, played.lines)
+    assert devices.counts == {"issm": 4, "rdma_cm": 1, "ucm": 4, "umad": 4, "uverbs": 4}
+    assert [row.minor for row in devices.rows if row.name == "uverbs3"] == [195]
+    (net,) = _of(NetDevices, played.lines)
+    assert [row.name for row in net.rows] == ["eth0", "lo"]
+    (status,) = _of(IbStatus, played.lines)
+    assert [(row.device, row.up, row.width, row.link_layer) for row in status.rows] == [
+        (f"mlx5_{number}", True, "4X EDR", "InfiniBand") for number in range(4)
+    ]
+    assert len({row.base_lid for row in status.rows}) == 4
+    assert {row.sm_lid for row in status.rows} == {"0x9"}
+    lists = _of(IbHosts, played.lines)
+    assert [one.hca for one in lists] == [f"mlx5_{number}" for number in range(4)]
+    assert {frozenset(row.guid for row in one.rows) for one in lists} == {frozenset(row.guid for row in lists[0].rows)}
+    assert [len(one.rows) for one in lists] == [17] * 4
+    assert sum(row.aggregation_node for row in lists[0].rows) == 1
+    (bandwidth,) = _of(Perftest, played.lines)
+    (row,) = bandwidth.bandwidth
+    assert row.average_mb_s == pytest.approx(11264.11, rel=0.005)
+    assert (row.bytes, row.iterations, bandwidth.mtu_bytes, bandwidth.device) == (65536, 5000, 4096, "mlx5_1")
+    assert bandwidth.contradictions == ()
+
+
+def test_both_ends_print_the_same_figures_and_each_others_address() -> None:
+    """Prevents a listener that never sees its client, or that measures something else."""
+    client = jobs.rdma_test()
+    server = client.peers[jobs.LISTENER]
+    alone = replace(client, me=server, peers={})
+    waiting = perftest.perftest(("ib_write_bw", "-d", "mlx5_1"), alone)
+    assert (waiting.waits, waiting.exit_code) == (True, 0)
+    assert "* Waiting for client to connect... *" in waiting.lines
+    called = perftest.perftest(("ib_write_bw", "-d", "mlx5_1"), replace(alone, peers={"mofed-test-job": client.me}))
+    (listened,) = _of(Perftest, called.lines)
+    (measured,) = _of(Perftest, perftest.perftest(("ib_write_bw", jobs.LISTENER, "-d", "mlx5_1"), client).lines)
+    assert (listened.role, measured.role) == ("server", "client")
+    assert [end.qpn for end in listened.local] == [end.qpn for end in measured.remote]
+    assert listened.bandwidth[0].average_mb_s == measured.bandwidth[0].average_mb_s
+
+
+def test_without_memlock_nothing_is_measured() -> None:
+    """Prevents the field's first cause of failure, a missing memlock limit, from passing in the simulation (E-19)."""
+    nodes = jobs.machines(memlock_unlimited=False)
+    played = perftest.perftest(("ib_write_bw", jobs.LISTENER, "-d", "mlx5_1"), jobs.rdma_test(nodes))
+    assert (played.exit_code, played.message) == (1, "Couldn't allocate MR")
+    as_root = perftest.perftest(("ib_write_bw", jobs.LISTENER, "-d", "mlx5_1"), jobs.rdma_test(nodes, uid=0))
+    # The other end still may not pin.
+    assert (as_root.exit_code, as_root.lines[0]) == (1, perftest.PEER_ENDED[0])
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("ib_write_bw", jobs.LISTENER, "-d", "mlx5_9"), "IB device mlx5_9 not found"),
+        (("ib_write_bw", "nobody", "-d", "mlx5_1"), "Couldn't connect to nobody:18515"),
+        (("ib_write_bw", jobs.LISTENER, "-d", "mlx5_2"), "Port number 1 state is Down"),
+        (("ib_write_bw", jobs.LISTENER, "-d", "mlx5_3"), "Couldn't get context for the device"),
+    ],
+)
+def test_what_is_missing_ends_the_measurement(words: tuple[str, ...], why: str) -> None:
+    """Prevents a measurement over an adapter that is not there, not given, or has no link."""
+    nodes = jobs.machines(ports_down=frozenset({"mlx5_2"}))
+    played = perftest.perftest(words, jobs.rdma_test(nodes, devices=("mlx5_0", "mlx5_1", "mlx5_2")))
+    assert (played.exit_code, played.message) == (1, why)
+
+
+def test_a_port_without_link_is_down_and_unseen() -> None:
+    """Prevents an unplugged cable that neither ibstatus nor the other hosts' list of adapters shows."""
+    one, other = jobs.machines(ports_down=frozenset({"mlx5_2"}))
+    job = jobs.rdma_test((one, replace(other, ports_down=frozenset())))
+    (status,) = _of(IbStatus, ports.ibstatus(("ibstatus",), job).lines)
+    assert [row.device for row in status.rows if not row.up] == ["mlx5_2"]
+    (seen,) = _of(IbHosts, ports.ibhosts(("ibhosts", "-C", "mlx5_0"), job).lines)
+    assert "dgx01 HCA-3" not in {row.name for row in seen.rows}
+    assert "dgx02 HCA-3" in {row.name for row in seen.rows}
+    assert ports.ibhosts(("ibhosts", "-C", "mlx5_2"), job).exit_code == 1
+
+
+def test_management_is_for_root_below_a_drivers_container() -> None:
+    """Prevents an ibhosts that works on RHCOS for anybody, and so a test that ends there for want of it."""
+    job = jobs.rdma_test(jobs.machines(DGX_A100, umad_for_all=False))
+    assert ports.ibhosts(("ibhosts", "-C", "mlx5_0"), job).exit_code == 1
+    (devices,) = _of(RdmaDevices, listings.ls(("ls", "-l", "/dev/infiniband", "/sys/class/net"), job).lines)
+    assert {row.name for row in devices.rows if not row.for_all} == {
+        f"{kind}{number}" for kind in ("umad", "issm") for number in range(10)
+    }
+
+
+def test_only_given_devices_are_in_the_pod() -> None:
+    """Prevents a resource of a port that does not exist from looking like a device (upstream issue 44)."""
+    job = jobs.rdma_test(devices=("mlx5_1",))
+    (devices,) = _of(RdmaDevices, listings.ls(("ls", "-l", "/dev/infiniband"), job).lines)
+    assert [row.name for row in devices.rows] == ["issm1", "rdma_cm", "ucm1", "umad1", "uverbs1"]
+    none = listings.ls(("ls", "-l", "/dev/infiniband", "/sys/class/net"), jobs.rdma_test(devices=()))
+    assert none.exit_code == 2
+    assert "cannot access '/dev/infiniband'" in none.message
+
+
+def test_ethernet_ports_say_so() -> None:
+    """Prevents RoCE that reads as InfiniBand: link layer, address table and packet overhead are its own."""
+    job = jobs.rdma_test(jobs.machines(DGX_A100, ethernet=True))
+    (status,) = _of(IbStatus, ports.ibstatus(("ibstatus",), job).lines)
+    assert {(row.link_layer, row.base_lid, row.up) for row in status.rows} == {("Ethernet", "0x0", True)}
+    words = ("ib_write_bw", jobs.LISTENER, "-d", "mlx5_0", "-x", "$(gid mlx5_0)", "--tclass", "106")
+    (found,) = _of(Perftest, perftest.perftest(words, job).lines)
+    assert (found.link_type, found.gid_index, found.mtu_bytes) == ("Ethernet", 3, 1024)
+    assert found.local[0].gid is not None
+    rate = 200e9 / 8 / (1 << 20) * 1024 / (1024 + perftest.ROCE_OVERHEAD)
+    assert found.bandwidth[0].average_mb_s == pytest.approx(rate, rel=0.005)
+
+
+@pytest.mark.parametrize(
+    "test", ["ib_write_bw", "ib_send_bw", "ib_read_bw", "ib_write_lat", "ib_send_lat", "ib_read_lat"]
+)
+def test_every_program_of_perftest_reads(test: str) -> None:
+    """Prevents a sister of ib_write_bw whose table nobody can read."""
+    played = perftest.perftest((test, jobs.LISTENER, "-d", "mlx5_0", "-a"), jobs.rdma_test())
+    (found,) = _of(Perftest, played.lines)
+    assert found.complete, found.incomplete
+    assert len(found.bandwidth or found.latency) == 23
+    assert found.contradictions == ()
+    assert found.unread_total == 0
+
+
+def test_a_faster_link_is_faster_in_proportion() -> None:
+    """Prevents the Redpaper's EDR figure on every machine."""
+    edr, hdr = (perftest.link_average(jobs.machines(profile)[0], rate, 4096) for profile, rate in _RATES)
+    assert hdr / edr == pytest.approx(2)
+
+
+_RATES = ((DGX1_V100_16GB, 100), (DGX_A100, 200))
+
+
+def test_the_same_run_has_the_same_log_and_another_one_other_figures() -> None:
+    """Prevents repeats without spread, and logs that change when they are looked at again."""
+    job = jobs.rdma_test()
+    assert _shell(job) == _shell(job)
+    assert _shell(job) != _shell(replace(job, run="two"))
+
+
+def test_nobody_else_makes_it_raise() -> None:
+    """Prevents a pod's odd command line from ending the actors."""
+    hostile: tuple[tuple[str, ...], ...] = (
+        ("ib_write_bw",),
+        ("ib_write_bw", "-d"),
+        ("ib_write_bw", "-s", "x", "a", "b"),
+        ("ibhosts", "-C"),
+    )
+    for words in hostile:
+        for job in (jobs.rdma_test(), replace(jobs.rdma_test(), peers={}, machines=())):
+            assert isinstance(running.program(words, job), Printed)
+
+
+def test_limits_and_links() -> None:
+    """Prevents a pod that says that it may pin what it may not, or an overlay that hides its MTU (B-7.1)."""
+    low = jobs.rdma_test(jobs.machines(memlock_unlimited=False))
+    assert listings.ulimit(("ulimit", "-l"), low).lines == ("64",)
+    assert listings.ulimit(("ulimit", "-l"), jobs.rdma_test()).lines == ("unlimited",)
+    for lines in (listings.ifconfig((), low).lines, listings.ip(("ip", "link"), low).lines):
+        (net,) = _of(NetDevices, lines)
+        assert [(row.name, row.mtu) for row in net.rows if row.name == "eth0"] == [("eth0", 1450)]

@@ -1,0 +1,142 @@
+"""What training programs print, against the documents' results."""
+
+from dataclasses import replace
+from datetime import datetime
+
+import pytest
+
+from evidence.tools.deeplearningexamples import DeepLearningExamples
+from evidence.tools.horovod_synthetic import HorovodSynthetic
+from evidence.tools.mllog import MlLog
+from evidence.tools.tf_cnn_benchmarks import TfCnnBenchmarks
+from hardware.profiles import DGX1_V100_32GB, DGX_A100, SYS_4029GP_TVRT
+from simulator.performance import examples, horovod, mlperf, tf_cnn
+from simulator.performance.job import Launched
+from tests.simulator.performance import jobs
+
+RESNET = ("tf_cnn_benchmarks.py", "--model=resnet50", "--batch_size=64", "--use_fp16=true", "--variable_update=horovod")
+A2D2 = ("main.py", "--model_dir=ckpt", "--batch_size=16", "--exec_mode=train", "--max_steps=16000")
+
+
+def _resnet(job: Launched, *more: str) -> TfCnnBenchmarks:
+    (found,) = jobs.readings(tf_cnn.tf_cnn((*RESNET, *more), job).lines)
+    assert isinstance(found, TfCnnBenchmarks)
+    return found
+
+
+def _total(job: Launched, *more: str) -> float:
+    found = _resnet(job, *more).total_images_per_s
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("pods", "gpus", "nodes", "images"), [(1, 8, 1, 7096), (2, 8, 2, 13_745), (8, 1, 1, 5918), (16, 1, 2, 11_632)]
+)
+def test_resnet_is_as_fast_as_the_papers(pods: int, gpus: int, nodes: int, images: float) -> None:
+    """Prevents rates that are not the Redpaper's on its own machines (R-4.5-4, R-4.5-8), or a log that is not whole."""
+    found = _resnet(jobs.training(pods, gpus, nodes))
+    assert found.complete, found.incomplete
+    assert found.unread_total == 0
+    assert found.total_images_per_s == pytest.approx(images, rel=0.012)
+    assert (found.ranks, found.global_batch_size, len(found.totals)) == (pods * gpus, 64 * pods * gpus, pods * gpus)
+    assert found.total_deviation is not None
+    assert found.total_deviation < 0.002
+
+
+def test_up_to_four_gpus_both_layouts_are_alike() -> None:
+    """Prevents a penalty for pods of one GPU where the Redpaper measured none (R-4.5-4)."""
+    assert _total(jobs.training(4, 1, 1)) == pytest.approx(_total(jobs.training(1, 4, 1)))
+
+
+def test_a_slow_network_shows() -> None:
+    """Prevents the most common failure in the field, TCP in place of RDMA, from training as fast."""
+    assert _total(jobs.training(2, 8, 2, NCCL_IB_DISABLE="1")) < 0.5 * _total(jobs.training(2, 8, 2))
+    assert _total(jobs.training(1, 8, 1, NCCL_IB_DISABLE="1")) == _total(jobs.training(1, 8, 1))
+
+
+def test_other_gpus_and_xla_are_scaled() -> None:
+    """Prevents V100 figures on A100, and a switch without effect."""
+    job = jobs.training(1, 8, 1, DGX_A100)
+    assert _total(job) == pytest.approx(7096 * 1555 / 900, rel=0.012)
+    assert _total(job, "--xla=True") > 1.2 * _total(job)
+    assert _total(jobs.training(1, 8, 1), "--use_fp16=false") < 0.5 * 7096
+
+
+def test_a_rank_without_gpu_ends_the_job() -> None:
+    """Prevents more processes than GPUs from training all the same (wrong -np)."""
+    job = jobs.training(1, 8, 1)
+    over = tf_cnn.tf_cnn(RESNET, replace(job, processes=(*job.processes, job.processes[0])))
+    assert over.exit_code == 1
+    assert "invalid GPU id '8'" in over.message
+
+
+def _seconds(job: Launched) -> float:
+    lines = examples.main(A2D2, job).lines
+    last = datetime.strptime(" ".join(lines[-1].split()[1:3]), "%Y-%m-%d %H:%M:%S.%f").astimezone(job.started.tzinfo)
+    return (last.replace(tzinfo=None) - job.started.replace(tzinfo=None)).total_seconds()
+
+
+@pytest.mark.parametrize(("pods", "nodes", "seconds"), [(8, 1, 1328), (16, 2, 740)])
+def test_a2d2_takes_as_long_as_the_papers(pods: int, nodes: int, seconds: float) -> None:
+    """Prevents a speed-up that is not the Redpaper's (R-5.2-6)."""
+    job = jobs.training(pods, 1, nodes)
+    assert _seconds(job) == pytest.approx(seconds, rel=0.012)
+    (found,) = jobs.readings(examples.main(A2D2, job).lines)
+    assert isinstance(found, DeepLearningExamples)
+    assert found.complete, found.incomplete
+    assert found.unread_total == 0
+
+
+def test_nvidias_example_reads() -> None:
+    """Prevents a log of 2019 that nobody reads, or a rate far from NVIDIA's own on the same machine (B-5.2)."""
+    words = ("main.py", "--mode=training_benchmark", "--batch_size=128", "--num_iter=90", "--iter_unit=epoch")
+    (found,) = jobs.readings(examples.main(words, jobs.training(1, 8, 1)).lines)
+    assert isinstance(found, DeepLearningExamples)
+    assert (found.complete, found.form, found.simulated) == (True, "nvlog", True)
+    assert found.throughput_items_per_s == pytest.approx(2778.5, rel=0.012)
+    (half,) = jobs.readings(examples.main((*words, "--use_tf_amp"), jobs.training(1, 8, 1)).lines)
+    assert isinstance(half, DeepLearningExamples)
+    assert half.throughput_items_per_s == pytest.approx(6209.9, rel=0.012)
+
+
+def test_another_main_says_that_it_is_not_played() -> None:
+    """Prevents the log of one program under another one's name."""
+    (line,) = examples.main(("main.py", "--epochs=3"), jobs.training(1, 8, 1)).lines
+    assert line.startswith("simulated by hpc")
+
+
+def test_the_synthetic_benchmark_reads() -> None:
+    """Prevents a total that is not that of the devices (B-4.2)."""
+    (found,) = jobs.readings(horovod.synthetic(("pytorch_synthetic_benchmark.py",), jobs.training(1, 8, 1)).lines)
+    assert isinstance(found, HorovodSynthetic)
+    assert (found.complete, found.ranks, found.batch_size, len(found.iterations)) == (True, 8, 32, 10)
+    assert found.total_deviation is not None
+    assert found.total_deviation < 0.001
+
+
+@pytest.mark.parametrize(
+    ("image", "reference"), [("maskrcnn", 207.48), ("ssd", 22.36), ("gnmt", 20.55), ("transformer", 20.34)]
+)
+def test_mlperf_is_in_the_band(image: str, reference: float) -> None:
+    """Prevents times that document S's machine did not have (S-3.2), or a run that never reaches its target (S-3.7)."""
+    there = jobs.machines(SYS_4029GP_TVRT)
+    for run in ("one", "two", "three"):
+        job = replace(jobs.rdma_test(there, gpus=tuple(range(8))), image=f"quay.io/lab/{image}:1", run=run)
+        lines = mlperf.run_and_time(("./run_and_time.sh",), job).lines
+        (found,) = (one for one in jobs.readings(lines) if isinstance(one, MlLog))
+        assert (found.complete, found.status, found.form) == (True, "success", "MLL")
+        assert found.minutes is not None
+        assert -0.0614 < reference / found.minutes - 1 < 0.0230
+        target = mlperf.BENCHMARKS["mask" if image == "maskrcnn" else image].target
+        assert all(found.evaluations[-1].quality[name] >= least for name, least in target.items())
+
+
+def test_mlperf_needs_its_machine() -> None:
+    """Prevents a benchmark of eight GPUs of 32 GB that runs on less (S-3.4), or one that nobody named."""
+    named = "quay.io/lab/ssd:1"
+    assert mlperf.run_and_time((), replace(jobs.rdma_test(gpus=tuple(range(8))), image=named)).exit_code == 1
+    big = jobs.machines(DGX1_V100_32GB)
+    assert mlperf.run_and_time((), replace(jobs.rdma_test(big, gpus=(0,)), image=named)).exit_code == 1
+    (line,) = mlperf.run_and_time((), jobs.rdma_test(big, gpus=tuple(range(8)))).lines
+    assert line.startswith("simulated by hpc")
