@@ -63,7 +63,7 @@ def bus_factor(test: str, ranks: int) -> float:
     """Return busbw / algbw of a test of nccl-tests (R-4.4-5; its own doc/PERFORMANCE.md)."""
     if test == "all_reduce":
         return 2 * (ranks - 1) / ranks
-    if test in ("broadcast", "reduce", "sendrecv", "hypercube"):
+    if test in ("broadcast", "reduce", "sendrecv"):
         return 1.0
     return (ranks - 1) / ranks
 

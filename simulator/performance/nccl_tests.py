@@ -16,11 +16,11 @@ from simulator.performance.printed import Printed, Program
 
 TESTS = (
     *("all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "alltoall", "gather", "scatter"),
-    *("sendrecv", "hypercube"),
+    "sendrecv",
 )
 REDUCES = frozenset({"all_reduce", "reduce", "reduce_scatter"})
 ROOTED = frozenset({"broadcast", "reduce", "gather", "scatter"})
-BY_RANK = frozenset({"all_gather", "reduce_scatter", "alltoall", "gather", "scatter", "hypercube"})
+BY_RANK = frozenset({"all_gather", "reduce_scatter", "alltoall", "gather", "scatter"})
 """Tests whose count is of one rank, and whose size is of all."""
 WORD = {"float": 4, "double": 8, "half": 2, "int8": 1, "uint8": 1, "int32": 4, "int64": 8, "bfloat16": 2}
 _OPTIONS: Mapping[str, str] = dict(

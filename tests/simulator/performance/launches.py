@@ -45,9 +45,8 @@ def launch(
         Worker(
             f"job-worker-{number}",
             machines[number // per],
-            gpus=tuple(range(number % per * gpus, (number % per + 1) * gpus)),
             address=f"10.128.7.{number + 1}",
-            **devices,
+            **({"gpus": tuple(range(number % per * gpus, (number % per + 1) * gpus))} | devices),
         )
         for number in range(pods)
     )
