@@ -44,6 +44,8 @@ class Parser(ABC):
     """Name of the tool; one parser may read several (all primitives of nccl-tests are one)."""
     starts: ClassVar[str]
     """Regular expression of a line that begins the tool's output; it is matched at the start of the text."""
+    leads: ClassVar[str | None] = None
+    """Regular expression of whole lines that may stand right before the first one that tells the tool, e.g. a date."""
     by_source: ClassVar[bool] = False
     """Whether each rank or pod has a run of its own: then a parser gets the lines of one source only."""
     hosts_nccl: ClassVar[bool] = False

@@ -15,6 +15,8 @@ from evidence.tools import PARSERS
 
 SIMULATED = "simulated by hpc"
 """How the first line of every log of the simulated cluster begins."""
+_LEADS = 8
+"""Lines that are held at most until the tool is known that they lead to."""
 _SHOWN = 2000
 """Characters of a line that nobody could read, at most: many such lines are kept."""
 
@@ -61,7 +63,7 @@ class _Run:
         return parser.feed(line)
 
     def cannot_read(self, line: Line) -> None:
-        self.last = line.number
+        self.last = max(self.last, line.number)
         self.unread_total += 1
         if len(self.unread) < UNREAD_KEPT:
             text = line.text if len(line.text) <= _SHOWN else f"{line.text[:_SHOWN]} ... (cut here)"
@@ -105,6 +107,10 @@ class _Log:
         self._name = name
         self._starts = [(re.compile(parser.starts), parser) for parser in parsers]
         self._any = re.compile("|".join(f"(?:{parser.starts})" for parser in parsers) or r"(?!)")
+        leads = [parser.leads for parser in parsers if parser.leads]
+        self._leads = re.compile("|".join(f"(?:{one})$" for one in leads) or r"(?!)")
+        self._held: dict[str, list[tuple[Line, _Run | None]]] = {}
+        """Source -> lines that may lead to a tool's first, each with the run before it."""
         self._runs: list[_Run] = []
         self._shared = nccl_debug.Shared()
         self._speaker: _Run | None = None
@@ -159,6 +165,7 @@ class _Log:
             taken = run.takes(line)
             if taken is Taken.YES:
                 run.last = line.number
+                self._release(line.source)
                 return
             if taken is Taken.AGAIN:
                 run.ended = True
@@ -166,8 +173,25 @@ class _Log:
             if taken is Taken.DAMAGED:
                 damaged = run
                 break
-        if not self._begins(line):
+        if self._begins(line):
+            self._release(line.source, self._runs[-1])
+        elif damaged is None and self._leads.match(line.text) and len(self._held.get(line.source, ())) < _LEADS:
+            before = self._runs[-1] if self._runs else None
+            self._held.setdefault(line.source, []).append((line, before))
+        else:
+            self._release(line.source)
             self._nobody(line, damaged)
+
+    def _release(self, source: str, run: _Run | None = None) -> None:
+        """Give the lines that were held to the run that they lead to; those that lead to none are nobody's."""
+        for line, before in self._held.pop(source, ()):
+            leads = run.parser.leads if run is not None and run.parser is not None else None
+            if run is not None and leads is not None and re.fullmatch(leads, line.text):
+                run.first = min(run.first, line.number)
+                continue
+            if before is None and (not self._runs or self._runs[0].parser is not None):
+                self._runs.insert(0, _Run(None, line, self._shared))
+            self._nobody(line, before or self._runs[0])
 
     def _nobody(self, line: Line, owner: _Run | None = None) -> None:
         (owner or (self._runs[-1] if self._runs else self._open(None, line))).cannot_read(line)
@@ -204,6 +228,8 @@ class _Log:
 
     def readings(self, text: Text) -> tuple[Reading, ...]:
         """Return what was read."""
+        for source in tuple(self._held):
+            self._release(source)
         missing = text.fault or ("the file is empty" if text.empty else "no tool was recognised")
         if not self._runs:
             self._open(None, Line(1, ""))

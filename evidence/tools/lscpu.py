@@ -64,6 +64,7 @@ class LsCpuParser(HostParser):
         r"Architecture:\s+\S+$|CPU\(s\):\s+\d+$|NUMA node(?:\(s\):|\d+ CPU\(s\):)|\s*\{?\s*\"lscpu\"\s*:|"
         + typed(r"lscpu\b")
     )
+    leads: ClassVar[str | None] = r"\{"
     command: ClassVar[re.Pattern[str] | None] = re.compile(typed(r"lscpu\b"))
     contiguous: ClassVar[bool] = True
 

@@ -50,6 +50,7 @@ class NetDevicesParser(HostParser):
     tool: ClassVar[str] = "net-devices"
     _COMMANDS = r"(?:ls\b.*/sys/class/net|ifconfig\b|ip (?:-\S+ )*(?:link|addr|a|l|address)\b)"
     starts: ClassVar[str] = rf"{_BEGINS}|{typed(_COMMANDS)}"
+    leads: ClassVar[str | None] = r"total \d+"
     command: ClassVar[re.Pattern[str] | None] = re.compile(typed(_COMMANDS))
 
     def __init__(self) -> None:

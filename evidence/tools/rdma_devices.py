@@ -55,6 +55,7 @@ class RdmaDevicesParser(HostParser):
 
     tool: ClassVar[str] = "rdma-devices"
     starts: ClassVar[str] = rf"/dev/infiniband:$|ls: cannot access '?/dev/infiniband|c[rwx-]{{9}}.*\s(?:{_NAME})$"
+    leads: ClassVar[str | None] = r"total \d+"
     command: ClassVar[re.Pattern[str] | None] = re.compile(typed(r"ls\b.*/dev/infiniband"))
 
     def __init__(self) -> None:

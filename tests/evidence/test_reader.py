@@ -85,3 +85,25 @@ def test_prefixes_of_mpirun_kubectl_and_terminals_are_taken_off() -> None:
         (b"10 %\r100 %", "100 %", ""),
     ):
         assert clean(7, raw) == Line(7, text, source)
+
+
+class Led(Counter):
+    """The same, with a rule of equal signs, or a date, above its first line."""
+
+    leads: ClassVar[str | None] = r"=+|today"
+
+
+def test_lines_above_the_first_that_is_known_belong_to_it() -> None:
+    """Prevents a date above a table from being an unknown tool, and any date from being a table's."""
+    for text, first, unread in (
+        ("today\n===\ncount:\n#1\nend\n", [1], [[]]),
+        ("[1,0]<stdout>:today\n[1,1]<stdout>:other\n[1,0]<stdout>:count:\n[1,0]<stdout>:end\n", [1, 2], [[], [2]]),
+        ("today\nother\ncount:\nend\n", [1, 3], [[1, 2], []]),
+        ("count:\nend\ntoday\n===\n", [1], [[3, 4]]),
+        ("count:\nend\ntoday\n\ncount:\nend\n", [1, 3], [[], []]),
+        ("count:\ntoday\n#1\nend\n", [1], [[2]]),
+        ("today\n", [1], [[1]]),
+    ):
+        found = read_stream(io.BytesIO(text.encode()), "log", (Led,))
+        assert [one.first_line for one in found] == first
+        assert [[line.line for line in one.unread] for one in found] == unread

@@ -12,9 +12,11 @@ from evidence.tools.nvidia_smi.table import BANNER, Table
 
 _FAILED = (
     r"No devices were found$|Failed to initialize NVML: \S|NVIDIA-SMI has failed because \S|"
-    r"Unable to determine the device handle |(?:\S*sh: (?:line )?(?:\d+: )?)nvidia-smi: (?:command )?not found"
+    r"Unable to determine the device handle |(?:\S*sh: (?:line )?(?:\d+: )?)?nvidia-smi: (?:command )?not found"
 )
 _COMMAND = typed(r"nvidia-smi(?! (?:topo|nvlink|-L|-q|dmon))\b")
+_LEADS = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d \d{4}|\+-{5,}\+"
+"""The date, and the frame above the banner."""
 _QUERY = re.compile(r"--query-gpu[= ](\S+)")
 
 
@@ -23,6 +25,7 @@ class NvidiaSmiParser(HostParser):
 
     tool: ClassVar[str] = "nvidia-smi"
     starts: ClassVar[str] = rf"{BANNER}|{HEADER}|{_FAILED}|{_COMMAND}"
+    leads: ClassVar[str | None] = _LEADS
     command: ClassVar[re.Pattern[str] | None] = re.compile(_COMMAND)
     _failure: ClassVar[re.Pattern[str]] = re.compile(_FAILED)
 

@@ -10,7 +10,8 @@ LOGS = Path(__file__).parent.parent / "logs" / "lscpu"
 
 
 def _cpus(text: str) -> LsCpu:
-    (found,) = (one for one in read_text(text) if isinstance(one, LsCpu))
+    (found,) = read_text(text)
+    assert isinstance(found, LsCpu)
     return found
 
 

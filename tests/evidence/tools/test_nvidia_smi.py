@@ -16,7 +16,9 @@ def _smi(text: str) -> NvidiaSmi:
 
 def test_the_papers_eight_gpus() -> None:
     """Prevents a figure of the paper's node from being read wrong (R-4.4-2)."""
-    (found,) = (one for one in read(LOGS / "r-4.4-2.log") if isinstance(one, NvidiaSmi))
+    prompt, found = read(LOGS / "r-4.4-2.log")
+    assert isinstance(found, NvidiaSmi)
+    assert ([one.line for one in prompt.unread], found.first_line) == ([1], 2)
     assert (found.tool_version, found.driver, found.cuda, found.processes) == ("440.33.01", "440.33.01", "10.2", 0)
     assert (found.complete, found.unread_total) == (True, 0)
     rows = found.rows
@@ -107,6 +109,7 @@ def test_what_it_says_without_a_gpu() -> None:
         "Failed to initialize NVML: Driver/library version mismatch",
         "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.",
         "bash: line 1: nvidia-smi: command not found",
+        "nvidia-smi: command not found",
     ):
         found = _smi(text + "\n")
         assert (found.failed, found.incomplete, found.rows) == (text, text, ())
@@ -128,3 +131,12 @@ def test_the_csv_form_without_its_heading() -> None:
     """Prevents the paper's own command from giving nothing (S-6.1a)."""
     found = _smi("# nvidia-smi --query-gpu=gpu_name --format=csv,noheader --id=0\nTesla-V100-SXM2-16GB\n")
     assert [row.name for row in found.rows] == ["Tesla-V100-SXM2-16GB"]
+
+
+def test_tables_that_follow_each_other() -> None:
+    """Prevents the date of the second table from being a line of the first that nobody could read."""
+    found = read_text(2 * f"Mon Jul  6 12:00:05 2020\n{NEW}")
+    assert [(one.tool, one.first_line, len(one.unread)) for one in found] == [
+        ("nvidia-smi", 1, 0),
+        ("nvidia-smi", 1 + 1 + NEW.count("\n"), 0),
+    ]
