@@ -3,6 +3,7 @@
 from evidence.tools.nccl_tests.model import Contradiction, Device, Figures, NcclTests, Row, Settings, Spread
 from evidence.tools.nccl_tests.parser import NcclTestsParser
 from evidence.tools.nccl_tests.primitives import PRIMITIVES, Primitive, bus_factor
+from evidence.tools.nccl_tests.run import named
 
 __all__ = [
     "PRIMITIVES",
@@ -16,4 +17,5 @@ __all__ = [
     "Settings",
     "Spread",
     "bus_factor",
+    "named",
 ]

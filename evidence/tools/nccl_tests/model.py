@@ -87,7 +87,7 @@ class NcclTests(Reading):
     """One run of one program of nccl-tests, from its table or its JSON file."""
 
     test: str | None = Field(description="primitive, e.g. all_reduce; None: not printed, and not to be inferred")
-    test_from: Literal["printed", "command", "inferred"] | None = Field(description="how it is known")
+    test_from: Literal["printed", "command", "inferred", "caller"] | None = Field(description="how it is known")
     bus_factor: float | None = Field(description="busbw / algbw; None: unknown test and no one factor fits all rows")
     nccl_headers: str | None = Field(default=None, description="version of NCCL that it was built with")
     nccl_library: str | None = Field(default=None, description="version of NCCL that it ran with")

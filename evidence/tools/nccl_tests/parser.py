@@ -18,7 +18,7 @@ from evidence.tools.nccl_tests.run import Run
 
 _NAMES = "|".join(sorted(PRIMITIVES))
 _COMMAND = (
-    r"(?:[+$]\s+|\S*[$#]\s+)?(?:(?:mpirun|mpiexec|srun|env)\s.*?\s)?(?:\S*/)?"
+    r"(?:[+$]\s+|\S*[$#]\s+)?(?:\w+=\S*\s+)*(?:(?:mpirun|mpiexec|srun|env)\s.*?\s)?(?:\S*/)?"
     rf"(?P<test>{_NAMES})_perf(?:_mpi)?(?=\s+-|$)"
 )
 _N = r"\d{1,18}"

@@ -17,6 +17,18 @@ MEAN_PRECISION = 0.0051
 """How far a mean of figures with two digits may be from that of the figures themselves, in GB/s; %g adds 5e-6 of it."""
 
 
+def named(reading: NcclTests, test: str) -> NcclTests:
+    """Return a reading with the test that the caller knows, where the log does not name one and its rows allow it."""
+    primitive = PRIMITIVES.get(test)
+    if reading.test is not None or primitive is None:
+        return reading
+    factors = [variant.factor(reading.group_ranks) for variant in primitive.variants] if reading.group_ranks else []
+    if reading.bus_factor is not None and reading.bus_factor not in factors:
+        return reading
+    factor = reading.bus_factor if reading.bus_factor is not None else next(iter(factors), None)
+    return reading.model_copy(update={"test": test, "test_from": "caller", "bus_factor": factor})
+
+
 @dataclass
 class Run:
     """What was read so far."""

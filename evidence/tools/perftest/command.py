@@ -8,7 +8,7 @@ from pydantic import Field
 from hardware.model import Model
 
 COMMAND = (
-    r"(?:[+$]\s+|\S*[$#]\s+)?(?:numactl\s+(?:-\S+\s+\S+\s+)*)?(?:\S*/)?"
+    r"(?:[+$]\s+|\S*[$#]\s+)?(?:(?:sudo|env|\w+=\S*|(?:numactl|taskset)(?:\s+-\S+(?:\s+[\d,-]+)?)+)\s+)*(?:\S*/)?"
     r"(?:ib_(?:write|send|read|atomic)_(?:bw|lat))(?=\s|$)"
 )
 _command = re.compile(COMMAND)

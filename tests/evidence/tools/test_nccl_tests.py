@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evidence.reader import read, read_stream
-from evidence.tools.nccl_tests import PRIMITIVES, NcclTests, NcclTestsParser, bus_factor
+from evidence.tools.nccl_tests import PRIMITIVES, NcclTests, NcclTestsParser, bus_factor, named
 from tests.evidence.tools import nccl_tables
 from tests.evidence.tools.nccl_tables import Run, table
 
@@ -162,6 +162,34 @@ def test_a_test_of_two_ranks_may_be_one_of_several() -> None:
     assert "sum" in text
     found = _read(text)
     assert (found.test, found.bus_factor, found.complete) == (None, 1.0, True)
+
+
+def test_a_test_that_the_caller_knows_is_named() -> None:
+    """Prevents a job's all-gather that cannot be judged because the paper's version printed no name."""
+    found = _read(table(Run(test="all_gather", form="2.0")))
+    assert found.test is None
+    known = named(found, "all_gather")
+    assert (known.test, known.test_from, known.bus_factor) == ("all_gather", "caller", 15 / 16)
+    assert named(found, "all_reduce") == found  # Its rows show another factor.
+    printed = _read(table(Run()))
+    assert named(printed, "all_gather") == printed
+
+
+def test_commands_name_tests() -> None:
+    """Prevents a trace of the shell, or mpirun's command, that does not tell which test ran."""
+    text = table(Run(test="gather", form="2.13"))
+    for command in (
+        "+ /opt/nccl-tests/build/gather_perf -b 1K -e 1M -f 2",
+        "root@dgx01:~# NCCL_DEBUG=WARN ./gather_perf -b 1K",
+        "$ mpirun -np 16 -x NCCL_IB_HCA=mlx5_0 --mca btl ^openib /workspace/gather_perf -g 1",
+    ):
+        assert [(one.test, one.test_from, one.complete) for one in _all(f"{command}\n{text}")] == [
+            ("gather", "command", True)
+        ]
+    # The build names all programs, and runs none.
+    assert _all("Linking  ../build/all_reduce.o > ../build/all_reduce_perf\n") == []
+    written = _read("# Writing JSON output to out.json\n" + table(Run()))
+    assert written.complete
 
 
 def test_results_that_are_not_checked_are_not_right() -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from evidence.reader import read, read_stream
 from evidence.tools.perftest import Perftest, PerftestParser
+from evidence.tools.perftest.command import Command
 
 LOGS = Path(__file__).parent.parent / "logs" / "perftest"
 RULE = "-" * 87
@@ -182,6 +183,27 @@ def test_both_sides_are_told_apart() -> None:
     assert (with_row.role, with_row.complete) == ("server", True)
     assert _read(GBITS).role == "client"
     assert [one.gid for one in with_row.remote] == ["00:00:00:00:00:00:00:00:00:00:255:255:10:22:116:220"]
+
+
+def test_commands_are_read() -> None:
+    """Prevents a client that is taken for a listener because an option's value, or none, looks like a host."""
+    for command, program, device, peer in (
+        ("+ ib_write_bw dgx02 -d mlx5_1", "ib_write_bw", "mlx5_1", "dgx02"),
+        ("+ ib_write_bw -d mlx5_1 -s 65536 -F", "ib_write_bw", "mlx5_1", None),
+        ("$ MLX5_SCATTER_TO_CQE=0 ./ib_write_bw --ib-dev=mlx5_2 -x 7 10.0.0.2", "ib_write_bw", "mlx5_2", "10.0.0.2"),
+        (
+            "root@n1:~# taskset -c 17 ib_send_bw -d mlx5_b -z -F -D 20 -p 203 10.0.0.3",
+            "ib_send_bw",
+            "mlx5_b",
+            "10.0.0.3",
+        ),
+        ("$ numactl -C 1 -m 0 ib_read_lat --size 2 --use_cuda=0 host", "ib_read_lat", None, "host"),
+    ):
+        found = Command.of(command)
+        assert found is not None
+        assert (found.program, found.device, found.peer) == (program, device, peer)
+    for other in ("ib_write_bw_post is no program", "kubectl logs ib_write_bw", "the program ib_write_bw ran"):
+        assert Command.of(other) is None
 
 
 def test_memory_of_gpus_is_seen() -> None:
