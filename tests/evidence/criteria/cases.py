@@ -1,0 +1,238 @@
+"""For each criterion a log that meets it, and one that does not: the same with something changed.
+
+Logs are the source documents' own where they print one (tests/evidence/logs), else in the form of the tool.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from apis.nccl import Transport
+from evidence.node_facts import NodeFact, NodeFacts
+from evidence.verdict import Asked, Ended, Job, Shape, Status
+from tests.evidence.tools.test_bonding import BOND
+from tests.evidence.tools.test_cuda_vector_add import LOG as VECTOR_ADD
+from tests.evidence.tools.test_device_plugin import OLD as DEVICE_PLUGIN
+from tests.evidence.tools.test_mllog import MLP
+from tests.support.mutated import read_text
+
+LOGS = Path(__file__).parent.parent / "logs"
+HCAS = ("mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3")
+
+
+def document(name: str) -> str:
+    """Return a log of the source documents."""
+    return (LOGS / name).read_text()
+
+
+def nccl(hosts: int = 2, gpus: int = 8) -> str:
+    """Return what NCCL 2.5 says of a job over GPUDirect: one channel each way (R-4.4-9, R-4.4-12, B-6.3)."""
+    names = [f"nccl-test-mpi-worker-{index}" for index in range(hosts)]
+    used = "[0]mlx5_3:1/IB [1]mlx5_2:1/IB [2]mlx5_1:1/IB [3]mlx5_0:1/IB ; OOB eth0:10.128.7.148<0>"
+    lines = [f"{name}:30:30 [0] NCCL INFO NET/IB : Using {used}" for name in names]
+    for index, name in enumerate(names):
+        here, after = (index + 1) * gpus - 1, (index + 1) * gpus % (hosts * gpus)
+        ring = f"Ring 00 : {here}[89000] -> {after}[89000]"
+        lines.append(f"{name}:30:39 [0] NCCL INFO {ring} [send] via NET/IB/0/GDRDMA")
+        lines.append(f"{names[(index + 1) % hosts]}:30:39 [0] NCCL INFO {ring} [receive] via NET/IB/0/GDRDMA")
+    for rank in range(hosts * gpus):
+        comm = f"comm 0x7f{rank:04x} rank {rank} nranks {hosts * gpus} cudaDev {rank % gpus} nvmlDev {rank % gpus}"
+        lines.append(f"{names[rank // gpus]}:30:39 [0] NCCL INFO {comm} - Init COMPLETE")
+    return "\n".join(lines) + "\n"
+
+
+def changed(text: str, *changes: tuple[str, str]) -> str:
+    """Return a log with other text in some places, each of which is there."""
+    for old, new in changes:
+        assert old in text, old
+        text = text.replace(old, new)
+    return text
+
+
+def slower(text: str, factor: float) -> str:
+    """Return a table of nccl-tests of 16 ranks whose times are all longer, and whose bandwidths follow from them."""
+
+    def row(found: re.Match[str]) -> str:
+        size, halves = int(found[1]), []
+        for time, error in ((found[3], found[4]), (found[5], found[6])):
+            us = float(time) * factor
+            algbw = size / us / 1000
+            halves.append(f"{us:.2f} {algbw:.2f} {algbw * 1.875:.2f} {error}")
+        return f"{found[2]} {halves[0]} {halves[1]}"
+
+    half = r"([0-9.]+)\s+[0-9.]+\s+[0-9.]+\s+(\S+)"
+    return re.sub(rf"(?m)^(?=\s*(\d+))(\s*\d+\s+\d+\s+float\s+sum)\s+{half}\s+{half}$", row, text)
+
+
+@dataclass(frozen=True)
+class Side:
+    """What was asked of a job, and what it printed."""
+
+    log: str
+    asked: Asked
+    nodes: tuple[NodeFact, ...] = ()
+    ended: Ended = Ended.UNKNOWN
+
+    def job(self) -> Job:
+        """Return the job."""
+        readings = read_text(self.log) if self.log else ()
+        facts = NodeFacts(file="(nodes)", tool="node-facts", complete=True, first_line=1, last_line=1, nodes=self.nodes)
+        return Job(asked=self.asked, ended=self.ended, readings=(*readings, *([facts] if self.nodes else [])))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A criterion's pair."""
+
+    good: Side
+    bad: Side
+    status: Status = Status.FAIL
+    """Of the bad one."""
+    lines: bool = True
+    """Whether the bad verdict has lines of the log behind it."""
+
+
+def pair(good: str, bad: str, asked: Asked, status: Status = Status.FAIL, *, lines: bool = True) -> Case:
+    """Return the pair of two logs of one job."""
+    return Case(Side(good, asked), Side(bad, asked), status, lines)
+
+
+def changes(asked: Asked, good: str, *each: tuple[str, str], status: Status = Status.FAIL, lines: bool = True) -> Case:
+    """Return the pair of a log and the same with changes."""
+    return pair(good, changed(good, *each), asked, status, lines=lines)
+
+
+def _node(name: str, driver: str = "440.33.01", *, ready: bool = True) -> NodeFact:
+    rdma = {f"shared_ib{index}": 100 for index in range(4)}
+    return NodeFact(
+        name=name, ready=ready, schedulable=True, gpus=8, rdma=rdma, gpu_model=None, driver=driver, kernel="",
+        os_image="", kubelet="",
+    )  # fmt: skip
+
+
+DGX = Asked(job="job", profile="dgx1-v100-16gb", fabric="infiniband")
+TWO = DGX.model_copy(update={"shape": Shape(pods=2, gpus=8), "transport": Transport.GPUDIRECT})
+SIXTEEN = TWO.model_copy(update={"shape": Shape(pods=16, gpus=1)})
+RDMA = DGX.model_copy(update={"program": "rdma-test", "devices": HCAS})
+ANY = Asked(job="job")
+ETHERNET = Asked(job="job", fabric="ethernet")
+FOUR = Asked(job="job", shape=Shape(pods=4, gpus=1))
+EIGHT = Asked(job="job", shape=Shape(pods=8, gpus=1))
+MLPERF = Asked(job="job", profile="sys-4029gp-tvrt", program="mask-rcnn", shape=Shape(pods=1, gpus=8))
+A100 = Asked(job="job", profile="dgx-a100")
+NODES = DGX.model_copy(update={"devices": HCAS, "nodes": ("dgx01", "dgx02")})
+
+ONE_TABLE = document("nccl-tests/redp5610-4.4-01x08.log")
+TABLE = document("nccl-tests/redp5610-4.4-02x08.log")
+SINGLE_TABLE = document("nccl-tests/redp5610-4.4-16x01.log")
+RDMA_LOG = document("rdma-job/r-4.1-job.log")
+EDITED = document("tf-cnn-benchmarks/n-8.3.log")
+LAST = ("9115.8   29.45   55.21", "18231.6   14.72   27.61")
+RATES = changed(EDITED, ("1520.1 +/-", "2100.1 +/-"), ("1517.6", "2100.6"), ("1517.9", "2100.9"))
+"""Document 002's before the last lines of three ranks were edited (E-50)."""
+ADAPTER = document("esxcli-pci/n-4.1.log").partition("0000:3b:02.3\n")[2]
+ESXI = document("esxcli-pci/n-4.1.log") + "0000:3b:00.1\n" + changed(
+    ADAPTER, ("0000:3b:02.3", "0000:3b:00.1"), ("NVIDIA Corporation", "Mellanox Technologies"),
+    ("Vendor ID: 0x10de", "Vendor ID: 0x15b3"),
+)  # fmt: skip
+COLLNET = "nccl-test-mpi-worker-0:30:39 [0] NCCL INFO "
+MTU = "eth0: flags=4163<UP,BROADCAST,RUNNING,MULTICAST>  mtu 9000\n        inet 10.129.7.178  netmask 255.255.254.0\n"
+
+SECOND_PORT = (("MII Status: down", "MII Status: up"), ("Aggregator ID: 2", "Aggregator ID: 1"))
+
+CASES: Mapping[str, Case] = {
+    "job-ended": Case(Side("", ANY, ended=Ended.SUCCEEDED), Side("", ANY, ended=Ended.FAILED), lines=False),
+    "complete-logs": changes(ANY, VECTOR_ADD, ("Test PASSED\nDone\n", ""), status=Status.MISSING),
+    "nodes-used": Case(
+        Side(nccl(), TWO.model_copy(update={"nodes": ("dgx01", "dgx02")})),
+        Side(nccl(), TWO.model_copy(update={"nodes": ("dgx01",)})),
+        lines=False,
+    ),
+    "bus-ids": changes(TWO, TABLE, ("device  7 [0x8a]", "device  7 [0x89]")),
+    "transport-between-nodes": changes(TWO, nccl(), ("NET/IB/0/GDRDMA", "NET/Socket/0")),
+    "gpudirect": changes(TWO, nccl(), ("[send] via NET/IB/0/GDRDMA", "[send] via NET/IB/0")),
+    "hcas-used": changes(TWO, nccl(), ("[2]mlx5_1:1/IB [3]mlx5_0:1/IB", "[2]mlx5_1:1/IB")),
+    "ranks-initialised": changes(TWO, nccl(), ("rank 7 nranks 16 cudaDev 7 nvmlDev 7 - Init COMPLETE", "")),
+    "sharp": pair(
+        f"{nccl()}{COLLNET}Coll 00 : 0 [send] via COLLNET/SHARP/0/GDRDMA\n",
+        f"{nccl()}{COLLNET}Cannot initialize CollNet, using point-to-point network instead\n",
+        TWO.model_copy(update={"sharp": True}),
+    ),
+    "results-correct": changes(TWO, TABLE, ("55.21  5e-07", "55.21  3e-01")),
+    "figures-agree": changes(TWO, TABLE, ("Avg bus bandwidth    : 12.3088", "Avg bus bandwidth    : 52.3088")),
+    "test-ran": pair(TABLE, f"{TABLE}nccl-test-mpi-worker-1: Test NCCL failure common.cu:777 'internal error'\n", TWO),
+    "ranks-are-gpus": pair(TABLE, ONE_TABLE, TWO),
+    "small-message-latency": changes(TWO, TABLE, ("    52.72    0.00", "   152.72    0.00")),
+    "bus-bandwidth": changes(TWO, TABLE, LAST),
+    "average-bus-bandwidth": pair(TABLE, slower(TABLE, 2), TWO),
+    "single-gpu-pods": pair(TABLE, SINGLE_TABLE, SIXTEEN, Status.WARN),
+    "images-per-second-sum": pair(RATES, EDITED, FOUR),
+    "rates-of-all-ranks": Case(Side(RATES, FOUR), Side(RATES, EIGHT)),
+    "mlperf-band": changes(MLPERF, MLP, ("1559071000.0", "1559061000.0")),
+    "quality-target": changes(MLPERF, MLP, ('"BBOX": 0.3811', '"BBOX": 0.3611')),
+    "vector-add": changes(ANY, VECTOR_ADD, ("Test PASSED", "Result verification failed at element 7!")),
+    "device-plugin-registered": changes(
+        ANY, DEVICE_PLUGIN, ("2018/07/12 12:29:38 Registered device plugin with Kubelet\n", "")
+    ),
+    "ib-write-bandwidth": changes(RDMA, RDMA_LOG, ("11264.11", "9264.11"), ("0.180226", "0.148226")),
+    "ports-active": changes(RDMA, RDMA_LOG, ("LinkUp", "Polling"), ("4: ACTIVE", "1: DOWN")),
+    "ports-present": changes(RDMA, RDMA_LOG, ("device 'mlx5_3'", "device 'mlx5_4'")),
+    "one-subnet-manager": changes(
+        RDMA, RDMA_LOG, ("base lid:      0xe\nsm lid:        0x9", "base lid:      0xe\nsm lid:        0xa")
+    ),
+    "fabric-alike": pair(RDMA_LOG, re.sub(r'Ca .* "dgx02 HCA-3"\n', "", RDMA_LOG, count=1), RDMA),
+    "fabric-complete": pair(RDMA_LOG, re.sub(r'Ca .* "(?:dgx02|fscc).*\n', "", RDMA_LOG), RDMA),
+    "rdma-device-files": pair(RDMA_LOG, re.sub(r"crw.*uverbs3\n", "", RDMA_LOG), RDMA),
+    "unprivileged-user": changes(RDMA, RDMA_LOG, ("1075480000\n", "# whoami\nroot\n")),
+    "pod-interfaces": changes(
+        RDMA,
+        RDMA_LOG,
+        (" lo -> ../../devices/virtual/net/lo", " ib0 -> ../../devices/virtual/net/ib0"),
+        status=Status.WARN,
+    ),
+    "pod-mtu": changes(ETHERNET, MTU, ("mtu 9000", "mtu 1450"), status=Status.WARN),
+    "nodes-offer": Case(
+        Side("", NODES, (_node("dgx01"), _node("dgx02"))),
+        Side("", NODES, (_node("dgx01"), _node("dgx02", ready=False))),
+        lines=False,
+    ),
+    "one-driver": Case(
+        Side("", NODES, (_node("dgx01"), _node("dgx02"))),
+        Side("", NODES, (_node("dgx01"), _node("dgx02", "535.1"))),
+        lines=False,
+    ),
+    "gpus-present": changes(DGX, document("nvidia-smi/r-4.4-2.log"), ("16160MiB", "32480MiB")),
+    "gpu-ecc": changes(
+        DGX,
+        document("nvidia-smi/r-4.4-2.log"),
+        ("00000000:8A:00.0 Off |             0", "00000000:8A:00.0 Off |            12"),
+    ),
+    "topology": changes(
+        DGX,
+        document("nvidia-smi-topo/r-4.4-3.log"),
+        (
+            "GPU0    X       NV1     NV1     NV2     NV2     SYS     SYS     SYS     PIX",
+            "GPU0    X       NV1     NV1     NV2     NV2     SYS     SYS     SYS     SYS",
+        ),
+    ),
+    "numa-nodes": changes(A100, document("lscpu/d-2.5.log"), ("16-31,144-159", "16-31")),
+    "memlock-unlimited": pair("$ ulimit -l\nunlimited\n", "$ ulimit -l\n64\n", DGX),
+    "peer-memory": changes(DGX, document("lsmod/r-3.2.3-3.log"), ("nv_peer_mem 13163 0\n", "")),
+    "nouveau-absent": pair(
+        "Module                  Size  Used by\nnvidia              19893032  3261\n",
+        "Module                  Size  Used by\nnouveau              1662976  1\n",
+        DGX,
+    ),
+    "selinux-infiniband": changes(DGX, document("semodule/r-3.2.4-1.log"), ("infiniband 1.0", "inficlock 1.0")),
+    "bond-up": pair(changed(BOND, *SECOND_PORT), BOND, ETHERNET),
+    "ats-firmware": pair(
+        "# mlxconfig -d mlx5_0 query\n         ATS_ENABLED        True(1)\n",
+        "# mlxconfig -d mlx5_0 query\n         ATS_ENABLED        False(0)\n",
+        ANY,
+    ),
+    "ats-device": changes(ANY, document("lspci/n-3.9.log"), ("Enable+", "Enable-")),
+    "ats-host": changes(ANY, document("esxcli-kernel/n-2.2.log"), ("TRUE        TRUE", "TRUE        FALSE")),
+    "same-numa-node": pair(ESXI, "NUMA Node: 1".join(ESXI.rsplit("NUMA Node: 0", 1)), ANY),
+}
+"""By the name of the criterion."""

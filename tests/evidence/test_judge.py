@@ -1,0 +1,162 @@
+"""Judging whole jobs."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from evidence.judge import FAILED, NOT_ENOUGH, PASSED, exit_status, judge, proofs
+from evidence.reader import read
+from evidence.verdict import Asked, Ended, Job, Proof, Shape, Status, Verdict
+from tests.evidence.criteria.cases import EDITED, FOUR, RATES, TABLE, TWO, Side, nccl, slower
+
+RESNET = {"program": "resnet50", "profile": "dgx1-v100-16gb", "fabric": "infiniband"}
+A2D2 = {**RESNET, "program": "a2d2"}
+
+
+def _job(folder: Path, log: str, asked: Asked, name: str = "job.log") -> Job:
+    file = folder / name
+    file.write_text(log)
+    return Job(asked=asked, ended=Ended.UNKNOWN, readings=read(file))
+
+
+def _verdict(status: Status) -> Verdict:
+    return Verdict(criterion="one", job="job", status=status, measured="", limit="", source="")
+
+
+def test_a_sound_job_passes(tmp_path: Path) -> None:
+    """Prevents a verdict of `not enough` on a log that holds everything."""
+    found = judge([_job(tmp_path, nccl() + TABLE, TWO)])
+    assert {one.status for one in found} == {Status.PASS}
+    assert exit_status(found) == PASSED
+    assert {one.criterion for one in found} >= {
+        "complete-logs",
+        "transport-between-nodes",
+        "gpudirect",
+        "bus-bandwidth",
+    }
+
+
+@pytest.mark.parametrize(
+    ("statuses", "status"),
+    [
+        ([], NOT_ENOUGH),
+        ([Status.WARN], NOT_ENOUGH),
+        ([Status.PASS], PASSED),
+        ([Status.PASS, Status.WARN], PASSED),
+        ([Status.PASS, Status.MISSING], NOT_ENOUGH),
+        ([Status.PASS, Status.MISSING, Status.FAIL], FAILED),
+    ],
+)
+def test_exit_status(statuses: list[Status], status: int) -> None:
+    """Prevents a pass of a job of which nothing is known, and a failure behind missing evidence."""
+    assert exit_status([_verdict(one) for one in statuses]) == status
+
+
+def test_a_job_without_logs_is_missing_evidence_once() -> None:
+    """Prevents twenty lines that all say that there is no log."""
+    for ended in (Ended.ABSENT, Ended.WAITING, Ended.RUNNING):
+        found = judge([Job(asked=TWO, ended=ended, readings=())])
+        assert [(one.criterion, one.status) for one in found] == [
+            ("job-ended", Status.MISSING),
+            ("complete-logs", Status.MISSING),
+        ]
+
+
+def test_a_cut_table_is_no_pass(tmp_path: Path) -> None:
+    """Prevents a truncated table from being a pass: it is not enough evidence."""
+    whole = nccl() + TABLE
+    cut = "".join(whole.splitlines(keepends=True)[:-2])
+    found = judge([_job(tmp_path, cut, TWO)])
+    assert exit_status(found) == NOT_ENOUGH
+    assert next(one.criterion for one in found if one.status is Status.MISSING) == "complete-logs"
+
+
+def test_a_cut_log_that_says_why_fails(tmp_path: Path) -> None:
+    """Prevents a job that could not lock memory from being merely short of evidence (R-3.4.3-8)."""
+    log = "+ ib_write_bw dgx02 -d mlx5_1\nCouldn't allocate MR\nfailed to create mr\n"
+    (ended, complete, *_) = judge(
+        [
+            _job(tmp_path, log, TWO.model_copy(update={"program": "rdma-test"})).model_copy(
+                update={"ended": Ended.FAILED}
+            )
+        ]
+    )
+    assert (ended.criterion, ended.status) == ("job-ended", Status.FAIL)
+    assert (complete.criterion, complete.status) == ("complete-logs", Status.FAIL)
+    assert "`machine_config_pool`" in complete.causes[0]
+    assert (2, "Couldn't allocate MR") in [(proof.line, proof.text) for proof in complete.proofs]
+
+
+def test_lines_are_shown_as_they_stand_in_the_file(tmp_path: Path) -> None:
+    """Prevents a proof of another line than the one that it names, or of a packed file none at all."""
+    file = tmp_path / "log.gz"
+    file.write_bytes(gzip.compress(b"one\n[1,0]<stdout>:two\nthree\n"))
+    assert proofs(str(file), [3, 2]) == {
+        2: Proof(file=str(file), line=2, text="two"),
+        3: Proof(file=str(file), line=3, text="three"),
+    }
+    assert proofs(str(file), []) == proofs("-", [1]) == proofs(str(tmp_path / "gone"), [1]) == {}
+    job = _job(tmp_path, TABLE, TWO)
+    (slow,) = (one for one in judge([job]) if one.criterion == "bus-bandwidth")
+    assert [(proof.line, "268435456" in proof.text) for proof in slow.proofs] == [(48, True)]
+
+
+def test_a_failure_names_its_cause(tmp_path: Path) -> None:
+    """Prevents the most common failure, the silent fallback to TCP, from being told without what to do."""
+    log = nccl().replace("NET/IB/0/GDRDMA", "NET/Socket/0") + slower(TABLE, 10)
+    found = {one.criterion: one for one in judge([_job(tmp_path, log, TWO)])}
+    for name in ("transport-between-nodes", "bus-bandwidth"):
+        assert found[name].status is Status.FAIL
+        assert any("fell back to TCP" in cause for cause in found[name].causes)
+
+
+def _rates(folder: Path, total: float, pods: int, gpus: int, name: str) -> Job:
+    log = EDITED.replace("total images/sec: 84", f"total images/sec: {total / 100:.0f}")
+    asked = Asked.model_validate({**RESNET, "job": name, "shape": Shape(pods=pods, gpus=gpus)})
+    return _job(folder, log, asked, f"{name}.log")
+
+
+def test_scaling_from_one_node_to_two(tmp_path: Path) -> None:
+    """Prevents two nodes that train little faster than one from passing (R-4.5-4)."""
+    one, good, bad = (
+        _rates(tmp_path, total, pods, 8, name)
+        for total, pods, name in ((7100, 1, "one"), (13700, 2, "good"), (12800, 2, "bad"))
+    )
+    found = {verdict.job: verdict for verdict in judge([one, good, bad]) if verdict.criterion == "scaling"}
+    assert {job: verdict.status for job, verdict in found.items()} == {
+        "one to good": Status.PASS,
+        "one to bad": Status.FAIL,
+    }
+    assert found["one to good"].measured == "1.929 (7,101 to 13,701 images/s)"
+    assert [Path(proof.file).name for proof in found["one to good"].proofs] == ["one.log", "good.log"]
+
+
+def test_scaling_is_of_pods_alike_only(tmp_path: Path) -> None:
+    """Prevents a ratio between layouts that the paper does not compare."""
+    eight, sixteen = _rates(tmp_path, 7100, 1, 8, "one"), _rates(tmp_path, 13700, 16, 1, "two")
+    assert [one for one in judge([eight, sixteen]) if one.criterion == "scaling"] == []
+
+
+@pytest.mark.parametrize(("seconds", "status"), [(740.0, Status.PASS), (790.0, Status.FAIL)])
+def test_speed_up_of_a2d2(seconds: float, status: Status) -> None:
+    """Prevents a training that takes 60 % of the time on twice the GPUs from passing (R-5.2-6)."""
+    one, two = (
+        Job(
+            asked=Asked.model_validate({**A2D2, "job": name, "shape": Shape(pods=pods, gpus=1)}),
+            ended=Ended.SUCCEEDED,
+            seconds=taken,
+            readings=(),
+        )
+        for name, pods, taken in (("one", 8, 1328.0), ("two", 16, seconds))
+    )
+    (found,) = (verdict for verdict in judge([one, two]) if verdict.criterion == "speed-up")
+    assert (found.job, found.status) == ("one to two", status)
+    assert judge([one.model_copy(update={"ended": Ended.RUNNING}), two])[-1].criterion != "speed-up"
+
+
+def test_an_edited_log_is_flagged() -> None:
+    """Prevents document 002's edited rates from proving anything (E-50)."""
+    edited, sound = (Side(log, FOUR).job() for log in (EDITED, RATES))
+    assert exit_status(judge([edited])) == FAILED
+    assert exit_status(judge([sound])) == PASSED
