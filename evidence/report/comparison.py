@@ -8,9 +8,11 @@ from typing import NamedTuple
 
 from evidence.compare import faster, repeats
 from evidence.records import Kept, Run
+from evidence.report.bars import images_per_s, result
 from evidence.report.facts import WORDS, when
-from evidence.report.series import images_per_s, nccl_runs
+from evidence.report.series import nccl_runs
 from evidence.report.words import plural, size
+from evidence.tools.mllog import MlLog
 from evidence.tools.perftest.model import Perftest
 from evidence.verdict import Job, Status
 
@@ -220,10 +222,14 @@ def _of_tables(
 def _figures(jobs: Sequence[Job]) -> Mapping[str, _Figure]:
     found: dict[tuple[str, str, bool], list[float]] = defaultdict(list)
     for job in jobs:
+        if (whole := result(job)) is not None and whole[1] == "s":
+            found["run time", "s", True].append(whole[0])
         for reading in job.readings:
             rate = images_per_s(reading)
             if rate is not None:
                 found["training", "images/s", False].append(rate)
+            if isinstance(reading, MlLog) and reading.minutes is not None:
+                found[f"{reading.benchmark or 'benchmark'} to its target", "min", True].append(reading.minutes)
             if isinstance(reading, Perftest):
                 for what, unit, least, value in _of_perftest(reading):
                     found[what, unit, least].append(value)

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from evidence.report import plots
+from evidence.report.bars import nccl_bars, training_bars
 from evidence.report.markup import Markup, element, joined
 from evidence.report.rails import drawing, rails
-from evidence.report.series import Sweep, nccl_bars, rate_bars, sweeps
+from evidence.report.series import Sweep, sweeps
 from evidence.report.tables import NONE, mark, table
 from evidence.report.words import plural, size
 from evidence.verdict import Job, Status
@@ -111,7 +112,7 @@ def _figures(one: Sweep) -> Markup:
 
 def scaling(jobs: Sequence[Job]) -> Markup | None:
     """Return the bars of rates and of bandwidth by GPUs; None where there are none."""
-    found = [*rate_bars(jobs), *nccl_bars(sweeps(jobs))]
+    found = [*training_bars(jobs), *nccl_bars(sweeps(jobs))]
     if not found:
         return None
     figures = [

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from evidence.records import Run
+from evidence.report.bars import result
 from evidence.report.comparison import Comparison, assumptions, told, turn
 from evidence.report.facts import SIMULATED, WORDS, by_job, counts, layout, missing, outcome, versions, when
-from evidence.report.series import job_rate, sweeps
+from evidence.report.series import sweeps
 from evidence.report.words import figure, plural, printable, size
 from evidence.verdict import Job, Status, Verdict
 
@@ -96,9 +97,9 @@ def _figures(job: Job) -> str:
                 f"{one.test} {figure(first.time_us)} µs at {size(first.bytes)}, "
                 f"{figure(last.busbw_gb_s)} GB/s at {size(last.bytes)}"
             )
-    rate = job_rate(job)
-    if rate is not None:
-        told.append(f"{figure(rate)} images/s")
+    found = result(job)
+    if found is not None:
+        told.append(f"{figure(found[0])} {found[1]}")
     return "; ".join(told)
 
 

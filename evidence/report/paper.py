@@ -1,6 +1,7 @@
 """What the source documents measured, and what the criteria ask, as a report draws it."""
 
 from collections.abc import Iterator
+from typing import Literal, NamedTuple
 
 from evidence import reference
 from evidence.criteria import speed
@@ -32,14 +33,26 @@ def _limits(run: reference.AllReduceRun) -> Iterator[Limit]:
         yield Limit("busbw", "least", speed.LARGE_BYTES, speed.LARGE_BYTES, value)
 
 
-def rates(asked: Asked) -> tuple[tuple[Shape, float], ...]:
-    """Return the documents' rates of a program on the same machines and with pods of the same kind, images/s."""
+class Figure(NamedTuple):
+    """A rate, or a run time, of a layout."""
+
+    shape: Shape
+    value: float
+
+
+TIMED = frozenset(one.program for one in reference.ELAPSED)
+"""Programs that the documents compare by their run time."""
+
+
+def figures(asked: Asked, unit: Literal["images/s", "s"]) -> tuple[Figure, ...]:
+    """Return the documents' figures of a program on the same machines and with pods of the same kind."""
     single = asked.shape is not None and asked.shape.gpus == 1
+    found = [(one, one.images_per_s) for one in reference.RATES if not one.per_rank] if unit == "images/s" else []
+    timed = [(one, one.seconds) for one in reference.ELAPSED] if unit == "s" else []
     return tuple(
-        (one.shape, one.images_per_s)
-        for one in reference.RATES
+        Figure(one.shape, value)
+        for one, value in (*found, *timed)
         if (one.program, one.profile) == (asked.program, asked.profile)
         and asked.fabric in {None, one.fabric}
-        and not one.per_rank
         and (one.shape.gpus == 1) == single
     )

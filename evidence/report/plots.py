@@ -13,8 +13,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
+from evidence.report.bars import Bars
 from evidence.report.markup import Markup
-from evidence.report.series import Bars, Limit, Measure, Point, Sweep
+from evidence.report.series import Sweep
+from evidence.report.units import Limit, Measure, Point
 from evidence.report.words import figure, size
 
 _ROLES = ("ink", "muted", "line", "s1", "s2", "paper", "bad", "surface", "faint")

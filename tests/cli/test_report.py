@@ -80,11 +80,11 @@ def test_a_regression_is_the_exit_status(tmp_path: Path) -> None:
     file = kept(tmp_path / "runs.jsonl", samples.good(), samples.good(1), samples.good(2, slower=1.2))
     status, told = report("--run", file, "--against", "1", "-o", tmp_path)
     assert status == 1
-    assert "9 regressions against run 1 of 2026-11-21 22:49 UTC" in told
+    assert "10 regressions against run 1 of 2026-11-21 22:49 UTC" in told
     assert "## Changes" in (tmp_path / "report.md").read_text(encoding="utf-8")
     status, told = report("--run", file, "--against", file, "-o", tmp_path)
     assert status == 1
-    assert "9 regressions against the median of 2 runs (1, 2)" in told, "the run itself is no earlier one"
+    assert "10 regressions against the median of 2 runs (1, 2)" in told, "the run itself is no earlier one"
     other = kept(tmp_path / "other.jsonl", samples.good(3))
     assert report("--run", other, "--against", file, "-o", tmp_path)[0] == 0
     assert report("--run", kept(tmp_path / "bad.jsonl", samples.bad()), "-o", tmp_path)[0] == 0

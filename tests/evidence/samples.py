@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from apis.nccl import Transport
-from evidence.model import NcclLog, Reading, Unread
+from evidence.model import NcclLog, Reading, Unknown, Unread
 from evidence.records import Run
 from evidence.tools.ibstatus import IbStatus, Port
 from evidence.tools.nccl_tests.model import Figures, NcclTests, Row
@@ -141,10 +141,12 @@ def jobs(slower: float = 1.0, rate: float = 13_700, lost: str | None = None) -> 
     tables = {name: nccl_tests(shape, slower, f"nccl-test-{name}.log") for name, shape in shapes.items()}
     if lost:
         tables["02x08"] = tables["02x08"].model_copy(update={"nccl": nccl(shapes["02x08"], lost)})
+    log = Unknown(file="a2d2.log", tool="nccl", complete=True, first_line=1, last_line=9, nccl=nccl(shapes["16x01"]))
     return (
         job("mofed-test", "rdma-test", Shape(pods=2, gpus=1), ports(lost)),
         *(job(f"nccl-test-{name}", "nccl-all-reduce", shapes[name], tables[name]) for name in SPEEDS),
         job("tf2-resnet50-02x08x02", "resnet50", shapes["02x08"], training(rate)),
+        job("tf2-a2d2-16x01x02-gpu", "a2d2", shapes["16x01"], log).model_copy(update={"seconds": 752 * slower}),
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from evidence import records
+from evidence import reader, records
 from evidence.model import Reading
 from evidence.parser import Common, Parser, Taken
 from evidence.records import SCHEMA_VERSION, RecordsError, Run, append, kinds, read
@@ -76,6 +76,28 @@ def test_figures_that_are_no_numbers_come_back(tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
     append(path, run(rows=(math.inf,)))
     assert read(path).last().run == run(rows=(math.inf,))
+
+
+def test_the_figures_of_every_tool_come_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prevents results that lose, or change, what a parser read of a log: each log of the tests is written and read."""
+    monkeypatch.setattr(records, "PARSERS", PARSERS)
+    path = tmp_path / "runs.jsonl"
+    logs = sorted(file for file in (Path(__file__).parent / "logs").rglob("*") if file.is_file())
+    runs = [
+        Run(
+            time=WHEN,
+            stack=log.name,
+            simulated=False,
+            jobs=(Job(asked=Asked(job="x"), ended=Ended.UNKNOWN, readings=reader.read(log)),),
+            verdicts=(),
+        )
+        for log in logs
+    ]
+    for each in runs:
+        append(path, each)
+    assert [kept.run for kept in read(path)] == runs
+    tools = {reading.tool for each in runs for job in each.jobs for reading in job.readings}
+    assert {"nccl-tests", "perftest", "ibstatus", "tf-cnn-benchmarks"} <= tools
 
 
 def test_times_are_utc() -> None:

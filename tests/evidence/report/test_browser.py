@@ -156,7 +156,7 @@ def test_every_plot_is_there(
     """Prevents empty frames: each drawing has a size, curves in it, text that can be read, and a description."""
     page = opened(browser, contexts, files["good"], width).page
     drawings = page.locator("figure > svg")
-    assert drawings.count() == 2 + 2 * 3 + 2 + 1, "overview, three layouts, bars, map"
+    assert drawings.count() == 2 + 2 * 3 + 3 + 1, "overview, three layouts, bars, map"
     for number in range(drawings.count()):
         one = drawings.nth(number)
         box = one.bounding_box()

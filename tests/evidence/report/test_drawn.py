@@ -4,8 +4,9 @@ import re
 import subprocess
 import sys
 
+from evidence.report.bars import nccl_bars, training_bars
 from evidence.report.rails import drawing, rails
-from evidence.report.series import nccl_bars, rate_bars, sweeps
+from evidence.report.series import sweeps
 from evidence.report.units import Limit
 from evidence.verdict import Shape
 from tests.evidence import samples
@@ -47,7 +48,7 @@ def test_repeats_are_drawn_as_their_median() -> None:
 
 def test_bars_have_an_ideal_and_an_efficiency() -> None:
     """Prevents an efficiency against nothing: the least layout measured here, else the paper's, is the ideal."""
-    (bars,) = rate_bars(samples.jobs())
+    bars, times = training_bars(samples.jobs())
     assert [(bar.label.split(), bar.measured) for bar in bars.bars] == [
         (["01x08", "paper"], False),
         (["02x08", "paper"], False),
@@ -56,9 +57,15 @@ def test_bars_have_an_ideal_and_an_efficiency() -> None:
     assert [bar.efficiency and round(bar.efficiency, 3) for bar in bars.bars] == [None, 0.969, 0.965]
     assert "the paper's 01x08" in bars.note
     one = samples.job("one", "resnet50", Shape(pods=1, gpus=8), samples.training(7000, 8))
-    (bars,) = rate_bars([*samples.jobs(), one])
+    bars, _ = training_bars([*samples.jobs(), one])
     assert [bar.efficiency and round(bar.efficiency, 3) for bar in bars.bars if bar.measured] == [None, 0.979]
     assert "as 01x08" in bars.note
+    assert [(bar.label.split(), round(bar.ideal or 0)) for bar in times.bars] == [
+        (["08x01", "paper"], 0),
+        (["16x01", "paper"], 664),
+        (["16x01", "here"], 664),
+    ]
+    assert [bar.efficiency and round(bar.efficiency, 3) for bar in times.bars] == [None, 0.897, 0.883]
     (busbw,) = nccl_bars(sweeps(samples.jobs()))
     assert [bar.label for bar in busbw.bars] == ["01x08", "02x08", "16x01"]
 
@@ -66,7 +73,7 @@ def test_bars_have_an_ideal_and_an_efficiency() -> None:
 def test_the_map_shows_channels_and_failed_ports() -> None:
     """Prevents a machine whose dead HCA looks like the others: word, cross and colour."""
     (good,) = rails(samples.good().jobs)
-    assert dict(good.channels) == {f"mlx5_{port}": 8 for port in range(4)}
+    assert dict(good.channels) == {f"mlx5_{port}": 12 for port in range(4)}
     assert good.failed == {}
     (bad,) = rails(samples.bad().jobs)
     assert bad.failed == {"mlx5_2": ["DOWN, Polling in dgx02", "not seen by NCCL on worker-1 (adas/nccl-test-02x08)"]}

@@ -1,0 +1,122 @@
+"""Figures by layout: rates and run times of training with the ideal, and bus bandwidth."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Literal, NamedTuple
+
+from evidence.model import Reading
+from evidence.report.paper import TIMED, Figure, figures
+from evidence.report.series import Sweep
+from evidence.report.words import size
+from evidence.tools.deeplearningexamples import DeepLearningExamples
+from evidence.tools.horovod_synthetic import HorovodSynthetic
+from evidence.tools.tf_cnn_benchmarks import TfCnnBenchmarks
+from evidence.verdict import Asked, Ended, Job, Shape
+
+Unit = Literal["images/s", "s"]
+
+
+class Bar(NamedTuple):
+    """A figure with what it would be if it followed the number of GPUs."""
+
+    label: str
+    value: float
+    ideal: float | None
+    measured: bool
+    least: bool = False
+    """Whether less is better."""
+
+    @property
+    def efficiency(self) -> float | None:
+        """Share of the ideal; None for the bar that the ideal is made of."""
+        if not self.ideal or not self.value:
+            return None
+        return self.ideal / self.value if self.least else self.value / self.ideal
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Bars that are compared: one program, and pods of one kind."""
+
+    title: str
+    unit: str
+    bars: tuple[Bar, ...]
+    note: str
+
+
+def images_per_s(reading: Reading) -> float | None:
+    """Return the rate of the whole job that a training tool printed; None for other tools, and where there is none."""
+    if isinstance(reading, TfCnnBenchmarks | HorovodSynthetic):
+        return reading.total_images_per_s
+    return reading.throughput_items_per_s if isinstance(reading, DeepLearningExamples) else None
+
+
+def result(job: Job) -> tuple[float, Unit] | None:
+    """Return what training is measured by: the median rate, or the run time where the documents compare that."""
+    rates = [rate for reading in job.readings if (rate := images_per_s(reading)) is not None]
+    if rates:
+        return median(rates), "images/s"
+    timed = job.asked.program in TIMED and job.ended is Ended.SUCCEEDED
+    return (job.seconds, "s") if timed and job.seconds is not None else None
+
+
+class _Found(NamedTuple):
+    asked: Asked
+    shape: Shape
+    value: float
+
+
+def training_bars(jobs: Iterable[Job]) -> tuple[Bars, ...]:
+    """Return rates and run times of training by GPUs, each program with its pods of one GPU and of several apart.
+
+    The ideal follows from the smallest layout measured here; where only one was, from the paper's smallest, which is
+    drawn beside it.
+    """
+    groups: dict[tuple[str, bool, Unit], list[_Found]] = {}
+    for job in jobs:
+        shape, found = job.asked.shape, result(job)
+        if shape is not None and found is not None:
+            value, unit = found
+            key = (job.asked.program or job.asked.job, shape.gpus == 1, unit)
+            groups.setdefault(key, []).append(_Found(job.asked, shape, value))
+    return tuple(_bars(key, found) for key, found in groups.items())
+
+
+def _bars(key: tuple[str, bool, Unit], found: Sequence[_Found]) -> Bars:
+    program, single, unit = key
+    here = [Figure(one.shape, one.value) for one in found]
+    paper = figures(found[0].asked, unit)
+    own = len({one.shape for one in found}) > 1 or not paper
+    base = min(here if own else paper, key=lambda one: one.shape.total)
+
+    def ideal(shape: Shape) -> float | None:
+        times = shape.total / base.shape.total
+        if times <= 1:
+            return None
+        return base.value / times if unit == "s" else base.value * times
+
+    both = [*((one, True) for one in here), *((one, False) for one in paper)]
+    bars = tuple(
+        Bar(f"{one.shape}\n{'here' if measured else 'paper'}", one.value, ideal(one.shape), measured, unit == "s")
+        for one, measured in sorted(both, key=lambda each: (each[0].shape.total, each[1]))
+    )
+    kind = "pods of one GPU" if single else "pods of several GPUs"
+    whose = "" if own else "the paper's "
+    compared = any(bar.ideal is not None for bar in bars)
+    note = f"Dashed: ideal, as good per GPU as {whose}{base.shape}. Per cent: share of it." if compared else ""
+    return Bars(f"{program}, {kind}", unit, bars, note)
+
+
+def nccl_bars(found: Sequence[Sweep]) -> tuple[Bars, ...]:
+    """Return the bus bandwidth of each test at the largest size of its layouts; it has no ideal."""
+    drawn = []
+    for test in dict.fromkeys(one.test for one in found):
+        same = [one for one in found if one.test == test and one.out_of_place and one.asked.shape]
+        if len(same) < 2:  # noqa: PLR2004 - one bar compares nothing
+            continue
+        bars = tuple(Bar(one.layout, one.out_of_place[-1].busbw_gb_s, None, measured=True) for one in same)
+        sizes = {size(one.out_of_place[-1].bytes) for one in same}
+        note = f"At the largest message, {' and '.join(sorted(sizes))}, out-of-place."
+        drawn.append(Bars(f"{test}, bus bandwidth by layout", "GB/s", bars, note))
+    return tuple(drawn)
