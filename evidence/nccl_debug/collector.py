@@ -20,7 +20,7 @@ _CALLS = frozenset(
     for name in ("AllReduce", "Broadcast", "Reduce", "AllGather", "ReduceScatter", "Send", "Recv", "AllToAll")
 )
 """First words of a line for each collective operation (NCCL_DEBUG_SUBSYS=COLL), which has no figures."""
-_CALL_BLANKS = frozenset({18, 22})
+_CALL_BLANKS = frozenset({19, 23})
 """Blanks of such a line when it is whole: of NCCL, and of RCCL."""
 
 
@@ -129,15 +129,11 @@ class Collector:
         said = messages.said(line.text)
         if said is None:
             return Taken.DAMAGED
-        self._heard = True
-        if said.level == "WARN":
-            if len(self._warnings) < UNREAD_KEPT:
-                self._warnings.append(Unread(line=line.number, text=line.text))
-            return Taken.YES
-        if said.level == "TRACE":
-            return Taken.YES
-        if not self._read(line.number, raw, said.host, said.message):
+        if said.level == "INFO" and not self._read(line.number, raw, said.host, said.message):
             return Taken.DAMAGED
+        self._heard = True
+        if said.level == "WARN" and len(self._warnings) < UNREAD_KEPT:
+            self._warnings.append(Unread(line=line.number, text=line.text))
         head, mark, _ = raw.partition(_INFO)
         if mark and said.host:
             self._shared.learn(head, said.host)
@@ -302,8 +298,12 @@ def _kinds(word: str) -> _Kinds:
 
 
 def _is_part(message: str) -> bool:
-    """Tell whether a message that is in no known form begins as one does, or is the beginning of that."""
-    return not message or any(message.startswith(begin) or begin.startswith(message) for begin in messages.BEGINNINGS)
+    """Tell whether a message in no known form holds a piece of one: its beginning, a part of that, or what follows."""
+    return (
+        not message
+        or any(message.startswith(begin) or begin.startswith(message) for begin in messages.BEGINNINGS)
+        or messages.PIECE.search(message) is not None
+    )
 
 
 def _kept(number: int, raw: bytes) -> Unread:

@@ -31,7 +31,7 @@ CONNECTED = re.compile(r"Connected all \w+(?:,.*)?")
 NETWORK = re.compile(r"Using network \S.*")
 TREES = re.compile(r"Trees(?: \[\d+\] -?\d+(?:(?:/|->|\|)-?\d+)*)+")
 THREADS = re.compile(r"Using \d+ threads, Min Comp Cap \d+, Trees (?P<state>disabled|enabled\b.*)")
-RING_OF_RANKS = re.compile(r"Channel (?P<channel>\d{1,4})(?:/(?P<of>\d{1,4}))? : +\d+(?: +\d+)*")
+RING_OF_RANKS = re.compile(r"Channel (?P<channel>\d{1,4})(?:/(?P<of>\d{1,4}))? :(?:  +\d+| \d+(?= ))(?: +\d+)*")
 NEIGHBOURS = re.compile(r"(?:Ring|Tree) \d+ : -?\d+ -> \d+ -> -?\d+(?:/-?\d+)*(?: comm 0x[0-9a-f]+.*)?")
 CHANNELS = re.compile(r"(?P<count>\d{1,5}) coll channels, .*\d+ p2p channels per peer")
 NO_COLLNET = re.compile(r"(?:Cannot initialize CollNet|CollNet is not|CollNet disabled).*")
@@ -72,6 +72,12 @@ BEGINNINGS = (
 )
 """How messages begin that must be whole: one that begins so and is in no known form has been cut or mixed."""
 
+
+PIECE = re.compile(
+    r" via (?:P2P|SHM|NET|COLLNET)/| via direct shared memory|Channel \d\d|- Init COMPLETE|: Using \[0\]"
+    r"|:\d+:\d+ \["
+)
+"""What stands in no other message than those that must be whole."""
 
 _RANK_BITS = 24
 _RANK = (1 << _RANK_BITS) - 1

@@ -1,0 +1,341 @@
+"""NCCL_DEBUG logs. The lines are those of the documents, or in the form that NCCL's sources of that version print."""
+
+import io
+import random
+from collections.abc import Iterable
+
+import pytest
+
+from evidence.model import NcclLog, Reading
+from evidence.nccl_debug import channels
+from evidence.reader import read_stream
+
+IB = "NET/IB : Using [0]mlx5_3:1/IB [1]mlx5_2:1/IB [2]mlx5_1:1/IB [3]mlx5_0:1/IB ; OOB eth0:10.128.7.148<0>"
+
+
+def _reading(lines: Iterable[str]) -> Reading:
+    (found,) = read_stream(io.BytesIO("".join(f"{line}\n" for line in lines).encode()), "log", ())
+    return found
+
+
+def _log(*lines: str) -> NcclLog:
+    log = _reading(lines).nccl
+    assert log is not None
+    return log
+
+
+def _say(host: str, message: str) -> str:
+    return f"{host}:30:39 [0] NCCL INFO {message}"
+
+
+def test_the_line_that_proves_infiniband_names_four_devices() -> None:
+    """Prevents an HCA that is lost, or put in another order than NCCL's (R-4.4-9)."""
+    log = _log("nccl-test-mpi-worker-1:30:30 [0] NCCL INFO " + IB)
+    assert log.devices == ("mlx5_3", "mlx5_2", "mlx5_1", "mlx5_0")
+    assert log.devices_by_host == {"nccl-test-mpi-worker-1": log.devices}
+    assert set(log.link_layers.values()) == {"IB"}
+    assert log.sockets == ("eth0",)
+    assert log.proofs["NET/IB : Using"].line == 1
+
+
+def test_the_line_that_proves_gpudirect_is_one_channel() -> None:
+    """Prevents a paper's line that counts as a channel between hosts although the sender's host is not known."""
+    log = _log(
+        "nccl-test-mpi-worker-11:30:39 [0] NCCL INFO Ring 00 : 10[89000] -> 11[89000] [receive] via NET/IB/0/GDRDMA"
+    )
+    assert (log.transports, log.gpudirect, log.between_nodes) == ({"NET/IB": 1}, 1, {})
+    assert log.proofs["GDRDMA"].text.startswith("nccl-test-mpi-worker-11:30:39 [0]")
+
+
+def test_the_printed_log_without_rdma() -> None:
+    """Prevents the blog's fallback to TCP from passing as something else (B-6.3)."""
+    name = "tensorflow-benchmarks-gpu-v1a2-worker"
+    log = _log(
+        f"{name}-1:26:156 [0] NCCL INFO Ring 01 : 1 -> 0 [send] via NET/Socket/0",
+        f"{name}-0:26:156 [0] NCCL INFO Ring 01 : 0 -> 1 [send] via NET/Socket/0",
+        f"{name}-0:26:156 [0] NCCL INFO Using 256 threads, Min Comp Cap 7, Trees disabled",
+        f"{name}-1:26:156 [0] NCCL INFO comm 0x7f887032e120 rank 1 nranks 2 cudaDev 0 nvmlDev 7 - Init COMPLETE",
+        f"{name}-0:26:156 [0] NCCL INFO comm 0x7f003434e940 rank 0 nranks 2 cudaDev 0 nvmlDev 3 - Init COMPLETE",
+        f"{name}-0:26:156 [0] NCCL INFO Launch mode Parallel",
+    )
+    assert (log.nranks, log.initialised, log.trees) == (2, 2, False)
+    assert log.transports == log.between_nodes == {"NET/Socket": 2}
+    assert log.gpudirect == 0
+
+
+@pytest.mark.parametrize(
+    ("message", "transport", "gpudirect"),
+    [
+        ("Ring 00 : 0 -> 1 [send] via NET/Socket/0", "NET/Socket", 0),  # 2.4
+        ("Ring 00 : 3[3] -> 10[2] [send] via NET/IB/0/GDRDMA", "NET/IB", 1),  # 2.4
+        ("Ring 00 : 0[0] -> 1[1] via P2P/IPC", "P2P/IPC", 0),  # 2.4
+        ("Ring 00 : 0[6000] -> 1[7000] via direct shared memory", "SHM", 0),  # 2.5
+        ("Channel 02 : 3[b000] -> 2[a000] via P2P/IPC/read", "P2P/IPC", 0),  # 2.7
+        ("Channel 00 : 0[1b000] -> 1[1c000] via P2P/direct pointer/read", "P2P/direct pointer", 0),  # 2.8
+        ("Channel 00 : 0[6000] -> 4[85000] via P2P/indirect/1[7000]/read", "P2P/indirect", 0),  # 2.8
+        ("Channel 00/0 : 0[6000] -> 1[7000] via SHM/direct/CE", "SHM", 0),  # 2.12
+        ("Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/0(0)/GDRDMA/Shared", "NET/IB", 1),  # 2.12, PXN
+        ("Channel 15/1 : 0[0] -> 1[1] via P2P/CUMEM/read/CE", "P2P/CUMEM", 0),  # 2.18
+        ("Channel 00/0 : 0[0] -> 8[0] [send] via NET/IBext_v8/3/GDRDMA(PCI)", "NET/IBext_v8", 1),  # 2.27, plug-in
+        ("Channel 00/0 : 0[0] -> 8[0] [send] via NET/AWS Libfabric/0/GDRDMA/Shared", "NET/AWS Libfabric", 1),
+        ("Channel 00/0 : 0[0] -> 4[0] via P2P/MNNVL", "P2P/MNNVL", 0),  # 2.21, NVLink between nodes
+        ("Channel 00 : 0[c1000] -> 1[c6000] via P2P/IPC comm 0x7f2a nRanks 08", "P2P/IPC", 0),  # RCCL
+        ("Coll 00 : 3 [send] via COLLNET/SHARP/0/GDRDMA", "COLLNET/SHARP", 1),  # 2.6
+        ("CollNet 00/0 : 3 [receive] via COLLNET/SHARP/0", "COLLNET/SHARP", 0),  # 2.18
+    ],
+)
+def test_a_channel_in_the_form_of_each_version(message: str, transport: str, gpudirect: int) -> None:
+    """Prevents a version whose channels are not seen, so that a fallback to TCP is not seen either."""
+    log = _log(_say("node-1", message))
+    assert (log.transports, log.gpudirect) == ({transport: 1}, gpudirect)
+    assert log.proofs[transport].line == 1
+
+
+def test_both_ends_are_one_channel_between_their_hosts() -> None:
+    """Prevents channels that count twice, and those within a host that count as between hosts."""
+    log = _log(
+        _say("a", "Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/0/GDRDMA"),
+        _say("b", "Channel 00/0 : 0[0] -> 8[0] [receive] via NET/IB/3/GDRDMA"),
+        _say("a", "Channel 01/0 : 0[0] -> 8[0] [send] via NET/IB/1/GDRDMA"),
+        _say("a", "Channel 01/0 : 0[0] -> 8[0] [send] via NET/IB/1/GDRDMA"),
+        _say("b", "Channel 00/1 : 0[0] -> 8[0] [receive] via NET/IB/0/GDRDMA"),
+        _say("a", "Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM"),
+        _say("a", "Channel 00/0 : 0[0] -> 2[1] [send] via NET/Socket/0"),
+        _say("a", "Channel 00/0 : 0[0] -> 2[1] [receive] via NET/Socket/0"),
+    )
+    assert log.transports == {"NET/IB": 3, "NET/Socket": 1, "P2P/CUMEM": 1}
+    assert log.between_nodes == {"NET/IB": 3}
+    assert (log.gpudirect, log.gpudirect_between_nodes) == (3, 3)
+
+
+def test_gpudirect_at_one_end_is_not_gpudirect() -> None:
+    """Prevents a node without the kernel module that hides behind what its neighbours say."""
+    log = _log(
+        _say("a", "Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/0/GDRDMA"),
+        _say("b", "Channel 00/0 : 0[0] -> 8[0] [receive] via NET/IB/0"),
+    )
+    assert (log.gpudirect, log.gpudirect_one_end) == (0, 1)
+
+
+def test_channels_of_another_communicator_with_the_same_ranks_count_once() -> None:
+    """Prevents a framework with many groups from having more channels than its ranks have."""
+    line = "Channel 00/0 : 0[0] -> 1[1] via P2P/IPC"
+    log = _log(_say("a", line), "a:30:77 [0] NCCL INFO " + line, _say("b", line))
+    assert log.transports == {"P2P/IPC": 1}
+
+
+def test_devices_are_counted_by_the_index_of_their_host() -> None:
+    """Prevents a rail that looks unused because another host numbers its HCAs otherwise."""
+    log = _log(
+        _say("a", "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/RoCE [RO]; OOB eth0:10.0.0.1<0>"),
+        _say("b", "NET/IB : Using [0]mlx5_1:1/RoCE [1]mlx5_0:1/IB/SHARP [RO]; OOB net1:fe80::1%net1<0>"),
+        _say("a", "Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/0"),
+        _say("b", "Channel 00/0 : 0[0] -> 8[0] [receive] via NET/IB/1"),
+        _say("a", "Channel 01/0 : 0[0] -> 8[0] [send] via NET/IB/1"),
+        _say("a", "Channel 02/0 : 0[0] -> 8[0] [send] via NET/IB/7"),
+    )
+    assert log.used_devices == {"mlx5_0": 1, "mlx5_1": 1}
+    assert log.devices_by_host == {"a": ("mlx5_0", "mlx5_1"), "b": ("mlx5_1", "mlx5_0")}
+    assert (log.link_layers, log.sockets) == ({"mlx5_0": "IB", "mlx5_1": "RoCE"}, ("eth0", "net1"))
+
+
+def test_bonded_ports_have_no_index_of_a_device() -> None:
+    """Prevents channels over a bond of two ports (2.19 to 2.21) that count for the wrong one."""
+    log = _log(
+        _say("a", "NET/IB : Using [0]={[0] mlx5_0:1/RoCE, [1] mlx5_1:1/RoCE} [RO]; OOB eth0:10.0.0.1<0>"),
+        _say("a", "Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/0"),
+    )
+    assert (log.devices, log.used_devices) == (("mlx5_0", "mlx5_1"), {})
+
+
+def test_versions_algorithms_and_counts() -> None:
+    """Prevents facts of one version's form from being lost in another's."""
+    old = _log(
+        "NCCL version 2.4.8+cuda10.0",
+        _say("n", "NET/Socket : Using [0]eno1:192.168.50.11<0>"),
+        _say("n", "NET/IB : No device found."),
+        _say("n", "Channel 00 :    0   1   2   3"),
+        _say("n", "Channel 01 :    0   1   2   3"),
+        _say("n", "Using 256 threads, Min Comp Cap 6, Trees enabled up to size -2"),
+    )
+    assert (old.version, old.cuda, old.channels, old.trees) == ("2.4.8", "10.0", 2, True)
+    assert old.sockets == ("eno1",)
+    assert {"NET/IB : No device found", "NET/Socket : Using"} <= old.proofs.keys()
+    new = _log(
+        _say("n", "NCCL version 2.27.3+cuda12.9"),
+        _say("n", "Bootstrap: Using net1:10.0.0.1<0>"),
+        _say("n", "Trees [0] 9/-1/-1->8->0 [1] 9/0/-1->8->-1"),
+        _say("n", "4 coll channels, 4 collnet channels, 0 nvls channels, 4 p2p channels, 1 p2p channels per peer"),
+        _say("n", "comm 0x5584f0195160 rank 8 nRanks 16 nNodes 2 localRanks 8 localRank 0 MNNVL 0"),
+        _say(
+            "n", "ncclCommInitRank comm 0x55 rank 8 nranks 16 cudaDev 0 nvmlDev 0 busId 18000 commId 0x45 - Init START"
+        ),
+        _say(
+            "n",
+            "ncclCommInitRank comm 0x55 rank 8 nranks 16 cudaDev 0 nvmlDev 0 busId 18000 commId 0x45 - Init COMPLETE",
+        ),
+        _say("n", "ncclCommSplit comm 0x56 rank 0 nranks 2 cudaDev 0 busId 18000 color -1 key 0- Init COMPLETE"),
+    )
+    assert (new.version, new.cuda, new.channels, new.trees) == ("2.27.3", "12.9", 4, True)
+    assert (new.nranks, new.initialised, new.collnet) == (16, 1, None)
+
+
+def test_trees_that_are_laid_out_and_not_used_are_disabled() -> None:
+    """Prevents `Trees disabled` (2.4, 2.5) from being outvoted by the trees that NCCL lays out all the same."""
+    log = _log(
+        _say("n", "Trees [0] 1/-1/-1->0->-1|-1->0->1/-1/-1"),
+        _say("n", "Using 256 threads, Min Comp Cap 7, Trees disabled"),
+        _say("m", "Trees [0] 1/-1/-1->0->-1|-1->0->1/-1/-1"),
+    )
+    assert log.trees is False
+
+
+def test_sharp_is_seen_by_its_channels() -> None:
+    """Prevents `4 collnet channels`, which NCCL prints without any SHARP, from counting as in-network reduction."""
+    assert _log(_say("n", "CollNet 00/0 : 3 [send] via COLLNET/SHARP/0/GDRDMA")).collnet is True
+    assert _log(_say("n", "Cannot initialize CollNet, using point-to-point network instead")).collnet is False
+
+
+def test_warnings_and_reasons_against_gpudirect_are_kept() -> None:
+    """Prevents the one line that tells of memlock, or of a missing module, from drowning."""
+    lines = (
+        "",
+        "w-1:30:39 [0] misc/ibvwrap.cu:284 NCCL WARN Call to ibv_reg_mr failed",
+        "[2026-03-03 12:35:26] w-1:30:39 [0] transport/net_ib.cc:2453 NCCL WARN NET/IB: Got completion with status=4",
+        _say("w-1", "NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0' (no module)"),
+        _say("w-1", "GPU Direct RDMA Disabled for GPU 6000 / HCA 3 (distance 4 > 2)"),
+        _say("w-1", "GPU Direct RDMA Enabled for GPU 6000 / HCA 0 (distance 2 <= 2), read 1"),
+        _say("w-1", "transport/net_ib.cc:637 -> 2"),
+    )
+    found = _reading(lines)
+    assert found.nccl is not None
+    assert [one.line for one in found.nccl.warnings] == [2, 3]
+    assert [one.line for one in found.nccl.gdr_unavailable] == [4, 5]
+    assert found.unread == ()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "w-1:30:39 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[",
+        "w-1:30:39 [0] NCCL INFO Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/0/GDRD",
+        "w-1:30:39 [0] NCCL INFO Chan",
+        "w-1:30:39 [0] NCCL INFO",
+        "w-1:30:w-2:30:40 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[0] via P2P/IPC",
+        "w-1:30:39 [0] NCCL INFO Channel 00/0 : 0[0] -w-2:30:40 [1] NCCL INFO Channel 00/0 : 1[1] -> 0[0] via P2P/IPC",
+        "w-1:30:39 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[0] via P2P/IPCw-2:30:40 [1]",
+        "39 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[0] via P2P/IPC",
+        "NCCL INFO Channel 00/0 : 0[0] -> 1[0] via P2P/IPC",
+        "w-1:30:39 [0] NCCL INFO comm 0x7f887032e120 rank 1 nranks 2 cudaDev 0 nv",
+        "w-1:30:39 [0] NCCL INFO NET/IB : Using [0]mlx5_3:1/IB [1]mlx5",
+        "w-1:30:39 [0] NCCL INFO AllReduce: opCount 1f sendbuff 0x7f recvbu",
+    ],
+)
+@pytest.mark.parametrize("before", [0, 3])
+def test_a_damaged_line_is_listed_and_never_counted(line: str, before: int) -> None:
+    """Prevents a cut or mixed line from becoming a channel, a rank or a device, also behind lines that are known."""
+    whole = [_say("w-1", "Channel 07/0 : 6[6] -> 7[7] via P2P/IPC")] * before
+    found = _reading([*whole, line, *whole])
+    assert [(one.line, one.text) for one in found.unread] == [(before + 1, line)]
+    if before:
+        assert found.nccl is not None
+        assert (found.nccl.transports, found.nccl.nranks, found.nccl.devices) == ({"P2P/IPC": 1}, None, ())
+    else:
+        assert found.nccl is None
+
+
+def test_lines_of_each_call_are_known() -> None:
+    """Prevents a log of NCCL_DEBUG_SUBSYS=COLL, mostly such lines, from being listed as unread."""
+    call = (
+        "opCount {} sendbuff 0x7f01 recvbuff 0x7f02 count 1024 datatype 7 op 0 root 0 comm 0x55 [nranks=16] stream 0x56"
+    )
+    found = _reading(
+        _say("a", f"{name}: {call.format(f'{number:x}')}") for name in ("AllReduce", "Send") for number in range(9)
+    )
+    assert found.unread == ()
+    assert found.nccl is not None
+
+
+def test_there_is_an_end_to_channels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prevents a log of random ranks from taking all memory, and lines that are not counted from being forgotten."""
+    monkeypatch.setattr(channels, "MOST", 3)
+    found = _reading(_say("a", f"Channel 00 : {rank}[0] -> {rank + 1}[0] via P2P/IPC") for rank in (1, 2, 3, 4, 1))
+    assert found.nccl is not None
+    assert (found.nccl.transports, [one.line for one in found.unread]) == ({"P2P/IPC": 3}, [4])
+
+
+def _job(chance: random.Random) -> tuple[list[str], dict[str, int], dict[str, int]]:
+    """Return the lines of a job, its channels by transport, and those between hosts, counted the plain way."""
+    gpus, hosts = chance.choice((1, 2, 8)), chance.choice((1, 2, 4))
+    transport = chance.choice(("NET/IB", "NET/Socket"))
+    lines, every, between = [], set(), set()
+    for source in range(gpus * hosts):
+        for target in {(source + 1) % (gpus * hosts), (source + gpus) % (gpus * hosts)} - {source}:
+            for number in range(chance.choice((1, 12))):
+                name = f"Channel {number:02d}/0 : {source}[{source % gpus}] -> {target}[{target % gpus}]"
+                if source // gpus == target // gpus:
+                    lines.append(f"h{source // gpus}:{source + 9}:{source + 9} [0] NCCL INFO {name} via P2P/IPC")
+                    every.add((name, "P2P/IPC"))
+                    continue
+                for rank, word in ((source, "send"), (target, "receive")):
+                    lines.append(f"h{rank // gpus}:{rank + 9}:7 [0] NCCL INFO {name} [{word}] via {transport}/0")
+                every.add((name, transport))
+                between.add((name, transport))
+    lines += chance.sample(lines, len(lines) // 3)
+    chance.shuffle(lines)
+    count = [
+        {kind: sum(one == kind for _, one in found) for kind in sorted({one for _, one in found})}
+        for found in (every, between)
+    ]
+    return lines, count[0], count[1]
+
+
+_PREFIXES = (
+    lambda _: "",
+    lambda number: f"[1,{number % 7}]<stdout>:",
+    lambda number: f"2026-11-21T20:01:{number % 60:02d}.{number}Z ",
+    lambda number: f"2026-11-21T20:01:{number % 60:02d}.{number}Z stderr F [1,{number % 3}]<stderr>: ",
+    lambda number: f"[pod/launcher-x/main] 2026-11-21T20:01:{number % 60:02d}Z ",
+    lambda number: "\x1b[32m" * (number % 2),
+)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_channels_are_those_of_a_plain_count(seed: int) -> None:
+    """Prevents the fast way through known lines from counting otherwise than the plain way, behind any prefix."""
+    chance = random.Random(seed)  # noqa: S311 - no secret
+    lines, every, between = _job(chance)
+    prefix = _PREFIXES[seed % len(_PREFIXES)]
+    found = _reading(prefix(number) + line for number, line in enumerate(lines))
+    if not lines:
+        return
+    assert found.nccl is not None
+    assert (found.nccl.transports, found.nccl.between_nodes) == (every, between)
+    assert (found.unread_total, found.last_line) == (0, len(lines))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_damage_is_told_and_invents_nothing(seed: int) -> None:
+    """Prevents cut and mixed lines from raising, or from adding channels that no whole line has."""
+    chance = random.Random(seed)  # noqa: S311 - no secret
+    lines, every, _ = _job(chance)
+    whole = list(lines)
+    for place in chance.sample(range(len(lines)), len(lines) // 4):
+        cut = chance.randrange(len(lines[place]) + 1)
+        match chance.randrange(3):
+            case 0:
+                lines[place] = lines[place][:cut]
+            case 1:
+                lines[place] = lines[place][cut:]
+            case _:
+                lines[place] = lines[place][:cut] + chance.choice(whole) + lines[place][cut:]
+    found = _reading(lines)
+    if found.nccl is not None:
+        assert all(count <= every.get(kind, 0) for kind, count in found.nccl.transports.items())
+    listed = {one.line: one.text for one in found.unread}
+    assert all(text == lines[number - 1].rstrip() for number, text in listed.items())
+    for number, line in enumerate(lines, 1):
+        if line.count(" via ") != 1 or line.count("NCCL INFO") != 1:
+            assert not line or number in listed
+        if line in whole:
+            assert number not in listed
