@@ -27,8 +27,11 @@ def shown(group: Communicator) -> bool:
     return (group.variable("NCCL_DEBUG") or "").upper() in SHOWN
 
 
-def initialisation(group: Communicator) -> list[str]:
-    """Return all lines of all ranks; none where NCCL_DEBUG does not ask for them."""
+def initialisation(group: Communicator, *, joined: bool = True) -> list[str]:
+    """Return all lines of all ranks; none where NCCL_DEBUG does not ask for them.
+
+    Ranks that are not `joined` fail while they are being connected, and never say that they are complete.
+    """
     if not shown(group):
         return []
     lines = [*networks(group)]
@@ -36,7 +39,7 @@ def initialisation(group: Communicator) -> list[str]:
         lines += (say(group, rank, f"{_init(group, rank)} - Init START") for rank in group.ranks)
     lines += graph(group)
     lines += connections(group)
-    return [*lines, *ended(group)]
+    return [*lines, *ended(group)] if joined else lines
 
 
 def pid(group: Communicator, rank: Rank) -> int:
@@ -145,10 +148,6 @@ def connections(group: Communicator) -> Iterator[str]:
                 yield say(group, source, f"{way} [send] via {_net(group, source, channel)}")
     if group.variable("NCCL_COLLNET_ENABLE") == "1" and group.network == "IB" and group.several_hosts:
         yield from _collnet(group)
-    if not group.version.of_2020:
-        for rank in group.ranks:
-            yield say(group, rank, "Connected all rings")
-            yield say(group, rank, "Connected all trees")
 
 
 def _way(group: Communicator, channel: int, source: Rank, target: Rank) -> str:
@@ -202,6 +201,8 @@ def ended(group: Communicator) -> Iterator[str]:
     for rank in group.ranks:
         if not group.version.of_2020:
             channels = group.channels
+            yield say(group, rank, "Connected all rings")
+            yield say(group, rank, "Connected all trees")
             yield say(group, rank, "threadThresholds 8/8/64 | 128/8/64 | 512 | 512")
             yield say(
                 group,

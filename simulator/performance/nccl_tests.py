@@ -88,8 +88,9 @@ def perf(words: Sequence[str], job: Launched) -> Printed:
     group = communicator(job, gpus)
     if group is None or not group.ranks:
         return _no_gpu(job, gpus)
-    lines = [*_header(wanted, group), *nccl_log.initialisation(group)]
-    if failed := nccl_faults.fault(group):
+    failed = nccl_faults.fault(group)
+    lines = [*_header(wanted, group), *nccl_log.initialisation(group, joined=not failed)]
+    if failed:
         cause = failed[0].partition("NCCL WARN ")[2]
         where = f"{group.hosts[0].name}: Test NCCL failure common.cu:{_LINE[group.version.of_2020]}"
         error = nccl_faults.SYSTEM_ERROR[group.version.of_2020]

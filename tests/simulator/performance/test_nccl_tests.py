@@ -142,6 +142,7 @@ def test_without_memlock_it_fails_between_nodes(image: str, call: str) -> None:
     assert done.message.startswith(call)
     assert any("Test NCCL failure" in line and "unhandled system error" in line for line in done.lines)
     assert "mpirun detected that one or more processes exited with non-zero status, thus causing" in done.lines
+    assert not [line for line in done.lines if "Init COMPLETE" in line]
     assert read(launch(1, 8, image=image, memlock_unlimited=False)).complete
     slow = nccl(launch(2, 8, memlock_unlimited=False, exports=("NCCL_DEBUG=INFO", "NCCL_IB_DISABLE=1")))
     assert slow.between_nodes == {"NET/Socket": 4}
