@@ -38,7 +38,12 @@ def diagnose(job: Job) -> tuple[Diagnosis, ...]:
     for name, seen in SEEN.items():
         if proofs := list(seen(job)):
             found.setdefault(name, []).extend(proofs)
-    return tuple(Diagnosis(cause, tuple(found[cause.name][:PROOFS_KEPT])) for cause in CAUSES if cause.name in found)
+    return tuple(Diagnosis(cause, _firsts(found[cause.name])) for cause in CAUSES if cause.name in found)
+
+
+def _firsts(proofs: Sequence[Proof]) -> tuple[Proof, ...]:
+    """Return the first lines, each once: a reading may keep one as a warning and as the first of its kind."""
+    return tuple({(proof.file, proof.line): proof for proof in proofs}.values())[:PROOFS_KEPT]
 
 
 def reasons(why: str | None) -> tuple[Cause, ...]:

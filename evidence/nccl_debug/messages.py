@@ -37,6 +37,8 @@ CHANNELS = re.compile(r"(?P<count>\d{1,5}) coll channels, .*\d+ p2p channels per
 NO_COLLNET = re.compile(r"(?:Cannot initialize CollNet|CollNet is not|CollNet disabled).*")
 NO_GPUDIRECT = re.compile(r"(?:NET/[^:]+ : )?GPU Direct RDMA Disabled .*")
 GPUDIRECT = re.compile(r"(?:NET/[^:]+ : )?GPU Direct RDMA Enabled .*")
+INFINIBAND_DISABLED = re.compile(r"NCCL_IB_DISABLE set (?:by environment )?to 1\.?")
+NO_PLUGIN = re.compile(r"NET/Plugin ?: (?:No plugin found|Could not find: libnccl-net\.so).*")
 NO_INFINIBAND = re.compile(r"NET/IB : No device found\..*")
 
 _END = re.compile(

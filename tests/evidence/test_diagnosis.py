@@ -1,0 +1,134 @@
+"""Known causes, each by the line that shows it."""
+
+import re
+
+import pytest
+
+from evidence.criteria import CRITERIA
+from evidence.diagnosis import diagnose, reasons
+from evidence.diagnosis.causes import CAUSES
+from evidence.diagnosis.figures import SEEN
+from evidence.verdict import Asked, Ended, Job
+from rendering.reference import tables
+from stacks.settings import Settings
+from tests.evidence.criteria.cases import DGX, MTU, ONE_TABLE, RDMA, RDMA_LOG, SINGLE_TABLE, SIXTEEN, TWO, nccl
+from tests.support.mutated import read_text
+
+_HEAD = "worker-1:30:39 [0]"
+LINES = {
+    # perftest_resources.c of linux-rdma/perftest; NCCL's ibvwrap.
+    "memlock": (
+        "Couldn't allocate MR",
+        "failed to create mr",
+        f"{_HEAD} misc/ibvwrap.cc:284 NCCL WARN Call to ibv_reg_mr failed",
+        f"{_HEAD} NCCL WARN Call to ibv_reg_mr_iova2 failed with error Cannot allocate memory",
+        "Couldn't create CQ",
+    ),
+    "ipc-lock": ("mlock: Operation not permitted", "python: missing capability CAP_IPC_LOCK"),
+    "ib-disabled": (f"{_HEAD} NCCL INFO NCCL_IB_DISABLE set by environment to 1.",),
+    "no-ib-device": (
+        f"{_HEAD} NCCL INFO NET/IB : No device found.",
+        "libibverbs: Warning: couldn't load driver 'libmlx5-rdmav34.so'",
+        "IB device mlx5_7 not found",
+    ),
+    "hca-absent": (" Port number 1 state is Down",),
+    "wrong-gid": (
+        f"{_HEAD} NCCL WARN NET/IB : Got completion from peer 10.0.0.2<48> with error 12, opcode 0, len 0",
+        f"{_HEAD} NCCL WARN NET/IB : Got completion from peer 10.0.0.2<48> with status=12 opcode=0 len=0",
+        f"{_HEAD} NCCL WARN Call to ibv_modify_qp failed with error Connection timed out",
+    ),
+    "gdr-distance": (
+        f"{_HEAD} NCCL INFO NET/IB : GPU Direct RDMA Disabled for GPU 89000[89000] / HCA 0 (distance 4 >= 2)",
+        f"{_HEAD} NCCL INFO GPU Direct RDMA Disabled for GPU 6 / HCA 0 (distance 5 > 4)",
+    ),
+    "no-peer-memory": (f"{_HEAD} NCCL INFO NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_3' (no module)",),
+    "too-few-slots": ("There are not enough slots available in the system to satisfy the 32 slots",),
+    "workers-not-ready": (
+        "ssh: connect to host job-worker-0.job port 22: Connection refused",
+        "ssh: Could not resolve hostname job-worker-1.job: Name or service not known",
+        "ORTE was unable to reliably start one or more daemons.",
+        'error: unable to upgrade connection: container not found ("worker")',
+    ),
+    "shared-memory": (
+        f"{_HEAD} include/shm.h:28 NCCL WARN Call to posix_fallocate failed : No space left on device",
+        "RuntimeError: DataLoader worker (pid 71) is killed by signal: Bus error.",
+        f"{_HEAD} include/shm.h:48 NCCL WARN Error while creating shared memory segment nccl-shm-recv-17",
+    ),
+    "nccl-versions": (f"{_HEAD} NCCL WARN Mismatched NCCL version detected : rank 3 version 2506 rank 0 version 2604",),
+    "driver-too-old": ("CUDA driver version is insufficient for CUDA runtime version",),
+    "no-gpu": (
+        "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.",
+        "Test CUDA failure common.cu:801 'no CUDA-capable device is detected'",
+    ),
+    "no-way-by-tcp": (f"{_HEAD} NCCL WARN Call to connect to 10.0.0.2<4813> failed : Connection timed out",),
+    "socket-interface": (f"{_HEAD} NCCL WARN Bootstrap : no socket interface found",),
+    "no-collnet-plugin": (f"{_HEAD} NCCL INFO NET/Plugin : No plugin found (libnccl-net.so), using internal",),
+    "memory": (
+        "mpirun noticed that process rank 3 with PID 91 on node worker-1 exited on signal 9 (Killed).",
+        "tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating tensor",
+    ),
+    "no-listener": ("Couldn't connect to mofed-test-job-listener:18515",),
+    "data-absent": ("python: can't open file 'main.py': [Errno 2] No such file or directory",),
+}
+SAID = {
+    "not-offered": "0/5 nodes are available: 3 Insufficient rdma/shared_ib4, 2 node(s) had untolerated taints.",
+    "no-free-gpus": "0/5 nodes are available: 5 Insufficient nvidia.com/gpu.",
+    "image": 'Back-off pulling image "nvcr.io/x:1": ErrImagePull',
+    "refused": 'pods "x" is forbidden: unable to validate against any security context constraint: [...]',
+}
+
+
+def _names(asked: Asked, log: str) -> list[str]:
+    job = Job(asked=asked, ended=Ended.UNKNOWN, readings=read_text(log))
+    return [one.cause.name for one in diagnose(job)]
+
+
+@pytest.mark.parametrize(("name", "line"), [(name, line) for name, lines in LINES.items() for line in lines])
+def test_a_line_shows_its_cause(name: str, line: str) -> None:
+    """Prevents a message of the field that nobody explains, or that is explained by another cause."""
+    job = Job(asked=TWO, ended=Ended.UNKNOWN, readings=read_text(f"{nccl()}{line}\n{nccl()}"))
+    (found,) = diagnose(job)
+    assert found.cause.name == name
+    assert [proof.text.strip() for proof in found.proofs] == [line.strip()]
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_what_the_cluster_says_shows_its_cause(name: str) -> None:
+    """Prevents a job that waits for what no node offers from being told without what to do."""
+    assert [cause.name for cause in reasons(SAID[name])] == [name]
+
+
+def test_figures_show_their_causes() -> None:
+    """Prevents causes that no line tells: a port that is down, small packets, one GPU a pod, TCP for RDMA."""
+    assert _names(RDMA, RDMA_LOG) == []
+    assert _names(RDMA, RDMA_LOG.replace("4: ACTIVE", "1: DOWN", 1)) == ["hca-absent"]
+    assert _names(TWO, nccl().replace(" [3]mlx5_0:1/IB", "", 1)) == ["hca-absent"]
+    assert _names(DGX, MTU.replace("9000", "1450")) == ["overlay-mtu"]
+    assert _names(SIXTEEN, SINGLE_TABLE) == ["single-gpu-pods"]
+    assert _names(TWO, ONE_TABLE) == ["other-ranks"]
+    assert _names(TWO, nccl().replace("NET/IB/0/GDRDMA", "NET/Socket/0")) == ["fell-back"]
+    assert _names(DGX, "$ ulimit -l\n64\n") == ["memlock"]
+
+
+def test_every_cause_is_shown_by_something() -> None:
+    """Prevents a cause without a line, a figure or a word of the cluster that shows it, and two of one name."""
+    names = [cause.name for cause in CAUSES]
+    assert len({*names}) == len(names)
+    assert {*names} == {*LINES, *SAID, *SEEN}
+    assert {cause.name for cause in CAUSES if not cause.shows} <= {*SEEN}
+
+
+def test_causes_explain_criteria_that_are_there() -> None:
+    """Prevents an explanation of a criterion that was renamed."""
+    known = {one.name for one in CRITERIA}
+    for cause in CAUSES:
+        assert cause.explains <= known, cause.name
+
+
+def test_remedies_name_settings_that_are_there() -> None:
+    """Prevents the advice to change a setting which does not exist."""
+    fields = {name for part in tables.parts(Settings) for name in part.model.model_fields}
+    for cause in CAUSES:
+        for name in re.findall(r"`([a-z_.]+)`", cause.remedy):
+            assert {*name.split(".")} <= fields | {"default"}, f"{cause.name}: {name}"
+        assert "`" in cause.remedy, cause.name
