@@ -53,12 +53,11 @@ class _Run:
         self.nccl = nccl_debug.Collector(shared)
         self.unread: list[Unread] = []
         self.unread_total = 0
-        self.ended = False
         self._said: NcclLog | None = None
 
     def takes(self, line: Line) -> Taken:
         parser = self.parser
-        if self.ended or parser is None or (parser.by_source and line.source != self.source):
+        if parser is None or (parser.by_source and line.source != self.source):
             return Taken.NO
         return parser.feed(line)
 
@@ -112,6 +111,8 @@ class _Log:
         self._held: dict[str, list[tuple[Line, _Run | None]]] = {}
         """Source -> lines that may lead to a tool's first, each with the run before it."""
         self._runs: list[_Run] = []
+        self._active: list[_Run] = []
+        """Those that may still take lines: of a table that is printed every second only the last."""
         self._shared = nccl_debug.Shared()
         self._speaker: _Run | None = None
         """Whose NCCL's messages are: the last program that uses NCCL, or one that nobody knows yet."""
@@ -161,14 +162,14 @@ class _Log:
 
     def _give(self, line: Line) -> None:
         damaged: _Run | None = None
-        for run in reversed(self._runs):
+        for run in reversed(self._active):
             taken = run.takes(line)
             if taken is Taken.YES:
                 run.last = line.number
                 self._release(line.source)
                 return
             if taken is Taken.AGAIN:
-                run.ended = True
+                self._active.remove(run)
                 break
             if taken is Taken.DAMAGED:
                 damaged = run
@@ -203,6 +204,7 @@ class _Log:
             if starts.match(line.text):
                 run = self._open(kind(), line)
                 if run.takes(line) is Taken.YES:
+                    self._active.append(run)
                     if kind.hosts_nccl:
                         self._speaks(run)
                     return True
