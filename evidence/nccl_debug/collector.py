@@ -69,7 +69,7 @@ class Collector:
     def __init__(self, shared: Shared) -> None:
         self._shared = shared
         self._proven: set[Kind] = set()
-        self._known: dict[bytes, frozenset[str]] = {}
+        self._known: dict[bytes, frozenset[str] | set[str]] = {}
         self._heard = False
         self._version: str | None = None
         self._cuda: str | None = None
@@ -121,7 +121,12 @@ class Collector:
                 self._heard = True
                 if message.partition(b" ")[0] in _NEVER_AGAIN:
                     continue
-            known[message] = alone[host] if told is None else told | alone[host]
+            if told is None:
+                known[message] = alone[host]
+            elif isinstance(told, set):
+                told.add(host)
+            else:
+                known[message] = {*told, host}
         return None
 
     def feed(self, line: Line, raw: bytes) -> Taken:
@@ -271,6 +276,8 @@ _KINDS: Mapping[str, _Kinds] = {
         (messages.NO_INFINIBAND, "NET/IB : No device found", None),
         *_GPUDIRECT,
     ),
+    "NET/Plugin": ((messages.NO_PLUGIN, "NET/Plugin", None),),
+    "NCCL_IB_DISABLE": ((messages.INFINIBAND_DISABLED, "NCCL_IB_DISABLE", None),),
     "NET/Socket": ((messages.SOCKET, "NET/Socket : Using", Collector._read_sockets), *_GPUDIRECT),
     "Bootstrap": _BOOTSTRAP,
     "Bootstrap:": _BOOTSTRAP,
