@@ -1,6 +1,6 @@
-"""docs/coverage.md: what of the source documents is declared or planned, and by which files."""
+"""docs/coverage.md: what of the source documents is declared, planned or verified, and by which files."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,34 +9,66 @@ from rendering.reference import markdown, tables
 
 FOLDER = tables.ROOT / "docs"
 DATA = FOLDER / "coverage.yaml"
+VERIFIED = FOLDER / "coverage-verified.yaml"
 INTRODUCTION = """# Coverage
 
-What the source documents ask to be declared as resources or planned by calculation, and the files that do it; where
-none does, or not all of it, the reason. Demands on policies are in [policies/coverage.md](policies/coverage.md).
-Written from `coverage.yaml` by `make docs`.
+What the source documents ask for, and where it is; where nothing does it, or not all of it, the reason. Two parts: what
+is [declared or planned](#declared-or-planned), and what is [verified](#verified). A row that asks for both is in both.
+Demands on policies are in [policies/coverage.md](policies/coverage.md). Written from `coverage.yaml` and
+`coverage-verified.yaml` by `make docs`.
 """
+_DECLARED = "Resources, and calculations; `done by` are files."
+_TESTED = """Criteria are those of `./hpc verify` ([evidence.md](evidence.md)). `read or held by` are the files that read
+what they need, or that hold the row in another way: a rule before it runs, a wait, a command."""
+Entry = Mapping[str, Any]
+Section = Mapping[str, Entry]
+Row = tuple[str, ...]
 
 
 def data() -> dict[str, dict[str, dict[str, Any]]]:
-    """Return the entries by title and id: `asks`, `by` (files, from the root) and `note`."""
+    """Return what is declared or planned by title and id: `asks`, `by` (files, from the root) and `note`."""
     return dict(yaml_text.read(DATA.read_text()))
+
+
+def verified() -> dict[str, dict[str, dict[str, Any]]]:
+    """Return what is verified, likewise, with `criteria` by their names."""
+    return dict(yaml_text.read(VERIFIED.read_text()))
 
 
 def pages() -> dict[Path, str]:
     """Return the text of the page, by its file."""
-    entries = data()
-    every = [entry for section in entries.values() for entry in section.values()]
-    missing = sum(not entry.get("by") for entry in every)
-    counted = f"{len(every)} rows; {len(every) - missing} with files, {missing} with a reason only."
-    sections = (f"## {title}\n\n{_table(section)}" for title, section in entries.items())
-    return {FOLDER / "coverage.md": "\n\n".join((INTRODUCTION.rstrip(), counted, *sections)) + "\n"}
+    declared, proven = data(), verified()
+    parts = (
+        INTRODUCTION.rstrip(),
+        f"## Declared or planned\n\n{_DECLARED} {_counted(declared)}.",
+        *_sections(declared, ("id", "what it asks for", "done by", "note"), _row),
+        f"## Verified\n\n{_TESTED} {_counted(proven)}.",
+        *_sections(proven, ("id", "what it asks for", "criteria", "read or held by", "note"), _tested_row),
+    )
+    return {FOLDER / "coverage.md": "\n\n".join(parts) + "\n"}
 
 
-def _table(section: Mapping[str, Mapping[str, Any]]) -> str:
-    return markdown.table(("id", "what it asks for", "done by", "note"), _rows(section))
+def _counted(sections: Mapping[str, Section]) -> str:
+    every = [entry for section in sections.values() for entry in section.values()]
+    judged = sum("criteria" in entry for entry in every)
+    held = sum("by" in entry and "criteria" not in entry for entry in every)
+    told = f"{judged} with criteria, {held} with files alone" if judged else f"{held} with files"
+    return f"{len(every)} rows; {told}, {len(every) - judged - held} with a reason only"
 
 
-def _rows(section: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, ...]]:
-    for name, entry in section.items():
-        files = ", ".join(f"[{file}](../{file})" for file in entry.get("by", ()))
-        yield name, entry["asks"], files, entry.get("note", "")
+def _sections(sections: Mapping[str, Section], heads: Row, row: Callable[[str, Entry], Row]) -> Iterator[str]:
+    for title, section in sections.items():
+        rows = (row(name, entry) for name, entry in section.items())
+        yield f"### {title}\n\n{markdown.table(heads, rows)}"
+
+
+def _row(name: str, entry: Entry) -> Row:
+    return name, entry["asks"], _files(entry), entry.get("note", "")
+
+
+def _tested_row(name: str, entry: Entry) -> Row:
+    return name, entry["asks"], ", ".join(entry.get("criteria", ())), _files(entry), entry.get("note", "")
+
+
+def _files(entry: Entry) -> str:
+    return ", ".join(f"[{file}](../{file})" for file in entry.get("by", ()))

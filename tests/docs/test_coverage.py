@@ -1,43 +1,87 @@
 """What of the source documents is accounted for."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import Any, NamedTuple
 
 import pytest
 
-from rendering.reference import coverage
+from evidence.criteria import COMPARISONS, CRITERIA
+from rendering.reference import coverage, markdown
 from tests.support.recorded import ROOT, SHARED
 
 INVENTORY = SHARED / "reference" / "inventory.md"
-ENTRIES = [(name, entry) for section in coverage.data().values() for name, entry in section.items()]
 _ROW = re.compile(r"^\| ([RSNDB]-[\d.]+(?:-\d+)?[a-z]?) \|.*(?<!\\)\|([^|]*)\|$", re.MULTILINE)
+SOURCES = {one.name: one.source for one in (*CRITERIA, *COMPARISONS)}
 
 
-def demanded() -> Iterator[str]:
+class Part(NamedTuple):
+    """A part of the page: its file, its verbs in the inventory, its fields, and its entries."""
+
+    file: str
+    verbs: str
+    fields: frozenset[str]
+    sections: Mapping[str, Mapping[str, Mapping[str, Any]]]
+
+    @property
+    def entries(self) -> list[tuple[str, Mapping[str, Any]]]:
+        """Return rows with their entries."""
+        return list(chain.from_iterable(section.items() for section in self.sections.values()))
+
+
+_FIELDS = frozenset({"asks", "by", "note"})
+DECLARED = Part(coverage.DATA.name, "declare|plan", _FIELDS, coverage.data())
+VERIFIED = Part(coverage.VERIFIED.name, "verify", _FIELDS | {"criteria"}, coverage.verified())
+PARTS = pytest.mark.parametrize("part", [DECLARED, VERIFIED], ids=lambda part: part.file)
+
+
+def demanded(verbs: str) -> Iterator[str]:
     """Yield the rows of the inventory whose last column has one of the verbs; what is in brackets explains only."""
-    for name, verbs in _ROW.findall(INVENTORY.read_text()):
-        if re.search(r"\b(?:declare|plan)\b", re.sub(r"\([^()]*\)", "", verbs)):
+    for name, words in _ROW.findall(INVENTORY.read_text()):
+        if re.search(rf"\b(?:{verbs})\b", re.sub(r"\([^()]*\)", "", words)):
             yield name
 
 
 @pytest.mark.skipif(not INVENTORY.exists(), reason="the inventory is beside the checkout, not part of it")
-def test_every_row_is_accounted_for() -> None:
+@PARTS
+def test_every_row_is_accounted_for(part: Part) -> None:
     """Prevents a demand of the source documents from being forgotten without a word."""
-    assert sorted(name for name, _ in ENTRIES) == sorted(demanded())
+    assert sorted(name for name, _ in part.entries) == sorted(demanded(part.verbs))
 
 
-def test_no_row_is_there_twice() -> None:
+@PARTS
+def test_no_row_is_there_twice(part: Part) -> None:
     """Prevents an entry that YAML drops in silence, since the last of two equal keys wins."""
-    written = re.findall(r"^  ([RSNDB]-[\d.]+\S*):", coverage.DATA.read_text(), re.MULTILINE)
-    assert sorted(written) == sorted(name for name, _ in ENTRIES)
+    written = re.findall(r"^  ([RSNDB]-[\d.]+\S*):", (coverage.FOLDER / part.file).read_text(), re.MULTILINE)
+    assert sorted(written) == sorted(name for name, _ in part.entries)
     assert len(written) == len(set(written))
 
 
-def test_every_row_has_files_that_exist_or_a_reason() -> None:
+@PARTS
+def test_every_row_has_files_that_exist_or_a_reason(part: Part) -> None:
     """Prevents a claim that nothing stands behind."""
-    for name, entry in ENTRIES:
-        assert entry.keys() <= {"asks", "by", "note"}, name
+    for name, entry in part.entries:
+        assert entry.keys() <= part.fields, name
         assert entry["asks"], name
         assert entry.get("by") or entry.get("note"), name
         missing = [file for file in entry.get("by", ()) if not (ROOT / file).is_file()]
         assert missing == [], f"{name}: {missing}"
+
+
+def test_criteria_are_those_that_exist() -> None:
+    """Prevents a row that counts as judged by what nobody judges any more."""
+    named = {name: set(entry.get("criteria", ())) for name, entry in VERIFIED.entries}
+    assert {name: gone for name, criteria in named.items() if (gone := criteria - SOURCES.keys())} == {}
+
+
+def test_criteria_are_told_with_the_rows_that_they_are_from() -> None:
+    """Prevents a new criterion of which the page goes on saying that nothing judges its row."""
+    named = {name: set(entry.get("criteria", ())) for name, entry in VERIFIED.entries}
+    untold = [
+        (row, criterion)
+        for criterion, source in SOURCES.items()
+        for row in markdown.sources(source)
+        if row in named and criterion not in named[row]
+    ]
+    assert untold == [], f"add them to {VERIFIED.file}"
