@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from simulator.actors import pods, sim_kinds, workload
+from simulator.actors import pods, services, sim_kinds, workload
 from simulator.actors.api import ApiError, Object
 from simulator.actors.informer import Key, Loop
 from simulator.actors.runtime import Runtime
@@ -68,7 +68,7 @@ class PodLogs:
         meta = pod["metadata"]
         folder = self.folder(pod)
         if not folder.exists():
-            self.set_lines(pod, workload.introduction(pod))
+            self.set_lines(pod, (*workload.introduction(pod), *services.first_lines(pod, self._runtime)))
         self._published[key] = meta["uid"]
         if not self._served:
             return

@@ -17,7 +17,9 @@ A2D2_START, A2D2_STEP = 152.0, (1328 - 740) / 1000
 that do not become less."""
 A2D2_PARAMETERS = 31e6
 """Of the UNet of NVIDIA's example; the paper does not say which network it trains."""
-A2D2_EVERY = 100
+MOST = 1000
+"""Lines of losses; of a longer run the last ones."""
+A2D2_EVERY, A2D2_STEPS = 100, 16_000
 
 
 def main(words: Sequence[str], job: Launched) -> Printed:
@@ -70,14 +72,14 @@ def _nvlog(job: Launched, after: float, line: int, name: str, value: float) -> s
 def _unet(asked: Mapping[str, str], job: Launched) -> list[str]:
     """Return DLLogger's lines of training: losses, and at the end the rate; the stamps tell how long it took."""
     ranks = max(len(job.processes), 1)
-    steps = max(number(asked, "max_steps", 16_000) // ranks, 1)
+    steps = max(number(asked, "max_steps", A2D2_STEPS) // ranks, 1)
     batch = number(asked, "batch_size", 16)
     compute = A2D2_STEP / training.slowest(job)
     seconds = training.step_seconds(job, compute, A2D2_PARAMETERS)
     factor = training.spread(job, "a2d2")
     draw = chance.draws(job.run, "losses")
     lines = []
-    for step in range(0, steps + 1, A2D2_EVERY):
+    for step in range(0, steps + 1, A2D2_EVERY)[-MOST:]:
         entropy = 0.25 + 1.4 / (1 + step / 120) + draw.uniform(-0.02, 0.02)
         dice = 0.3 + 0.6 / (1 + step / 200) + draw.uniform(-0.02, 0.02)
         figures = f"train_ce_loss : {entropy:.6f} train_dice_loss : {dice:.6f} train_total_loss : {entropy + dice:.6f}"

@@ -18,10 +18,18 @@ def options(words: Sequence[str]) -> Mapping[str, str]:
     return found
 
 
+DIGITS = 9
+"""Most of a number that is believed; a command line may hold anything."""
+
+
+def whole(text: str, otherwise: int) -> int:
+    """Return a positive number, `otherwise` for what is none."""
+    return int(text) if text.isdecimal() and len(text) <= DIGITS and int(text) > 0 else otherwise
+
+
 def number(found: Mapping[str, str], name: str, otherwise: int) -> int:
     """Return the positive number that an option gives, `otherwise` where it gives none."""
-    said = found.get(name, "")
-    return int(said) if said.isdecimal() and int(said) > 0 else otherwise
+    return whole(found.get(name, ""), otherwise)
 
 
 def on(found: Mapping[str, str], name: str) -> bool:

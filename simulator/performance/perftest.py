@@ -1,33 +1,20 @@
 """perftest: bandwidth and latency of RDMA between two pods (R-4.1-1, R-4.1-8).
 
-The figures of an EDR link on InfiniBand are the paper's; those of others follow from it, as docs/performance-model.md
-says.
+The figures of an EDR link on InfiniBand are the paper's; docs/performance-model-programs.md says how those of others
+follow from it.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hardware.profiles import Hca
-from simulator.performance import chance, ports
+from simulator.performance import chance, link, ports
 from simulator.performance.job import Launched, Machine, Worker
+from simulator.performance.options import whole
 from simulator.performance.printed import Printed
 
-EDR_GBPS = 100
-EDR_AVERAGE, EDR_PEAK = 11264.11, 11300.40
-"""MB/s (of 2^20 bytes) of 64 KiB messages over one EDR port (R-4.1-8)."""
-SPREAD = 0.001
-"""Standard deviation of a measurement: an assumption, the paper prints one."""
-MTU = {False: 4096, True: 1024}
-"""Bytes, by whether the port is Ethernet: 4096 in R-4.1-8; 1024 is what fits into an Ethernet frame of 1500."""
-ROCE_OVERHEAD = 82
-"""Bytes of a RoCE v2 packet beside its payload: preamble, gap, Ethernet, IP, UDP, BTH and the two checksums."""
-MESSAGE_US = 0.2
-"""Time in microseconds that a message takes however small it is: 5 million a second, an assumption."""
-LATENCY_US = 1.1
-"""Of a write or send of two bytes, one way; a read is there and back. An assumption, below the 6 us of 3.1."""
 WORDS = {"write": "RDMA_Write", "send": "Send", "read": "RDMA_Read"}
-ITERATIONS = {("write", "bw"): 5000, ("send", "bw"): 1000, ("read", "bw"): 1000}
+ITERATIONS = {"write": 5000, "send": 1000, "read": 1000}
 LATENCY_ITERATIONS = 1000
 NO_MEMLOCK = ("Couldn't allocate MR", "failed to create mr", "Failed to create MR", " Couldn't create IB resources")
 """What it prints when it may not pin memory (R-3.4.3-9; E-19b for the words)."""
@@ -65,7 +52,7 @@ class Asked:
     def number(self, otherwise: int, *names: str) -> int:
         """Return the number that an option gives, `otherwise` when it gives none."""
         said = self.option(*names)
-        return int(said) if said and said.isdecimal() and int(said) > 0 else otherwise
+        return whole(said or "", otherwise)
 
     def sizes(self) -> tuple[int, ...]:
         """Return the message sizes, bytes."""
@@ -186,7 +173,7 @@ def _header(asked: Asked, job: Launched, port: Hca) -> list[str]:
 
 
 def _mtu(asked: Asked, job: Launched) -> int:
-    return asked.number(MTU[job.me.machine.ethernet], "-m", "--mtu")
+    return asked.number(link.MTU[job.me.machine.ethernet], "-m", "--mtu")
 
 
 def _gid_index(asked: Asked) -> int:
@@ -218,19 +205,11 @@ def _address(worker: Worker) -> list[int]:
     return found if len(found) == 4 else [10, 128, 0, 2]  # noqa: PLR2004
 
 
-def link_average(machine: Machine, gbps: int, mtu: int) -> float:
-    """Return what large messages reach over one port, MB/s of 2^20 bytes, before the spread of a measurement."""
-    average = EDR_AVERAGE * gbps / EDR_GBPS
-    if machine.ethernet:
-        return min(average, gbps * 1e9 / 8 * mtu / (mtu + ROCE_OVERHEAD) / (1 << 20))
-    return average
-
-
 def _table(asked: Asked, job: Launched, ours: Hca, theirs: Hca) -> list[str]:
     machine = job.me.machine
     # Both sides print what the measuring one found.
     draw = chance.draws(job.run, asked.verb, asked.test, ours.name)
-    full = link_average(machine, min(ours.rate_gbps, theirs.rate_gbps), _mtu(asked, job)) * draw.gauss(1, SPREAD)
+    full = link.average(machine, min(ours.rate_gbps, theirs.rate_gbps), _mtu(asked, job)) * draw.gauss(1, link.SPREAD)
     if asked.test == "lat":
         return _latencies(asked, full, draw.gauss(1, 0.02))
     if "-b" in asked.options:
@@ -238,22 +217,14 @@ def _table(asked: Asked, job: Launched, ours: Hca, theirs: Hca) -> list[str]:
     in_gb = "--report_gbits" in asked.options
     unit = "Gb" if in_gb else "MB"
     lines = [f" #bytes     #iterations    BW peak[{unit}/sec]    BW average[{unit}/sec]   MsgRate[Mpps]"]
-    iterations = asked.number(ITERATIONS[asked.verb, "bw"], "-n", "--iters")
+    iterations = asked.number(ITERATIONS[asked.verb], "-n", "--iters")
     for size in asked.sizes():
-        average = _rate(size, full)
+        average = link.messages(size, full)
         rate = average * (1 << 20) / size / 1e6
         shown = average * (1 << 20) * 8 / 1e9 if in_gb else average
-        figures = f"{shown * EDR_PEAK / EDR_AVERAGE:<7.2f}            {shown:<7.2f}\t\t   {rate:<7.6f}"
+        figures = f"{shown * link.EDR_PEAK / link.EDR_AVERAGE:<7.2f}            {shown:<7.2f}\t\t   {rate:<7.6f}"
         lines.append(f" {size:<7}    {iterations:<10}       {figures}")
     return lines
-
-
-def _rate(size: int, full: float) -> float:
-    """Return MB/s of messages of a size; the link's rate for large ones, the adapter's rate of messages for small."""
-    link = size / (full * (1 << 20)) * 1e6
-    longer, shorter = max(link, MESSAGE_US), min(link, MESSAGE_US)
-    # Of two limits the narrower one counts, with a soft corner where they meet.
-    return size / (1 << 20) * 1e6 / (longer * math.pow(1 + (shorter / longer) ** 8, 1 / 8))
 
 
 def _latencies(asked: Asked, full: float, factor: float) -> list[str]:
@@ -261,7 +232,7 @@ def _latencies(asked: Asked, full: float, factor: float) -> list[str]:
     iterations = asked.number(LATENCY_ITERATIONS, "-n", "--iters")
     for size in asked.sizes():
         ways = 2 if asked.verb == "read" else 1
-        typical = (LATENCY_US * ways + size / (full * (1 << 20)) * 1e6) * factor
+        typical = link.latency(size, full, ways) * factor
         least, most = typical * 0.97, typical * 3.1
         lines.append(f" {size:<7} {iterations}          {least:<7.2f}        {most:<7.2f}      {typical:<7.2f}")
     return lines

@@ -9,6 +9,8 @@ from simulator.performance.printed import Printed
 
 STEPS, EVERY = 100, 10
 """Steps, and how many of them there are between two lines: its defaults."""
+MOST = 1000
+"""Lines of steps of a rank; of a longer run the last ones."""
 IMAGENET = 1_281_167
 TENSORFLOW = {"20.03-tf2-py3": "2.1", "24.03-tf2-py3": "2.15", "23.03-tf1-py3": "1.15", "19.10-py3": "1.14"}
 """Tag of NVIDIA's image -> TensorFlow (release notes of the images)."""
@@ -66,11 +68,12 @@ def _header(asked: Mapping[str, str], job: Launched, name: str, batch: int) -> l
 def _ranks(asked: Mapping[str, str], job: Launched, rate: float) -> list[str]:
     ranks = range(max(len(job.processes), 1))
     steps = number(asked, "num_batches", STEPS)
-    shown = [1, *range(number(asked, "display_every", EVERY), steps + 1, number(asked, "display_every", EVERY))]
+    every = number(asked, "display_every", EVERY)
+    shown = tuple(dict.fromkeys((1, *range(every, steps + 1, every)[-MOST:])))
     draws = [chance.draws(job.run, "tf_cnn", rank) for rank in ranks]
     lines = [line for _ in ranks for line in ("Done warm up", "Step\tImg/sec\ttotal_loss")]
-    rows = {rank: [_step(step, rate, draws[rank]) for step in dict.fromkeys(shown)] for rank in ranks}
-    for at, step in enumerate(dict.fromkeys(shown)):
+    rows = {rank: [_step(step, rate, draws[rank]) for step in shown] for rank in ranks}
+    for at, step in enumerate(shown):
         if step < steps:
             lines += [rows[rank][at] for rank in ranks]
     for rank in ranks:

@@ -13,7 +13,7 @@ from evidence.tools.perftest.model import Perftest
 from evidence.tools.rdma_devices import RdmaDevices
 from evidence.tools.whoami import WhoAmI
 from hardware.profiles import DGX1_V100_16GB, DGX_A100
-from simulator.performance import listings, perftest, ports, running
+from simulator.performance import link, listings, perftest, ports, running
 from simulator.performance.job import Launched
 from simulator.performance.printed import Printed
 from tests.simulator.performance import jobs
@@ -152,7 +152,7 @@ def test_ethernet_ports_say_so() -> None:
     (found,) = _of(Perftest, perftest.perftest(words, job).lines)
     assert (found.link_type, found.gid_index, found.mtu_bytes) == ("Ethernet", 3, 1024)
     assert found.local[0].gid is not None
-    rate = 200e9 / 8 / (1 << 20) * 1024 / (1024 + perftest.ROCE_OVERHEAD)
+    rate = 200e9 / 8 / (1 << 20) * 1024 / (1024 + link.ROCE_OVERHEAD)
     assert found.bandwidth[0].average_mb_s == pytest.approx(rate, rel=0.005)
 
 
@@ -171,7 +171,7 @@ def test_every_program_of_perftest_reads(test: str) -> None:
 
 def test_a_faster_link_is_faster_in_proportion() -> None:
     """Prevents the Redpaper's EDR figure on every machine."""
-    edr, hdr = (perftest.link_average(jobs.machines(profile)[0], rate, 4096) for profile, rate in _RATES)
+    edr, hdr = (link.average(jobs.machines(profile)[0], rate, 4096) for profile, rate in _RATES)
     assert hdr / edr == pytest.approx(2)
 
 

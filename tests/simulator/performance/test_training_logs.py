@@ -132,6 +132,20 @@ def test_mlperf_is_in_the_band(image: str, reference: float) -> None:
         assert all(found.evaluations[-1].quality[name] >= least for name, least in target.items())
 
 
+def test_a_long_run_is_cut_and_nonsense_is_not_believed() -> None:
+    """Prevents a pod's command line from filling the disk with its log, or from ending the actors."""
+    job = jobs.training(1, 2, 1)
+    huge = "9" * 9
+    for words in (
+        (*RESNET, f"--num_batches={huge}"),
+        (*RESNET, "--num_batches", "9" * 5000),
+        (*RESNET, "--batch_size"),
+    ):
+        assert len(tf_cnn.tf_cnn(words, job).lines) < 5000
+    assert len(examples.main(("main.py", "--exec_mode=train", f"--max_steps={huge}"), job).lines) < 5000
+    assert len(horovod.synthetic(("x.py", "--num-iters", huge), job).lines) < 5000
+
+
 def test_mlperf_needs_its_machine() -> None:
     """Prevents a benchmark of eight GPUs of 32 GB that runs on less (S-3.4), or one that nobody named."""
     named = "quay.io/lab/ssd:1"
