@@ -117,6 +117,9 @@ class LsCpuParser(HostParser):
         return Taken.YES if self._json or _OTHER.match(line.text) else Taken.NO
 
     def _figure(self, field: str, value: str) -> Taken:
+        if value == "-":
+            # What the kernel does not tell, as sockets of an A64FX.
+            return Taken.YES
         if not value.isascii() or not value.isdecimal():
             return Taken.DAMAGED
         if field in self._figures:

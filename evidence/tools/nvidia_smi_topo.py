@@ -40,7 +40,7 @@ class NvidiaSmiTopo(HostReading):
         return found.get(name) or found.get(aliases.get(name, ""))
 
 
-_DEVICE = r"(?:GPU\d+|NIC\d+|(?:mlx|bnxt_re|roce|ib|irdma|efa|hns|rocep)\w*)"
+_DEVICE = r"(?:GPU\d+|NIC\d+|(?:mlx|bnxt_re|roce|ib|irdma|efa|hns|cxi|qedr|ionic|rdma)\w*)"
 _CELL = re.compile(r"X|NV\d+|PIX|PXB|PHB|PSB|NODE|SYS|SOC|\.\.\.")
 _ROW = re.compile(rf"\s*({_DEVICE})\s+(.*)$")
 _COLUMN = rf"(?:{_DEVICE}|\.\.\.)"

@@ -21,7 +21,7 @@ _THIRD = re.compile(r"\|\s+\|\s+\|\s*(Enabled\*?|Disabled\*?|N/A)\s*\|$")
 _MIG = re.compile(r"\|\s*(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s*\|\s*\d+MiB\s*/\s*(\d+)MiB\s*\|.*\|$")
 _MIG_SECOND = re.compile(r"\|\s+\|\s*\d+MiB\s*/\s*\d+MiB\s*\|.*\|$")
 _PROCESS = re.compile(r"\|\s+\d+(?:\s+(?:\d+|N/A)\s+(?:\d+|N/A))?\s+\d+\s+[CGM+]+\s+\S.*?\s+(?:\d+MiB|N/A)\s*\|$")
-_NO_PROCESS = re.compile(r"\|\s+(?:No running processes found|Not Supported)\s*\|$")
+_NO_PROCESS = re.compile(r"\|\s+(?:No running processes found|Not Supported|Insufficient Permissions)\s*\|$")
 _FRAME = re.compile(r"[+|][-=+]{3,}[+|]$")
 _HEADINGS = re.compile(
     r"\|\s*(?:GPU\s+(?:Name|GI|PID)|Fan\s+Temp|MIG devices:|ID\s+ID|Processes:|\|.*MIG M\.|\|[^|]*\|\s*ECC\|)"
@@ -119,4 +119,5 @@ class Table:
                 )
             )
             return Taken.YES
-        return Taken.YES if _MIG_SECOND.match(text) or not text.strip("| ") else Taken.DAMAGED
+        known = _MIG_SECOND.match(text) or "No MIG devices found" in text or not text.strip("| ")
+        return Taken.YES if known else Taken.DAMAGED

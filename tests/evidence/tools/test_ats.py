@@ -69,6 +69,17 @@ def test_the_capability_of_the_nic() -> None:
     assert found.complete
 
 
+def test_capabilities_without_their_devices() -> None:
+    """Prevents NICs of which grep left only the capability from being one (NVIDIA/nccl-tests issue 256)."""
+    one = (
+        "\tCapabilities: [480 v1] Address Translation Service (ATS)\n\t\tATSCap:\tInvalidate Queue Depth: 00\n"
+        "\t\tATSCtl:\tEnable+, Smallest Translation Unit: 00\n"
+    )
+    (found,) = read_text("root@vm:/home/fs# lspci -vvv |grep -i ats\n" + one + one.replace("Enable+", "Enable-"))
+    assert isinstance(found, LsPci)
+    assert ([row.ats_enabled for row in found.rows], found.complete) == ([True, False], True)
+
+
 def test_devices_of_a_whole_lspci() -> None:
     """Prevents one device's capability from being its neighbour's."""
     (found,) = read_text(

@@ -53,6 +53,8 @@ def test_the_whole_text() -> None:
     assert (found.cpus, found.sockets, found.cores_per_socket, found.threads_per_core) == (80, 2, 20, 2)
     assert (found.architecture, found.model) == ("x86_64", "Intel(R) Xeon(R) CPU E5-2698 v4 @ 2.20GHz")
     assert _cpus(TEXT.partition("NUMA node1")[0]).incomplete == "1 of 2 NUMA nodes"
+    unknown = _cpus(TEXT.replace("Socket(s):                       2", "Socket(s):                       -"))
+    assert (unknown.sockets, unknown.complete) == (None, True)
 
 
 def test_the_json_of_old_and_new_versions() -> None:

@@ -95,6 +95,17 @@ def test_a_cut_table_is_incomplete() -> None:
     assert _smi(NEW.partition("| ERR!")[0]).incomplete == "no end of the table of processes; GPU 1: no memory"
 
 
+def test_what_stands_in_place_of_rows() -> None:
+    """Prevents a pod that may not see processes, or a GPU without its parts, from being a damaged table."""
+    rows = NEW.splitlines(keepends=True)
+    part = next(number for number, row in enumerate(rows) if row.startswith("|  0    1"))
+    rows[part : part + 2] = [f"|  {'No MIG devices found':<87}|\n"]
+    process = next(number for number, row in enumerate(rows) if "4711" in row)
+    rows[process : process + 2] = [f"|  {'Insufficient Permissions':<87}|\n"]
+    found = _smi("".join(rows))
+    assert (found.complete, found.unread, found.mig_devices, len(found.rows)) == (True, (), (), 2)
+
+
 def test_a_damaged_gpu_is_unread() -> None:
     """Prevents a GPU whose second line is another's."""
     found = _smi(NEW.replace("46W /  300W", "46W /  3X0W"))
