@@ -14,6 +14,13 @@ MOST = 500_000
 """Channels of a program that are counted: some 70 MB. A job of 4,096 GPUs has fewer; what is beyond is not read."""
 
 
+_HOSTS = 4
+"""Hosts that are kept of those that say the same of one end: those of a framework's many groups, whose ranks are alike.
+
+Of a channel within a host it is one.
+"""
+
+
 class Place(NamedTuple):
     """One end of a channel, and the host that said it."""
 
@@ -37,7 +44,7 @@ class Ends:
     @property
     def networked(self) -> bool:
         """Whether it may go between hosts."""
-        return self.transport.startswith(("NET/", "P2P/MNNVL"))
+        return _networked(self.transport)
 
     @property
     def single(self) -> bool:
@@ -83,7 +90,7 @@ class Channels:
     or a line that is there twice, does not change the figure.
 
     The host of an end is that of its line: who sends, and who uses P2P or shared memory, is the channel's first rank.
-    The other end's is known from its own line, or from any line of its rank when all of them are of one host. A
+    The other end's is known from its own line, or from other lines of its rank when all of them are of one host. A
     channel is between hosts when both are known and differ; P2P and shared memory never are, but for MNNVL.
     Hosts are what NCCL calls them: of pods, the pods.
 
@@ -108,14 +115,18 @@ class Channels:
         return False
 
     def _after(self, before: Ends, kind: Kind, host: str) -> Ends:
-        places = before.places | {Place(kind, host)}
-        after = before.after[kind, host] = self._all.setdefault(places, Ends(places))
+        if sum(place.kind is kind for place in before.places) >= (_HOSTS if _networked(kind.transport) else 1):
+            after = before
+        else:
+            places = before.places | {Place(kind, host)}
+            after = self._all.setdefault(places, Ends(places))
+        before.after[kind, host] = after
         return after
 
     def _hosts(self) -> Mapping[int, str]:
         hosts: dict[int, set[str]] = {}
         for channel, ends in self._channels.items():
-            for kind, host in ends.places:
+            for kind, host in ends.places if ends.networked else ():
                 hosts.setdefault(ranks(channel)[kind.receives], set()).add(host)
         return {rank: next(iter(names)) for rank, names in hosts.items() if len(names) == 1}
 
@@ -151,6 +162,10 @@ class Channels:
                 other = hosts.get(ranks(channel)[not receives])
                 found[ends] += other is not None and any(place.host != other for place in ends.places)
         return found
+
+
+def _networked(transport: str) -> bool:
+    return transport.startswith(("NET/", "P2P/MNNVL"))
 
 
 def _sorted(counts: Mapping[str, int]) -> Mapping[str, int]:

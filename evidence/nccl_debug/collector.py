@@ -9,12 +9,11 @@ from evidence.model import UNREAD_KEPT, NcclLog, Unread
 from evidence.nccl_debug import messages
 from evidence.nccl_debug.channels import Channels, TooMany
 from evidence.nccl_debug.messages import End, Kind
+from evidence.nccl_debug.shared import REMEMBERED, Shared
 from evidence.parser import Taken
-from evidence.text import TIMED, Line, clean
+from evidence.text import Line, clean
 
 _INFO = b" NCCL INFO "
-_REMEMBERED = 100_000
-"""Entries of each memory: some 20 MB. One that is full is emptied, and what it held is read again."""
 _CALLS = frozenset(
     f"{name}:"
     for name in ("AllReduce", "Broadcast", "Reduce", "AllGather", "ReduceScatter", "Send", "Recv", "AllToAll")
@@ -29,40 +28,6 @@ _UNCLEAN = re.compile(r"[\r\x1b\0]| NCCL ")
 _NO_END = End(0, Kind("", receives=False, device=None, gpudirect=False))
 
 
-class Shared:
-    """What holds for a whole file, whichever programs ran: hosts by the heads of lines, and channels by messages."""
-
-    def __init__(self) -> None:
-        self.hosts: dict[bytes, str] = {}
-        self.alone: dict[str, frozenset[str]] = {}
-        self.ends: dict[bytes, End] = {}
-
-    def learn(self, head: bytes, host: str) -> None:
-        """Remember whose lines begin so."""
-        if len(self.hosts) >= _REMEMBERED:
-            self.hosts.clear()
-        self.hosts[TIMED.sub(b"", head, 1)] = host
-        self.alone.setdefault(host, frozenset((host,)))
-
-    def host_of(self, head: bytes) -> str | None:
-        """Return whose line begins so, when that can be said at once: it has no prefix, or one that is a time."""
-        if (found := messages.HEAD.fullmatch(head)) is not None:
-            host = found[1].decode()
-            self.learn(head, host)
-            return host
-        timed = TIMED.match(head)
-        return None if timed is None else self.hosts.get(head[timed.end() :])
-
-    def end(self, message: bytes) -> End | None:
-        """Return what an end of a channel says, None for another message."""
-        found = self.ends.get(message) or messages.end(message)
-        if found is not None:
-            if len(self.ends) >= _REMEMBERED:
-                self.ends.clear()
-            self.ends[message] = found
-        return found
-
-
 class Collector:
     """What the ranks of one program said."""
 
@@ -73,8 +38,9 @@ class Collector:
         self._heard = False
         self._version: str | None = None
         self._cuda: str | None = None
-        self._initialised: dict[int, set[int]] = {}
-        self._ranks: dict[int, set[str]] = {}
+        self._nranks: int | None = None
+        self._ready: set[int] = set()
+        self._ranks: dict[int, str] = {}
         self._devices: dict[str, dict[int, tuple[str, ...]]] = {}
         self._names: dict[str, tuple[str, ...]] = {}
         self._links: dict[str, str] = {}
@@ -95,7 +61,7 @@ class Collector:
         shared = self._shared
         hosts, ends, alone = shared.hosts, shared.ends, shared.alone
         known, proven, add = self._known, self._proven, self._channels.add
-        if len(known) >= _REMEMBERED:
+        if len(known) >= REMEMBERED:
             known.clear()
         for line in lines:
             head, _, message = line.partition(_INFO)
@@ -121,12 +87,11 @@ class Collector:
                 self._heard = True
                 if message.partition(b" ")[0] in _NEVER_AGAIN:
                     continue
-            if told is None:
-                known[message] = alone[host]
-            elif isinstance(told, set):
+            # A message of one host has that host's set, which all of them share; one of several has its own.
+            if isinstance(told, set):
                 told.add(host)
             else:
-                known[message] = {*told, host}
+                known[message] = alone[host] if told is None else {*told, host}
         return None
 
     def feed(self, line: Line, raw: bytes) -> Taken:
@@ -178,10 +143,16 @@ class Collector:
 
     def _read_communicator(self, found: Match[str], host: str, number: int, raw: bytes) -> None:
         rank, nranks = int(found["rank"]), int(found["nranks"])
-        ready = self._initialised.setdefault(nranks, set())
-        self._ranks.setdefault(rank, set()).add(host)
+        if nranks > (self._nranks or 0):
+            # What counts is the largest communicator: ranks of smaller ones are other ranks.
+            self._nranks = nranks
+            self._ready.clear()
+            self._ranks.clear()
+        if nranks != self._nranks:
+            return
+        self._ranks[rank] = host if self._ranks.get(rank, host) == host else ""
         if found["what"] == "Init" and found["state"] == "COMPLETE":
-            ready.add(rank)
+            self._ready.add(rank)
             self._prove("Init COMPLETE", number, raw)
 
     def _read_infiniband(self, found: Match[str], host: str, _number: int, _raw: bytes) -> None:
@@ -225,14 +196,13 @@ class Collector:
         """Return what was read, None when nothing was."""
         if not self._heard:
             return None
-        nranks = max(self._initialised, default=None)
-        ranks = {rank: next(iter(hosts)) for rank, hosts in self._ranks.items() if len(hosts) == 1}
+        ranks = {rank: host for rank, host in self._ranks.items() if host}
         counts = self._channels.counts(self._devices, ranks)
         return NcclLog(
             version=self._version,
             cuda=self._cuda,
-            nranks=nranks,
-            initialised=len(self._initialised[nranks]) if nranks is not None else 0,
+            nranks=self._nranks,
+            initialised=len(self._ready),
             devices=tuple(dict.fromkeys(name for names in self._names.values() for name in names)),
             devices_by_host=dict(sorted(self._names.items())),
             link_layers=dict(sorted(self._links.items())),

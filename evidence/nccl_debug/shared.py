@@ -1,0 +1,43 @@
+"""What is remembered of a file's lines, so that the next of their kind costs little."""
+
+from evidence.nccl_debug import messages
+from evidence.nccl_debug.messages import End
+from evidence.text import TIMED
+
+REMEMBERED = 100_000
+"""Entries of each memory: some 20 MB. One that is full is emptied, and what it held is read again."""
+
+
+class Shared:
+    """What holds for a whole file, whichever programs ran: hosts by the heads of lines, and channels by messages."""
+
+    def __init__(self) -> None:
+        self.hosts: dict[bytes, str] = {}
+        self.alone: dict[str, frozenset[str]] = {}
+        self.ends: dict[bytes, End] = {}
+
+    def learn(self, head: bytes, host: str) -> None:
+        """Remember whose lines begin so."""
+        if len(self.hosts) >= REMEMBERED:
+            self.hosts.clear()
+            self.alone.clear()
+        self.hosts[TIMED.sub(b"", head, 1)] = host
+        self.alone.setdefault(host, frozenset((host,)))
+
+    def host_of(self, head: bytes) -> str | None:
+        """Return whose line begins so, when that can be said at once: it has no prefix, or one that is a time."""
+        if (found := messages.HEAD.fullmatch(head)) is not None:
+            host = found[1].decode()
+            self.learn(head, host)
+            return host
+        timed = TIMED.match(head)
+        return None if timed is None else self.hosts.get(head[timed.end() :])
+
+    def end(self, message: bytes) -> End | None:
+        """Return what an end of a channel says, None for another message."""
+        found = self.ends.get(message) or messages.end(message)
+        if found is not None:
+            if len(self.ends) >= REMEMBERED:
+                self.ends.clear()
+            self.ends[message] = found
+        return found

@@ -1,0 +1,134 @@
+"""Lines without what stands before and in them."""
+
+import gzip
+import io
+import tracemalloc
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import pytest
+
+from evidence import text
+from evidence.model import Unknown
+from evidence.reader import read, read_stream
+from evidence.text import LONGEST, Line, Text, clean, raw_lines
+
+
+@pytest.mark.parametrize(
+    ("raw", "line", "source"),
+    [
+        (b"[1,0]<stdout>:#1", "#1", "1,0"),
+        (b"[1,12]<stderr>: x", "x", "1,12"),
+        (b"[3]<stdout>:x", "x", "3"),
+        (b"Sat Nov 21 20:01:02 2026[1,3]<stdout>:x", "x", "1,3"),
+        (b"Sat Nov  1 20:01:02 2026[1,3]<stdout>:x", "x", "1,3"),
+        (b"2026-11-21T20:01:02.123456789Z [1,3]<stdout>:x", "x", "1,3"),
+        (b"2026-11-21T20:01:02.123456789Z stdout F x", "x", ""),
+        (b"2026-11-21T20:01:02+01:00 x", "x", ""),
+        (b"[pod/job-launcher-x/main] x  ", "x", "job-launcher-x"),
+        (b"[pod/job-launcher-x/main] 2026-11-21T20:01:02Z [1,7]<stdout>:x", "x", "1,7"),
+        (b"\x1b[31mred\x1b[0m", "red", ""),
+        (b"\x1b[1;1H\x1b[2K\x1b]0;title\x07x", "x", ""),
+        (b"10 %\r100 %", "100 %", ""),
+        (b"dos\r", "dos", ""),
+        (b"\0\0\0after copytruncate", "after copytruncate", ""),
+        (b"caf\xc3\xa9 \xff", "caf\u00e9 \ufffd", ""),
+        (b"Sat Nov 21 20:01:02 2026", "Sat Nov 21 20:01:02 2026", ""),
+        (b"[0] not a rank", "[0] not a rank", ""),
+        (b"   8   2  float", "   8   2  float", ""),
+        (b"", "", ""),
+    ],
+)
+def test_prefixes_and_terminals_are_taken_off(raw: bytes, line: str, source: str) -> None:
+    """Prevents a log that can only be read as it came from the launcher, and columns that lose what they begin with."""
+    assert clean(7, raw) == Line(7, line, source)
+
+
+def test_lines_are_the_same_whatever_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prevents a line at the border of two blocks from being lost, halved or numbered otherwise."""
+    data = b"".join(b"line %d %s\n" % (number, b"x" * (number % 13)) for number in range(200)) + b"without end"
+    for size in (1, 2, 7, 64, 1000, 1 << 20):
+        monkeypatch.setattr(text, "BLOCK", size)
+        assert list(raw_lines(io.BytesIO(data))) == data.split(b"\n")
+    assert list(raw_lines(io.BytesIO(data + b"\n\n"))) == [*data.split(b"\n"), b""]
+
+
+class _Endless(io.RawIOBase):
+    """A file with a line of many bytes, which nobody holds."""
+
+    def __init__(self, size: int, fill: bytes) -> None:
+        self._left, self._fill, self._tail = size, fill, b"\nafter\n"
+
+    def read(self, size: int = -1) -> bytes:
+        if self._left > 0:
+            self._left -= size
+            return self._fill * (size // len(self._fill))
+        tail, self._tail = self._tail, b""
+        return tail
+
+
+@pytest.mark.parametrize("fill", [b"x", b"\0"])
+def test_a_line_without_end_takes_no_memory(fill: bytes) -> None:
+    """Prevents a file of one line from taking its size in memory, and the line from passing as read."""
+    file = cast("BinaryIO", _Endless(200 << 20, fill))
+    tracemalloc.start()
+    (found,) = read_stream(file, "log", ())
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 16 << 20
+    assert [one.line for one in found.unread] == [1, 2]
+    assert len(found.unread[0].text) < LONGEST
+
+
+def test_a_progress_bar_without_line_ends_is_its_last_state() -> None:
+    """Prevents hours of a progress bar, one line of megabytes, from hiding what it came to."""
+    bar = b"".join(b"\r%7d of 300000 done" % number for number in range(300_001))
+    (found,) = read_stream(io.BytesIO(bar + b"\nend\n"), "log", ())
+    assert [one.text.strip() for one in found.unread] == ["300000 of 300000 done", "end"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32-be"])
+def test_other_encodings_are_refused_by_name(encoding: str) -> None:
+    """Prevents a log saved by PowerShell from reading as one without any tool."""
+    mark = b"" if encoding == "utf-16" else "\ufeff".encode(encoding)
+    (found,) = read_stream(io.BytesIO(mark + "host:1:2 [0] NCCL INFO x\n".encode(encoding)), "log", ())
+    assert (type(found), found.complete) == (Unknown, False)
+    assert encoding[:6].upper() in (found.incomplete or "")
+
+
+def test_the_mark_of_utf_8_is_no_text() -> None:
+    """Prevents the first line of a log from Windows from being nobody's."""
+    assert list(raw_lines(io.BytesIO(b"\xef\xbb\xbf# nThread\r\n"))) == [b"# nThread\r"]
+
+
+def test_an_empty_file_and_a_binary_one_are_said_to_be_that() -> None:
+    """Prevents a log that was never written from looking like one with nothing to say."""
+    (found,) = read_stream(io.BytesIO(b""), "log", ())
+    assert found.incomplete == "the file is empty"
+    (found,) = read_stream(io.BytesIO(bytes(range(256)) * 5000), "log", ())
+    assert (found.tool, found.complete) == ("unknown", False)
+
+
+def test_gzip_is_read_and_a_cut_one_keeps_what_was_read(tmp_path: Path) -> None:
+    """Prevents an archive that broke off from being an error without figures, or from being whole."""
+    lines = b"".join(
+        b"host-%d:1:2 [0] NCCL INFO NET/Socket : Using [0]eth0:10.0.0.1<0>\n" % one for one in range(50_000)
+    )
+    path = tmp_path / "log.gz"
+    packed = gzip.compress(lines)
+    path.write_bytes(packed)
+    (whole,) = read(path)
+    assert (whole.complete, whole.last_line) == (True, 50_000)
+    for damaged in (packed[: len(packed) // 2], packed[:-4], packed[:5000] + b"\0\xff\0" + packed[5003:]):
+        path.write_bytes(damaged)
+        (cut,) = read(path)
+        assert not cut.complete
+        assert "compressed file is damaged or cut" in (cut.incomplete or "")
+        assert cut.nccl is not None
+
+
+def test_a_fault_is_known_when_the_lines_are() -> None:
+    """Prevents a fault that is told of a file that has none."""
+    lines = Text(io.BytesIO(b"a\nb\n"))
+    assert [line for block in lines.blocks() for line in block] == [b"a", b"b"]
+    assert (lines.fault, lines.empty) == (None, False)
