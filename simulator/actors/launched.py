@@ -25,18 +25,17 @@ def launched(pod: Object, runtime: Runtime, seconds: float) -> Launched:
     """Return what a pod is about to run, and with whom."""
     container = pod["spec"]["containers"][0]
     meta = pod["metadata"]
-    nodes = {
-        node["metadata"]["name"]: machine(node, runtime, on_ethernet=_joins_networks(pod))
-        for node in runtime.nodes.items()
-    }
+    slots = launcher.slots(launcher.hostfile(pod, runtime)) if launcher.is_one(pod) else {}
+    found = (runtime.pods.get(name, meta["namespace"]) for name in slots)
+    there = [one for one in found if one is not None]
+    ethernet = any(_networks(one) for one in (pod, *there))
+    nodes = {node["metadata"]["name"]: machine(node, runtime, on_ethernet=ethernet) for node in runtime.nodes.items()}
     here = nodes.get(pods.node_name(pod), Machine(pods.node_name(pod)))
     me = worker(pod, here, runtime)
-    # Without a hostfile mpirun takes the cores of its own host.
-    slots, workers = {me.name: here.profile.cpu_cores if here.profile else 1}, [me]
-    if launcher.is_one(pod):
-        slots = launcher.slots(launcher.hostfile(pod, runtime))
-        there = [runtime.pods.get(name, meta["namespace"]) for name in slots]
-        workers = [worker(one, nodes.get(pods.node_name(one), here), runtime) for one in there if one is not None]
+    workers = [worker(one, nodes.get(pods.node_name(one), here), runtime) for one in there]
+    if not launcher.is_one(pod):
+        # Without a hostfile mpirun takes the cores of its own host.
+        slots, workers = {me.name: here.profile.cpu_cores if here.profile else 1}, [me]
     return Launched(
         me=me,
         image=str(container.get("image", "")),
@@ -74,10 +73,15 @@ def machine(node: Object, runtime: Runtime, *, on_ethernet: bool = False) -> Mac
         has_driver=gpus.has_driver(node, running),
         driver=gpus.driver_version(driver) if driver else None,
         gpudirect=_gpudirect(profile, driver),
-        ethernet=on_ethernet or profile.link_layer == "Ethernet",
+        ethernet=on_ethernet or _is_ethernet(profile),
         storage_shared=pods.labels(node).get(SCALE_LABEL) == "true" and not profile.storage_ports,
         umad_for_all=not adapters,
     )
+
+
+def _is_ethernet(profile: Profile) -> bool:
+    """Return whether the ports are Ethernet's: the kernel calls interfaces of InfiniBand ib..."""
+    return profile.link_layer == "Ethernet" or any(not port.netdev.startswith("ib") for port in profile.hcas)
 
 
 def _gpudirect(profile: Profile, driver: Object | None) -> bool:
@@ -118,10 +122,6 @@ def _networks(pod: Object) -> Sequence[multus.Attachment]:
         return multus.attachments(pod)
     except multus.NetworkError:
         return ()
-
-
-def _joins_networks(pod: Object) -> bool:
-    return bool(_networks(pod))
 
 
 def _variables(pod: Object) -> dict[str, str]:

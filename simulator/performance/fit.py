@@ -94,6 +94,20 @@ def data(curves: dict[str, Curve]) -> str:
     return re.sub(r"CURVES: .*?\n?\}?\)\n", lambda _: table, text, count=1, flags=re.DOTALL)
 
 
+FAULTS = """
+## Faults
+
+What the platform lacks, a job lacks, as on hardware: memory that cannot be locked ends jobs between nodes, a resource
+without a device or a port without a link leaves an HCA out, and without any HCA NCCL falls back to TCP and succeeds.
+A port is taken down by an annotation of its node, a JSON list of HCAs; ibstatus, NCCL's list of devices and bandwidth
+follow:
+
+    oc annotate node dgx02.ocp4.scale.ibm.com 'hpc.sim/ports-down=["mlx5_2"]'
+
+Logs have NCCL's own network (NET/IB, NET/Socket) and no plugin. NCCL_ALGO, NCCL_P2P_LEVEL, NCCL_CROSS_NIC and the like
+are printed and change nothing. Trees are written as one chain."""
+
+
 def page() -> str:
     """Return docs/performance-model.md."""
     parts = [INTRODUCTION, "## The fit\n"]
@@ -110,11 +124,11 @@ def page() -> str:
     for index in range(len(paper.ONE_NODE)):
         size = paper.SMALLEST << index
         cells = [
-            f"{math.fsum(paper.TABLES[name][index]) / 2:.4g} | {model.segment(CURVES[name], size).us(size):.4g}"
+            f"{math.fsum(paper.TABLES[name][index]) / 2:,.1f} | {model.segment(CURVES[name], size).us(size):,.1f}"
             for name in CURVES
         ]
         parts.append(f"| {size:,} | " + " | ".join(cells) + " |")
-    parts.append("\n" + effects())
+    parts += ["\n" + effects(), FAULTS]
     return "\n".join(parts) + "\n"
 
 

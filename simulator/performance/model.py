@@ -32,9 +32,7 @@ MORE_NODES = Effect(
     "more than two nodes", 0.81, "bandwidth between nodes, of that of two", "NVIDIA/nccl issue 307: 47 and 58 GB/s"
 )
 PER_DOUBLING_US = Effect("each doubling of nodes", 6.0, "latency added, us", "assumed")
-ETHERNET_GBPS = Effect(
-    "pod network of an InfiniBand machine", 10.0, "rate, Gb/s", "assumed: the documents' machines have 10 Gb/s beside"
-)
+ETHERNET_GBPS = Effect("pod network of an InfiniBand machine", 10.0, "rate, Gb/s", "assumed; no document gives it")
 TCP = Effect("TCP", 0.6, "bandwidth, of the rate", "assumed: an overlay with an MTU of 1450 (B-7.1), one CPU a stream")
 TCP_LATENCY_US = Effect(
     "TCP latency", 1100.0, "us, all-reduce of two nodes", 'R-4.4-4: "thousands of us" mean Ethernet and not InfiniBand'

@@ -1,12 +1,23 @@
 """How NCCL fails where a pod or its node lacks something: the lines with the cause, and what is returned."""
 
 from simulator.performance.communicator import Communicator
-from simulator.performance.nccl_log import shown, warning
+from simulator.performance.nccl_log import initialisation, shown, warning
+from simulator.performance.printed import Printed
 from simulator.performance.versions import Nccl
 
 SYSTEM_ERROR = {True: "unhandled system error", False: "unhandled system error (run with NCCL_DEBUG=INFO for details)"}
+NCCL_ERROR = 3
+"""Exit code of nccl-tests."""
 _OWN_GID_SINCE = (2, 21)
 """First NCCL that looks for a RoCE v2 address by itself (nccl #1573 for containers: 2.26)."""
+
+
+def failure(group: Communicator) -> Printed | None:
+    """Return what NCCL prints until it fails, with the cause as message; None when the ranks are joined."""
+    lines = fault(group)
+    if not lines:
+        return None
+    return Printed((*initialisation(group, joined=False), *lines), NCCL_ERROR, lines[0].partition("NCCL WARN ")[2])
 
 
 def fault(group: Communicator) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ Forms: R-4.4-4, R-4.4-8, R-4.4-13; for today's, and for other primitives, src/*.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import PurePosixPath
 
@@ -34,7 +34,7 @@ _OPTIONS: Mapping[str, str] = dict(
 _DEFAULTS = {"-t": "1", "-g": "1", "-b": "32M", "-e": "32M", "-i": "1M", "-f": "1", "-n": "20", "-w": "5", "-c": "1"}
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30}
 _SIZE = re.compile(r"(\d+)([KMG]?)", re.IGNORECASE)
-CUDA_ERROR, NCCL_ERROR = 2, 3
+CUDA_ERROR = 2
 MOST_ROWS = 10_000
 
 
@@ -88,13 +88,12 @@ def perf(words: Sequence[str], job: Launched) -> Printed:
     group = communicator(job, gpus)
     if group is None or not group.ranks:
         return _no_gpu(job, gpus)
-    failed = nccl_faults.fault(group)
-    lines = [*_header(wanted, group), *nccl_log.initialisation(group, joined=not failed)]
-    if failed:
-        cause = failed[0].partition("NCCL WARN ")[2]
+    header = _header(wanted, group)
+    if failed := nccl_faults.failure(group):
         where = f"{group.hosts[0].name}: Test NCCL failure common.cu:{_LINE[group.version.of_2020]}"
         error = nccl_faults.SYSTEM_ERROR[group.version.of_2020]
-        return Printed((*lines, *failed, f"{where} '{error}'"), NCCL_ERROR, cause)
+        return replace(failed, lines=(*header, *failed.lines, f"{where} '{error}'"))
+    lines = [*header, *nccl_log.initialisation(group)]
     table, total, number = ["#", *_heads(wanted, group)], 0.0, 0
     if nccl_log.shown(group) and group.version.of_2020:
         mode = "Group/CGMD" if gpus > 1 else "Parallel"

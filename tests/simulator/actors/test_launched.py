@@ -148,3 +148,12 @@ def test_gpudirect_needs_a_module(image: str, containers: tuple[str, ...], reach
     more = [{"name": name, "image": driver["spec"]["containers"][0]["image"]} for name in containers]
     driver["spec"]["containers"] = more
     assert launched(pod("p", "a"), runtime(driver, nodes=(node("a"),)), 1).me.machine.gpudirect is reached
+
+
+def test_roce_is_seen_by_the_workers_networks() -> None:
+    """Prevents RoCE that a launcher, which joins no network itself, takes for InfiniBand."""
+    start = pod("launcher", "a", labels={**MARKS, launcher.ROLE: "launcher"})
+    server = pod("w-0", "a", annotations={"k8s.v1.cni.cncf.io/networks": "rail0"})
+    for hostfile, ethernet in (("w-0 slots=1", True), ("", False)):
+        job = launched(start, runtime(server, nodes=(node("a"),), hostfile=hostfile), 1)
+        assert job.machines[0].ethernet is ethernet
