@@ -1,15 +1,22 @@
 """`./hpc verify`: whether jobs prove what they were to, by the lines of their logs."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from apis.nccl import Transport
+from cli import stack as stacks
+from cli.commands.options import DEFAULT_STACK, OtherName, StackOption
+from cli.console import console
 from cli.errors import Problem
-from cli.proving.conclude import conclude
+from cli.proving.conclude import conclude, show
+from cli.proving.stack_jobs import gather, keep
+from cli.stack import Stack
 from evidence.criteria.expected import PROGRAMS
+from evidence.judge import exit_status, judge
 from evidence.model import Reading
 from evidence.reader import read
 from evidence.verdict import Asked, Ended, Fabric, Job, Shape
@@ -30,6 +37,9 @@ FabricOption = Annotated[
 ]
 ProgramOption = Annotated[str | None, typer.Option(help="As docs/programs.md lists it, or rdma-test.")]
 SharpOption = Annotated[bool, typer.Option("--sharp", help="Switches are to reduce (CollNet).")]
+JobOption = Annotated[
+    list[str] | None, typer.Option("--job", help="Only this job, NAME or TENANT/NAME; several times for several.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 
@@ -37,6 +47,9 @@ def command(
     more: MoreFiles = None,
     file: Files = None,
     *,
+    stack: StackOption = DEFAULT_STACK,
+    name: OtherName = None,
+    job: JobOption = None,
     profile: ProfileOption = None,
     layout: LayoutOption = None,
     transport: TransportOption = None,
@@ -45,10 +58,19 @@ def command(
     sharp: SharpOption = False,
     plain: JsonOption = False,
 ) -> None:
-    """Judge the logs of a job: exit status 0 pass, 1 fail, 2 not enough evidence."""
+    """Judge what jobs prove by their logs: exit status 0 pass, 1 fail, 2 not enough evidence.
+
+    Without files: all jobs of a stack, from its cluster, and the result is kept for `./hpc report`. With files: of one
+    job, of which the options say what it was to be.
+    """
     names = [*(file or ()), *(more or ())]
     if not names:
-        raise typer.BadParameter("name logs, or - for standard input", param_hint="-f")
+        said = {"profile": profile, "layout": layout, "transport": transport, "fabric": fabric, "program": program}
+        for option in [option for option, value in {**said, "sharp": sharp or None}.items() if value is not None]:
+            raise Problem(f"--{option} is for files: of a stack the settings say it", "Name logs, or leave it out.")
+        raise typer.Exit(of_stack(stacks.read(stack, name), job, plain=plain))
+    if job is not None:
+        raise Problem("--job chooses among the jobs of a stack", "Leave it out, or the files.")
     machine = _profile(profile)
     asked = Asked(
         job=names[0] if len(names) == 1 else f"{len(names)} logs",
@@ -60,6 +82,18 @@ def command(
         sharp=sharp,
     )
     raise typer.Exit(conclude([of_files(names, asked)], plain=plain))
+
+
+def of_stack(stack: Stack, only: Sequence[str] | None, *, plain: bool) -> int:
+    """Judge the jobs of a stack by what is on its cluster, keep the result, and return the exit status."""
+    jobs = gather(stack, only, silent=plain)
+    verdicts = judge(jobs)
+    show(jobs, verdicts, plain=plain)
+    if only is None:
+        file, number = keep(stack, jobs, verdicts)
+        if not plain:
+            console.print(f"run {number} of {file}; `./hpc report {stack.options} -o DIR` draws it", markup=False)
+    return exit_status(verdicts)
 
 
 def of_files(names: list[str], asked: Asked) -> Job:

@@ -37,7 +37,8 @@ def collect(cluster: Cluster, wanted: Sequence[Asked], seen: Iterable[Seen], fol
         mine = printing(pods[namespace], name)
         files = [_download(cluster, pod, folder / f"{namespace}_{name}") for pod in mine]
         readings = [reading for file in files if file is not None for reading in read(file)]
-        found.append(_job(each, states.get(each.job), readings))
+        images = {str(pod["spec"]["containers"][0].get("image", "")) for pod in mine}
+        found.append(_job(each, states.get(each.job), readings, images))
     step.update(len(wanted), len(wanted))
     return found
 
@@ -62,13 +63,16 @@ def _download(cluster: Cluster, pod: Object, folder: Path) -> Path | None:
     return file if cluster.download(path, file, container=container) else None
 
 
-def _job(wanted: Asked, seen: Seen | None, readings: Sequence[Reading]) -> Job:
+def _job(wanted: Asked, seen: Seen | None, readings: Sequence[Reading], images: Iterable[str]) -> Job:
+    versions = {"image": ", ".join(sorted(images))} if images else {}
     if seen is None:
-        return Job(asked=wanted, ended=Ended.ABSENT, why="it is not on the cluster", readings=tuple(readings))
+        why = "it is not on the cluster"
+        return Job(asked=wanted, ended=Ended.ABSENT, why=why, readings=tuple(readings), versions=versions)
     return Job(
         asked=wanted.model_copy(update={"nodes": wanted.nodes or seen.nodes}),
         ended=_ENDS.get(seen.state, Ended.WAITING),
         why="; ".join(seen.hindrances) or None,
         seconds=seen.seconds,
         readings=tuple(readings),
+        versions=versions,
     )
