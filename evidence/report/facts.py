@@ -1,6 +1,7 @@
 """What page and summary both say of a run, in words."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from evidence.records import Run
@@ -13,6 +14,7 @@ WORDS: Mapping[Status, str] = {
     Status.WARN: "warning",
     Status.MISSING: "missing",
 }
+WORST_FIRST = (Status.FAIL, Status.MISSING, Status.WARN, Status.PASS)
 SIMULATED = (
     "Simulated: no GPU and no network took part. The figures come from a model that was fitted to the tables of the "
     "documents; they show that the platform places and proves jobs, and nothing about hardware."
@@ -62,6 +64,12 @@ def by_job(run: Run) -> Mapping[str, Sequence[Verdict]]:
     for verdict in run.verdicts:
         found.setdefault(verdict.job, []).append(verdict)
     return {job: verdicts for job, verdicts in found.items() if verdicts}
+
+
+def counted(verdicts: Iterable[Verdict]) -> Sequence[tuple[Status, int]]:
+    """Return how many came out how, the worst first; what none did is left out."""
+    found = Counter(verdict.status for verdict in verdicts)
+    return [(status, found[status]) for status in WORST_FIRST if found[status]]
 
 
 def versions(run: Run) -> Mapping[str, str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from evidence.records import Run
 from evidence.report.bars import result
 from evidence.report.comparison import Comparison, assumptions, told, turn
-from evidence.report.facts import SIMULATED, WORDS, by_job, counts, layout, missing, outcome, versions, when
+from evidence.report.facts import SIMULATED, WORDS, by_job, counted, counts, layout, missing, outcome, versions, when
 from evidence.report.series import sweeps
 from evidence.report.words import figure, plural, printable, size
 from evidence.verdict import Job, Status, Verdict
@@ -75,17 +75,10 @@ def _jobs(run: Run) -> Iterator[str]:
     about = {job.asked.job: layout(job) for job in run.jobs}
     rows = []
     for job, verdicts in by_job(run).items():
-        worst = next(status for status in _WORST if any(one.status is status for one in verdicts))
-        told = ", ".join(
-            f"{number} {WORDS[status]}"
-            for status in Status
-            if (number := sum(one.status is status for one in verdicts))
-        )
-        rows.append([_MARKS[worst], job, about.get(job, ""), told, figures.get(job, "")])
+        found = counted(verdicts)
+        told = ", ".join(f"{number} {WORDS[status]}" for status, number in found)
+        rows.append([_MARKS[found[0][0]], job, about.get(job, ""), told, figures.get(job, "")])
     yield from _table("Jobs", ("", "job", "layout", "criteria", "figures"), rows)
-
-
-_WORST = (Status.FAIL, Status.MISSING, Status.WARN, Status.PASS)
 
 
 def _figures(job: Job) -> str:

@@ -4,7 +4,7 @@ from html import escape
 
 from evidence.report.words import printable
 
-_VOID = frozenset({"br", "hr", "meta"})
+_VOID = frozenset({"br", "col", "hr", "meta"})
 """Of HTML; what is empty in SVG is closed all the same."""
 
 
@@ -29,6 +29,14 @@ def joined(*content: str | None) -> Markup:
     return Markup(
         "".join(one if isinstance(one, Markup) else escape(printable(one)) for one in content if one is not None)
     )
+
+
+def quoted(text: str) -> Markup:
+    """Return text in which what stands between backquotes is code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return joined(text)
+    return joined(*(element("code", part) if place % 2 else part for place, part in enumerate(parts)))
 
 
 def _attribute(key: str, value: str | float | bool | None) -> str:

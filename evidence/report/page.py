@@ -7,7 +7,7 @@ from evidence.records import Run
 from evidence.report.comparison import Comparison
 from evidence.report.drawn import bandwidth, rail_maps, scaling
 from evidence.report.facts import SIMULATED, WORDS, counts, outcome, title, when
-from evidence.report.markup import Markup, element, joined
+from evidence.report.markup import Markup, element, joined, quoted
 from evidence.report.sections import changes, criteria, lacking, version_table
 from evidence.report.tables import mark
 from evidence.report.words import plural
@@ -80,7 +80,7 @@ def _failures(run: Run) -> Markup | None:
 
 
 def _failure(verdict: Verdict) -> Markup:
-    causes = element("ul", *(element("li", cause) for cause in verdict.causes)) if verdict.causes else None
+    causes = element("ul", *(element("li", quoted(cause)) for cause in verdict.causes)) if verdict.causes else None
     told = f" of {verdict.job}: {verdict.measured or 'nothing measured'}; asked: {verdict.limit}"
     return element("li", element("strong", verdict.criterion), told, causes)
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 
 from evidence.records import Run
 from evidence.report.comparison import Comparison, assumptions, told, turn
-from evidence.report.facts import by_job, layout, missing, versions
-from evidence.report.markup import Markup, element, joined
+from evidence.report.facts import WORDS, by_job, counted, layout, missing, versions
+from evidence.report.markup import Markup, element, joined, quoted
 from evidence.report.tables import NONE, mark, scrolling, table
 from evidence.report.words import figure, plural
-from evidence.verdict import Proof, Verdict
+from evidence.verdict import Proof, Status, Verdict
 
 
 def changes(against: Comparison | None) -> Markup | None:
@@ -37,29 +37,36 @@ def changes(against: Comparison | None) -> Markup | None:
     return joined(*pieces, whence, notes)
 
 
+_HEADS = ("result", "criterion", "measured", "asked", "source")
+
+
 def criteria(run: Run) -> Markup:
-    """Return the verdicts on each job, each with the lines of the logs behind it."""
+    """Return the verdicts on each job with the lines of the logs behind them; where all is well, folded."""
     layouts = {job.asked.job: layout(job) for job in run.jobs}
-    heads = ("result", "criterion", "measured", "asked", "source")
-    bodies = []
+    folds = []
     for job, verdicts in by_job(run).items():
-        about = element("span", f" {layouts[job]}", class_="muted") if layouts.get(job) else None
-        name = element("tr", element("th", element("span", job, about), colspan=len(heads), scope="rowgroup"))
-        bodies.append(element("tbody", name, *(row for one in verdicts for row in _verdict(one))))
-    if not bodies:
-        return element("p", "No criterion applies to what was read.")
-    top = element("thead", element("tr", *(element("th", head, scope="col") for head in heads)))
-    return scrolling("Criteria", element("table", top, *bodies, class_="grouped"))
+        about = f" {layouts[job]}" if layouts.get(job) else ""
+        told = [mark(status, f"{number} {WORDS[status]}") for status, number in counted(verdicts)]
+        rows = [row for one in verdicts for row in _verdict(one)]
+        top = element("thead", element("tr", *(element("th", head, scope="col") for head in _HEADS)))
+        columns = element("colgroup", *(element("col", class_=head) for head in _HEADS))
+        inner = element("table", columns, top, element("tbody", *rows), class_="verdicts")
+        name = element("summary", element("strong", job), element("span", about, class_="muted"), *told)
+        unfold = any(one.status is not Status.PASS for one in verdicts)
+        folds.append(element("details", name, scrolling(f"Criteria of {job}", inner), class_="job", open=unfold))
+    return joined(*folds) if folds else element("p", "No criterion applies to what was read.")
 
 
 def _verdict(verdict: Verdict) -> Iterator[Markup]:
-    cells = (mark(verdict.status), verdict.criterion, verdict.measured or NONE, verdict.limit, verdict.source)
-    wide = {2, 3}
-    yield element("tr", *(element("td", cell, class_="wide" if n in wide else None) for n, cell in enumerate(cells)))
-    causes = element("ul", *(element("li", cause) for cause in verdict.causes)) if verdict.causes else None
+    sources = [element("span", one, class_="id") for one in verdict.source.split(", ")]
+    source = joined(*(piece for one in sources for piece in (Markup(", "), one)))[len(", ") :]
+    cells = (mark(verdict.status), verdict.criterion, verdict.measured or NONE, verdict.limit, Markup(source))
+    named = zip(_HEADS, cells, strict=True)
+    yield element("tr", *(element("td", cell, data_head=head) for head, cell in named))
+    causes = element("ul", *(element("li", quoted(cause)) for cause in verdict.causes)) if verdict.causes else None
     lines = _proofs(verdict.proofs)
     if causes or lines:
-        cell = element("td", lines, causes, colspan=len(cells) - 1)
+        cell = element("td", causes, lines, colspan=len(cells) - 1)
         yield element("tr", element("td"), cell, class_="more")
 
 

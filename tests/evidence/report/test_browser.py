@@ -211,7 +211,9 @@ def test_colour_is_never_all_there_is(files: dict[str, Path], browser: Browser, 
     """Prevents verdicts that some people cannot tell apart: each has its word and its icon, each curve its dashes."""
     page = opened(browser, contexts, files["bad"], DESK).page
     marks = page.locator("td .status")
-    told = {(marks.nth(n).inner_text(), marks.nth(n).locator("path").get_attribute("d")) for n in range(marks.count())}
+    told = {
+        (marks.nth(n).text_content(), marks.nth(n).locator("path").get_attribute("d")) for n in range(marks.count())
+    }
     assert {word for word, _ in told} == {"pass", "fail", "warning", "missing"}
     assert len(told) == 4
     dashes = (
@@ -224,12 +226,28 @@ def test_colour_is_never_all_there_is(files: dict[str, Path], browser: Browser, 
     assert "✕ failed" in (page.locator(".map").text_content() or "")
 
 
+def test_jobs_in_which_all_is_well_are_folded(
+    files: dict[str, Path], browser: Browser, contexts: list[BrowserContext]
+) -> None:
+    """Prevents fifty passed criteria between the reader and the one that failed; a phone shows each as a block."""
+    page = opened(browser, contexts, files["bad"], PHONE).page
+    jobs = page.locator(".job")
+    open_now = {
+        (each.locator("strong").inner_text(), each.get_attribute("open") is not None)
+        for each in (jobs.nth(number) for number in range(jobs.count()))
+    }
+    assert open_now == {("adas/mofed-test", False), ("adas/nccl-test-02x08", True), ("adas/nccl-test-16x01", True)}
+    asked = page.locator(".job[open] td[data-head=asked]").first
+    assert asked.is_visible()
+    assert (asked.bounding_box() or {"x": PHONE})["x"] < PHONE / 4
+
+
 def test_lines_of_logs_open_by_keyboard(
     files: dict[str, Path], browser: Browser, contexts: list[BrowserContext]
 ) -> None:
     """Prevents evidence that only a mouse can reach, and lines of logs that are changed on their way."""
     page = opened(browser, contexts, files["bad"], DESK).page
-    first = page.locator("#criteria ~ * details").nth(1)
+    first = page.locator(".job", has_text="hcas-used").locator(".more details").first
     line = first.locator("pre")
     assert not line.is_visible()
     first.locator("summary").focus()
