@@ -225,6 +225,8 @@ class _Log:
         if before.parser is None:
             self._runs.remove(before)
             run.take_over(before)
+            for source, held in self._held.items():
+                self._held[source] = [(line, run if owner is before else owner) for line, owner in held]
         else:
             before.settle()
 

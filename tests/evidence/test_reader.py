@@ -1,15 +1,17 @@
 """Finding the tools in a log."""
 
 import io
+import random
 from typing import ClassVar
 
 import pytest
 
 from evidence import reader
+from evidence import text as text_module
 from evidence.model import Reading, Unknown
 from evidence.parser import Common, Parser, Taken
 from evidence.reader import read_stream
-from evidence.text import Line, clean
+from evidence.text import LONGEST, Line
 
 
 class Counted(Reading):
@@ -76,20 +78,6 @@ def test_a_file_with_nothing_known_is_said_to_be_that() -> None:
         assert (found.tool, found.complete) == ("unknown", False)
 
 
-def test_prefixes_of_mpirun_kubectl_and_terminals_are_taken_off() -> None:
-    """Prevents a log that can only be read as it came from the launcher, without time stamps or colours."""
-    for raw, text, source in (
-        (b"[1,0]<stdout>:#1", "#1", "1,0"),
-        (b"[1,12]<stderr>: x", "x", "1,12"),
-        (b"2026-11-21T20:01:02.123456789Z [1,3]<stdout>:x", "x", "1,3"),
-        (b"2026-11-21T20:01:02.123456789Z stdout F x", "x", ""),
-        (b"[pod/job-launcher-x/main] x  ", "x", "job-launcher-x"),
-        (b"\x1b[31mred\x1b[0m", "red", ""),
-        (b"10 %\r100 %", "100 %", ""),
-    ):
-        assert clean(7, raw) == Line(7, text, source)
-
-
 class Led(Counter):
     """The same, with a rule of equal signs, or a date, above its first line."""
 
@@ -126,3 +114,113 @@ def test_a_tool_that_runs_every_second_is_read_in_linear_time(monkeypatch: pytes
     found = _read("count:\n#1\nend\nnoise\n" * 500)
     assert len(found) == 500
     assert offered <= 5 * 500
+
+
+class Program(Counter):
+    """The same as a program that uses NCCL."""
+
+    tool: ClassVar[str] = "program"
+    starts: ClassVar[str] = "program:|count:"
+    hosts_nccl: ClassVar[bool] = True
+
+    def feed(self, line: Line) -> Taken:
+        """Take its first line, too."""
+        return super().feed(line._replace(text=line.text.replace("program:", "count:")))
+
+
+NCCL = "h:1:2 [0] NCCL INFO Channel 0{} : 0[0] -> 1[1] via P2P/IPC\n"
+CUT = "h:1:2 [0] NCCL INFO Channel 00 : 0[0\n"
+
+
+def _programs(text: str, block: int = 1 << 20) -> tuple[Reading, ...]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_module, "BLOCK", block)
+        return read_stream(io.BytesIO(text.encode()), "log", (Program,))
+
+
+def test_what_nccl_says_before_the_program_does_is_the_programs() -> None:
+    """Prevents a buffered first line, behind NCCL's, from leaving the table without its transports."""
+    (found,) = _programs(NCCL.format(0) + CUT + "noise\n" + "program:\n#1\n" + NCCL.format(1) + "end\n")
+    assert (found.tool, found.first_line, found.last_line) == ("program", 1, 7)
+    assert found.nccl is not None
+    assert found.nccl.transports == {"P2P/IPC": 2}
+    assert [one.line for one in found.unread] == [2, 3]
+
+
+def test_a_line_held_before_a_program_takes_over_is_not_lost() -> None:
+    """Prevents a date between NCCL's lines, which leads to nothing, from being in no reading."""
+
+    class Dated(Program):
+        leads: ClassVar[str | None] = "today"
+
+    text = NCCL.format(0) + "[1,0]<stdout>:today\n[1,1]<stdout>:program:\n[1,1]<stdout>:end\n"
+    (found,) = read_stream(io.BytesIO(text.encode()), "log", (Dated,))
+    assert ([one.line for one in found.unread], found.first_line) == ([2], 1)
+
+
+def test_each_program_has_what_nccl_said_in_it() -> None:
+    """Prevents five repeats in one log whose channels become the last one's."""
+    first, second = _programs(
+        "program:\n" + NCCL.format(0) + NCCL.format(1) + "end\nprogram:\n" + NCCL.format(1) + "end\n" + NCCL.format(1)
+    )
+    assert first.nccl is not None
+    assert second.nccl is not None
+    assert (first.nccl.transports, second.nccl.transports) == ({"P2P/IPC": 2}, {"P2P/IPC": 1})
+    assert (first.last_line, second.first_line, second.last_line) == (4, 5, 8)
+
+
+def test_a_log_of_nccl_alone_is_complete_when_all_ranks_are_ready() -> None:
+    """Prevents a job that hung while it connected from passing as a whole log."""
+    line = "h:1:2 [0] NCCL INFO comm 0x1 rank {} nranks 2 cudaDev 0 nvmlDev 0 - Init COMPLETE\n"
+    (half,) = _programs("some line\n" + line.format(0))
+    assert (half.tool, half.complete, half.incomplete) == ("nccl", False, "1 of 2 ranks say Init COMPLETE")
+    (whole,) = _programs(line.format(0) + line.format(1))
+    assert (whole.tool, whole.complete) == ("nccl", True)
+
+
+def test_lines_of_the_simulator_are_not_the_tools() -> None:
+    """Prevents a line that says that the log is simulated from being one that nobody could read."""
+    (found,) = _programs("simulated by hpc 0.6\nprogram:\nsimulated by hpc: 2 nodes\nend\n")
+    assert (found.simulated, found.complete, found.unread_total) == (True, True, 0)
+
+
+def test_a_line_that_is_too_long_is_nobodys() -> None:
+    """Prevents a megabyte of binary data, which begins as a tool does, from being given to it."""
+    (found,) = _programs("program:\n#" + "1" * (LONGEST + 5) + "\n#2\nend\n")
+    assert isinstance(found, Counted)
+    assert found.numbers == (2,)
+    assert [one.line for one in found.unread] == [2]
+    assert found.unread[0].text.endswith("... (cut here)")
+
+
+def test_many_lines_that_nobody_reads_are_counted_and_few_kept() -> None:
+    """Prevents a log without any known tool from being held in memory."""
+    (found,) = _programs("noise\n" * 1500)
+    assert (len(found.unread), found.unread_total, found.last_line) == (1000, 1500, 1500)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_numbers_of_lines_are_exact_whatever_the_blocks(seed: int) -> None:
+    """Prevents a verdict that points to another line than its own, in a log that is read in blocks."""
+    chance = random.Random(seed)  # noqa: S311 - no secret
+    kinds = (NCCL.format(1), NCCL.format(2), CUT, "noise\n", "\n", "#1\n", "#1x\n", "h:1:2 [0] NCCL INFO Launch mode\n")
+    lines = ["program:\n", *chance.choices(kinds, k=chance.randrange(1, 200))]
+    unread = [number for number, line in enumerate(lines, 1) if line in {CUT, "noise\n", "#1x\n"}]
+    for block in (1, 13, 200, 1 << 20):
+        (found,) = _programs("".join(lines), block)
+        assert isinstance(found, Counted)
+        assert [one.line for one in found.unread] == unread
+        assert len(found.numbers) == lines.count("#1\n")
+        assert found.last_line == max(number for number, line in enumerate(lines, 1) if line.strip())
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_no_bytes_raise(seed: int) -> None:
+    """Prevents an error without a reading, whatever is given: bytes of all kinds, and pieces of NCCL's lines."""
+    chance = random.Random(seed)  # noqa: S311 - no secret
+    pieces = (
+        *(bytes([one]) for one in b"\n\r\x1b\0\xff[]:0 "), NCCL.encode(), b"NCCL INFO", b" NCCL WARN ", b"Trees [0] ",
+        b"comm 0x1 rank ", b"[1,0]<stdout>:", b"2026-11-21T20:01:02Z ", b"NET/IB : Using [0]", chance.randbytes(9),
+    )  # fmt: skip
+    (*found,) = read_stream(io.BytesIO(b"".join(chance.choices(pieces, k=800))), "log")
+    assert found
