@@ -58,7 +58,7 @@ CRITERIA = (
     Criterion(
         name="ats-firmware",
         title="The adapter's firmware has ATS on",
-        limit="ATS_ENABLED True(1)",
+        limit="ATS_ENABLED on, now",
         unit="",
         tolerance="",
         applies="machines that show mlxconfig",

@@ -1,11 +1,11 @@
 """Writes the reference pages, and removes those of components that are gone: `python -m rendering.reference`."""
 
-from rendering.reference import components, coverage, programs, settings
+from rendering.reference import components, coverage, evidence, programs, settings
 
 
 def main() -> None:
     """Write all of them."""
-    pages = components.pages() | programs.pages() | settings.pages() | coverage.pages()
+    pages = components.pages() | programs.pages() | settings.pages() | coverage.pages() | evidence.pages()
     for file, text in pages.items():
         file.parent.mkdir(exist_ok=True)
         file.write_text(text)

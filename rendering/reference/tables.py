@@ -65,11 +65,10 @@ def annotations(model: type[BaseModel]) -> dict[str, Any]:
     return {name: written[name] for name in model.model_fields}
 
 
-def fields(model: type[BaseModel], link: words.Link) -> str:
-    """Return the table of a model's fields."""
-    return markdown.table(
-        HEADS, (_row(model, name, annotation, link) for name, annotation in annotations(model).items())
-    )
+def fields(model: type[BaseModel], link: words.Link, without: type[BaseModel] = BaseModel) -> str:
+    """Return the table of a model's fields, but for those that it has from another."""
+    own = {name: each for name, each in annotations(model).items() if name not in without.model_fields}
+    return markdown.table(HEADS, (_row(model, name, annotation, link) for name, annotation in own.items()))
 
 
 def document(model: type[BaseModel], *, level: int, root: str) -> str:

@@ -27,7 +27,25 @@ _PLAIN: Mapping[Any, str] = {
 }
 SEVERAL = (tuple, list, set, frozenset, Sequence, Iterable)
 """Origins of types that hold several values of one kind."""
-_SUFFIXES = {"_gib": "GiB", "_mib": "MiB", "_gb": "GB", "_gbs": "GB/s", "_gbps": "Gb/s", "_watts": "W", "_kg": "kg"}
+_SUFFIXES = {
+    "_gib": "GiB",
+    "_mib": "MiB",
+    "_gb": "GB",
+    "_bytes": "bytes",
+    "_gbs": "GB/s",
+    "_gb_s": "GB/s",
+    "_mb_s": "MB/s",
+    "_gbps": "Gb/s",
+    "_mbps": "Mb/s",
+    "_mhz": "MHz",
+    "_us": "us",
+    "images_per_s": "images/s",
+    "items_per_s": "items/s",
+    "_percent": "percent",
+    "_watts": "W",
+    "_power_w": "W",
+    "_kg": "kg",
+}
 _UNITS = (
     "seconds",
     "bytes",

@@ -13,7 +13,7 @@ ALLOWED = {
     "hardware": set(),
     "components": {"hardware", "apis"},
     "stacks": {"components", "hardware", "apis"},
-    "rendering": {"stacks", "components", "hardware", "apis"},
+    "rendering": {"stacks", "components", "evidence", "hardware", "apis"},
     "policies": {"hardware", "apis"},
     "simulator": {"policies", "hardware", "apis"},
     "evidence": {"hardware", "apis"},

@@ -8,7 +8,7 @@ import pytest
 from pydantic import Field
 
 from components.model import Model
-from rendering.reference import components, coverage, markdown, programs, settings, tables
+from rendering.reference import components, coverage, evidence, markdown, programs, settings, tables
 from stacks.settings import Settings
 from tests.support.recorded import ROOT
 
@@ -17,6 +17,7 @@ WRITERS = {
     "programs": cache(programs.pages),
     "settings": cache(settings.pages),
     "coverage": cache(coverage.pages),
+    "evidence": cache(evidence.pages),
 }
 _CODE = re.compile(r"`[^`\n]*`")
 _LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)")
@@ -84,6 +85,6 @@ def test_links_lead_somewhere() -> None:
 
 def test_pages_speak_no_python() -> None:
     """Prevents a type or a default that only a programmer can read."""
-    for file, text in (WRITERS["components"]() | WRITERS["settings"]()).items():
+    for file, text in (WRITERS["components"]() | WRITERS["settings"]() | WRITERS["evidence"]()).items():
         found = re.findall(r"\b(?:typing|pydantic|NoneType|PydanticUndefined|Annotated|Literal\[)\S*|\bNone\b", text)
         assert found == [], f"{file.relative_to(ROOT)}: {found[0]}"

@@ -1,0 +1,104 @@
+"""docs/evidence-schema.md: what is read of each tool's output; docs/criteria.md: what jobs must show."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from evidence.criteria import COMPARISONS, CRITERIA
+from evidence.criteria.criterion import Comparison, Criterion
+from evidence.diagnosis.causes import CAUSES
+from evidence.model import Reading
+from evidence.node_facts import NodeFacts
+from evidence.records import kinds
+from rendering.reference import markdown, tables
+
+SCHEMA = tables.ROOT / "docs" / "evidence-schema.md"
+LIMITS = tables.ROOT / "docs" / "criteria.md"
+
+
+def pages() -> dict[Path, str]:
+    """Return the texts of both pages, by their files."""
+    return {SCHEMA: _schema(), LIMITS: _limits()}
+
+
+def readings() -> Iterator[tuple[str, type[Reading]]]:
+    """Yield each tool with the kind of its readings."""
+    yield from kinds().items()
+    yield "node-facts", NodeFacts
+
+
+def _schema() -> str:
+    tools = "\n\n".join(_tool(name, kind) for name, kind in sorted(readings()))
+    return f"""# Evidence
+
+`./hpc parse FILE... --json` prints an array with one object for each run of a tool that the files hold, in their order.
+The tool is recognised by what it prints, whatever the file's name; prefixes of mpirun, of kubectl and of terminals are
+taken off first. Figures are those that were printed; what is computed of them, to check them, has fields of its own.
+What could not be read is in `unread`. A figure that was not printed is `null`. `line` is the number of the line, from
+1, that a row was read from; a field without words is what the tool itself calls so. This page is written from the code
+by `make docs`.
+
+## Every reading
+
+{markdown.flowing(Reading.__doc__ or "")}
+
+{tables.document(Reading, level=3, root="")}
+
+`tool` is `unknown`, with these fields only, for lines in which no tool was recognised, and `nccl` for a log that holds
+messages of NCCL and nothing else.
+
+{tools}
+"""
+
+
+def _tool(name: str, kind: type[Reading]) -> str:
+    parts = [part for part in tables.parts(kind) if part.model not in _COMMON]
+
+    def title(model: type[BaseModel]) -> str:
+        return (
+            "Every reading" if model is Reading else model.__name__ if model in _COMMON else f"{name} {model.__name__}"
+        )
+
+    def link(model: type[BaseModel]) -> str:
+        return f"[{model.__name__}](#{markdown.anchor(title(model))})"
+
+    sections = [f"## {name}\n\n{markdown.flowing(kind.__doc__ or '')}\n\n{tables.fields(kind, link, without=Reading)}"]
+    for part in parts[1:]:
+        places = ", ".join(f"`{path}`" for path in part.paths)
+        about = markdown.flowing(part.model.__doc__ or "")
+        sections.append(f"### {title(part.model)}\n\nAt {places}. {about}\n\n{tables.fields(part.model, link)}")
+    return "\n\n".join(sections)
+
+
+_COMMON = frozenset(part.model for part in tables.parts(Reading))
+
+
+def _limits() -> str:
+    heads = ("criterion", "what it says", "limit", "unit", "tolerance", "applies to", "needs", "source")
+    return f"""# Criteria
+
+`./hpc verify` judges jobs by these, each where it applies. A limit is a document's own: where none gives a number for
+a profile, fabric, transport and shape, the criterion does not apply. A verdict is `pass`, `fail`, `warn` (worth a look,
+and no reason to refuse the platform) or `missing` (the logs do not hold what it needs). Exit status: 0 when nothing
+failed and nothing is missing, 1 when something failed, 2 when evidence is missing. This page is written from the code
+by `make docs`.
+
+## Of a job
+
+{markdown.table(heads, [(*_row(one), ", ".join(f"`{name}`" for name in one.needs), one.source) for one in CRITERIA])}
+
+## Between jobs
+
+{markdown.table(heads, [(*_row(one), "", one.source) for one in COMPARISONS])}
+
+## Known causes
+
+A verdict that is no pass names those that the logs show, with the lines.
+
+{markdown.table(("cause", "why", "what to do"), [(f"`{one.name}`", one.why, one.remedy) for one in CAUSES])}
+"""
+
+
+def _row(one: Criterion | Comparison) -> tuple[str, ...]:
+    return (f"`{one.name}`", one.title, one.limit, one.unit, one.tolerance, one.applies)
