@@ -15,6 +15,9 @@ _PROMPT = r"(?:(?:(?:\[[^\]]*\]|[\w.-]+@[\w.:~/-]+)\s?)?(?:\+{1,9}|[#$])\s*(?:su
 BLANKS = 2
 """Empty lines that may stand within a list."""
 
+LONGEST = 4096
+"""Characters of a line of these tools; lscpu's flags are the longest. What is longer is none, and takes no time."""
+
 _SHELL = re.compile(r"\+{1,9} (?:for|while|if|echo|sleep|set|\[)(?: |$)")
 
 
@@ -58,7 +61,7 @@ class HostParser(Parser):
         """Read a line."""
         if not self._begun:
             self.source = line.source
-        if self._over or self._apart(line):
+        if len(line.text) > LONGEST or self._over or self._apart(line):
             return Taken.NO
         command = self.command.match(line.text) if self.command else None
         if command is not None:

@@ -65,7 +65,7 @@ _OF_PORT = compiled(
     {
         "State": r"[A-Z][a-z]+",
         "Physical state": r"[A-Z]\w+(?: \w+)*",
-        "Rate": r"\d+(?:\.\d+)?",
+        "Rate": r"\d{1,6}(?:\.\d{1,6})?",
         "Base lid": r"\d+",
         "SM lid": r"\d+",
         "Port GUID": _GUID,

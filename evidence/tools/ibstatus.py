@@ -49,7 +49,7 @@ _FORMS = compiled(
         "sm lid": r"0x[0-9a-f]+",
         "state": _STATE,
         "phys state": _STATE,
-        "rate": r"(\d+(?:[.,]\d+)?) Gb/sec(?: \((\d+X(?: \w+)?)\))?",
+        "rate": r"(\d{1,6}(?:[.,]\d{1,6})?) Gb/sec(?: \((\d+X(?: \w+)?)\))?",
         "link_layer": r"InfiniBand|Ethernet",
     }
 )

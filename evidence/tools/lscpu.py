@@ -61,7 +61,7 @@ class LsCpuParser(HostParser):
 
     tool: ClassVar[str] = "lscpu"
     starts: ClassVar[str] = (
-        r"Architecture:\s+\S+$|CPU\(s\):\s+\d+$|NUMA node(?:\(s\):|\d+ CPU\(s\):)|\s*\{?\s*\"lscpu\"\s*:|"
+        r"Architecture:\s+\S+$|CPU\(s\):\s+\d+$|NUMA node(?:\(s\):|\d+ CPU\(s\):)|\s*(?:\{\s*)?\"lscpu\"\s*:|"
         + typed(r"lscpu\b")
     )
     leads: ClassVar[str | None] = r"\{"

@@ -61,7 +61,9 @@ class MlxConfigParser(HostParser):
     """Reads query and set, also filtered."""
 
     tool: ClassVar[str] = "mlxconfig"
-    starts: ClassVar[str] = rf"Device #\d+:$|Device type:\s+ConnectX|\s*\*?\s*ATS_ENABLED\s+(?:True|False)\(|{_COMMAND}"
+    starts: ClassVar[str] = (
+        rf"Device #\d+:$|Device type:\s+ConnectX|\s*(?:\*\s*)?ATS_ENABLED\s+(?:True|False)\(|{_COMMAND}"
+    )
     command: ClassVar[re.Pattern[str] | None] = re.compile(_COMMAND)
 
     def __init__(self) -> None:

@@ -35,7 +35,7 @@ _HEADER = re.compile(HEADER)
 _UNIT = re.compile(r" \[[^\]]+\]$")
 _NONE = frozenset({"N/A", "[N/A]", "[Not Supported]", "[Unknown Error]", "[GPU requires reset]"})
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
-_QUANTITY = re.compile(r"(\d+(?:[.,]\d+)?)(?: (?:MiB|W|%|MHz))?")
+_QUANTITY = re.compile(r"(\d{1,12}(?:[.,]\d{1,6})?)(?: (?:MiB|W|%|MHz))?")
 
 
 class Query:

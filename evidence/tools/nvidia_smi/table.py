@@ -8,6 +8,9 @@ from evidence.tools.nvidia_smi.model import Gpu, MigDevice
 BANNER = r"\|\s*NVIDIA-SMI\s+\d[\d.]*\s"
 """How its first line with text begins."""
 
+WIDEST = 300
+"""Characters of a line of the table, at most; those of today have 91."""
+
 _VERSIONS = re.compile(r"\|\s*NVIDIA-SMI\s+(\S+)\s+Driver Version:\s+(\S+)(?:\s+CUDA Version:\s+(\S+))?\s*\|$")
 _FIRST = re.compile(
     r"\|\s*(\d+)\s+(\S.*?)\s+(?:On|Off|N/A)\s*\|\s*([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d)\s+(?:On|Off|N/A)"
@@ -49,6 +52,8 @@ class Table:
 
     def take(self, text: str, line: int) -> Taken:
         """Read a line that begins with | or +."""
+        if len(text) > WIDEST:
+            return Taken.DAMAGED if self.versions and not self.closed else Taken.NO
         if re.match(BANNER, text):
             return self._banner(text)
         if self.closed:

@@ -95,3 +95,13 @@ def test_what_is_cut_at_any_place_is_read_up_to_there(name: str) -> None:
     whole = SAMPLES[name].encode()
     for at in range(0, len(whole), max(1, len(whole) // 12)):
         assert _invented(whole[:at]) == []
+
+
+@pytest.mark.parametrize("filler", [" ", "1", "a ", "| "])
+def test_lines_without_end_are_no_rows(filler: str) -> None:
+    """Prevents a figure of thousands of digits from raising, and one mangled line from taking minutes."""
+    for sample in SAMPLES.values():
+        lines = sample.splitlines()
+        for at in range(0, len(lines), max(1, len(lines) // 6)):
+            mangled = lines[at][: len(lines[at]) // 2] + filler * 6000 + lines[at][len(lines[at]) // 2 :]
+            read_stream(io.BytesIO("\n".join([*lines[:at], mangled]).encode()), "log")
