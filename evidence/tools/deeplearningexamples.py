@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
@@ -19,10 +20,11 @@ LARGEST = 1e30
 LINE_LIMIT = 100_000
 """Characters of a line; a longer one is none of DLLogger's."""
 
-_DLL = re.compile(r"DLL [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}(?:\.[0-9]{1,6})? - (?P<body>.*)", re.ASCII)
+_DLL = re.compile(r"DLL (?P<when>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}(?:\.[0-9]{1,6})?) - (?P<body>.*)", re.ASCII)
 _JSON = re.compile(r"DLLL (?P<body>\{.*)")
 _NVLOG = re.compile(
-    r":::NVLOGv(?P<version>[0-9.]+) (?P<model>\S+) [0-9]+\.[0-9]+ \([^()]*\) (?P<name>[^:]+?)(?:: (?P<value>.*))?",
+    r":::NVLOGv(?P<version>[0-9.]+) (?P<model>\S+) (?P<when>[0-9]{1,11}\.[0-9]+) \([^()]*\)"
+    r" (?P<name>[^:]+?)(?:: (?P<value>.*))?",
     re.ASCII,
 )
 _STEP = re.compile(r"\([0-9, ]*\)|[A-Za-z0-9:/ ]*|\[\]", re.ASCII)
@@ -65,6 +67,9 @@ class DeepLearningExamples(Reading):
     unit: str | None = Field(default=None, description="of the rate, as printed, e.g. img/s")
     throughput_items_per_s: float | None = Field(default=None, description="of the whole run, as printed at its end")
     throughput_line: int | None = Field(default=None, description="line of that throughput")
+    elapsed_s: float | None = Field(
+        default=None, description="seconds from the first to the last stamp of a complete run; None: no stamps, or cut"
+    )
 
 
 class DeepLearningExamplesParser(Parser):
@@ -84,6 +89,7 @@ class DeepLearningExamplesParser(Parser):
         self._unit: str | None = None
         self._final_line: int | None = None
         self._open: dict[str, tuple[int, dict[str, float]]] = {}
+        self._stamps: tuple[str, str] | None = None
 
     def feed(self, line: Line) -> Taken:
         """Read a logged line."""
@@ -94,15 +100,20 @@ class DeepLearningExamplesParser(Parser):
             return Taken.DAMAGED
         if (found := _DLL.fullmatch(text)) is not None:
             self._form = self._form or "dll"
-            return self._logged(line, found["body"])
+            return self._stamped(found["when"], self._logged(line, found["body"]))
         if (found := _JSON.fullmatch(text)) is not None:
             self._form = self._form or "dll"
             return self._json(line, found["body"])
         if (found := _NVLOG.fullmatch(text)) is not None:
             self._form = self._form or "nvlog"
             self._version, self._model = found["version"], found["model"]
-            return self._event(line, found["name"], found["value"])
+            return self._stamped(found["when"], self._event(line, found["name"], found["value"]))
         return Taken.DAMAGED
+
+    def _stamped(self, when: str, taken: Taken) -> Taken:
+        if taken is Taken.YES:
+            self._stamps = (self._stamps[0] if self._stamps else when, when)
+        return taken
 
     def _logged(self, line: Line, body: str) -> Taken:
         if body.startswith("PARAMETER"):
@@ -194,8 +205,22 @@ class DeepLearningExamplesParser(Parser):
             unit=self._unit,
             throughput_items_per_s=rate,
             throughput_line=self._final_line,
+            elapsed_s=_elapsed(*self._stamps) if self._stamps and rate is not None else None,
             **common,
         )
+
+
+def _elapsed(first: str, last: str) -> float | None:
+    """Return the seconds between two stamps of one form; None where one is no time, or they run backwards."""
+    try:
+        seconds = _seconds(last) - _seconds(first)
+    except ValueError:
+        return None
+    return round(seconds, 6) if seconds >= 0 else None
+
+
+def _seconds(stamp: str) -> float:
+    return datetime.fromisoformat(stamp).replace(tzinfo=UTC).timestamp() if "-" in stamp else float(stamp)
 
 
 def _finite(value: Any) -> bool:

@@ -78,7 +78,8 @@ def _unet(asked: Mapping[str, str], job: Launched) -> list[str]:
     seconds = training.step_seconds(job, compute, A2D2_PARAMETERS)
     factor = training.spread(job, "a2d2")
     draw = chance.draws(job.run, "losses")
-    lines = []
+    told = " ".join(f"{name} : {asked[name]}" for name in ("exec_mode", "batch_size", "max_steps") if name in asked)
+    lines = [_dll(job.started, 0.0, f"PARAMETER {told}")]
     for step in range(0, steps + 1, A2D2_EVERY)[-MOST:]:
         entropy = 0.25 + 1.4 / (1 + step / 120) + draw.uniform(-0.02, 0.02)
         dice = 0.3 + 0.6 / (1 + step / 200) + draw.uniform(-0.02, 0.02)

@@ -52,6 +52,23 @@ def test_the_logger_of_2019_prints_each_figure_on_its_line() -> None:
     assert not found.unread
 
 
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        (
+            "DLL 2020-07-06 12:00:00.500000 - PARAMETER batch_size : 16\n"
+            "DLL 2020-07-06 12:22:08.500000 - () throughput_train : 37.3",
+            1328.0,
+        ),
+        (NVLOG.replace("Average", "Other"), None),
+        ("DLL 2020-13-06 12:00:00 - () throughput_train : 37.3", None),
+    ],
+)
+def test_stamps_tell_how_long_a_whole_run_took(text: str, seconds: float | None) -> None:
+    """Prevents the run time of a log that is cut, or whose stamps are no times, from being compared (R-5.2-6)."""
+    assert _read(text).elapsed_s == seconds
+
+
 def test_ranks_of_the_logger_of_2019_do_not_mix() -> None:
     """Prevents one rank's rate from standing beside another's iteration."""
     ranks = [f"[1,{rank}]<stdout>:{line}" for line in NVLOG.splitlines()[:2] for rank in range(2)]
