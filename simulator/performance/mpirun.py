@@ -54,9 +54,8 @@ def mpirun(words: Sequence[str], job: Launched, program: Program) -> Printed:
     number = sum(slots.values()) if wanted.processes is None else wanted.processes
     if number > sum(slots.values()) and "oversubscribe" not in wanted.flags:
         return _too_many(number, wanted.program[0])
-    missing = [name for name in job.slots if name not in slots]
-    if missing:
-        return _refused(f"ORTE was unable to reliably start one or more daemons: no pod {missing[0]} is there.")
+    if any(name not in slots for name in job.slots):
+        return _refused("ORTE was unable to reliably start one or more daemons.")
     environment = dict(export.split("=", 1) for export in wanted.exports if "=" in export)
     environment |= {name: job.me.environment[name] for name in wanted.exports if name in job.me.environment}
     started = replace(job, processes=_placed(job.workers, slots, number), environment=environment)

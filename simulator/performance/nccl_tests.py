@@ -1,6 +1,7 @@
 """nccl-tests: all_reduce_perf and its sisters, as built in 2020 and today.
 
-Forms: R-4.4-4, R-4.4-8, R-4.4-13; for today's, and for other primitives, src/*.cu of the public NVIDIA/nccl-tests.
+Forms: R-4.4-4, R-4.4-8, R-4.4-13; for other primitives src/*.cu of the public NVIDIA/nccl-tests, and for today's its
+v2.13, which is what our images are built with (`builds`).
 """
 
 import re
@@ -152,7 +153,7 @@ _PLACES = "out-of-place                       in-place          "
 def _heads(wanted: Asked, group: Communicator) -> tuple[str, str, str]:
     if not group.version.of_2020:
         return (
-            f"#{'':54s}           {_PLACES}",
+            f"#{'':51s}           {_PLACES}",
             _columns("size", "count", "type", ("redop", "root"), "time", "algbw", "busbw", "#wrong", wide=True),
             _columns("(B)", "(elements)", "", ("", ""), "(us)", "(GB/s)", "(GB/s)", "", wide=True),
         )
@@ -166,8 +167,9 @@ def _heads(wanted: Asked, group: Communicator) -> tuple[str, str, str]:
 
 
 def _columns(size: str, count: str, kind: str, names: Sequence[str], *figures: str, wide: bool) -> str:
-    widths = (7, 6, 6, 6) if wide else (7, 6, 6, 5)
-    half = "".join(f"  {text:>{width}s}" for text, width in zip(figures, widths, strict=True))
+    *speeds, wrong = figures
+    half = "".join(f"  {text:>{width}s}" for text, width in zip(speeds, (7, 6, 6), strict=True))
+    half += f" {wrong:>6s}" if wide else f"  {wrong:>5s}"
     more = "".join(f"  {name:>6s}" for name in names)
     return f"# {size:>10s}  {count:>12s}  {kind:>{8 if wide else 6}s}{more}{half}{half}"
 
@@ -202,9 +204,9 @@ def _row(wanted: Asked, group: Communicator, size: int) -> tuple[str, list[float
 def _wrong(wanted: Asked, group: Communicator, count: int) -> str:
     """Return what the check found: of 2020 the largest difference from the exact sum, today how many are wrong."""
     if not wanted.number("-c"):
-        return "  N/A" if group.version.of_2020 else "   N/A"
+        return "  N/A"
     if not group.version.of_2020:
-        return "     0"
+        return "    0"
     if wanted.test not in REDUCES:
         return "0e+00"
     # R-4.4-4, -8, -13: rounding of sums of floats, larger where more elements are looked at.

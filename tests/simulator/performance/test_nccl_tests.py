@@ -1,6 +1,7 @@
 """What nccl-tests and NCCL print of a job, read as any log is read."""
 
 import io
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -80,6 +81,21 @@ def test_the_papers_job_of_two_nodes() -> None:
     assert max(row.out_of_place.busbw_gb_s for row in read(job).rows if row.out_of_place) == pytest.approx(
         55.2, rel=0.04
     )
+
+
+def test_todays_table_is_that_of_our_builds() -> None:
+    """Prevents columns that nccl-tests v2.13 does not print so (its output in NixOS/nixpkgs pull request 251856)."""
+    lines = running.play(launch(1, 8, image=NEW, exports=(), test="all_gather")).lines
+    assert lines[3] == "#  Rank  0 Group  0 Pid     30 on job-worker-0 device  0 [0x06] Tesla V100-SXM2-16GB"
+    names = "     time   algbw   busbw #wrong"
+    units = "     (us)  (GB/s)  (GB/s)       "
+    assert lines[12:15] == (
+        f"#{62 * ' '}out-of-place                       in-place          ",
+        f"#       size         count      type   redop    root{names}{names}",
+        f"#        (B)    (elements)                          {units}{units}",
+    )
+    assert lines[-4].startswith("   268435456       8388608     float    none      -1  ")
+    assert re.fullmatch(r"(?:  [ .\d]{7}  [ .\d]{6}  [ .\d]{6}      0){2}", lines[-4][52:])
 
 
 def test_single_gpu_pods_use_the_hca_beside_them() -> None:
