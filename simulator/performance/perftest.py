@@ -80,7 +80,7 @@ def perftest(words: Sequence[str], job: Launched) -> Printed:
     if theirs is None or not peer.may_pin:
         return Printed((*banner, *PEER_ENDED), 1, PEER_ENDED[1].strip())
     lines = (*banner, *_frequencies(job), *_header(asked, job, ours), *_ends(asked, job, (ours, theirs), peer))
-    return Printed((*lines, *_table(asked, job, ours, theirs), LINE))
+    return Printed((*lines, *_table(asked, job, peer, ours, theirs), LINE))
 
 
 def _asked(words: Sequence[str]) -> Asked:
@@ -182,7 +182,7 @@ def _gid_index(asked: Asked) -> int:
 
 def _ends(asked: Asked, job: Launched, hcas: tuple[Hca, Hca], peer: Worker) -> list[str]:
     """Return the addresses of both sides; the other side's log has the same, the other way round."""
-    test = "/".join(sorted((job.me.name, peer.name)))
+    test = _both(job, peer)
     lines = []
     for side, worker, hca in (("local", job.me, hcas[0]), ("remote", peer, hcas[1])):
         machine = worker.machine
@@ -205,10 +205,15 @@ def _address(worker: Worker) -> list[int]:
     return found if len(found) == 4 else [10, 128, 0, 2]  # noqa: PLR2004
 
 
-def _table(asked: Asked, job: Launched, ours: Hca, theirs: Hca) -> list[str]:
+def _both(job: Launched, peer: Worker) -> str:
+    """Return what the two sides of one measurement have in common, and two measurements have not."""
+    return "/".join(sorted((job.me.name, peer.name)))
+
+
+def _table(asked: Asked, job: Launched, peer: Worker, ours: Hca, theirs: Hca) -> list[str]:
     machine = job.me.machine
     # Both sides print what the measuring one found.
-    draw = chance.draws(job.run, asked.verb, asked.test, ours.name)
+    draw = chance.draws(_both(job, peer), asked.verb, asked.test, ours.name)
     full = link.average(machine, min(ours.rate_gbps, theirs.rate_gbps), _mtu(asked, job)) * draw.gauss(1, link.SPREAD)
     if asked.test == "lat":
         return _latencies(asked, full, draw.gauss(1, 0.02))

@@ -86,6 +86,7 @@ def test_a2d2_takes_as_long_as_the_papers(pods: int, nodes: int, seconds: float)
     assert isinstance(found, DeepLearningExamples)
     assert found.complete, found.incomplete
     assert found.unread_total == 0
+    assert found.elapsed_s == pytest.approx(seconds, rel=0.012)
 
 
 def test_nvidias_example_reads() -> None:
