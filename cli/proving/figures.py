@@ -9,6 +9,7 @@ from evidence.tools.cuda_vector_add import CudaVectorAdd
 from evidence.tools.deeplearningexamples import DeepLearningExamples
 from evidence.tools.device_plugin import DevicePlugin
 from evidence.tools.horovod_synthetic import HorovodSynthetic
+from evidence.tools.ib_smnode import IbSmNode
 from evidence.tools.ibhosts import IbHosts
 from evidence.tools.ibstatus import IbStatus
 from evidence.tools.mllog import MlLog
@@ -149,6 +150,11 @@ def _(reading: Ulimit) -> str:
 @figures.register
 def _(reading: WhoAmI) -> str:
     return reading.user or str(reading.uid or "")
+
+
+@figures.register
+def _(reading: IbSmNode) -> str:
+    return f"{reading.node} {reading.state}"
 
 
 def _text(line: Unread | None) -> str:

@@ -1,0 +1,108 @@
+"""`./hpc verify -f`: exit statuses, and what is shown."""
+
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from apis.nccl import Transport
+from cli.commands import verify
+from cli.errors import Problem
+from hardware.profiles import DGX1_V100_16GB, DGX_A100, PROFILES
+from tests.evidence.criteria.cases import SINGLE_TABLE, TABLE, nccl
+
+ASKED = ("--profile", "dgx1-v100-16gb", "--layout", "02x08", "--transport", "gpudirect")
+
+
+def _run(*arguments: str) -> tuple[int, str]:
+    app = typer.Typer()
+    app.command()(verify.command)
+    done = CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+    return done.exit_code, done.output
+
+
+def _log(folder: Path, text: str, name: str = "job.log") -> str:
+    file = folder / name
+    file.write_text(text)
+    return str(file)
+
+
+def test_pass_fail_and_not_enough(tmp_path: Path) -> None:
+    """Prevents a script from taking a fallback to TCP, or an empty log, for a sound platform."""
+    good = _log(tmp_path, nccl() + TABLE)
+    assert _run("-f", good, *ASKED)[0] == 0
+    tcp = _log(tmp_path, nccl().replace("NET/IB/0/GDRDMA", "NET/Socket/0") + TABLE, "tcp.log")
+    assert _run("-f", tcp, *ASKED)[0] == 1
+    for text in ("", "hello\n", TABLE, nccl() + TABLE.rpartition("# Out of bounds")[0]):
+        assert _run("-f", _log(tmp_path, text, "less.log"), *ASKED)[0] == 2
+
+
+def test_several_logs_are_of_one_job(tmp_path: Path) -> None:
+    """Prevents the messages of NCCL in one file from being missed for the table in another."""
+    files = [_log(tmp_path, nccl(), "nccl.log"), _log(tmp_path, TABLE, "table.log")]
+    status, output = _run("-f", files[0], "-f", files[1], *ASKED)
+    assert (status, "2 logs" in output) == (0, True)
+    assert _run(*files, *ASKED)[0] == 0
+
+
+def test_a_failure_shows_its_line_and_its_cause(tmp_path: Path) -> None:
+    """Prevents a verdict that must be believed."""
+    tcp = _log(tmp_path, nccl().replace("NET/IB/0/GDRDMA", "NET/Socket/0") + TABLE)
+    _, output = _run("-f", tcp, *ASKED)
+    flat = " ".join(output.split())
+    assert "transport-between-nodes fail channels by NET/Socket: 2" in flat
+    assert f"{tcp}:3: nccl-test-mpi-worker-0:30:39 [0] NCCL INFO Ring 00" in flat
+    assert "cause: NCCL fell back to TCP" in flat
+    assert "failed: " in flat
+
+
+def test_json_is_for_programs(tmp_path: Path) -> None:
+    """Prevents a pipeline that has to read a table."""
+    log = _log(tmp_path, nccl(hosts=16, gpus=1) + SINGLE_TABLE)
+    status, output = _run(
+        "-f", log, "--profile", "dgx1-v100-16gb", "--layout", "16x01x02", "--transport", "gpudirect", "--json"
+    )
+    found = json.loads(output)
+    assert found["exit_status"] == status == 2
+    assert (found["outcome"], found["simulated"]) == ("not enough evidence", False)
+    assert found["jobs"][0]["shape"] == {"pods": 16, "gpus": 1}
+    by_name = {one["criterion"]: one for one in found["verdicts"]}
+    assert (by_name["complete-logs"]["status"], by_name["bus-bandwidth"]["status"]) == ("missing", "pass")
+    warned = by_name["single-gpu-pods"]
+    assert (warned["status"], "E-29" in warned["causes"][0]) == ("warn", True)
+    assert warned["proofs"][0]["text"].split()[0] == "268435456"
+
+
+def test_simulated_logs_are_said_to_be(tmp_path: Path) -> None:
+    """Prevents a table of played results that is passed on as measured."""
+    log = _log(tmp_path, f"simulated by hpc\n{nccl()}{TABLE}")
+    assert f"{log} (simulated)" in "".join(_run("-f", log, *ASKED)[1].split("\n"))
+    assert json.loads(_run("-f", log, *ASKED, "--json")[1])["simulated"] is True
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("--layout", "2 by 8"), "02x08"),
+        (("--layout", "00x08"), "02x08"),
+        (("--profile", "dgx9"), "dgx1-v100-16gb"),
+        (("--program", "nccl"), "nccl-all-reduce"),
+        (("-f", "gone.log"), "gone.log"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_by_name(tmp_path: Path, arguments: tuple[str, ...], named: str) -> None:
+    """Prevents a misspelt layout or profile from judging by no criterion at all."""
+    with pytest.raises(Problem, match=named):
+        _run("-f", _log(tmp_path, TABLE), *arguments)
+
+
+def test_the_fabric_follows_from_the_machine() -> None:
+    """Prevents a DGX-1 whose log is judged by no figure of InfiniBand because nobody named the fabric."""
+    assert verify.default_fabric(DGX1_V100_16GB, Transport.TCP) == "infiniband"
+    assert verify.default_fabric(DGX_A100, None) == "infiniband"
+    assert verify.default_fabric(None, Transport.GPUDIRECT) is None
+    (ethernet, *_) = [one for one in PROFILES.values() if one.link_layer == "Ethernet"]
+    assert verify.default_fabric(ethernet, Transport.GPUDIRECT) == "roce"
+    assert verify.default_fabric(ethernet, Transport.TCP) == "ethernet"
