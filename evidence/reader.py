@@ -166,7 +166,8 @@ class _Log:
             taken = run.takes(line)
             if taken is Taken.YES:
                 run.last = line.number
-                self._release(line.source)
+                if self._held:
+                    self._release(line.source)
                 return
             if taken is Taken.AGAIN:
                 self._active.remove(run)

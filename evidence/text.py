@@ -4,6 +4,7 @@ import gzip
 import re
 import zlib
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
@@ -25,12 +26,12 @@ _PREFIX = re.compile(
     rb"(?:"
     rb"\[pod/(?P<pod>[^/\]]+)/[^\]]+\]\s"  # kubectl logs --prefix
     rb"|" + TIMED.pattern + rb"|" + _DAY + rb"(?=\[\d+,\d+\]|<)"  # mpirun --timestamp-output, before the tag
-    rb"|\[(?P<rank>\d+,\d+)\]\s?<std(?:out|err|diag)>:\s?"  # mpirun --tag-output
-    rb"|\[(?P<horovod>\d+)\]<std(?:out|err)>:\s?"  # horovodrun
     rb")"
 )
-_BEGINS = frozenset(b"[0123456789MTWFS")
-"""First bytes of a prefix: most lines have none, and are not searched for one."""
+_TAG = re.compile(rb"\[(\d+(?:,\d+)?)\]\s?<std(?:out|err|diag)")
+"""mpirun --tag-output, and horovodrun, whose tag has one number; up to the >: that ends it."""
+_LONGEST_TAG = 40
+_BRACKET = ord("[")
 
 
 class Line(NamedTuple):
@@ -98,7 +99,7 @@ def raw_lines(file: BinaryIO) -> Iterator[bytes]:
 
 def clean(number: int, raw: bytes) -> Line:
     """Return a line without its prefixes."""
-    source = b""
+    source = ""
     if b"\x1b" in raw:
         raw = _ANSI.sub(b"", raw)
     if b"\0" in raw:
@@ -107,10 +108,25 @@ def clean(number: int, raw: bytes) -> Line:
     if b"\r" in raw:
         # A progress bar overwrites its line; what stands there in the end is what was shown.
         raw = raw.rstrip(b"\r").rpartition(b"\r")[2]
-    while raw and raw[0] in _BEGINS and (found := _PREFIX.match(raw)) is not None:
-        source = found["rank"] or found["horovod"] or source or found["pod"] or b""
+    while raw:
+        if raw[0] == _BRACKET:
+            tag, mark, rest = raw.partition(b">:")
+            if mark and len(tag) < _LONGEST_TAG and (rank := _rank(tag)) is not None:
+                source, raw = rank, rest[1:] if rest[:1].isspace() else rest
+                continue
+        elif raw[4:5] != b"-" and raw[3:4] != b" ":
+            break  # neither a date nor a day of the week: most lines, which need no search
+        if (found := _PREFIX.match(raw)) is None:
+            break
+        source = source or (found["pod"] or b"").decode("ascii", "replace")
         raw = raw[found.end() :]
-    return Line(number, raw.decode("utf-8", "replace").rstrip(), source.decode("ascii", "replace"))
+    return Line(number, raw.decode("utf-8", "replace").rstrip(), source)
+
+
+@lru_cache(maxsize=10_000)
+def _rank(tag: bytes) -> str | None:
+    found = _TAG.fullmatch(tag)
+    return None if found is None else found[1].decode()
 
 
 def opened(path: Path) -> BinaryIO:

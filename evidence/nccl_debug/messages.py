@@ -131,7 +131,7 @@ class Said(NamedTuple):
 
 def is_nccl(text: str) -> bool:
     """Tell whether a line is NCCL's, whole or not."""
-    return "NCCL " in text + " " and (any(mark in text for mark in _MARKS) or text.startswith(_WITHOUT_HEAD))
+    return "NCCL " in text and (any(mark in text for mark in _MARKS) or text.startswith(_WITHOUT_HEAD))
 
 
 def said(text: str) -> Said | None:
