@@ -24,7 +24,7 @@ class _Sign(NamedTuple):
 _KEY = (
     _Sign("out-of-place", "s1", 1.7, marker="circle"),
     _Sign("in-place", "s2", 1.7, "5 3", "square"),
-    _Sign("measured in the paper", "paper", 2.6, "2 3"),
+    _Sign("measured in the paper", "paper", 4.2, "4.2 6"),
     _Sign("limit", "bad", 2.6),
 )
 

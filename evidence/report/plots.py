@@ -54,7 +54,7 @@ class _Style(NamedTuple):
     width: float = 1.7
 
 
-OUT, IN, PAPER = _Style("s1", "-", "o"), _Style("s2", "--", "s"), _Style("paper", ":", width=2.6)
+OUT, IN, PAPER = _Style("s1", "-", "o"), _Style("s2", "--", "s"), _Style("paper", ":", width=4.2)
 _LAYOUTS = (OUT, IN, _Style("ink", "-.", "^"), _Style("paper", ":", "D"))
 
 
@@ -166,16 +166,16 @@ def _limit(axes: Axes, limit: Limit) -> None:
     most = limit.kind == "most"
     axes.plot([first, last], [limit.value] * 2, color=_COLOURS["bad"], linewidth=2.2, solid_capstyle="butt")
     sign = "≤" if most else "≥"
-    centre = (first * last) ** 0.5
     axes.annotate(
-        f"limit {sign} {figure(limit.value)}",
-        (centre, limit.value),
-        (0, 4 if most else -4),
+        f"limit{' ' if most else chr(10)}{sign} {figure(limit.value)}",
+        ((first * last) ** 0.5 if most else limit.last, limit.value),
+        (0 if most else 8, 4 if most else -8),
         textcoords="offset points",
-        ha="center",
+        ha="center" if most else "right",
         va="bottom" if most else "top",
         color=_COLOURS["bad"],
         fontsize=10.5,
+        annotation_clip=False,
     )
 
 

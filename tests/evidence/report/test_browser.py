@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from evidence.records import Kept, Run
+from evidence.records import Kept, Run, append
 from evidence.report.comparison import Comparison, compare
 from tests.evidence import samples
+from tests.support.recorded import ROOT
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -168,6 +170,8 @@ def test_every_plot_is_there(
             "all => all.map(e => e.getBoundingClientRect().width)"
         )
         assert max(drawn) > box["width"] * 0.2
+    limits = page.locator("figure svg text", has_text="limit")
+    assert limits.count() == 2 * 3, "a label of each layout and measure"
     heights = page.locator("figure svg text").evaluate_all("all => all.map(e => e.getBoundingClientRect().height)")
     assert min(heights) > 9
     outside = page.locator("figure > svg").evaluate_all(
@@ -277,6 +281,23 @@ def test_printed_pages_show_what_is_folded(
     page.emulate_media(media="print")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert page.locator("details pre").first.is_visible()
+
+
+def test_the_command_writes_what_is_looked_at_here(
+    tmp_path: Path, browser: Browser, contexts: list[BrowserContext]
+) -> None:
+    """Prevents a command that draws something else than these tests look at, or nothing."""
+    runs = tmp_path / "runs.jsonl"
+    append(runs, samples.good())
+    append(runs, samples.good(1, slower=1.2))
+    command = [f"{ROOT}/hpc", "report", "--run", f"{runs}", "--against", "1", "-o", f"{tmp_path}/out"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "")
+    found = opened(browser, contexts, tmp_path / "out" / "report.html", DESK)
+    assert found.complaints == []
+    assert found.page.locator("h2").first.inner_text() == "Changes"
+    assert found.page.locator("#changes ~ * .fail").count() == 10
+    assert found.page.locator("figure > svg").count() == 12
 
 
 def test_the_same_run_gives_the_same_page(files: dict[str, Path]) -> None:
