@@ -18,6 +18,7 @@ from evidence.tools.lspci import LsPciParser
 from evidence.tools.mllog import MlLogParser
 from evidence.tools.mlxconfig import MlxConfigParser
 from evidence.tools.mmlscluster import MmLsClusterParser
+from evidence.tools.mmlsconfig import MmLsConfigParser
 from evidence.tools.mmremotecluster import MmRemoteClusterParser
 from evidence.tools.nccl_tests import NcclTestsParser
 from evidence.tools.net_devices import NetDevicesParser
@@ -49,6 +50,7 @@ PARSERS: tuple[type[Parser], ...] = (
     MlLogParser,
     MlxConfigParser,
     MmLsClusterParser,
+    MmLsConfigParser,
     MmRemoteClusterParser,
     NcclTestsParser,
     NetDevicesParser,

@@ -18,8 +18,8 @@ Demands on policies are in [policies/coverage.md](policies/coverage.md). Written
 `coverage-verified.yaml` by `make docs`.
 """
 _DECLARED = "Resources, and calculations; `done by` are files."
-_TESTED = """Criteria are those of `./hpc verify` ([evidence.md](evidence.md)). `read or held by` are files that read
-what they need, or that hold the row in another way: a rule before it runs, a wait, a command."""
+_TESTED = """The [criteria](criteria.md) are those of [`./hpc verify`](evidence.md); `read or held by` are files that
+read what they need, or that hold the row in another way: a rule before it runs, a wait, a command."""
 Entry = Mapping[str, Any]
 Section = Mapping[str, Entry]
 Row = tuple[str, ...]

@@ -1,0 +1,83 @@
+"""mmlsconfig. The frame is that of releases 4.2 to 5.1, as people paste it; the paper prints two groups (R-3.3-7)."""
+
+import io
+from pathlib import Path
+
+import pytest
+
+from evidence.reader import read, read_stream
+from evidence.text import clean, raw_lines
+from evidence.tools.mmlsconfig import MmLsConfig, ScaleSetting
+from tests.support.mutated import mutations, read_text
+
+LOG = Path(__file__).parent.parent / "logs" / "mmlsconfig" / "r-3.3-7.log"
+TEXT = LOG.read_text()
+
+
+def settings(text: str) -> MmLsConfig:
+    """Read the one output of a text."""
+    (found,) = read_text(text)
+    assert isinstance(found, MmLsConfig)
+    return found
+
+
+def test_the_papers_settings() -> None:
+    """Prevents a pagepool that is not the one that the machines' memory was planned with (R-3.3-7)."""
+    (found,) = read(LOG)
+    assert isinstance(found, MmLsConfig)
+    assert (found.complete, found.unread_total, found.cluster) == (True, 0, "SpectrumScale.ocp4.scale.ibm.com")
+    assert {row.name: row.value for row in found.rows if row.group == "dgx"} == {
+        "pagepool": "128G",
+        "workerThreads": "1024",
+        "ignorePrefetchLUNCount": "yes",
+        "maxFilesToCache": "1M",
+        "maxStatCache": "1M",
+        "subnets": "10.10.11.0/ess3000.bda.scale.ibm.com;SpectrumScale.ocp4.scale.ibm.com",
+        "verbsRdma": "enable",
+        "verbsRdmaSend": "yes",
+        "verbsPorts": "mlx5_0/1 mlx5_1/1 mlx5_2/1 mlx5_3/1",
+    }
+    assert ScaleSetting(group="common", name="maxMBpS", value="20000", line=19) in found.rows
+
+
+def test_a_group_has_the_common_settings_too() -> None:
+    """Prevents a setting of all nodes from passing for absent on those with settings of their own, and the reverse."""
+    found = settings(TEXT)
+    assert found.value("controlSetxattrImmutableSELinux", "dgx") == "yes"
+    assert (found.value("pagepool", "dgx"), found.value("pagepool"), found.value("logWrapThreads")) == (
+        "128G",
+        None,
+        None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (TEXT[: TEXT.index("\nFile systems")], "no list of file systems after them"),
+        (TEXT.replace("[dgx]", "[dg"), "10 damaged lines"),
+        (TEXT.replace("maxMBpS", "enforceFilesetQuotaOnRoot"), "1 damaged line"),
+    ],
+    ids=["cut", "group cut", "told twice"],
+)
+def test_what_is_not_whole_is_not_complete(text: str, why: str) -> None:
+    """Prevents settings behind a cut, of an unknown group or told twice from passing for the cluster's."""
+    found = settings(text)
+    assert (found.complete, found.incomplete) == (False, why)
+
+
+def test_a_single_setting_is_not_read() -> None:
+    """Prevents another program's words from becoming a setting: `mmlsconfig pagepool` prints no frame."""
+    assert all(
+        not isinstance(one, MmLsConfig) or not one.rows for one in read_text("# mmlsconfig pagepool\npagepool 1G\n")
+    )
+
+
+def test_damaged_logs_yield_nothing_that_is_not_there() -> None:
+    """Prevents a row that nobody printed, and an exception, from logs with lines cut, mixed or with bytes lost."""
+    for raw in mutations(TEXT, 300):
+        texts = [clean(number, line).text for number, line in enumerate(raw_lines(io.BytesIO(raw)), 1)]
+        for one in read_stream(io.BytesIO(raw), "log"):
+            for row in one.rows if isinstance(one, MmLsConfig) else ():
+                assert f"{row.name} {row.value}" == texts[row.line - 1].rstrip()
+                assert row.group == "common" or f"[{row.group}]" in texts
