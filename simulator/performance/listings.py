@@ -22,6 +22,18 @@ def whoami(_words: Sequence[str], job: Launched) -> Printed:
     return Printed((str(job.me.uid) if job.me.uid else "root",))
 
 
+def echo(words: Sequence[str], _job: Launched) -> Printed:
+    """Play echo."""
+    return Printed((" ".join(words[1:]),))
+
+
+def getent(words: Sequence[str], job: Launched) -> Printed:
+    """Play `getent hosts` of another job's service, which is named after the job."""
+    name = words[-1]
+    peer = job.peers.get(name.partition(".")[0]) if "hosts" in words[1:-1] else None
+    return Printed((f"{peer.address:<15} {name}",)) if peer else Printed((), 2)
+
+
 def ls(words: Sequence[str], job: Launched) -> Printed:
     """Play ls of /dev/infiniband and /sys/class/net; of other folders nothing is known."""
     asked = [word.rstrip("/") or "/" for word in words[1:] if not word.startswith("-")]

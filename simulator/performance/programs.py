@@ -21,6 +21,8 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
     {
         **nccl_tests.PROGRAMS,
         **{f"ib_{verb}_{test}": perftest.perftest for verb in perftest.WORDS for test in ("bw", "lat")},
+        "echo": listings.echo,
+        "getent": listings.getent,
         "ibhosts": ports.ibhosts,
         "ibstatus": ports.ibstatus,
         "ifconfig": listings.ifconfig,

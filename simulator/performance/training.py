@@ -108,9 +108,7 @@ def joined(job: Launched) -> Printed:
     group = communicator(job)
     if group is None or not job.processes:
         return _misfit(job) or Printed()
-    if wrong := nccl_faults.fault(group):
-        return Printed(tuple(wrong), 1, wrong[-1])
-    return Printed(tuple(nccl_log.initialisation(group)))
+    return nccl_faults.failure(group) or Printed(tuple(nccl_log.initialisation(group)))
 
 
 def _misfit(job: Launched) -> Printed | None:

@@ -71,6 +71,17 @@ def test_a_rank_without_gpu_ends_the_job() -> None:
     assert "invalid GPU id '8'" in over.message
 
 
+def test_what_nccl_cannot_join_does_not_train() -> None:
+    """Prevents training over InfiniBand whose pods may not pin memory (E-19a)."""
+    job = jobs.training(2, 8, 2, NCCL_DEBUG="INFO")
+    bound = {one.name: replace(one, machine=replace(one.machine, memlock_unlimited=False)) for one in job.workers}
+    for words, play in ((RESNET, tf_cnn.tf_cnn), (A2D2, examples.main), (("x.py",), horovod.synthetic)):
+        failed = play(words, replace(job, processes=tuple(bound[one.name] for one in job.processes)))
+        assert failed.exit_code != 0
+        assert "ibv_reg_mr" in failed.message
+        assert not any("images/sec" in line or "throughput" in line or "img/sec" in line for line in failed.lines)
+
+
 def _seconds(job: Launched) -> float:
     lines = examples.main(A2D2, job).lines
     last = datetime.strptime(" ".join(lines[-1].split()[1:3]), "%Y-%m-%d %H:%M:%S.%f").astimezone(job.started.tzinfo)
