@@ -69,9 +69,11 @@ check: $(STAMP) ## lint, formatting and types
 format: $(STAMP) ## format the Python files
 	@$(VENV)/bin/ruff format .
 
-docs: $(STAMP) ## write the pages of rules, components, settings and coverage from the code
+docs: $(STAMP) ## write the pages of rules, components, settings, coverage and the performance model from the code
 	@$(RUN) -m policies.docs
 	@$(RUN) -m rendering.reference
+	@$(RUN) -m simulator.performance.fit
+	@$(RUN) -m simulator.performance.programs_page
 
 lock: $(STAMP) ## compile requirements.txt and requirements-dev.txt
 	@for name in requirements requirements-dev; do \

@@ -108,6 +108,9 @@ Logs have NCCL's own network (NET/IB, NET/Socket) and no plugin. NCCL_ALGO, NCCL
 are printed and change nothing. Trees are written as one chain."""
 
 
+PROGRAMS = "\nWhat other programs print: [performance-model-programs.md](performance-model-programs.md)."
+
+
 def page() -> str:
     """Return docs/performance-model.md."""
     parts = [INTRODUCTION, "## The fit\n"]
@@ -128,7 +131,7 @@ def page() -> str:
             for name in CURVES
         ]
         parts.append(f"| {size:,} | " + " | ".join(cells) + " |")
-    parts += ["\n" + effects(), FAULTS]
+    parts += ["\n" + effects(), FAULTS, PROGRAMS]
     return "\n".join(parts) + "\n"
 
 
