@@ -247,6 +247,7 @@ _KINDS: Mapping[str, _Kinds] = {
         *_GPUDIRECT,
     ),
     "NET/Plugin": ((messages.NO_PLUGIN, "NET/Plugin", None),),
+    "NCCL_NET_GDR_LEVEL": ((messages.GPUDIRECT_OFF, "NCCL_NET_GDR_LEVEL", None),),
     "NCCL_IB_DISABLE": ((messages.INFINIBAND_DISABLED, "NCCL_IB_DISABLE", None),),
     "NET/Socket": ((messages.SOCKET, "NET/Socket : Using", Collector._read_sockets), *_GPUDIRECT),
     "Bootstrap": _BOOTSTRAP,

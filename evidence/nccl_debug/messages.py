@@ -38,6 +38,7 @@ NO_COLLNET = re.compile(r"(?:Cannot initialize CollNet|CollNet is not|CollNet di
 NO_GPUDIRECT = re.compile(r"(?:NET/[^:]+ : )?GPU Direct RDMA Disabled .*")
 GPUDIRECT = re.compile(r"(?:NET/[^:]+ : )?GPU Direct RDMA Enabled .*")
 INFINIBAND_DISABLED = re.compile(r"NCCL_IB_DISABLE set (?:by environment )?to 1\.?")
+GPUDIRECT_OFF = re.compile(r"NCCL_NET_GDR_LEVEL set (?:by environment )?to (?:0|LOC)\.?")
 NO_PLUGIN = re.compile(r"NET/Plugin ?: (?:No plugin found|Could not find: libnccl-net\.so).*")
 NO_INFINIBAND = re.compile(r"NET/IB : No device found\..*")
 

@@ -26,12 +26,13 @@ class Shared:
 
     def host_of(self, head: bytes) -> str | None:
         """Return whose line begins so, when that can be said at once: it has no prefix, or one that is a time."""
-        if (found := messages.HEAD.fullmatch(head)) is not None:
-            host = found[1].decode()
-            self.learn(head, host)
-            return host
-        timed = TIMED.match(head)
-        return None if timed is None else self.hosts.get(head[timed.end() :])
+        if head[4:5] == b"-" and (timed := TIMED.match(head)) is not None:
+            return self.hosts.get(head[timed.end() :])
+        if (found := messages.HEAD.fullmatch(head)) is None:
+            return None
+        host = found[1].decode()
+        self.learn(head, host)
+        return host
 
     def end(self, message: bytes) -> End | None:
         """Return what an end of a channel says, None for another message."""
