@@ -12,7 +12,10 @@ from evidence.verdict import Job, Proof, Status, Verdict
 
 PASSED, FAILED, NOT_ENOUGH = 0, 1, 2
 """Exit statuses."""
-_ENDS = frozenset({"job-ended", "complete-logs"})
+_ALWAYS = frozenset({"job-ended", "complete-logs"})
+"""Criteria of a job without logs, too."""
+_ENDS = _ALWAYS | {"test-ran"}
+"""Criteria that fail by what ended the program."""
 _EXPLAINED = frozenset({Status.FAIL, Status.MISSING, Status.WARN})
 
 
@@ -69,7 +72,7 @@ def proofs(file: str, lines: Iterable[int]) -> Mapping[int, Proof]:
 
 
 def _of(job: Job) -> list[Verdict]:
-    criteria = CRITERIA if known(job) else [one for one in CRITERIA if one.name in _ENDS]
+    criteria = CRITERIA if known(job) else [one for one in CRITERIA if one.name in _ALWAYS]
     found = [verdict for criterion in criteria if (verdict := criterion.verdict(job)) is not None]
     diagnoses = diagnose(job)
     return [_explained(verdict, job, diagnoses) for verdict in found]

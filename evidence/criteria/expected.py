@@ -51,6 +51,9 @@ def expected(asked: Asked) -> frozenset[str]:
 
 
 def excused(job: Job) -> frozenset[str]:
-    """Return the tools of which the job itself says that it cannot have them."""
+    """Return the tools of which the job itself says that it cannot have them, and of which it shows no row."""
     told = {one.text for each in job.readings for one in each.unread}
-    return frozenset(tool for tool, words in EXCUSES.items() if any(words in text for text in told))
+    shown = {one.tool for one in job.readings if getattr(one, "rows", None)}
+    return frozenset(
+        tool for tool, words in EXCUSES.items() if tool not in shown and any(words in text for text in told)
+    )

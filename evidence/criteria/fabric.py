@@ -92,7 +92,7 @@ def _alike(job: Job) -> Found | None:
     asked = sorted({one.hca for one in views if one.hca})
     unasked = sorted(hcas(job.asked) - {*asked}) if asked else []
     if unasked and not lacking:
-        return Found(Status.MISSING, f"{listed(unasked)} not asked", proofs=begins(views))
+        return Found(Status.MISSING, f"no list from {listed(unasked)}", proofs=begins(views))
     measured = listed(lacking) if lacking else f"{len(everywhere)} CAs from each of {len(views)}"
     return Found(passed(not lacking), measured, proofs=begins(differing or views))
 
@@ -100,6 +100,8 @@ def _alike(job: Job) -> Found | None:
 def _all_there(job: Job) -> Found | None:
     profile = PROFILES[job.asked.profile or ""]
     rows = {row.guid: (one.file, row) for one in of(job, IbHosts) for row in one.rows}
+    if not rows:
+        return Found(Status.MISSING, "no list of hosts")
     hosts = [row for _, row in rows.values() if not row.aggregation_node]
     reducing = [(file, row) for file, row in rows.values() if row.aggregation_node]
     # The client and the other end; storage and further machines may be there, too.

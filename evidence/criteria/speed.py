@@ -131,7 +131,7 @@ def _average(job: Job) -> Found | None:
         return None
     least = SHARE * own.average_busbw_gb_s
     limit = f">= {least:.2f} GB/s ({SHARE:g} x {own.average_busbw_gb_s:g}, {own.source})"
-    proofs = tuple(proof for one in tests for proof in at(one.file, one.last_line))
+    proofs = tuple(proof for one in tests for proof in at(one.file, one.rows[-1].line))
     return Found(passed(median(averages) >= least), f"{median(averages):.4f} GB/s", limit, proofs)
 
 

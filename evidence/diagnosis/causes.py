@@ -50,7 +50,6 @@ CAUSES: tuple[Cause, ...] = (
         remedy="look at its cable and at ibstatus of the node, and that `ports` (or the profile) and the resources of "
         "`fabric.plugin` name all of them",
         explains=TRANSPORT | LINK | frozenset({"hcas-used", "ports-active", "ports-present", "fabric-alike"}),
-        ends=False,
     ),
     Cause(
         name="wrong-gid",
@@ -71,13 +70,21 @@ CAUSES: tuple[Cause, ...] = (
         ends=False,
     ),
     Cause(
+        name="gdr-off",
+        shows=r"NCCL_NET_GDR_LEVEL set (?:by environment )?to (?:0|LOC)\b",
+        why="NCCL was told never to use GPUDirect (E-30)",
+        remedy="set `transport` of the workload to gpudirect, and leave NCCL_NET_GDR_LEVEL out of `environment`",
+        explains=frozenset({"gpudirect", "bus-bandwidth", "average-bus-bandwidth"}),
+        ends=False,
+    ),
+    Cause(
         name="no-peer-memory",
         shows=r"GPU Direct RDMA Disabled for HCA .*|nv_?peer_?mem\w* (?:is )?not (?:loaded|found)"
         r"|peer.?mem\w*: .*(?:unknown symbol|invalid argument)",
         why="the kernel module for GPUDirect (nvidia-peermem, nv_peer_mem) is not loaded (R-3.2.3-3, E-05)",
         remedy="GPUDirect needs Mellanox's driver on the node: `fabric.plugin.driver`, or `host_ofed` where the nodes "
         "have it, and a driver of the GPUs that came after it",
-        explains=frozenset({"gpudirect", "bus-bandwidth", "peer-memory"}),
+        explains=frozenset({"gpudirect", "bus-bandwidth", "average-bus-bandwidth", "peer-memory"}),
         ends=False,
     ),
     Cause(
@@ -123,7 +130,8 @@ CAUSES: tuple[Cause, ...] = (
     Cause(
         name="no-gpu",
         shows=r"no CUDA-capable device|NVIDIA-SMI has failed|failed to initialize NVML|couldn'?t communicate with the "
-        r"NVIDIA driver|CUDA_ERROR_NO_DEVICE|libcuda\.so\.1: cannot open|if this is a GPU node, did you",
+        r"NVIDIA driver|CUDA_ERROR_NO_DEVICE|invalid device ordinal|libcuda\.so\.1: cannot open"
+        r"|if this is a GPU node, did you",
         why="the pod sees no GPU, or the node has no driver (S-7.4)",
         remedy="look that `gpu` (operator, or device plugin) runs on the node: `./hpc status` shows what it offers",
         explains=STARTED | frozenset({"vector-add", "gpus-present", "device-plugin-registered"}),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
+from apis.nccl import Transport
 from evidence.criteria.criterion import at, nccl_logs, of
 from evidence.criteria.transport import hcas, uses_rdma
 from evidence.tools.ibstatus import IbStatus
@@ -39,6 +40,14 @@ def _fell_back(job: Job) -> Iterator[Proof]:
             yield Proof(file=file, line=line.line, text=line.text)
 
 
+def _no_direct(job: Job) -> Iterator[Proof]:
+    asked = job.asked.transport is Transport.GPUDIRECT
+    for file, log in nccl_logs(job) if asked else ():
+        off = "NCCL_NET_GDR_LEVEL" in log.proofs or not log.between_nodes.get("NET/IB")
+        if not log.gpudirect and not off and (line := log.proofs.get("NET/IB")) is not None:
+            yield Proof(file=file, line=line.line, text=line.text)
+
+
 def _overlay(job: Job) -> Iterator[Proof]:
     for one in of(job, NetDevices):
         small = [row.line for row in one.rows if row.mtu is not None and row.mtu < ETHERNET_BYTES and row.name != "lo"]
@@ -61,6 +70,7 @@ def _other_ranks(job: Job) -> Iterator[Proof]:
 SEEN: Mapping[str, Callable[[Job], Iterator[Proof]]] = {
     "memlock": _limited,
     "hca-absent": _hca_absent,
+    "no-peer-memory": _no_direct,
     "fell-back": _fell_back,
     "overlay-mtu": _overlay,
     "single-gpu-pods": _single,

@@ -41,6 +41,10 @@ LINES = {
         f"{_HEAD} NCCL INFO NET/IB : GPU Direct RDMA Disabled for GPU 89000[89000] / HCA 0 (distance 4 >= 2)",
         f"{_HEAD} NCCL INFO GPU Direct RDMA Disabled for GPU 6 / HCA 0 (distance 5 > 4)",
     ),
+    "gdr-off": (
+        f"{_HEAD} NCCL INFO NCCL_NET_GDR_LEVEL set by environment to 0.",
+        f"{_HEAD} NCCL INFO NCCL_NET_GDR_LEVEL set by environment to LOC",
+    ),
     "no-peer-memory": (f"{_HEAD} NCCL INFO NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_3' (no module)",),
     "too-few-slots": ("There are not enough slots available in the system to satisfy the 32 slots",),
     "workers-not-ready": (
@@ -107,6 +111,7 @@ def test_figures_show_their_causes() -> None:
     assert _names(SIXTEEN, SINGLE_TABLE) == ["single-gpu-pods"]
     assert _names(TWO, ONE_TABLE) == ["other-ranks"]
     assert _names(TWO, nccl().replace("NET/IB/0/GDRDMA", "NET/Socket/0")) == ["fell-back"]
+    assert _names(TWO, nccl().replace("/GDRDMA", "")) == ["no-peer-memory"]
     assert _names(DGX, "$ ulimit -l\n64\n") == ["memlock"]
 
 
