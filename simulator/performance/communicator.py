@@ -130,7 +130,7 @@ class Communicator:
         """Return NCCL_NET_GDR_LEVEL as a number."""
         said = self.environment(worker).get("NCCL_NET_GDR_LEVEL", "").strip()
         if said.isdecimal():
-            return min(int(said), FAR)
+            return min(int(said[:9]), FAR)
         return LEVELS.get(said.upper(), DEFAULT_LEVEL)
 
     def _devices(self, worker: Worker) -> tuple[Hca, ...]:

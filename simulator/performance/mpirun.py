@@ -1,5 +1,6 @@
 """mpirun of Open MPI: which pod gets which process, with what environment."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -14,6 +15,9 @@ _ARGUMENTS: Mapping[str, int] = {
     **dict.fromkeys(("mca", "gmca", "pmixmca", "prtemca"), 2),
 }
 """Option -> words that follow it; others have none."""
+MOST_PROCESSES = 10_000
+"""Of one job, whatever its command line says."""
+_NUMBER = re.compile(r"[0-9]{1,15}")
 COUNT = frozenset({"np", "n", "c"})
 
 
@@ -38,7 +42,7 @@ def command(words: Sequence[str]) -> Command:
         option = rest.pop(0).lstrip("-")
         values = [rest.pop(0) for _ in range(_ARGUMENTS.get(option, 0)) if rest]
         flags.add(option)
-        if option in COUNT and values and values[0].strip().isdecimal():
+        if option in COUNT and values and _NUMBER.fullmatch(values[0].strip()):
             processes = int(values[0])
         elif option == "x" and values:
             exports.append(values[0])
@@ -52,7 +56,8 @@ def mpirun(words: Sequence[str], job: Launched, program: Program) -> Printed:
         return _refused("mpirun could not find anything to do.")
     slots = {worker.name: job.slots.get(worker.name, 1) for worker in job.workers}
     number = sum(slots.values()) if wanted.processes is None else wanted.processes
-    if number > sum(slots.values()) and "oversubscribe" not in wanted.flags:
+    allowed = MOST_PROCESSES if "oversubscribe" in wanted.flags else sum(slots.values())
+    if number > allowed:
         return _too_many(number, wanted.program[0])
     if any(name not in slots for name in job.slots):
         return _refused("ORTE was unable to reliably start one or more daemons.")

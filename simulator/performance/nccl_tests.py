@@ -34,9 +34,9 @@ _OPTIONS: Mapping[str, str] = dict(
 )
 _DEFAULTS = {"-t": "1", "-g": "1", "-b": "32M", "-e": "32M", "-i": "1M", "-f": "1", "-n": "20", "-w": "5", "-c": "1"}
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30}
-_SIZE = re.compile(r"(\d+)([KMG]?)", re.IGNORECASE)
+_SIZE = re.compile(r"([0-9]{1,15})([KMG]?)", re.IGNORECASE)
 CUDA_ERROR = 2
-MOST_ROWS = 10_000
+MOST_ROWS = 1000
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 import io
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -228,3 +229,9 @@ def test_odd_options_raise_nothing(options: Sequence[str]) -> None:
 def test_odd_command_lines_of_mpirun(words: Sequence[str]) -> None:
     """Prevents the same of mpirun."""
     mpirun(words, launch(1, 8), running.program)
+
+
+@pytest.mark.parametrize("words", [("mpirun",) * 5000, ("mpirun", "-np", "9" * 12, "-oversubscribe", "hostname")])
+def test_endless_command_lines(words: tuple[str, ...]) -> None:
+    """Prevents an actor that runs out of memory or of its stack."""
+    running.play(replace(launch(1, 8), words=words))
