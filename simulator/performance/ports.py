@@ -44,7 +44,8 @@ def host(machine: Machine) -> str:
 
 def lid(machines: Iterable[Machine], machine: Machine, hca: Hca) -> int:
     """Return the local identifier of a port: all ports of all machines count, up or down."""
-    every = [(each.name, port.name) for each in machines for port in each.hcas]
+    known = {each.name: each for each in (*machines, machine)}
+    every = [(name, port.name) for name, each in known.items() for port in each.hcas]
     return FIRST_LID + every.index((machine.name, hca.name))
 
 
