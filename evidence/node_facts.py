@@ -8,6 +8,10 @@ from evidence.model import Reading
 from hardware.model import Model
 
 
+NODE_FACTS = "node-facts"
+"""Name of the tool, which is the API server."""
+
+
 class NodeFact(Model):
     """One node."""
 

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, AwareDatetime, Field, ValidationError
 from pydantic_core import to_jsonable_python
 
 from evidence.model import Reading, Unknown
+from evidence.node_facts import NODE_FACTS, NodeFacts
 from evidence.tools import PARSERS
 from evidence.verdict import Job, Status, Verdict
 from hardware.model import Model
@@ -183,8 +184,9 @@ def read(path: Path) -> Records:
 
 @cache
 def kinds() -> Mapping[str, type[Reading]]:
-    """Return the kind of reading of each tool: what its parser says that it returns."""
-    return {parser.tool: get_type_hints(parser.reading)["return"] for parser in PARSERS}
+    """Return the kind of reading of each tool: what its parser says that it returns; nodes have none."""
+    found = {parser.tool: get_type_hints(parser.reading)["return"] for parser in PARSERS}
+    return {**found, NODE_FACTS: NodeFacts}
 
 
 def _loaded(content: Mapping[str, Any], where: str) -> Run:

@@ -5,14 +5,13 @@ from typing import Any
 
 from apis import kinds, names
 from cli.live import Cluster
-from evidence.node_facts import NodeFact, NodeFacts
+from evidence.node_facts import NODE_FACTS, NodeFact, NodeFacts
 from evidence.verdict import Asked, Ended, Job
 from policies.values import read as value
 from stacks.platform import Settings
 
 JOB = "nodes"
 """What the nodes are called beside the jobs."""
-TOOL = "node-facts"
 _PRODUCT = "nvidia.com/gpu.product"
 _DRIVER = tuple(f"nvidia.com/cuda.driver.{part}" for part in ("major", "minor", "rev"))
 
@@ -34,7 +33,9 @@ def look(cluster: Cluster, settings: Settings) -> Job:
 def facts(nodes: Iterable[Mapping[str, Any]]) -> NodeFacts:
     """Read nodes of the API."""
     rows = tuple(sorted((_fact(node) for node in nodes), key=lambda row: row.name))
-    return NodeFacts(file="(nodes of the cluster)", tool=TOOL, complete=True, first_line=1, last_line=1, nodes=rows)
+    return NodeFacts(
+        file="(nodes of the cluster)", tool=NODE_FACTS, complete=True, first_line=1, last_line=1, nodes=rows
+    )
 
 
 def _fact(node: Mapping[str, Any]) -> NodeFact:

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from evidence.model import Reading
 from evidence.report.paper import TIMED, Figure, figures
-from evidence.report.series import Sweep
+from evidence.report.series import Sweep, labels
 from evidence.report.words import size
 from evidence.tools.deeplearningexamples import DeepLearningExamples
 from evidence.tools.horovod_synthetic import HorovodSynthetic
@@ -54,11 +54,10 @@ def images_per_s(reading: Reading) -> float | None:
 
 def result(job: Job) -> tuple[float, Unit] | None:
     """Return what training is measured by: the median rate, or the run time where the documents compare that."""
+    if job.asked.program in TIMED:
+        return (job.seconds, "s") if job.ended is Ended.SUCCEEDED and job.seconds is not None else None
     rates = [rate for reading in job.readings if (rate := images_per_s(reading)) is not None]
-    if rates:
-        return median(rates), "images/s"
-    timed = job.asked.program in TIMED and job.ended is Ended.SUCCEEDED
-    return (job.seconds, "s") if timed and job.seconds is not None else None
+    return (median(rates), "images/s") if rates else None
 
 
 class _Found(NamedTuple):
@@ -115,7 +114,11 @@ def nccl_bars(found: Sequence[Sweep]) -> tuple[Bars, ...]:
         same = [one for one in found if one.test == test and one.out_of_place and one.asked.shape]
         if len(same) < 2:  # noqa: PLR2004 - one bar compares nothing
             continue
-        bars = tuple(Bar(one.layout, one.out_of_place[-1].busbw_gb_s, None, measured=True) for one in same)
+        names = labels(same)
+        bars = tuple(
+            Bar(name, one.out_of_place[-1].busbw_gb_s, None, measured=True)
+            for name, one in zip(names, same, strict=True)
+        )
         sizes = {size(one.out_of_place[-1].bytes) for one in same}
         note = f"At the largest message, {' and '.join(sorted(sizes))}, out-of-place."
         drawn.append(Bars(f"{test}, bus bandwidth by layout", "GB/s", bars, note))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from evidence.records import Run
-from evidence.report.words import plural
+from evidence.report.words import plural, short
 from evidence.verdict import Ended, Job, Status, Verdict
 
 WORDS: Mapping[Status, str] = {
@@ -15,6 +15,8 @@ WORDS: Mapping[Status, str] = {
     Status.MISSING: "missing",
 }
 WORST_FIRST = (Status.FAIL, Status.MISSING, Status.WARN, Status.PASS)
+_NAMED = 3
+"""Jobs that are named of many."""
 SIMULATED = (
     "Simulated: no GPU and no network took part. The figures come from a model that was fitted to the tables of the "
     "documents; they show that the platform places and proves jobs, and nothing about hardware."
@@ -90,7 +92,8 @@ def versions(run: Run) -> Mapping[str, str]:
             found.setdefault(part, next(iter(by_version)))
         else:
             for version, jobs in by_version.items():
-                found[f"{part} ({', '.join(jobs)})"] = version
+                more = [f"and {len(jobs) - _NAMED} more"] if len(jobs) > _NAMED else []
+                found[f"{part} ({', '.join([*jobs[:_NAMED], *more])})"] = version
     return found
 
 
@@ -110,7 +113,7 @@ def missing(run: Run) -> Iterator[str]:
         if not job.readings:
             yield f"{name}: no logs"
         for reading in job.readings:
-            where = f"{name}: {reading.tool} ({reading.file}, lines {reading.first_line}-{reading.last_line})"
+            where = f"{name}: {reading.tool} ({short(reading.file)}, lines {reading.first_line}-{reading.last_line})"
             if not reading.complete:
                 yield f"{where}: incomplete, {reading.incomplete or 'cut'}"
             if reading.unread_total:

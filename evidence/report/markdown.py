@@ -7,7 +7,7 @@ from evidence.report.bars import result
 from evidence.report.comparison import Comparison, assumptions, told, turn
 from evidence.report.facts import SIMULATED, WORDS, by_job, counted, counts, layout, missing, outcome, versions, when
 from evidence.report.series import sweeps
-from evidence.report.words import figure, plural, printable, size
+from evidence.report.words import figure, plural, printable, short, size
 from evidence.verdict import Job, Status, Verdict
 
 _MARKS = {Status.PASS: "✅", Status.FAIL: "❌", Status.WARN: "⚠️", Status.MISSING: "❔"}
@@ -51,7 +51,7 @@ def _failure(verdict: Verdict) -> Iterator[str]:
     )
     yield from (f"  - {escaped(cause)}" for cause in verdict.causes)
     for proof in verdict.proofs[:3]:
-        yield f"  - {escaped(f'{proof.file}:{proof.line}')} {code(proof.text)}".rstrip()
+        yield f"  - {escaped(f'{short(proof.file)}:{proof.line}')} {code(proof.text)}".rstrip()
 
 
 def _changes(against: Comparison) -> Iterator[str]:

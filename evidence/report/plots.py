@@ -15,7 +15,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocat
 
 from evidence.report.bars import Bars
 from evidence.report.markup import Markup
-from evidence.report.series import Sweep
+from evidence.report.series import Sweep, labels
 from evidence.report.units import Limit, Measure, Point
 from evidence.report.words import figure, size
 
@@ -80,8 +80,7 @@ def sweep(drawn: Sweep, measure: Measure, name: str) -> Markup:
 
 def overview(sweeps: Sequence[Sweep], measure: Measure, name: str) -> Markup:
     """Return the out-of-place curves of several layouts, each with its name at its end."""
-    layouts = [each.layout for each in sweeps]
-    names = [each.layout if layouts.count(each.layout) == 1 else each.job.rpartition("/")[2] for each in sweeps]
+    names = labels(sweeps)
 
     def draw(axes: Axes) -> None:
         for number, each in enumerate(sweeps):

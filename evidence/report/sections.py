@@ -7,7 +7,7 @@ from evidence.report.comparison import Comparison, assumptions, told, turn
 from evidence.report.facts import WORDS, by_job, counted, layout, missing, versions
 from evidence.report.markup import Markup, element, joined, quoted
 from evidence.report.tables import NONE, mark, scrolling, table
-from evidence.report.words import figure, plural
+from evidence.report.words import figure, plural, short
 from evidence.verdict import Proof, Status, Verdict
 
 
@@ -75,7 +75,7 @@ def _proofs(proofs: Sequence[Proof]) -> Markup | None:
         return None
     lines: list[str] = []
     for proof in proofs:
-        where = element("span", f"{proof.file}:{proof.line}", class_="where")
+        where = element("span", f"{short(proof.file)}:{proof.line}", class_="where")
         lines += [where, f"\n{proof.text}\n" if proof.text else "\n"]
     summary = element("summary", f"{plural(len(proofs), 'line')} of the log")
     return element("details", summary, element("pre", *lines))

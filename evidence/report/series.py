@@ -38,6 +38,12 @@ class Sweep:
         return f"{self.test}, {self.layout}"
 
 
+def labels(same: Sequence[Sweep]) -> list[str]:
+    """Return a name for each sweep: its layout, or its job where several have that layout."""
+    layouts = [each.layout for each in same]
+    return [each.layout if layouts.count(each.layout) == 1 else each.job.rpartition("/")[2] for each in same]
+
+
 def nccl_runs(job: Job) -> Iterator[NcclTests]:
     """Yield the tables of a job."""
     return (reading for reading in job.readings if isinstance(reading, NcclTests) and reading.rows)

@@ -23,6 +23,11 @@ def figure(value: float) -> str:
     return f"{value:,.0f}".replace(",", "\u202f") if value >= _THOUSAND else f"{value:.3g}"
 
 
+def short(file: str) -> str:
+    """Return the last two parts of a path: where a log was on somebody's machine is nobody else's concern."""
+    return "/".join(file.split("/")[-2:])
+
+
 _CONTROLS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"}
 
 

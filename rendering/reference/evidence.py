@@ -9,7 +9,6 @@ from evidence.criteria import COMPARISONS, CRITERIA
 from evidence.criteria.criterion import Comparison, Criterion
 from evidence.diagnosis.causes import CAUSES
 from evidence.model import Reading
-from evidence.node_facts import NodeFacts
 from evidence.records import kinds
 from rendering.reference import markdown, tables
 
@@ -25,7 +24,6 @@ def pages() -> dict[Path, str]:
 def readings() -> Iterator[tuple[str, type[Reading]]]:
     """Yield each tool with the kind of its readings."""
     yield from kinds().items()
-    yield "node-facts", NodeFacts
 
 
 def _schema() -> str:

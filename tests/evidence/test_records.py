@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from evidence import reader, records
 from evidence.model import Reading
+from evidence.node_facts import NODE_FACTS, NodeFacts
 from evidence.parser import Common, Parser, Taken
 from evidence.records import SCHEMA_VERSION, RecordsError, Run, append, kinds, read
 from evidence.text import Line
@@ -234,6 +235,15 @@ def test_files_without_runs_say_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "runs.jsonl").touch()
     with pytest.raises(RecordsError, match="has no runs yet"):
         read(tmp_path / "runs.jsonl").last()
+
+
+def test_nodes_come_back(tmp_path: Path) -> None:
+    """Prevents results without what the API server said of the nodes, which no parser reads."""
+    facts = NodeFacts(file="(nodes)", tool=NODE_FACTS, complete=True, first_line=1, last_line=1, nodes=())
+    one = run()
+    path = tmp_path / "runs.jsonl"
+    append(path, one.model_copy(update={"jobs": (one.jobs[0].model_copy(update={"readings": (facts,)}),)}))
+    assert read(path).last().run.jobs[0].readings == (facts,)
 
 
 def test_every_tool_has_a_kind_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
