@@ -1,0 +1,70 @@
+"""What pages tell of commands and of other pages is there, whoever wrote them."""
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.core import TyperGroup
+from typer.main import get_group
+
+from cli.app import app
+from rendering.reference import markdown
+from tests.support.recorded import ROOT
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "adr").glob("*.md"))]
+_COMMAND = re.compile(r"\./hpc ([^`\n#|>)]*)")
+_OPTION = re.compile(r"--?[a-z][a-z-]*")
+_LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)")
+_CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.DOTALL | re.MULTILINE)
+PASSED_ON = {"pulumi", "preview"}
+
+
+@cache
+def command(*names: str) -> Any:
+    """Return a command of ours, or one of its own; None: there is none."""
+    group: Any = get_group(app) if len(names) == 1 else command(*names[:-1])
+    return group.get_command(None, names[-1])
+
+
+def faults(line: str) -> list[str]:
+    """Return the words of a command line that name no command and no option."""
+    words = line.split()
+    found = command(words[0]) if words else None
+    if found is None:
+        return words[:1]
+    if isinstance(found, TyperGroup) and words[1:] and not words[1].startswith("-"):
+        found = command(*words[:2])
+        if found is None:
+            return [words[1]]
+    known = {"--help", *(name for one in found.params for name in (*one.opts, *one.secondary_opts))}
+    return [word for word in words[1:] if _OPTION.fullmatch(word) and word not in known and words[0] not in PASSED_ON]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_are_those_that_exist(page: Path) -> None:
+    """Prevents a page that sends the reader to a command, or to an option of one, that is gone."""
+    lines = _COMMAND.findall(page.read_text())
+    assert {line: wrong for line in lines if (wrong := faults(line))} == {}
+
+
+def test_what_does_not_exist_is_found() -> None:
+    """Prevents a check that every line passes."""
+    assert faults("verify -f LOG --against 3") == ["--against"]
+    assert (faults("scc explian -f POD"), faults("verifi"), faults("sim up --raise -x")) == (
+        ["explian"],
+        ["verifi"],
+        ["-x"],
+    )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    """Prevents a link to a page or a heading that was renamed."""
+    for target, fragment in _LINK.findall(_CODE.sub("", page.read_text())):
+        file = page.parent / target if target else page
+        assert file.exists(), target
+        if fragment and file.suffix == ".md":
+            headings = {markdown.anchor(line.lstrip("# ")) for line in file.read_text().splitlines() if line[:1] == "#"}
+            assert fragment in headings, f"{target}#{fragment}"
