@@ -5,6 +5,7 @@ from typing import TypeVar
 
 import pytest
 
+from components.rdma_test import RdmaTestArgs, client_script
 from evidence.model import Reading
 from evidence.tools.ibhosts import IbHosts
 from evidence.tools.ibstatus import IbStatus
@@ -18,13 +19,18 @@ from simulator.performance.job import Launched
 from simulator.performance.printed import Printed
 from tests.simulator.performance import jobs
 
-SCRIPT = (
-    "whoami; ls -l /dev/infiniband /sys/class/net; ibstatus; set -ex; ibhosts -C mlx5_0; ibhosts -C mlx5_1;"
-    " ibhosts -C mlx5_2; ibhosts -C mlx5_3; until getent hosts mofed-test-job-listener; do sleep 1; done;"
-    " ib_write_bw mofed-test-job-listener -d mlx5_1"
+ARGS = RdmaTestArgs(
+    namespace="adas",
+    job_name="mofed-test-job",
+    client_node="dgx01.ocp4.scale.ibm.com",
+    server_node="dgx02.ocp4.scale.ibm.com",
+    hca="mlx5_1",
+    hcas=("mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3"),
+    image="mellanox/centos_7_4_mofed_4_2_1_2_0_0_60:latest",
+    account="mpi",
+    rdma_resources=("rdma/shared_ib1",),
 )
-"""As components.rdma_test writes it for the Redpaper's lab."""
-
+"""Of the Redpaper's lab."""
 
 T = TypeVar("T", bound=Reading)
 
@@ -33,8 +39,8 @@ def _of(kind: type[T], lines: tuple[str, ...]) -> list[T]:
     return [one for one in jobs.readings(lines) if isinstance(one, kind)]
 
 
-def _shell(job: Launched) -> Printed:
-    return running.play(replace(job, words=("/bin/sh", "-c", SCRIPT)))
+def _shell(job: Launched, args: RdmaTestArgs = ARGS) -> Printed:
+    return running.play(replace(job, words=("/bin/sh", "-c", client_script(args))))
 
 
 def test_the_whole_test_reads_as_the_papers() -> None:
@@ -149,11 +155,12 @@ def test_only_given_devices_are_in_the_pod() -> None:
 
 def test_ethernet_ports_say_so() -> None:
     """Prevents RoCE that reads as InfiniBand: link layer, address table and packet overhead are its own."""
-    job = jobs.rdma_test(jobs.machines(DGX_A100, ethernet=True))
+    job = jobs.rdma_test(jobs.machines(DGX_A100, ethernet=True), networks=("adas/rail1",))
     (status,) = _of(IbStatus, ports.ibstatus(("ibstatus",), job).lines)
     assert {(row.link_layer, row.base_lid, row.up) for row in status.rows} == {("Ethernet", "0x0", True)}
-    words = ("ib_write_bw", jobs.LISTENER, "-d", "mlx5_0", "-x", "$(gid mlx5_0)", "--tclass", "106")
-    (found,) = _of(Perftest, perftest.perftest(words, job).lines)
+    played = _shell(job, ARGS.model_copy(update={"roce": True, "traffic_class": 106, "hcas": ()}))
+    assert played.exit_code == 0
+    (found,) = _of(Perftest, played.lines)
     assert (found.link_type, found.gid_index, found.mtu_bytes) == ("Ethernet", 3, 1024)
     assert found.local[0].gid is not None
     rate = 200e9 / 8 / (1 << 20) * 1024 / (1024 + link.ROCE_OVERHEAD)
