@@ -17,6 +17,8 @@ SIMULATED = "simulated by hpc"
 """How the first line of every log of the simulated cluster begins."""
 _LEADS = 8
 """Lines that are held at most until the tool is known that they lead to."""
+_SILENT = 8
+"""Lines of others after which NCCL is held to be silent."""
 _SHOWN = 2000
 """Characters of a line that nobody could read, at most: many such lines are kept."""
 
@@ -116,8 +118,8 @@ class _Log:
         self._shared = nccl_debug.Shared()
         self._speaker: _Run | None = None
         """Whose NCCL's messages are: the last program that uses NCCL, or one that nobody knows yet."""
-        self._heard = False
-        """Whether the line before was NCCL's."""
+        self._silent = 0
+        """Lines since the last of NCCL's, but for those passed over."""
         self._simulated = False
 
     def feed(self, first: int, lines: list[bytes]) -> None:
@@ -126,13 +128,13 @@ class _Log:
         left = iter(lines)
         before = first - 1
         while before < last:
-            # The line after one that is not NCCL's is looked at with care: logs without NCCL need no skimming.
-            speaker = self._speaker if self._heard else None
+            # Where NCCL has become silent each line is looked at with care: there is nothing to pass over.
+            speaker = self._speaker if self._silent < _SILENT else None
             raw = next(left, None) if speaker is None else speaker.nccl.skim(left, last)
             number = last - length_hint(left)
             passed = number if raw is None else number - 1
             if speaker is not None and passed > before:
-                speaker.last = passed
+                speaker.last, self._silent = passed, 0
             if raw is not None:
                 self._line(number, raw)
             before = number
@@ -141,7 +143,8 @@ class _Log:
         if len(raw) > LONGEST:
             raw = raw.rstrip(b"\r").rpartition(b"\r")[2]
         line = clean(number, raw[:LONGEST])
-        heard = self._heard = nccl_debug.is_nccl(line.text)
+        heard = nccl_debug.is_nccl(line.text)
+        self._silent = 0 if heard else self._silent + 1
         if len(raw) > LONGEST:
             self._nobody(line)
         elif heard:

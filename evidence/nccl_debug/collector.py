@@ -1,6 +1,5 @@
 """Collects what the ranks of one program say; most lines of a big log say what was said before, and cost little."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from operator import length_hint
 from re import Match, Pattern
@@ -23,8 +22,6 @@ _CALL_BLANKS = frozenset({19, 23})
 """Blanks of such a line when it is whole: of NCCL, and of RCCL."""
 
 
-_UNCLEAN = re.compile(r"[\r\x1b\0]| NCCL ")
-"""In a message: it has to be cleaned first, or there is another one in it."""
 _NO_END = End(0, Kind("", receives=False, device=None, gpudirect=False))
 
 
@@ -82,7 +79,8 @@ class Collector:
             else:
                 text = message.decode("utf-8", "replace").rstrip()
                 number = last - length_hint(lines)
-                if _UNCLEAN.search(text) or not self._read(number, line, host, text):
+                # What has to be cleaned first is not printable, and of two lines in one neither is read.
+                if " NCCL " in text or not text.isprintable() or not self._read(number, line, host, text):
                     return line
                 self._heard = True
                 if message.partition(b" ")[0] in _NEVER_AGAIN:

@@ -17,12 +17,16 @@ class Shared:
         self.ends: dict[bytes, End] = {}
 
     def learn(self, head: bytes, host: str) -> None:
-        """Remember whose lines begin so."""
+        """Remember whose lines begin so, whatever time stands before that."""
+        self._learn(TIMED.sub(b"", head, 1), host)
+
+    def _learn(self, head: bytes, host: str) -> None:
         if len(self.hosts) >= REMEMBERED:
             self.hosts.clear()
             self.alone.clear()
-        self.hosts[TIMED.sub(b"", head, 1)] = host
-        self.alone.setdefault(host, frozenset((host,)))
+        self.hosts[head] = host
+        if host not in self.alone:
+            self.alone[host] = frozenset((host,))
 
     def host_of(self, head: bytes) -> str | None:
         """Return whose line begins so, when that can be said at once: it has no prefix, or one that is a time."""
@@ -31,7 +35,7 @@ class Shared:
         if (found := messages.HEAD.fullmatch(head)) is None:
             return None
         host = found[1].decode()
-        self.learn(head, host)
+        self._learn(head, host)
         return host
 
     def end(self, message: bytes) -> End | None:
