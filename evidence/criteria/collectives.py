@@ -1,10 +1,10 @@
 """Whether what nccl-tests computed is right, agrees with itself, and was computed by all GPUs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from evidence.criteria.criterion import Criterion, Found, at, listed, of, passed, quoted
+from evidence.criteria.criterion import Criterion, Found, at, ends, listed, of, passed, quoted
 from evidence.tools.nccl_tests.model import Figures, NcclTests, Row
-from evidence.verdict import Job, Proof, Status
+from evidence.verdict import Job, Status
 
 LARGEST_ERROR = 5e-07
 _TESTED = ("nccl-tests",)
@@ -26,19 +26,15 @@ def _correct(job: Job) -> Found | None:
     bounds = sum(one.out_of_bounds or 0 for one in tests)
     checked = any(half.wrong is not None or half.error is not None for _, row in rows for half in halves(row))
     if not bad and not bounds and not checked:
-        return Found(Status.MISSING, "results were not checked", proofs=_ends(tests))
+        return Found(Status.MISSING, "results were not checked", proofs=ends(tests))
     proofs = tuple(proof for lines in bad[:5] for proof in lines)
     return Found(
-        passed(not bad and not bounds), f"{len(bad)} rows wrong, {bounds} out of bounds", proofs=proofs or _ends(tests)
+        passed(not bad and not bounds), f"{len(bad)} rows wrong, {bounds} out of bounds", proofs=proofs or ends(tests)
     )
 
 
 def _right(half: Figures) -> bool:
     return not half.wrong and (half.error is None or half.error <= LARGEST_ERROR)
-
-
-def _ends(tests: Sequence[NcclTests]) -> tuple[Proof, ...]:
-    return tuple(proof for one in tests for proof in at(one.file, one.last_line))
 
 
 def _consistent(job: Job) -> Found | None:
@@ -53,7 +49,7 @@ def _consistent(job: Job) -> Found | None:
         if one.average_busbw_gb_s is not None and one.average_recomputed_gb_s is not None
     ]
     proofs = [proof for file, each in rows for proof in at(file, each.row.line)]
-    return Found(Status.FAIL, listed(said, 3), proofs=(*proofs, *_ends(averages)))
+    return Found(Status.FAIL, listed(said, 3), proofs=(*proofs, *ends(averages)))
 
 
 def _no_failure(job: Job) -> Found | None:

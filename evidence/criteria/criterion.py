@@ -124,6 +124,11 @@ def begins(some: Iterable[Reading]) -> tuple[Proof, ...]:
     return tuple(proof for one in some for proof in at(one.file, one.first_line))
 
 
+def ends(some: Iterable[Reading]) -> tuple[Proof, ...]:
+    """Return the last line of each reading."""
+    return tuple(proof for one in some for proof in at(one.file, one.last_line))
+
+
 def quoted(file: str, *lines: Unread | None) -> tuple[Proof, ...]:
     """Return lines that a reading kept as proofs."""
     return tuple(Proof(file=file, line=one.line, text=one.text) for one in lines if one is not None)

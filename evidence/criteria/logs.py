@@ -1,6 +1,6 @@
 """Whether a job came to its end, and its logs with it."""
 
-from evidence.criteria.criterion import Criterion, Found, at, listed
+from evidence.criteria.criterion import Criterion, Found, ends, listed
 from evidence.criteria.expected import excused
 from evidence.model import Reading, Unknown
 from evidence.verdict import Ended, Job, Status
@@ -25,6 +25,9 @@ def _complete(job: Job) -> Found | None:
     if not found:
         files = sorted({one.file for one in job.readings})
         return Found(Status.MISSING, f"no known tool in {listed(files)}" if files else "no log")
+    if job.ended is Ended.UNKNOWN and all(isinstance(one, Unknown) for one in found):
+        # Of a program that is not known nobody knows whether it came to its end.
+        return Found(Status.MISSING, "messages of NCCL alone", proofs=ends(found))
     without = excused(job)
     cut = [one for one in found if not one.complete and one.tool not in without]
     if not cut:
@@ -32,7 +35,7 @@ def _complete(job: Job) -> Found | None:
     return Found(
         Status.MISSING,
         listed((f"{one.tool}: {one.incomplete or 'incomplete'}" for one in cut), 4),
-        proofs=tuple(proof for one in cut for proof in at(one.file, one.last_line)),
+        proofs=ends(cut),
     )
 
 

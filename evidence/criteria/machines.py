@@ -74,8 +74,8 @@ def _differences(topo: NvidiaSmiTopo, profile: Profile) -> Iterator[tuple[int, s
     for name, row in gpus.items():
         index = int(name.removeprefix("GPU"))
         yield from ((row.line, text) for text in _links(name, row.links, profile, index))
-        wanted = next((node.cpu_set for node in profile.numa if index in node.gpus), None)
-        if wanted and row.cpu_affinity not in (None, "N/A") and cpus.parse(str(row.cpu_affinity)) != wanted:
+        wanted = next((cpus.write(node.cpu_set) for node in profile.numa if index in node.gpus), None)
+        if wanted and row.cpu_affinity not in (None, "N/A", wanted):
             yield row.line, f"{name}: CPUs {row.cpu_affinity}"
     for hca in (*profile.hcas, *profile.storage_hcas):
         if (found := topo.row(hca.name)) is not None:
@@ -98,14 +98,14 @@ def _paths(hca: Hca, links: Mapping[str, str]) -> Iterator[str]:
 
 def _numa(job: Job) -> Found | None:
     profile = _profile(job)
-    wanted = {node.id: node.cpu_set for node in profile.numa}
+    # As text: lscpu writes the shortest list, and one that was damaged may name any number of CPUs.
+    wanted = {node.id: cpus.write(node.cpu_set) for node in profile.numa}
     bad: list[str] = []
     proofs: list[Proof] = []
     for one in of(job, LsCpu):
-        seen = {row.node: (row, cpus.parse(row.cpus) if row.cpus else frozenset()) for row in one.rows}
-        wrong = [row for row, numbers in seen.values() if wanted.get(row.node) != numbers]
+        wrong = [row for row in one.rows if wanted.get(row.node) != row.cpus]
         bad += [f"node {row.node}: {row.cpus}" for row in wrong]
-        bad += [f"no node {node}" for node in sorted(wanted.keys() - seen.keys())]
+        bad += [f"no node {node}" for node in sorted(wanted.keys() - {row.node for row in one.rows})]
         proofs += at(one.file, *[row.line for row in wrong or one.rows])
     measured = listed(bad, 4) if bad else f"{len(wanted)} NUMA nodes"
     return Found(passed(not bad), measured, f"{len(wanted)} NUMA nodes with their CPUs", tuple(proofs))

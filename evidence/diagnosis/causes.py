@@ -211,7 +211,7 @@ CAUSES: tuple[Cause, ...] = (
         shows="",
         why="other processes ran than the layout has GPUs",
         remedy="let np and slots follow from `layout`, and GPUs of a process from the catalogue (`program`)",
-        explains=STARTED,
+        explains=STARTED | frozenset({"bus-ids", "hcas-used", "transport-between-nodes", "gpudirect"}),
         ends=False,
     ),
     Cause(

@@ -8,7 +8,21 @@ import pytest
 from evidence.judge import FAILED, NOT_ENOUGH, PASSED, exit_status, judge, proofs
 from evidence.reader import read
 from evidence.verdict import Asked, Ended, Job, Proof, Shape, Status, Verdict
-from tests.evidence.criteria.cases import EDITED, FOUR, RATES, TABLE, TWO, Side, nccl, slower
+from tests.evidence.criteria.cases import (
+    A100,
+    CASES,
+    EDITED,
+    ETHERNET,
+    FOUR,
+    MLPERF,
+    RATES,
+    TABLE,
+    TWO,
+    Side,
+    nccl,
+    slower,
+)
+from tests.support.mutated import mutations, read_text
 
 RESNET = {"program": "resnet50", "profile": "dgx1-v100-16gb", "fabric": "infiniband"}
 A2D2 = {**RESNET, "program": "a2d2"}
@@ -160,3 +174,22 @@ def test_an_edited_log_is_flagged() -> None:
     edited, sound = (Side(log, FOUR).job() for log in (EDITED, RATES))
     assert exit_status(judge([edited])) == FAILED
     assert exit_status(judge([sound])) == PASSED
+
+
+def test_no_cut_log_passes() -> None:
+    """Prevents a log that ends early, wherever that is, from being a pass (a truncated table is incomplete)."""
+    lines = (nccl() + TABLE).splitlines(keepends=True)
+    for count in range(len(lines)):
+        cut = "".join(lines[:count]) + lines[count][: len(lines[count]) // 2]
+        found = judge([Side(cut, TWO).job()])
+        assert exit_status(found) != PASSED, f"cut in line {count + 1}: {cut[-60:]!r}"
+
+
+def test_damage_is_judged_without_an_error() -> None:
+    """Prevents a damaged log, or one of another machine than was asked for, from ending in a traceback."""
+    others = [TWO, A100, MLPERF, ETHERNET, FOUR]
+    for name, case in CASES.items():
+        for number, text in enumerate(mutations(case.good.log or name, 3, seed=7)):
+            readings = read_text(text)
+            for asked in (case.good.asked, others[number]):
+                assert isinstance(judge([Job(asked=asked, ended=Ended.UNKNOWN, readings=readings)]), tuple)
