@@ -1,7 +1,9 @@
 """How long a collective takes: the Redpaper's curves, and what other machines, networks and faults make of them."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from simulator.performance import chance
 from simulator.performance.communicator import Communicator
@@ -41,15 +43,17 @@ FEWER_STEPS = Effect(
     "other primitives", 0.5, "latency, of that of all-reduce", "one of its two halves (reduce-scatter, all-gather)"
 )
 ALONE_US = Effect("one rank", 6.0, "latency, us", "assumed: a copy on the GPU")
-SMALL_SPREAD = Effect(
-    "spread up to 64 KiB", 0.05, "standard deviation, of the time", "R-4.4-4, -8, -13: in against out of place"
-)
-LARGE_SPREAD = Effect("spread above", 0.01, "standard deviation, of the time", "the same tables")
 EFFECTS = (
     *(NO_GPUDIRECT, ROCE, MORE_NODES, PER_DOUBLING_US, ETHERNET_GBPS, TCP, TCP_LATENCY_US, FEWER_STEPS, ALONE_US),
-    *(SMALL_SPREAD, LARGE_SPREAD),
 )
-SMALL = 64 * 1024
+CLASSES = (64 * 1024, 16 * 2**20)
+"""Largest sizes, bytes, of those whose time is latency for the most part, and of those in between."""
+SPREADS: Mapping[str, tuple[float, float, float]] = MappingProxyType(
+    {"1x8": (0.061, 0.022, 0.005), "2x8": (0.075, 0.046, 0.009), "16x1": (0.031, 0.019, 0.002)}
+)
+"""Layout -> relative standard deviation of a time in each class and above: the tables' own, in against out of place."""
+MOST_DEVIATIONS = 2.0
+"""How far a figure may be off: further ones would tell of a fault that is not there."""
 
 
 def segment(curve: Curve, size: int) -> Segment:
@@ -68,9 +72,14 @@ def bus_factor(test: str, ranks: int) -> float:
 
 def collective_us(group: Communicator, test: str, size: int, again: object = "") -> float:
     """Return the time of one collective of `size` bytes, us; the same run has the same, `again` tells repeats apart."""
-    draw = chance.draws(group.job.run, test, size, again)
-    spread = (SMALL_SPREAD if size <= SMALL else LARGE_SPREAD).value
-    return steady_us(group, test, size) * math.exp(draw.gauss(0, spread))
+    drawn = chance.draws(group.job.run, test, size, again).gauss(0, 1)
+    spread = SPREADS[_layout(group)[0]][size_class(size)]
+    return steady_us(group, test, size) * math.exp(spread * min(max(drawn, -MOST_DEVIATIONS), MOST_DEVIATIONS))
+
+
+def size_class(size: int) -> int:
+    """Return which of the classes a size is in; the last one is above them."""
+    return sum(size > largest for largest in CLASSES)
 
 
 def steady_us(group: Communicator, test: str, size: int) -> float:

@@ -45,6 +45,12 @@ def test_curves_are_the_best_fit_and_close(layout: str) -> None:
     assert max(errors) <= MOST_WORST
 
 
+@pytest.mark.parametrize("layout", paper.TABLES)
+def test_repeats_spread_as_in_the_tables(layout: str) -> None:
+    """Prevents noise that nobody measured, which would hide faults or show some that are not there."""
+    assert model.SPREADS[layout] == pytest.approx(fit.spreads(layout), abs=0.0006)
+
+
 def test_the_page_shows_these_curves() -> None:
     """Prevents docs that state another fit: run `python -m simulator.performance.fit`."""
     assert fit.PAGE.read_text() == fit.page()
