@@ -28,6 +28,7 @@ _OLD = re.compile(
     r"(?P<key>[\w.-]+)(?:: (?P<value>.*))?",
     re.ASCII,
 )
+_QUOTED = re.compile(r"[0-9]{1,9}\.[0-9]{1,20}", re.ASCII)
 _BEFORE_RUN = ("submission_", "cache_clear", "init_start", "run_start", "run_clear_caches")
 _ACCURACY = frozenset({"eval_accuracy"})
 _TARGET = frozenset({"quality_target", "eval_target", "target_quality"})
@@ -216,7 +217,12 @@ def _figure(value: Any) -> bool:
 
 
 def _qualities(value: Any) -> dict[str, float]:
-    """Return a quality, or several by name (Mask R-CNN: BBOX and SEGM); v0.5 puts it into a mapping with the epoch."""
+    """Return a quality, or several by name (Mask R-CNN: BBOX and SEGM); v0.5 puts it into a mapping with the epoch.
+
+    NVIDIA's Transformer of v0.6 prints it in quotes.
+    """
+    if isinstance(value, str) and _QUOTED.fullmatch(value):
+        return {"accuracy": float(value)}
     if _figure(value):
         return {"accuracy": float(value)}
     found = _mapping(value)

@@ -72,6 +72,12 @@ def test_the_form_of_v06_has_two_qualities_for_mask_rcnn() -> None:
     assert [one.quality for one in found.evaluations] == [{"BBOX": 0.3773, "SEGM": 0.3392}]
 
 
+def test_a_quality_in_quotes_is_one() -> None:
+    """Prevents a run of NVIDIA's Transformer without any quality; words and halves of numbers are none."""
+    found = _read(MLLOG.replace("0.19,", '"20.298077",').replace("0.2305,", '"20.", "x": 0,'))
+    assert [one.quality for one in found.evaluations] == [{"accuracy": 20.298077}]
+
+
 def test_the_form_of_v05_is_read_with_its_target() -> None:
     """Prevents a run that stopped below its target from passing as one that reached it."""
     found = _read(MLP)
