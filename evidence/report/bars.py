@@ -45,19 +45,30 @@ class Bars:
     note: str
 
 
-def images_per_s(reading: Reading) -> float | None:
-    """Return the rate of the whole job that a training tool printed; None for other tools, and where there is none."""
-    if isinstance(reading, TfCnnBenchmarks | HorovodSynthetic):
-        return reading.total_images_per_s
-    return reading.throughput_items_per_s if isinstance(reading, DeepLearningExamples) else None
+def results(job: Job) -> tuple[Sequence[float], Unit]:
+    """Return what training is measured by, of each repeat: rates, or run times where the documents compare these.
+
+    A run time is by the stamps of the training's own log; without any, by the cluster's.
+    """
+    if job.asked.program not in TIMED:
+        return [rate for reading in job.readings if (rate := _images_per_s(reading)) is not None], "images/s"
+    if job.ended is not Ended.SUCCEEDED:
+        return [], "s"
+    logs = [reading for reading in job.readings if isinstance(reading, DeepLearningExamples)]
+    stamped = [log.elapsed_s for log in logs if log.elapsed_s is not None]
+    return stamped or [one for one in (job.seconds,) if one is not None], "s"
 
 
 def result(job: Job) -> tuple[float, Unit] | None:
-    """Return what training is measured by: the median rate, or the run time where the documents compare that."""
-    if job.asked.program in TIMED:
-        return (job.seconds, "s") if job.ended is Ended.SUCCEEDED and job.seconds is not None else None
-    rates = [rate for reading in job.readings if (rate := images_per_s(reading)) is not None]
-    return (median(rates), "images/s") if rates else None
+    """Return the median of a job's repeats; None where there are none."""
+    values, unit = results(job)
+    return (median(values), unit) if values else None
+
+
+def _images_per_s(reading: Reading) -> float | None:
+    if isinstance(reading, TfCnnBenchmarks | HorovodSynthetic):
+        return reading.total_images_per_s
+    return reading.throughput_items_per_s if isinstance(reading, DeepLearningExamples) else None
 
 
 class _Found(NamedTuple):

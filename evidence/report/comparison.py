@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from evidence.compare import faster, repeats
 from evidence.records import Kept, Run
-from evidence.report.bars import images_per_s, result
+from evidence.report.bars import results
 from evidence.report.facts import WORDS, when
 from evidence.report.series import nccl_runs
 from evidence.report.words import plural, size
@@ -38,6 +38,8 @@ class Band(NamedTuple):
 
 
 BANDS = (Band(1, 1 << 14, 0.12), Band((1 << 14) + 1, 1 << 20, 0.034), Band((1 << 20) + 1, 1 << 40, 0.030))
+ROUNDING = 0.005
+"""What figures of three digits may differ by and be the same: no noise is less."""
 OTHER_NOISE = 0.02
 """Of rates and bandwidths that nobody repeated: what a total may differ by from the sum of its ranks (E-50)."""
 _TABLES = (
@@ -99,6 +101,16 @@ class Comparison:
     notes: tuple[str, ...]
 
     @property
+    def beyond(self) -> tuple[Change, ...]:
+        """Figures that differ by more than the noise, the regressions first."""
+        return tuple(sorted((one for one in self.changes if abs(one.worse) > one.noise), key=lambda one: -one.worse))
+
+    @property
+    def within(self) -> tuple[Change, ...]:
+        """Figures that differ by no more."""
+        return tuple(one for one in self.changes if abs(one.worse) <= one.noise)
+
+    @property
     def regressions(self) -> int:
         """How many figures and criteria got worse."""
         return sum(one.regressed for one in self.changes) + sum(one.regressed for one in self.turned)
@@ -139,6 +151,7 @@ def compare(run: Run, earlier: Sequence[Kept]) -> Comparison:
     notes: list[str] = []
     before_jobs = _jobs(runs)
     changes: list[Change] = []
+    same: list[str] = []
     for name, jobs in _jobs([run]).items():
         others = before_jobs.get(name)
         if others is None:
@@ -147,8 +160,12 @@ def compare(run: Run, earlier: Sequence[Kept]) -> Comparison:
             notes.append(
                 f"{name} was asked otherwise, so its figures are not compared: {_differs(others[-1], jobs[0])}"
             )
+        elif jobs[0].readings and any(job.readings == jobs[0].readings for job in others):
+            same.append(name)
         else:
             changes += _changes(name, [job for job in others if _shape(job) == _shape(jobs[0])], jobs)
+    if same:
+        notes.append(f"The same logs as before, so nothing was measured anew: {', '.join(same)}")
     notes += [f"{name} is not there any more" for name in before_jobs if name not in _jobs([run])]
     return Comparison(_name(earlier), tuple(changes), tuple(_turned(run, runs[-1])), tuple(notes))
 
@@ -161,10 +178,12 @@ def _name(earlier: Sequence[Kept]) -> str:
 
 
 def _jobs(runs: Sequence[Run]) -> Mapping[str, list[Job]]:
+    """Return the jobs of runs by their names; the same logs, judged again, are no repeats and count once."""
     found: dict[str, list[Job]] = defaultdict(list)
     for run in runs:
         for job in run.jobs:
-            found[job.asked.job].append(job)
+            if not any(job.readings == other.readings for other in found[job.asked.job]):
+                found[job.asked.job].append(job)
     return found
 
 
@@ -222,12 +241,10 @@ def _of_tables(
 def _figures(jobs: Sequence[Job]) -> Mapping[str, _Figure]:
     found: dict[tuple[str, str, bool], list[float]] = defaultdict(list)
     for job in jobs:
-        if (whole := result(job)) is not None and whole[1] == "s":
-            found["run time", "s", True].append(whole[0])
+        values, kind = results(job)
+        if values:
+            found["training", kind, kind == "s"] += values
         for reading in job.readings:
-            rate = images_per_s(reading)
-            if rate is not None:
-                found["training", "images/s", False].append(rate)
             if isinstance(reading, MlLog) and reading.minutes is not None:
                 found[f"{reading.benchmark or 'benchmark'} to its target", "min", True].append(reading.minutes)
             if isinstance(reading, Perftest):
@@ -250,7 +267,7 @@ def _of_perftest(reading: Perftest) -> Iterator[tuple[str, str, bool, float]]:
 def _change(job: str, what: str, before: _Figure, after: _Figure) -> Change:
     old, new = repeats(before.values), repeats(after.values)
     worse = -faster(new.median, old.median, "less" if before.least else "more")
-    spread, count = max(old.spread, new.spread), max(len(before.values), len(after.values))
+    spread, count = max(old.spread, new.spread, ROUNDING), max(len(before.values), len(after.values))
     known = len(before.values) >= REPEATS or spread > before.noise
     noise, assumed = (spread, None) if known else (before.noise, before.whence)
     return Change(job, what, before.unit, old.median, new.median, worse, noise, count, assumed)

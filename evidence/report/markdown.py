@@ -60,11 +60,13 @@ def _changes(against: Comparison) -> Iterator[str]:
     turned = [[_MARKS[one.after], one.job, one.criterion, turn(one), one.measured] for one in against.turned]
     yield from _rows(("", "job", "criterion", "change", "measured now"), turned)
     rows = []
-    for one in sorted(against.changes, key=lambda one: not one.regressed):
+    for one in against.beyond:
         difference, noise, result = told(one)
         before, after = f"{figure(one.before)} {one.unit}", f"{figure(one.after)} {one.unit}"
         rows.append([_MARKS[one.status], one.job, one.what, before, after, difference, noise, result])
     yield from _rows(("", "job", "figure", "before", "now", "difference", "noise", "result"), rows)
+    if against.within:
+        yield from ("", f"{plural(len(against.within), 'figure')} within the noise.")
     notes = (" ".join(assumptions(against)), *against.notes)
     for note in filter(None, notes):
         yield from ("", escaped(note))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from evidence.records import Run
-from evidence.report.comparison import Comparison, assumptions, told, turn
+from evidence.report.comparison import Change, Comparison, assumptions, told, turn
 from evidence.report.facts import WORDS, by_job, counted, layout, missing, versions
 from evidence.report.markup import Markup, element, joined, quoted
 from evidence.report.tables import NONE, mark, scrolling, table
@@ -22,19 +22,26 @@ def changes(against: Comparison | None) -> Markup | None:
             for one in sorted(against.turned, key=lambda one: not one.regressed)
         ]
         pieces.append(table(("result", "job", "criterion", "change", "measured now"), rows, wide={1, 2, 4}))
-    if against.changes:
-        rows = []
-        for one in sorted(against.changes, key=lambda one: not one.regressed):
-            difference, noise, result = told(one)
-            before, after = f"{figure(one.before)} {one.unit}", f"{figure(one.after)} {one.unit}"
-            rows.append([mark(one.status, result), one.job, one.what, before, after, difference, noise])
-        heads = ("result", "job", "figure", "before", "now", "difference", "noise")
-        pieces.append(table(heads, rows, numbers={3, 4, 5}, wide={1, 2}))
-    else:
+    if against.beyond:
+        pieces.append(_figures(against.beyond))
+    if against.within:
+        name = element("summary", f"{plural(len(against.within), 'figure')} within the noise")
+        pieces.append(element("details", name, _figures(against.within)))
+    if not against.changes:
         pieces.append(element("p", "No figure is in both."))
     notes = element("ul", *(element("li", note) for note in against.notes)) if against.notes else None
     whence = element("p", " ".join(assumptions(against)), class_="muted")
     return joined(*pieces, whence, notes)
+
+
+def _figures(changes: Sequence[Change]) -> Markup:
+    rows = []
+    for one in changes:
+        difference, noise, result = told(one)
+        before, after = f"{figure(one.before)} {one.unit}", f"{figure(one.after)} {one.unit}"
+        rows.append([mark(one.status, result), one.job, one.what, before, after, difference, noise])
+    heads = ("result", "job", "figure", "before", "now", "difference", "noise")
+    return table(heads, rows, numbers={3, 4, 5, 6}, wide={1, 2})
 
 
 _HEADS = ("result", "criterion", "measured", "asked", "source")

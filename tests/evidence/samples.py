@@ -150,6 +150,16 @@ def jobs(slower: float = 1.0, rate: float = 13_700, lost: str | None = None) -> 
     )
 
 
+def of_run(number: int, jobs: Sequence[Job]) -> tuple[Job, ...]:
+    """Return jobs with logs of their own: pods have other names each time."""
+    return tuple(
+        each.model_copy(
+            update={"readings": tuple(one.model_copy(update={"file": f"{number}/{one.file}"}) for one in each.readings)}
+        )
+        for each in jobs
+    )
+
+
 def good(minute: int = 0, slower: float = 1.0, rate: float = 13_700) -> Run:
     """Return a simulated run in which all is well."""
     name = "adas/nccl-test-02x08"
@@ -192,7 +202,8 @@ def good(minute: int = 0, slower: float = 1.0, rate: float = 13_700) -> Run:
         ),
     )
     return Run(
-        time=WHEN + timedelta(minutes=minute), stack="dev", simulated=True, jobs=jobs(slower, rate), verdicts=verdicts,
+        time=WHEN + timedelta(minutes=minute), stack="dev", simulated=True, 
+        jobs=of_run(minute, jobs(slower, rate)), verdicts=verdicts,
         versions={"OpenShift": "4.4", "GPU driver": "440.33.01", "MPI operator": "v0.2.3"},
     )  # fmt: skip
 
