@@ -61,8 +61,10 @@ def mpirun(words: Sequence[str], job: Launched, program: Program) -> Printed:
         return _too_many(number, wanted.program[0])
     if any(name not in slots for name in job.slots):
         return _refused("ORTE was unable to reliably start one or more daemons.")
-    environment = dict(export.split("=", 1) for export in wanted.exports if "=" in export)
-    environment |= {name: job.me.environment[name] for name in wanted.exports if name in job.me.environment}
+    # Processes beside mpirun have its environment; those on other hosts what is exported, and their own.
+    environment = dict(job.environment) if job.me in job.workers else {}
+    environment |= dict(export.split("=", 1) for export in wanted.exports if "=" in export)
+    environment |= {name: job.environment[name] for name in wanted.exports if name in job.environment}
     started = replace(job, processes=_placed(job.workers, slots, number), environment=environment)
     done = program(wanted.program, started)
     if "tag-output" in wanted.flags:
