@@ -31,6 +31,7 @@ def test_every_stage_has_its_table(printed: io.StringIO) -> None:
     lines = [" ".join(line.split()) for line in printed.getvalue().splitlines()]
     assert [line for line in lines if line.startswith("Placement")] == [
         "Placement, stage rdma",
+        "Placement, stage nodes",
         "Placement, stage nccl",
         "Placement, stage training",
     ]
