@@ -214,6 +214,26 @@ def test_a_log_of_twenty_nodes_stays_small() -> None:
     assert (found.collnet, found.channels, found.transports["COLLNET/SHARP"]) == (True, 8, 160)
 
 
+def environment(job: Launched) -> dict[str, str]:
+    """Return the variables of the processes that a job's mpirun starts, apart from their pods' own."""
+    seen: list[Launched] = []
+
+    def keep(_: Sequence[str], started: Launched) -> Printed:
+        seen.append(started)
+        return Printed()
+
+    mpirun(job.words, job, keep)
+    return dict(seen[0].environment)
+
+
+def test_what_processes_inherit() -> None:
+    """Prevents variables of the launcher that no process on another host has, and exports that none has."""
+    job = launch(2, 8, exports=("NCCL_DEBUG", "A=1")).having(NCCL_DEBUG="INFO", B="2")
+    assert environment(job) == {"NCCL_DEBUG": "INFO", "A": "1"}
+    alone = launch(1, 8, exports=()).having(B="2")
+    assert environment(replace(alone, me=alone.workers[0])) == {"B": "2"}
+
+
 @pytest.mark.parametrize(
     "options",
     [(), ("-b",), ("-b", "x", "-e", "-1"), ("--minbytes=1K", "--stepbytes", "0"), ("-g", "-f", "0", "-d", "?")],
