@@ -52,7 +52,22 @@ def show(jobs: Sequence[Job], verdicts: Sequence[Verdict], *, plain: bool = Fals
         for one in mine:
             if one.status is not Status.PASS:
                 _explain(one)
+    _totals(verdicts)
     console.print(sentence(verdicts))
+
+
+def _totals(verdicts: Sequence[Verdict]) -> None:
+    """Print how each of several jobs came out."""
+    counts = {name: Counter(one.status for one in mine) for name, mine in _by_name(verdicts).items()}
+    if len(counts) > 1:
+        show_rows(
+            "Jobs",
+            ("job", *Status),
+            (
+                (escape(name), *(f"[{_COLOURS[one]}]{found[one]}[/]" if found[one] else "" for one in Status))
+                for name, found in counts.items()
+            ),
+        )
 
 
 def sentence(verdicts: Sequence[Verdict]) -> str:
@@ -85,10 +100,14 @@ def as_json(jobs: Sequence[Job], verdicts: Sequence[Verdict]) -> str:
 
 def _by_job(jobs: Sequence[Job], verdicts: Sequence[Verdict]) -> list[tuple[str, list[Verdict]]]:
     simulated = {job.asked.job for job in jobs if any(reading.simulated for reading in job.readings)}
+    return [(f"{name} (simulated)" if name in simulated else name, mine) for name, mine in _by_name(verdicts).items()]
+
+
+def _by_name(verdicts: Sequence[Verdict]) -> dict[str, list[Verdict]]:
     groups: dict[str, list[Verdict]] = {}
     for one in verdicts:
         groups.setdefault(one.job, []).append(one)
-    return [(f"{name} (simulated)" if name in simulated else name, mine) for name, mine in groups.items()]
+    return groups
 
 
 def _explain(verdict: Verdict) -> None:

@@ -37,7 +37,10 @@ def summary(reading: Reading) -> str:
         log = reading.nccl
         channels = listed(f"{count} by {name}" for name, count in log.transports.items())
         direct = f", {log.gpudirect} with GDRDMA" if log.gpudirect else ""
-        parts.append(f"NCCL {log.version or ''}: {channels or 'no channels'}{direct}".replace(" :", ":"))
+        algorithms = {"trees": log.trees, "CollNet": log.collnet}
+        told = "".join(f", {'' if used else 'no '}{name}" for name, used in algorithms.items() if used is not None)
+        version = f" {log.version}" if log.version else ""
+        parts.append(f"NCCL{version}: {channels or 'no channels'}{direct}{told}")
     return "; ".join(part for part in parts if part)
 
 

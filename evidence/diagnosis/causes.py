@@ -58,7 +58,7 @@ CAUSES: tuple[Cause, ...] = (
         why="packets do not arrive at the other port: a wrong GID, another subnet, or a port that lost its link",
         remedy="on RoCE look at `fabric.networks.subnets` (a subnet for each rail) and NCCL_IB_GID_INDEX in "
         "`environment`; on InfiniBand at ibstatus of both nodes, and that one subnet manager runs",
-        explains=TRANSPORT | LINK | LATENCY,
+        explains=TRANSPORT | LINK | LATENCY | STARTED,
     ),
     Cause(
         name="gdr-distance",
@@ -221,6 +221,16 @@ CAUSES: tuple[Cause, ...] = (
         remedy="raise the MTU of the cluster network, or give pods the ports themselves: `fabric` of kind roce with "
         "`networks`",
         explains=LATENCY | frozenset({"pod-mtu", "bus-bandwidth", "average-bus-bandwidth"}),
+        ends=False,
+    ),
+    Cause(
+        name="no-gpudirect",
+        shows="",
+        why="NCCL does not use GPUDirect: its kernel module is not loaded, or GPUs are farther from the HCAs than "
+        "NCCL_NET_GDR_LEVEL allows (R-3.2.3-3, E-30)",
+        remedy="give the nodes Mellanox's driver (`fabric.plugin.driver`, or `host_ofed` where they have it), and "
+        "leave NCCL_NET_GDR_LEVEL out of `environment`: it follows from the profile",
+        explains=frozenset({"gpudirect", "bus-bandwidth", "average-bus-bandwidth"}),
         ends=False,
     ),
     Cause(

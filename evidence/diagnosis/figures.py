@@ -43,7 +43,8 @@ def _fell_back(job: Job) -> Iterator[Proof]:
 def _no_direct(job: Job) -> Iterator[Proof]:
     asked = job.asked.transport is Transport.GPUDIRECT
     for file, log in nccl_logs(job) if asked else ():
-        off = "NCCL_NET_GDR_LEVEL" in log.proofs or not log.between_nodes.get("NET/IB")
+        told = log.gdr_unavailable or "NCCL_NET_GDR_LEVEL" in log.proofs
+        off = told or not log.between_nodes.get("NET/IB")
         if not log.gpudirect and not off and (line := log.proofs.get("NET/IB")) is not None:
             yield Proof(file=file, line=line.line, text=line.text)
 
@@ -70,7 +71,7 @@ def _other_ranks(job: Job) -> Iterator[Proof]:
 SEEN: Mapping[str, Callable[[Job], Iterator[Proof]]] = {
     "memlock": _limited,
     "hca-absent": _hca_absent,
-    "no-peer-memory": _no_direct,
+    "no-gpudirect": _no_direct,
     "fell-back": _fell_back,
     "overlay-mtu": _overlay,
     "single-gpu-pods": _single,

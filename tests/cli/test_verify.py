@@ -10,8 +10,9 @@ from typer.testing import CliRunner
 from apis.nccl import Transport
 from cli.commands import verify
 from cli.errors import Problem
+from cli.proving.conclude import conclude
 from hardware.profiles import DGX1_V100_16GB, DGX_A100, PROFILES
-from tests.evidence.criteria.cases import SINGLE_TABLE, TABLE, nccl
+from tests.evidence.criteria.cases import CASES, SINGLE_TABLE, TABLE, nccl
 
 ASKED = ("--profile", "dgx1-v100-16gb", "--layout", "02x08", "--transport", "gpudirect")
 
@@ -56,6 +57,20 @@ def test_a_failure_shows_its_line_and_its_cause(tmp_path: Path) -> None:
     assert f"{tcp}:3: nccl-test-mpi-worker-0:30:39 [0] NCCL INFO Ring 00" in flat
     assert "cause: NCCL fell back to TCP" in flat
     assert "failed: " in flat
+
+
+def test_several_jobs_end_in_a_table_of_them(capsys: pytest.CaptureFixture[str]) -> None:
+    """Prevents ten screens of verdicts without a line that says which job failed."""
+    jobs = [side.job() for side in (CASES["gpudirect"].good, CASES["gpudirect"].bad)]
+    named = [
+        job.model_copy(update={"asked": job.asked.model_copy(update={"job": name})})
+        for job, name in zip(jobs, "ab", strict=True)
+    ]
+    assert conclude(named) == 1
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    first = rows.index(["Jobs"])
+    assert rows[first + 1] == ["job", "pass", "fail", "warn", "missing"]
+    assert [row[0] for row in rows[first + 2 : first + 4]] == ["a", "b"]
 
 
 def test_json_is_for_programs(tmp_path: Path) -> None:

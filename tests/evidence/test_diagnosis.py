@@ -111,7 +111,7 @@ def test_figures_show_their_causes() -> None:
     assert _names(SIXTEEN, SINGLE_TABLE) == ["single-gpu-pods"]
     assert _names(TWO, ONE_TABLE) == ["other-ranks"]
     assert _names(TWO, nccl().replace("NET/IB/0/GDRDMA", "NET/Socket/0")) == ["fell-back"]
-    assert _names(TWO, nccl().replace("/GDRDMA", "")) == ["no-peer-memory"]
+    assert _names(TWO, nccl().replace("/GDRDMA", "")) == ["no-gpudirect"]
     assert _names(DGX, "$ ulimit -l\n64\n") == ["memlock"]
 
 

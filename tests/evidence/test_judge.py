@@ -77,6 +77,15 @@ def test_a_job_without_logs_is_missing_evidence_once() -> None:
         ]
 
 
+def test_a_job_that_waits_says_what_for() -> None:
+    """Prevents an RDMA plugin that lists a device which does not exist from being told as a job that is late."""
+    why = "0/7 nodes are available: 2 Insufficient rdma/shared_ib9, 5 Insufficient nvidia.com/gpu."
+    found, _ = judge([Job(asked=TWO, ended=Ended.WAITING, why=why, readings=())])
+    assert (found.status, found.measured) == (Status.MISSING, f"waiting: {why}")
+    assert ["`fabric.plugin`" in cause for cause in found.causes] == [True, False]
+    assert exit_status([found]) == NOT_ENOUGH
+
+
 def test_a_cut_table_is_no_pass(tmp_path: Path) -> None:
     """Prevents a truncated table from being a pass: it is not enough evidence."""
     whole = nccl() + TABLE
