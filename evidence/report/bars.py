@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from evidence.model import Reading
 from evidence.report.paper import TIMED, Figure, figures
-from evidence.report.series import Sweep, labels
+from evidence.report.series import Sweep, by_layout
 from evidence.report.words import size
 from evidence.tools.deeplearningexamples import DeepLearningExamples
 from evidence.tools.horovod_synthetic import HorovodSynthetic
@@ -122,15 +122,11 @@ def nccl_bars(found: Sequence[Sweep]) -> tuple[Bars, ...]:
     """Return the bus bandwidth of each test at the largest size of its layouts; it has no ideal."""
     drawn = []
     for test in dict.fromkeys(one.test for one in found):
-        same = [one for one in found if one.test == test and one.out_of_place and one.asked.shape]
-        if len(same) < 2:  # noqa: PLR2004 - one bar compares nothing
+        layouts = [one for one in by_layout([one for one in found if one.test == test]) if one.points]
+        if len(layouts) < 2:  # noqa: PLR2004 - one bar compares nothing
             continue
-        names = labels(same)
-        bars = tuple(
-            Bar(name, one.out_of_place[-1].busbw_gb_s, None, measured=True)
-            for name, one in zip(names, same, strict=True)
-        )
-        sizes = {size(one.out_of_place[-1].bytes) for one in same}
-        note = f"At the largest message, {' and '.join(sorted(sizes))}, out-of-place."
+        bars = tuple(Bar(one.name, one.points[-1].busbw_gb_s, None, measured=True) for one in layouts)
+        sizes = {size(one.points[-1].bytes) for one in layouts}
+        note = f"At the largest message, {' and '.join(sorted(sizes))}, out-of-place; of several jobs the median."
         drawn.append(Bars(f"{test}, bus bandwidth by layout", "GB/s", bars, note))
     return tuple(drawn)

@@ -7,7 +7,7 @@ from evidence.report import plots
 from evidence.report.bars import nccl_bars, training_bars
 from evidence.report.markup import Markup, element, joined
 from evidence.report.rails import drawing, rails
-from evidence.report.series import Sweep, sweeps
+from evidence.report.series import Layout, Sweep, by_layout, sweeps
 from evidence.report.tables import NONE, mark, table
 from evidence.report.words import plural, size
 from evidence.verdict import Job, Status
@@ -37,8 +37,10 @@ def bandwidth(jobs: Sequence[Job]) -> Markup | None:
     pieces: list[Markup | None] = [element("p", "Layouts are pods x GPUs of each pod.", class_="muted")]
     for test in dict.fromkeys(one.test for one in found):
         same = [one for one in found if one.test == test]
-        if len(same) > 1:
-            pieces += [element("h3", f"{test}, all layouts, out-of-place"), _overview(test, same)]
+        layouts = by_layout(same)
+        if len(layouts) > 1:
+            several = ", of several jobs the median" if len(layouts) < len(same) else ""
+            pieces += [element("h3", f"{test}, all layouts, out-of-place{several}"), _overview(test, layouts)]
     for number, one in enumerate(found):
         pieces += [
             element("h3", one.title, element("span", _about(one), class_="muted")),
@@ -48,15 +50,15 @@ def bandwidth(jobs: Sequence[Job]) -> Markup | None:
 
 
 def _about(one: Sweep) -> str:
-    told = [one.asked.transport, plural(one.ranks, "rank") if one.ranks else None]
+    told = [one.job, one.asked.transport, plural(one.ranks, "rank") if one.ranks else None]
     repeats = f"median of {one.repeats} repeats" if one.repeats > 1 else "one run"
     return f" {', '.join([*(str(each) for each in told if each), repeats])}"
 
 
-def _overview(test: str, same: Sequence[Sweep]) -> Markup:
+def _overview(test: str, layouts: Sequence[Layout]) -> Markup:
     name = test.replace("_", "")
     figures = [
-        element("figure", element("figcaption", caption), plots.overview(same, measure, f"{name}-{measure}"))
+        element("figure", element("figcaption", caption), plots.overview(layouts, measure, f"{name}-{measure}"))
         for measure, caption in plots.CAPTIONS.items()
     ]
     return element("div", *figures, class_="plots")
@@ -145,7 +147,7 @@ def rail_maps(jobs: Sequence[Job]) -> Markup | None:
                     ("channels of", *names),
                     rows,
                     numbers={*range(1, len(names) + 1)},
-                    caption="NCCL's channels between nodes over each HCA",
+                    caption="NCCL's channels over each HCA",
                 )
             )
         elif one.profile.hcas:

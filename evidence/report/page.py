@@ -69,20 +69,21 @@ def _header(run: Run, against: Comparison | None, anchors: Sequence[tuple[str, s
         element("h1", mark(found.status, found.text)),
         element("p", f"Stack {run.stack}, {plural(len(run.jobs), 'job')}, judged {when(run)}", class_="muted"),
         element("ul", *told, class_="result"),
-        _failures(run),
+        _notable(run),
         element("nav", *(element("a", name, href=f"#{anchor}") for anchor, name in anchors), aria_label="Sections"),
     )
 
 
-def _failures(run: Run) -> Markup | None:
-    failed = [verdict for verdict in run.verdicts if verdict.status is Status.FAIL]
-    return element("ul", *(_failure(verdict) for verdict in failed)) if failed else None
+def _notable(run: Run) -> Markup | None:
+    """Return what failed, and then what is worth a look; what is missing has a section of its own."""
+    found = [one for status in (Status.FAIL, Status.WARN) for one in run.verdicts if one.status is status]
+    return element("ul", *(_told(verdict) for verdict in found), class_="notable") if found else None
 
 
-def _failure(verdict: Verdict) -> Markup:
+def _told(verdict: Verdict) -> Markup:
     causes = element("ul", *(element("li", quoted(cause)) for cause in verdict.causes)) if verdict.causes else None
     told = f" of {verdict.job}: {verdict.measured or 'nothing measured'}; asked: {verdict.limit}"
-    return element("li", element("strong", verdict.criterion), told, causes)
+    return element("li", mark(verdict.status), " ", element("strong", verdict.criterion), told, causes)
 
 
 def _section(anchor: str, name: str, content: Markup) -> Markup:

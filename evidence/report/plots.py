@@ -15,7 +15,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocat
 
 from evidence.report.bars import Bars
 from evidence.report.markup import Markup
-from evidence.report.series import Sweep, labels
+from evidence.report.series import Layout, Sweep
 from evidence.report.units import Limit, Measure, Point
 from evidence.report.words import figure, size
 
@@ -78,30 +78,26 @@ def sweep(drawn: Sweep, measure: Measure, name: str) -> Markup:
     return _svg(draw, name, f"{_TITLES[measure]} against message size, {drawn.title}: {ends or 'no figures'}")
 
 
-def overview(sweeps: Sequence[Sweep], measure: Measure, name: str) -> Markup:
+def overview(layouts: Sequence[Layout], measure: Measure, name: str) -> Markup:
     """Return the out-of-place curves of several layouts, each with its name at its end."""
-    names = labels(sweeps)
 
     def draw(axes: Axes) -> None:
-        for number, each in enumerate(sweeps):
+        for number, each in enumerate(layouts):
             style = _LAYOUTS[number % len(_LAYOUTS)]
-            drawn = _curve(axes, each.out_of_place, measure, style)
+            drawn = _curve(axes, each.points, measure, style)
             if drawn:
                 axes.annotate(
-                    names[number],
+                    each.name,
                     drawn[-1],
                     (6, 0),
                     textcoords="offset points",
                     va="center",
                     color=_COLOURS[style.colour],
                 )
-        _scales(
-            axes,
-            [point.bytes for each in sweeps for point in each.out_of_place],
-            room=3 * 1.8 ** max(map(len, names), default=0),
-        )
+        room = 3 * 1.8 ** max((len(each.name) for each in layouts), default=0)
+        _scales(axes, [point.bytes for each in layouts for point in each.points], room=room)
 
-    return _svg(draw, name, f"{_TITLES[measure]} against message size of {', '.join(names)}")
+    return _svg(draw, name, f"{_TITLES[measure]} against message size of {', '.join(one.name for one in layouts)}")
 
 
 def bars(drawn: Bars, name: str) -> Markup:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from evidence.records import Run
 from evidence.report.comparison import Change, Comparison, assumptions, told, turn
-from evidence.report.facts import WORDS, by_job, counted, layout, missing, versions
+from evidence.report.facts import WORDS, WORST_FIRST, by_job, counted, layout, missing, versions
 from evidence.report.markup import Markup, element, joined, quoted
 from evidence.report.tables import NONE, mark, scrolling, table
 from evidence.report.words import figure, plural, short
@@ -48,18 +48,19 @@ _HEADS = ("result", "criterion", "measured", "asked", "source")
 
 
 def criteria(run: Run) -> Markup:
-    """Return the verdicts on each job with the lines of the logs behind them; where all is well, folded."""
+    """Return the verdicts on each job with the log lines behind them; folded where nothing failed or is missing."""
     layouts = {job.asked.job: layout(job) for job in run.jobs}
     folds = []
     for job, verdicts in by_job(run).items():
         about = f" {layouts[job]}" if layouts.get(job) else ""
         told = [mark(status, f"{number} {WORDS[status]}") for status, number in counted(verdicts)]
-        rows = [row for one in verdicts for row in _verdict(one)]
+        worst_first = sorted(verdicts, key=lambda one: WORST_FIRST.index(one.status))
+        rows = [row for one in worst_first for row in _verdict(one)]
         top = element("thead", element("tr", *(element("th", head, scope="col") for head in _HEADS)))
         columns = element("colgroup", *(element("col", class_=head) for head in _HEADS))
         inner = element("table", columns, top, element("tbody", *rows), class_="verdicts")
         name = element("summary", element("strong", job), element("span", about, class_="muted"), *told)
-        unfold = any(one.status is not Status.PASS for one in verdicts)
+        unfold = any(one.status in {Status.FAIL, Status.MISSING} for one in verdicts)
         folds.append(element("details", name, scrolling(f"Criteria of {job}", inner), class_="job", open=unfold))
     return joined(*folds) if folds else element("p", "No criterion applies to what was read.")
 

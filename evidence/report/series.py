@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from evidence.report.paper import curve, limits
 from evidence.report.units import Limit, Point
@@ -36,12 +36,6 @@ class Sweep:
     def title(self) -> str:
         """Primitive and layout."""
         return f"{self.test}, {self.layout}"
-
-
-def labels(same: Sequence[Sweep]) -> list[str]:
-    """Return a name for each sweep: its layout, or its job where several have that layout."""
-    layouts = [each.layout for each in same]
-    return [each.layout if layouts.count(each.layout) == 1 else each.job.rpartition("/")[2] for each in same]
 
 
 def nccl_runs(job: Job) -> Iterator[NcclTests]:
@@ -80,6 +74,36 @@ def _points(runs: Sequence[NcclTests], half: Half) -> tuple[Point, ...]:
             figures: Figures | None = getattr(row, half)
             if figures is not None:
                 by_size.setdefault(row.bytes, []).append(figures)
+    return tuple(
+        Point(count, median(one.time_us for one in each), median(one.busbw_gb_s for one in each))
+        for count, each in sorted(by_size.items())
+    )
+
+
+class Layout(NamedTuple):
+    """All jobs of one test on one layout with one transport: of each size their median, out-of-place."""
+
+    name: str
+    points: tuple[Point, ...]
+    jobs: int
+
+
+def by_layout(same: Sequence[Sweep]) -> tuple[Layout, ...]:
+    """Return the sweeps of one test by layout, and by transport where one layout has several."""
+    groups: dict[tuple[str, str], list[Sweep]] = {}
+    for each in same:
+        groups.setdefault((each.layout, str(each.asked.transport or "")), []).append(each)
+    layouts = [layout for layout, _ in groups]
+    return tuple(
+        Layout(f"{layout} {transport}" if layouts.count(layout) > 1 else layout, _median(each), len(each))
+        for (layout, transport), each in groups.items()
+    )
+
+
+def _median(same: Sequence[Sweep]) -> tuple[Point, ...]:
+    by_size: dict[int, list[Point]] = {}
+    for point in (point for each in same for point in each.out_of_place):
+        by_size.setdefault(point.bytes, []).append(point)
     return tuple(
         Point(count, median(one.time_us for one in each), median(one.busbw_gb_s for one in each))
         for count, each in sorted(by_size.items())

@@ -202,7 +202,7 @@ def good(minute: int = 0, slower: float = 1.0, rate: float = 13_700) -> Run:
         ),
     )
     return Run(
-        time=WHEN + timedelta(minutes=minute), stack="dev", simulated=True, 
+        time=WHEN + timedelta(minutes=minute), stack="dev", simulated=True,
         jobs=of_run(minute, jobs(slower, rate)), verdicts=verdicts,
         versions={"OpenShift": "4.4", "GPU driver": "440.33.01", "MPI operator": "v0.2.3"},
     )  # fmt: skip

@@ -240,7 +240,9 @@ def test_jobs_in_which_all_is_well_are_folded(
         (each.locator("strong").inner_text(), each.get_attribute("open") is not None)
         for each in (jobs.nth(number) for number in range(jobs.count()))
     }
-    assert open_now == {("adas/mofed-test", False), ("adas/nccl-test-02x08", True), ("adas/nccl-test-16x01", True)}
+    assert open_now == {("adas/mofed-test", False), ("adas/nccl-test-02x08", True), ("adas/nccl-test-16x01", False)}
+    told = page.locator("header .notable > li")
+    assert [told.nth(n).locator("strong").inner_text() for n in range(told.count())] == ["hcas-used", "single-gpu-pods"]
     asked = page.locator(".job[open] td[data-head=asked]").first
     assert asked.is_visible()
     assert (asked.bounding_box() or {"x": PHONE})["x"] < PHONE / 4

@@ -4,9 +4,10 @@ import re
 import subprocess
 import sys
 
+from apis.nccl import Transport
 from evidence.report.bars import nccl_bars, training_bars
 from evidence.report.rails import drawing, rails
-from evidence.report.series import sweeps
+from evidence.report.series import by_layout, sweeps
 from evidence.report.units import Limit
 from evidence.verdict import Shape
 from tests.evidence import samples
@@ -44,6 +45,20 @@ def test_repeats_are_drawn_as_their_median() -> None:
     (found,) = sweeps([samples.job("nccl", "nccl-all-reduce", shape, *tables)])
     assert found.repeats == 5
     assert found.out_of_place[0].time_us == tables[4].rows[0].out_of_place.time_us
+
+
+def test_jobs_of_one_layout_are_one_curve_beside_other_layouts() -> None:
+    """Prevents names that cover each other, and one node of three that stands for all; other transports stay apart."""
+    shape = Shape(pods=2, gpus=8)
+    jobs = [
+        samples.job(f"nccl-{factor}", "nccl-all-reduce", shape, samples.nccl_tests(shape, factor))
+        for factor in (1, 1.1, 2)
+    ]
+    (one,) = by_layout(sweeps(jobs))
+    assert (one.name, one.jobs) == ("02x08", 3)
+    assert one.points == sweeps(jobs)[1].out_of_place
+    other = jobs[0].model_copy(update={"asked": jobs[0].asked.model_copy(update={"transport": Transport.TCP})})
+    assert [each.name for each in by_layout(sweeps([*jobs, other]))] == ["02x08 gpudirect", "02x08 tcp"]
 
 
 def test_bars_have_an_ideal_and_an_efficiency() -> None:
