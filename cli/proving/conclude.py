@@ -49,9 +49,7 @@ def show(jobs: Sequence[Job], verdicts: Sequence[Verdict], *, plain: bool = Fals
                 for one in mine
             ),
         )
-        for one in mine:
-            if one.status is not Status.PASS:
-                _explain(one)
+        _explain([one for one in mine if one.status is not Status.PASS])
     _totals(verdicts)
     console.print(sentence(verdicts))
 
@@ -110,12 +108,22 @@ def _by_name(verdicts: Sequence[Verdict]) -> dict[str, list[Verdict]]:
     return groups
 
 
-def _explain(verdict: Verdict) -> None:
-    lines = [f"[{_COLOURS[verdict.status]}]{verdict.criterion}[/]: {escape(verdict.measured)}"]
-    lines += [f"  {escape(_line(proof))}" for proof in verdict.proofs[:_SHOWN]]
-    lines += [f"  cause: {escape(cause)}" for cause in verdict.causes]
-    if len(lines) > 1:
-        console.print("\n".join(lines))
+def _explain(verdicts: Sequence[Verdict]) -> None:
+    """Print the lines behind what did not pass, each once, and then the causes with what they explain."""
+    said: set[tuple[str, int]] = set()
+    causes: dict[str, list[str]] = {}
+    for one in verdicts:
+        new = [proof for proof in one.proofs if (proof.file, proof.line) not in said][:_SHOWN]
+        said |= {(proof.file, proof.line) for proof in new}
+        if new:
+            console.print(f"[{_COLOURS[one.status]}]{one.criterion}[/]: {escape(one.measured)}")
+        for proof in new:
+            console.print(f"  {escape(_line(proof))}")
+        for cause in one.causes:
+            causes.setdefault(cause, []).append(one.criterion)
+    for cause, explained in causes.items():
+        console.print(f"cause of {', '.join(explained)}:\n  {escape(cause)}")
+    if said or causes:
         console.print()
 
 

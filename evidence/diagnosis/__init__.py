@@ -53,9 +53,9 @@ def reasons(why: str | None) -> tuple[Cause, ...]:
 
 def explaining(diagnoses: Sequence[Diagnosis], criterion: str, *, ended_early: bool = False) -> Iterator[Diagnosis]:
     """Yield what explains the failure of a criterion; `ended_early`: the criterion is that there is an end."""
-    for one in diagnoses:
-        if criterion in one.cause.explains or (ended_early and one.cause.ends):
-            yield one
+    found = [one for one in diagnoses if criterion in one.cause.explains or (ended_early and one.cause.ends)]
+    known = [one for one in found if not one.cause.last_resort]
+    yield from known or found
 
 
 def _lines(job: Job) -> Iterator[Proof]:

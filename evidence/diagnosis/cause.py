@@ -22,6 +22,8 @@ class Cause:
     """Criteria whose failure it explains, besides that the job or its logs did not come to their end."""
     ends: bool = True
     """Whether a program that prints it cannot go on."""
+    last_resort: bool = False
+    """Whether it is told only where nothing else explains a failure: what is seen, and not yet why."""
 
     def __str__(self) -> str:
         """Return cause and remedy as one text."""

@@ -232,6 +232,7 @@ CAUSES: tuple[Cause, ...] = (
         "leave NCCL_NET_GDR_LEVEL out of `environment`: it follows from the profile",
         explains=frozenset({"gpudirect", "bus-bandwidth", "average-bus-bandwidth"}),
         ends=False,
+        last_resort=True,
     ),
     Cause(
         name="fell-back",
@@ -241,6 +242,7 @@ CAUSES: tuple[Cause, ...] = (
         "`transport` and `environment` of the workload say",
         explains=TRANSPORT | LATENCY | frozenset({"hcas-used"}),
         ends=False,
+        last_resort=True,
     ),
     Cause(
         name="single-gpu-pods",

@@ -55,7 +55,8 @@ def test_a_failure_shows_its_line_and_its_cause(tmp_path: Path) -> None:
     flat = " ".join(output.split())
     assert "transport-between-nodes fail channels by NET/Socket: 2" in flat
     assert f"{tcp}:3: nccl-test-mpi-worker-0:30:39 [0] NCCL INFO Ring 00" in flat
-    assert "cause: NCCL fell back to TCP" in flat
+    assert "cause of transport-between-nodes, gpudirect: NCCL fell back to TCP" in flat
+    assert output.count("via NET/Socket/0") == output.count("fell back to TCP") == 1
     assert "failed: " in flat
 
 

@@ -134,6 +134,15 @@ def test_a_failure_names_its_cause(tmp_path: Path) -> None:
         assert any("fell back to TCP" in cause for cause in found[name].causes)
 
 
+def test_what_is_seen_is_told_only_where_nobody_knows_why(tmp_path: Path) -> None:
+    """Prevents two causes for one failure, of which the second only says what the reader sees."""
+    said = "worker:1:1 [0] NCCL INFO NCCL_IB_DISABLE set by environment to 1."
+    log = nccl().replace("NET/IB/0/GDRDMA", "NET/Socket/0") + said
+    found = {one.criterion: one for one in judge([_job(tmp_path, log, TWO)])}
+    (cause,) = found["transport-between-nodes"].causes
+    assert cause.startswith("NCCL was told not to use InfiniBand")
+
+
 def _rates(folder: Path, total: float, pods: int, gpus: int, name: str) -> Job:
     log = EDITED.replace("total images/sec: 84", f"total images/sec: {total / 100:.0f}")
     asked = Asked.model_validate({**RESNET, "job": name, "shape": Shape(pods=pods, gpus=gpus)})
