@@ -9,7 +9,8 @@ from evidence.criteria import COMPARISONS, CRITERIA
 from evidence.criteria.criterion import Comparison, Criterion
 from evidence.diagnosis.causes import CAUSES
 from evidence.model import Reading
-from evidence.records import kinds
+from evidence.records import Run, kinds
+from evidence.verdict import Asked, Job, Proof, Shape, Verdict
 from rendering.reference import markdown, tables
 
 SCHEMA = tables.ROOT / "docs" / "evidence-schema.md"
@@ -47,7 +48,28 @@ by `make docs`.
 messages of NCCL and nothing else.
 
 {tools}
+
+## Results
+
+Each `./hpc verify` of a stack adds one line to its results, `runs.jsonl`: a Run as JSON, in which a field that has its
+default may be absent. Lines are never changed. A line that was cut, as by a run that was killed, is left out and told;
+one with a newer `schema_version` is refused. Of a tool that this version does not know, what every reading has is kept.
+
+{_results()}
 """
+
+
+def _results() -> str:
+    models = (Run, Job, Asked, Shape, Verdict, Proof)
+
+    def link(model: type[BaseModel]) -> str:
+        title = "Every reading" if model is Reading else model.__name__
+        return f"[{model.__name__}](#{markdown.anchor(title)})"
+
+    return "\n\n".join(
+        f"### {model.__name__}\n\n{markdown.flowing(model.__doc__ or '')}\n\n{tables.fields(model, link)}"
+        for model in models
+    )
 
 
 def _tool(name: str, kind: type[Reading]) -> str:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import annotated_types
 import yaml
-from pydantic import BaseModel
+from pydantic import AwareDatetime, BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined, to_jsonable_python
 
@@ -24,6 +24,7 @@ _PLAIN: Mapping[Any, str] = {
     bool: "true or false",
     Any: "any value",
     IPv4Network: "IPv4 subnet",
+    AwareDatetime: "time",
 }
 SEVERAL = (tuple, list, set, frozenset, Sequence, Iterable)
 """Origins of types that hold several values of one kind."""
