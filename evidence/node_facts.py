@@ -7,7 +7,6 @@ from pydantic import Field
 from evidence.model import Reading
 from hardware.model import Model
 
-
 NODE_FACTS = "node-facts"
 """Name of the tool, which is the API server."""
 
