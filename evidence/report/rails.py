@@ -1,8 +1,9 @@
 """Which GPU is next to which HCA, and which HCAs carried the traffic: the map of a machine, and its ports' state."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from evidence.report.markup import Markup, element
 from evidence.report.words import plural
@@ -10,8 +11,8 @@ from evidence.tools.ibstatus import IbStatus
 from evidence.verdict import Job
 from hardware.profiles import PROFILES, Hca, Profile
 
-ROW, GPU, GAP = 46, 46, 8  # of the drawing, in its own units: about pixels
-LEFT, HCA_LEFT, HCA_WIDTH, WIDTH = 30, 178, 92, 400
+ROW, BOX, GPU, GAP = 46, 30, 46, 8  # of the drawing, in its own units: about pixels
+LEFT, GPUS, HCA_LEFT, HCA_WIDTH, WIDTH = 30, 98, 178, 92, 400
 
 
 @dataclass
@@ -63,59 +64,57 @@ def _add(one: Rails, device: str, told: str) -> None:
 
 
 def drawing(of: Rails) -> Markup:
-    """Return the map: GPUs, the HCA next to them, and its rail, a row for each; a failed port is red and crossed."""
-    pieces: list[Markup] = []
-    top = 22
+    """Return the map: GPUs, the HCAs next to them, each with its rail; a failed port is red and crossed."""
     heads = ((LEFT, "GPUs"), (HCA_LEFT, "HCA"), (HCA_LEFT + HCA_WIDTH + 24, "rail"))
-    pieces += [element("text", text, x=x, y=12, class_="head") for x, text in heads]
-    for numa in sorted({hca.numa for hca in of.profile.hcas}):
-        hcas = [(index, hca) for index, hca in enumerate(of.profile.hcas) if hca.numa == numa]
-        height = ROW * len(hcas)
-        pieces.append(
-            element("rect", x=1, y=top, width=HCA_LEFT + HCA_WIDTH + 8, height=height - 4, rx=4, class_="numa")
-        )
-        centre = top + (height - 4) / 2
-        pieces.append(
-            element(
-                "text", f"NUMA {numa}", x=15, y=centre, transform=f"rotate(-90 15 {centre})", text_anchor="middle",
-                dominant_baseline="central", class_="small",
-            )
-        )  # fmt: skip
-        for index, hca in hcas:
-            pieces += _row(of, index, hca, top)
-            top += ROW
+    pieces = [element("text", text, x=x, y=12, class_="head") for x, text in heads]
+    top = 22.0
+    for numa in dict.fromkeys(hca.numa for hca in of.profile.hcas):
+        there = [(index, hca) for index, hca in enumerate(of.profile.hcas) if hca.numa == numa]
+        height = ROW * len(there) - 4
+        pieces.append(element("rect", x=1, y=top, width=HCA_LEFT + HCA_WIDTH + 8, height=height, rx=4, class_="numa"))
+        middle = top + height / 2
+        pieces.append(_text(f"NUMA {numa}", 15, middle, "middle", "small", turned=f"rotate(-90 15 {middle:g})"))
+        for gpus, group in groupby(there, key=lambda each: each[1].gpus):
+            same = list(group)
+            pieces += _gpus(gpus, [hca for _, hca in same], top)
+            for row, (rail, hca) in enumerate(same):
+                pieces += _port(of, rail, hca, top + row * ROW + ROW / 2 - 2)
+            top += ROW * len(same)
         top += GAP
     told = "; ".join(f"{hca.name} {_state(of, hca.name)}" for hca in of.profile.hcas)
-    return element(
-        "svg", *pieces, viewBox=f"0 0 {WIDTH} {top}", role="img", class_="map",
-        aria_label=f"GPUs, HCAs and rails of {of.profile.model}: {told}",
-    )  # fmt: skip
+    label = f"GPUs, HCAs and rails of {of.profile.model}: {told}"
+    return element("svg", *pieces, viewBox=f"0 0 {WIDTH} {top:g}", role="img", class_="map", aria_label=label)
 
 
-def _row(of: Rails, rail: int, hca: Hca, top: float) -> list[Markup]:
-    middle, box = top + ROW / 2 - 2, 30
-    failed, used = hca.name in of.failed, of.channels[hca.name] > 0
-    state = "failed" if failed else "used" if used else "idle"
-    pieces = []
-    for place, gpu in enumerate(hca.gpus[:2]):
-        left = LEFT + place * (GPU + 6)
-        pieces.append(element("rect", x=left, y=middle - box / 2, width=GPU, height=box, rx=3, class_="gpu"))
-        pieces.append(_text(f"GPU{gpu}", left + GPU / 2, middle, "middle"))
-    if hca.gpus:
-        right = LEFT + min(len(hca.gpus), 2) * (GPU + 6) - 6
-        pieces.append(element("path", d=f"M{right} {middle}H{HCA_LEFT}", class_="wire"))
-        pieces.append(_text(hca.distance or "", (right + HCA_LEFT) / 2, middle - 8, "middle", "small"))
-    pieces.append(
-        element("rect", x=HCA_LEFT, y=middle - box / 2, width=HCA_WIDTH, height=box, rx=3, class_=f"hca {state}")
-    )
-    pieces.append(_text(hca.name, HCA_LEFT + HCA_WIDTH / 2, middle, "middle", f"name {state}"))
+def _gpus(gpus: Sequence[int], hcas: Sequence[Hca], top: float) -> Iterator[Markup]:
+    """Yield GPUs beside each other, and their wires to the HCAs that are next to them."""
+    if not gpus:
+        return
+    middle = top + ROW * len(hcas) / 2 - 2
+    width = min(GPU, (GPUS + 6) / len(gpus) - 6)
+    right = LEFT + len(gpus) * (width + 6) - 6
+    bend = (right + HCA_LEFT) / 2 - 12
+    for row, hca in enumerate(hcas):
+        end = top + row * ROW + ROW / 2 - 2
+        yield element("path", d=f"M{right:g} {middle:g}H{bend:g}V{end:g}H{HCA_LEFT}", class_="wire")
+        yield _text(hca.distance or "", (bend + HCA_LEFT) / 2, end - 8, "middle", "small")
+    for place, gpu in enumerate(gpus):
+        left = LEFT + place * (width + 6)
+        yield element("rect", x=f"{left:g}", y=middle - BOX / 2, width=f"{width:g}", height=BOX, rx=3, class_="gpu")
+        yield _text(f"GPU{gpu}" if width == GPU else f"{gpu}", left + width / 2, middle, "middle")
+
+
+def _port(of: Rails, rail: int, hca: Hca, middle: float) -> Iterator[Markup]:
+    """Yield an HCA, its link, and what went over it."""
+    state = "failed" if hca.name in of.failed else "used" if of.channels[hca.name] else "idle"
     end = HCA_LEFT + HCA_WIDTH
-    pieces.append(element("path", d=f"M{end} {middle}H{end + 18}", class_=f"link {state}"))
-    if failed:
-        pieces.append(element("path", d=f"M{end + 4} {middle - 5}l10 10m0 -10l-10 10", class_="cross"))
-    pieces.append(_text(f"rail {rail}", end + 24, middle - 8, "start"))
-    pieces.append(_text(_state(of, hca.name), end + 24, middle + 8, "start", f"small {state}"))
-    return pieces
+    yield element("rect", x=HCA_LEFT, y=middle - BOX / 2, width=HCA_WIDTH, height=BOX, rx=3, class_=f"hca {state}")
+    yield _text(hca.name, HCA_LEFT + HCA_WIDTH / 2, middle, "middle", f"name {state}")
+    yield element("path", d=f"M{end} {middle:g}H{end + 18}", class_=f"link {state}")
+    if state == "failed":
+        yield element("path", d=f"M{end + 4} {middle - 5:g}l10 10m0 -10l-10 10", class_="cross")
+    yield _text(f"rail {rail}", end + 24, middle - 8, "start")
+    yield _text(_state(of, hca.name), end + 24, middle + 8, "start", f"small {state}")
 
 
 def _state(of: Rails, device: str) -> str:
@@ -126,5 +125,8 @@ def _state(of: Rails, device: str) -> str:
     return "no channel" if of.seen else "not told"
 
 
-def _text(text: str, x: float, y: float, anchor: str, class_: str = "") -> Markup:
-    return element("text", text, x=x, y=y, text_anchor=anchor, dominant_baseline="central", class_=class_ or None)
+def _text(
+    text: str, x: float, y: float, anchor: str, class_: str | None = None, *, turned: str | None = None
+) -> Markup:
+    place = {"x": f"{x:g}", "y": f"{y:g}", "text_anchor": anchor, "dominant_baseline": "central"}
+    return element("text", text, **place, class_=class_, transform=turned)

@@ -4,12 +4,15 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from apis.nccl import Transport
 from evidence.report.bars import nccl_bars, training_bars
-from evidence.report.rails import drawing, rails
+from evidence.report.rails import Rails, drawing, rails
 from evidence.report.series import by_layout, sweeps
 from evidence.report.units import Limit
 from evidence.verdict import Shape
+from hardware.profiles import PROFILES, Profile
 from tests.evidence import samples
 from tests.support.recorded import ROOT
 
@@ -98,6 +101,18 @@ def test_the_map_shows_channels_and_failed_ports() -> None:
     assert re.findall(r">(GPU\d)<", drawn) == [f"GPU{number}" for number in range(8)]
     assert "NUMA 0" in drawn
     assert "✕" not in drawing(good)
+
+
+@pytest.mark.parametrize(
+    "profile", [profile for profile in PROFILES.values() if profile.hcas], ids=lambda one: one.name
+)
+def test_every_machine_has_each_part_once(profile: Profile) -> None:
+    """Prevents a map with more GPUs than the machine has: a DGX A100 has two HCAs beside the same two GPUs."""
+    drawn = drawing(Rails(profile))
+    assert sorted(re.findall(r">(GPU\d+)<", drawn)) == sorted(f"GPU{number}" for number in range(profile.gpus))
+    assert re.findall(r">(mlx5_\d+)<", drawn) == [hca.name for hca in profile.hcas]
+    assert re.findall(r">(rail \d+)<", drawn) == [f"rail {rail}" for rail in range(len(profile.hcas))]
+    assert drawn.count('class="wire"') == len(profile.hcas)
 
 
 def test_nothing_but_a_report_loads_matplotlib() -> None:
