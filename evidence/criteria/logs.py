@@ -31,7 +31,8 @@ def _complete(job: Job) -> Found | None:
     without = excused(job)
     cut = [one for one in found if not one.complete and one.tool not in without]
     if not cut:
-        return Found(Status.PASS, f"{len(found)} complete")
+        unread = sum(one.unread_total for one in found)
+        return Found(Status.PASS, f"{len(found)} complete{f', {unread} lines not read' if unread else ''}")
     return Found(
         Status.MISSING,
         listed((f"{one.tool}: {one.incomplete or 'incomplete'}" for one in cut), 4),

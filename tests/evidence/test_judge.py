@@ -95,6 +95,16 @@ def test_a_cut_table_is_no_pass(tmp_path: Path) -> None:
     assert next(one.criterion for one in found if one.status is Status.MISSING) == "complete-logs"
 
 
+def test_lines_that_nobody_read_are_counted(tmp_path: Path) -> None:
+    """Prevents a pass beside a thousand damaged lines that nothing tells of."""
+    (complete,) = (
+        one
+        for one in judge([_job(tmp_path, f"{nccl()}{TABLE}noise\nnoise\n", TWO)])
+        if one.criterion == "complete-logs"
+    )
+    assert (complete.status, complete.measured) == (Status.PASS, "1 complete, 2 lines not read")
+
+
 def test_a_cut_log_that_says_why_fails(tmp_path: Path) -> None:
     """Prevents a job that could not lock memory from being merely short of evidence (R-3.4.3-8)."""
     log = "+ ib_write_bw dgx02 -d mlx5_1\nCouldn't allocate MR\nfailed to create mr\n"
