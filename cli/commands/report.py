@@ -9,7 +9,8 @@ from cli.commands.options import DEFAULT_STACK, FolderOption, OtherName, StackOp
 from cli.console import console, errors
 from cli.errors import Problem
 from evidence.records import Kept, Records, RecordsError, Run, read
-from evidence.report.comparison import REPEATS, Comparison, NotComparableError, compare
+from evidence.report.change import REPEATS, Comparison
+from evidence.report.comparison import NotComparableError, compare
 from evidence.report.facts import outcome, when
 from evidence.report.markdown import markdown
 

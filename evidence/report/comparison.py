@@ -1,23 +1,21 @@
 """What changed since earlier runs, beyond what repeats differ by."""
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import geometric_mean
 from typing import NamedTuple
 
 from evidence.compare import faster, repeats
 from evidence.records import Kept, Run
 from evidence.report.bars import results
-from evidence.report.facts import WORDS, when
+from evidence.report.change import REPEATS, Change, Comparison, Turned
+from evidence.report.facts import when
 from evidence.report.series import nccl_runs
 from evidence.report.words import plural, size
 from evidence.tools.mllog import MlLog
 from evidence.tools.perftest.model import Perftest
 from evidence.verdict import Job, Status
-
-REPEATS = 5
-"""Of these the documents take the median (R-4.5-1, R-5.2-5); so many make a noise of their own."""
 
 
 class Band(NamedTuple):
@@ -47,73 +45,6 @@ _TABLES = (
     "differ by (R-4.4-4, R-4.4-8, R-4.4-13)"
 )
 _RATES = "rates and bandwidths: 2 %, which a job's total may differ by from the sum of its ranks (E-50)"
-
-
-class Change(NamedTuple):
-    """One figure, before and after."""
-
-    job: str
-    what: str
-    unit: str
-    before: float
-    after: float
-    worse: float
-    """Share by which it got worse; negative: better."""
-    noise: float
-    repeats: int
-    """Of which the noise is, where it is not assumed."""
-    assumed: str | None
-    """Where the noise is from when it is assumed."""
-
-    @property
-    def regressed(self) -> bool:
-        """Whether it got worse by more than the noise."""
-        return self.worse > self.noise
-
-    @property
-    def status(self) -> Status:
-        """The same as a status."""
-        return Status.FAIL if self.regressed else Status.PASS
-
-
-class Turned(NamedTuple):
-    """A criterion that came out otherwise."""
-
-    job: str
-    criterion: str
-    before: Status
-    after: Status
-    measured: str
-
-    @property
-    def regressed(self) -> bool:
-        """Whether a pass was lost."""
-        return self.before is Status.PASS and self.after in {Status.FAIL, Status.MISSING}
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """A run against earlier ones."""
-
-    name: str
-    changes: tuple[Change, ...]
-    turned: tuple[Turned, ...]
-    notes: tuple[str, ...]
-
-    @property
-    def beyond(self) -> tuple[Change, ...]:
-        """Figures that differ by more than the noise, the regressions first."""
-        return tuple(sorted((one for one in self.changes if abs(one.worse) > one.noise), key=lambda one: -one.worse))
-
-    @property
-    def within(self) -> tuple[Change, ...]:
-        """Figures that differ by no more."""
-        return tuple(one for one in self.changes if abs(one.worse) <= one.noise)
-
-    @property
-    def regressions(self) -> int:
-        """How many figures and criteria got worse."""
-        return sum(one.regressed for one in self.changes) + sum(one.regressed for one in self.turned)
 
 
 class NotComparableError(Exception):
@@ -205,7 +136,7 @@ def _changes(name: str, before: Sequence[Job], after: Sequence[Job]) -> Iterator
             yield from _of_tables(name, test, tables[0][test], tables[1][test])
     figures = _figures(before), _figures(after)
     for what, now in figures[1].items():
-        if what in figures[0]:
+        if what in figures[0] and min(figures[0][what].values) > 0:
             yield _change(name, what, figures[0][what], now)
 
 
@@ -215,7 +146,7 @@ def _tables(jobs: Sequence[Job]) -> Mapping[str, list[Mapping[int, float]]]:
     for job in jobs:
         for reading in nccl_runs(job):
             found[reading.test or "nccl-tests"].append(
-                {row.bytes: row.out_of_place.time_us for row in reading.rows if row.out_of_place.time_us > 0}
+                {row.bytes: time for row in reading.rows if 0 < (time := row.out_of_place.time_us) < math.inf}
             )
     return found
 
@@ -251,7 +182,9 @@ def _figures(jobs: Sequence[Job]) -> Mapping[str, _Figure]:
                 for what, unit, least, value in _of_perftest(reading):
                     found[what, unit, least].append(value)
     return {
-        what: _Figure(tuple(values), unit, least, OTHER_NOISE, _RATES) for (what, unit, least), values in found.items()
+        what: _Figure(tuple(values), unit, least, OTHER_NOISE, _RATES)
+        for (what, unit, least), values in found.items()
+        if all(map(math.isfinite, values))
     }
 
 
@@ -267,7 +200,9 @@ def _of_perftest(reading: Perftest) -> Iterator[tuple[str, str, bool, float]]:
 def _change(job: str, what: str, before: _Figure, after: _Figure) -> Change:
     old, new = repeats(before.values), repeats(after.values)
     worse = -faster(new.median, old.median, "less" if before.least else "more")
-    spread, count = max(old.spread, new.spread, ROUNDING), max(len(before.values), len(after.values))
+    # Where nothing works any more, repeats agree on it.
+    spread = max(old.spread, new.spread if new.median else 0, ROUNDING)
+    count = max(len(before.values), len(after.values))
     known = len(before.values) >= REPEATS or spread > before.noise
     noise, assumed = (spread, None) if known else (before.noise, before.whence)
     return Change(job, what, before.unit, old.median, new.median, worse, noise, count, assumed)
@@ -285,27 +220,3 @@ def _turned(run: Run, before: Run) -> Iterator[Turned]:
     for (job, criterion), (status, _) in old.items():
         if (job, criterion) not in new and status is Status.PASS and any(one.asked.job == job for one in run.jobs):
             yield Turned(job, criterion, status, Status.MISSING, "not judged any more")
-
-
-def told(change: Change) -> tuple[str, str, str]:
-    """Return the difference, the noise and the result in words."""
-    whence = "assumed" if change.assumed else f"of {plural(change.repeats, 'repeat')}"
-    word = "worse" if change.worse > 0 else "better"
-    if abs(change.worse) <= change.noise:
-        result = "within the noise"
-    else:
-        result = "regression" if change.regressed else "improvement"
-    return f"{abs(change.worse):.1%} {word}", f"{change.noise:.1%}, {whence}", result
-
-
-def assumptions(against: Comparison) -> tuple[str, ...]:
-    """Return where assumed noise is from."""
-    whences = dict.fromkeys(one.assumed for one in against.changes if one.assumed)
-    if not whences:
-        return ()
-    return (f"Noise is assumed where a figure has fewer than {REPEATS} repeats.", *(f"Of {one}." for one in whences))
-
-
-def turn(one: Turned) -> str:
-    """Return what a criterion was and became."""
-    return f"{WORDS[one.before]} before, {WORDS[one.after]} now"

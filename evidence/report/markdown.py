@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from evidence.records import Run
 from evidence.report.bars import result
-from evidence.report.comparison import Comparison, assumptions, told, turn
+from evidence.report.change import Comparison, assumptions, told, turn
 from evidence.report.facts import SIMULATED, WORDS, by_job, counted, counts, layout, missing, outcome, versions, when
 from evidence.report.series import sweeps
 from evidence.report.words import figure, plural, printable, short, size

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evidence.records import Run
-from evidence.report.comparison import Comparison
+from evidence.report.change import Comparison
 from evidence.report.drawn import bandwidth, rail_maps, scaling
 from evidence.report.facts import SIMULATED, WORDS, counts, outcome, title, when
 from evidence.report.markup import Markup, element, joined, quoted

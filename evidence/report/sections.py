@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from evidence.records import Run
-from evidence.report.comparison import Change, Comparison, assumptions, told, turn
+from evidence.report.change import Change, Comparison, assumptions, told, turn
 from evidence.report.facts import WORDS, WORST_FIRST, by_job, counted, layout, missing, versions
 from evidence.report.markup import Markup, element, joined, quoted
 from evidence.report.tables import NONE, mark, scrolling, table

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from evidence.records import Kept, Run, append
-from evidence.report.comparison import Comparison, compare
+from evidence.report.change import Comparison
+from evidence.report.comparison import compare
 from tests.evidence import samples
 from tests.support.recorded import ROOT
 

@@ -1,12 +1,14 @@
 """What regressed: neither noise, nor what was measured otherwise."""
 
+import math
 from collections.abc import Sequence
 
 import pytest
 
 from evidence.records import Kept, Run
 from evidence.reference import ALL_REDUCE
-from evidence.report.comparison import BANDS, OTHER_NOISE, NotComparableError, assumptions, compare, told
+from evidence.report.change import assumptions, told
+from evidence.report.comparison import BANDS, OTHER_NOISE, NotComparableError, compare
 from evidence.verdict import Shape, Status
 from tests.evidence import samples
 
@@ -164,3 +166,13 @@ def test_only_sizes_of_both_are_compared() -> None:
         ("all_reduce, mean time of 64\u00a0B to 2\u00a0KiB", "within the noise")
     ]
     assert BANDS[0].noise > OTHER_NOISE
+
+
+def test_figures_that_are_none_do_no_harm() -> None:
+    """Prevents a report that ends in a division by zero: a tool may print 0, inf or nan, and a job may stand still."""
+    stopped = compare(samples.good(1, rate=0), earlier(samples.good()))
+    assert [one.what for one in stopped.changes if one.regressed] == ["training"]
+    assert compare(samples.good(1), earlier(samples.good(rate=0))).regressions == 0
+    for rate in (math.inf, math.nan):
+        assert compare(samples.good(1, rate=rate), earlier(samples.good())).regressions == 0
+        assert compare(samples.good(1), earlier(samples.good(rate=rate))).regressions == 0
