@@ -61,7 +61,12 @@ def v1alpha2(args: MpiJobArgs) -> dict[str, Any]:
         "backoffLimit": args.backoff_limit,
         "activeDeadlineSeconds": args.deadline,
         "mpiReplicaSpecs": {
-            "Launcher": {"replicas": 1, "template": {"spec": {"containers": [launcher], **job_pods.pod(args)}}},
+            # A pod of the operator's default, OnFailure, is deleted with its log when the job fails (mpi-operator #154).
+            "Launcher": {
+                "replicas": 1,
+                "restartPolicy": "Never",
+                "template": {"spec": {"containers": [launcher], **job_pods.pod(args)}},
+            },
             "Worker": {"replicas": args.layout.pods, "template": _template(pod, _networks(args))},
         },
     }

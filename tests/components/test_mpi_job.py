@@ -249,3 +249,8 @@ def test_names_tell_the_layout(layout: tuple[int, int, int | None], label: str) 
     """Prevents a job named after another layout than its own (R-4.3-2)."""
     pods, gpus, nodes = layout
     assert str(Layout(pods=pods, gpus=gpus, nodes=nodes)) == label
+
+
+def test_a_failed_launcher_keeps_its_log() -> None:
+    """Prevents a job that fails without a word: a pod of the operator's default, OnFailure, goes with its Job."""
+    assert spec(arguments())["mpiReplicaSpecs"]["Launcher"]["restartPolicy"] == "Never"
