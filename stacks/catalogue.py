@@ -56,7 +56,9 @@ class DataSet(Model):
 class Entry(Model):
     """One program."""
 
-    command: tuple[str, ...] = Field(description="{gpus} is the GPUs of a pod; empty: what the image starts")
+    command: tuple[str, ...] = Field(
+        description="{gpus} is the GPUs of a pod, {program} where the program is; empty: what the image starts"
+    )
     kinds: tuple[Literal["mpi", "job"], ...] = Field(description="workloads that can start it")
     per_gpu: bool = Field(description="one process for each GPU; otherwise one process of a pod drives all of them")
     trains: bool = True
@@ -69,6 +71,7 @@ class Entry(Model):
     gpus: int | None = Field(default=None, gt=0, description="GPUs that its parameters are for; None: any number")
     gpu_memory_gb: int | None = Field(default=None, gt=0, description="GB of the GPUs that it is documented with")
     environment: dict[Variable, str] = Field(default={}, description="variables that it reads")
+    on_volume: str | None = Field(default=None, description="where the program is on the tenant's volume")
     in_image: str | None = Field(
         default=None, description="the program's name in images of `builds` that have it; None: no recipe has it"
     )
@@ -77,7 +80,8 @@ class Entry(Model):
 
     def started(self, layout: Layout, *, in_image: bool = False) -> tuple[str, ...]:
         """Return the command line for a layout; `in_image`: the program is not on the volume but in the image."""
-        words = (self.in_image, *self.command[1:]) if in_image and self.in_image else self.command
+        program = self.in_image if in_image and self.in_image else self.on_volume
+        words = [word.replace("{program}", program) for word in self.command] if program else self.command
         return tuple(word.replace("{gpus}", str(layout.gpus)) for word in words)
 
     def processes(self, layout: Layout) -> int:
@@ -85,18 +89,18 @@ class Entry(Model):
         return layout.gpus if self.per_gpu else 1
 
 
-def _nccl(test: str) -> tuple[str, ...]:
-    return (f"{WORKSPACE}/other/nccl/{test}_perf", "-b", "8", "-e", "256M", "-f", "2", "-g", "{gpus}")
+NCCL_TEST = ("{program}", "-b", "8", "-e", "256M", "-f", "2", "-g", "{gpus}")
 
 
 def _nccl_test(test: str, source: str) -> Entry:
     return Entry(
-        command=_nccl(test),
+        command=NCCL_TEST,
         kinds=("mpi", "job"),
         per_gpu=False,
         trains=False,
         mounts={WORKSPACE: ""},
         images=(TENSORFLOW,),
+        on_volume=f"{WORKSPACE}/other/nccl/{test}_perf",
         in_image=f"{test}_perf",
         source=source,
     )
@@ -138,7 +142,7 @@ CATALOGUE: Mapping[Program, Entry] = MappingProxyType(
             "all_reduce", "R-4.4-1; the test is on the volume, and not built in every pod"
         ).model_copy(
             update={
-                "command": ("/bin/bash", "-ec", f"nvidia-smi; nvidia-smi topo -m; {' '.join(_nccl('all_reduce'))}"),
+                "command": ("/bin/bash", "-ec", f"nvidia-smi; nvidia-smi topo -m; {' '.join(NCCL_TEST)}"),
                 "kinds": ("job",),
             }
         ),

@@ -40,6 +40,10 @@ SharpOption = Annotated[bool, typer.Option("--sharp", help="Switches are to redu
 JobOption = Annotated[
     list[str] | None, typer.Option("--job", help="Only this job, NAME or TENANT/NAME; several times for several.")
 ]
+WaitOption = Annotated[
+    float | None,
+    typer.Option(min=0, help="Seconds to wait for jobs that still run; default 0, on a simulated cluster 30."),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 
@@ -50,6 +54,7 @@ def command(
     stack: StackOption = DEFAULT_STACK,
     name: OtherName = None,
     job: JobOption = None,
+    wait: WaitOption = None,
     profile: ProfileOption = None,
     layout: LayoutOption = None,
     transport: TransportOption = None,
@@ -68,9 +73,9 @@ def command(
         said = {"profile": profile, "layout": layout, "transport": transport, "fabric": fabric, "program": program}
         for option in [option for option, value in {**said, "sharp": sharp or None}.items() if value is not None]:
             raise Problem(f"--{option} is for files: of a stack the settings say it", "Name logs, or leave it out.")
-        raise typer.Exit(of_stack(stacks.read(stack, name), job, plain=plain))
-    if job is not None:
-        raise Problem("--job chooses among the jobs of a stack", "Leave it out, or the files.")
+        raise typer.Exit(of_stack(stacks.read(stack, name), job, wait=wait, plain=plain))
+    if job is not None or wait is not None:
+        raise Problem(f"--{'job' if job else 'wait'} is for the jobs of a stack", "Leave it out, or the files.")
     machine = _profile(profile)
     asked = Asked(
         job=names[0] if len(names) == 1 else f"{len(names)} logs",
@@ -84,9 +89,9 @@ def command(
     raise typer.Exit(conclude([of_files(names, asked)], plain=plain))
 
 
-def of_stack(stack: Stack, only: Sequence[str] | None, *, plain: bool) -> int:
+def of_stack(stack: Stack, only: Sequence[str] | None, *, wait: float | None, plain: bool) -> int:
     """Judge the jobs of a stack by what is on its cluster, keep the result, and return the exit status."""
-    jobs = gather(stack, only, silent=plain)
+    jobs = gather(stack, only, wait=wait, silent=plain)
     verdicts = judge(jobs)
     show(jobs, verdicts, plain=plain)
     if only is None:

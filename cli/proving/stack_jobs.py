@@ -1,6 +1,7 @@
 """The jobs of a stack: what its cluster holds of them, and where the result is kept."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Container, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -8,6 +9,8 @@ from cli import results, session
 from cli.commands.status import look
 from cli.console import Reporter
 from cli.errors import Problem
+from cli.overview.jobs import Job as Seen
+from cli.overview.parts import PENDING
 from cli.proving import nodes
 from cli.proving.asked import asked
 from cli.proving.collect import collect
@@ -15,21 +18,48 @@ from cli.proving.versions import versions
 from cli.stack import Stack
 from evidence.records import Run, append
 from evidence.verdict import Asked, Job, Verdict
-from simulator.progress import SILENT
+from simulator.progress import SILENT, Progress
+
+SIMULATED_WAIT = 30.0
+"""Seconds to wait, unless told, for jobs of a simulated cluster that still run: they take about one each."""
+_UNDER_WAY = frozenset({"Created", "Running", "Suspended", PENDING})
 
 
-def gather(stack: Stack, only: Sequence[str] | None = None, *, silent: bool = False) -> list[Job]:
+def gather(
+    stack: Stack, only: Sequence[str] | None = None, *, wait: float | None = None, silent: bool = False
+) -> list[Job]:
     """Return the jobs of a stack with what their logs hold, and the nodes; `only` some, and then without the nodes.
 
-    Raises Problem for a job that the stack does not have, and where the cluster cannot be asked.
+    `wait` is for how many seconds jobs that are under way are waited for; None: not at all, on a simulated cluster
+    for a short time. Raises Problem for a job that the stack does not have, and where the cluster cannot be asked.
     """
     wanted = chosen(asked(stack.settings), only, stack)
     cluster = session.cluster(stack)
-    seen = look(stack).jobs
     progress = SILENT if silent else Reporter()
+    seen = _ended(stack, {one.job for one in wanted}, wait, progress)
     with progress.step("reading the logs of the jobs") as step:
         jobs = collect(cluster, wanted, seen, results.logs(stack), step)
     return jobs if only else [nodes.look(cluster, stack.settings), *jobs]
+
+
+def _ended(stack: Stack, wanted: Container[str], wait: float | None, progress: Progress) -> Sequence[Seen]:
+    """Return the jobs of the cluster, when those that are wanted have ended or the time is over."""
+    until = time.monotonic() + ((SIMULATED_WAIT if stack.simulated else 0) if wait is None else wait)
+    seen = look(stack).jobs
+    if not (late := _late(seen, wanted)) or time.monotonic() >= until:
+        return seen
+    with progress.step("waiting for jobs that are under way") as step:
+        while late and time.monotonic() < until:
+            step.update(what=", ".join(late))
+            time.sleep(1)
+            seen = look(stack).jobs
+            late = _late(seen, wanted)
+    return seen
+
+
+def _late(seen: Sequence[Seen], wanted: Container[str]) -> list[str]:
+    named = {f"{one.namespace}/{one.name}": one for one in seen}
+    return [name for name, one in named.items() if name in wanted and one.state in _UNDER_WAY]
 
 
 def chosen(wanted: Sequence[Asked], only: Sequence[str] | None, stack: Stack) -> list[Asked]:

@@ -50,11 +50,15 @@ Known ones ([stacks/images.py](../stacks/images.py)); others are taken as they a
 """
 
 
+def _command(entry: Entry) -> str:
+    return " ".join(entry.command).replace("{program}", entry.on_volume or "")
+
+
 def _row(program: Program, entry: Entry) -> tuple[str, ...]:
     return (
         f"`{program}`{' (trains)' if entry.trains else ''}",
         ", ".join(f"`{kind}`" for kind in entry.kinds),
-        f"`{' '.join(entry.command)}`" if entry.command else "what the image starts",
+        f"`{_command(entry)}`" if entry.command else "what the image starts",
         "one a GPU" if entry.per_gpu else "one a pod",
         _data(entry),
         "; ".join(_needs(entry)),

@@ -50,6 +50,17 @@ def test_node_check_shows_the_machine_before_it_measures() -> None:
     assert CATALOGUE[Program.NODE_CHECK].kinds == ("job",)
 
 
+@pytest.mark.parametrize("program", [one for one in Program if CATALOGUE[one].in_image])
+def test_an_image_that_has_the_test_is_started_like_the_volume(program: Program) -> None:
+    """Prevents a check of a machine that starts the test alone, with the options of its shell (seen: `-ec`)."""
+    entry = CATALOGUE[program]
+    assert entry.on_volume
+    assert entry.in_image
+    there, brought = entry.started(EIGHT), entry.started(EIGHT, in_image=True)
+    assert tuple(word.replace(entry.on_volume, entry.in_image) for word in there) == brought
+    assert there != brought
+
+
 def test_resnet50_is_the_redpapers() -> None:
     """Prevents another batch size, whose images per second cannot be compared (R-4.5-2, R-4.5-6)."""
     assert started(Program.RESNET50) == (
