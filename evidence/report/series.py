@@ -1,5 +1,6 @@
 """Figures against message size: the tables of nccl-tests, by job and layout."""
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -72,7 +73,8 @@ def _points(runs: Sequence[NcclTests], half: Half) -> tuple[Point, ...]:
     for run in runs:
         for row in run.rows:
             figures: Figures | None = getattr(row, half)
-            if figures is not None:
+            # What no axis can show: a size of 0, and the inf or nan of a time that was printed as 0.
+            if figures is not None and row.bytes and math.isfinite(figures.time_us + figures.busbw_gb_s):
                 by_size.setdefault(row.bytes, []).append(figures)
     return tuple(
         Point(count, median(one.time_us for one in each), median(one.busbw_gb_s for one in each))

@@ -14,6 +14,7 @@ import pytest
 from evidence.records import Kept, Run, append
 from evidence.report.change import Comparison
 from evidence.report.comparison import compare
+from evidence.verdict import Shape
 from tests.evidence import samples
 from tests.support.recorded import ROOT
 
@@ -310,3 +311,23 @@ def test_the_same_run_gives_the_same_page(files: dict[str, Path]) -> None:
     ids = re.findall(r'\bid="([^"]+)"', again)
     assert len(ids) == len(set(ids)), "an id is there twice, so a drawing shows parts of another"
     assert set(re.findall(r'(?:href="#|url\(#)([^")]+)', again)) <= set(ids)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2, 26])
+def test_odd_tables_are_drawn(rows: int) -> None:
+    """Prevents a report that ends in an error over a table that was cut, or has a size or time of 0, inf or nan."""
+    table = samples.nccl_tests(Shape(pods=2, gpus=8))
+    bandwidths = (0.0, float("inf"), float("nan"))
+    odd = [
+        row.model_copy(
+            update={"out_of_place": row.out_of_place.model_copy(update={"time_us": 0.0, "busbw_gb_s": busbw})}
+        )
+        for row, busbw in zip(table.rows[1:], bandwidths, strict=False)
+    ]
+    nothing = table.rows[0].model_copy(update={"bytes": 0})
+    for printed in (table.rows[:rows], (nothing, *odd, *table.rows[4:])[:rows]):
+        cut = table.model_copy(update={"rows": printed})
+        jobs = (samples.job("odd", "nccl-all-reduce", Shape(pods=2, gpus=8), cut), *samples.jobs(rate=0)[-2:])
+        drawn = report(samples.good().model_copy(update={"jobs": jobs}))
+        assert drawn.count("<figure>") == (2 if rows else 0) + 2, "curves, and the bars of both trainings"
+        assert not [path for path in re.findall(r'\bd="([^"]*)"', drawn) if "nan" in path or "inf" in path]
