@@ -234,7 +234,8 @@ class Site:
     def succeeds(self, name: str) -> None:
         """Wait for the good end of a job; where it does not come, say what holds it."""
         try:
-            assert self.api.eventually(lambda: self.ended(name)) == "Succeeded"
+            # On two busy cores the scheduler and the operator were seen to take 20 s and more between jobs.
+            assert self.api.eventually(lambda: self.ended(name), seconds=90) == "Succeeded"
         except AssertionError as error:
             held = self.api.list(sim_kinds.WORKLOAD, "adas")["items"] + self.api.list(kinds.NODE)["items"]
             told = [f"{one['metadata']['name']}: {one.get('spec')} {one.get('status')}" for one in held]
