@@ -32,7 +32,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-PHONE, DESK = 360, 1280
+PHONE, PAPER, DESK = 360, 720, 1280  # pixels; paper is A4 with margins
 MOST = 1_000_000  # bytes of a page
 TEXT, GRAPHIC = 4.5, 3.0  # WCAG 2.2, AA: contrast of text, and of what a drawing is made of
 
@@ -277,14 +277,16 @@ def test_a_simulated_run_says_so(files: dict[str, Path], browser: Browser, conte
     assert measured.locator(".banner").count() == 0
 
 
+@pytest.mark.parametrize("name", ["bad", "compared"])
 def test_printed_pages_show_what_is_folded(
-    files: dict[str, Path], browser: Browser, contexts: list[BrowserContext]
+    name: str, files: dict[str, Path], browser: Browser, contexts: list[BrowserContext]
 ) -> None:
     """Prevents prints without evidence, on dark paper."""
-    page = opened(browser, contexts, files["bad"], DESK, "dark").page
+    page = opened(browser, contexts, files[name], PAPER, "dark").page
     page.emulate_media(media="print")
+    assert page.evaluate("document.documentElement.scrollWidth") <= PAPER
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    assert page.locator("details pre").first.is_visible()
+    assert page.locator(".more pre").first.is_visible()
 
 
 def test_the_command_writes_what_is_looked_at_here(
