@@ -44,6 +44,7 @@ WaitOption = Annotated[
     float | None,
     typer.Option(min=0, help="Seconds to wait for jobs that still run; default 0, on a simulated cluster 30."),
 ]
+AllOption = Annotated[bool, typer.Option("--all", help="Show the criteria that passed, too.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 
@@ -61,6 +62,7 @@ def command(
     fabric: FabricOption = None,
     program: ProgramOption = None,
     sharp: SharpOption = False,
+    everything: AllOption = False,
     plain: JsonOption = False,
 ) -> None:
     """Judge what jobs prove by their logs: exit status 0 pass, 1 fail, 2 not enough evidence.
@@ -73,7 +75,7 @@ def command(
         said = {"profile": profile, "layout": layout, "transport": transport, "fabric": fabric, "program": program}
         for option in [option for option, value in {**said, "sharp": sharp or None}.items() if value is not None]:
             raise Problem(f"--{option} is for files: of a stack the settings say it", "Name logs, or leave it out.")
-        raise typer.Exit(of_stack(stacks.read(stack, name), job, wait=wait, plain=plain))
+        raise typer.Exit(of_stack(stacks.read(stack, name), job, wait=wait, everything=everything, plain=plain))
     if job is not None or wait is not None:
         raise Problem(f"--{'job' if job else 'wait'} is for the jobs of a stack", "Leave it out, or the files.")
     machine = _profile(profile)
@@ -89,11 +91,11 @@ def command(
     raise typer.Exit(conclude([of_files(names, asked)], plain=plain))
 
 
-def of_stack(stack: Stack, only: Sequence[str] | None, *, wait: float | None, plain: bool) -> int:
+def of_stack(stack: Stack, only: Sequence[str] | None, *, wait: float | None, everything: bool, plain: bool) -> int:
     """Judge the jobs of a stack by what is on its cluster, keep the result, and return the exit status."""
     jobs = gather(stack, only, wait=wait, silent=plain)
     verdicts = judge(jobs)
-    show(jobs, verdicts, plain=plain)
+    show(jobs, verdicts, plain=plain, everything=everything or bool(only))
     if only is None:
         file, number = keep(stack, jobs, verdicts)
         if not plain:

@@ -10,6 +10,7 @@ from rich.markup import escape
 from cli.console import console
 from cli.tables import show_rows
 from evidence.judge import exit_status, judge
+from evidence.report.markdown import figures
 from evidence.verdict import Job, Proof, Status, Verdict
 
 MEANING = ("passed", "failed", "not enough evidence")
@@ -25,16 +26,19 @@ def conclude(jobs: Sequence[Job], *, plain: bool = False) -> int:
     0: all criteria that apply hold; 1: one does not; 2: the logs do not hold what is needed.
     """
     verdicts = judge(jobs)
-    show(jobs, verdicts, plain=plain)
+    show(jobs, verdicts, plain=plain, everything=True)
     return exit_status(verdicts)
 
 
-def show(jobs: Sequence[Job], verdicts: Sequence[Verdict], *, plain: bool = False) -> None:
-    """Print verdicts that were reached."""
+def show(jobs: Sequence[Job], verdicts: Sequence[Verdict], *, plain: bool = False, everything: bool = False) -> None:
+    """Print verdicts that were reached: of each job how it came out, and what did not pass, or `everything`."""
     if plain:
         print(as_json(jobs, verdicts))  # noqa: T201 - for a program
         return
-    for title, mine in _by_job(jobs, verdicts):
+    for title, all_of_it in _by_job(jobs, verdicts):
+        mine = [one for one in all_of_it if everything or one.status is not Status.PASS]
+        if not mine:
+            continue
         show_rows(
             escape(title),
             ("criterion", "verdict", "measured", "limit", "source"),
@@ -50,22 +54,33 @@ def show(jobs: Sequence[Job], verdicts: Sequence[Verdict], *, plain: bool = Fals
             ),
         )
         _explain([one for one in mine if one.status is not Status.PASS])
-    _totals(verdicts)
+    _totals(jobs, verdicts)
     console.print(sentence(verdicts))
 
 
-def _totals(verdicts: Sequence[Verdict]) -> None:
-    """Print how each of several jobs came out."""
+def _totals(jobs: Sequence[Job], verdicts: Sequence[Verdict]) -> None:
+    """Print how each of several jobs came out, with the figure that it is known by."""
+    known = {job.asked.job: figures(job) for job in jobs}
     counts = {name: Counter(one.status for one in mine) for name, mine in _by_name(verdicts).items()}
     if len(counts) > 1:
         show_rows(
             "Jobs",
-            ("job", *Status),
+            ("job", *Status, "figures"),
             (
-                (escape(name), *(f"[{_COLOURS[one]}]{found[one]}[/]" if found[one] else "" for one in Status))
+                (
+                    escape(name),
+                    *(f"[{_COLOURS[one]}]{found[one]}[/]" if found[one] else "" for one in Status),
+                    escape(known.get(name) or _measured(verdicts, name)),
+                )
                 for name, found in counts.items()
             ),
         )
+
+
+def _measured(verdicts: Sequence[Verdict], name: str) -> str:
+    """Return what a comparison found: it has no readings of its own, and one verdict."""
+    found = [one.measured for one in verdicts if one.job == name]
+    return found[0] if len(found) == 1 else ""
 
 
 def sentence(verdicts: Sequence[Verdict]) -> str:

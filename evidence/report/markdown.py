@@ -73,17 +73,18 @@ def _changes(against: Comparison) -> Iterator[str]:
 
 
 def _jobs(run: Run) -> Iterator[str]:
-    figures = {job.asked.job: _figures(job) for job in run.jobs}
+    told_of = {job.asked.job: figures(job) for job in run.jobs}
     about = {job.asked.job: layout(job) for job in run.jobs}
     rows = []
     for job, verdicts in by_job(run).items():
         found = counted(verdicts)
         told = ", ".join(f"{number} {WORDS[status]}" for status, number in found)
-        rows.append([_MARKS[found[0][0]], job, about.get(job, ""), told, figures.get(job, "")])
+        rows.append([_MARKS[found[0][0]], job, about.get(job, ""), told, told_of.get(job, "")])
     yield from _table("Jobs", ("", "job", "layout", "criteria", "figures"), rows)
 
 
-def _figures(job: Job) -> str:
+def figures(job: Job) -> str:
+    """Return the few figures that a job is known by."""
     told = []
     for one in sweeps([job]):
         if one.out_of_place:

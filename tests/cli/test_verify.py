@@ -70,7 +70,7 @@ def test_several_jobs_end_in_a_table_of_them(capsys: pytest.CaptureFixture[str])
     assert conclude(named) == 1
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     first = rows.index(["Jobs"])
-    assert rows[first + 1] == ["job", "pass", "fail", "warn", "missing"]
+    assert rows[first + 1] == ["job", "pass", "fail", "warn", "missing", "figures"]
     assert [row[0] for row in rows[first + 2 : first + 4]] == ["a", "b"]
 
 

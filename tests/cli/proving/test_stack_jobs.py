@@ -1,0 +1,114 @@
+"""Which jobs of a stack are judged, when, and where the result goes."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from cli import results
+from cli.errors import Problem
+from cli.overview.jobs import Job as Seen
+from cli.overview.look import Overview
+from cli.proving import nodes, stack_jobs
+from cli.proving.asked import asked
+from cli.proving.stack_jobs import chosen, keep
+from cli.proving.versions import versions
+from cli.stack import Stack, read
+from evidence.records import read as runs_of
+from evidence.verdict import Asked, Ended, Job, Status, Verdict
+from simulator.progress import SILENT
+
+WANTED = "adas/nccl-test-02x08"
+
+
+@pytest.fixture
+def dev(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stack:
+    """Stack dev, its simulated clusters elsewhere."""
+    monkeypatch.setenv("HPC_SIM_HOME", str(tmp_path))
+    return read("dev")
+
+
+@pytest.mark.parametrize("name", ["nccl-test-02x08", WANTED])
+def test_a_job_is_named_with_or_without_its_tenant(dev: Stack, name: str) -> None:
+    """Prevents a job that somebody reads in the table and may not write as it stands there."""
+    assert [one.job for one in chosen(asked(dev.settings), [name], dev)] == [WANTED]
+
+
+def test_a_job_that_is_not_there_is_said_with_those_that_are(dev: Stack) -> None:
+    """Prevents a verification of nothing that passes."""
+    with pytest.raises(Problem, match=r"stack dev has no job nccl[\s\S]*nccl-test-02x08"):
+        chosen(asked(dev.settings), ["nccl-test-01x08", "nccl"], dev)
+    assert len(chosen(asked(dev.settings), None, dev)) == len(asked(dev.settings))
+
+
+class Clock:
+    """Time that passes only while somebody sleeps, and jobs that change with it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, states: Sequence[str]) -> None:
+        self.now, self.states = 0.0, states
+        monkeypatch.setattr(time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(time, "sleep", self.sleep)
+        monkeypatch.setattr(stack_jobs, "look", self.look)
+
+    def sleep(self, seconds: float) -> None:
+        """Let time pass."""
+        self.now += seconds
+
+    def look(self, _stack: Stack) -> Overview:
+        """Return the job as it is now, and another that never ends."""
+        state = self.states[min(int(self.now), len(self.states) - 1)]
+        jobs = [Seen("MPIJob", "adas", name, now, (), None) for name, now in (("a", state), ("b", "Running"))]
+        return Overview(parts=(), tenants=(), queues=(), nodes=(), jobs=tuple(jobs), expected=frozenset())
+
+
+@pytest.mark.parametrize(
+    ("states", "wait", "then"),
+    [
+        (["Running", "Running", "Succeeded"], None, (2, "Succeeded")),
+        (["Pending", "Created", "Suspended", "Running", "Failed"], 10.0, (4, "Failed")),
+        (["Running"], 3.0, (3, "Running")),
+        (["Running"], 0.0, (0, "Running")),
+        (["Succeeded"], None, (0, "Succeeded")),
+    ],
+)
+def test_jobs_under_way_are_waited_for_and_no_others(
+    dev: Stack, monkeypatch: pytest.MonkeyPatch, states: Sequence[str], wait: float | None, then: tuple[float, str]
+) -> None:
+    """Prevents a job that a second later has ended from being no evidence, and a wait for what nobody asked for."""
+    clock = Clock(monkeypatch, states)
+    seen = stack_jobs._ended(dev, {"adas/a"}, wait, SILENT)
+    assert (clock.now, seen[0].state) == then
+
+
+def test_a_result_is_kept_beside_the_cluster_with_what_ran(dev: Stack) -> None:
+    """Prevents a run that a report finds no longer, or that does not say that it was simulated."""
+    facts = nodes.facts([{"metadata": {"name": "dgx01"}, "status": {"nodeInfo": {"kernelVersion": "3.10"}}}])
+    job = Job(asked=Asked(job="nodes"), ended=Ended.SUCCEEDED, readings=(facts,))
+    verdict = Verdict(
+        criterion="job-ended",
+        job="nodes",
+        status=Status.PASS,
+        measured="succeeded",
+        limit="succeeded",
+        source="R-4.1-2",
+    )
+    file, number = keep(dev, [job], [verdict])
+    assert (file, number) == (results.file(dev), 1)
+    assert file.is_relative_to(dev.home)
+    run = runs_of(file).last().run
+    assert run.simulated
+    assert run.versions == {
+        "OpenShift": "4.4",
+        "way to GPUs": "special-resource-operator, channel 4.4",
+        "MPI operator": "mpioperator/mpi-operator:v0.2.3",
+        "kernel": "3.10",
+    }
+    assert run.jobs == (job,)
+
+
+def test_nodes_that_differ_are_told_apart(dev: Stack) -> None:
+    """Prevents two kernels in one cluster from looking like one."""
+    two = [{"metadata": {"name": name}, "status": {"nodeInfo": {"kernelVersion": name}}} for name in ("b", "a")]
+    job = Job(asked=Asked(job="nodes"), ended=Ended.SUCCEEDED, readings=(nodes.facts(two),))
+    assert versions(dev.settings, [job])["kernel"] == "a, b"
