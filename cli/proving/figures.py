@@ -8,6 +8,7 @@ from evidence.tools.bonding import Bonding
 from evidence.tools.cuda_vector_add import CudaVectorAdd
 from evidence.tools.deeplearningexamples import DeepLearningExamples
 from evidence.tools.device_plugin import DevicePlugin
+from evidence.tools.getent_hosts import GetentHosts
 from evidence.tools.horovod_synthetic import HorovodSynthetic
 from evidence.tools.ib_smnode import IbSmNode
 from evidence.tools.ibhosts import IbHosts
@@ -83,6 +84,11 @@ def _(reading: IbStatus) -> str:
 @figures.register
 def _(reading: IbHosts) -> str:
     return f"{len(reading.rows)} CAs{f' from {reading.hca}' if reading.hca else ''}"
+
+
+@figures.register
+def _(reading: GetentHosts) -> str:
+    return f"{reading.name} is {listed(row.address for row in reading.rows) or 'not known'}"
 
 
 @figures.register

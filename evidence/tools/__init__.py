@@ -7,6 +7,7 @@ from evidence.tools.deeplearningexamples import DeepLearningExamplesParser
 from evidence.tools.device_plugin import DevicePluginParser
 from evidence.tools.esxcli_kernel import EsxcliKernelParser
 from evidence.tools.esxcli_pci import EsxcliPciParser
+from evidence.tools.getent_hosts import GetentHostsParser
 from evidence.tools.horovod_synthetic import HorovodSyntheticParser
 from evidence.tools.ib_smnode import IbSmNodeParser
 from evidence.tools.ibhosts import IbHostsParser
@@ -39,6 +40,7 @@ PARSERS: tuple[type[Parser], ...] = (
     DevicePluginParser,
     EsxcliKernelParser,
     EsxcliPciParser,
+    GetentHostsParser,
     HorovodSyntheticParser,
     IbSmNodeParser,
     IbHostsParser,

@@ -98,6 +98,8 @@ class PerftestParser(Parser):
         rf"{COMMAND}|{_TITLE}|{_FREQUENCY}|{_WAITING}|{_OWN_FAILURE}|{_NO_PEAK}|Perftest doesn't supports? |"
         rf"initializing CUDA$|{json_file.STARTS}"
     )
+    leads: ClassVar[str | None] = r"\*{5,}"
+    """The rule above the line in which the listener says that it waits."""
 
     def __init__(self) -> None:
         self._run = Run()

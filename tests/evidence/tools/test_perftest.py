@@ -181,6 +181,7 @@ def test_both_sides_are_told_apart() -> None:
     assert found.incomplete == "no results: the side that listens may print none, the client does"
     with_row = _read(waiting + GBITS)
     assert (with_row.role, with_row.complete) == ("server", True)
+    assert (with_row.first_line, with_row.unread_total) == (1, 0), "the rule above the waiting is its own"
     assert _read(GBITS).role == "client"
     assert [one.gid for one in with_row.remote] == ["00:00:00:00:00:00:00:00:00:00:255:255:10:22:116:220"]
 
