@@ -9,10 +9,16 @@ from hardware.profiles import PROFILES
 
 
 def _nodes(job: Job) -> Found | None:
-    nodes = job.asked.nodes
+    nodes, fewest = job.asked.nodes, _fewest(job.asked)
     if not nodes:
         return None
-    return Found(passed(len(nodes) > 1), listed(nodes))
+    return Found(passed(len(nodes) >= fewest), listed(nodes), f">= {fewest} nodes")
+
+
+def _fewest(asked: Asked) -> int:
+    """Return the fewest nodes that have a job's GPUs: single GPUs of several nodes may as well be of one (B-6.1)."""
+    profile = PROFILES.get(asked.profile or "")
+    return 1 if profile is None or asked.shape is None else -(-asked.shape.total // profile.gpus)
 
 
 def _whole_nodes(asked: Asked) -> int | None:
@@ -46,14 +52,14 @@ CRITERIA = (
     Criterion(
         name="nodes-used",
         title="The job ran on several nodes",
-        limit=">= 2 nodes",
+        limit="as many as have its GPUs",
         unit="nodes",
         tolerance="",
-        applies="jobs over a network, on a cluster",
+        applies="jobs with more GPUs than a node has, on a cluster",
         source="B-6.4",
         needs=(),
         look=_nodes,
-        when=lambda asked: asked.transport is not None and asked.program != "rdma-test",
+        when=lambda asked: _fewest(asked) > 1,
     ),
     Criterion(
         name="bus-ids",

@@ -65,6 +65,22 @@ def test_all_jobs_have_succeeded(lab: Lab) -> None:
     assert all("Succeeded" in conditions for conditions in ended.values()), ended
 
 
+def test_the_jobs_prove_what_the_redpapers_did(lab: Lab) -> None:
+    """Prevents a healthy lab that does not pass, or passes without its figures and without saying what it is."""
+    printed = lab.works("verify")
+    assert printed.splitlines()[-2].startswith("passed: ")
+    assert "scaling" in lab.works("verify", "--all")
+    found = json.loads(lab.works("verify", "--json"))
+    assert found["simulated"]
+    assert {verdict["status"] for verdict in found["verdicts"]} == {"pass", "warn"}
+    assert [one["criterion"] for one in found["verdicts"] if one["status"] == "warn"] == ["single-gpu-pods"]
+    judged = {one["job"].partition("/")[2] for one in found["jobs"]}
+    assert judged >= {*JOBS, "mofed-test-job", "nv-nccl-dgx01", "nv-nccl-dgx02"}
+    lab.works("report", "-o", "report")
+    assert "Simulated" in (lab.root / "report" / "report.md").read_text()
+    assert "<svg" in (lab.root / "report" / "report.html").read_text()
+
+
 def test_nodes_offer_what_the_redpaper_lists(lab: Lab) -> None:
     """Prevents GPUs or HCAs from missing on a node without anybody noticing (R-3.4.1-6, R-3.4.2-6)."""
     expected = {"nvidia.com/gpu": "8", **{f"rdma/shared_ib{port}": "100" for port in range(4)}}
@@ -196,6 +212,9 @@ def test_without_memlock_the_rdma_test_ends_the_update(lab: Lab) -> None:
     printed = lab.fails("up")
     assert "Couldn't allocate MR" in printed
     assert "adas/mofed-test-job failed" in printed
+    judged = lab.fails("verify", "--job", "mofed-test-job")
+    assert judged.splitlines()[-1].startswith("failed: ")
+    assert "let the memlock drop-in reach the GPU nodes" in judged, "it names what lifts the limit"
 
     lab.put(kinds.MACHINE_CONFIG, taken)
     eventually(lambda: name in sources(lab), "the pool does not take our MachineConfig up")
