@@ -109,6 +109,7 @@ MACVLAN_NETWORK = Kind("mellanox.com", "v1alpha1", "MacvlanNetwork", "macvlannet
 HOST_DEVICE_NETWORK = Kind("mellanox.com", "v1alpha1", "HostDeviceNetwork", "hostdevicenetworks", "Cluster")
 CSI_SCALE_OPERATOR = Kind("csi.ibm.com", "v1", "CSIScaleOperator", "csiscaleoperators")
 
+NETWORK_CONFIG = Kind("config.openshift.io", "v1", "Network", "networks", "Cluster")
 IMAGE_STREAM = Kind("image.openshift.io", "v1", "ImageStream", "imagestreams")
 PROMETHEUS_RULE = Kind("monitoring.coreos.com", "v1", "PrometheusRule", "prometheusrules")
 ALERTMANAGER_CONFIG = Kind("monitoring.coreos.com", "v1beta1", "AlertmanagerConfig", "alertmanagerconfigs")

@@ -61,7 +61,7 @@ def v1alpha2(args: MpiJobArgs) -> dict[str, Any]:
         "backoffLimit": args.backoff_limit,
         "activeDeadlineSeconds": args.deadline,
         "mpiReplicaSpecs": {
-            # A pod of the operator's default, OnFailure, is deleted with its log when the job fails (mpi-operator #154).
+            # By default, OnFailure, its pod is deleted with its log when the job fails (mpi-operator #154).
             "Launcher": {
                 "replicas": 1,
                 "restartPolicy": "Never",

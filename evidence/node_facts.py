@@ -30,3 +30,4 @@ class NodeFacts(Reading):
     """The nodes that jobs may run on."""
 
     nodes: tuple[NodeFact, ...]
+    pod_mtu: int | None = Field(default=None, gt=0, description="MTU of the pod network, bytes; None: not told")

@@ -40,6 +40,7 @@ class Asked(Model):
     nodes: tuple[str, ...] = Field(default=(), description="on which its pods with GPUs ran; empty: not known")
     transport: Transport | None = Field(default=None, description="between nodes; None: one node, or not known")
     sharp: bool = Field(default=False, description="whether in-network reduction (CollNet) is to be in use")
+    pod_mtu: int | None = Field(default=None, description="bytes that pods' eth0 must take; None: nobody said")
     devices: tuple[str, ...] = Field(default=(), description="HCAs that each pod was given, e.g. mlx5_0")
 
 

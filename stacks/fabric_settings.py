@@ -133,6 +133,13 @@ class Ethernet(Model):
         min_length=1,
         description="NCCL_SOCKET_IFNAME: interface inside the pods; eth0 is the pod network (B-7.1)",
     )
+    pod_mtu: int | None = Field(
+        default=None,
+        ge=1280,
+        le=9216,
+        description="bytes that the pod network was installed to take, 100 less than its links (OVN-Kubernetes): "
+        "`./hpc verify` fails where it takes less; null: it warns below 9000 (B-7.1)",
+    )
 
 
 FabricSettings = Annotated[InfiniBand | Roce | Ethernet, Field(discriminator="kind")]

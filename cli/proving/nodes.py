@@ -8,6 +8,7 @@ from cli.live import Cluster
 from evidence.node_facts import NODE_FACTS, NodeFact, NodeFacts
 from evidence.verdict import Asked, Ended, Job
 from policies.values import read as value
+from stacks.fabric_settings import Ethernet
 from stacks.platform import Settings
 
 JOB = "nodes"
@@ -24,17 +25,24 @@ def look(cluster: Cluster, settings: Settings) -> Job:
         profile=settings.profile.name,
         fabric=settings.fabric.kind,
         nodes=wanted,
+        pod_mtu=settings.fabric.pod_mtu if isinstance(settings.fabric, Ethernet) else None,
         devices=tuple(hca.name for hca in settings.profile.hcas) if settings.uses_rdma else (),
     )
     there = [node for node in cluster.list(kinds.NODE) if value(node, "metadata", "name") in wanted]
-    return Job(asked=asked, ended=Ended.SUCCEEDED, readings=(facts(there),))
+    network = cluster.read(kinds.NETWORK_CONFIG, "", names.NETWORK_CONFIG)
+    return Job(asked=asked, ended=Ended.SUCCEEDED, readings=(facts(there, network),))
 
 
-def facts(nodes: Iterable[Mapping[str, Any]]) -> NodeFacts:
-    """Read nodes of the API."""
-    rows = tuple(sorted((_fact(node) for node in nodes), key=lambda row: row.name))
+def facts(nodes: Iterable[Mapping[str, Any]], network: Mapping[str, Any] | None = None) -> NodeFacts:
+    """Read nodes of the API, and what OpenShift says of the pod network."""
     return NodeFacts(
-        file="(nodes of the cluster)", tool=NODE_FACTS, complete=True, first_line=1, last_line=1, nodes=rows
+        file="(nodes of the cluster)",
+        tool=NODE_FACTS,
+        complete=True,
+        first_line=1,
+        last_line=1,
+        nodes=tuple(sorted((_fact(node) for node in nodes), key=lambda row: row.name)),
+        pod_mtu=value(network or {}, "status", "clusterNetworkMTU") or None,
     )
 
 

@@ -2,6 +2,7 @@
 
 from evidence.criteria.criterion import Criterion, Found, at, begins, listed, of, passed
 from evidence.criteria.transport import hcas
+from evidence.node_facts import NodeFacts
 from evidence.tools.net_devices import NetDevices
 from evidence.tools.whoami import WhoAmI
 from evidence.verdict import Asked, Job, Status
@@ -37,15 +38,21 @@ def _interfaces(job: Job) -> Found | None:
 
 
 def _mtu(job: Job) -> Found | None:
-    rows = [
-        (one.file, row) for one in of(job, NetDevices) for row in one.rows if row.mtu is not None and row.name != "lo"
+    wanted = job.asked.pod_mtu
+    found = [
+        (f"{row.name}: {row.mtu}", row.mtu, at(one.file, row.line))
+        for one in of(job, NetDevices)
+        for row in one.rows
+        if row.mtu is not None and row.name != "lo"
     ]
-    small = [(file, row) for file, row in rows if row.mtu is not None and row.mtu < JUMBO_BYTES]
-    if not rows:
-        return None
-    measured = listed(f"{row.name}: {row.mtu}" for _, row in small or rows)
-    proofs = tuple(proof for file, row in small or rows for proof in at(file, row.line))
-    return Found(Status.WARN if small else Status.PASS, measured, proofs=proofs)
+    found += [(f"pod network: {one.pod_mtu}", one.pod_mtu, ()) for one in of(job, NodeFacts) if one.pod_mtu is not None]
+    if not found:
+        return Found(Status.MISSING, "no MTU", f">= {wanted} bytes") if wanted is not None else None
+    small = [one for one in found if one[1] < (wanted or JUMBO_BYTES)]
+    status = Status.PASS if not small else Status.WARN if wanted is None else Status.FAIL
+    limit = f">= {wanted} bytes" if wanted is not None else ""
+    proofs = tuple(proof for _, _, proofs in small or found for proof in proofs)
+    return Found(status, listed(text for text, _, _ in small or found), limit, proofs)
 
 
 CRITERIA = (
@@ -75,12 +82,12 @@ CRITERIA = (
     Criterion(
         name="pod-mtu",
         title="The pod network takes large packets",
-        limit=f">= {JUMBO_BYTES} bytes",
+        limit=f"what the settings say (`pod_mtu`), else >= {JUMBO_BYTES} bytes",
         unit="bytes",
-        tolerance="a warning: an overlay has less, and jobs run, slower",
-        applies="jobs that show ifconfig or ip link, over Ethernet",
+        tolerance="a warning where the settings do not say: an overlay has less, and jobs run, slower",
+        applies="the nodes of a cluster, and jobs that show ifconfig or ip link, over Ethernet",
         source="B-7.1",
-        needs=("net-devices",),
+        needs=("net-devices", "node-facts"),
         look=_mtu,
         when=lambda asked: asked.fabric == "ethernet",
     ),

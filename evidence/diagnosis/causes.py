@@ -5,6 +5,7 @@ from evidence.diagnosis.cause import Cause
 TRANSPORT = frozenset({"transport-between-nodes", "gpudirect", "bus-bandwidth", "average-bus-bandwidth"})
 LATENCY = frozenset({"small-message-latency"})
 LINK = frozenset({"ib-write-bandwidth"})
+HCAS = frozenset({"hcas-used", "ports-active", "ports-present", "fabric-alike", "rdma-device-files"})
 STARTED = frozenset({"ranks-initialised", "ranks-are-gpus"})
 
 CAUSES: tuple[Cause, ...] = (
@@ -49,7 +50,7 @@ CAUSES: tuple[Cause, ...] = (
         why="an HCA is down, or not in the pod",
         remedy="look at its cable and at ibstatus of the node, and that `ports` (or the profile) and the resources of "
         "`fabric.plugin` name all of them",
-        explains=TRANSPORT | LINK | frozenset({"hcas-used", "ports-active", "ports-present", "fabric-alike"}),
+        explains=TRANSPORT | LINK | HCAS,
     ),
     Cause(
         name="wrong-gid",
@@ -212,6 +213,15 @@ CAUSES: tuple[Cause, ...] = (
         why="other processes ran than the layout has GPUs",
         remedy="let np and slots follow from `layout`, and GPUs of a process from the catalogue (`program`)",
         explains=STARTED | frozenset({"bus-ids", "hcas-used", "transport-between-nodes", "gpudirect"}),
+        ends=False,
+    ),
+    Cause(
+        name="no-gpu-stack",
+        shows="",
+        why="the node's driver or device plugin does not run (S-7.5)",
+        remedy="look at its taints, and at the pods of the GPU operator that should be there (`gpu`); `./hpc status` "
+        "shows what it offers",
+        explains=frozenset({"nodes-offer"}),
         ends=False,
     ),
     Cause(

@@ -5,9 +5,11 @@ from collections.abc import Callable, Iterator, Mapping
 from apis.nccl import Transport
 from evidence.criteria.criterion import at, nccl_logs, of
 from evidence.criteria.transport import hcas, uses_rdma
+from evidence.node_facts import NodeFacts
 from evidence.tools.ibstatus import IbStatus
 from evidence.tools.nccl_tests.model import NcclTests
 from evidence.tools.net_devices import NetDevices
+from evidence.tools.rdma_devices import RdmaDevices
 from evidence.tools.ulimit import Ulimit
 from evidence.verdict import Job, Proof
 
@@ -28,6 +30,9 @@ def _hca_absent(job: Job) -> Iterator[Proof]:
         yield from at(one.file, *down)
         if one.rows and wanted - {port.device for port in one.rows}:
             yield from at(one.file, one.first_line)
+    for files in of(job, RdmaDevices):
+        if 0 < files.counts.get("uverbs", 0) < len(wanted):
+            yield from at(files.file, files.first_line)
     for file, log in nccl_logs(job) if uses_rdma(job.asked) else ():
         lacks = [wanted - {*devices} for devices in log.devices_by_host.values()]
         if any(lacks) and (line := log.proofs.get("NET/IB : Using")) is not None:
@@ -49,7 +54,17 @@ def _no_direct(job: Job) -> Iterator[Proof]:
             yield Proof(file=file, line=line.line, text=line.text)
 
 
+def _no_gpu_stack(job: Job) -> Iterator[Proof]:
+    for one in of(job, NodeFacts):
+        for row, node in enumerate(one.nodes, 1):
+            if not node.gpus:
+                yield Proof(file=one.file, line=row, text=f"{node.name}: 0 GPUs")
+
+
 def _overlay(job: Job) -> Iterator[Proof]:
+    for facts in of(job, NodeFacts):
+        if facts.pod_mtu is not None and facts.pod_mtu < ETHERNET_BYTES:
+            yield Proof(file=facts.file, line=1, text=f"pod network: MTU {facts.pod_mtu}")
     for one in of(job, NetDevices):
         small = [row.line for row in one.rows if row.mtu is not None and row.mtu < ETHERNET_BYTES and row.name != "lo"]
         yield from at(one.file, *small)
@@ -73,6 +88,7 @@ SEEN: Mapping[str, Callable[[Job], Iterator[Proof]]] = {
     "hca-absent": _hca_absent,
     "no-gpudirect": _no_direct,
     "fell-back": _fell_back,
+    "no-gpu-stack": _no_gpu_stack,
     "overlay-mtu": _overlay,
     "single-gpu-pods": _single,
     "other-ranks": _other_ranks,

@@ -111,6 +111,7 @@ def worker(pod: Object, here: Machine, runtime: Runtime) -> Worker:
         without_device=without,
         ipc_lock=platform.IPC_LOCK in capabilities or bool(security.get("privileged")),
         uid=user if isinstance(user, int) else None,
+        mtu=runtime.pod_mtu,
         networks=tuple(f"{one.namespace}/{one.name}" for one in _networks(pod)),
         address=str((pod.get("status") or {}).get("podIP") or _address(meta)),
         environment=_variables(pod) if not launcher.by_ssh(pod) else _given_by_sshd(pod),

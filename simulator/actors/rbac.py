@@ -67,6 +67,7 @@ KUBELET = Identity(
         Rule(("",), ("nodes/status", "pods/status"), ("update", "patch")),
         Rule(("",), ("pods",), ("delete",)),
         Rule(("",), ("configmaps", "secrets", "persistentvolumes", "persistentvolumeclaims"), READ),
+        Rule((kinds.NETWORK_CONFIG.group,), (kinds.NETWORK_CONFIG.plural,), READ),
         Rule(("",), ("serviceaccounts",), READ),
         Rule(("",), ("serviceaccounts/token",), ("create",)),
         Rule(("", "events.k8s.io"), ("events",), ("create", "update", "patch")),

@@ -8,12 +8,14 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from apis import kinds
+from apis.names import NETWORK_CONFIG
 from hardware import profiles
 from hardware.profiles import Hca, Profile
 from simulator import names
 from simulator.actors import images, pods, scale_handles, sim_kinds
 from simulator.actors.api import Api, Object, RenewedToken, Server
 from simulator.actors.informer import Informer, Key
+from simulator.performance.job import POD_MTU
 from simulator.spec import MpiGeneration
 
 log = logging.getLogger(__name__)
@@ -52,11 +54,19 @@ class Runtime:
         self.claims = Informer(self.kubelet, kinds.PERSISTENT_VOLUME_CLAIM, trim=_without_managed_fields)
         self.networks = Informer(self.identity("multus"), sim_kinds.NETWORK_ATTACHMENT_DEFINITION)
         self.volumes = Informer(self.kubelet, kinds.PERSISTENT_VOLUME, trim=_without_managed_fields)
+        self.network = Informer(self.kubelet, kinds.NETWORK_CONFIG)
 
     @property
     def caches(self) -> tuple[Informer, ...]:
         """All caches: of the kubelet identity, and that of Multus."""
-        return (self.pods, self.nodes, self.config_maps, self.secrets, self.claims, self.volumes, self.networks)
+        objects = (self.config_maps, self.secrets, self.claims, self.volumes, self.networks, self.network)
+        return (self.pods, self.nodes, *objects)
+
+    @property
+    def pod_mtu(self) -> int:
+        """MTU of the pods' eth0, bytes."""
+        found = self.network.get(NETWORK_CONFIG) or {}
+        return int((found.get("status") or {}).get("clusterNetworkMTU") or POD_MTU)
 
     def identity(self, name: str) -> Api:
         """Return access as one of OpenShift's own parts, from `identities/<name>.kubeconfig`."""

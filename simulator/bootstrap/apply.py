@@ -41,8 +41,8 @@ def bootstrap(
 ) -> None:
     """Create what is missing and set right what differs, nodes included; nodes no longer in `spec` go.
 
-    Default SCCs are only created: OpenShift leaves alone what somebody adds to them. The `webhook` comes last, and
-    goes where there are no actors, as the process that it names runs beside them.
+    Default SCCs and the pod network are only created: what somebody changes of them stays. The `webhook` comes last,
+    and goes where there are no actors, as the process that it names runs beside them.
 
     Raises SimulatorError where the API server refuses an object, ValueError for an unknown hardware profile.
     """
@@ -67,7 +67,7 @@ def bootstrap(
         step.update(what="machine config pools and catalogues")
         for manifest in objects.custom_resources(spec.storage_classes):
             api.apply(_path(manifest), manifest)
-        for manifest in admission.sccs(spec.release):
+        for manifest in (*admission.sccs(spec.release), objects.pod_network()):
             api.create(_collection_path(manifest), manifest)
         step.update(what="serving the custom resources")
         for definition in definitions:

@@ -12,16 +12,19 @@ from apis.kinds import (
     IMAGE_STREAM,
     MACHINE_CONFIG_POOL,
     NAMESPACE,
+    NETWORK_CONFIG,
     STORAGE_CLASS,
     Kind,
 )
 from apis.names import MACHINE_CONFIG_POOL as POOL_LABEL
 from apis.names import MACHINE_CONFIG_ROLE
+from apis.names import NETWORK_CONFIG as THE_NETWORK
 from simulator.actors import rbac
 from simulator.actors.package import TEXT, Definition, structure
 from simulator.actors.sim_kinds import NETWORK_ATTACHMENT_DEFINITION
 from simulator.admission.manifests import WEBHOOK_CONFIGURATION
 from simulator.names import FILES_CLASS, FILES_PROVISIONER, PLAYED_BY
+from simulator.performance.job import POD_MTU
 
 Manifest = dict[str, Any]
 
@@ -67,7 +70,7 @@ def definitions(folders: tuple[Path, ...]) -> list[Manifest]:
     network = Definition(NETWORK_ATTACHMENT_DEFINITION, structure({"config": TEXT}))
     # OpenShift serves these by an API server of its own; here they are kept, and nothing builds.
     kept = (Definition(kind, structure({})) for kind in (BUILD_CONFIG, IMAGE_STREAM))
-    return [*known, *(definition.manifest() for definition in (network, *kept))]
+    return [*known, *(definition.manifest() for definition in (network, *kept)), _pod_network_definition()]
 
 
 def access() -> list[Manifest]:
@@ -79,6 +82,25 @@ def custom_resources(storage_classes: Iterable[str] = ()) -> list[Manifest]:
     """Return the machine config pools, the operator catalogues and the played classes of storage."""
     catalogues = (_catalogue(name, title) for name, title in CATALOGUES.items())
     return [*map(_pool, POOLS), *catalogues, *map(_files_class, (FILES_CLASS, *storage_classes))]
+
+
+def _pod_network_definition() -> Manifest:
+    """Return the definition of what OpenShift says of its pod network; its status is a part like any other."""
+    definition: Manifest = Definition(NETWORK_CONFIG, structure({})).manifest()
+    for version in definition["spec"]["versions"]:
+        del version["subresources"]
+    return definition
+
+
+def pod_network() -> Manifest:
+    """Return what OpenShift says of its pod network: an overlay on a network with packets of 1500 bytes."""
+    return {
+        "apiVersion": NETWORK_CONFIG.api_version,
+        "kind": NETWORK_CONFIG.kind,
+        "metadata": {"name": THE_NETWORK},
+        "spec": {},
+        "status": {"clusterNetworkMTU": POD_MTU},
+    }
 
 
 def _pool(role: str) -> Manifest:

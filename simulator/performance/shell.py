@@ -19,8 +19,9 @@ _OPTIONS = re.compile(r"([-+])([a-z]+)")
 def run(script: str, options: str, job: Launched, program: Program) -> Printed:
     """Return what a script prints whose programs `program` plays; `options` are the letters that the shell was given.
 
-    Of loops over words each turn is run; of `while` and `until` the condition, once, which is met then; of `if` the
-    branch that the condition chooses; of a pipe the first program. Functions, `case` and `$( )` are not looked into.
+    Of loops over words each turn is run; of `while` the condition, once, which is met then; an `until` that is not met
+    waits for another pod; of `if` the branch that the condition chooses; of a pipe the first program. Functions, `case`
+    and `$( )` are not looked into.
     """
     shell = _Shell(script, options, job, program)
     with suppress(_EndedError, RecursionError):
@@ -82,6 +83,9 @@ class _Shell:
             case "while" | "until":
                 self._at += 1
                 self.list_until("do", active=active, tested=True)
+                if active and text == "until" and self.code:
+                    self.waits, self.code = True, 0
+                    raise _EndedError
                 self.list_until("done", active=False)
                 self._at += 1
                 self.code = 0 if active else self.code

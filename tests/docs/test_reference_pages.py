@@ -8,7 +8,7 @@ import pytest
 from pydantic import Field
 
 from components.model import Model
-from rendering.reference import components, coverage, evidence, markdown, programs, settings, tables
+from rendering.reference import components, coverage, evidence, faults, markdown, programs, settings, tables
 from stacks.settings import Settings
 from tests.support.recorded import ROOT
 
@@ -18,6 +18,7 @@ WRITERS = {
     "settings": cache(settings.pages),
     "coverage": cache(coverage.pages),
     "evidence": cache(evidence.pages),
+    "faults": cache(faults.pages),
 }
 _CODE = re.compile(r"`[^`\n]*`")
 _LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)")

@@ -8,10 +8,23 @@ from evidence.criteria import CRITERIA
 from evidence.diagnosis import diagnose, reasons
 from evidence.diagnosis.causes import CAUSES
 from evidence.diagnosis.figures import SEEN
+from evidence.node_facts import NODE_FACTS, NodeFacts
 from evidence.verdict import Asked, Ended, Job
 from rendering.reference import tables
 from stacks.settings import Settings
-from tests.evidence.criteria.cases import DGX, MTU, ONE_TABLE, RDMA, RDMA_LOG, SINGLE_TABLE, SIXTEEN, TWO, nccl
+from tests.evidence.criteria.cases import (
+    DGX,
+    MTU,
+    NODES,
+    ONE_TABLE,
+    RDMA,
+    RDMA_LOG,
+    SINGLE_TABLE,
+    SIXTEEN,
+    TWO,
+    cluster_node,
+    nccl,
+)
 from tests.support.mutated import read_text
 
 _HEAD = "worker-1:30:39 [0]"
@@ -113,6 +126,19 @@ def test_figures_show_their_causes() -> None:
     assert _names(TWO, nccl().replace("NET/IB/0/GDRDMA", "NET/Socket/0")) == ["fell-back"]
     assert _names(TWO, nccl().replace("/GDRDMA", "")) == ["no-gpudirect"]
     assert _names(DGX, "$ ulimit -l\n64\n") == ["memlock"]
+
+
+def testcluster_nodes_show_their_causes() -> None:
+    """Prevents a node without GPUs, or a pod network with small packets, from being told without what to do."""
+    rows = tuple(node.model_copy(update={"gpus": 0}) for node in (cluster_node("dgx01"), cluster_node("dgx02")))
+    facts = NodeFacts(
+        file="(nodes)", tool=NODE_FACTS, complete=True, first_line=1, last_line=1, nodes=rows, pod_mtu=1450
+    )
+    found = diagnose(Job(asked=NODES, ended=Ended.SUCCEEDED, readings=(facts,)))
+    assert [(one.cause.name, [proof.text for proof in one.proofs]) for one in found] == [
+        ("no-gpu-stack", ["dgx01: 0 GPUs", "dgx02: 0 GPUs"]),
+        ("overlay-mtu", ["pod network: MTU 1450"]),
+    ]
 
 
 def test_every_cause_is_shown_by_something() -> None:

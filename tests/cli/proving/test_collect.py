@@ -94,3 +94,11 @@ def test_nodes_tell_what_pods_may_have() -> None:
     assert (full.ready, full.schedulable, full.gpus, full.rdma) == (True, False, 8, {"shared_ib0": 100})
     assert (full.driver, full.gpu_model, full.kernel) == ("440.33", None, "3.10")
     assert (bare.ready, bare.gpus, bare.rdma) == (False, 0, {})
+
+
+def test_the_pod_network_tells_its_packets() -> None:
+    """Prevents an overlay that nobody sees, and no object from being read as packets of no bytes."""
+    network = {"status": {"clusterNetworkMTU": 1400}}
+    assert nodes.facts([], network).pod_mtu == 1400
+    assert nodes.facts([], {"status": {}}).pod_mtu is None
+    assert nodes.facts([]).pod_mtu is None

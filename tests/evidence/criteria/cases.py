@@ -103,7 +103,8 @@ def changes(asked: Asked, good: str, *each: tuple[str, str], status: Status = St
     return pair(good, changed(good, *each), asked, status, lines=lines)
 
 
-def _node(name: str, driver: str = "440.33.01", *, ready: bool = True) -> NodeFact:
+def cluster_node(name: str, driver: str = "440.33.01", *, ready: bool = True) -> NodeFact:
+    """Return a DGX-1 as the API server tells of it."""
     rdma = {f"shared_ib{index}": 100 for index in range(4)}
     return NodeFact(
         name=name, ready=ready, schedulable=True, gpus=8, rdma=rdma, gpu_model=None, driver=driver, kernel="",
@@ -193,13 +194,13 @@ CASES: Mapping[str, Case] = {
     ),
     "pod-mtu": changes(ETHERNET, MTU, ("mtu 9000", "mtu 1450"), status=Status.WARN),
     "nodes-offer": Case(
-        Side("", NODES, (_node("dgx01"), _node("dgx02"))),
-        Side("", NODES, (_node("dgx01"), _node("dgx02", ready=False))),
+        Side("", NODES, (cluster_node("dgx01"), cluster_node("dgx02"))),
+        Side("", NODES, (cluster_node("dgx01"), cluster_node("dgx02", ready=False))),
         lines=False,
     ),
     "one-driver": Case(
-        Side("", NODES, (_node("dgx01"), _node("dgx02"))),
-        Side("", NODES, (_node("dgx01"), _node("dgx02", "535.1"))),
+        Side("", NODES, (cluster_node("dgx01"), cluster_node("dgx02"))),
+        Side("", NODES, (cluster_node("dgx01"), cluster_node("dgx02", "535.1"))),
         lines=False,
     ),
     "gpus-present": changes(DGX, document("nvidia-smi/r-4.4-2.log"), ("16160MiB", "32480MiB")),

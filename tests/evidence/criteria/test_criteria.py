@@ -11,7 +11,7 @@ from evidence.criteria.expected import EXCUSES, LISTENER, PROGRAMS
 from evidence.tools import PARSERS
 from evidence.verdict import Asked, Ended, Job, Shape, Status
 from stacks.catalogue import CATALOGUE
-from tests.evidence.criteria.cases import ANY, CASES, DGX, TABLE, TWO, nccl
+from tests.evidence.criteria.cases import ANY, CASES, DGX, ETHERNET, MTU, TABLE, TWO, nccl
 from tests.support.mutated import read_text
 
 BY_NAME = {one.name: one for one in CRITERIA}
@@ -141,3 +141,11 @@ def test_a_program_without_output_is_missing_evidence() -> None:
         found = [verdict for one in CRITERIA if (verdict := one.verdict(job)) is not None]
         assert all(one.status is Status.MISSING for one in found), program
         assert len(found) > 1 or not tools - {"deeplearningexamples"}, program
+
+
+def test_packets_are_held_against_what_was_asked() -> None:
+    """Prevents a pod network of 1450 bytes where the settings say 8900, and advice alone where they say it."""
+    assert _status("pod-mtu", _job(ETHERNET, MTU.replace("9000", "1450"))) is Status.WARN
+    asked = ETHERNET.model_copy(update={"pod_mtu": 8900})
+    assert _status("pod-mtu", _job(asked, MTU.replace("9000", "1450"))) is Status.FAIL
+    assert _status("pod-mtu", _job(asked, MTU.replace("9000", "8900"))) is Status.PASS

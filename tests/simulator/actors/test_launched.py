@@ -57,6 +57,7 @@ def runtime(*there: dict[str, Any], nodes: tuple[dict[str, Any], ...], hostfile:
         running_on=lambda name: [one for one in there if one["spec"]["nodeName"] == name],
         profile=lambda one: profile(one["metadata"]["annotations"][names.PROFILE]),
         config_map=lambda *_: {"data": {"hostfile": hostfile}},
+        pod_mtu=8900,
     )
 
 
@@ -107,6 +108,7 @@ def test_a_launcher_knows_its_workers() -> None:
     assert (first.ipc_lock, first.uid, first.environment, first.address) == (True, 7, {"A": "1"}, "10.1.2.3")
     assert (first.machine.has_driver, first.machine.driver, job.me.machine.has_driver) == (True, "440.33.01", False)
     assert [machine.name for machine in job.machines] == ["a", "b"]
+    assert job.me.mtu == 8900
 
 
 def test_sshd_passes_on_little() -> None:

@@ -46,3 +46,9 @@ def test_half_a_script(script: str) -> None:
     """Prevents an actor that a person's mistake stops."""
     shell.run(script, "ex", JOB, said)
     shell.run(script * 3000, "", JOB, said)
+
+
+def test_an_until_that_is_not_met_waits() -> None:
+    """Prevents a client of the RDMA test that calls before anybody listens, where its script waits for a name."""
+    ended = shell.run("a; until false; do sleep 1; done; b", "ex", JOB, said)
+    assert (list(ended.lines), ended.waits) == (["+ a", "a", "+ false", "false"], True)

@@ -1,0 +1,80 @@
+"""docs/faults.md: what goes wrong in the field, who stops it first, and what the evidence says of it."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from apis import yaml_text
+from evidence.diagnosis.causes import CAUSES
+from rendering.reference import markdown, tables
+
+FOLDER = tables.ROOT / "docs"
+DATA = FOLDER / "faults.yaml"
+STACK, JOB = "dev", "nccl-test-02x08"
+"""Stack and job of a fault that names no others."""
+_OF_POLICIES = "policies"
+_INTRODUCTION = """# Faults
+
+What goes wrong in the field, and who stops it first: the policies (preview, update, `./hpc check`), admission, the
+scheduler, or the evidence of `./hpc verify`. Policies can be gone around, by objects that somebody applies or deletes
+himself; so each fault is brought about on the cluster, past them, and the last guard has to find it all the same. None
+gets through: [test_fault_matrix.py](../tests/cluster/test_fault_matrix.py) and
+[test_fault_matrix_today.py](../tests/cluster/test_fault_matrix_today.py) hold each row, and that without a fault the
+same job passes. Written from `faults.yaml` by `make docs`.
+
+A policy sees manifests, so not a port without a link, nor a node that lost its pods; which devices a machine has is the
+machine's own affair, and a transport without GPUDirect may be meant. Without IPC_LOCK alone nothing fails: the limit of
+locked memory decides for a process that is not root, and the MachineConfig lifts it (E-19a); the rule asks for it
+because the documents do (R-3.4.3-1).
+"""
+_BY_HAND = """## By hand
+
+On the simulated cluster, after `./hpc up` and `eval "$(./hpc env)"` (with `--stack` where one is named).
+Then `./hpc verify`; `./hpc pulumi refresh` and `./hpc up` mend what was changed. Where it says so, the job has to run
+again first:
+
+    kubectl get mpijob nccl-test-02x08 -n adas -o yaml | kubectl replace --force -f -
+"""
+_ENDS = {
+    "failed": "fails",
+    "succeeded": "succeeds: only the evidence tells",
+    "waiting": "waits: the scheduler finds no node for it",
+}
+_REFUSED = "waits: admission refuses its pods"
+Fault = Mapping[str, Any]
+
+
+def data() -> dict[str, Fault]:
+    """Return the faults by their names, as `faults.yaml` describes their fields."""
+    return dict(yaml_text.read(DATA.read_text())["faults"])
+
+
+def pages() -> dict[Path, str]:
+    """Return the text of the page, by its file."""
+    faults = data()
+    heads = ("fault", "stopped first by", "past that, the job", "verify", "fails or lacks", "the line says", "cause")
+    table = markdown.table(heads, [_row(name, fault) for name, fault in faults.items()])
+    parts = (_INTRODUCTION.rstrip(), table, _BY_HAND.rstrip(), *_by_hand(faults))
+    return {FOLDER / "faults.md": "\n\n".join(parts) + "\n"}
+
+
+def _row(name: str, fault: Fault) -> tuple[str, ...]:
+    cause = next(cause for cause in CAUSES if cause.name == fault["cause"])
+    first, policy = fault["stops"], fault["policy"]
+    return (
+        f"[`{name}`](#{name}): {fault['fault']}",
+        f"{first}: [`{policy}`](policies/{policy}.md)" if first == _OF_POLICIES else first,
+        _REFUSED if fault["cause"] == "refused" else _ENDS[fault["job"]],
+        f"exit status {fault['status']}",
+        f"`{fault['criterion']}`",
+        f"`{fault['shows']}`",
+        f"`{cause.name}`: {cause.why}",
+    )
+
+
+def _by_hand(faults: Mapping[str, Fault]) -> Iterator[str]:
+    for name, fault in faults.items():
+        stack = f" Stack `{fault['stack']}`." if "stack" in fault else ""
+        again = " Then the job again." if fault.get("again") else ""
+        commands = "\n".join(f"    {command}" for command in fault["by_hand"])
+        yield f"### {name}\n\n{fault['fault']}.{stack}{again}\n\n{commands}"

@@ -1,0 +1,189 @@
+"""Faults of the field on the Redpaper's lab, past the policies: what stops each, and that none gets through.
+
+Each row of docs/faults.yaml is brought about here: first in the manifests, for the policies, and then on a cluster.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import pytest
+
+from apis import kinds
+from cli import live
+from rendering.manifests import manifests
+from rendering.reference import faults
+from simulator import names
+from simulator.actors.api import Server
+from simulator.cluster import ClusterSpec
+from stacks.settings import load
+from tests.simulator.actors import platform
+from tests.simulator.actors.conftest import Person
+from tests.support.clusters import LAB_NODES, running
+from tests.support.field import Field, Manifest, edited, named, refusals
+from tests.support.matrix import JOB, LISTENER, RDMA_TEST, check, healthy
+from tests.support.recorded import ROOT, environment
+
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(180)]
+
+SPEC = ClusterSpec(name="test-faults", nodes=LAB_NODES, run_seconds=0.5)
+SETTINGS = load("dev", ROOT)
+HEALTHY = tuple(manifests(environment("dev")))
+ROWS = {name: fault for name, fault in faults.data().items() if "stack" not in fault}
+MEMLOCK = "50-worker-crio-memlock"
+
+
+def _replica(found: list[Manifest], role: str) -> Any:
+    return named(found, JOB)["spec"]["mpiReplicaSpecs"][role]["template"]["spec"]["containers"][0]
+
+
+def _say(before: str, after: str, found: list[Manifest]) -> None:
+    command = _replica(found, "Launcher")["command"]
+    command[command.index(before)] = after
+
+
+def _processes(count: str, found: list[Manifest]) -> None:
+    command = _replica(found, "Launcher")["command"]
+    command[command.index("-np") + 1] = count
+
+
+def _no_machine_config(found: list[Manifest]) -> None:
+    found.remove(named(found, MEMLOCK))
+
+
+def _nothing_asked_for(found: list[Manifest]) -> None:
+    del _replica(found, "Worker")["securityContext"]["capabilities"]["add"]
+
+
+def _neither(found: list[Manifest]) -> None:
+    _no_machine_config(found)
+    _nothing_asked_for(found)
+
+
+def _nothing_allowed(found: list[Manifest]) -> None:
+    named(found, "scc-for-mpi")["allowedCapabilities"] = []
+
+
+def _strange_device(found: list[Manifest]) -> None:
+    data = named(found, "rdma-devices")["data"]
+    data["config.json"] = data["config.json"].replace('"ib2"', '"ib9"')
+
+
+def _nothing(_: list[Manifest]) -> None:
+    """Leave manifests as they are: the fault is of a machine."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """How a row is brought about: in manifests, and on nodes; `settle` waits until the platform shows it."""
+
+    edit: Callable[[list[Manifest]], None] = _nothing
+    settle: Callable[[Field], None] = lambda _: None
+    node: Callable[[Field], None] = lambda _: None
+    mended: Callable[[Field], None] = lambda _: None
+
+
+def _memlock(value: str | None, field: Field) -> None:
+    def rolled_out() -> bool:
+        nodes = [field.api.get(kinds.NODE, name) for name in platform.DGX]
+        return all(
+            node["metadata"]["annotations"].get(names.MEMLOCK) == value and not node["spec"].get("unschedulable")
+            for node in nodes
+        )
+
+    field.eventually(rolled_out, f"memlock is not {value}")
+
+
+def _plugin(field: Field) -> None:
+    field.restart("rdma-shared-dp-ds", "kube-system")
+    config = json.loads(field.api.get(kinds.CONFIG_MAP, "rdma-devices", "kube-system")["data"]["config.json"])
+    wanted = {entry["resourceName"]: len(entry["devices"]) for entry in config["configList"]}
+    assert len(wanted) == len(SETTINGS.rdma_resources)
+    field.offered()
+
+
+def _down(ports: str | None, field: Field) -> None:
+    field.api.annotate(kinds.NODE, platform.DGX[1], {names.PORTS_DOWN: ports})
+
+
+def _tainted(field: Field) -> None:
+    taint = {"key": "repair", "value": "yes", "effect": "NoExecute"}
+    field.api.patch(kinds.NODE, platform.DGX[1], {"spec": {"taints": [taint]}})
+    field.eventually(lambda: field.api.offers(platform.DGX[1], "nvidia.com/gpu") == 0, "the node keeps its GPUs")
+
+
+def _untainted(field: Field) -> None:
+    field.api.patch(kinds.NODE, platform.DGX[1], {"spec": {"taints": None}})
+    field.offered()
+
+
+_WITHOUT_MEMLOCK = {"settle": partial(_memlock, None), "mended": partial(_memlock, names.UNLIMITED)}
+FAULTS = {
+    "memlock": Fault(_no_machine_config, **_WITHOUT_MEMLOCK),
+    "memlock-rdma-test": Fault(_no_machine_config, **_WITHOUT_MEMLOCK),
+    "ipc-lock": Fault(_nothing_allowed),
+    "ipc-lock-not-asked-for": Fault(_neither, **_WITHOUT_MEMLOCK),
+    "strange-device": Fault(_strange_device, settle=_plugin, mended=_plugin),
+    "ib-disabled": Fault(partial(_say, "NCCL_IB_DISABLE=0", "NCCL_IB_DISABLE=1")),
+    "gdr-off": Fault(partial(_say, "NCCL_NET_GDR_LEVEL=1", "NCCL_NET_GDR_LEVEL=0")),
+    "hca-down": Fault(node=partial(_down, '["mlx5_2"]'), mended=partial(_down, None)),
+    "no-gpu-stack": Fault(node=_tainted, mended=_untainted),
+    "too-few-processes": Fault(partial(_processes, "1")),
+    "too-many-processes": Fault(partial(_processes, "3")),
+}
+
+
+@pytest.fixture(scope="module")
+def field(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
+    """Give the lab's platform, without engine and policies."""
+    with running(SPEC) as started:
+        server = Server(started.kubeconfig)
+        token = server.token
+        api = Person(server, lambda: token, "tests")
+        cluster = live.Cluster(started.kubeconfig, started.context)
+        made = Field(api, cluster, SETTINGS, HEALTHY, tmp_path_factory.mktemp("logs"))
+        api.apply(kinds.NAMESPACE, named(HEALTHY, platform.CSI))
+        for secret in platform.SECRETS:
+            api.apply(kinds.SECRET, platform.secret(secret))
+        made.install()
+        yield made
+
+
+def test_every_row_is_brought_about() -> None:
+    """Prevents a row of the page that nobody holds."""
+    assert FAULTS.keys() == ROWS.keys()
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_policies(name: str) -> None:
+    """Prevents a fault that the page says a preview refuses, and that it lets by; or one that it could have seen."""
+    policy = ROWS[name]["policy"]
+    found = refusals(SETTINGS, edited(HEALTHY, FAULTS[name].edit)) - refusals(SETTINGS, HEALTHY)
+    assert policy in found if policy else found == set()
+
+
+@pytest.mark.parametrize("jobs", [(JOB,), (LISTENER, RDMA_TEST)], ids=lambda jobs: jobs[0])
+def test_without_a_fault_the_job_passes(field: Field, jobs: tuple[str, ...]) -> None:
+    """Prevents a matrix whose rows fail for another reason than their fault."""
+    healthy(field, *jobs)
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_no_fault_gets_through(field: Field, name: str) -> None:
+    """Prevents a platform with this fault from passing for a good one once the policies were gone around."""
+    fault, row = FAULTS[name], ROWS[name]
+    with ExitStack() as later:
+        later.callback(fault.mended, field)
+        broken = later.enter_context(field.broken(fault.edit))
+        fault.settle(field)
+        fault.node(field)
+        check(field, broken, row)
+
+
+def test_ipc_lock_alone_is_not_what_decides(field: Field) -> None:
+    """Prevents a simulated kernel that refuses what a real one allows: with no limit nothing is needed (E-19a)."""
+    with field.running(edited(HEALTHY, _nothing_asked_for), JOB):
+        assert field.verified(JOB).status == 0

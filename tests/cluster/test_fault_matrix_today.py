@@ -1,0 +1,113 @@
+"""Faults of today's platform over Ethernet: a launcher that is too early, and a pod network with small packets."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+
+from apis import kinds, names
+from cli import live
+from cli import stack as stacks
+from rendering.manifests import manifests
+from rendering.reference import faults
+from simulator.actors.api import Server
+from stacks.fabric_settings import Ethernet
+from tests.simulator.actors.conftest import Person
+from tests.support.clusters import running
+from tests.support.field import Field, Manifest, edited, named, refusals
+from tests.support.matrix import JOB, check, healthy, judged
+from tests.support.recorded import environment
+
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(180)]
+
+STACK = "robotic-drive-ethernet"
+HEALTHY = tuple(manifests(environment(STACK)))
+ROWS = {name: fault for name, fault in faults.data().items() if fault.get("stack") == STACK}
+JUMBO = 8900
+"""Bytes: of pods on a network of 9000, below OVN-Kubernetes."""
+
+
+@pytest.fixture(scope="module")
+def field(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
+    """Give the platform of document 004, without engine and policies."""
+    stack = stacks.read(STACK)
+    spec = stack.spec().model_copy(update={"name": "test-faults-today", "run_seconds": 0.5})
+    with running(spec) as started:
+        server = Server(started.kubeconfig)
+        token = server.token
+        api = Person(server, lambda: token, "tests")
+        cluster = live.Cluster(started.kubeconfig, started.context)
+        made = Field(api, cluster, stack.settings, HEALTHY, tmp_path_factory.mktemp("logs"))
+        made.install()
+        yield made
+
+
+def early(found: list[Manifest]) -> None:
+    """Let the launcher start at once, as the operator's own default is."""
+    named(found, JOB)["spec"]["launcherCreationPolicy"] = "AtStartup"
+
+
+@contextmanager
+def cordoned(field: Field) -> Iterator[None]:
+    """Take no pods on the nodes with GPUs: workers come later than the launcher."""
+    nodes = [node.name for node in field.settings.gpu_nodes]
+    try:
+        for node in nodes:
+            field.api.patch(kinds.NODE, node, {"spec": {"unschedulable": True}})
+        yield
+    finally:
+        for node in nodes:
+            field.api.patch(kinds.NODE, node, {"spec": {"unschedulable": None}})
+
+
+def jumbo(field: Field) -> Field:
+    """Return the same platform with settings that say what its pod network takes."""
+    assert isinstance(field.settings.fabric, Ethernet)
+    fabric = field.settings.fabric.model_copy(update={"pod_mtu": JUMBO})
+    return replace(field, settings=field.settings.model_copy(update={"fabric": fabric}))
+
+
+def test_every_row_is_brought_about() -> None:
+    """Prevents a row of the page that nobody holds."""
+    assert ROWS.keys() == {"launcher-first", "overlay-mtu"}
+
+
+def test_without_a_fault_the_job_passes(field: Field) -> None:
+    """Prevents a matrix whose rows fail for another reason than their fault."""
+    healthy(field, JOB)
+
+
+def test_a_launcher_that_is_first_does_not_get_through(field: Field) -> None:
+    """Prevents a launcher that finds no workers from being taken for a fault of the network."""
+    row = ROWS["launcher-first"]
+    broken = edited(HEALTHY, early)
+    assert refusals(field.settings, broken) <= refusals(field.settings, HEALTHY)
+    with cordoned(field):
+        check(field, broken, row)
+
+
+def test_a_launcher_that_waits_is_never_first(field: Field) -> None:
+    """Prevents our own creation policy from making no difference: with it the launcher is not there."""
+    with cordoned(field), field.running(HEALTHY, JOB, until=frozenset({"hindered"})):
+        selector = f"training.kubeflow.org/job-name={JOB},training.kubeflow.org/job-role=launcher"
+        assert field.api.pods("managed-machine-learning", selector) == []
+        assert field.verified(JOB).status == 2
+
+
+def test_an_overlay_does_not_get_through(field: Field) -> None:
+    """Prevents pods with packets of 1450 bytes on a network that was paid for 9000: the job succeeds, slower."""
+    wanted = jumbo(field)
+    with wanted.running(HEALTHY, JOB):
+        judged(wanted.verified(JOB), ROWS["overlay-mtu"])
+        told = field.verified(JOB)
+        assert told.status == 0
+        assert [one.status for one in told.of("pod-mtu")] == ["warn"]
+        before = field.api.get(kinds.NETWORK_CONFIG, names.NETWORK_CONFIG)["status"]
+        grown = {"status": before | {"clusterNetworkMTU": JUMBO}}
+        field.api.patch(kinds.NETWORK_CONFIG, names.NETWORK_CONFIG, grown)
+        try:
+            found = wanted.verified(JOB)
+        finally:
+            field.api.patch(kinds.NETWORK_CONFIG, names.NETWORK_CONFIG, {"status": before})
+    assert found.status == 0, found

@@ -1,0 +1,245 @@
+"""A platform in the field: the manifests of a stack on a simulated cluster, past engine and policies, to be broken."""
+
+import copy
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from apis import kinds
+from apis.kinds import Kind
+from cli import live
+from cli.overview.jobs import Job as Seen
+from cli.overview.jobs import jobs
+from cli.overview.look import OURS
+from cli.policy_configuration import configuration
+from cli.proving import nodes
+from cli.proving.asked import asked
+from cli.proving.collect import collect
+from evidence.judge import exit_status, judge
+from evidence.verdict import Verdict
+from policies.check import Checker
+from policies.configuration import Configuration
+from policies.findings import Severity
+from policies.objects import objects
+from policies.world import World
+from simulator.actors.api import ApiError
+from simulator.progress import SILENT
+from stacks.platform import Settings
+from tests.simulator.actors.conftest import Person
+
+Manifest = dict[str, Any]
+Edit = Callable[[list[Manifest]], object]
+
+SERVICE = Kind("", "v1", "Service", "services")
+_WORK = frozenset({"Job", "MPIJob"})
+_OWNED = (
+    *(kinds.STATEFUL_SET, kinds.JOB, kinds.POD, kinds.CONFIG_MAP, kinds.SECRET, SERVICE),
+    *(kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING),
+)
+DONE = frozenset({"Succeeded", "Failed"})
+_PATIENCE = 60.0  # seconds until a state that must come counts as not coming
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What `./hpc verify` would print and return."""
+
+    status: int
+    verdicts: tuple[Verdict, ...]
+
+    def of(self, criterion: str) -> list[Verdict]:
+        """Return the verdicts by one criterion."""
+        return [one for one in self.verdicts if one.criterion == criterion]
+
+    def __str__(self) -> str:
+        """Return what is not as it should be."""
+        rows = [f"{one.job} {one.criterion} {one.status} {one.measured} {one.causes}" for one in self.verdicts]
+        return f"exit status {self.status}\n" + "\n".join(row for row in rows if " pass " not in row)
+
+
+@dataclass(frozen=True)
+class Field:
+    """A stack whose platform is on a cluster, without its jobs; `healthy` are all manifests of the stack."""
+
+    api: Person
+    cluster: live.Cluster
+    settings: Settings
+    healthy: tuple[Manifest, ...]
+    folder: Path
+
+    def install(self) -> None:
+        """Put the platform on the cluster, as far as each part's API is there, until all of it is."""
+        left = [manifest for manifest in self.healthy if manifest["kind"] not in {*_WORK, SERVICE.kind}]
+        deadline = time.monotonic() + _PATIENCE
+        while left := [manifest for manifest in left if not self._applied(manifest)]:
+            assert time.monotonic() < deadline, [manifest["metadata"]["name"] for manifest in left]
+            time.sleep(0.1)
+        self.offered()
+
+    def offered(self) -> None:
+        """Wait until every node with GPUs offers all that its machine has."""
+        wanted = {"nvidia.com/gpu": self.settings.profile.gpus}
+        wanted |= {f"rdma/{name}": 100 for name in self.settings.rdma_resources}
+        for node in self.settings.gpu_nodes:
+            self.eventually(
+                lambda name=node.name: all(self.api.offers(name, key) == many for key, many in wanted.items()),  # type: ignore[misc]
+                f"{node.name} does not offer {wanted}",
+            )
+
+    @contextmanager
+    def broken(self, edit: Edit) -> Iterator[list[Manifest]]:
+        """Change what of the platform an edit changes, and yield the edited manifests; all is mended at the end."""
+        broken = edited(self.healthy, edit)
+        changed = [*_differences(self.healthy, broken)]
+        try:
+            for before, after in changed:
+                self._replace(before, after)
+            yield broken
+        finally:
+            for before, after in changed:
+                self._replace(after, before)
+
+    @contextmanager
+    def running(self, manifests: Iterable[Manifest], *names: str, until: frozenset[str] = DONE) -> Iterator[None]:
+        """Submit jobs, and wait until each has ended or, as asked, is hindered; take them away at the end."""
+        mine = [one for one in manifests if one["kind"] in _WORK and one["metadata"]["name"] in names]
+        services = [one for one in self.healthy if one["kind"] == SERVICE.kind and one["metadata"]["name"] in names]
+        assert len(mine) == len(names)
+        try:
+            for one in (*services, *mine):
+                self.api.create(_kind(one), one, one["metadata"]["namespace"])
+            self.eventually(lambda: all(self._there(name, until) for name in names), f"no end of {names}", self.seen)
+            yield
+        finally:
+            for one in (*mine, *services):
+                self._gone(one)
+
+    def _there(self, name: str, until: frozenset[str]) -> bool:
+        found = next((one for one in self.seen() if one.name == name), None)
+        return found is not None and (found.state in until or ("hindered" in until and bool(found.hindrances)))
+
+    def seen(self) -> list[Seen]:
+        """Return the jobs as `./hpc status` shows them."""
+
+        def ours(kind: Kind) -> list[Manifest]:
+            return self.cluster.list(kind, labelSelector=OURS)
+
+        return [*jobs(ours, self.cluster.list, self.settings.version.mpi_job)]
+
+    def verified(self, *names: str) -> Outcome:
+        """Collect and judge as `./hpc verify` does, with the nodes and these jobs."""
+        wanted = [one for one in asked(self.settings) if one.job.partition("/")[2] in names]
+        assert len(wanted) == len(names)
+        with SILENT.step("reading") as step:
+            found = collect(self.cluster, wanted, self.seen(), self.folder, step)
+        verdicts = judge([nodes.look(self.cluster, self.settings), *found])
+        return Outcome(exit_status(verdicts), tuple(verdicts))
+
+    def eventually(self, holds: Callable[[], object], otherwise: str, details: Callable[[], object] = str) -> None:
+        """Wait until `holds`; fail with `otherwise` and `details` when it does not in time."""
+        deadline = time.monotonic() + _PATIENCE
+        while not holds():
+            assert time.monotonic() < deadline, f"{otherwise}\n{details()}"
+            time.sleep(0.1)
+
+    def restart(self, daemon_set: str, namespace: str) -> None:
+        """Delete the pods of a DaemonSet, and wait for new ones."""
+        old = self._pods_of(daemon_set, namespace)
+        assert old
+        for name in old.values():
+            self.api.delete(kinds.POD, name, namespace)
+        self.eventually(
+            lambda: len(new := self._pods_of(daemon_set, namespace)) == len(old) and not {*new} & {*old},
+            f"{daemon_set} did not restart",
+        )
+
+    def _pods_of(self, daemon_set: str, namespace: str) -> dict[str, str]:
+        return {
+            pod["metadata"]["uid"]: pod["metadata"]["name"]
+            for pod in self.api.pods(namespace)
+            if daemon_set in [owner["name"] for owner in pod["metadata"].get("ownerReferences", ())]
+        }
+
+    def _applied(self, manifest: Manifest) -> bool:
+        try:
+            self.api.apply(_kind(manifest), manifest)
+        except ApiError as error:
+            if not error.missing:
+                raise
+            return False
+        return True
+
+    def _replace(self, before: Manifest | None, after: Manifest | None) -> None:
+        if before is not None and after is None:
+            self._gone(before)
+        elif after is not None:
+            self.api.apply(_kind(after), after)
+
+    def _gone(self, manifest: Manifest) -> None:
+        kind, meta = _kind(manifest), manifest["metadata"]
+        namespace, name = meta.get("namespace"), meta["name"]
+        if self.api.find(kind, name, namespace) is None:
+            return
+        uid = self.api.get(kind, name, namespace)["metadata"]["uid"]
+        self.api.delete(kind, name, namespace)
+        self._collect(uid, namespace)
+        self.eventually(
+            lambda: (
+                self.api.find(kind, name, namespace) is None
+                and not (manifest["kind"] in _WORK and self._pods_named(name, namespace))
+            ),
+            f"{manifest['kind']} {name} is still there",
+        )
+
+    def _collect(self, owner: str, namespace: str | None) -> None:
+        """Delete what an object owned: the garbage collector takes up to 40 s to hear of a kind that is new."""
+        for kind in _OWNED if namespace else ():
+            for one in self.api.list(kind, namespace)["items"]:
+                if owner in [each["uid"] for each in one["metadata"].get("ownerReferences", ())]:
+                    self.api.delete(kind, one["metadata"]["name"], namespace)
+
+    def _pods_named(self, job: str, namespace: str) -> list[Manifest]:
+        return [pod for pod in self.api.pods(namespace) if pod["metadata"]["name"].startswith(f"{job}-")]
+
+
+def edited(healthy: Iterable[Manifest], edit: Edit) -> list[Manifest]:
+    """Return a stack's manifests with a fault."""
+    manifests = copy.deepcopy([*healthy])
+    edit(manifests)
+    return manifests
+
+
+def refusals(settings: Settings, manifests: Iterable[Manifest]) -> set[str]:
+    """Return the mandatory rules that refuse manifests, of which there are no others; exceptions are not asked."""
+    found = [each for manifest in manifests for each in objects(manifest)]
+    checker = Checker(configuration=Configuration(configuration(settings)))
+    seen = checker.check(found, World(found, complete=True))
+    return {one.rule for one in seen if one.severity is Severity.MANDATORY}
+
+
+def named(manifests: Iterable[Manifest], name: str) -> Manifest:
+    """Return the only manifest of a name."""
+    (found,) = (one for one in manifests if one["metadata"]["name"] == name)
+    return found
+
+
+def _differences(old: Iterable[Manifest], new: Iterable[Manifest]) -> Iterator[tuple[Manifest | None, Manifest | None]]:
+    before, after = ({_key(one): one for one in some if one["kind"] not in _WORK} for some in (old, new))
+    for key in {**before, **after}:
+        if before.get(key) != after.get(key):
+            yield before.get(key), after.get(key)
+
+
+def _key(manifest: Mapping[str, Any]) -> tuple[str, str, str]:
+    return manifest["kind"], manifest["metadata"].get("namespace", ""), manifest["metadata"]["name"]
+
+
+def _kind(manifest: Mapping[str, Any]) -> Kind:
+    api_version, name = manifest["apiVersion"], manifest["kind"]
+    group, _, version = api_version.rpartition("/")
+    # The few kinds that the platform makes and nothing else names.
+    return kinds.find(api_version, name) or Kind(group, version, name, re.sub("y$", "ie", name.lower()) + "s")
