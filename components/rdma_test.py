@@ -75,7 +75,7 @@ def listener_script(args: RdmaTestArgs) -> str:
 
 
 def client_script(args: RdmaTestArgs) -> str:
-    """Return what the measuring pod runs: who it is, what it sees, and the bandwidth."""
+    """Return what the measuring pod runs: who it is, what it sees and may lock, and the bandwidth."""
     server = listener_name(args.job_name)
     return "; ".join(
         (
@@ -84,6 +84,8 @@ def client_script(args: RdmaTestArgs) -> str:
             "ibstatus",
             *address(args),
             "set -ex",
+            # Traced, or a figure alone would be no limit to who reads the log (R-3.4.3-8).
+            "ulimit -l",
             # Where umad devices are root's, as on RHCOS, nobody else sees the list; the measurement needs none of it.
             *(f"ibhosts -C {hca} || echo '{hca}: no list of hosts, umad is for root here'" for hca in args.hcas),
             # The name resolves once the listener's pod is ready; the deadline bounds the wait.

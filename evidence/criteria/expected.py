@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from evidence.verdict import Asked, Job
 
 _NCCL_TEST = frozenset({"nccl-tests", "nccl"})
-_RDMA_TEST = frozenset({"whoami", "rdma-devices", "net-devices", "ibstatus", "perftest"})
+_RDMA_TEST = frozenset({"whoami", "rdma-devices", "net-devices", "ibstatus", "ulimit", "perftest"})
 LISTENER = "-listener"
 """How the name of the RDMA test's other end ends, which prints its bandwidth only."""
 

@@ -20,6 +20,11 @@ def test_client_lists_every_hca_before_it_measures_one() -> None:
     assert script.startswith("whoami; ls -l /dev/infiniband")
 
 
+def test_client_shows_what_it_may_lock_behind_the_command() -> None:
+    """Prevents a limit that nobody reads: a figure alone may be anything (R-3.4.3-8)."""
+    assert "; set -ex; ulimit -l; " in pod("mofed-test-job")["containers"][0]["args"][0]
+
+
 def test_the_two_pods_run_on_the_two_nodes_through_the_scheduler() -> None:
     """Prevents nodeName, which skips the scheduler: the kubelet then refuses the pod when a device is missing."""
     for name, node in (("mofed-test-job", "dgx01"), ("mofed-test-job-listener", "dgx02")):
@@ -53,7 +58,7 @@ def test_roce_finds_the_pods_own_address_on_both_ends() -> None:
     }
     found = gid_index.one("mlx5_0")
     assert scripts["mofed-test-job-listener"] == f"{found};ib_write_bw -d mlx5_0 -x $index --tclass 106"
-    assert f"; {found}; set -ex; " in scripts["mofed-test-job"]
+    assert f"; {found}; set -ex; ulimit -l; " in scripts["mofed-test-job"]
     assert scripts["mofed-test-job"].endswith("; ib_write_bw mofed-test-job-listener -d mlx5_0 -x $index --tclass 106")
 
 
