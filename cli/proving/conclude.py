@@ -10,7 +10,7 @@ from rich.markup import escape
 from cli.console import console
 from cli.tables import show_rows
 from evidence.judge import exit_status, judge
-from evidence.report.markdown import figures
+from evidence.report.known import known
 from evidence.verdict import Job, Proof, Status, Verdict
 
 MEANING = ("passed", "failed", "not enough evidence")
@@ -60,7 +60,7 @@ def show(jobs: Sequence[Job], verdicts: Sequence[Verdict], *, plain: bool = Fals
 
 def _totals(jobs: Sequence[Job], verdicts: Sequence[Verdict]) -> None:
     """Print how each of several jobs came out, with the figure that it is known by."""
-    known = {job.asked.job: figures(job) for job in jobs}
+    told = {job.asked.job: known(job) for job in jobs}
     counts = {name: Counter(one.status for one in mine) for name, mine in _by_name(verdicts).items()}
     if len(counts) > 1:
         show_rows(
@@ -70,7 +70,7 @@ def _totals(jobs: Sequence[Job], verdicts: Sequence[Verdict]) -> None:
                 (
                     escape(name),
                     *(f"[{_COLOURS[one]}]{found[one]}[/]" if found[one] else "" for one in Status),
-                    escape(known.get(name) or _measured(verdicts, name)),
+                    escape(told.get(name) or _measured(verdicts, name)),
                 )
                 for name, found in counts.items()
             ),

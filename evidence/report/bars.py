@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from evidence.model import Reading
 from evidence.report.paper import TIMED, Figure, figures
-from evidence.report.series import Sweep, by_layout
+from evidence.report.series import Sweep
 from evidence.report.words import size
 from evidence.tools.deeplearningexamples import DeepLearningExamples
 from evidence.tools.horovod_synthetic import HorovodSynthetic
@@ -119,14 +119,22 @@ def _bars(key: tuple[str, bool, Unit], found: Sequence[_Found]) -> Bars:
 
 
 def nccl_bars(found: Sequence[Sweep]) -> tuple[Bars, ...]:
-    """Return the bus bandwidth of each test at the largest size of its layouts; it has no ideal."""
+    """Return the bus bandwidth of each test at the largest size of its layouts, beside the paper's; it has no ideal."""
     drawn = []
     for test in dict.fromkeys(one.test for one in found):
-        layouts = [one for one in by_layout([one for one in found if one.test == test]) if one.points]
-        if len(layouts) < 2:  # noqa: PLR2004 - one bar compares nothing
-            continue
-        bars = tuple(Bar(one.name, one.points[-1].busbw_gb_s, None, measured=True) for one in layouts)
-        sizes = {size(one.points[-1].bytes) for one in layouts}
-        note = f"At the largest message, {' and '.join(sorted(sizes))}, out-of-place; of several jobs the median."
-        drawn.append(Bars(f"{test}, bus bandwidth by layout", "GB/s", bars, note))
+        layouts = [one for one in found if one.test == test and one.out_of_place and one.out_of_place[-1].busbw_gb_s]
+        bars = tuple(bar for one in layouts for bar in _at_largest(one))
+        if len(bars) > 1:  # one compares nothing
+            sizes = {size(one.out_of_place[-1].bytes) for one in layouts}
+            several = ", of several runs the median" if any(len(one.runs) > 1 for one in layouts) else ""
+            note = f"At the largest message, {' and '.join(sorted(sizes))}, out-of-place{several}."
+            drawn.append(Bars(f"{test}, bus bandwidth by layout", "GB/s", bars, note))
     return tuple(drawn)
+
+
+def _at_largest(one: Sweep) -> Iterable[Bar]:
+    last, name = one.out_of_place[-1], one.layout.replace(" ", "\n")
+    for point in one.paper:
+        if point.bytes == last.bytes:
+            yield Bar(f"{name}\npaper", point.busbw_gb_s, None, measured=False)
+    yield Bar(f"{name}\nhere", last.busbw_gb_s, None, measured=True)

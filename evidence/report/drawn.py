@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from evidence.report import plots
+from evidence.report import bar_plots, plots
 from evidence.report.bars import nccl_bars, training_bars
+from evidence.report.links import Link, links
 from evidence.report.markup import Markup, element, joined
 from evidence.report.rails import drawing, rails
-from evidence.report.series import Layout, Sweep, by_layout, sweeps
+from evidence.report.series import Sweep, sweeps
 from evidence.report.tables import NONE, mark, table
-from evidence.report.words import plural, size
+from evidence.report.words import figure, plural, size, some
 from evidence.verdict import Job, Status
 
 
@@ -24,50 +25,59 @@ class _Sign(NamedTuple):
 _KEY = (
     _Sign("out-of-place", "s1", 1.7, marker="circle"),
     _Sign("in-place", "s2", 1.7, "5 3", "square"),
+    _Sign("each run, out-of-place", "s1", 0.7),
     _Sign("measured in the paper", "paper", 4.2, "4.2 6"),
     _Sign("limit", "bad", 2.6),
 )
 
 
-def bandwidth(jobs: Sequence[Job]) -> Markup | None:
-    """Return the curves of every table of nccl-tests; None where there are none."""
+def bandwidth(jobs: Sequence[Job], stamp: str) -> Markup | None:
+    """Return the curves of every table of nccl-tests; None where there are none. `stamp` is written in each plot."""
     found = sweeps(jobs)
     if not found:
         return None
     pieces: list[Markup | None] = [element("p", "Layouts are pods x GPUs of each pod.", class_="muted")]
     for test in dict.fromkeys(one.test for one in found):
-        same = [one for one in found if one.test == test]
-        layouts = by_layout(same)
+        layouts = [one for one in found if one.test == test]
         if len(layouts) > 1:
-            several = ", of several jobs the median" if len(layouts) < len(same) else ""
-            pieces += [element("h3", f"{test}, all layouts, out-of-place{several}"), _overview(test, layouts)]
+            several = ", of several runs the median" if any(len(one.runs) > 1 for one in layouts) else ""
+            pieces += [element("h3", f"{test}, all layouts, out-of-place{several}"), _overview(test, layouts, stamp)]
     for number, one in enumerate(found):
         pieces += [
             element("h3", one.title, element("span", _about(one), class_="muted")),
-            _sweep(one, f"sweep{number}"),
+            _sweep(one, f"sweep{number}", stamp),
         ]
     return joined(*pieces)
 
 
 def _about(one: Sweep) -> str:
-    told = [one.job, one.asked.transport, plural(one.ranks, "rank") if one.ranks else None]
-    repeats = f"median of {one.repeats} repeats" if one.repeats > 1 else "one run"
-    return f" {', '.join([*(str(each) for each in told if each), repeats])}"
+    ranks = plural(one.ranks, "rank") if one.ranks else None
+    told = [some(one.jobs), one.asked.transport, ranks, plural(len(one.runs), "run")]
+    return f" {', '.join(str(each) for each in told if each)}"
 
 
-def _overview(test: str, layouts: Sequence[Layout]) -> Markup:
+def _overview(test: str, layouts: Sequence[Sweep], stamp: str) -> Markup:
     name = test.replace("_", "")
     figures = [
-        element("figure", element("figcaption", caption), plots.overview(layouts, measure, f"{name}-{measure}"))
+        element(
+            "figure",
+            element("figcaption", f"{test}: {caption}"),
+            plots.overview(layouts, measure, f"{name}-{measure}", stamp),
+        )
         for measure, caption in plots.CAPTIONS.items()
     ]
     return element("div", *figures, class_="plots")
 
 
-def _sweep(one: Sweep, name: str) -> Markup:
+def _sweep(one: Sweep, name: str, stamp: str) -> Markup:
     key = _key(one)
     figures = [
-        element("figure", element("figcaption", caption), plots.sweep(one, measure, f"{name}-{measure}"), key)
+        element(
+            "figure",
+            element("figcaption", f"{one.title}: {caption}"),
+            plots.sweep(one, measure, f"{name}-{measure}", stamp),
+            key,
+        )
         for measure, caption in plots.CAPTIONS.items()
     ]
     return joined(element("div", *figures, class_="plots"), _figures(one))
@@ -75,8 +85,14 @@ def _sweep(one: Sweep, name: str) -> Markup:
 
 def _key(one: Sweep) -> Markup:
     """Return what the lines mean, as far as they are there."""
-    there = (one.out_of_place, one.in_place, one.paper, one.limits)
-    return element("ul", *(_sign(sign) for sign, drawn in zip(_KEY, there, strict=True) if drawn), class_="key")
+    several = len(one.runs) > 1
+    there = (one.out_of_place, one.in_place, several, one.paper, one.limits)
+    signs = [
+        sign._replace(text=f"{sign.text}, median") if several and sign.marker else sign
+        for sign, drawn in zip(_KEY, there, strict=True)
+        if drawn
+    ]
+    return element("ul", *(_sign(sign) for sign in signs), class_="key")
 
 
 def _sign(sign: _Sign) -> Markup:
@@ -112,7 +128,36 @@ def _figures(one: Sweep) -> Markup:
     return element("details", summary, table(heads, rows, numbers={*range(len(heads))}))
 
 
-def scaling(jobs: Sequence[Job]) -> Markup | None:
+def link_rates(jobs: Sequence[Job], stamp: str) -> Markup | None:
+    """Return what single links carry, as bars and as figures; None where no link was measured."""
+    found = links(jobs)
+    if not found:
+        return None
+    figures = []
+    for number, program in enumerate(dict.fromkeys(one.program for one in found)):
+        same = [one for one in found if one.program == program]
+        caption = element("figcaption", f"{program}: MB/s of 2^20 bytes")
+        figures.append(element("figure", caption, bar_plots.rates(same, f"links{number}", stamp)))
+    heads = ("job", "program", "HCA", "side", "message", "MB/s", "asked", "line rate", "of it")
+    rows = [_link(one) for one in found]
+    return joined(element("div", *figures, class_="plots"), table(heads, rows, numbers={4, 5, 6, 7, 8}))
+
+
+def _link(one: Link) -> Sequence[str]:
+    return (
+        one.job,
+        one.program,
+        one.device or NONE,
+        one.role or NONE,
+        size(one.bytes),
+        figure(one.mb_s),
+        f"≥ {figure(one.least_mb_s)}" if one.least_mb_s else NONE,
+        f"{figure(one.line_mb_s)} ({one.line_gbps:g} Gb/s)" if one.line_mb_s else NONE,
+        f"{one.mb_s / one.line_mb_s:.1%}" if one.line_mb_s else NONE,
+    )
+
+
+def scaling(jobs: Sequence[Job], stamp: str) -> Markup | None:
     """Return the bars of rates and of bandwidth by GPUs; None where there are none."""
     found = [*training_bars(jobs), *nccl_bars(sweeps(jobs))]
     if not found:
@@ -121,7 +166,7 @@ def scaling(jobs: Sequence[Job]) -> Markup | None:
         element(
             "figure",
             element("figcaption", f"{one.title}, {one.unit}"),
-            plots.bars(one, f"bars{number}"),
+            bar_plots.bars(one, f"bars{number}", stamp),
             element("p", one.note, class_="muted"),
         )
         for number, one in enumerate(found)
@@ -129,13 +174,13 @@ def scaling(jobs: Sequence[Job]) -> Markup | None:
     return element("div", *figures, class_="plots")
 
 
-def rail_maps(jobs: Sequence[Job]) -> Markup | None:
+def rail_maps(jobs: Sequence[Job], stamp: str) -> Markup | None:
     """Return the maps of the machines with the state of their ports and the channels of each job."""
     pieces: list[Markup] = []
     for one in rails(jobs):
         pieces.append(element("h3", one.profile.model, element("span", f" {one.profile.name}", class_="muted")))
         if one.profile.hcas:
-            pieces.append(element("figure", drawing(one), class_="rails"))
+            pieces.append(element("figure", drawing(one, stamp), class_="rails"))
         for device, reasons in one.failed.items():
             pieces.append(element("p", mark(Status.FAIL, device), f" {'; '.join(reasons)}"))
         if one.by_job:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from evidence.records import Run
-from evidence.report.words import plural, short
+from evidence.report.words import plural, short, some
 from evidence.verdict import Ended, Job, Status, Verdict
 
 WORDS: Mapping[Status, str] = {
@@ -15,8 +15,6 @@ WORDS: Mapping[Status, str] = {
     Status.MISSING: "missing",
 }
 WORST_FIRST = (Status.FAIL, Status.MISSING, Status.WARN, Status.PASS)
-_NAMED = 3
-"""Jobs that are named of many."""
 SIMULATED = (
     "Simulated: no GPU and no network took part. The figures come from a model that was fitted to the tables of the "
     "documents; they show that the platform places and proves jobs, and nothing about hardware."
@@ -53,6 +51,11 @@ def title(run: Run) -> str:
     """Return the title of the page, which says first when the run was simulated."""
     begin = "Simulated: " if run.simulated else ""
     return f"{begin}stack {run.stack}, {outcome(run).text.partition(':')[0].lower()}, {when(run)}"
+
+
+def stamp(run: Run) -> str:
+    """Return what each picture says of itself: they are sent on alone."""
+    return f"{'simulated, ' if run.simulated else ''}stack {run.stack}, {when(run)}"
 
 
 def when(run: Run) -> str:
@@ -92,16 +95,30 @@ def versions(run: Run) -> Mapping[str, str]:
             found.setdefault(part, next(iter(by_version)))
         else:
             for version, jobs in by_version.items():
-                more = [f"and {len(jobs) - _NAMED} more"] if len(jobs) > _NAMED else []
-                found[f"{part} ({', '.join([*jobs[:_NAMED], *more])})"] = version
+                found[f"{part} ({some(jobs)})"] = version
     return found
 
 
-def layout(job: Job) -> str:
-    """Return pods x GPUs, transport and machine of a job, as far as they are known."""
+def layouts(run: Run) -> Mapping[str, str]:
+    """Return pods x GPUs, transport and machine of each job, as far as known; the machine where jobs differ in it."""
+    one_kind = len(_machines(run)) == 1
+    return {job.asked.job: _layout(job, machine=not one_kind) for job in run.jobs}
+
+
+def _layout(job: Job, *, machine: bool) -> str:
     asked = job.asked
-    told = [str(asked.shape) if asked.shape else None, asked.transport, asked.profile]
+    told = [str(asked.shape) if asked.shape else None, asked.transport, asked.profile if machine else None]
     return ", ".join(str(one) for one in told if one)
+
+
+def _machines(run: Run) -> Sequence[str]:
+    return list(dict.fromkeys(job.asked.profile for job in run.jobs if job.asked.profile))
+
+
+def about(run: Run) -> str:
+    """Return what a run is of: stack, jobs, machines, and when it was judged."""
+    machines = f" on {some(_machines(run))}" if _machines(run) else ""
+    return f"Stack {run.stack}, {plural(len(run.jobs), 'job')}{machines}, judged {when(run)}"
 
 
 def missing(run: Run) -> Iterator[str]:

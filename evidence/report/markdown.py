@@ -3,12 +3,23 @@
 from collections.abc import Iterator, Sequence
 
 from evidence.records import Run
-from evidence.report.bars import result
 from evidence.report.change import Comparison, assumptions, told, turn
-from evidence.report.facts import SIMULATED, WORDS, by_job, counted, counts, layout, missing, outcome, versions, when
-from evidence.report.series import sweeps
-from evidence.report.words import figure, plural, printable, short, size
-from evidence.verdict import Job, Status, Verdict
+from evidence.report.facts import (
+    SIMULATED,
+    WORDS,
+    WORST_FIRST,
+    about,
+    by_job,
+    counted,
+    counts,
+    layouts,
+    missing,
+    outcome,
+    versions,
+)
+from evidence.report.known import figures_by_job
+from evidence.report.words import figure, plural, printable, short
+from evidence.verdict import Status, Verdict
 
 _MARKS = {Status.PASS: "✅", Status.FAIL: "❌", Status.WARN: "⚠️", Status.MISSING: "❔"}
 _MISSING_SHOWN = 20
@@ -26,14 +37,15 @@ def _lines(run: Run, against: Comparison | None) -> Iterator[str]:
     if run.simulated:
         yield f"> **{SIMULATED.partition(': ')[0]}**: {SIMULATED.partition(': ')[2]}"
         yield ""
-    yield f"Stack {escaped(run.stack)}, {plural(len(run.jobs), 'job')}, judged {when(run)}: {counts(run)}."
-    for verdict in run.verdicts:
-        if verdict.status in {Status.FAIL, Status.MISSING}:
-            yield from _failure(verdict)
+    yield f"{escaped(about(run))}: {counts(run)}."
+    for status in WORST_FIRST:
+        if status is not Status.PASS:
+            for verdict in (one for one in run.verdicts if one.status is status):
+                yield from _told(verdict)
     if against is not None:
         yield from _changes(against)
     yield from _jobs(run)
-    yield from _table("Versions", ("part", "version"), [list(one) for one in versions(run).items()])
+    yield from _folded("Versions", ("part", "version"), [list(one) for one in versions(run).items()])
     lacks = list(missing(run))
     if lacks:
         yield from ("", "## What is missing", "")
@@ -42,14 +54,14 @@ def _lines(run: Run, against: Comparison | None) -> Iterator[str]:
             yield f"- and {len(lacks) - _MISSING_SHOWN} more, in the page"
 
 
-def _failure(verdict: Verdict) -> Iterator[str]:
+def _told(verdict: Verdict) -> Iterator[str]:
     yield ""
     measured = verdict.measured or "nothing measured"
     yield (
         f"- {_MARKS[verdict.status]} **{escaped(verdict.criterion)}** of {escaped(verdict.job)}: "
         f"{escaped(measured)}; asked: {escaped(verdict.limit)} ({escaped(verdict.source)})"
     )
-    yield from (f"  - {escaped(cause)}" for cause in verdict.causes)
+    yield from (f"  - {_quoted(cause)}" for cause in verdict.causes)
     for proof in verdict.proofs[:3]:
         yield f"  - {escaped(f'{short(proof.file)}:{proof.line}')} {code(proof.text)}".rstrip()
 
@@ -73,36 +85,27 @@ def _changes(against: Comparison) -> Iterator[str]:
 
 
 def _jobs(run: Run) -> Iterator[str]:
-    told_of = {job.asked.job: figures(job) for job in run.jobs}
-    about = {job.asked.job: layout(job) for job in run.jobs}
+    told_of = figures_by_job(run)
+    machines = layouts(run)
     rows = []
     for job, verdicts in by_job(run).items():
         found = counted(verdicts)
         told = ", ".join(f"{number} {WORDS[status]}" for status, number in found)
-        rows.append([_MARKS[found[0][0]], job, about.get(job, ""), told, told_of.get(job, "")])
+        rows.append([_MARKS[found[0][0]], job, machines.get(job, ""), told, told_of.get(job, "")])
     yield from _table("Jobs", ("", "job", "layout", "criteria", "figures"), rows)
-
-
-def figures(job: Job) -> str:
-    """Return the few figures that a job is known by."""
-    told = []
-    for one in sweeps([job]):
-        if one.out_of_place:
-            first, last = one.out_of_place[0], one.out_of_place[-1]
-            told.append(
-                f"{one.test} {figure(first.time_us)} µs at {size(first.bytes)}, "
-                f"{figure(last.busbw_gb_s)} GB/s at {size(last.bytes)}"
-            )
-    found = result(job)
-    if found is not None:
-        told.append(f"{figure(found[0])} {found[1]}")
-    return "; ".join(told)
 
 
 def _table(name: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     if rows:
         yield from ("", f"## {name}")
         yield from _rows(heads, rows)
+
+
+def _folded(name: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    if rows:
+        yield from ("", f"<details><summary>{name}</summary>")
+        yield from _rows(heads, rows)
+        yield from ("", "</details>")
 
 
 def _rows(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -113,15 +116,30 @@ def _rows(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
         yield from (f"| {' | '.join(escaped(cell) for cell in row)} |" for row in rows)
 
 
+def _quoted(text: str) -> str:
+    """Return text in which what stands between backquotes is code."""
+    parts = _flat(text).split("`")
+    if len(parts) % 2 == 0:
+        return escaped(text)
+    return "`".join(part if place % 2 else _literal(part) for place, part in enumerate(parts))
+
+
 def escaped(text: str) -> str:
     """Return text in which nothing is Markdown or HTML, on one line."""
-    flat = " ".join(printable(text).split())
+    return _literal(_flat(text))
+
+
+def _literal(flat: str) -> str:
     return "".join(f"\\{each}" if each in "\\`*_[]<>|#~" else each for each in flat).replace("@", "@\u200b")
+
+
+def _flat(text: str) -> str:
+    return " ".join(printable(text).split())
 
 
 def code(text: str) -> str:
     """Return a line of a log as code, whatever backquotes are in it."""
-    flat = " ".join(printable(text).split())
+    flat = _flat(text)
     if not flat:
         return ""
     fence = "`"

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from evidence.records import Run
 from evidence.report.change import Comparison
-from evidence.report.drawn import bandwidth, rail_maps, scaling
-from evidence.report.facts import SIMULATED, WORDS, counts, outcome, title, when
+from evidence.report.drawn import bandwidth, link_rates, rail_maps, scaling
+from evidence.report.facts import SIMULATED, WORDS, about, counts, outcome, stamp, title, when
 from evidence.report.markup import Markup, element, joined, quoted
-from evidence.report.sections import changes, criteria, lacking, version_table
+from evidence.report.sections import changes, criteria, job_table, lacking, version_table
 from evidence.report.tables import mark
 from evidence.report.words import plural
 from evidence.verdict import Status, Verdict
@@ -27,12 +27,15 @@ def page(run: Run, against: Comparison | None = None) -> str:
         element("title", title(run)),
         element("style", Markup(_CSS.read_text())),
     )
+    told = stamp(run)
     sections = (
         ("changes", "Changes", changes(against)),
+        ("jobs", "Jobs", job_table(run)),
+        ("bandwidth", "Bandwidth and latency", bandwidth(run.jobs, told)),
+        ("links", "RDMA", link_rates(run.jobs, told)),
+        ("scaling", "Scaling", scaling(run.jobs, told)),
+        ("rails", "Rails", rail_maps(run.jobs, told)),
         ("criteria", "Criteria", criteria(run)),
-        ("bandwidth", "Bandwidth and latency", bandwidth(run.jobs)),
-        ("scaling", "Scaling", scaling(run.jobs)),
-        ("rails", "Rails", rail_maps(run.jobs)),
         ("versions", "Versions", version_table(run)),
         ("missing", "What is missing", lacking(run)),
     )
@@ -59,7 +62,7 @@ def _header(run: Run, against: Comparison | None, anchors: Sequence[tuple[str, s
     told = [
         element("li", mark(status, f"{run.count(status)} {WORDS[status]}"))
         for status in (Status.PASS, Status.FAIL, Status.WARN, Status.MISSING)
-        if run.count(status) or status in {Status.PASS, Status.FAIL}
+        if run.count(status) or status is Status.PASS
     ]
     if against is not None:
         text = f"{plural(against.regressions, 'regression')} against {against.name}"
@@ -67,7 +70,7 @@ def _header(run: Run, against: Comparison | None, anchors: Sequence[tuple[str, s
     return element(
         "header",
         element("h1", mark(found.status, found.text)),
-        element("p", f"Stack {run.stack}, {plural(len(run.jobs), 'job')}, judged {when(run)}", class_="muted"),
+        element("p", about(run), class_="muted"),
         element("ul", *told, class_="result"),
         _notable(run),
         element("nav", *(element("a", name, href=f"#{anchor}") for anchor, name in anchors), aria_label="Sections"),

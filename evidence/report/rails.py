@@ -63,8 +63,11 @@ def _add(one: Rails, device: str, told: str) -> None:
         reasons.append(told)
 
 
-def drawing(of: Rails) -> Markup:
-    """Return the map: GPUs, the HCAs next to them, each with its rail; a failed port is red and crossed."""
+def drawing(of: Rails, stamp: str) -> Markup:
+    """Return the map: GPUs, the HCAs next to them, each with its rail; a failed port is red and crossed.
+
+    `stamp` is written below.
+    """
     heads = ((LEFT, "GPUs"), (HCA_LEFT, "HCA"), (HCA_LEFT + HCA_WIDTH + 24, "rail"))
     pieces = [element("text", text, x=x, y=12, class_="head") for x, text in heads]
     top = 22.0
@@ -81,6 +84,8 @@ def drawing(of: Rails) -> Markup:
                 pieces += _port(of, rail, hca, top + row * ROW + ROW / 2 - 2)
             top += ROW * len(same)
         top += GAP
+    pieces.append(_text(stamp, WIDTH - 2, top + 6, "end", "small"))
+    top += 2 * GAP
     told = "; ".join(f"{hca.name} {_state(of, hca.name)}" for hca in of.profile.hcas)
     label = f"GPUs, HCAs and rails of {of.profile.model}: {told}"
     return element("svg", *pieces, viewBox=f"0 0 {WIDTH} {top:g}", role="img", class_="map", aria_label=label)

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from evidence.records import Run
 from evidence.report.change import Change, Comparison, assumptions, told, turn
-from evidence.report.facts import WORDS, WORST_FIRST, by_job, counted, layout, missing, versions
+from evidence.report.facts import WORDS, WORST_FIRST, by_job, counted, layouts, missing, versions
+from evidence.report.known import figures_by_job
 from evidence.report.markup import Markup, element, joined, quoted
-from evidence.report.tables import NONE, mark, scrolling, table
+from evidence.report.tables import NONE, mark, scrolling, stacked, table
 from evidence.report.words import figure, plural, short
 from evidence.verdict import Proof, Status, Verdict
 
@@ -44,21 +45,33 @@ def _figures(changes: Sequence[Change]) -> Markup:
     return table(heads, rows, numbers={3, 4, 5, 6}, wide={1, 2})
 
 
+def job_table(run: Run) -> Markup | None:
+    """Return each job, and what is between jobs, with its verdict and the figures that it is known by."""
+    about = layouts(run)
+    figures = figures_by_job(run)
+    rows = []
+    for job, verdicts in by_job(run).items():
+        found = counted(verdicts)
+        told = ", ".join(f"{number} {WORDS[status]}" for status, number in found)
+        rows.append([mark(found[0][0]), job, about.get(job, ""), told, figures.get(job, "")])
+    return stacked(("result", "job", "layout", "criteria", "figures"), rows, "jobs", "Jobs") if rows else None
+
+
 _HEADS = ("result", "criterion", "measured", "asked", "source")
 
 
 def criteria(run: Run) -> Markup:
     """Return the verdicts on each job with the log lines behind them; folded where nothing failed or is missing."""
-    layouts = {job.asked.job: layout(job) for job in run.jobs}
+    layout = layouts(run)
     folds = []
     for job, verdicts in by_job(run).items():
-        about = f" {layouts[job]}" if layouts.get(job) else ""
+        about = f" {layout[job]}" if layout.get(job) else ""
         told = [mark(status, f"{number} {WORDS[status]}") for status, number in counted(verdicts)]
         worst_first = sorted(verdicts, key=lambda one: WORST_FIRST.index(one.status))
         rows = [row for one in worst_first for row in _verdict(one)]
         top = element("thead", element("tr", *(element("th", head, scope="col") for head in _HEADS)))
         columns = element("colgroup", *(element("col", class_=head) for head in _HEADS))
-        inner = element("table", columns, top, element("tbody", *rows), class_="verdicts")
+        inner = element("table", columns, top, element("tbody", *rows), class_="stacked verdicts")
         name = element("summary", element("strong", job), element("span", about, class_="muted"), *told)
         unfold = any(one.status in {Status.FAIL, Status.MISSING} for one in verdicts)
         folds.append(element("details", name, scrolling(f"Criteria of {job}", inner), class_="job", open=unfold))

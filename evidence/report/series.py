@@ -1,4 +1,4 @@
-"""Figures against message size: the tables of nccl-tests, by job and layout."""
+"""Figures against message size: the tables of nccl-tests, by test and layout."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,22 +16,20 @@ Half = Literal["out_of_place", "in_place"]
 
 @dataclass(frozen=True)
 class Sweep:
-    """One primitive on one layout, over its message sizes; of several repeats each size's median."""
+    """One primitive on one layout, over its message sizes; of several tables each size's median."""
 
-    job: str
+    jobs: tuple[str, ...]
     test: str
+    layout: str
+    """Pods x GPUs, or what else tells it apart; with transport and machine where one layout has several."""
     asked: Asked
     ranks: int | None
-    repeats: int
+    runs: tuple[tuple[Point, ...], ...]
+    """Each table's out-of-place figures."""
     out_of_place: tuple[Point, ...]
     in_place: tuple[Point, ...]
     paper: tuple[Point, ...]
     limits: tuple[Limit, ...]
-
-    @property
-    def layout(self) -> str:
-        """Pods x GPUs, or what else tells it apart."""
-        return str(self.asked.shape) if self.asked.shape else self.job
 
     @property
     def title(self) -> str:
@@ -44,28 +42,50 @@ def nccl_runs(job: Job) -> Iterator[NcclTests]:
     return (reading for reading in job.readings if isinstance(reading, NcclTests) and reading.rows)
 
 
+class _Key(NamedTuple):
+    """What tables have alike that are repeats of each other, whichever job each is of."""
+
+    test: str
+    layout: str
+    transport: str
+    profile: str
+    fabric: str
+
+
 def sweeps(jobs: Iterable[Job]) -> tuple[Sweep, ...]:
-    """Return the sweeps of a run's jobs, in their order; the tables of one test in one job are its repeats."""
-    found = []
+    """Return the sweeps of a run's jobs, in their order; the tables of one test on one layout are its repeats."""
+    groups: dict[_Key, list[tuple[Asked, NcclTests]]] = {}
     for job in jobs:
-        tables: dict[str, list[NcclTests]] = {}
+        asked = job.asked
+        about = (asked.shape or asked.job, asked.transport, asked.profile, asked.fabric)
         for reading in nccl_runs(job):
-            tables.setdefault(reading.test or "nccl-tests", []).append(reading)
-        for test, runs in tables.items():
-            found.append(
-                Sweep(
-                    job=job.asked.job,
-                    test=test,
-                    asked=job.asked,
-                    ranks=runs[0].ranks,
-                    repeats=len(runs),
-                    out_of_place=_points(runs, "out_of_place"),
-                    in_place=_points(runs, "in_place"),
-                    paper=curve(job.asked, test),
-                    limits=limits(job.asked, test),
-                )
-            )
-    return tuple(found)
+            key = _Key(reading.test or "nccl-tests", *(str(one or "") for one in about))
+            groups.setdefault(key, []).append((asked, reading))
+    return tuple(_sweep(key, _name(key, list(groups)), found) for key, found in groups.items())
+
+
+def _name(key: _Key, keys: Sequence[_Key]) -> str:
+    """Return the layout, with what tells it from others of the same test."""
+    same = [one for one in keys if (one.test, one.layout) == (key.test, key.layout)]
+    differs = [place for place in (2, 3, 4) if len({one[place] for one in same}) > 1]
+    return " ".join([key.layout, *(key[place] or "any" for place in differs)])
+
+
+def _sweep(key: _Key, layout: str, found: Sequence[tuple[Asked, NcclTests]]) -> Sweep:
+    asked = found[0][0]
+    tables = [table for _, table in found]
+    return Sweep(
+        jobs=tuple(dict.fromkeys(one.job for one, _ in found)),
+        test=key.test,
+        layout=layout,
+        asked=asked,
+        ranks=tables[0].ranks,
+        runs=tuple(_points([table], "out_of_place") for table in tables),
+        out_of_place=_points(tables, "out_of_place"),
+        in_place=_points(tables, "in_place"),
+        paper=curve(asked, key.test),
+        limits=limits(asked, key.test),
+    )
 
 
 def _points(runs: Sequence[NcclTests], half: Half) -> tuple[Point, ...]:
@@ -76,36 +96,6 @@ def _points(runs: Sequence[NcclTests], half: Half) -> tuple[Point, ...]:
             # What no axis can show: a size of 0, and the inf or nan of a time that was printed as 0.
             if figures is not None and row.bytes and math.isfinite(figures.time_us + figures.busbw_gb_s):
                 by_size.setdefault(row.bytes, []).append(figures)
-    return tuple(
-        Point(count, median(one.time_us for one in each), median(one.busbw_gb_s for one in each))
-        for count, each in sorted(by_size.items())
-    )
-
-
-class Layout(NamedTuple):
-    """All jobs of one test on one layout with one transport: of each size their median, out-of-place."""
-
-    name: str
-    points: tuple[Point, ...]
-    jobs: int
-
-
-def by_layout(same: Sequence[Sweep]) -> tuple[Layout, ...]:
-    """Return the sweeps of one test by layout, and by transport where one layout has several."""
-    groups: dict[tuple[str, str], list[Sweep]] = {}
-    for each in same:
-        groups.setdefault((each.layout, str(each.asked.transport or "")), []).append(each)
-    layouts = [layout for layout, _ in groups]
-    return tuple(
-        Layout(f"{layout} {transport}" if layouts.count(layout) > 1 else layout, _median(each), len(each))
-        for (layout, transport), each in groups.items()
-    )
-
-
-def _median(same: Sequence[Sweep]) -> tuple[Point, ...]:
-    by_size: dict[int, list[Point]] = {}
-    for point in (point for each in same for point in each.out_of_place):
-        by_size.setdefault(point.bytes, []).append(point)
     return tuple(
         Point(count, median(one.time_us for one in each), median(one.busbw_gb_s for one in each))
         for count, each in sorted(by_size.items())

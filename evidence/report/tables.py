@@ -45,6 +45,17 @@ def table(
     return scrolling(caption or ", ".join(head for head in heads if head), inner)
 
 
+def stacked(heads: Sequence[str], rows: Iterable[Sequence[str]], class_: str, name: str) -> Markup:
+    """Return a table whose rows become blocks on a phone."""
+    columns = element("colgroup", *(element("col", class_=head) for head in heads))
+    top = element("thead", element("tr", *(element("th", head, scope="col") for head in heads)))
+    body = [
+        element("tr", *(element("td", cell, data_head=head) for head, cell in zip(heads, row, strict=True)))
+        for row in rows
+    ]
+    return scrolling(name, element("table", columns, top, element("tbody", *body), class_=f"stacked {class_}"))
+
+
 def scrolling(name: str, inner: Markup) -> Markup:
     """Return what scrolls inside itself where it is too wide; by keyboard, too."""
     return element("div", inner, class_="scroll", tabindex="0", role="region", aria_label=name)

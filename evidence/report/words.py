@@ -1,5 +1,7 @@
 """How the page and the summary write figures."""
 
+from collections.abc import Sequence
+
 _THOUSAND = 1000
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
@@ -16,6 +18,16 @@ def size(count: int) -> str:
 def plural(count: int, one: str, many: str | None = None) -> str:
     """Return a number with its noun: 1 line, 2 lines."""
     return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+_NAMED = 3
+"""Names that are told of many."""
+
+
+def some(names: Sequence[str]) -> str:
+    """Return names, of many the first few and how many more."""
+    more = [f"and {len(names) - _NAMED} more"] if len(names) > _NAMED else []
+    return ", ".join([*names[:_NAMED], *more])
 
 
 def figure(value: float) -> str:

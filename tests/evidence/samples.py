@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Literal
 
 from apis.nccl import Transport
 from evidence.model import NcclLog, Reading, Unknown, Unread
 from evidence.records import Run
 from evidence.tools.ibstatus import IbStatus, Port
 from evidence.tools.nccl_tests.model import Figures, NcclTests, Row
+from evidence.tools.perftest.model import Bandwidth, Perftest
 from evidence.tools.tf_cnn_benchmarks import TfCnnBenchmarks
 from evidence.verdict import Asked, Ended, Job, Proof, Shape, Status, Verdict
 
@@ -126,6 +128,19 @@ def ports(down: str | None = None) -> IbStatus:
     )
 
 
+def link(role: Literal["client", "server"]) -> Perftest:
+    """Return one side of the RDMA test, with the figures of R-4.1-9."""
+    row = Bandwidth(
+        line=50, bytes=65536, iterations=5000, peak_mb_s=11300.40, average_mb_s=11264.11, message_rate_mpps=0.180226,
+        unit="MB/s", peak_printed=11300.40, average_printed=11264.11,
+    )  # fmt: skip
+    return Perftest(
+        file=f"{role}.log", tool="perftest", complete=True, first_line=41, last_line=51, program="ib_write_bw",
+        title="RDMA_Write BW Test", role=role, peer=None, bidirectional=False, device="mlx5_1", gpu=False, unit="MB/s",
+        bandwidth=(row,),
+    )  # fmt: skip
+
+
 def verdict(name: str, job: str, status: Status, measured: str, limit: str, *lines: str, cause: str = "") -> Verdict:
     """Return a verdict with its lines."""
     proofs = tuple(Proof(file=f"{job}.log", line=10 + number, text=text) for number, text in enumerate(lines))
@@ -206,6 +221,25 @@ def good(minute: int = 0, slower: float = 1.0, rate: float = 13_700) -> Run:
         jobs=of_run(minute, jobs(slower, rate)), verdicts=verdicts,
         versions={"OpenShift": "4.4", "GPU driver": "440.33.01", "MPI operator": "v0.2.3"},
     )  # fmt: skip
+
+
+def linked(run: Run) -> Run:
+    """Return a run with both sides of the RDMA test in its first job."""
+    first, *others = run.jobs
+    both = first.model_copy(update={"readings": (*first.readings, link("client"), link("server"))})
+    return run.model_copy(update={"jobs": (both, *others)})
+
+
+def crowded() -> Run:
+    """Return a run with several jobs of one layout, and with layouts whose curves end in the same place."""
+    one, two = Shape(pods=1, gpus=8), Shape(pods=2, gpus=8)
+    same = [job(f"node-{n}", "nccl-all-reduce", one, nccl_tests(one, 1 + n / 50, f"{n}.log")) for n in range(3)]
+    near = [
+        each.model_copy(update={"asked": each.asked.model_copy(update={"transport": transport})})
+        for transport, slower in zip(Transport, (1, 1.01, 1.3, 1.02), strict=False)
+        for each in (job(f"nccl-{transport}", "nccl-all-reduce", two, nccl_tests(two, slower, f"{transport}.log")),)
+    ]
+    return good().model_copy(update={"jobs": (*same, *near)})
 
 
 def bad() -> Run:

@@ -98,7 +98,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("reports")
     worse = samples.good(1, slower=1.2)
     reports: dict[str, tuple[Run, Comparison | None]] = {
-        "good": (samples.good(), None),
+        "good": (samples.linked(samples.good()), None),
+        "crowded": (samples.crowded(), None),
         "bad": (samples.bad(), None),
         "compared": (worse, compare(worse, [Kept(1, samples.good())])),
     }
@@ -160,7 +161,7 @@ def test_every_plot_is_there(
     """Prevents empty frames: each drawing has a size, curves in it, text that can be read, and a description."""
     page = opened(browser, contexts, files["good"], width).page
     drawings = page.locator("figure > svg")
-    assert drawings.count() == 2 + 2 * 3 + 3 + 1, "overview, three layouts, bars, map"
+    assert drawings.count() == 2 + 2 * 3 + 1 + 3 + 1, "overview, three layouts, links, bars, map"
     for number in range(drawings.count()):
         one = drawings.nth(number)
         box = one.bounding_box()
@@ -172,8 +173,9 @@ def test_every_plot_is_there(
             "all => all.map(e => e.getBoundingClientRect().width)"
         )
         assert max(drawn) > box["width"] * 0.2
+        assert "simulated, stack dev, 2026-11-21 22:49 UTC" in one.locator("text").all_text_contents()
     limits = page.locator("figure svg text", has_text="limit")
-    assert limits.count() == 2 * 3, "a label of each layout and measure"
+    assert limits.count() == 2 * 3 + 1, "a label of each layout and measure, and of links"
     heights = page.locator("figure svg text").evaluate_all("all => all.map(e => e.getBoundingClientRect().height)")
     assert min(heights) > 9
     outside = page.locator("figure > svg").evaluate_all(
@@ -183,6 +185,56 @@ def test_every_plot_is_there(
            }).map(text => text.textContent))"""
     )
     assert outside == []
+
+
+@pytest.mark.parametrize("width", [PHONE, DESK])
+@pytest.mark.parametrize("name", ["good", "bad", "crowded"])
+def test_no_text_of_a_plot_covers_another(
+    name: str, width: int, files: dict[str, Path], browser: Browser, contexts: list[BrowserContext]
+) -> None:
+    """Prevents names of curves that are printed over each other where curves end in one place."""
+    page = opened(browser, contexts, files[name], width).page
+    covered = page.locator("figure > svg").evaluate_all(
+        """all => all.flatMap(svg => {
+             const boxes = [...svg.querySelectorAll('text')].map(text => [text, text.getBoundingClientRect()]);
+             return boxes.flatMap(([one, a], at) => boxes.slice(at + 1).filter(([, b]) =>
+               Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
+               Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 0.3 * Math.min(a.height, b.height)
+             ).map(([other]) => `${one.textContent} | ${other.textContent}`));
+           })"""
+    )
+    assert covered == []
+
+
+def test_jobs_of_one_layout_share_a_pair_of_plots(
+    files: dict[str, Path], browser: Browser, contexts: list[BrowserContext]
+) -> None:
+    """Prevents three plots under one heading, and one run of three that stands for all."""
+    page = opened(browser, contexts, files["crowded"], DESK).page
+    headings = page.locator("#bandwidth ~ h3").all_inner_texts()
+    assert len(headings) == len(set(headings))
+    (mine,) = (each for each in headings if "01x08" in each)
+    assert mine == "all_reduce, 01x08 adas/node-0, adas/node-1, adas/node-2, 8 ranks, 3 runs"
+    assert page.locator("figcaption", has_text="01x08").all_inner_texts()[:2] == [
+        "all_reduce, 01x08: bus bandwidth, GB/s",
+        "all_reduce, 01x08: time, µs",
+    ]
+
+
+def test_figures_and_plots_come_before_the_proofs(
+    files: dict[str, Path], browser: Browser, contexts: list[BrowserContext]
+) -> None:
+    """Prevents a page that one has to scroll through for what it is about."""
+    page = opened(browser, contexts, files["good"], DESK).page
+    assert page.locator("h2").all_inner_texts() == [
+        "Jobs", "Bandwidth and latency", "RDMA", "Scaling", "Rails", "Criteria", "Versions", "What is missing",
+    ]  # fmt: skip
+    first = page.locator("figure").first.bounding_box()
+    assert first is not None
+    assert first["y"] < 2 * 800
+    row = page.locator(".jobs tr", has_text="adas/nccl-test-02x08").inner_text()
+    assert "pass" in row
+    assert "all_reduce 55 µs at 8\u00a0B" in row
 
 
 @pytest.mark.parametrize("name", ["good", "bad", "compared"])
@@ -237,7 +289,7 @@ def test_jobs_in_which_all_is_well_are_folded(
 ) -> None:
     """Prevents fifty passed criteria between the reader and the one that failed; a phone shows each as a block."""
     page = opened(browser, contexts, files["bad"], PHONE).page
-    jobs = page.locator(".job")
+    jobs = page.locator("details.job")
     open_now = {
         (each.locator("strong").inner_text(), each.get_attribute("open") is not None)
         for each in (jobs.nth(number) for number in range(jobs.count()))
@@ -245,7 +297,7 @@ def test_jobs_in_which_all_is_well_are_folded(
     assert open_now == {("adas/mofed-test", False), ("adas/nccl-test-02x08", True), ("adas/nccl-test-16x01", False)}
     told = page.locator("header .notable > li")
     assert [told.nth(n).locator("strong").inner_text() for n in range(told.count())] == ["hcas-used", "single-gpu-pods"]
-    asked = page.locator(".job[open] td[data-head=asked]").first
+    asked = page.locator("details.job[open] td[data-head=asked]").first
     assert asked.is_visible()
     assert (asked.bounding_box() or {"x": PHONE})["x"] < PHONE / 4
 
@@ -255,7 +307,7 @@ def test_lines_of_logs_open_by_keyboard(
 ) -> None:
     """Prevents evidence that only a mouse can reach, and lines of logs that are changed on their way."""
     page = opened(browser, contexts, files["bad"], DESK).page
-    first = page.locator(".job", has_text="hcas-used").locator(".more details").first
+    first = page.locator("details.job", has_text="hcas-used").locator(".more details").first
     line = first.locator("pre")
     assert not line.is_visible()
     first.locator("summary").focus()
@@ -331,5 +383,5 @@ def test_odd_tables_are_drawn(rows: int) -> None:
         cut = table.model_copy(update={"rows": printed})
         jobs = (samples.job("odd", "nccl-all-reduce", Shape(pods=2, gpus=8), cut), *samples.jobs(rate=0)[-2:])
         drawn = report(samples.good().model_copy(update={"jobs": jobs}))
-        assert drawn.count("<figure>") == (2 if rows else 0) + 2, "curves, and the bars of both trainings"
+        assert drawn.count("<figure>") == (2 if rows else 0) + (rows == len(table.rows)) + 2, "curves, and bars"
         assert not [path for path in re.findall(r'\bd="([^"]*)"', drawn) if "nan" in path or "inf" in path]

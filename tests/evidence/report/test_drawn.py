@@ -8,8 +8,10 @@ import pytest
 
 from apis.nccl import Transport
 from evidence.report.bars import nccl_bars, training_bars
+from evidence.report.links import links
 from evidence.report.rails import Rails, drawing, rails
-from evidence.report.series import by_layout, sweeps
+from evidence.report.series import sweeps
+from evidence.report.spread import spread
 from evidence.report.units import Limit
 from evidence.verdict import Shape
 from hardware.profiles import PROFILES, Profile
@@ -46,22 +48,53 @@ def test_repeats_are_drawn_as_their_median() -> None:
     shape = Shape(pods=2, gpus=8)
     tables = [samples.nccl_tests(shape, factor) for factor in (1, 5, 1.1, 0.9, 1.05)]
     (found,) = sweeps([samples.job("nccl", "nccl-all-reduce", shape, *tables)])
-    assert found.repeats == 5
+    assert len(found.runs) == 5
     assert found.out_of_place[0].time_us == tables[4].rows[0].out_of_place.time_us
 
 
-def test_jobs_of_one_layout_are_one_curve_beside_other_layouts() -> None:
+def test_jobs_of_one_layout_are_runs_of_one_sweep() -> None:
     """Prevents names that cover each other, and one node of three that stands for all; other transports stay apart."""
     shape = Shape(pods=2, gpus=8)
     jobs = [
         samples.job(f"nccl-{factor}", "nccl-all-reduce", shape, samples.nccl_tests(shape, factor))
         for factor in (1, 1.1, 2)
     ]
-    (one,) = by_layout(sweeps(jobs))
-    assert (one.name, one.jobs) == ("02x08", 3)
-    assert one.points == sweeps(jobs)[1].out_of_place
+    (one,) = sweeps(jobs)
+    assert (one.layout, len(one.runs), one.jobs) == ("02x08", 3, ("adas/nccl-1", "adas/nccl-1.1", "adas/nccl-2"))
+    assert one.out_of_place == one.runs[1] == sweeps(jobs[1:2])[0].out_of_place
     other = jobs[0].model_copy(update={"asked": jobs[0].asked.model_copy(update={"transport": Transport.TCP})})
-    assert [each.name for each in by_layout(sweeps([*jobs, other]))] == ["02x08 gpudirect", "02x08 tcp"]
+    assert [each.layout for each in sweeps([*jobs, other])] == ["02x08 gpudirect", "02x08 tcp"]
+
+
+def test_links_are_held_against_the_limit_and_their_rate() -> None:
+    """Prevents MB of 10^6 bytes: perftest's are 2^20, so that 100 Gb/s are 11,921 of them."""
+    client, server = links(samples.linked(samples.good()).jobs[:1])
+    assert (client.device, client.role, server.role, client.mb_s) == ("mlx5_1", "client", "server", 11264.11)
+    assert (client.least_mb_s, round(client.line_mb_s or 0), client.line_gbps) == (11_000, 11_921, 100)
+    assert (client.paper_mb_s, client.named) == (11264.11, "ib_write_bw mlx5_1")
+    other = samples.linked(samples.good()).jobs[0]
+    unknown = other.asked.model_copy(update={"profile": None, "fabric": None})
+    (one, _) = links([other.model_copy(update={"asked": unknown, "readings": other.readings[1:]})])
+    assert (one.least_mb_s, one.line_mb_s, one.paper_mb_s) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "places"),
+    [
+        ((), ()),
+        ((5,), (5,)),
+        ((0, 30), (0, 30)),
+        ((10, 10), (5, 15)),
+        ((10, 9), (14.5, 4.5)),
+        ((0, 8, 16), (-2, 8, 18)),
+        ((0, 30, 30, 30), (0, 20, 30, 40)),
+        ((0, 12, 12), (-2, 8, 18)),
+    ],
+)
+def test_labels_are_apart_and_near(wanted: tuple[float, ...], places: tuple[float, ...]) -> None:
+    """Prevents names of curves that are printed over each other, or far from their curves, or in another order."""
+    found = spread(wanted, 10)
+    assert found == pytest.approx(places)
 
 
 def test_bars_have_an_ideal_and_an_efficiency() -> None:
@@ -85,7 +118,10 @@ def test_bars_have_an_ideal_and_an_efficiency() -> None:
     ]
     assert [bar.efficiency and round(bar.efficiency, 3) for bar in times.bars] == [None, 0.897, 0.883]
     (busbw,) = nccl_bars(sweeps(samples.jobs()))
-    assert [bar.label for bar in busbw.bars] == ["01x08", "02x08", "16x01"]
+    assert [(bar.label.split(), bar.measured) for bar in busbw.bars] == [
+        ([layout, whose], whose == "here") for layout in ("01x08", "02x08", "16x01") for whose in ("paper", "here")
+    ]
+    assert busbw.bars[2].value == 55.21
 
 
 def test_the_map_shows_channels_and_failed_ports() -> None:
@@ -95,12 +131,13 @@ def test_the_map_shows_channels_and_failed_ports() -> None:
     assert good.failed == {}
     (bad,) = rails(samples.bad().jobs)
     assert bad.failed == {"mlx5_2": ["DOWN, Polling in dgx02", "not seen by NCCL on worker-1 (adas/nccl-test-02x08)"]}
-    drawn = drawing(bad)
+    drawn = drawing(bad, "simulated")
+    assert ">simulated</text>" in drawn
     assert drawn.count("✕ failed") == 2, "in the drawing, and in its description"
     assert drawn.count('class="hca failed"') == drawn.count('class="cross"') == 1
     assert re.findall(r">(GPU\d)<", drawn) == [f"GPU{number}" for number in range(8)]
     assert "NUMA 0" in drawn
-    assert "✕" not in drawing(good)
+    assert "✕" not in drawing(good, "")
 
 
 @pytest.mark.parametrize(
@@ -108,7 +145,7 @@ def test_the_map_shows_channels_and_failed_ports() -> None:
 )
 def test_every_machine_has_each_part_once(profile: Profile) -> None:
     """Prevents a map with more GPUs than the machine has: a DGX A100 has two HCAs beside the same two GPUs."""
-    drawn = drawing(Rails(profile))
+    drawn = drawing(Rails(profile), "")
     assert sorted(re.findall(r">(GPU\d+)<", drawn)) == sorted(f"GPU{number}" for number in range(profile.gpus))
     assert re.findall(r">(mlx5_\d+)<", drawn) == [hca.name for hca in profile.hcas]
     assert re.findall(r">(rail \d+)<", drawn) == [f"rail {rail}" for rail in range(len(profile.hcas))]
