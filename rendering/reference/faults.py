@@ -30,8 +30,8 @@ because the documents do (R-3.4.3-1).
 _BY_HAND = """## By hand
 
 On the simulated cluster, after `./hpc up` and `eval "$(./hpc env)"` (with `--stack` where one is named).
-Then `./hpc verify`; `./hpc pulumi refresh` and `./hpc up` mend what was changed. Where it says so, the job has to run
-again first:
+Then `./hpc verify`. `./hpc sim clean` and `./hpc up` give a sound platform again. Where it says so, the job has to run
+again first, once nodes and plugins have taken the change up:
 
     kubectl get mpijob nccl-test-02x08 -n adas -o yaml | kubectl replace --force -f -
 """
