@@ -98,5 +98,5 @@ def assumptions(against: Comparison) -> tuple[str, ...]:
 
 
 def turn(one: Turned) -> str:
-    """Return what a criterion was and became."""
-    return f"{WORDS[one.before]} before, {WORDS[one.after]} now"
+    """Return what a criterion was; its mark says what it became."""
+    return f"was {WORDS[one.before]}"

@@ -1,7 +1,7 @@
 """What page and summary both say of a run, in words."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from evidence.records import Run
@@ -77,6 +77,17 @@ def counted(verdicts: Iterable[Verdict]) -> Sequence[tuple[Status, int]]:
     return [(status, found[status]) for status in WORST_FIRST if found[status]]
 
 
+def notable(run: Run, statuses: Container[Status]) -> Sequence[Sequence[Verdict]]:
+    """Return the verdicts of these statuses, the worst first, and those of one job with the same causes together."""
+    groups: dict[tuple[str, tuple[str, ...]], list[Verdict]] = {}
+    for status in WORST_FIRST:
+        for one in run.verdicts:
+            if one.status is status and status in statuses:
+                # What has no known cause stands alone.
+                groups.setdefault((one.job, one.causes or (one.criterion,)), []).append(one)
+    return list(groups.values())
+
+
 def versions(run: Run) -> Mapping[str, str]:
     """Return the versions of the stack, with those that only a job knows; where jobs differ, each with its job."""
     found = dict(run.versions)
@@ -122,7 +133,15 @@ def about(run: Run) -> str:
 
 
 def missing(run: Run) -> Iterator[str]:
-    """Yield what the evidence lacks: criteria without any, jobs that did not end, logs that are cut or not readable."""
+    """Yield what the evidence lacks: what its logs do, and criteria without any."""
+    yield from gaps(run)
+    for verdict in run.verdicts:
+        if verdict.status is Status.MISSING:
+            yield f"{verdict.job}: {verdict.criterion}: {verdict.measured or 'no evidence'}"
+
+
+def gaps(run: Run) -> Iterator[str]:
+    """Yield jobs that did not end, and logs that are not there, are cut or have lines that nobody could read."""
     for job in run.jobs:
         name = job.asked.job
         if job.ended not in {Ended.SUCCEEDED, Ended.UNKNOWN}:
@@ -137,8 +156,5 @@ def missing(run: Run) -> Iterator[str]:
                 kept = ", ".join(str(one.line) for one in reading.unread[:5])
                 more = ", ..." if reading.unread_total > len(reading.unread[:5]) else ""
                 yield f"{where}: {plural(reading.unread_total, 'line')} that no parser knows: {kept}{more}"
-    for verdict in run.verdicts:
-        if verdict.status is Status.MISSING:
-            yield f"{verdict.job}: {verdict.criterion}: {verdict.measured or 'no evidence'}"
     if not run.jobs:
         yield "no jobs"

@@ -7,13 +7,13 @@ from evidence.report.change import Comparison, assumptions, told, turn
 from evidence.report.facts import (
     SIMULATED,
     WORDS,
-    WORST_FIRST,
     about,
     by_job,
     counted,
     counts,
+    gaps,
     layouts,
-    missing,
+    notable,
     outcome,
     versions,
 )
@@ -22,7 +22,7 @@ from evidence.report.words import figure, plural, printable, short
 from evidence.verdict import Status, Verdict
 
 _MARKS = {Status.PASS: "✅", Status.FAIL: "❌", Status.WARN: "⚠️", Status.MISSING: "❔"}
-_MISSING_SHOWN = 20
+_MISSING_SHOWN, _LINES = 20, 3
 
 
 def markdown(run: Run, against: Comparison | None = None) -> str:
@@ -38,15 +38,14 @@ def _lines(run: Run, against: Comparison | None) -> Iterator[str]:
         yield f"> **{SIMULATED.partition(': ')[0]}**: {SIMULATED.partition(': ')[2]}"
         yield ""
     yield f"{escaped(about(run))}: {counts(run)}."
-    for status in WORST_FIRST:
-        if status is not Status.PASS:
-            for verdict in (one for one in run.verdicts if one.status is status):
-                yield from _told(verdict)
+    groups = notable(run, {Status.FAIL, Status.MISSING, Status.WARN})
+    for group in groups:
+        yield from _told(group)
     if against is not None:
         yield from _changes(against)
     yield from _jobs(run)
     yield from _folded("Versions", ("part", "version"), [list(one) for one in versions(run).items()])
-    lacks = list(missing(run))
+    lacks = list(gaps(run))
     if lacks:
         yield from ("", "## What is missing", "")
         yield from (f"- {escaped(text)}" for text in lacks[:_MISSING_SHOWN])
@@ -54,23 +53,25 @@ def _lines(run: Run, against: Comparison | None) -> Iterator[str]:
             yield f"- and {len(lacks) - _MISSING_SHOWN} more, in the page"
 
 
-def _told(verdict: Verdict) -> Iterator[str]:
+def _told(group: Sequence[Verdict]) -> Iterator[str]:
+    """Yield the verdicts that have one cause, and below the last the cause and the lines that show it."""
     yield ""
-    measured = verdict.measured or "nothing measured"
-    yield (
-        f"- {_MARKS[verdict.status]} **{escaped(verdict.criterion)}** of {escaped(verdict.job)}: "
-        f"{escaped(measured)}; asked: {escaped(verdict.limit)} ({escaped(verdict.source)})"
-    )
-    yield from (f"  - {_quoted(cause)}" for cause in verdict.causes)
-    for proof in verdict.proofs[:3]:
+    for one in group:
+        yield (
+            f"- {_MARKS[one.status]} **{escaped(one.criterion)}** of {escaped(one.job)}: "
+            f"{escaped(one.measured or 'nothing measured')}; asked: {escaped(one.limit)} ({escaped(one.source)})"
+        )
+    yield from (f"  - {_quoted(cause)}" for cause in group[-1].causes)
+    proofs = dict.fromkeys(proof for one in group for proof in one.proofs[:_LINES])
+    for proof in list(proofs)[:_LINES]:
         yield f"  - {escaped(f'{short(proof.file)}:{proof.line}')} {code(proof.text)}".rstrip()
 
 
 def _changes(against: Comparison) -> Iterator[str]:
     yield from ("", "## Changes", "")
     yield f"{plural(against.regressions, 'regression')} against {escaped(against.name)}."
-    turned = [[_MARKS[one.after], one.job, one.criterion, turn(one), one.measured] for one in against.turned]
-    yield from _rows(("", "job", "criterion", "change", "measured now"), turned)
+    turned = [[_MARKS[one.after], one.job, one.criterion, turn(one)] for one in against.turned]
+    yield from _rows(("", "job", "criterion", "change"), turned)
     rows = []
     for one in against.beyond:
         difference, noise, result = told(one)

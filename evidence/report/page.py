@@ -1,12 +1,12 @@
 """A run as one page that needs nothing else: no network, no fonts, no script."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from evidence.records import Run
 from evidence.report.change import Comparison
 from evidence.report.drawn import bandwidth, link_rates, rail_maps, scaling
-from evidence.report.facts import SIMULATED, WORDS, about, counts, outcome, stamp, title, when
+from evidence.report.facts import SIMULATED, WORDS, about, counts, notable, outcome, stamp, title, when
 from evidence.report.markup import Markup, element, joined, quoted
 from evidence.report.sections import changes, criteria, job_table, lacking, version_table
 from evidence.report.tables import mark
@@ -79,14 +79,18 @@ def _header(run: Run, against: Comparison | None, anchors: Sequence[tuple[str, s
 
 def _notable(run: Run) -> Markup | None:
     """Return what failed, and then what is worth a look; what is missing has a section of its own."""
-    found = [one for status in (Status.FAIL, Status.WARN) for one in run.verdicts if one.status is status]
-    return element("ul", *(_told(verdict) for verdict in found), class_="notable") if found else None
+    groups = notable(run, {Status.FAIL, Status.WARN})
+    return element("ul", *(piece for group in groups for piece in _told(group)), class_="notable") if groups else None
 
 
-def _told(verdict: Verdict) -> Markup:
-    causes = element("ul", *(element("li", quoted(cause)) for cause in verdict.causes)) if verdict.causes else None
-    told = f" of {verdict.job}: {verdict.measured or 'nothing measured'}; asked: {verdict.limit}"
-    return element("li", mark(verdict.status), " ", element("strong", verdict.criterion), told, causes)
+def _told(group: Sequence[Verdict]) -> Iterator[Markup]:
+    """Yield the verdicts that have one cause, which stands below the last."""
+    causes = group[-1].causes
+    for one in group:
+        told = f" of {one.job}: {one.measured or 'nothing measured'}; asked: {one.limit}"
+        last = one is group[-1] and causes
+        why = element("ul", *(element("li", quoted(cause)) for cause in causes)) if last else None
+        yield element("li", mark(one.status), " ", element("strong", one.criterion), told, why)
 
 
 def _section(anchor: str, name: str, content: Markup) -> Markup:

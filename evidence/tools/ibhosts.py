@@ -37,6 +37,8 @@ _ROW = re.compile(r'Ca\s*: (0x[0-9a-f]{16}) ports (\d+) "(.*)"$')
 _FAILED = re.compile(
     r"ibwarn: |ibpanic: |.*\bibnetdisc\w*[.: ].*fail|.*[Ff]ailed to .*(?:umad|UMAD|MAD)|discover failed"
 )
+_SAID = re.compile(r"[\w.-]+: no list of hosts, ")
+"""What our RDMA test says where the tool may not ask, or could not."""
 _HCA = re.compile(r"(?:-C|--Ca)[ =]?([\w.-]+)")
 
 
@@ -68,6 +70,8 @@ class IbHostsParser(HostParser):
             return Taken.YES
         if _FAILED.match(line.text):
             self._failed.append(line.text)
+            return Taken.YES
+        if _SAID.match(line.text):
             return Taken.YES
         return Taken.DAMAGED if re.match(r"Ca\s*:", line.text) else Taken.NO
 

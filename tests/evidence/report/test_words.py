@@ -4,7 +4,7 @@ import pytest
 
 from evidence.records import Kept
 from evidence.report.comparison import compare
-from evidence.report.facts import missing, outcome, title, versions
+from evidence.report.facts import missing, notable, outcome, title, versions
 from evidence.report.markdown import code, escaped, markdown
 from evidence.report.markup import Markup, element, joined
 from evidence.report.words import figure, plural, size
@@ -97,6 +97,27 @@ def test_markdown_holds_what_a_review_needs() -> None:
     worse = samples.good(1, slower=1.2)
     compared = compare(worse, [Kept(1, samples.good())])
     assert "10 regressions against run 1 of 2026-11-21 22:49 UTC." in markdown(worse, compared)
+
+
+def test_what_has_one_cause_is_told_once() -> None:
+    """Prevents eight times the same advice over one dead port, and a summary that is longer than the page."""
+    cause = "an HCA is down: look at `ibstatus`"
+    names = ("job-ended", "ports-active", "ib-write-bandwidth")
+    statuses = (Status.FAIL, Status.FAIL, Status.MISSING)
+    verdicts = tuple(
+        samples.verdict(name, "adas/mofed-test", status, "failed", "succeeded", "Port number 1 state is Down",
+                        cause=cause)
+        for name, status in zip(names, statuses, strict=True)
+    )  # fmt: skip
+    run = samples.good()
+    text = markdown(run.model_copy(update={"verdicts": (*run.verdicts, *verdicts)}))
+    assert [text.count(f"**{name}**") for name in names] == [1, 1, 1]
+    assert text.count("  - an HCA is down: look at `ibstatus`\n") == 1
+    assert text.count("Port number 1 state is Down") == 1
+    assert text.count("ib-write-bandwidth") == 1, "not again among what is missing, and a pass is only counted"
+    assert "- ⚠️ **single-gpu-pods** of adas/nccl-test-16x01: 5.68 GB/s" in text
+    assert len(text.splitlines()) < 60
+    assert len(notable(run, {Status.FAIL})) == 0
 
 
 def test_markdown_of_logs_stays_text() -> None:

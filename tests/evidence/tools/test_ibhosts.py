@@ -47,3 +47,9 @@ def test_the_switch_runs_the_subnet_manager() -> None:
     (cut,) = read_text("switch > show ib smnode sw1\nsm-state ena\n")
     assert isinstance(cut, IbSmNode)
     assert (cut.enabled, cut.complete, cut.unread_total) == (None, False, 1)
+
+
+def test_what_our_test_says_of_it_is_read() -> None:
+    """Prevents lines that nobody reads wherever ibhosts may not ask, as in the pods of our RDMA test."""
+    (found,) = read_text("+ ibhosts -C mlx5_0\n+ echo 'x'\nmlx5_0: no list of hosts, umad is for root here\n")
+    assert (found.tool, found.unread_total, found.complete) == ("ibhosts", 0, False)
