@@ -66,3 +66,35 @@ def hca_list(value: str) -> Iterator[tuple[str, Callable[[str], bool]]]:
 
 def _starts(name: str, device: str) -> bool:
     return device.startswith(name)
+
+
+def _all_reduce(ranks: int) -> float:
+    return 2 * (ranks - 1) / ranks
+
+
+def _without_own(ranks: int) -> float:
+    return (ranks - 1) / ranks
+
+
+def _one(_ranks: int) -> float:
+    return 1.0
+
+
+BUS_FACTORS: Mapping[str, Callable[[int], float]] = {
+    "all_gather": _without_own,
+    "all_reduce": _all_reduce,
+    "alltoall": _without_own,
+    "broadcast": _one,
+    "gather": _without_own,
+    "hypercube": _one,
+    "reduce": _one,
+    "reduce_scatter": _without_own,
+    "scatter": _without_own,
+    "sendrecv": _one,
+}
+"""Test of nccl-tests -> busbw / algbw by ranks, as today's versions have it (R-4.4-5; doc/PERFORMANCE.md)."""
+
+
+def bus_factor(test: str, ranks: int) -> float:
+    """Return busbw / algbw of a test for `ranks` ranks of one communicator. Raises KeyError for another test."""
+    return BUS_FACTORS[test](ranks)

@@ -1,20 +1,10 @@
-"""What the source documents measured, as data with source ids: to judge by, and to draw beside what was measured here.
+"""What the documents measured (hardware/measured), by what a job asked for: to judge by, and to draw beside figures."""
 
-Tables are CSV files beside this module, as the documents print them; a test holds them against the printed logs.
-"""
-
-from evidence.reference.collectives import (
-    ALL_REDUCE,
-    RDMA_WRITE,
-    AllReduceRow,
-    AllReduceRun,
-    Half,
-    RdmaWrite,
-    all_reduce,
-)
+from evidence.reference.collectives import ALL_REDUCE, AllReduceRun, all_reduce
 from evidence.reference.field import FIELD, FieldThreshold, field_thresholds
-from evidence.reference.mlperf import MLPERF, MLPERF_BAND, Submission, published_minutes, submission
+from evidence.reference.mlperf import published_minutes
 from evidence.reference.training import ELAPSED, RATES, Elapsed, Rate, elapsed, rate
+from hardware.measured import MLPERF, MLPERF_BAND, RDMA_WRITE, AllReduceRow, Half, RdmaWrite, Submission, submission
 
 __all__ = [
     "ALL_REDUCE",

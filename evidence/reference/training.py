@@ -3,6 +3,8 @@
 from pydantic import Field
 
 from evidence.verdict import Fabric, Shape
+from hardware import measured
+from hardware.measured import Trained
 from hardware.model import Model
 from hardware.profiles import DGX1_V100_16GB
 
@@ -30,28 +32,27 @@ class Elapsed(_Measured):
     seconds: float
 
 
-def _resnet(source: str, pods: int, gpus: int, nodes: int, images_per_s: float) -> Rate:
+def _resnet(one: Trained) -> Rate:
     return Rate(
-        source=source,
+        source=one.source,
         program="resnet50",
         profile=DGX1_V100_16GB.name,
         fabric="infiniband",
-        shape=Shape(pods=pods, gpus=gpus),
-        nodes=nodes,
+        shape=Shape(pods=one.pods, gpus=one.gpus),
+        nodes=one.nodes,
         repeats=5,
-        images_per_s=images_per_s,
+        images_per_s=one.figure,
     )
 
 
 def _tcp(images_per_s: float) -> Rate:
     # The blog's nodes are DGX-1; it does not say with how much memory a GPU.
-    shape = Shape(pods=2, gpus=1)
     return Rate(
         source="B-6.3",
         program="resnet101",
         profile=None,
         fabric="ethernet",
-        shape=shape,
+        shape=Shape(pods=2, gpus=1),
         nodes=2,
         repeats=1,
         images_per_s=images_per_s,
@@ -59,37 +60,28 @@ def _tcp(images_per_s: float) -> Rate:
     )
 
 
-RATES: tuple[Rate, ...] = (
-    _resnet("R-4.5-4", 1, 8, 1, 7096),
-    _resnet("R-4.5-4", 2, 8, 2, 13_745),
-    _resnet("R-4.5-8", 8, 1, 1, 5918),
-    _resnet("R-4.5-8", 16, 1, 2, 11_632),
-    _tcp(147.6),
-    _tcp(147.8),
-    _tcp(159.1),
-)
-"""ResNet-50 of synthetic images, batch 64 a GPU, fp16; and what the blog's two ranks printed: at steps 1, 1 and 10.
+RATES: tuple[Rate, ...] = (*map(_resnet, measured.RESNET50), *map(_tcp, measured.RESNET101_TCP))
+"""ResNet-50 of the whole job, and what the blog's two ranks printed.
 
-The rates of document 002 (N-8.3) are not here: its log was edited (E-50). Those of 1, 2 and 4 GPUs are in figures only,
-which the text does not have (E-32).
+The rates of document 002 (N-8.3) are not here: its log was edited (E-50).
 """
 
 
-def _a2d2(pods: int, nodes: int, seconds: float) -> Elapsed:
+def _a2d2(one: Trained) -> Elapsed:
     return Elapsed(
-        source="R-5.2-6",
+        source=one.source,
         program="a2d2",
         profile=DGX1_V100_16GB.name,
         fabric="infiniband",
-        shape=Shape(pods=pods, gpus=1),
-        nodes=nodes,
+        shape=Shape(pods=one.pods, gpus=one.gpus),
+        nodes=one.nodes,
         repeats=5,
-        seconds=seconds,
+        seconds=one.figure,
     )
 
 
-ELAPSED: tuple[Elapsed, ...] = (_a2d2(8, 1, 1328), _a2d2(16, 2, 740))
-"""A2D2 on one and on two nodes, in pods of one GPU (R-5.2-1, R-5.2-3)."""
+ELAPSED: tuple[Elapsed, ...] = tuple(map(_a2d2, measured.A2D2))
+"""A2D2 on one and on two nodes."""
 
 
 def rate(

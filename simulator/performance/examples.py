@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
+from hardware.measured import A2D2
 from simulator.performance import chance, training
 from simulator.performance.job import Launched
 from simulator.performance.options import number, on, options
@@ -12,14 +13,15 @@ HOOK = "(/workspace/rn50v15_tf/utils/hooks/benchmark_hooks.py:{line})"
 WARM_UP, EVERY, SHOWN = 20, 10, 100
 """Of the logger of 2019: iterations that it passes over, between two that it prints, and that are printed here."""
 IMAGENET = 1_281_167
-A2D2_START, A2D2_STEP = 152.0, (1328 - 740) / 1000
-"""Seconds: of 8 GPUs 1328 and of 16 740 (R-5.2-6), whose 16,000 steps the ranks share; so 588 ms a step, and 152 s
-that do not become less."""
+A2D2_EVERY, A2D2_STEPS = 100, 16_000
+_ONE_NODE, _TWO_NODES = A2D2
+A2D2_STEP = (_ONE_NODE.figure - _TWO_NODES.figure) / (A2D2_STEPS / _ONE_NODE.pods - A2D2_STEPS / _TWO_NODES.pods)
+A2D2_START = 2 * _TWO_NODES.figure - _ONE_NODE.figure
+"""Seconds of a step, and those that do not become less: twice the GPUs take half the steps each (R-5.2-6)."""
 A2D2_PARAMETERS = 31e6
 """Of the UNet of NVIDIA's example; the paper does not say which network it trains."""
 MOST = 1000
 """Lines of losses; of a longer run the last ones."""
-A2D2_EVERY, A2D2_STEPS = 100, 16_000
 
 
 def main(words: Sequence[str], job: Launched) -> Printed:

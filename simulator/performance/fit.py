@@ -81,14 +81,6 @@ def residuals(curve: Curve, points: Points) -> list[float]:
     return [abs(model.segment(curve, size).us(size) / time - 1) for size, time in points]
 
 
-def spreads(layout: str) -> list[float]:
-    """Return how far the two times of a size are apart in a table: relative standard deviations by class of size."""
-    logs: list[list[float]] = [[] for _ in (*model.CLASSES, None)]
-    for index, (out_of_place, in_place) in enumerate(paper.TABLES[layout]):
-        logs[model.size_class(paper.SMALLEST << index)].append(math.log(in_place / out_of_place))
-    return [math.sqrt(sum(log**2 for log in one) / len(one) / 2) for one in logs]
-
-
 def data(curves: dict[str, Curve]) -> str:
     """Return the text of curves.py with other curves."""
     text = DATA.read_text()
@@ -138,7 +130,7 @@ def page() -> str:
     parts += [f"| {layout} | {' | '.join(f'{one:.1%}' for one in found)} |" for layout, found in model.SPREADS.items()]
     parts.append("\n| size | " + " | ".join(f"{name} measured, us | model, us" for name in CURVES) + " |")
     parts.append("|---|" + "---|" * 2 * len(CURVES))
-    for index in range(len(paper.ONE_NODE)):
+    for index in range(len(paper.TABLES["1x8"])):
         size = paper.SMALLEST << index
         cells = [
             f"{math.fsum(paper.TABLES[name][index]) / 2:,.1f} | {model.segment(CURVES[name], size).us(size):,.1f}"

@@ -2,10 +2,11 @@
 
 import math
 
+from hardware.measured import RDMA_WRITE
 from simulator.performance.job import Machine
 
 EDR_GBPS = 100
-EDR_AVERAGE, EDR_PEAK = 11264.11, 11300.40
+EDR_AVERAGE, EDR_PEAK = RDMA_WRITE.average_mb_s, RDMA_WRITE.peak_mb_s
 """MB/s (of 2^20 bytes) of 64 KiB messages over one EDR port (R-4.1-8)."""
 SPREAD = 0.001
 """Standard deviation of a measurement: an assumption, the paper prints one."""

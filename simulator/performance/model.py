@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from apis.nccl import bus_factor
 from simulator.performance import chance
 from simulator.performance.communicator import Communicator
 from simulator.performance.curves import CURVES, Curve, Segment
@@ -59,15 +60,6 @@ MOST_DEVIATIONS = 2.0
 def segment(curve: Curve, size: int) -> Segment:
     """Return the segment of a curve that a size is in."""
     return next((one for one in curve if size <= one.up_to), curve[-1])
-
-
-def bus_factor(test: str, ranks: int) -> float:
-    """Return busbw / algbw of a test of nccl-tests (R-4.4-5; its own doc/PERFORMANCE.md)."""
-    if test == "all_reduce":
-        return 2 * (ranks - 1) / ranks
-    if test in ("broadcast", "reduce", "sendrecv"):
-        return 1.0
-    return (ranks - 1) / ranks
 
 
 def collective_us(group: Communicator, test: str, size: int, again: object = "") -> float:

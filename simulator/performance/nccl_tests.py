@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import PurePosixPath
 
+from apis.nccl import bus_factor
 from simulator.performance import buses, model, nccl_faults, nccl_log
 from simulator.performance.communicator import Communicator, communicator
 from simulator.performance.job import Launched
@@ -188,7 +189,7 @@ def _row(wanted: Asked, group: Communicator, size: int) -> tuple[str, list[float
     for half in ("out-of-place", "in-place"):
         microseconds = model.collective_us(group, wanted.test, moved, half)
         algbw = moved / microseconds / 1e3
-        busbw = algbw * model.bus_factor(wanted.test, ranks)
+        busbw = algbw * bus_factor(wanted.test, ranks)
         speeds.append(busbw)
         halves += (
             f"  {_number(microseconds, 7)}  {_number(algbw, 6)}  {_number(busbw, 6)}  {_wrong(wanted, group, count)}"

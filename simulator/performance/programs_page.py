@@ -3,6 +3,7 @@
 import textwrap
 from pathlib import Path
 
+from hardware.measured import A2D2, MLPERF_BAND, RESNET50
 from hardware.profiles import DGX1_V100_16GB, DGX_A100, SYS_4029GP_TVRT, Profile
 from simulator.performance import examples, link, mlperf, nvidia_smi, tf_cnn, training
 from simulator.performance.job import Launched, Machine, Worker
@@ -19,9 +20,6 @@ pod is, what it was given, which ports have a link and which driver is loaded co
 the documents; what no document measures follows by a rule below, and an assumption is called one. A second run of a
 job differs by the spread, the same run never. What is the simulator's own line begins with `simulated by hpc`.
 """
-
-_LAYOUTS = ((1, 8, 1, 7096.0), (2, 8, 2, 13_745.0), (8, 1, 1, 5918.0), (16, 1, 2, 11_632.0))
-_A2D2 = ((8, 1, 1328), (16, 2, 740))
 
 
 def _job(pods: int, gpus: int, nodes: int, profile: Profile = DGX1_V100_16GB, **environment: str) -> Launched:
@@ -56,10 +54,10 @@ def _images(job: Launched, *, xla: bool = False) -> float:
 
 def _resnet() -> list[str]:
     rows = ["| pods x GPUs, nodes | measured, images/s | model | model over TCP |", "|---|---|---|---|"]
-    for pods, gpus, nodes, measured in _LAYOUTS:
-        tcp = _images(_job(pods, gpus, nodes, NCCL_IB_DISABLE="1"))
-        model = _images(_job(pods, gpus, nodes))
-        rows.append(f"| {pods} x {gpus}, {nodes} | {measured:,.0f} | {model:,.0f} | {tcp:,.0f} |")
+    for one in RESNET50:
+        tcp = _images(_job(one.pods, one.gpus, one.nodes, NCCL_IB_DISABLE="1"))
+        model = _images(_job(one.pods, one.gpus, one.nodes))
+        rows.append(f"| {one.pods} x {one.gpus}, {one.nodes} | {one.figure:,.0f} | {model:,.0f} | {tcp:,.0f} |")
     a100 = _job(1, 8, 1, DGX_A100)
     rows.append(f"| 1 x 8, 1, A100 | none | {_images(a100):,.0f}, with XLA {_images(a100, xla=True):,.0f} | |")
     return rows
@@ -67,9 +65,10 @@ def _resnet() -> list[str]:
 
 def _a2d2() -> list[str]:
     rows = ["| GPUs | measured, s | model |", "|---|---|---|"]
-    for gpus, nodes, measured in _A2D2:
-        step = training.step_seconds(_job(gpus, 1, nodes), examples.A2D2_STEP, examples.A2D2_PARAMETERS)
-        rows.append(f"| {gpus} | {measured} | {examples.A2D2_START + examples.A2D2_STEPS / gpus * step:.0f} |")
+    for one in A2D2:
+        step = training.step_seconds(_job(one.pods, 1, one.nodes), examples.A2D2_STEP, examples.A2D2_PARAMETERS)
+        seconds = examples.A2D2_START + examples.A2D2_STEPS / one.pods * step
+        rows.append(f"| {one.pods} | {one.figure:.0f} | {seconds:.0f} |")
     return rows
 
 
@@ -170,8 +169,8 @@ def _other_rules() -> tuple[list[str], list[str], list[str]]:
     minutes = _rules(
         "Minutes of NVIDIA's DGX-1 (S-3.3, row 0.6-9) on V100 of 32 GB; on document S's machine faster or slower as it "
         "says, by the middle of its range where it gives one (S-3.2, E-38), and never outside of "
-        f"{mlperf.BAND[0]:+.2%} to {mlperf.BAND[1]:+.2%}. Other GPUs by the bandwidth of their memory. Epochs to the "
-        "target are assumed, but for Transformer (NVIDIA's log).",
+        f"{MLPERF_BAND.least:+.2%} to {MLPERF_BAND.most:+.2%}. Other GPUs by the bandwidth of their memory. Epochs to "
+        "the target are assumed, but for Transformer (NVIDIA's log).",
         "Which of the four a job runs is in its image; here the name of image or job has to tell.",
     )
     return a2d2, nvidia, minutes

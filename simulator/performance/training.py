@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from hardware.measured import RESNET50, RESNET101_TCP
 from hardware.profiles import DGX1_V100_16GB, Profile
 from simulator.performance import chance, model, nccl_faults, nccl_log
 from simulator.performance.communicator import communicator
@@ -18,10 +19,16 @@ SPREAD = 0.003
 """Standard deviation of a whole job's rate from run to run: an assumption, the paper prints medians of five."""
 FEW = 4
 """GPUs up to which pods of one GPU are as fast as pods of several (R-4.5-4)."""
-SINGLE_GPU_PODS = 5918 / 7096
-"""What pods of one GPU reach of pods of several, of eight GPUs of a node (R-4.5-4, R-4.5-8)."""
-ONE_NODE, TWO_NODES = {False: 7096 / 8, True: 5918 / 8}, {False: 13_745 / 16, True: 11_632 / 16}
+
+
+def _of_a_gpu(nodes: int) -> dict[bool, float]:
+    return {one.gpus == 1: one.figure / (one.pods * one.gpus) for one in RESNET50 if one.nodes == nodes}
+
+
+ONE_NODE, TWO_NODES = _of_a_gpu(1), _of_a_gpu(2)
 """Images/s of a GPU, ResNet-50 with fp16 and 64 images a step, by whether pods have one GPU (R-4.5-4, R-4.5-8)."""
+SINGLE_GPU_PODS = ONE_NODE[True] / ONE_NODE[False]
+"""What pods of one GPU reach of pods of several, of eight GPUs of a node."""
 BATCH = 64
 XLA = 8104.4 / 6209.9
 """How much faster XLA makes ResNet-50 on eight V100 (README of NVIDIA's example RN50v1.5, 2019, DGX-1)."""
@@ -45,7 +52,7 @@ NETWORKS: Mapping[str, Network] = MappingProxyType(
         # fp32 of ResNet-50: README of NVIDIA's example RN50v1.5 (2019), DGX-1 with eight V100: 2778.5 images/s.
         "resnet50": Network(25.6e6, {"fp16": ONE_NODE[False], "fp32": 2778.5 / 8}),
         # B-6.3: two GPUs on two nodes over TCP, the rate at step 10.
-        "resnet101": Network(44.5e6, {"fp32": 159.1}),
+        "resnet101": Network(44.5e6, {"fp32": RESNET101_TCP[-1]}),
         # fp16 of NVIDIA's example, whose input is not tf_cnn_benchmarks': the same README, 6209.9 images/s.
         "resnet50v1.5": Network(25.6e6, {"fp16": 6209.9 / 8, "fp32": 2778.5 / 8}),
     }

@@ -2,7 +2,7 @@
 
 from evidence.tools.nccl_tests.model import Contradiction, Device, Figures, NcclTests, Row, Settings, Spread
 from evidence.tools.nccl_tests.parser import NcclTestsParser
-from evidence.tools.nccl_tests.primitives import PRIMITIVES, Primitive, bus_factor
+from evidence.tools.nccl_tests.primitives import PRIMITIVES, Primitive
 from evidence.tools.nccl_tests.run import named
 
 __all__ = [
@@ -16,6 +16,5 @@ __all__ = [
     "Row",
     "Settings",
     "Spread",
-    "bus_factor",
     "named",
 ]

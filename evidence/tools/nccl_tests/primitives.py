@@ -9,21 +9,10 @@ from typing import NamedTuple
 
 from pydantic import Field
 
+from apis.nccl import BUS_FACTORS
 from hardware.model import Model
 
 Factor = Callable[[int], float]
-
-
-def _all_reduce(ranks: int) -> float:
-    return 2 * (ranks - 1) / ranks
-
-
-def _without_own(ranks: int) -> float:
-    return (ranks - 1) / ranks
-
-
-def _one(_ranks: int) -> float:
-    return 1.0
 
 
 def _alltoall_of_2020(ranks: int) -> float:
@@ -39,9 +28,11 @@ class Variant(NamedTuple):
     """Whether algbw leaves out what a rank keeps: it is (n-1)/n of size / time."""
 
 
-_EXCEPT_OWN = Variant(_without_own)
-_PLAIN = Variant(_one)
-_SENT_ONLY = Variant(_one, sent_only=True)
+def _today(name: str, *, sent_only: bool = False) -> Variant:
+    return Variant(BUS_FACTORS[name], sent_only=sent_only)
+
+
+_SENT_ONLY = _today("hypercube", sent_only=True)
 
 
 class Primitive(Model):
@@ -56,26 +47,21 @@ class Primitive(Model):
 
 _ALL: tuple[tuple[str, tuple[Variant, ...], bool | None, bool, bool], ...] = (
     # name, variants, reduces, rooted, by_rank
-    ("all_gather", (_EXCEPT_OWN, _SENT_ONLY), False, False, True),  # the second until June 2020 (issue 45)
-    ("all_reduce", (Variant(_all_reduce),), True, False, False),
-    ("alltoall", (_EXCEPT_OWN, Variant(_alltoall_of_2020)), False, False, True),
-    ("broadcast", (_PLAIN,), False, True, False),
-    ("gather", (_EXCEPT_OWN,), False, True, True),
+    ("all_gather", (_today("all_gather"), _SENT_ONLY), False, False, True),  # the second until June 2020 (issue 45)
+    ("all_reduce", (_today("all_reduce"),), True, False, False),
+    ("alltoall", (_today("alltoall"), Variant(_alltoall_of_2020)), False, False, True),
+    ("broadcast", (_today("broadcast"),), False, True, False),
+    ("gather", (_today("gather"),), False, True, True),
     ("hypercube", (_SENT_ONLY,), False, False, True),
-    ("reduce", (_PLAIN,), True, True, False),
-    ("reduce_scatter", (_EXCEPT_OWN, _SENT_ONLY), True, False, True),
-    ("scatter", (_EXCEPT_OWN,), False, True, True),
-    ("sendrecv", (_PLAIN,), None, False, False),  # prints `sum` in versions from 2.13 to 2.16 (issue 214)
+    ("reduce", (_today("reduce"),), True, True, False),
+    ("reduce_scatter", (_today("reduce_scatter"), _SENT_ONLY), True, False, True),
+    ("scatter", (_today("scatter"),), False, True, True),
+    ("sendrecv", (_today("sendrecv"),), None, False, False),  # prints `sum` in versions from 2.13 to 2.16 (issue 214)
 )
 PRIMITIVES: Mapping[str, Primitive] = {
     name: Primitive(name=name, variants=variants, reduces=reduces, rooted=rooted, by_rank=by_rank)
     for name, variants, reduces, rooted, by_rank in _ALL
 }
-
-
-def bus_factor(test: str, ranks: int) -> float:
-    """Return busbw / algbw of a primitive for `ranks` ranks of one communicator. Raises KeyError for another test."""
-    return PRIMITIVES[test].variants[0].factor(ranks)
 
 
 WORD_BYTES: Mapping[str, int] = {

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from apis.nccl import bus_factor
 from evidence.reader import read, read_stream
-from evidence.tools.nccl_tests import PRIMITIVES, NcclTests, NcclTestsParser, bus_factor, named
+from evidence.tools.nccl_tests import PRIMITIVES, NcclTests, NcclTestsParser, named
 from tests.evidence.tools import nccl_tables
 from tests.evidence.tools.nccl_tables import Run, table
 

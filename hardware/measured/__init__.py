@@ -1,0 +1,27 @@
+"""What the source documents measured, once: judged by in evidence/, and what the simulated cluster is fitted to.
+
+Tables are CSV files beside this module, as the documents print them; a test holds them against the printed logs.
+"""
+
+from hardware.measured.all_reduce import ALL_REDUCE, AllReduceRow, AllReduceTable, Half
+from hardware.measured.mlperf import MLPERF, MLPERF_BAND, Band, Submission, submission
+from hardware.measured.training import A2D2, RESNET50, RESNET101_TCP, Trained
+from hardware.measured.write import RDMA_WRITE, RdmaWrite
+
+__all__ = [
+    "A2D2",
+    "ALL_REDUCE",
+    "MLPERF",
+    "MLPERF_BAND",
+    "RDMA_WRITE",
+    "RESNET50",
+    "RESNET101_TCP",
+    "AllReduceRow",
+    "AllReduceTable",
+    "Band",
+    "Half",
+    "RdmaWrite",
+    "Submission",
+    "Trained",
+    "submission",
+]
