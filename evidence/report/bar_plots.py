@@ -77,7 +77,7 @@ def rates(drawn: Sequence[Link], name: str, stamp: str) -> Markup:
         _upright(axes, line, top, _Line("line rate", "muted", 2))
         axes.set_yticks(range(len(labels)), labels)
         most = max([*(one.mb_s for one in drawn), *papers, *(one for one in (least, line) if one is not None)])
-        axes.set_xlim(0, most * 1.45)
+        axes.set_xlim(0, most * 1.45 or 1)
         axes.set_ylim(-0.5, len(labels) - 0.1)
         axes.xaxis.set_major_locator(MaxNLocator(4))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: figure(value)))

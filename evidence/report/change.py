@@ -99,4 +99,4 @@ def assumptions(against: Comparison) -> tuple[str, ...]:
 
 def turn(one: Turned) -> str:
     """Return what a criterion was; its mark says what it became."""
-    return f"was {WORDS[one.before]}"
+    return f"was\u00a0{WORDS[one.before]}"

@@ -1,5 +1,6 @@
 """What single links carry: the bandwidth tests of perftest, by HCA and side."""
 
+import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -41,6 +42,8 @@ def links(jobs: Iterable[Job]) -> tuple[Link, ...]:
         ports = [port for one in job.readings if isinstance(one, IbStatus) for port in one.rows]
         for test in (one for one in job.readings if isinstance(one, Perftest) and one.bandwidth):
             row = max(test.bandwidth, key=lambda one: one.bytes)
+            if not math.isfinite(row.average_mb_s):
+                continue
             said = next((port.rate_gbps for port in ports if port.up and port.device == test.device), None)
             rate = said or rate_gbps(job.asked)
             single = test.program in _WRITES and not test.bidirectional and not test.dual_port

@@ -385,3 +385,16 @@ def test_odd_tables_are_drawn(rows: int) -> None:
         drawn = report(samples.good().model_copy(update={"jobs": jobs}))
         assert drawn.count("<figure>") == (2 if rows else 0) + (rows == len(table.rows)) + 2, "curves, and bars"
         assert not [path for path in re.findall(r'\bd="([^"]*)"', drawn) if "nan" in path or "inf" in path]
+
+
+@pytest.mark.parametrize("average", [0.0, float("inf"), 11264.11])
+def test_odd_links_are_drawn(average: float) -> None:
+    """Prevents a report that ends in an error over a link that carried nothing, or of which nothing else is known."""
+    link = samples.link("client")
+    row = link.bandwidth[0].model_copy(update={"average_mb_s": average})
+    odd = link.model_copy(update={"bandwidth": (row,), "role": None, "device": None, "program": None, "title": None})
+    job = samples.job("odd", "rdma-test", Shape(pods=2, gpus=1), odd)
+    job = job.model_copy(update={"asked": job.asked.model_copy(update={"profile": None, "fabric": None})})
+    drawn = report(samples.good().model_copy(update={"jobs": (job,)}))
+    assert drawn.count("<figure>") == (average < float("inf"))
+    assert not [path for path in re.findall(r'\bd="([^"]*)"', drawn) if "nan" in path or "inf" in path]
