@@ -8,6 +8,7 @@ import pulumi_kubernetes as k8s
 from pydantic import Field
 
 from apis import kinds, names
+from apis.logs import LISTENER, NO_HOSTS
 from components import gid_index, outcome
 from components.component import Component
 from components.confined import confined
@@ -51,7 +52,7 @@ class RdmaTestArgs(Model):
 
 def listener_name(job_name: str) -> str:
     """Return the name of the listening job and of the service in front of it."""
-    return f"{job_name}-listener"
+    return f"{job_name}{LISTENER}"
 
 
 def address(args: RdmaTestArgs) -> tuple[str, ...]:
@@ -87,7 +88,7 @@ def client_script(args: RdmaTestArgs) -> str:
             # Traced, or a figure alone would be no limit to who reads the log (R-3.4.3-8).
             "ulimit -l",
             # Where umad devices are root's, as on RHCOS, nobody else sees the list; the measurement needs none of it.
-            *(f"ibhosts -C {hca} || echo '{hca}: no list of hosts, umad is for root here'" for hca in args.hcas),
+            *(f"ibhosts -C {hca} || echo '{hca}: {NO_HOSTS}'" for hca in args.hcas),
             # The name resolves once the listener's pod is ready; the deadline bounds the wait.
             f"until getent hosts {server}; do sleep 1; done",
             bandwidth(args, server),
@@ -157,7 +158,7 @@ class RdmaTest(Component):
             opts=self.child(*after),
         )
         server = CustomObject(
-            f"{name}-listener",
+            listener_name(name),
             kinds.JOB,
             k8s.meta.v1.ObjectMetaArgs(
                 name=listener,

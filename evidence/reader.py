@@ -7,13 +7,13 @@ from operator import length_hint
 from pathlib import Path
 from typing import BinaryIO
 
+from apis.logs import SIMULATED
 from evidence import nccl_debug
 from evidence.model import UNREAD_KEPT, NcclLog, Reading, Unknown, Unread
 from evidence.parser import Common, Parser, Taken
 from evidence.text import LONGEST, Line, Text, clean, opened
 from evidence.tools import PARSERS
 
-SIMULATED = "simulated by hpc"
 """How the first line of every log of the simulated cluster begins."""
 _LEADS = 8
 """Lines that are held at most until the tool is known that they lead to."""

@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 
+from apis.logs import LISTENER, NO_HOSTS
 from evidence.verdict import Asked, Job
 
 _NCCL_TEST = frozenset({"nccl-tests", "nccl"})
 _RDMA_TEST = frozenset({"whoami", "rdma-devices", "net-devices", "ibstatus", "ulimit", "perftest"})
-LISTENER = "-listener"
-"""How the name of the RDMA test's other end ends, which prints its bandwidth only."""
 
 PROGRAMS: Mapping[str, frozenset[str]] = {
     "nccl-all-reduce": _NCCL_TEST,
@@ -31,7 +30,7 @@ PROGRAMS: Mapping[str, frozenset[str]] = {
 }
 """Program of docs/programs.md, and the RDMA test -> tools, and nccl for messages of NCCL (R-4.1 to R-4.5, S-3, S-7)."""
 
-EXCUSES: Mapping[str, str] = {"ibhosts": "no list of hosts, umad is for root here"}
+EXCUSES: Mapping[str, str] = {"ibhosts": NO_HOSTS}
 """Tool -> with what words a job of ours says that it cannot be had: where umad devices are root's, as on RHCOS."""
 
 

@@ -1,5 +1,6 @@
 """cert-manager's operator brings the kinds that others wait for. Certificates are not played: nobody reads one."""
 
+from apis.logs import SIMULATED
 from simulator.actors.podactor import PodActor
 
 
@@ -8,4 +9,4 @@ class CertManagerOperator(PodActor):
 
     def start(self) -> None:
         """Do nothing else."""
-        self.say("simulated by hpc: the kinds of cert-manager.io are served, and no certificate is made")
+        self.say(f"{SIMULATED}: the kinds of cert-manager.io are served, and no certificate is made")

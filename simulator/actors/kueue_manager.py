@@ -6,6 +6,7 @@ Preemption, cohorts of cohorts, topology, priorities of workloads and gangs of r
 from apis import kinds
 from apis import names as platform
 from apis.kinds import Kind
+from apis.logs import SIMULATED
 from simulator.actors import ignition, kueue_jobs, kueue_queues, kueue_quota, kueue_workloads, pods, sim_kinds
 from simulator.actors.api import ApiError, Object
 from simulator.actors.conditions import same_status, stated
@@ -45,7 +46,7 @@ class KueueManager(PodActor):
                 loop.add(_EVERY)
 
         self._caches[sim_kinds.WORKLOAD.kind].on_change(forget)
-        self.say("simulated by hpc: this is not Kueue, its manager is played")
+        self.say(f"{SIMULATED}: this is not Kueue, its manager is played")
 
     def _reconcile(self, _key: Key) -> None:
         caches = (*self._caches.values(), *(cache for _, cache in self._frameworks))

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
+from apis.logs import SIMULATED
 from simulator import names
 from simulator.actors import pods
 from simulator.actors.api import Object
 from simulator.performance import running
 from simulator.performance.job import Launched
 
-SIMULATED = "simulated by hpc"
 """How every line begins that is ours and no tool's."""
 
 

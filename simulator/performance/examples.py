@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
+from apis.logs import SIMULATED
 from hardware.measured import A2D2
 from simulator.performance import chance, training
 from simulator.performance.job import Launched
@@ -34,7 +35,7 @@ def main(words: Sequence[str], job: Launched) -> Printed:
         return Printed((*joined.lines, *_unet(asked, job)))
     if asked.get("mode") == "training_benchmark":
         return Printed((*joined.lines, *_resnet(asked, job)))
-    return Printed(("simulated by hpc: of programs called main.py only two examples of NVIDIA are played",))
+    return Printed((f"{SIMULATED}: of programs called main.py only two examples of NVIDIA are played",))
 
 
 def _resnet(asked: Mapping[str, str], job: Launched) -> list[str]:
@@ -55,7 +56,7 @@ def _resnet(asked: Mapping[str, str], job: Launched) -> list[str]:
         lines += _iteration(job, iteration, total * draw.gauss(1, 0.01), batch * ranks / total)
     if shown and last > shown[-1]:
         left = (last - shown[-1]) // EVERY - 1
-        lines.append(f"simulated by hpc: {left} such lines are left out")
+        lines.append(f"{SIMULATED}: {left} such lines are left out")
         lines += _iteration(job, last, total * draw.gauss(1, 0.01), batch * ranks / total)
     seconds = iterations * batch * ranks / total
     return [*lines, _nvlog(job, seconds, 75, "Average total_ips", total)]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from types import MappingProxyType
 
+from apis.logs import SIMULATED
 from hardware.measured import MLPERF_BAND, submission
 from hardware.profiles import SYS_4029GP_TVRT
 from simulator.performance import chance, training
@@ -60,7 +61,7 @@ def run_and_time(_words: Sequence[str], job: Launched) -> Printed:
     known = f"{job.image} {job.me.name} {job.environment.get('BENCHMARK', '')}".lower()
     benchmark = next((one for part, one in BENCHMARKS.items() if part in known), None)
     if benchmark is None:
-        return Printed(("simulated by hpc: neither image nor job is named after a benchmark of MLPerf",))
+        return Printed((f"{SIMULATED}: neither image nor job is named after a benchmark of MLPerf",))
     profile = job.me.machine.profile
     if profile is None or not job.me.machine.has_driver or len(job.me.gpus) < GPUS:
         why = f"RuntimeError: CUDA error: invalid device ordinal ({len(job.me.gpus)} GPUs of {GPUS})"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from apis.logs import SIMULATED
 from hardware.profiles import Profile
 from simulator.performance import buses, chance, topology_matrix
 from simulator.performance.job import Launched
@@ -56,7 +57,7 @@ def nvidia_smi(words: Sequence[str], job: Launched) -> Printed:
     if "topo" in words[1:]:
         return Printed(tuple(topology_matrix.lines(machine.profile, job.me.gpus, branch)))
     if len(words) > 1:
-        return Printed(("simulated by hpc: of nvidia-smi only the table and topo -m are played",))
+        return Printed((f"{SIMULATED}: of nvidia-smi only the table and topo -m are played",))
     return Printed(tuple(_table(job, machine.profile, branch)))
 
 

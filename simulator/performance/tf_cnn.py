@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from apis.logs import SIMULATED
 from simulator.performance import chance, training
 from simulator.performance.job import Launched
 from simulator.performance.options import number, on, options
@@ -25,7 +26,7 @@ def tf_cnn(words: Sequence[str], job: Launched) -> Printed:
     batch = number(asked, "batch_size", training.BATCH)
     name = asked.get("model", "resnet50")
     network = training.NETWORKS.get(name)
-    told = [] if network else [f"simulated by hpc: no document has a rate of {name}; this is ResNet-50's"]
+    told = [] if network else [f"{SIMULATED}: no document has a rate of {name}; this is ResNet-50's"]
     network = network or training.NETWORKS["resnet50"]
     header = [*_header(asked, job, name, batch)] * max(len(job.processes), 1)
     joined = training.joined(job)

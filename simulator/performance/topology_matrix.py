@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from apis.logs import SIMULATED
 from hardware.profiles import Hca, Profile
 from simulator.performance import ports
 
@@ -23,7 +24,7 @@ LEGEND = (
 def lines(profile: Profile, gpus: Sequence[int], branch: int) -> list[str]:
     """Return what is printed of a pod's GPUs, numbered from 0 in it, and of all adapters of the machine."""
     if not profile.nvlink.links or not profile.numa:
-        return [f"simulated by hpc: no document gives the matrix of {profile.name}"]
+        return [f"{SIMULATED}: no document gives the matrix of {profile.name}"]
     hcas = ports.in_order((*profile.hcas, *profile.storage_hcas))
     nics = branch >= FIRST_WITH_NICS
     names = [f"GPU{index}" for index, _ in enumerate(gpus)]

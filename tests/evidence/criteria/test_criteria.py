@@ -5,9 +5,10 @@ from collections.abc import Sequence
 
 import pytest
 
+from apis.logs import LISTENER
 from evidence.criteria import COMPARISONS, CRITERIA
 from evidence.criteria.criterion import Criterion
-from evidence.criteria.expected import EXCUSES, LISTENER, PROGRAMS
+from evidence.criteria.expected import EXCUSES, PROGRAMS
 from evidence.tools import PARSERS
 from evidence.verdict import Asked, Ended, Job, Shape, Status
 from stacks.catalogue import CATALOGUE
