@@ -57,8 +57,9 @@ browser: $(STAMP) chromium ## open reports in Chromium, and look at them as a pe
 
 # Only root installs packages; for others the tests are skipped, and say so.
 chromium:
-	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
-		echo "- installing Chromium ..." && apt-get update -qq && \
+	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
+	{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "- installing Chromium ..." && \
+		export DEBIAN_FRONTEND=noninteractive && apt-get update -qq && \
 		apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || echo "- no Chromium; install it to run these tests"
 
 check: $(STAMP) ## lint, formatting and types

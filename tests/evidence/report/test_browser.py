@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
     # Not loaded where these tests are only collected: Playwright and matplotlib would cost the unit layer a second.
 
-CHROMIUM = shutil.which("chromium")
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -38,7 +38,10 @@ TEXT, GRAPHIC = 4.5, 3.0  # WCAG 2.2, AA: contrast of text, and of what a drawin
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium"),
+    pytest.mark.skipif(
+        CHROMIUM is None,
+        reason="no Chromium: apt-get install chromium; on Ubuntu, where that is a snap, google-chrome",
+    ),
 ]
 
 CONTRASTS = """() => {
