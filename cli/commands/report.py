@@ -43,9 +43,12 @@ def command(
     for line in records.skipped:
         errors.print(f"warning: {line}", markup=False)
     written = {PAGE: draw(chosen.run, compared), SUMMARY: markdown(chosen.run, compared)}
-    output.mkdir(parents=True, exist_ok=True)
-    for file, content in written.items():
-        (output / file).write_text(content, encoding="utf-8")
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        for file, content in written.items():
+            (output / file).write_text(content, encoding="utf-8")
+    except OSError as error:
+        raise Problem(f"{output} cannot be written: {error.strerror}", "Give -o a folder that can be.") from None
     _tell(chosen, compared, output)
     raise typer.Exit(REGRESSED if compared is not None and compared.regressions else 0)
 

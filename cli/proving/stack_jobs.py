@@ -5,7 +5,7 @@ from collections.abc import Container, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from cli import results, session
+from cli import results, session, state
 from cli.commands.status import look
 from cli.console import Reporter
 from cli.errors import Problem
@@ -34,6 +34,7 @@ def gather(
     for a short time. Raises Problem for a job that the stack does not have, and where the cluster cannot be asked.
     """
     wanted = chosen(asked(stack.settings), only, stack)
+    state.require_own_cluster(stack)
     cluster = session.cluster(stack)
     progress = SILENT if silent else Reporter()
     seen = _ended(stack, {one.job for one in wanted}, wait, progress)

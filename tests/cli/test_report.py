@@ -114,3 +114,15 @@ def test_a_cut_line_is_said_and_a_newer_file_refused(tmp_path: Path) -> None:
     assert "line 2: cut" in told
     file.write_text(json.dumps({"schema_version": 99}) + "\n")
     assert "has schema version 99" in report("--run", file, "-o", tmp_path)[1]
+
+
+@pytest.mark.usefixtures("drawn")
+def test_a_folder_that_cannot_be_one_is_one_message(tmp_path: Path) -> None:
+    """Prevents forty lines of traceback for a file, or a page that is a folder."""
+    runs = kept(tmp_path / "runs.jsonl", samples.good())
+    (tmp_path / "file").write_text("")
+    (tmp_path / "folder" / "report.html").mkdir(parents=True)
+    for output in ("file", "folder"):
+        status, told = report("--run", runs, "-o", tmp_path / output)
+        assert status == 1
+        assert "cannot be written" in told
