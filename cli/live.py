@@ -15,6 +15,17 @@ from cli.errors import Problem
 
 _TIMEOUT = 15.0  # seconds
 _CHUNK = 1 << 16  # bytes of a download that are in memory at once
+_NOT_STARTED = "is waiting to start"  # what a kubelet says of a container that has no log yet
+
+_LATER = "See what the control plane, and the node that is concerned, say (`oc get nodes`); then run it again."
+
+
+class RefusedError(Problem):
+    """A server that can be reached will not, or cannot, answer this: `reason` is what it says, in a line."""
+
+    def __init__(self, what: str, remedy: str, reason: str) -> None:
+        super().__init__(what, remedy)
+        self.reason = reason
 
 
 @dataclass(frozen=True)
@@ -55,22 +66,19 @@ class Cluster:
     def download(self, path: str, file: Path, **query: str) -> bool:
         """Write what a path answers, of any size, to a file; False where it is not there, or is nothing yet.
 
-        Raises Problem when the server cannot or will not answer. A file is there whole, or as it was.
+        Raises RefusedError when the server will not or cannot answer this, as for a pod whose node is gone, and
+        Problem when it cannot be reached. A file is there whole, or as it was.
         """
-        unfinished = file.with_suffix(".part")
-        with self._reached():
+        with self._reached(behind=path):
             response = self._request(path, query)
             status = int(response.status)
             if status == 200:  # noqa: PLR2004
-                with unfinished.open("wb") as output:
-                    output.writelines(response.response.stream(_CHUNK))
-            else:
-                body = response.read()
-        if status == 200:  # noqa: PLR2004
-            unfinished.replace(file)
-            return True
-        if status != 400:  # noqa: PLR2004 - the log of a container that has not started
-            self._answer(path, status, body)
+                _stream(response.response, file)
+                return True
+            body = response.read()
+        if status == 400 and _NOT_STARTED in _message(body):  # noqa: PLR2004
+            return False
+        self._answer(path, status, body)
         return False
 
     def _request(self, path: str, query: Mapping[str, str]) -> Any:
@@ -78,12 +86,19 @@ class Cluster:
         return self._client.call_api(*asked, _request_timeout=_TIMEOUT)
 
     @contextmanager
-    def _reached(self) -> Iterator[None]:
-        from urllib3.exceptions import HTTPError  # noqa: PLC0415
+    def _reached(self, behind: str = "") -> Iterator[None]:
+        """Turn errors of the connection into Problem; of `behind`, which the server has from a node, too late ones."""
+        from urllib3.exceptions import HTTPError, ProtocolError, ReadTimeoutError  # noqa: PLC0415
 
         try:
             yield
         except HTTPError as error:
+            if behind and isinstance(getattr(error, "reason", error), ProtocolError | ReadTimeoutError):
+                raise RefusedError(
+                    f"the API server of context {self.context!r} does not finish {behind}: {_reason(error)}",
+                    _LATER,
+                    f"the answer does not come, or not to its end: {_reason(error)}",
+                ) from None
             raise Problem(
                 f"the API server of context {self.context!r} does not answer: {_reason(error)}",
                 f"See whether the cluster runs{self.shown_by and f' ({self.shown_by})'} and can be reached from here.",
@@ -93,12 +108,17 @@ class Cluster:
         if status == 404:  # noqa: PLR2004
             return None
         if status in (401, 403):
-            raise Problem(
+            raise RefusedError(
                 f"the API server of context {self.context!r} refuses {path}: {_message(body)}",
                 "Log in again, or use a context whose user may administer the cluster.",
+                f"{status}, {_message(body)}",
             )
         if status >= 400:  # noqa: PLR2004
-            raise Problem(f"the API server of context {self.context!r} answers {path} with {status}: {_message(body)}")
+            raise RefusedError(
+                f"the API server of context {self.context!r} answers {path} with {status}: {_message(body)}",
+                _LATER,
+                f"{status}, {_message(body)}",
+            )
         found: dict[str, Any] = json.loads(body)
         return found
 
@@ -128,6 +148,17 @@ class Cluster:
         return None
 
 
+def _stream(response: Any, file: Path) -> None:
+    """Write an answer to a file, which is as it was when this fails."""
+    unfinished = file.with_suffix(".part")
+    try:
+        with unfinished.open("wb") as output:
+            output.writelines(response.stream(_CHUNK))
+        unfinished.replace(file)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
 def _path(kind: Kind, namespace: str = "") -> str:
     base = f"/apis/{kind.group}/{kind.version}" if kind.group else f"/api/{kind.version}"
     inside = f"/namespaces/{namespace}" if namespace and kind.scope == "Namespaced" else ""
@@ -141,6 +172,6 @@ def _reason(error: Exception) -> str:
 
 def _message(body: bytes) -> str:
     try:
-        return str(json.loads(body).get("message"))
-    except ValueError:
+        return str(json.loads(body)["message"])
+    except (ValueError, KeyError, TypeError):
         return body.decode(errors="replace")[:200]

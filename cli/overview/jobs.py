@@ -1,7 +1,7 @@
 """Jobs: where they ran, how long, and why their pods do not come."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from apis import kinds
@@ -29,12 +29,15 @@ class Job:
     nodes: tuple[str, ...]
     seconds: float | None
     hindrances: tuple[str, ...] = ()
+    placed: Mapping[str, str] = field(default_factory=dict)
+    """Pod -> node, of those pods of which events still tell it; not of an MPIJob's launcher."""
 
 
 def jobs(ours: List, everything: List, mpi_job: Kind | None) -> Iterable[Job]:
     """Return the jobs in the order in which they were made; `mpi_job` is None where there is no MPI operator."""
     events = everything(kinds.EVENT)
-    placed = list(_placements(events))
+    # In the order of time: of a pod that was made again under its name the last place counts.
+    placed = sorted(_placements(events), key=lambda placement: placement[-1])
     warnings = sorted((event for event in events if event.get("type") == "Warning"), key=latest)
     owned = {item["metadata"].get("uid"): item for kind in _OWNED if warnings for item in everything(kind)}
     found = [(kind.kind, item) for kind in (mpi_job, kinds.JOB) if kind for item in ours(kind)]
@@ -44,13 +47,13 @@ def jobs(ours: List, everything: List, mpi_job: Kind | None) -> Iterable[Job]:
         namespace, name = item["metadata"]["namespace"], item["metadata"]["name"]
         since = str(read(item, "metadata", "creationTimestamp") or "")[:_SECONDS]
         mine = {
-            node
+            pod: node
             for inside, pod, node, when in placed
             if inside == namespace and when >= since and _belongs(pod, name, kind)
         }
         state = job_state(item)
         why = () if state in (FAILED, "Succeeded") else _hindrances(item, warnings, owned)
-        yield Job(kind, namespace, name, state, tuple(sorted(mine)), _duration(item), why)
+        yield Job(kind, namespace, name, state, tuple(sorted({*mine.values()})), _duration(item), why, mine)
 
 
 def job_state(item: Object) -> str:

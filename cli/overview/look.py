@@ -9,7 +9,7 @@ from apis.names import GPU_RESOURCE, RDMA_PREFIX, SCC_UID_RANGE
 from cli.overview.jobs import Job, jobs
 from cli.overview.parts import List, Object, Part, condition, parts, volume
 from components.labels import PART_OF
-from policies.values import read
+from policies.values import read, whole
 from stacks.releases import Release
 
 OURS = f"app.kubernetes.io/part-of={PART_OF}"
@@ -110,11 +110,16 @@ def _gpus(item: Object, key: str, *place: str) -> int:
     groups = read(item, *place) or ()
     flavors = [flavor for group in groups for flavor in group.get("flavors") or [group]]
     resources = [resource for flavor in flavors for resource in flavor.get("resources") or ()]
-    return sum(int(resource.get(key) or 0) for resource in resources if resource.get("name") == GPU_RESOURCE)
+    return sum(count(resource.get(key)) for resource in resources if resource.get("name") == GPU_RESOURCE)
+
+
+def count(quantity: object) -> int:
+    """Return how many a quantity means: the API writes 1000 as 1k. What is no whole number means 0."""
+    return max(0, whole(quantity) or 0)
 
 
 def _offered(offered: Mapping[str, str], prefix: str) -> dict[str, int]:
-    return {key.removeprefix(prefix): int(offered[key]) for key in sorted(offered) if key.startswith(prefix)}
+    return {key.removeprefix(prefix): count(offered[key]) for key in sorted(offered) if key.startswith(prefix)}
 
 
 def _nodes(items: Iterable[Object]) -> Iterable[Node]:
@@ -126,7 +131,7 @@ def _nodes(items: Iterable[Object]) -> Iterable[Node]:
             name=item["metadata"]["name"],
             roles=",".join(sorted(key.removeprefix(role) for key in labels if key.startswith(role))),
             ready=condition(item, "Ready"),
-            gpus=int(offered.get(GPU_RESOURCE, 0)),
+            gpus=count(offered.get(GPU_RESOURCE)),
             rdma=_offered(offered, RDMA_PREFIX),
             slices={
                 name: number for name, number in _offered(offered, _VENDOR).items() if name.startswith(_PART_OF_GPU)

@@ -1,13 +1,13 @@
 """Collects the logs of a stack's jobs from its cluster, real or simulated, into files, and reads them."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from apis import kinds
-from cli.live import Cluster
+from cli.live import Cluster, RefusedError
 from cli.overview.jobs import Job as Seen
-from evidence.model import Reading
 from evidence.reader import read
 from evidence.verdict import Asked, Ended, Job
 from policies.values import read as value
@@ -19,26 +19,30 @@ ROLE = ("mpi_role_type", "training.kubeflow.org/job-role")
 OWNER = ("mpi_job_name", "training.kubeflow.org/job-name", "job-name")
 """Labels of pods: the role in an MPIJob, and the job, of v1alpha2, v2beta1, and batch."""
 _ENDS = {"Succeeded": Ended.SUCCEEDED, "Failed": Ended.FAILED, "Running": Ended.RUNNING}
+"""State of a job -> how far it got; the phase of the pod that brought it there has the same name."""
 
 
 def collect(cluster: Cluster, wanted: Sequence[Asked], seen: Iterable[Seen], folder: Path, step: Step) -> list[Job]:
     """Return the jobs with what their logs hold; each pod's log is a file `<namespace>_<job>/<pod>.log` of `folder`.
 
-    Only pods that print a job's results are read: launchers of MPIJobs, and the pods of batch jobs.
+    Only pods that print a job's results are read: launchers of MPIJobs, and the pods of batch jobs; of several the one
+    that made the job what it is. What the server refuses is said of the job that it concerns (`why`). Raises Problem
+    when the server cannot be reached.
     """
     states = {f"{one.namespace}/{one.name}": one for one in seen}
     pods: dict[str, Sequence[Object]] = {}
+    refused: dict[str, str] = {}
     found = []
     for number, each in enumerate(wanted):
         step.update(number, len(wanted), each.job)
         namespace, _, name = each.job.partition("/")
         if namespace not in pods:
-            pods[namespace] = cluster.list(kinds.POD, namespace)
-        mine = printing(pods[namespace], name)
-        files = [_download(cluster, pod, folder / f"{namespace}_{name}") for pod in mine]
-        readings = [reading for file in files if file is not None for reading in read(file)]
-        images = {str(pod["spec"]["containers"][0].get("image", "")) for pod in mine}
-        found.append(_job(each, states.get(each.job), readings, images))
+            try:
+                pods[namespace] = cluster.list(kinds.POD, namespace)
+            except RefusedError as error:
+                pods[namespace], refused[namespace] = (), f"pods of {namespace} are not shown: {error.reason}"
+        job = _Job(each, states.get(each.job), pods[namespace], folder / f"{namespace}_{name}")
+        found.append(job.read(cluster, refused.get(namespace)))
     step.update(len(wanted), len(wanted))
     return found
 
@@ -48,10 +52,102 @@ def printing(pods: Iterable[Object], job: str) -> list[Object]:
     mine = [
         pod
         for pod in pods
-        if job in map((labels := value(pod, "metadata", "labels") or {}).get, OWNER)
-        and all(labels.get(role, "launcher") == "launcher" for role in ROLE)
+        if _is_of(pod, job) and all(_labels(pod).get(role, "launcher") == "launcher" for role in ROLE)
     ]
     return sorted(mine, key=lambda pod: str(value(pod, "metadata", "creationTimestamp")))
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A job that is collected."""
+
+    wanted: Asked
+    seen: Seen | None
+    pods: Sequence[Object]
+    """Of its namespace."""
+    folder: Path
+    """Of its logs."""
+
+    @property
+    def name(self) -> str:
+        return self.wanted.job.partition("/")[2]
+
+    def read(self, cluster: Cluster, refused: str | None) -> Job:
+        """Return the job with its readings; `refused` is what the server said instead of telling its pods."""
+        mine = printing(self.pods, self.name)
+        why = [] if self.seen is None else [*self.seen.hindrances]
+        logs: dict[str, Path | None] = {}
+        for pod in mine:
+            try:
+                logs[_name(pod)] = _download(cluster, pod, self.folder)
+            except RefusedError as error:
+                why.append(f"the log of {_name(pod)} cannot be had: {error.reason}")
+        judged = self._judged(mine)
+        file = logs.get(_name(judged)) if judged is not None else None
+        why += [refused] if refused else self._remarks(judged, [_name(pod) for pod in mine], logs)
+        if self.seen is None:
+            why.insert(0, "it is not on the cluster")
+        image = str(judged["spec"]["containers"][0].get("image", "")) if judged is not None else None
+        return Job(
+            asked=self.wanted.model_copy(update={"nodes": self.wanted.nodes or self._nodes(judged)}),
+            ended=Ended.ABSENT if self.seen is None else _ENDS.get(self.seen.state, Ended.WAITING),
+            why="; ".join(why) or None,
+            seconds=None if self.seen is None else self.seen.seconds,
+            readings=read(file) if file is not None else (),
+            versions={"image": image} if image is not None else {},
+        )
+
+    def _judged(self, mine: Sequence[Object]) -> Object | None:
+        """Return the newest pod that came out as the job did: earlier attempts are none of its result."""
+        state = self.seen.state if self.seen is not None else None
+        fitting = [pod for pod in mine if value(pod, "status", "phase") == state] or mine
+        return fitting[-1] if fitting else None
+
+    def _remarks(self, judged: Object | None, names: Sequence[str], logs: Mapping[str, Path | None]) -> list[str]:
+        """Return what a reader has to know of the logs."""
+        if judged is None:
+            return [self._gone()] if self.seen is not None and self.seen.state in ("Succeeded", "Failed") else []
+        said = []
+        if len(names) > 1:
+            others = ", ".join(f"{name}.log" for name in names if logs.get(name) and name != _name(judged))
+            kept = f"; {self.folder} keeps {others}" if others else ""
+            said.append(f"of {len(names)} attempts {_name(judged)} is judged{kept}")
+        restarts = value(judged, "status", "containerStatuses", 0, "restartCount") or 0
+        if restarts:
+            said.append(f"{_name(judged)} was restarted {restarts} times in its place, and its log is the last start's")
+        if self.seen is not None and self.seen.state in _ENDS and logs.get(_name(judged), judged) is None:
+            said.append(f"{_name(judged)} has no log yet")
+        return said
+
+    def _gone(self) -> str:
+        earlier = ", ".join(sorted(file.name for file in self.folder.glob("*.log")))
+        kept = f", or judge what an earlier `./hpc verify` left in {self.folder} by -f: {earlier}" if earlier else ""
+        return f"no pod of it is there any more: run it again (raise its `run`){kept}"
+
+    def _nodes(self, judged: Object | None) -> tuple[str, ...]:
+        """Return the nodes of the pods with GPUs, by the pods and by events; none while some pod's is not known."""
+        workers = [pod for pod in self.pods if _is_of(pod, self.name) and _role(pod) == "worker"]
+        shown = workers or ([judged] if judged is not None and _role(judged) is None else [])
+        placed = {} if self.seen is None or (shown and not workers) else dict(self.seen.placed)
+        placed |= {_name(pod): str(node) for pod in shown if (node := value(pod, "spec", "nodeName"))}
+        shape = self.wanted.shape
+        return () if shape is not None and len(placed) < shape.pods else tuple(sorted({*placed.values()}))
+
+
+def _labels(pod: Object) -> Mapping[str, Any]:
+    return value(pod, "metadata", "labels") or {}
+
+
+def _is_of(pod: Object, job: str) -> bool:
+    return job in map(_labels(pod).get, OWNER)
+
+
+def _role(pod: Object) -> str | None:
+    return next((str(_labels(pod)[role]) for role in ROLE if role in _labels(pod)), None)
+
+
+def _name(pod: Object) -> str:
+    return str(pod["metadata"]["name"])
 
 
 def _download(cluster: Cluster, pod: Object, folder: Path) -> Path | None:
@@ -61,18 +157,3 @@ def _download(cluster: Cluster, pod: Object, folder: Path) -> Path | None:
     file = folder / f"{meta['name']}.log"
     path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}/log"
     return file if cluster.download(path, file, container=container) else None
-
-
-def _job(wanted: Asked, seen: Seen | None, readings: Sequence[Reading], images: Iterable[str]) -> Job:
-    versions = {"image": ", ".join(sorted(images))} if images else {}
-    if seen is None:
-        why = "it is not on the cluster"
-        return Job(asked=wanted, ended=Ended.ABSENT, why=why, readings=tuple(readings), versions=versions)
-    return Job(
-        asked=wanted.model_copy(update={"nodes": wanted.nodes or seen.nodes}),
-        ended=_ENDS.get(seen.state, Ended.WAITING),
-        why="; ".join(seen.hindrances) or None,
-        seconds=seen.seconds,
-        readings=tuple(readings),
-        versions=versions,
-    )

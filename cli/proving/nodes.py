@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from apis import kinds, names
-from cli.live import Cluster
+from cli.live import Cluster, RefusedError
+from cli.overview.look import count
 from evidence.node_facts import NODE_FACTS, NodeFact, NodeFacts
 from evidence.verdict import Asked, Ended, Job
 from policies.values import read as value
@@ -14,11 +15,15 @@ from stacks.platform import Settings
 JOB = "nodes"
 """What the nodes are called beside the jobs."""
 _PRODUCT = "nvidia.com/gpu.product"
-_DRIVER = tuple(f"nvidia.com/cuda.driver.{part}" for part in ("major", "minor", "rev"))
+_DRIVER = (
+    tuple(f"nvidia.com/cuda.driver-version.{part}" for part in ("major", "minor", "revision")),
+    tuple(f"nvidia.com/cuda.driver.{part}" for part in ("major", "minor", "rev")),
+)
+"""Labels of GPU feature discovery: today's, and those of its first years."""
 
 
 def look(cluster: Cluster, settings: Settings) -> Job:
-    """Return what the API server says of the nodes with GPUs, as if a job had told it."""
+    """Return what the API server says of the nodes with GPUs, beside jobs; it is none, and ends in no way."""
     wanted = tuple(node.name for node in settings.gpu_nodes)
     asked = Asked(
         job=JOB,
@@ -29,8 +34,16 @@ def look(cluster: Cluster, settings: Settings) -> Job:
         devices=tuple(hca.name for hca in settings.profile.hcas) if settings.uses_rdma else (),
     )
     there = [node for node in cluster.list(kinds.NODE) if value(node, "metadata", "name") in wanted]
-    network = cluster.read(kinds.NETWORK_CONFIG, "", names.NETWORK_CONFIG)
-    return Job(asked=asked, ended=Ended.SUCCEEDED, readings=(facts(there, network),))
+    network = _network(cluster) if isinstance(settings.fabric, Ethernet) else None
+    return Job(asked=asked, ended=Ended.UNKNOWN, readings=(facts(there, network),))
+
+
+def _network(cluster: Cluster) -> Mapping[str, Any] | None:
+    """Return what OpenShift says of the pod network; None also to an account that may not read it."""
+    try:
+        return cluster.read(kinds.NETWORK_CONFIG, "", names.NETWORK_CONFIG)
+    except RefusedError:
+        return None
 
 
 def facts(nodes: Iterable[Mapping[str, Any]], network: Mapping[str, Any] | None = None) -> NodeFacts:
@@ -51,19 +64,19 @@ def _fact(node: Mapping[str, Any]) -> NodeFact:
     offered = value(node, "status", "allocatable") or {}
     info = value(node, "status", "nodeInfo") or {}
     conditions = {one.get("type"): one.get("status") for one in value(node, "status", "conditions") or ()}
-    driver = ".".join(labels[part] for part in _DRIVER if labels.get(part))
+    drivers = (".".join(labels[part] for part in parts if labels.get(part)) for parts in _DRIVER)
     return NodeFact(
         name=node["metadata"]["name"],
         ready=conditions.get("Ready") == "True",
         schedulable=not value(node, "spec", "unschedulable"),
-        gpus=int(offered.get(names.GPU_RESOURCE, 0)),
+        gpus=count(offered.get(names.GPU_RESOURCE)),
         rdma={
-            name.removeprefix(names.RDMA_PREFIX): int(amount)
+            name.removeprefix(names.RDMA_PREFIX): count(amount)
             for name, amount in sorted(offered.items())
             if name.startswith(names.RDMA_PREFIX)
         },
         gpu_model=labels.get(_PRODUCT),
-        driver=driver or None,
+        driver=next((one for one in drivers if one), None),
         kernel=str(info.get("kernelVersion", "")),
         os_image=str(info.get("osImage", "")),
         kubelet=str(info.get("kubeletVersion", "")),

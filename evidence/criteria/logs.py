@@ -3,6 +3,7 @@
 from evidence.criteria.criterion import Criterion, Found, ends, listed
 from evidence.criteria.expected import excused
 from evidence.model import Reading, Unknown
+from evidence.node_facts import NODE_FACTS
 from evidence.verdict import Ended, Job, Status
 
 _ENDS = {Ended.SUCCEEDED: Status.PASS, Ended.FAILED: Status.FAIL}
@@ -24,7 +25,10 @@ def _complete(job: Job) -> Found | None:
     found = known(job)
     if not found:
         files = sorted({one.file for one in job.readings})
-        return Found(Status.MISSING, f"no known tool in {listed(files)}" if files else "no log")
+        absent = f"no log: {job.why}" if job.why else "no log"
+        return Found(Status.MISSING, f"no known tool in {listed(files)}" if files else absent)
+    if all(one.tool == NODE_FACTS for one in found):
+        return None
     if job.ended is Ended.UNKNOWN and all(isinstance(one, Unknown) for one in found):
         # Of a program that is not known nobody knows whether it came to its end.
         return Found(Status.MISSING, "messages of NCCL alone", proofs=ends(found))
@@ -58,7 +62,7 @@ CRITERIA = (
         limit="every output complete",
         unit="outputs",
         tolerance="a cut output is missing evidence; it fails when the log shows what ended it",
-        applies="all jobs",
+        applies="all jobs, not to what the API server says of nodes",
         source="R-4.4-8 (footer), S-7.4, S-7.7",
         needs=(),
         look=_complete,

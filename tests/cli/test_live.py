@@ -2,13 +2,17 @@
 
 import json
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 from cli import session
 from cli.errors import Problem
-from cli.live import Cluster
+from cli.live import Cluster, RefusedError
 from cli.stack import read
 
 
@@ -34,7 +38,12 @@ def test_only_a_simulated_cluster_has_its_own_status(tmp_path: Path, shown_by: s
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    file = tmp_path / "kubeconfig"
+    with pytest.raises(Problem, match=f"does not answer[\\s\\S]*See whether the cluster {words}"):
+        Cluster(_kubeconfig(tmp_path, port), "lab", shown_by).check()
+
+
+def _kubeconfig(folder: Path, port: int) -> Path:
+    file = folder / "kubeconfig"
     parts = [
         ("clusters", "cluster", {"server": f"http://127.0.0.1:{port}"}),
         ("users", "user", {"token": "x"}),
@@ -42,5 +51,77 @@ def test_only_a_simulated_cluster_has_its_own_status(tmp_path: Path, shown_by: s
     ]
     content = {"apiVersion": "v1", "kind": "Config", **{key: [{"name": "lab", one: it}] for key, one, it in parts}}
     file.write_text(json.dumps(content))
-    with pytest.raises(Problem, match=f"does not answer[\\s\\S]*See whether the cluster {words}"):
-        Cluster(file, "lab", shown_by).check()
+    return file
+
+
+class Answers(BaseHTTPRequestHandler):
+    """An API server that has one answer to all."""
+
+    status, body, length = 200, b"", 0
+
+    def do_GET(self) -> None:
+        """Answer."""
+        self.send_response(self.status)
+        self.send_header("Content-Length", str(self.length or len(self.body)))
+        self.end_headers()
+        self.wfile.write(self.body)
+
+    def log_message(self, *_args: object) -> None:
+        """Print nothing."""
+
+
+@contextmanager
+def _served(folder: Path, status: int, body: bytes, length: int = 0) -> Iterator[Cluster]:
+    handler = type("Handler", (Answers,), {"status": status, "body": body, "length": length})
+    with HTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield Cluster(_kubeconfig(folder, server.server_port), "lab")
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def _said(message: str) -> bytes:
+    return json.dumps({"kind": "Status", "message": message}).encode()
+
+
+LOG = "/api/v1/namespaces/adas/pods/one/log"
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "remedy"),
+    [
+        (403, 'pods "one" is forbidden: User "x" cannot get resource "pods/log"', "Log in again"),
+        (500, "Get https://10.0.0.1:10250/containerLogs: dial tcp 10.0.0.1:10250: connect: no route to host", "node"),
+        (400, 'previous terminated container "main" in pod "one" not found', "run it again"),
+    ],
+)
+def test_a_log_that_is_refused_says_why_and_what_to_do(tmp_path: Path, status: int, message: str, remedy: str) -> None:
+    """Prevents a node that is lost from looking like a lost cluster, or like a container that has not started."""
+    with _served(tmp_path, status, _said(message)) as cluster, pytest.raises(RefusedError, match=remedy) as refused:
+        cluster.download(LOG, tmp_path / "one.log", container="main")
+    assert refused.value.reason == f"{status}, {message}"
+    assert not (tmp_path / "one.log").exists()
+
+
+def test_a_container_that_waits_has_no_log_and_no_fault(tmp_path: Path) -> None:
+    """Prevents a job that has just been made from being told as one whose log cannot be had."""
+    waits = 'container "main" in pod "one" is waiting to start: ContainerCreating'
+    for status, body in ((400, _said(waits)), (404, _said("not found"))):
+        with _served(tmp_path, status, body) as cluster:
+            assert not cluster.download(LOG, tmp_path / "one.log", container="main")
+
+
+def test_a_log_that_breaks_off_leaves_what_was_there(tmp_path: Path) -> None:
+    """Prevents half a log from being judged as a whole one, and files of which nobody knows what they are."""
+    file = tmp_path / "one.log"
+    file.write_bytes(b"earlier\n")
+    with _served(tmp_path, 200, b"half", length=9) as cluster, pytest.raises(RefusedError, match="does not finish"):
+        cluster.download(LOG, file, container="main")
+    assert file.read_bytes() == b"earlier\n"
+    assert [one.name for one in tmp_path.glob("*.part")] == []
+    with _served(tmp_path, 200, b"whole") as cluster:
+        assert cluster.download(LOG, file, container="main")
+    assert file.read_bytes() == b"whole"

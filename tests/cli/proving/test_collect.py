@@ -3,12 +3,15 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from apis.kinds import Kind
-from cli.live import Cluster
+from cli.errors import Problem
+from cli.live import Cluster, RefusedError
 from cli.overview.jobs import Job as Seen
-from cli.proving import nodes
 from cli.proving.collect import collect, printing
-from evidence.verdict import Asked, Ended
+from evidence.judge import judge
+from evidence.verdict import Asked, Ended, Job, Shape, Status
 from simulator.progress import SILENT
 
 LOGS = {"one-launcher": b"# nothing known\n", "test-x7k2p": b"hello\n"}
@@ -52,7 +55,7 @@ class Played(Cluster):
 
 
 def _seen(name: str, state: str, *why: str) -> Seen:
-    return Seen("MPIJob", "adas", name, state, ("dgx01",), 1.0, why)
+    return Seen("MPIJob", "adas", name, state, ("dgx01",), 1.0, why, {f"{name}-worker-0": "dgx01"})
 
 
 def test_what_prints_a_jobs_results_is_read(tmp_path: Path) -> None:
@@ -76,29 +79,153 @@ def test_pods_are_found_by_the_labels_of_every_generation() -> None:
     assert printing(PODS, "on") == []
 
 
-def test_nodes_tell_what_pods_may_have() -> None:
-    """Prevents a node without its GPU stack that looks like one with it."""
-    node = {
-        "metadata": {
-            "name": "dgx01",
-            "labels": {"nvidia.com/cuda.driver.major": "440", "nvidia.com/cuda.driver.minor": "33"},
-        },
-        "spec": {"unschedulable": True},
-        "status": {
-            "allocatable": {"nvidia.com/gpu": "8", "rdma/shared_ib0": "100", "cpu": "79"},
-            "conditions": [{"type": "Ready", "status": "True"}],
-            "nodeInfo": {"kernelVersion": "3.10"},
-        },
-    }
-    full, bare = nodes.facts([node, {"metadata": {"name": "zz"}}]).nodes
-    assert (full.ready, full.schedulable, full.gpus, full.rdma) == (True, False, 8, {"shared_ib0": 100})
-    assert (full.driver, full.gpu_model, full.kernel) == ("440.33", None, "3.10")
-    assert (bare.ready, bare.gpus, bare.rdma) == (False, 0, {})
+class Retried(Cluster):
+    """A cluster whose launcher was tried several times; it answers `refusals` with 500, and knows `logs`."""
+
+    def __init__(self, folder: Path, pods: list[dict[str, Any]], refusals: tuple[str, ...] = ()) -> None:
+        super().__init__(folder / "kubeconfig", "lab")
+        object.__setattr__(self, "pods", pods)
+        object.__setattr__(self, "refusals", refusals)
+
+    pods: list[dict[str, Any]]
+    refusals: tuple[str, ...]
+
+    def list(self, kind: Kind, namespace: str = "", **_query: str) -> list[dict[str, Any]]:
+        """Return the pods, where it may."""
+        if kind.kind in self.refusals:
+            raise RefusedError("the API server refuses it", "Log in again.", "403, pods is forbidden")
+        return self.pods if namespace == "adas" else []
+
+    def download(self, path: str, file: Path, **_query: str) -> bool:
+        """Write what names the pod."""
+        name = path.split("/")[-2]
+        if name in self.refusals:
+            raise RefusedError("the API server answers with 500", "See.", "500, dial tcp 10.0.0.1:10250: no route")
+        file.write_text(f"# nccl of {name}\n")
+        return True
 
 
-def test_the_pod_network_tells_its_packets() -> None:
-    """Prevents an overlay that nobody sees, and no object from being read as packets of no bytes."""
-    network = {"status": {"clusterNetworkMTU": 1400}}
-    assert nodes.facts([], network).pod_mtu == 1400
-    assert nodes.facts([], {"status": {}}).pod_mtu is None
-    assert nodes.facts([]).pod_mtu is None
+def _attempt(name: str, made: int, phase: str, node: str | None = None, **labels: str) -> dict[str, Any]:
+    pod = _pod(name, made, **(labels or {"mpi_job_name": "one", "mpi_role_type": "launcher"}))
+    return {**pod, "spec": {**pod["spec"], "nodeName": node}, "status": {"phase": phase}}
+
+
+def _worker(number: int, node: str | None) -> dict[str, Any]:
+    return _attempt(f"one-worker-{number}", 1, "Running", node, mpi_job_name="one", mpi_role_type="worker")
+
+
+def _collected(cluster: Cluster, folder: Path, *jobs: tuple[Asked, Seen]) -> list[Job]:
+    with SILENT.step("read") as step:
+        return collect(cluster, [asked for asked, _ in jobs], [seen for _, seen in jobs], folder, step)
+
+
+ONE = Asked(job="adas/one", shape=Shape(pods=2, gpus=8))
+
+
+@pytest.mark.parametrize(
+    ("phases", "state", "judged"),
+    [
+        (("Failed", "Succeeded"), "Succeeded", "try-1"),
+        (("Failed", "Succeeded", "Failed"), "Succeeded", "try-1"),
+        (("Failed", "Failed"), "Failed", "try-1"),
+        (("Failed", "Running"), "Running", "try-1"),
+        (("Failed", "Pending"), "Created", "try-1"),
+    ],
+)
+def test_the_attempt_that_made_the_result_is_judged(
+    tmp_path: Path, phases: tuple[str, ...], state: str, judged: str
+) -> None:
+    """Prevents the cut log of a first attempt, before workers were there, from spoiling a job that succeeded."""
+    pods = [_attempt(f"try-{number}", number, phase) for number, phase in enumerate(phases)]
+    (job,) = _collected(Retried(tmp_path, pods), tmp_path, (ONE, _seen("one", state)))
+    assert {Path(reading.file).stem for reading in job.readings} == {judged}
+    assert job.why is not None
+    assert f"of {len(phases)} attempts {judged} is judged" in job.why
+    kept = sorted(file.stem for file in (tmp_path / "adas_one").iterdir())
+    assert kept == [f"try-{number}" for number in range(len(phases))]
+    assert all(f"{name}.log" in job.why for name in kept if name != judged)
+
+
+def test_one_log_that_cannot_be_had_costs_one_job(tmp_path: Path) -> None:
+    """Prevents one lost node from leaving a whole broken cluster without a verdict."""
+    pods = [_attempt("one-launcher", 1, "Succeeded"), _attempt("test-a", 2, "Succeeded", **{"job-name": "test"})]
+    cluster = Retried(tmp_path, pods, ("one-launcher",))
+    lost, fine = _collected(
+        cluster, tmp_path, (ONE, _seen("one", "Succeeded")), (Asked(job="adas/test"), _seen("test", "Succeeded"))
+    )
+    assert (lost.ended, lost.readings) == (Ended.SUCCEEDED, ())
+    assert lost.why == "the log of one-launcher cannot be had: 500, dial tcp 10.0.0.1:10250: no route"
+    assert (len(fine.readings), fine.why) == (1, None)
+    missing = [one for one in judge([lost]) if one.criterion == "complete-logs"]
+    assert [(one.status, "no route" in one.measured) for one in missing] == [(Status.MISSING, True)]
+
+
+def test_pods_that_an_account_may_not_see_are_said_to_be_so(tmp_path: Path) -> None:
+    """Prevents a traceback, or a job that nobody may look at from being called gone."""
+    (job,) = _collected(Retried(tmp_path, [], ("Pod",)), tmp_path, (ONE, _seen("one", "Succeeded")))
+    assert (job.readings, job.why) == ((), "pods of adas are not shown: 403, pods is forbidden")
+
+
+def test_a_server_that_cannot_be_reached_ends_it(tmp_path: Path) -> None:
+    """Prevents a lost network from being told as many jobs without logs."""
+
+    class Gone(Retried):
+        def download(self, path: str, file: Path, **_query: str) -> bool:
+            raise Problem(f"the API server does not answer {path} for {file}", "See.")
+
+    with pytest.raises(Problem, match="does not answer"):
+        _collected(Gone(tmp_path, [_attempt("one-launcher", 1, "Succeeded")]), tmp_path, (ONE, _seen("one", "Running")))
+
+
+def test_a_job_whose_pods_are_gone_says_what_to_do(tmp_path: Path) -> None:
+    """Prevents "no log" alone for a job that ended last week, while an earlier verify has kept its log."""
+    (job,) = _collected(Retried(tmp_path, []), tmp_path, (ONE, _seen("one", "Succeeded")))
+    assert job.why == "no pod of it is there any more: run it again (raise its `run`)"
+    (tmp_path / "adas_one").mkdir()
+    (tmp_path / "adas_one" / "one-launcher.log").touch()
+    (job,) = _collected(Retried(tmp_path, []), tmp_path, (ONE, _seen("one", "Succeeded")))
+    assert "an earlier `./hpc verify` left" in str(job.why)
+    assert job.readings == ()
+
+
+def test_a_container_that_was_restarted_in_place_is_named(tmp_path: Path) -> None:
+    """Prevents the log of a second start from being read as that of the whole job."""
+    pod = _attempt("one-launcher", 1, "Succeeded")
+    pod["status"]["containerStatuses"] = [{"name": "main", "restartCount": 2}]
+    (job,) = _collected(Retried(tmp_path, [pod]), tmp_path, (ONE, _seen("one", "Succeeded")))
+    assert job.why == "one-launcher was restarted 2 times in its place, and its log is the last start's"
+
+
+@pytest.mark.parametrize(
+    ("workers", "events", "nodes"),
+    [
+        (("dgx01", "dgx02"), {}, ("dgx01", "dgx02")),
+        ((), {"one-worker-0": "dgx01", "one-worker-1": "dgx02"}, ("dgx01", "dgx02")),
+        (("dgx02",), {"one-worker-1": "dgx01"}, ("dgx01", "dgx02")),
+        (("dgx01", "dgx01"), {}, ("dgx01",)),
+        ((), {"one-worker-0": "dgx01"}, ()),
+        (("dgx01", None), {"one-worker-0": "dgx01"}, ()),
+        ((), {}, ()),
+    ],
+    ids=["pods", "events", "both", "one node", "expiring", "not placed", "expired"],
+)
+def test_nodes_are_those_of_all_pods_or_not_known(
+    tmp_path: Path, workers: tuple[str | None, ...], events: dict[str, str], nodes: tuple[str, ...]
+) -> None:
+    """Prevents a sound job from failing, and its transport from not being judged, while its events expire."""
+    pods = [_attempt("one-launcher", 3, "Succeeded", "master")]
+    pods += [_worker(number, node) for number, node in enumerate(workers)]
+    seen = Seen("MPIJob", "adas", "one", "Succeeded", (), 1.0, (), events)
+    (job,) = _collected(Retried(tmp_path, pods), tmp_path, (ONE, seen))
+    assert job.asked.nodes == nodes
+
+
+def test_a_batch_job_was_where_its_judged_pod_was(tmp_path: Path) -> None:
+    """Prevents an attempt on another node from making one node two."""
+    pods = [
+        _attempt(f"test-{n}", n, phase, f"dgx0{n}", **{"job-name": "one"})
+        for n, phase in enumerate(("Failed", "Succeeded"))
+    ]
+    seen = Seen("Job", "adas", "one", "Succeeded", (), 1.0, (), {"test-0": "dgx00", "test-1": "dgx01"})
+    (job,) = _collected(Retried(tmp_path, pods), tmp_path, (Asked(job="adas/one"), seen))
+    assert job.asked.nodes == ("dgx01",)

@@ -1,0 +1,97 @@
+"""Nodes as evidence."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from apis.kinds import Kind
+from cli.live import Cluster, RefusedError
+from cli.places import ROOT
+from cli.proving import nodes
+from evidence.judge import exit_status, judge
+from evidence.verdict import Ended
+from stacks import settings as stack_settings
+
+
+def test_nodes_tell_what_pods_may_have() -> None:
+    """Prevents a node without its GPU stack that looks like one with it."""
+    node = {
+        "metadata": {
+            "name": "dgx01",
+            "labels": {"nvidia.com/cuda.driver.major": "440", "nvidia.com/cuda.driver.minor": "33"},
+        },
+        "spec": {"unschedulable": True},
+        "status": {
+            "allocatable": {"nvidia.com/gpu": "8", "rdma/shared_ib0": "100", "cpu": "79"},
+            "conditions": [{"type": "Ready", "status": "True"}],
+            "nodeInfo": {"kernelVersion": "3.10"},
+        },
+    }
+    full, bare = nodes.facts([node, {"metadata": {"name": "zz"}}]).nodes
+    assert (full.ready, full.schedulable, full.gpus, full.rdma) == (True, False, 8, {"shared_ib0": 100})
+    assert (full.driver, full.gpu_model, full.kernel) == ("440.33", None, "3.10")
+    assert (bare.ready, bare.gpus, bare.rdma) == (False, 0, {})
+
+
+def test_the_pod_network_tells_its_packets() -> None:
+    """Prevents an overlay that nobody sees, and no object from being read as packets of no bytes."""
+    network = {"status": {"clusterNetworkMTU": 1400}}
+    assert nodes.facts([], network).pod_mtu == 1400
+    assert nodes.facts([], {"status": {}}).pod_mtu is None
+    assert nodes.facts([]).pod_mtu is None
+
+
+def test_a_thousand_is_read_as_the_api_writes_it() -> None:
+    """Prevents a traceback for a node that offers 1000 shares of an HCA: the API says 1k."""
+    offered = {"rdma/shared_ib0": "1k", "rdma/shared_ib1": "2Ki", "rdma/shared_ib2": "none", "nvidia.com/gpu": 8}
+    (node,) = nodes.facts([{"metadata": {"name": "dgx01"}, "status": {"allocatable": offered}}]).nodes
+    assert (node.rdma, node.gpus) == ({"shared_ib0": 1000, "shared_ib1": 2048, "shared_ib2": 0}, 8)
+
+
+@pytest.mark.parametrize(
+    ("parts", "driver"),
+    [
+        ({"driver-version.major": "550", "driver-version.minor": "54", "driver-version.revision": "15"}, "550.54.15"),
+        ({"driver.major": "440", "driver.minor": "33", "driver.rev": "01"}, "440.33.01"),
+        ({"driver.major": "550", "driver-version.major": "550", "driver-version.minor": "54"}, "550.54"),
+        ({}, None),
+    ],
+)
+def test_a_driver_is_known_by_labels_of_every_generation(parts: dict[str, str], driver: str | None) -> None:
+    """Prevents two drivers in a cluster from passing because the labels have new names."""
+    labels = {f"nvidia.com/cuda.{part}": version for part, version in parts.items()}
+    (node,) = nodes.facts([{"metadata": {"name": "dgx01", "labels": labels}}]).nodes
+    assert node.driver == driver
+
+
+class Strict(Cluster):
+    """A cluster that refuses to tell of its configuration, and counts who asks."""
+
+    asked = 0
+
+    def list(self, kind: Kind, namespace: str = "", **_query: str) -> list[dict[str, Any]]:
+        """Return no node."""
+        assert (kind.kind, namespace) == ("Node", "")
+        return []
+
+    def read(self, kind: Kind, namespace: str, name: str) -> dict[str, Any] | None:
+        """Refuse."""
+        Strict.asked += 1
+        raise RefusedError(f"{kind.kind} {namespace}/{name}", "Log in again.", "403, no")
+
+
+@pytest.mark.parametrize(("stack", "asks"), [("dev", 0), ("robotic-drive-ethernet", 1)])
+def test_the_pod_network_is_asked_for_where_it_counts_and_may_be_refused(tmp_path: Path, stack: str, asks: int) -> None:
+    """Prevents an account that may see nodes alone from having no verdict for want of a figure that nothing needs."""
+    Strict.asked = 0
+    job = nodes.look(Strict(tmp_path, "lab"), stack_settings.load(stack, ROOT))
+    assert (Strict.asked, job.ended) == (asks, Ended.UNKNOWN)
+
+
+def test_nodes_are_no_job_that_ended_well(tmp_path: Path) -> None:
+    """Prevents two passes, of an end and of logs that nodes do not have, from being all that a cluster passes by."""
+    job = nodes.look(Strict(tmp_path, "lab"), stack_settings.load("dev", ROOT))
+    verdicts = judge([job])
+    assert not {"job-ended", "complete-logs"} & {one.criterion for one in verdicts}
+    assert exit_status(verdicts) != 0
