@@ -37,6 +37,9 @@ class NcclLog(Model):
     gpudirect_between_nodes: int = Field(description="of those between hosts")
     gpudirect_one_end: int = Field(default=0, description="channels with GDRDMA at one of their two ends only")
     used_devices: Mapping[str, int] = Field(description="HCA -> channels over it, where its index is known")
+    crossed_devices: Mapping[str, int] = Field(
+        default={}, description="HCAs of a channel's two ends, `mlx5_3 to mlx5_1`, where they differ -> such channels"
+    )
     channels: int | None = Field(description="rings or trees of a communicator, as NCCL counts them")
     trees: bool | None = Field(description="whether trees are enabled; None: not said")
     collnet: bool | None = Field(description="whether CollNet, so SHARP, is in use; None: not said")

@@ -13,7 +13,7 @@ from evidence.tools.horovod_synthetic import HorovodSynthetic
 from evidence.tools.ib_smnode import IbSmNode
 from evidence.tools.ibhosts import IbHosts
 from evidence.tools.ibstatus import IbStatus
-from evidence.tools.mllog import MlLog
+from evidence.tools.mllog import UNVERIFIED, MlLog
 from evidence.tools.mlxconfig import MlxConfig
 from evidence.tools.nccl_tests.model import NcclTests
 from evidence.tools.net_devices import NetDevices
@@ -127,7 +127,7 @@ def _(reading: DeepLearningExamples) -> str:
 
 @figures.register
 def _(reading: MlLog) -> str:
-    minutes = f"{reading.minutes:.2f} minutes" if reading.minutes is not None else ""
+    minutes = f"{reading.minutes:.2f} minutes ({UNVERIFIED})" if reading.minutes is not None else ""
     return ", ".join(part for part in (reading.benchmark, minutes, reading.status) if part)
 
 

@@ -10,6 +10,7 @@ from evidence.criteria import (
     placement,
     pods,
     programs,
+    scale,
     speed,
     transport,
     virtual,
@@ -27,6 +28,7 @@ CRITERIA: tuple[Criterion, ...] = (
     *machines.CRITERIA,
     *nodes.CRITERIA,
     *pods.CRITERIA,
+    *scale.CRITERIA,
     *virtual.CRITERIA,
 )
 """Of one job, in the order in which verdicts are shown."""

@@ -4,15 +4,17 @@ from statistics import median
 
 from evidence.criteria.criterion import Criterion, Found, at, begins, listed, of, passed
 from evidence.criteria.transport import hcas
+from evidence.tools.ib_smnode import IbSmNode
 from evidence.tools.ibhosts import IbHosts
 from evidence.tools.ibstatus import IbStatus, Port
 from evidence.tools.perftest.model import Perftest
 from evidence.tools.rdma_devices import RdmaDevices
 from evidence.verdict import Asked, Job, Proof, Status
+from hardware.measured import RDMA_WRITE
 from hardware.profiles import PROFILES
 
 EDR_GBPS = 100
-EDR_MB_S = 11_000.0
+EDR_MB_S = RDMA_WRITE.least_mb_s
 """MB/s of 2^20 bytes, as perftest prints them: 92 Gb/s of 100."""
 _OF_EACH_HCA = ("issm", "umad", "uverbs")
 _WRITES = ("ib_write_bw", None)
@@ -79,6 +81,17 @@ def _one_manager(job: Job) -> Found | None:
     if not found:
         return Found(Status.MISSING, "no active port")
     return Found(passed(len(lids) == 1 and int(lids[0], 16) > 0), f"sm lid {listed(lids)}", proofs=places(found))
+
+
+def _manager_enabled(job: Job) -> Found | None:
+    told = [one for one in of(job, IbSmNode) if one.state is not None]
+    if not told:
+        return Found(Status.MISSING, "no sm-state")
+    found = [one for one in told if one.enabled]
+    measured = listed(f"{one.node or 'the switch'}: {one.state}" for one in told)
+    return Found(
+        passed(bool(found)), measured, proofs=tuple(p for one in found or told for p in at(one.file, one.line))
+    )
 
 
 def _alike(job: Job) -> Found | None:
@@ -175,6 +188,17 @@ CRITERIA = (
         needs=("ibstatus",),
         look=_one_manager,
         when=_is_infiniband,
+    ),
+    Criterion(
+        name="subnet-manager-enabled",
+        title="A switch runs the subnet manager",
+        limit="sm-state enabled",
+        unit="",
+        tolerance="further switches may have theirs disabled",
+        applies="answers of switches to show ib smnode",
+        source="R-3.1-3",
+        needs=("ib-smnode",),
+        look=_manager_enabled,
     ),
     Criterion(
         name="fabric-alike",

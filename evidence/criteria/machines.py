@@ -1,6 +1,6 @@
 """Machines: GPUs, CPUs and the paths between them are those of the profile, and nodes offer them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from evidence.criteria.criterion import Criterion, Found, at, listed, of, passed
 from evidence.node_facts import NodeFact, NodeFacts
@@ -131,12 +131,15 @@ def _lacks(node: NodeFact, profile: Profile, resources: int) -> Iterator[str]:
         yield f"{offered} RDMA resources"
 
 
-def _one_driver(job: Job) -> Found | None:
-    nodes = [node for one in of(job, NodeFacts) for node in one.nodes if node.driver is not None]
-    versions = sorted({str(node.driver) for node in nodes})
-    if not versions:
-        return None
-    return Found(passed(len(versions) == 1), f"{listed(versions)} on {len(nodes)} nodes")
+def _one(field: Callable[[NodeFact], str | None]) -> Callable[[Job], Found | None]:
+    """Return what looks whether all nodes that tell have the same."""
+
+    def look(job: Job) -> Found | None:
+        told = [version for one in of(job, NodeFacts) for node in one.nodes if (version := field(node))]
+        versions = sorted({*told})
+        return Found(passed(len(versions) == 1), f"{listed(versions)} on {len(told)} nodes") if versions else None
+
+    return look
 
 
 CRITERIA = (
@@ -161,7 +164,29 @@ CRITERIA = (
         applies="the nodes of a cluster whose driver's version is labelled",
         source="N-3.5, N-5.2",
         needs=("node-facts",),
-        look=_one_driver,
+        look=_one(lambda node: node.driver),
+    ),
+    Criterion(
+        name="one-kernel",
+        title="All nodes with GPUs run the same kernel",
+        limit="one version",
+        unit="versions",
+        tolerance="",
+        applies="the nodes of a cluster",
+        source="R-3.2.1-6",
+        needs=("node-facts",),
+        look=_one(lambda node: node.kernel),
+    ),
+    Criterion(
+        name="one-system",
+        title="All nodes with GPUs run the same release of their system",
+        limit="one release",
+        unit="releases",
+        tolerance="",
+        applies="the nodes of a cluster",
+        source="R-3.2.1-5",
+        needs=("node-facts",),
+        look=_one(lambda node: node.os_image),
     ),
     Criterion(
         name="gpus-present",

@@ -1,7 +1,8 @@
-"""What nodes must be set up with: memory that may be locked, modules of the kernel and of SELinux, and bonds."""
+"""What nodes must be set up with: memory to be locked, modules of the kernel and of SELinux, firmware, and bonds."""
 
 from evidence.criteria.criterion import Criterion, Found, at, begins, listed, of, passed
 from evidence.tools.bonding import Bonding
+from evidence.tools.ibstat import IbStat
 from evidence.tools.lsmod import LsMod
 from evidence.tools.semodule import SeModule
 from evidence.tools.ulimit import Ulimit
@@ -73,6 +74,20 @@ def _bundles(one: Bonding) -> bool:
     return one.lacp and one.up is True and all(row.up for row in one.rows) and len(aggregators) <= 1
 
 
+def _one_firmware(job: Job) -> Found | None:
+    found = [(one.file, hca) for one in of(job, IbStat) for hca in one.adapters]
+    if not found:
+        return Found(Status.MISSING, "no adapter")
+    versions: dict[str, set[str]] = {}
+    for _, hca in found:
+        versions.setdefault(hca.kind, set()).add(hca.firmware)
+    mixed = {kind for kind, several in versions.items() if len(several) > 1}
+    measured = listed(f"{kind}: {listed(sorted(several))}" for kind, several in sorted(versions.items()))
+    shown = [(file, hca) for file, hca in found if hca.kind in mixed] or found
+    proofs = tuple(proof for file, hca in shown for proof in at(file, hca.line))
+    return Found(passed(not mixed), f"{measured}, on {len(found)} HCAs", proofs=proofs)
+
+
 CRITERIA = (
     Criterion(
         name="memlock-unlimited",
@@ -131,5 +146,16 @@ CRITERIA = (
         source="B-2.3",
         needs=("bonding",),
         look=_bond,
+    ),
+    Criterion(
+        name="one-firmware",
+        title="All HCAs of one kind have the same firmware",
+        limit="one version of each CA type",
+        unit="versions",
+        tolerance="",
+        applies="machines that show ibstat; logs of several of them together",
+        source="N-3.5",
+        needs=("ibstat",),
+        look=_one_firmware,
     ),
 )

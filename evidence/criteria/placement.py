@@ -1,4 +1,4 @@
-"""Where ranks were: on as many nodes as they need, each GPU once."""
+"""Where ranks were: on as many nodes as they need, each pod and each GPU once."""
 
 from collections import Counter
 
@@ -48,6 +48,25 @@ def _bus_ids(job: Job) -> Found | None:
     return Found(passed(not bad), measured, f"each bus id {nodes} times", tuple(lines))
 
 
+def _host_names(job: Job) -> Found | None:
+    tests, shape = [one for one in of(job, NcclTests) if one.devices], job.asked.shape
+    if shape is None:
+        return None
+    limit = f"{shape.pods} hosts, {shape.gpus} ranks on each"
+    if not tests:
+        return Found(Status.MISSING, "no list of devices", limit)
+    bad: list[str] = []
+    lines: list[Proof] = []
+    for one in tests:
+        counts = Counter(device.host for device in one.devices)
+        wrong = [host for host, count in counts.items() if count != shape.gpus]
+        bad += [f"{len(counts)} hosts"] if len(counts) != shape.pods else []
+        bad += [f"{host}: {counts[host]} ranks" for host in wrong]
+        shown = [device.line for device in one.devices if device.host in wrong] or [one.devices[0].line]
+        lines += at(one.file, *shown[:4])
+    return Found(passed(not bad), listed(bad, 4) if bad else limit, limit, tuple(lines))
+
+
 CRITERIA = (
     Criterion(
         name="nodes-used",
@@ -60,6 +79,18 @@ CRITERIA = (
         needs=(),
         look=_nodes,
         when=lambda asked: _fewest(asked) > 1,
+    ),
+    Criterion(
+        name="host-names",
+        title="Every pod answered, under a name of its own",
+        limit="as many hosts as pods, each with a pod's GPUs",
+        unit="hosts",
+        tolerance="",
+        applies="runs of nccl-tests in several pods",
+        source="N-6.8",
+        needs=("nccl-tests",),
+        look=_host_names,
+        when=lambda asked: asked.shape is not None and asked.shape.pods > 1,
     ),
     Criterion(
         name="bus-ids",

@@ -100,6 +100,17 @@ def _hcas_used(job: Job) -> Found | None:
     return Found(passed(not lacking), listed(lacking, 4) if lacking else f"all on {hosts} hosts", limit, tuple(proofs))
 
 
+def _same_hca(job: Job) -> Found | None:
+    logs = [(file, log) for file, log in nccl_logs(job) if len(log.used_devices) > 1]
+    if not logs:
+        return None
+    crossed = [(file, log) for file, log in logs if log.crossed_devices]
+    said = [f"{pair}: {count} channels" for _, log in crossed for pair, count in log.crossed_devices.items()]
+    proofs = tuple(proof for file, log in crossed or logs for proof in _proofs(file, log, ["NET/IB : Using"]))
+    used = listed(sorted({name for _, log in logs for name in log.used_devices}))
+    return Found(Status.WARN if crossed else Status.PASS, listed(said, 4) if crossed else f"over {used}", proofs=proofs)
+
+
 def _initialised(job: Job) -> Found | None:
     logs = [(file, log) for file, log in nccl_logs(job) if log.nranks is not None]
     if not logs:
@@ -168,6 +179,18 @@ CRITERIA = (
         needs=(NCCL,),
         look=_hcas_used,
         when=lambda asked: uses_rdma(asked) and bool(hcas(asked)),
+    ),
+    Criterion(
+        name="same-hca",
+        title="Each channel stays on one plane of the fabric",
+        limit="the same HCA at both ends",
+        unit="channels",
+        tolerance="a warning: it costs hops where planes are apart; channels with an unknown end are not compared",
+        applies="jobs over RDMA whose channels use several HCAs",
+        source="D-3.6",
+        needs=(NCCL,),
+        look=_same_hca,
+        when=uses_rdma,
     ),
     Criterion(
         name="ranks-initialised",

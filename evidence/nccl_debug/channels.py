@@ -58,10 +58,20 @@ class Ends:
 
     def hcas(self, devices: Devices) -> frozenset[str]:
         """Return the HCAs of its ends."""
+        return self._hcas(devices, True) | self._hcas(devices, False)
+
+    def crossed(self, devices: Devices) -> str | None:
+        """Return the HCAs that its two ends name, when they have none in common; None: they have, or one is unknown."""
+        sends, receives = self._hcas(devices, False), self._hcas(devices, True)
+        if not sends or not receives or sends & receives:
+            return None
+        return f"{', '.join(sorted(sends))} to {', '.join(sorted(receives))}"
+
+    def _hcas(self, devices: Devices, receives: bool) -> frozenset[str]:
         return frozenset(
             name
             for kind, host in self.places
-            if kind.device is not None and kind.transport.startswith("NET/IB")
+            if kind.device is not None and kind.receives is receives and kind.transport.startswith("NET/IB")
             for name in devices.get(host, {}).get(kind.device, ())
         )
 
@@ -75,6 +85,7 @@ class Counts(NamedTuple):
     gpudirect_between_nodes: int
     gpudirect_one_end: int
     used_devices: Mapping[str, int]
+    crossed_devices: Mapping[str, int]
 
 
 class TooMany(Exception):
@@ -135,6 +146,7 @@ class Channels:
         transports: Counter[str] = Counter()
         between: Counter[str] = Counter()
         used: Counter[str] = Counter()
+        crossed: Counter[str] = Counter()
         direct = direct_between = half = 0
         # Channels whose ends say the same are counted together.
         alike = Counter(self._channels.values())
@@ -150,7 +162,12 @@ class Channels:
             elif True in said:
                 half += count
             used.update(dict.fromkeys(ends.hcas(devices), count))
-        return Counts(_sorted(transports), _sorted(+between), direct, direct_between, half, _sorted(used))
+            if (pair := ends.crossed(devices)) is not None:
+                crossed[pair] += count
+        between = +between
+        return Counts(
+            _sorted(transports), _sorted(between), direct, direct_between, half, _sorted(used), _sorted(crossed)
+        )
 
     def _apart(self, hosts: Mapping[int, str]) -> Counter[Ends]:
         """Count the channels between hosts of which one end alone said something."""

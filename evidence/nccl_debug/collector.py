@@ -211,6 +211,7 @@ class Collector:
             gpudirect_between_nodes=counts.gpudirect_between_nodes,
             gpudirect_one_end=counts.gpudirect_one_end,
             used_devices=counts.used_devices,
+            crossed_devices=counts.crossed_devices,
             channels=self._count,
             trees=self._trees,
             collnet=self._collnet,

@@ -34,6 +34,9 @@ _ACCURACY = frozenset({"eval_accuracy"})
 _TARGET = frozenset({"quality_target", "eval_target", "target_quality"})
 Status = Literal["success", "aborted"]
 
+UNVERIFIED = "not verified by MLPerf"
+"""What MLPerf's rules ask to be said of every result that was not submitted to it (S-3.5)."""
+
 
 class Evaluation(Model):
     """One evaluation."""

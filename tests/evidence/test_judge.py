@@ -180,6 +180,25 @@ def test_scaling_is_of_pods_alike_only(tmp_path: Path) -> None:
     assert [one for one in judge([eight, sixteen]) if one.criterion == "scaling"] == []
 
 
+def test_the_penalty_of_single_gpu_pods(tmp_path: Path) -> None:
+    """Prevents a loss beyond the paper's from going unseen, and pods of other GPUs from being compared (R-4.5-8)."""
+    jobs = [
+        _rates(tmp_path, total, pods, gpus, name)
+        for total, pods, gpus, name in (
+            (7100, 1, 8, "1x8"),
+            (6000, 8, 1, "8x1"),
+            (13700, 2, 8, "2x8"),
+            (11300, 16, 1, "16x1"),
+        )
+    ]
+    found = {verdict.job: verdict for verdict in judge(jobs) if verdict.criterion == "single-gpu-penalty"}
+    assert {job: verdict.status for job, verdict in found.items()} == {
+        "1x8 to 8x1": Status.PASS,
+        "2x8 to 16x1": Status.WARN,
+    }
+    assert found["2x8 to 16x1"].measured == "17.5% (13,701 to 11,301 images/s)"
+
+
 @pytest.mark.parametrize(("seconds", "status"), [(740.0, Status.PASS), (790.0, Status.FAIL)])
 def test_speed_up_of_a2d2(seconds: float, status: Status) -> None:
     """Prevents a training that takes 60 % of the time on twice the GPUs from passing (R-5.2-6)."""

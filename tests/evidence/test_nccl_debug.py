@@ -139,6 +139,23 @@ def test_devices_are_counted_by_the_index_of_their_host() -> None:
     assert (log.link_layers, log.sockets) == ({"mlx5_0": "IB", "mlx5_1": "RoCE"}, ("eth0", "net1"))
 
 
+def test_ends_at_different_hcas_are_told() -> None:
+    """Prevents rings that leave their plane of the fabric from looking like those that keep to it (D-3.6)."""
+    log = _log(
+        _say("a", "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB ; OOB eth0:10.0.0.1<0>"),
+        _say("b", "NET/IB : Using [0]mlx5_1:1/IB [1]mlx5_0:1/IB ; OOB eth0:10.0.0.2<0>"),
+        # The same HCA by two numbers, two HCAs by one number, and channels of which one end is not known.
+        _say("a", "Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/0"),
+        _say("b", "Channel 00/0 : 0[0] -> 8[0] [receive] via NET/IB/1"),
+        _say("a", "Channel 01/0 : 0[0] -> 8[0] [send] via NET/IB/1"),
+        _say("b", "Channel 01/0 : 0[0] -> 8[0] [receive] via NET/IB/1"),
+        _say("a", "Channel 02/0 : 0[0] -> 8[0] [send] via NET/IB/1"),
+        _say("a", "Channel 03/0 : 0[0] -> 8[0] [send] via NET/IB/1"),
+        _say("b", "Channel 03/0 : 0[0] -> 8[0] [receive] via NET/IB/9"),
+    )
+    assert log.crossed_devices == {"mlx5_1 to mlx5_0": 1}
+
+
 def test_bonded_ports_have_no_index_of_a_device() -> None:
     """Prevents channels over a bond of two ports (2.19 to 2.21) that count for the wrong one."""
     log = _log(

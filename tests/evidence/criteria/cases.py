@@ -14,10 +14,13 @@ from evidence.verdict import Asked, Ended, Job, Shape, Status
 from tests.evidence.tools.test_bonding import BOND
 from tests.evidence.tools.test_cuda_vector_add import LOG as VECTOR_ADD
 from tests.evidence.tools.test_device_plugin import OLD as DEVICE_PLUGIN
+from tests.evidence.tools.test_ibstatus import CA
 from tests.evidence.tools.test_mllog import MLP
 from tests.support.mutated import read_text
 
 LOGS = Path(__file__).parent.parent / "logs"
+KERNEL, SYSTEM = "3.10.0-957.27.2.el7.x86_64", "Red Hat Enterprise Linux Server 7.6 (Maipo)"
+"""As R-3.2.1-5 and -6 have them."""
 HCAS = ("mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3")
 
 
@@ -26,16 +29,17 @@ def document(name: str) -> str:
     return (LOGS / name).read_text()
 
 
-def nccl(hosts: int = 2, gpus: int = 8) -> str:
-    """Return what NCCL 2.5 says of a job over GPUDirect: one channel each way (R-4.4-9, R-4.4-12, B-6.3)."""
+def nccl(hosts: int = 2, gpus: int = 8, channels: int = 1) -> str:
+    """Return what NCCL 2.5 says of a job over GPUDirect, each channel over its HCA (R-4.4-9, R-4.4-12, B-6.3)."""
     names = [f"nccl-test-mpi-worker-{index}" for index in range(hosts)]
     used = "[0]mlx5_3:1/IB [1]mlx5_2:1/IB [2]mlx5_1:1/IB [3]mlx5_0:1/IB ; OOB eth0:10.128.7.148<0>"
     lines = [f"{name}:30:30 [0] NCCL INFO NET/IB : Using {used}" for name in names]
     for index, name in enumerate(names):
         here, after = (index + 1) * gpus - 1, (index + 1) * gpus % (hosts * gpus)
-        ring = f"Ring 00 : {here}[89000] -> {after}[89000]"
-        lines.append(f"{name}:30:39 [0] NCCL INFO {ring} [send] via NET/IB/0/GDRDMA")
-        lines.append(f"{names[(index + 1) % hosts]}:30:39 [0] NCCL INFO {ring} [receive] via NET/IB/0/GDRDMA")
+        for channel in range(channels):
+            ring, hca = f"Ring {channel:02d} : {here}[89000] -> {after}[89000]", f"NET/IB/{channel}/GDRDMA"
+            lines.append(f"{name}:30:39 [0] NCCL INFO {ring} [send] via {hca}")
+            lines.append(f"{names[(index + 1) % hosts]}:30:39 [0] NCCL INFO {ring} [receive] via {hca}")
     for rank in range(hosts * gpus):
         comm = f"comm 0x7f{rank:04x} rank {rank} nranks {hosts * gpus} cudaDev {rank % gpus} nvmlDev {rank % gpus}"
         lines.append(f"{names[rank // gpus]}:30:39 [0] NCCL INFO {comm} - Init COMPLETE")
@@ -103,12 +107,14 @@ def changes(asked: Asked, good: str, *each: tuple[str, str], status: Status = St
     return pair(good, changed(good, *each), asked, status, lines=lines)
 
 
-def cluster_node(name: str, driver: str = "440.33.01", *, ready: bool = True) -> NodeFact:
+def cluster_node(
+    name: str, driver: str = "440.33.01", *, kernel: str = KERNEL, system: str = SYSTEM, ready: bool = True
+) -> NodeFact:
     """Return a DGX-1 as the API server tells of it."""
     rdma = {f"shared_ib{index}": 100 for index in range(4)}
     return NodeFact(
-        name=name, ready=ready, schedulable=True, gpus=8, rdma=rdma, gpu_model=None, driver=driver, kernel="",
-        os_image="", kubelet="",
+        name=name, ready=ready, schedulable=True, gpus=8, rdma=rdma, gpu_model=None, driver=driver,
+        kernel=kernel, os_image=system, kubelet="",
     )  # fmt: skip
 
 
@@ -140,6 +146,7 @@ ESXI = document("esxcli-pci/n-4.1.log") + "0000:3b:00.1\n" + changed(
 COLLNET = "nccl-test-mpi-worker-0:30:39 [0] NCCL INFO "
 MTU = "eth0: flags=4163<UP,BROADCAST,RUNNING,MULTICAST>  mtu 9000\n        inet 10.129.7.178  netmask 255.255.254.0\n"
 
+SECOND_CA = changed(CA, ("mlx5_0", "mlx5_1"))
 SECOND_PORT = (("MII Status: down", "MII Status: up"), ("Aggregator ID: 2", "Aggregator ID: 1"))
 
 CASES: Mapping[str, Case] = {
@@ -150,11 +157,17 @@ CASES: Mapping[str, Case] = {
         Side(nccl(), TWO.model_copy(update={"nodes": ("dgx01",)})),
         lines=False,
     ),
+    "host-names": changes(
+        TWO, TABLE, ("Rank 15 Pid     30 on nccl-test-mpi-worker-1", "Rank 15 Pid     30 on nccl-test-mpi-worker-0")
+    ),
     "bus-ids": changes(TWO, TABLE, ("device  7 [0x8a]", "device  7 [0x89]")),
     "transport-between-nodes": changes(TWO, nccl(), ("NET/IB/0/GDRDMA", "NET/Socket/0")),
     "gpudirect": changes(TWO, nccl(), ("[send] via NET/IB/0/GDRDMA", "[send] via NET/IB/0")),
     "hcas-used": changes(TWO, nccl(), ("[2]mlx5_1:1/IB [3]mlx5_0:1/IB", "[2]mlx5_1:1/IB")),
-    "ranks-initialised": changes(TWO, nccl(), ("rank 7 nranks 16 cudaDev 7 nvmlDev 7 - Init COMPLETE", "")),
+    "same-hca": changes(
+        TWO, nccl(channels=2), ("[receive] via NET/IB/1", "[receive] via NET/IB/0"), status=Status.WARN
+    ),
+    "ranks-initialised": changes(TWO, nccl() + TABLE, ("rank 7 nranks 16 cudaDev 7 nvmlDev 7 - Init COMPLETE", "")),
     "sharp": pair(
         f"{nccl()}{COLLNET}Coll 00 : 0 [send] via COLLNET/SHARP/0/GDRDMA\n",
         f"{nccl()}{COLLNET}Cannot initialize CollNet, using point-to-point network instead\n",
@@ -182,6 +195,8 @@ CASES: Mapping[str, Case] = {
     "one-subnet-manager": changes(
         RDMA, RDMA_LOG, ("base lid:      0xe\nsm lid:        0x9", "base lid:      0xe\nsm lid:        0xa")
     ),
+    "subnet-manager-enabled": changes(ANY, document("ib-smnode/r-3.1-3.log"), ("enabled", "disabled")),
+    "one-firmware": pair(f"{CA}{SECOND_CA}", CA + changed(SECOND_CA, ("20.31.1014", "20.28.1002")), ANY),
     "fabric-alike": pair(RDMA_LOG, re.sub(r'Ca .* "dgx02 HCA-3"\n', "", RDMA_LOG, count=1), RDMA),
     "fabric-complete": pair(RDMA_LOG, re.sub(r'Ca .* "(?:dgx02|fscc).*\n', "", RDMA_LOG), RDMA),
     "rdma-device-files": pair(RDMA_LOG, re.sub(r"crw.*uverbs3\n", "", RDMA_LOG), RDMA),
@@ -203,6 +218,22 @@ CASES: Mapping[str, Case] = {
         Side("", NODES, (cluster_node("dgx01"), cluster_node("dgx02", "535.1"))),
         lines=False,
     ),
+    "one-kernel": Case(
+        Side("", NODES, (cluster_node("dgx01"), cluster_node("dgx02"))),
+        Side("", NODES, (cluster_node("dgx01"), cluster_node("dgx02", kernel="3.10.0-1127.el7.x86_64"))),
+        lines=False,
+    ),
+    "one-system": Case(
+        Side("", NODES, (cluster_node("dgx01"), cluster_node("dgx02"))),
+        Side(
+            "",
+            NODES,
+            (cluster_node("dgx01"), cluster_node("dgx02", system="Red Hat Enterprise Linux Server 7.8 (Maipo)")),
+        ),
+        lines=False,
+    ),
+    "scale-members": changes(NODES, document("mmlscluster/r-3.3-2.log"), ("dgx02", "dgx03"), ("[ ... plus", "")),
+    "scale-settings": changes(NODES, document("mmlsconfig/r-3.3-7.log"), ("pagepool 128G", "pagepool 256G")),
     "gpus-present": changes(DGX, document("nvidia-smi/r-4.4-2.log"), ("16160MiB", "32480MiB")),
     "gpu-ecc": changes(
         DGX,
