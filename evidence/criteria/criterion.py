@@ -1,12 +1,12 @@
 """What a criterion is: of one job, or between jobs."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from evidence.criteria.expected import excused, expected
 from evidence.model import NcclLog, Reading, Unread
-from evidence.verdict import Asked, Job, Proof, Status, Verdict
+from evidence.verdict import Asked, Ended, Job, Proof, Status, Verdict
 
 NCCL = "nccl"
 """In `needs`: messages of NCCL_DEBUG=INFO, of whichever program."""
@@ -23,6 +23,8 @@ class Found:
     limit: str = ""
     """For this job, where the limit depends on it; else the criterion's own words."""
     proofs: tuple[Proof, ...] = ()
+    short: bool = False
+    """Whether nothing is wrong but that something is not there, which in a log that was cut is no failure."""
 
 
 @dataclass(frozen=True)
@@ -56,16 +58,25 @@ class Criterion(_Described):
     def verdict(self, job: Job) -> Verdict | None:
         """Return the verdict, None where the criterion does not apply.
 
-        MISSING where the job was to print what is needed, and its logs do not hold it.
+        MISSING where the job was to print what is needed, and its logs do not hold it, or do not hold all of it.
         """
         if not self.when(job.asked) or (self.needs and {*self.needs} <= excused(job)):
             return None
         found = self.look(job) if self._has(job) else self._absent(job)
+        if found is not None and found.short and found.status is not Status.PASS and self._cut(job):
+            found = replace(found, status=Status.MISSING)
         return verdict(self, job.asked.job, found)
 
     def _has(self, job: Job) -> bool:
-        return not self.needs or any(
-            one.tool in self.needs or (NCCL in self.needs and one.nccl is not None) for one in job.readings
+        return not self.needs or any(map(self._rests_on, job.readings))
+
+    def _rests_on(self, one: Reading) -> bool:
+        return one.tool in self.needs or (NCCL in self.needs and one.nccl is not None)
+
+    def _cut(self, job: Job) -> bool:
+        """Whether more was to come: the job goes on, or an output that is needed is not whole."""
+        return job.ended in (Ended.RUNNING, Ended.WAITING) or any(
+            self._rests_on(one) and not one.complete for one in job.readings
         )
 
     def _absent(self, job: Job) -> Found | None:

@@ -9,7 +9,6 @@ from evidence.verdict import Asked, Job, Proof, Status
 from hardware.profiles import PROFILES
 
 NETWORKS = {Transport.TCP: "NET/Socket", Transport.INFINIBAND: "NET/IB", Transport.GPUDIRECT: "NET/IB"}
-_PLUGINS = "NET/IB"
 
 
 def between_nodes(asked: Asked) -> bool:
@@ -17,6 +16,11 @@ def between_nodes(asked: Asked) -> bool:
     if asked.transport is None:
         return False
     return len(asked.nodes) > 1 or not asked.nodes
+
+
+def _several_pods(asked: Asked) -> bool:
+    """Whether ranks may be on several nodes, and nobody said what between them."""
+    return asked.transport is None and asked.shape is not None and asked.shape.pods > 1 and len(asked.nodes) != 1
 
 
 def uses_rdma(asked: Asked) -> bool:
@@ -40,18 +44,20 @@ def _proofs(file: str, log: NcclLog, kinds: Iterable[str]) -> tuple[Proof, ...]:
 
 def _transport(job: Job) -> Found | None:
     asked = job.asked.transport
-    if asked is None:
-        return None
-    wanted = NETWORKS[asked]
     logs = nccl_logs(job)
     seen: dict[str, int] = {}
     for _, log in logs:
         for name, channels in log.between_nodes.items():
             seen[name] = seen.get(name, 0) + channels
+    measured = ", ".join(f"{name}: {channels}" for name, channels in sorted(seen.items()))
+    if asked is None:
+        proofs = tuple(proof for file, log in logs for proof in _proofs(file, log, seen))
+        said = f"channels by {measured}, and nobody said by what they were to be: say --transport"
+        return Found(Status.MISSING, said, proofs=proofs) if seen else None
+    wanted = NETWORKS[asked]
     limit = f"{wanted} on every channel between nodes"
     if not seen:
         return Found(Status.MISSING, "no channel between nodes", limit)
-    measured = ", ".join(f"{name}: {channels}" for name, channels in sorted(seen.items()))
     strange = [name for name in seen if not _is(name, wanted)]
     proofs = tuple(proof for file, log in logs for proof in _proofs(file, log, strange or [*seen]))
     return Found(passed(not strange), f"channels by {measured}", limit, proofs)
@@ -97,7 +103,33 @@ def _hcas_used(job: Job) -> Found | None:
     pods = job.asked.shape.pods if job.asked.shape else hosts
     if not lacking and hosts < pods:
         return Found(Status.MISSING, f"all on {hosts} of {pods} hosts", limit, tuple(proofs))
+    if not lacking and (idle := _idle(job, len(wanted))) is not None:
+        return Found(*idle, limit, tuple(proofs), short=True)
     return Found(passed(not lacking), listed(lacking, 4) if lacking else f"all on {hosts} hosts", limit, tuple(proofs))
+
+
+def _idle(job: Job, count: int) -> tuple[Status, str] | None:
+    """Say which HCAs alone have channels; None: enough for the job's GPUs and for its channels, or it is not known.
+
+    Few channels need not use all: it is a failure where one HCA has twice as many as there are HCAs.
+    """
+    used = {name: channels for _, log in nccl_logs(job) for name, channels in log.used_devices.items()}
+    channels = sum(used.values())
+    if not used or channels < count or len(used) >= _beside(job.asked, count):
+        return None
+    alone = len(used) == 1 and channels >= 2 * count
+    said = ", ".join(f"{name}: {channels}" for name, channels in sorted(used.items()))
+    return Status.FAIL if alone else Status.WARN, f"all {count} named, and channels over {said} alone"
+
+
+def _beside(asked: Asked, count: int) -> int:
+    """Return how many of a node's HCAs lie beside the GPUs that a job has of it."""
+    profile = PROFILES.get(asked.profile or "")
+    if profile is None or asked.shape is None:
+        return count
+    nodes = len(asked.nodes) or -(-asked.shape.total // profile.gpus)
+    gpus = max(1, min(asked.shape.total // nodes, profile.gpus))
+    return -(-gpus * count // profile.gpus)
 
 
 def _same_hca(job: Job) -> Found | None:
@@ -123,10 +155,9 @@ def _initialised(job: Job) -> Found | None:
     ]
     limit = f"{shape.total} ranks, each Init COMPLETE" if shape else ""
     proofs = tuple(proof for file, log in logs for proof in _proofs(file, log, ["Init COMPLETE"]))
-    measured = (
-        listed(wrong) if wrong else listed(sorted({f"{log.initialised} of {log.nranks} ranks" for _, log in logs}))
-    )
-    return Found(passed(not wrong), measured, limit, proofs)
+    short = all(log.nranks == (shape.total if shape else log.nranks) for _, log in logs)
+    measured = listed(wrong or sorted({f"{log.initialised} of {log.nranks} ranks" for _, log in logs}))
+    return Found(passed(not wrong), measured, limit, proofs, short)
 
 
 def _sharp(job: Job) -> Found | None:
@@ -150,11 +181,11 @@ CRITERIA = (
         limit="the transport asked for, on every channel between nodes",
         unit="channels",
         tolerance="",
-        applies="jobs on several nodes",
+        applies="jobs on several nodes; where several pods have channels between them, what was asked for must be said",
         source="R-4.3-4, R-4.4-9, R-4.4-12, B-6.3",
         needs=(NCCL,),
         look=_transport,
-        when=between_nodes,
+        when=lambda asked: between_nodes(asked) or _several_pods(asked),
     ),
     Criterion(
         name="gpudirect",
@@ -171,9 +202,10 @@ CRITERIA = (
     Criterion(
         name="hcas-used",
         title="NCCL uses every HCA on every host",
-        limit="every HCA that the pods were given, else every one of the profile",
+        limit="every HCA that the pods were given, else every one of the profile: each is named, and has channels",
         unit="HCAs",
-        tolerance="",
+        tolerance="HCAs that lie beside no GPU of the job; where few channels use few HCAs it is a warning, and where "
+        "one alone has twice as many channels as there are HCAs a failure",
         applies="jobs over RDMA whose HCAs are known",
         source="R-4.4-9, R-4.3-8",
         needs=(NCCL,),

@@ -1,0 +1,69 @@
+"""What ranks talked over, where a pair of logs does not say it all."""
+
+from collections.abc import Callable
+
+import pytest
+
+from evidence.criteria.transport import CRITERIA
+from evidence.verdict import Asked, Ended, Job, Shape, Status
+from tests.evidence.criteria.cases import TABLE, TWO, changed, nccl
+from tests.support.mutated import read_text
+
+BY_NAME = {one.name: one for one in CRITERIA}
+
+
+def status(name: str, log: str, asked: Asked, ended: Ended = Ended.UNKNOWN) -> Status | None:
+    """Return how a log comes out."""
+    found = BY_NAME[name].verdict(Job(asked=asked, ended=ended, readings=read_text(log)))
+    return found and found.status
+
+
+def rings(count: int, device: Callable[[int], int]) -> str:
+    """Return a job of two nodes, with as many rings, each over a device of NCCL's list."""
+    log = nccl()
+    for ring in range(1, count):
+        for here, sends in (("0", "send"), ("1", "receive")):
+            via = f"{sends}] via NET/IB/{device(ring)}/GDRDMA"
+            log += f"nccl-test-mpi-worker-{here}:30:39 [0] NCCL INFO Ring {ring:02} : 7[89000] -> 8[89000] [{via}\n"
+    return log
+
+
+@pytest.mark.parametrize(
+    ("count", "device", "expected"),
+    [
+        (2, lambda _: 0, Status.PASS),
+        (4, lambda _: 0, Status.WARN),
+        (12, lambda _: 0, Status.FAIL),
+        (12, lambda ring: ring % 3, Status.WARN),
+        (12, lambda ring: ring % 4, Status.PASS),
+    ],
+)
+def test_an_hca_that_is_named_and_idle_is_told(count: int, device: Callable[[int], int], expected: Status) -> None:
+    """Prevents four HCAs in a list, and all traffic over one of them, from passing (R-4.4-9)."""
+    assert status("hcas-used", rings(count, device), TWO) is expected
+
+
+def test_pods_of_one_gpu_use_what_lies_beside_it() -> None:
+    """Prevents two pods of one GPU each, which have one HCA near, from being asked for four."""
+    asked = TWO.model_copy(update={"shape": Shape(pods=2, gpus=1), "nodes": ("dgx01", "dgx02")})
+    assert status("hcas-used", rings(12, lambda _: 0), asked) is Status.PASS
+
+
+def test_a_job_that_goes_on_lacks_nothing_yet() -> None:
+    """Prevents a job that begins, or a log that was cut, from being called broken."""
+    log = changed(nccl() + TABLE, ("rank 7 nranks 16 cudaDev 7 nvmlDev 7 - Init COMPLETE", ""))
+    assert status("ranks-initialised", log, TWO) is Status.FAIL
+    assert status("ranks-initialised", log, TWO, Ended.RUNNING) is Status.MISSING
+    assert status("ranks-initialised", log.partition("# Out of bounds")[0], TWO) is Status.MISSING
+    other = TWO.model_copy(update={"shape": Shape(pods=4, gpus=8)})
+    assert status("ranks-initialised", log, other, Ended.RUNNING) is Status.FAIL
+
+
+def test_what_is_between_pods_must_be_said() -> None:
+    """Prevents TCP between nodes from passing because nobody said that it was to be RDMA: why this is verified."""
+    asked = TWO.model_copy(update={"transport": None})
+    slow = changed(nccl(), ("NET/IB/0/GDRDMA", "NET/Socket/0"))
+    assert status("transport-between-nodes", slow, asked) is Status.MISSING
+    one_node = asked.model_copy(update={"nodes": ("dgx01",)})
+    assert status("transport-between-nodes", slow, one_node) is None
+    assert status("transport-between-nodes", slow, asked.model_copy(update={"shape": None})) is None
