@@ -78,13 +78,13 @@ def counted(verdicts: Iterable[Verdict]) -> Sequence[tuple[Status, int]]:
 
 
 def notable(run: Run, statuses: Container[Status]) -> Sequence[Sequence[Verdict]]:
-    """Return the verdicts of these statuses, the worst first, and those of one job with the same causes together."""
-    groups: dict[tuple[str, tuple[str, ...]], list[Verdict]] = {}
+    """Return the verdicts of these statuses, the worst first, and those with the same causes together."""
+    groups: dict[tuple[str, ...], list[Verdict]] = {}
     for status in WORST_FIRST:
         for one in run.verdicts:
             if one.status is status and status in statuses:
                 # What has no known cause stands alone.
-                groups.setdefault((one.job, one.causes or (one.criterion,)), []).append(one)
+                groups.setdefault(one.causes or (one.job, one.criterion), []).append(one)
     return list(groups.values())
 
 

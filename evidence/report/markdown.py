@@ -62,8 +62,8 @@ def _told(group: Sequence[Verdict]) -> Iterator[str]:
             f"{escaped(one.measured or 'nothing measured')}; asked: {escaped(one.limit)} ({escaped(one.source)})"
         )
     yield from (f"  - {_quoted(cause)}" for cause in group[-1].causes)
-    proofs = dict.fromkeys(proof for one in group for proof in one.proofs[:_LINES])
-    for proof in list(proofs)[:_LINES]:
+    each = max(1, _LINES // len(group))
+    for proof in dict.fromkeys(proof for one in group for proof in one.proofs[:each]):
         yield f"  - {escaped(f'{short(proof.file)}:{proof.line}')} {code(proof.text)}".rstrip()
 
 

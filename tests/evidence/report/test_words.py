@@ -104,16 +104,16 @@ def test_what_has_one_cause_is_told_once() -> None:
     cause = "an HCA is down: look at `ibstatus`"
     names = ("job-ended", "ports-active", "ib-write-bandwidth")
     statuses = (Status.FAIL, Status.FAIL, Status.MISSING)
+    jobs = ("adas/mofed-test", "adas/mofed-test", "adas/nccl-test-02x08")
     verdicts = tuple(
-        samples.verdict(name, "adas/mofed-test", status, "failed", "succeeded", "Port number 1 state is Down",
-                        cause=cause)
-        for name, status in zip(names, statuses, strict=True)
+        samples.verdict(name, job, status, "failed", "succeeded", "Port number 1 state is Down", cause=cause)
+        for name, job, status in zip(names, jobs, statuses, strict=True)
     )  # fmt: skip
     run = samples.good()
     text = markdown(run.model_copy(update={"verdicts": (*run.verdicts, *verdicts)}))
     assert [text.count(f"**{name}**") for name in names] == [1, 1, 1]
     assert text.count("  - an HCA is down: look at `ibstatus`\n") == 1
-    assert text.count("Port number 1 state is Down") == 1
+    assert text.count("Port number 1 state is Down") == 2, "a line of each job"
     assert text.count("ib-write-bandwidth") == 1, "not again among what is missing, and a pass is only counted"
     assert "- ⚠️ **single-gpu-pods** of adas/nccl-test-16x01: 5.68 GB/s" in text
     assert len(text.splitlines()) < 60
