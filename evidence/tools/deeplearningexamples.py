@@ -3,20 +3,17 @@
 import json
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from evidence.model import Reading
 from evidence.parser import Common, Parser, Taken, number
 from evidence.text import Line
+from evidence.tools.dllogger import FIGURE, NAMES_KEPT, elapsed, figures, is_figure
 from hardware.model import Model
 
 ROWS_KEPT = 20_000
-NAMES_KEPT = 200
-LARGEST = 1e30
-"""A larger figure is none that an example logs."""
 LINE_LIMIT = 100_000
 """Characters of a line; a longer one is none of DLLogger's."""
 
@@ -27,11 +24,6 @@ _NVLOG = re.compile(
     r" (?P<name>[^:]+?)(?:: (?P<value>.*))?",
     re.ASCII,
 )
-_STEP = re.compile(r"\([0-9, ]*\)|[A-Za-z0-9:/ ]*|\[\]", re.ASCII)
-_COUNT = re.compile(r"(?<![/0-9A-Za-z])[0-9]{1,12}", re.ASCII)
-_FIGURE = re.compile(r"-?[0-9]{1,15}(?:[.,][0-9]{1,20})?(?:[eE][+-]?[0-9]{1,3})?", re.ASCII)
-_NAME = re.compile(r"[A-Za-z_][\w.@/%-]*", re.ASCII)
-_UNIT = re.compile(r"[A-Za-z%][\w/%.]{0,20}", re.ASCII)
 
 _SPEEDS = (
     "train.total_ips",
@@ -121,10 +113,10 @@ class DeepLearningExamplesParser(Parser):
         if " : " not in body:
             # Text that an example logs, without figures; a name without its value has been cut.
             return Taken.DAMAGED if body.endswith(" :") else Taken.YES
-        figures = _figures(body)
-        if figures is None:
+        read = figures(body)
+        if read is None:
             return Taken.DAMAGED
-        step, metrics, units = figures
+        step, metrics, units = read
         self._row(line, step, metrics, units)
         return Taken.YES
 
@@ -135,7 +127,7 @@ class DeepLearningExamplesParser(Parser):
             return Taken.DAMAGED
         data = whole.get("data")
         if whole.get("type") == "LOG" and isinstance(data, dict):
-            metrics = {str(name): float(value) for name, value in data.items() if _finite(value)}
+            metrics = {str(name): float(value) for name, value in data.items() if is_figure(value)}
             step = whole.get("step")
             steps = step if isinstance(step, list) else [step]
             if step != "PARAMETER":
@@ -146,7 +138,7 @@ class DeepLearningExamplesParser(Parser):
         """Read one figure of the logger of 2019, which prints each on a line of its own, `iteration` first."""
         if value is None:
             return Taken.YES
-        if _FIGURE.fullmatch(value) is None:
+        if FIGURE.fullmatch(value) is None:
             return Taken.YES if value.startswith(('"', "{", "[", "null", "true", "false", "NaN")) else Taken.DAMAGED
         figure = number(value)
         if name.startswith("Average "):
@@ -205,54 +197,6 @@ class DeepLearningExamplesParser(Parser):
             unit=self._unit,
             throughput_items_per_s=rate,
             throughput_line=self._final_line,
-            elapsed_s=_elapsed(*self._stamps) if self._stamps and rate is not None else None,
+            elapsed_s=elapsed(*self._stamps) if self._stamps and rate is not None else None,
             **common,
         )
-
-
-def _elapsed(first: str, last: str) -> float | None:
-    """Return the seconds between two stamps of one form; None where one is no time, or they run backwards."""
-    try:
-        seconds = _seconds(last) - _seconds(first)
-    except ValueError:
-        return None
-    return round(seconds, 6) if seconds >= 0 else None
-
-
-def _seconds(stamp: str) -> float:
-    return datetime.fromisoformat(stamp).replace(tzinfo=UTC).timestamp() if "-" in stamp else float(stamp)
-
-
-def _finite(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < LARGEST
-
-
-def _figures(body: str) -> tuple[tuple[int, ...], dict[str, float], dict[str, str]] | None:
-    """Return the step, the figures and their units of `step name : value unit name : value ...`.
-
-    None: it is cut or mixed.
-    """
-    words = body.split()
-    places = [place for place, word in enumerate(words) if word == ":"]
-    end = places[0] - 1 if places else 0
-    step = " ".join(words[: max(end, 0)])
-    if end < 0 or _STEP.fullmatch(step) is None:
-        return None
-    metrics: dict[str, float] = {}
-    units: dict[str, str] = {}
-    for place, following in zip(places, [*(place - 1 for place in places[1:]), len(words)], strict=True):
-        # The name stands alone behind the last value and its unit, and a value and at most a unit follow it.
-        name, values = words[place - 1], words[place + 1 : following]
-        if place - 1 != end or not values or _NAME.fullmatch(name) is None or len(metrics) >= NAMES_KEPT:
-            return None
-        value, *unit = values
-        if _FIGURE.fullmatch(value):
-            metrics[name] = number(value)
-        elif value[0].isdigit() and "/" not in value:
-            return None
-        if unit and (len(unit) > 1 or _UNIT.fullmatch(unit[0]) is None):
-            return None
-        if unit:
-            units[name] = unit[0]
-        end = following
-    return tuple(int(one) for one in _COUNT.findall(step)), metrics, units
