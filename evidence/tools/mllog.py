@@ -3,17 +3,17 @@
 The figure is the time from run_start to run_stop, when the model reached its target quality (S-3.7).
 """
 
-import json
 import math
 import re
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import ClassVar
 
 from pydantic import Field
 
 from evidence.model import Reading
 from evidence.parser import Common, Parser, Taken
 from evidence.text import Line
+from evidence.tools.mllog_event import Event, Status, epoch_of, event_of, qualities, status_of
 from hardware.model import Model
 
 EVALUATIONS_KEPT = 10_000
@@ -23,16 +23,9 @@ LINE_LIMIT = 100_000
 _LINE = re.compile(
     r"(?:\s*(?P<task>[0-9]{1,6}): +)?:::(?P<form>MLLOG|MLL|MLP)(?:v(?P<version>[0-9.]+))? (?P<rest>.*)", re.ASCII
 )
-_OLD = re.compile(
-    r"(?:(?P<benchmark>[\w-]+) )?(?P<seconds>[0-9]{1,12}(?:\.[0-9]{1,9})?) (?:\([^()]*\) )?"
-    r"(?P<key>[\w.-]+)(?:: (?P<value>.*))?",
-    re.ASCII,
-)
-_QUOTED = re.compile(r"[0-9]{1,9}\.[0-9]{1,20}", re.ASCII)
 _BEFORE_RUN = ("submission_", "cache_clear", "init_start", "run_start", "run_clear_caches")
 _ACCURACY = frozenset({"eval_accuracy"})
 _TARGET = frozenset({"quality_target", "eval_target", "target_quality"})
-Status = Literal["success", "aborted"]
 
 UNVERIFIED = "not verified by MLPerf"
 """What MLPerf's rules ask to be said of every result that was not submitted to it (S-3.5)."""
@@ -70,14 +63,6 @@ class MlLog(Reading):
     status: Status | None = Field(default=None, description="of run_stop; aborted when one rank says so")
 
 
-class _Event(NamedTuple):
-    key: str
-    seconds: float
-    value: Any
-    metadata: Mapping[str, Any]
-    benchmark: str | None
-
-
 class MlLogParser(Parser):
     """Reads one run; the next one begins with what is printed before run_start."""
 
@@ -105,7 +90,7 @@ class MlLogParser(Parser):
         found = _LINE.match(line.text)
         if found is None:
             return Taken.DAMAGED if ":::ML" in line.text else Taken.NO
-        event = _event(found["form"], found["rest"]) if len(line.text) <= LINE_LIMIT else None
+        event = event_of(found["form"], found["rest"]) if len(line.text) <= LINE_LIMIT else None
         if event is None:
             return Taken.DAMAGED
         rank = line.source or found["task"] or ""
@@ -117,7 +102,7 @@ class MlLogParser(Parser):
         self._take(event, line.number, rank)
         return Taken.YES
 
-    def _take(self, event: _Event, line: int, rank: str) -> None:
+    def _take(self, event: Event, line: int, rank: str) -> None:
         key, value = event.key, event.value
         if key == "run_start" and (self._start is None or event.seconds < self._start[0]):
             self._start = event.seconds, line
@@ -125,15 +110,15 @@ class MlLogParser(Parser):
             self._stopped.add(rank)
             if self._stop is None or event.seconds > self._stop[0]:
                 self._stop = event.seconds, line
-            status = _status(event)
+            status = status_of(event)
             self._status = "aborted" if self._status == "aborted" else status or self._status
         elif key in _ACCURACY:
-            if quality := _qualities(value):
-                self._last = Evaluation(line=line, rank=rank, epoch=_epoch(event), quality=quality)
+            if quality := qualities(value):
+                self._last = Evaluation(line=line, rank=rank, epoch=epoch_of(event), quality=quality)
                 if len(self._evaluations) < EVALUATIONS_KEPT:
                     self._evaluations.append(self._last)
         elif key in _TARGET or (key.endswith("_target") and key.startswith("eval")):
-            self._target = _qualities(value) or self._target
+            self._target = qualities(value) or self._target
         elif key == "submission_benchmark" and isinstance(value, str):
             self._benchmark = value
         elif key.startswith("submission_"):
@@ -175,78 +160,6 @@ class MlLogParser(Parser):
             status=self._status,
             **common,
         )
-
-
-def _event(form: str, rest: str) -> _Event | None:
-    """Return the event of a line without its mark; None: it cannot be read."""
-    if form == "MLLOG":
-        whole = _json(rest)
-        if not isinstance(whole, dict) or not isinstance(whole.get("key"), str):
-            return None
-        milliseconds: Any = whole.get("time_ms")
-        if not _figure(milliseconds):
-            return None
-        return _Event(whole["key"], milliseconds / 1000, whole.get("value"), _mapping(whole.get("metadata")), None)
-    found = _OLD.fullmatch(rest)
-    if found is None:
-        return None
-    value: Any = None
-    if found["value"] is not None:
-        value = _json(found["value"])
-        if value is _BROKEN:
-            return None
-    metadata: Mapping[str, Any] = {}
-    if form == "MLL" and isinstance(value, dict) and "value" in value:
-        value, metadata = value["value"], _mapping(value.get("metadata"))
-    return _Event(found["key"], float(found["seconds"]), value, metadata, found["benchmark"])
-
-
-_BROKEN = object()
-
-
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return _BROKEN
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _figure(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e15  # noqa: PLR2004
-
-
-def _qualities(value: Any) -> dict[str, float]:
-    """Return a quality, or several by name (Mask R-CNN: BBOX and SEGM); v0.5 puts it into a mapping with the epoch.
-
-    NVIDIA's Transformer of v0.6 prints it in quotes.
-    """
-    if isinstance(value, str) and _QUOTED.fullmatch(value):
-        return {"accuracy": float(value)}
-    if _figure(value):
-        return {"accuracy": float(value)}
-    found = _mapping(value)
-    if (inner := found.get("value")) is not None:
-        return _qualities(inner) if _figure(inner) or isinstance(inner, dict) else {}
-    return {str(name): float(one) for name, one in found.items() if name != "epoch" and _figure(one)}
-
-
-def _epoch(event: _Event) -> float | None:
-    epoch = event.metadata.get("epoch_num", _mapping(event.value).get("epoch"))
-    return float(epoch) if _figure(epoch) else None
-
-
-def _status(event: _Event) -> Status | None:
-    for said in (event.metadata, _mapping(event.value)):
-        status = said.get("status", said.get("success"))
-        if status is True or status == "success":
-            return "success"
-        if status is False or status == "aborted":
-            return "aborted"
-    return None
 
 
 def _reached(target: Mapping[str, float], last: Evaluation | None, status: Status | None) -> bool | None:
