@@ -22,7 +22,7 @@ def changes(against: Comparison | None) -> Markup | None:
             [mark(one.after), one.job, one.criterion, turn(one), one.measured or NONE]
             for one in sorted(against.turned, key=lambda one: not one.regressed)
         ]
-        pieces.append(table(("result", "job", "criterion", "change", "measured now"), rows, wide={1, 2, 4}))
+        pieces.append(stacked(("result", "job", "criterion", "change", "measured now"), rows, "turned", "Criteria"))
     if against.beyond:
         pieces.append(_figures(against.beyond))
     if against.within:
