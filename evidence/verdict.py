@@ -38,6 +38,7 @@ class Asked(Model):
     fabric: Fabric | None = None
     shape: Shape | None = Field(default=None, description="None: a job without GPUs, or not known")
     nodes: tuple[str, ...] = Field(default=(), description="on which its pods with GPUs ran; empty: not known")
+    peers: tuple[str, ...] = Field(default=(), description="nodes of other jobs that it talks to")
     transport: Transport | None = Field(default=None, description="between nodes; None: one node, or not known")
     sharp: bool = Field(default=False, description="whether in-network reduction (CollNet) is to be in use")
     pod_mtu: int | None = Field(default=None, description="bytes that pods' eth0 must take; None: nobody said")

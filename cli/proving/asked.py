@@ -32,9 +32,11 @@ def _of_workload(workload: Workload, settings: Settings) -> Iterator[Asked]:
     job = f"{workload.tenant}/{layouts.job_name(workload, settings)}"
     if isinstance(workload, RdmaTestWorkload):
         program = {"program": RDMA_TEST, "transport": Transport.INFINIBAND, "devices": ports}
-        yield Asked.model_validate({**common, **program, "job": job, "nodes": (workload.client_node,)})
+        yield Asked.model_validate({**common, **program, "job": job, **_on(workload.client_node, workload.server_node)})
         listens = f"{workload.tenant}/{listener_name(workload.name)}"
-        yield Asked.model_validate({**common, **program, "job": listens, "nodes": (workload.server_node,)})
+        yield Asked.model_validate(
+            {**common, **program, "job": listens, **_on(workload.server_node, workload.client_node)}
+        )
         return
     layout = layouts.layout(workload, settings)
     transport = _transport(workload, layout, settings)
@@ -49,6 +51,10 @@ def _of_workload(workload: Workload, settings: Settings) -> Iterator[Asked]:
             "devices": devices,
         }
     )
+
+
+def _on(node: str, other: str) -> dict[str, tuple[str, ...]]:
+    return {"nodes": (node,), "peers": (other,)}
 
 
 def _transport(workload: Workload, layout: Layout, settings: Settings) -> Transport | None:

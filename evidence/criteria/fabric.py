@@ -1,13 +1,15 @@
 """The network between nodes: ports, the subnet as each of them sees it, and what one link carries."""
 
+from collections import Counter
+from collections.abc import Sequence
 from statistics import median
 
 from evidence.criteria.criterion import Criterion, Found, at, begins, listed, of, passed
 from evidence.criteria.transport import hcas
 from evidence.tools.ib_smnode import IbSmNode
-from evidence.tools.ibhosts import IbHosts
+from evidence.tools.ibhosts import ChannelAdapter, IbHosts
 from evidence.tools.ibstatus import IbStatus, Port
-from evidence.tools.perftest.model import Perftest
+from evidence.tools.perftest.model import Bandwidth, Perftest
 from evidence.tools.rdma_devices import RdmaDevices
 from evidence.verdict import Asked, Job, Proof, Status
 from hardware.measured import RDMA_WRITE
@@ -31,19 +33,27 @@ def _is_infiniband(asked: Asked) -> bool:
 
 
 def _write_bandwidth(job: Job) -> Found | None:
-    rows = [
-        (one.file, row)
-        for one in of(job, Perftest)
-        if one.program in _WRITES and not one.bidirectional and not one.dual_port
-        for row in one.bandwidth
-    ]
-    if not rows:
+    links: dict[tuple[str, str, str], list[Bandwidth]] = {}
+    for one in of(job, Perftest):
+        if one.program in _WRITES and not one.bidirectional and not one.dual_port and one.bandwidth:
+            links.setdefault((one.file, one.device or "", one.role or ""), []).extend(one.bandwidth)
+    if not links:
         return Found(Status.MISSING, "no row of ib_write_bw")
+    (file, device, _), rows = min(links.items(), key=lambda link: _carried(link[1]))
+    largest = _largest(rows)
+    measured = f"{_carried(rows):.2f} MB/s at {largest[0].bytes} B"
+    said = f"{device or 'one link'}: {measured}, the least of {len(links)}" if len(links) > 1 else measured
+    return Found(passed(_carried(rows) >= EDR_MB_S), said, proofs=at(file, *[row.line for row in largest]))
+
+
+def _largest(rows: Sequence[Bandwidth]) -> list[Bandwidth]:
     # Small messages of -a are bound by their rate: what the link carries is the largest's figure.
-    size = max(row.bytes for _, row in rows)
-    measured = median(row.average_mb_s for _, row in rows if row.bytes == size)
-    proofs = tuple(proof for file, row in rows if row.bytes == size for proof in at(file, row.line))
-    return Found(passed(measured >= EDR_MB_S), f"{measured:.2f} MB/s at {size} B", proofs=proofs)
+    size = max(row.bytes for row in rows)
+    return [row for row in rows if row.bytes == size]
+
+
+def _carried(rows: Sequence[Bandwidth]) -> float:
+    return median(row.average_mb_s for row in _largest(rows))
 
 
 def ports(job: Job) -> list[tuple[str, Port]]:
@@ -58,25 +68,38 @@ def places(some: list[tuple[str, Port]]) -> tuple[Proof, ...]:
 
 def _active(job: Job) -> Found | None:
     wanted, rate = hcas(job.asked), rate_gbps(job.asked)
-    found = [(file, port) for file, port in ports(job) if not wanted or port.device in wanted]
     limit = f"ACTIVE, LinkUp, {rate} Gb/s" if rate else "ACTIVE, LinkUp"
+    found = _of_compute(job)
     if not found:
-        return Found(Status.FAIL, f"none of {listed(sorted(wanted))}" if wanted else "no port", limit)
-    bad = [(file, port) for file, port in found if not port.up or (rate is not None and port.rate_gbps != rate)]
+        none = f"none of {listed(sorted(wanted))}" if wanted else "no port"
+        return Found(Status.FAIL, none, limit, begins(of(job, IbStatus)), short=True)
+    # An adapter of two ports has one cable where the profile has one port of it.
+    carrying = {(file, port.device) for file, port in found if _carries(port, rate)}
+    bad = [(file, port) for file, port in found if (file, port.device) not in carrying]
     said = [f"{port.device}: {port.state}, {port.phys_state}, {port.rate_gbps:g} Gb/s" for _, port in bad]
-    measured = listed(said, 4) if bad else f"{len(found)} ports so"
+    measured = listed(said, 4) if bad else f"{len(carrying)} ports so"
     return Found(passed(not bad), measured, limit, places(bad or found))
+
+
+def _of_compute(job: Job) -> list[tuple[str, Port]]:
+    """Return the ports that jobs are to use: storage may have HCAs and a fabric of its own (D-3.2)."""
+    wanted = hcas(job.asked)
+    return [(file, port) for file, port in ports(job) if not wanted or port.device in wanted]
+
+
+def _carries(port: Port, rate: int | None) -> bool:
+    return port.up and (rate is None or port.rate_gbps >= rate)
 
 
 def _present(job: Job) -> Found | None:
     wanted, seen = hcas(job.asked), {port.device for _, port in ports(job)}
     absent = sorted(wanted - seen)
     measured = f"{listed(absent)} absent" if absent else listed(sorted(seen))
-    return Found(passed(not absent), measured, listed(sorted(wanted)), places(ports(job)))
+    return Found(passed(not absent), measured, listed(sorted(wanted)), places(ports(job)), short=True)
 
 
 def _one_manager(job: Job) -> Found | None:
-    found = [(file, port) for file, port in ports(job) if port.link_layer == "InfiniBand" and port.up]
+    found = [(file, port) for file, port in _of_compute(job) if port.link_layer == "InfiniBand" and port.up]
     lids = sorted({port.sm_lid for _, port in found})
     if not found:
         return Found(Status.MISSING, "no active port")
@@ -98,16 +121,16 @@ def _alike(job: Job) -> Found | None:
     views = [one for one in of(job, IbHosts) if one.rows]
     if not views:
         return Found(Status.MISSING, "no list of hosts")
-    sets = {one: frozenset(row.guid for row in one.rows) for one in views}
-    everywhere = frozenset.intersection(*sets.values())
-    differing = [one for one in views if sets[one] != frozenset.union(*sets.values())]
-    lacking = [f"{one.hca or 'one HCA'} sees {len(sets[one])}" for one in differing]
+    sets = [frozenset(row.guid for row in one.rows) for one in views]
+    everywhere = frozenset.intersection(*sets)
+    differing = [one for one, guids in zip(views, sets, strict=True) if guids != frozenset.union(*sets)]
+    lacking = [f"{one.hca or 'one HCA'} sees {len(one.rows)}" for one in differing]
     asked = sorted({one.hca for one in views if one.hca})
     unasked = sorted(hcas(job.asked) - {*asked}) if asked else []
     if unasked and not lacking:
         return Found(Status.MISSING, f"no list from {listed(unasked)}", proofs=begins(views))
     measured = listed(lacking) if lacking else f"{len(everywhere)} CAs from each of {len(views)}"
-    return Found(passed(not lacking), measured, proofs=begins(differing or views))
+    return Found(passed(not lacking), measured, proofs=begins(differing or views), short=True)
 
 
 def _all_there(job: Job) -> Found | None:
@@ -115,15 +138,29 @@ def _all_there(job: Job) -> Found | None:
     rows = {row.guid: (one.file, row) for one in of(job, IbHosts) for row in one.rows}
     if not rows:
         return Found(Status.MISSING, "no list of hosts")
-    hosts = [row for _, row in rows.values() if not row.aggregation_node]
+    hosts = Counter(_host(row) for _, row in rows.values() if not row.aggregation_node)
     reducing = [(file, row) for file, row in rows.values() if row.aggregation_node]
-    # The client and the other end; storage and further machines may be there, too.
-    least = profile.ports.count * max(2, len(job.asked.nodes))
-    limit = f">= {least} CAs of hosts{', and an Aggregation Node' if job.asked.sharp else ''}"
-    good = len(hosts) >= least and (bool(reducing) or not job.asked.sharp)
+    each, known = profile.ports.count, (*job.asked.nodes, *job.asked.peers)
+    lacking = [f"{name}: {hosts[_short(name)]} CAs" for name in known if hosts[_short(name)] < each]
+    # Where the nodes are not known: two machines; storage and further ones may be there, too.
+    whole = [name for name, count in hosts.items() if count >= each]
+    lacking += [f"{len(whole)} hosts with {each} CAs"] if len(whole) < max(2, len(known)) else []
+    lacking += ["no Aggregation Node"] if job.asked.sharp and not reducing else []
+    limit = f">= {each} CAs of {f'each of {listed(known)}' if known else 'each of 2 hosts'}"
+    limit += ", and an Aggregation Node" if job.asked.sharp else ""
     proofs = tuple(proof for file, row in reducing for proof in at(file, row.line))
-    measured = f"{len(hosts)} CAs of hosts, {len(reducing)} Aggregation Nodes"
-    return Found(passed(good), measured, limit, proofs or begins(of(job, IbHosts)))
+    measured = f"{hosts.total()} CAs of {len(hosts)} hosts, {len(reducing)} Aggregation Nodes"
+    said = f"{listed(lacking, 4)} ({measured})" if lacking else measured
+    return Found(passed(not lacking), said, limit, proofs or begins(of(job, IbHosts)), short=True)
+
+
+def _host(row: ChannelAdapter) -> str:
+    """Return the host of `dgx02 HCA-3`, as drivers describe nodes."""
+    return _short(row.name.partition(" ")[0])
+
+
+def _short(name: str) -> str:
+    return name.partition(".")[0]
 
 
 def _device_files(job: Job) -> Found | None:
@@ -138,7 +175,8 @@ def _device_files(job: Job) -> Found | None:
         if absent:
             bad.append(one.failed or ", ".join(f"{counts.get(kind, 0)} {kind}" for kind in absent))
         proofs += at(one.file, one.first_line, one.last_line)
-    return Found(passed(not bad), listed(bad) if bad else "all there", limit, tuple(proofs))
+    short = not any(one.failed for one in of(job, RdmaDevices))
+    return Found(passed(not bad), listed(bad) if bad else "all there", limit, tuple(proofs), short)
 
 
 CRITERIA = (
@@ -147,7 +185,7 @@ CRITERIA = (
         title="One link carries what EDR can",
         limit=f">= {EDR_MB_S:,.0f} MB/s, average of the largest messages",
         unit="MB/s",
-        tolerance="92 % of the line rate; the median of repeats; MB as perftest has it, 2^20 bytes",
+        tolerance="92 % of the line rate; the median of a link's repeats, and the slowest link; MB of 2^20 bytes",
         applies="ib_write_bw over InfiniBand EDR (100 Gb/s); no document gives a number for other rates",
         source="R-4.1-8",
         needs=("perftest",),
@@ -157,9 +195,9 @@ CRITERIA = (
     Criterion(
         name="ports-active",
         title="Every port is up, at its rate",
-        limit="ACTIVE, LinkUp, the profile's rate",
+        limit="ACTIVE, LinkUp, at least the profile's rate",
         unit="ports",
-        tolerance="",
+        tolerance="a second port of an HCA without a cable; HCAs for storage",
         applies="jobs that show ibstatus",
         source="R-4.1-6",
         needs=("ibstatus",),
@@ -167,10 +205,10 @@ CRITERIA = (
     ),
     Criterion(
         name="ports-present",
-        title="Every HCA is in the pod",
+        title="Every HCA is in the machine",
         limit="every HCA that the pods were given, else every one of the profile",
         unit="HCAs",
-        tolerance="",
+        tolerance="pods see all of their machine; what a pod was given its device files show",
         applies="jobs that show ibstatus, of profiles whose HCAs have names",
         source="R-4.1-6, R-3.4.2-2",
         needs=("ibstatus",),
@@ -182,7 +220,7 @@ CRITERIA = (
         title="One subnet manager serves all ports",
         limit="one sm lid",
         unit="",
-        tolerance="",
+        tolerance="HCAs for storage may have another; two subnets whose managers have one lid are not told apart",
         applies="jobs that show ibstatus, over InfiniBand",
         source="R-4.1-6, R-3.1-1",
         needs=("ibstatus",),
@@ -215,9 +253,9 @@ CRITERIA = (
     Criterion(
         name="fabric-complete",
         title="The subnet has every HCA of the nodes, and of SHARP its Aggregation Node",
-        limit="the profile's HCAs, times the nodes",
+        limit="the profile's HCAs of each node that takes part; where nodes are not known, of two hosts",
         unit="CAs",
-        tolerance="more may be there: of storage, and of other machines",
+        tolerance="more may be there: of storage, and of other machines; hosts by the first word of a node description",
         applies="jobs that list the hosts of InfiniBand, of a known profile",
         source="R-4.1-7, D-3.8",
         needs=("ibhosts",),

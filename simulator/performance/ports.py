@@ -10,6 +10,8 @@ from simulator.performance.printed import Printed
 SUBNET_MANAGER_LID = 0x9
 FIRST_LID = 0xB
 """R-4.1-6: the subnet manager's switch has 0x9, the first machine's ports follow from 0xb on."""
+STORAGE_MANAGER_LID = 0x1
+"""Of the fabric for storage, where machines have HCAs for it (D-3.2): another number, as it is another manager."""
 VENDOR = 0xEC0D9A03 << 32
 """Beginning of the GUIDs of a Mellanox adapter, as in R-4.1-6; the other 32 bits follow from machine and port."""
 SPEEDS = {10: "4X SDR", 25: "1X EDR", 40: "4X QDR", 50: "2X EDR", 56: "4X FDR"} | {
@@ -55,17 +57,23 @@ def default_gid(machine: Machine, hca: Hca) -> str:
     return "fe80:0000:0000:0000:" + ":".join(text[at : at + 4] for at in range(0, 16, 4))
 
 
+def is_storage(machine: Machine, hca: Hca) -> bool:
+    """Whether a port is on the fabric for storage."""
+    return machine.profile is not None and hca in machine.profile.storage_hcas
+
+
 def status(job: Launched, hca: Hca) -> list[str]:
     """Return what ibstatus prints of one port of the pod's machine."""
     machine = job.me.machine
     up, ethernet = machine.is_up(hca.name), machine.ethernet
     addressed = up and not ethernet
     rate = hca.rate_gbps if up else 10
+    manager = STORAGE_MANAGER_LID if is_storage(machine, hca) else SUBNET_MANAGER_LID
     return [
         f"Infiniband device '{hca.name}' port 1 status:",
         f"\tdefault gid:\t {default_gid(machine, hca)}",
         f"\tbase lid:\t {lid(job.machines, machine, hca) if addressed else 0:#x}",
-        f"\tsm lid:\t\t {SUBNET_MANAGER_LID if addressed else 0:#x}",
+        f"\tsm lid:\t\t {manager if addressed else 0:#x}",
         f"\tstate:\t\t {'4: ACTIVE' if up else '1: DOWN'}",
         f"\tphys state:\t {'5: LinkUp' if up else '2: Polling'}",
         f"\trate:\t\t {rate} Gb/sec ({SPEEDS[rate]})" if rate in SPEEDS else f"\trate:\t\t {rate} Gb/sec",
@@ -91,7 +99,7 @@ def seen(job: Launched, hca: Hca) -> list[tuple[int, str]]:
     (D-3.2). Switches are two, as in the paper, and one of them aggregates.
     """
     machine = job.me.machine
-    storage = machine.profile is not None and hca in machine.profile.storage_hcas
+    storage = is_storage(machine, hca)
     found = []
     for each in job.machines:
         if each.profile is None or each.ethernet:

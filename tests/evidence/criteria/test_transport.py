@@ -15,7 +15,7 @@ BY_NAME = {one.name: one for one in CRITERIA}
 def status(name: str, log: str, asked: Asked, ended: Ended = Ended.UNKNOWN) -> Status | None:
     """Return how a log comes out."""
     found = BY_NAME[name].verdict(Job(asked=asked, ended=ended, readings=read_text(log)))
-    return found and found.status
+    return found.status if found else None
 
 
 def rings(count: int, device: Callable[[int], int]) -> str:

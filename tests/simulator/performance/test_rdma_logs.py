@@ -215,3 +215,13 @@ def test_limits_and_links() -> None:
     for lines in (listings.ifconfig((), low).lines, listings.ip(("ip", "link"), low).lines):
         (net,) = _of(NetDevices, lines)
         assert [(row.name, row.mtu) for row in net.rows if row.name == "eth0"] == [("eth0", 1450)]
+
+
+def test_storage_has_a_fabric_of_its_own() -> None:
+    """Prevents one subnet manager of two fabrics, behind which a check that mixes them would pass (D-3.2)."""
+    job = jobs.rdma_test(jobs.machines(DGX_A100))
+    (status,) = _of(IbStatus, ports.ibstatus(("ibstatus",), job).lines)
+    storage = {hca.name for hca in DGX_A100.storage_hcas}
+    assert storage
+    assert {row.sm_lid for row in status.rows if row.device in storage} == {"0x1"}
+    assert {row.sm_lid for row in status.rows if row.device not in storage} == {"0x9"}
