@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
-from cli.errors import explain
+from cli.errors import explain, tell
 
 _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 _COMMANDS: dict[str, dict[str, bool]] = {
@@ -30,7 +30,10 @@ _COMMANDS: dict[str, dict[str, bool]] = {
     "scc": {},
     "report": {},
 }
-"""Each is a module of `cli.commands` (_ for -), with a function `command` or, for several commands, a Typer `app`."""
+"""Each is a module of `cli.commands` (_ for -), with a function `command` or, for several commands, a Typer `app`.
+
+`KIND` of a module is the class of its command, where it is another than Typer's.
+"""
 
 
 class _Commands(TyperGroup):
@@ -45,7 +48,8 @@ class _Commands(TyperGroup):
         if hasattr(module, "app"):
             alone.add_typer(module.app, name=cmd_name)
         else:
-            alone.command(cmd_name, context_settings=_COMMANDS[cmd_name])(module.command)
+            kind = getattr(module, "KIND", TyperCommand)
+            alone.command(cmd_name, cls=kind, context_settings=_COMMANDS[cmd_name])(module.command)
         return cast("TyperCommand | TyperGroup", get_group(alone).commands[cmd_name])
 
 
@@ -77,6 +81,5 @@ def main() -> None:
         message = explain(error)
         if message is None:
             raise
-        typer.secho("error: ", fg=typer.colors.RED, bold=True, nl=False, err=True)
-        typer.echo(message, err=True)
+        tell(message)
         sys.exit(1)

@@ -2,6 +2,8 @@
 
 import errno
 
+import typer
+
 _FOR_USERS = {"rendering.manifests.FolderError", "simulator.errors.SimulatorError", "stacks.settings.SettingsError"}
 """By name: the modules take half a second to import, and who raised one of these has done so already."""
 
@@ -25,3 +27,9 @@ def explain(error: BaseException) -> str | None:
             f"not allowed: {error}\nGive yourself the right to that file, or set HPC_SIM_HOME or HPC_CACHE elsewhere."
         )
     return None
+
+
+def tell(message: str) -> None:
+    """Print the message of an error."""
+    typer.secho("error: ", fg=typer.colors.RED, bold=True, nl=False, err=True)
+    typer.echo(message, err=True)

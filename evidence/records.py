@@ -66,10 +66,14 @@ class Kept(NamedTuple):
 class Records:
     """The runs of a file. A line is read when it is asked for: a report needs few of many."""
 
-    def __init__(self, name: str, lines: Mapping[int, Mapping[str, Any]], skipped: Sequence[str]) -> None:
+    def __init__(
+        self, name: str, lines: Mapping[int, Mapping[str, Any]], skipped: Sequence[str], newer: Mapping[int, int]
+    ) -> None:
         self.name = name
         self.skipped = tuple(skipped)
         self._lines = lines
+        self._newer = newer
+        """Lines of a newer version of this program, with their schema version."""
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -82,6 +86,8 @@ class Records:
 
     def kept(self, number: int) -> Kept:
         """Return a run; raise RecordsError for a number that is not there, or what is no run."""
+        if number in self._newer:
+            raise RecordsError(_too_new(self.name, number, self._newer[number]))
         if number not in self._lines:
             have = f"it has {_ranges(self.numbers)}" if self._lines else "it has none"
             raise RecordsError(f"{self.name} has no run {number}; {have}")
@@ -89,6 +95,8 @@ class Records:
 
     def last(self) -> Kept:
         """Return the newest run; raise RecordsError where there is none."""
+        if not self._lines and self._newer:
+            return self.kept(max(self._newer))
         if not self._lines:
             raise RecordsError(f"{self.name} has no runs yet: `./hpc verify` adds one")
         return self.kept(self.numbers[-1])
@@ -148,7 +156,8 @@ def _write(file: Any, content: bytes) -> None:
 def read(path: Path) -> Records:
     """Return the runs of a file; `skipped` says which lines are none, such as the cut last one of a killed run.
 
-    Raises RecordsError for a file that is not there, is not text, or was written by a newer version of this program.
+    A line of a newer version of this program is skipped, and refused when that run is asked for. Raises RecordsError
+    for a file that is not there, or cannot be read.
     """
     try:
         with path.open("rb") as file:
@@ -158,14 +167,17 @@ def read(path: Path) -> Records:
         raise RecordsError(f"there are no results in {path} yet: `./hpc verify` writes them") from None
     except IsADirectoryError:
         raise RecordsError(f"{path} is a folder: name the file of results in it, {FILE}") from None
+    except OSError as error:
+        raise RecordsError(f"{path} cannot be read: {error.strerror or error}; name one that can be") from None
     lines: dict[int, Mapping[str, Any]] = {}
+    newer: dict[int, int] = {}
     skipped = []
     for number, raw in enumerate(content.split(b"\n"), 1):
         if not raw.strip():
             continue
         try:
             found = json.loads(raw)
-        except ValueError:
+        except (ValueError, RecursionError):
             cut = "cut, as by a run that was killed" if raw.lstrip().startswith(b"{") else "no JSON"
             skipped.append(f"{path}, line {number}: {cut}; left out")
             continue
@@ -174,12 +186,18 @@ def read(path: Path) -> Records:
             skipped.append(f"{path}, line {number}: not a run; left out")
             continue
         if version > SCHEMA_VERSION:
-            raise RecordsError(
-                f"{path}, line {number}, has schema version {version}, and this hpc reads up to {SCHEMA_VERSION}: use "
-                "the version of hpc that wrote it"
-            )
+            newer[number] = version
+            skipped.append(f"{_too_new(str(path), number, version)}; left out")
+            continue
         lines[number] = found
-    return Records(str(path), lines, skipped)
+    return Records(str(path), lines, skipped, newer)
+
+
+def _too_new(name: str, number: int, version: int) -> str:
+    return (
+        f"{name}, line {number}, has schema version {version}, and this hpc reads up to {SCHEMA_VERSION}: use the "
+        "version of hpc that wrote it"
+    )
 
 
 @cache

@@ -8,10 +8,12 @@ from typing import Annotated, Literal
 import typer
 
 from apis.nccl import Transport
+from cli import results
 from cli import stack as stacks
 from cli.commands.options import DEFAULT_STACK, OtherName, StackOption
-from cli.console import console
-from cli.errors import Problem
+from cli.console import console, errors
+from cli.errors import Problem, explain
+from cli.judging import Judging
 from cli.proving.conclude import conclude, show
 from cli.proving.stack_jobs import gather, keep
 from cli.stack import Stack
@@ -22,6 +24,7 @@ from evidence.reader import read
 from evidence.verdict import Asked, Ended, Fabric, Job, Shape
 from hardware.profiles import PROFILES, Profile
 
+KIND = Judging
 _LAYOUT = re.compile(r"(\d{1,3})x(\d{1,2})(?:x\d{1,3})?")
 
 Files = Annotated[
@@ -36,9 +39,17 @@ FabricOption = Annotated[
     Literal["infiniband", "roce", "ethernet"] | None, typer.Option(help="Default: what the profile's ports are.")
 ]
 ProgramOption = Annotated[str | None, typer.Option(help="As docs/programs.md lists it, or rdma-test.")]
+NodesOption = Annotated[
+    list[str] | None, typer.Option("--node", help="Node that the job was on; several times for several.")
+]
 SharpOption = Annotated[bool, typer.Option("--sharp", help="Switches are to reduce (CollNet).")]
 JobOption = Annotated[
-    list[str] | None, typer.Option("--job", help="Only this job, NAME or TENANT/NAME; several times for several.")
+    list[str] | None,
+    typer.Option(
+        "--job",
+        help="Only this job, NAME or TENANT/NAME; several times for several. Then nodes are not asked, not even for "
+        "causes, and no result is kept.",
+    ),
 ]
 WaitOption = Annotated[
     float | None,
@@ -61,11 +72,14 @@ def command(
     transport: TransportOption = None,
     fabric: FabricOption = None,
     program: ProgramOption = None,
+    node: NodesOption = None,
     sharp: SharpOption = False,
     everything: AllOption = False,
     plain: JsonOption = False,
 ) -> None:
-    """Judge what jobs prove by their logs: exit status 0 pass, 1 fail, 2 not enough evidence.
+    """Judge what jobs prove by their logs: exit status 0 pass, 1 fail, 2 not enough evidence, 3 nothing judged.
+
+    3 is for what keeps from judging: options that are wrong, a cluster that does not answer, logs that cannot be read.
 
     Without files: all jobs of a stack, from its cluster, and the result is kept for `./hpc report`. With files: of one
     job, of which the options say what it was to be.
@@ -73,7 +87,8 @@ def command(
     names = [*(file or ()), *(more or ())]
     if not names:
         said = {"profile": profile, "layout": layout, "transport": transport, "fabric": fabric, "program": program}
-        for option in [option for option, value in {**said, "sharp": sharp or None}.items() if value is not None]:
+        other = {"node": node or None, "sharp": sharp or None}
+        for option in [option for option, value in {**said, **other}.items() if value is not None]:
             raise Problem(f"--{option} is for files: of a stack the settings say it", "Name logs, or leave it out.")
         raise typer.Exit(of_stack(stacks.read(stack, name), job, wait=wait, everything=everything, plain=plain))
     if job is not None or wait is not None:
@@ -85,6 +100,7 @@ def command(
         profile=profile,
         fabric=fabric or default_fabric(machine, transport),
         shape=shape(layout),
+        nodes=tuple(node or ()),
         transport=transport,
         sharp=sharp,
     )
@@ -96,11 +112,32 @@ def of_stack(stack: Stack, only: Sequence[str] | None, *, wait: float | None, ev
     jobs = gather(stack, only, wait=wait, silent=plain)
     verdicts = judge(jobs)
     show(jobs, verdicts, plain=plain, everything=everything or bool(only))
+    if text := outdated(stack):
+        errors.print(f"warning: {text}", markup=False)
     if only is None:
-        file, number = keep(stack, jobs, verdicts)
-        if not plain:
-            console.print(f"run {number} of {file}; `./hpc report {stack.options} -o DIR` draws it", markup=False)
+        try:
+            file, number = keep(stack, jobs, verdicts)
+        except OSError as error:
+            told = explain(error) or f"{error.strerror or error}: {error.filename or results.file(stack)}"
+            errors.print(f"warning: this result is not kept, so no report will have it: {told}", markup=False)
+        else:
+            if not plain:
+                console.print(f"run {number} of {file}; `./hpc report {stack.options} -o DIR` draws it", markup=False)
     return exit_status(verdicts)
+
+
+def outdated(stack: Stack) -> str:
+    """Say that jobs may be judged by settings with which they were not made; only of a simulated cluster it is known.
+
+    The state of a stack on a real one is wherever its backend is.
+    """
+    state = stack.backend.checkpoint(stack.name)
+    if not stack.simulated or not state.is_file() or stack.file.stat().st_mtime <= state.stat().st_mtime:
+        return ""
+    return (
+        f"{stack.file.name} was written after the last update: a job that it changes is judged by what it was not made "
+        f"with, until `./hpc up {stack.options}`"
+    )
 
 
 def of_files(names: list[str], asked: Asked) -> Job:

@@ -1,15 +1,20 @@
 """The jobs of a stack: what its cluster holds of them, and where the result is kept."""
 
 import time
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+from apis.kinds import Kind
 from cli import results, session, state
-from cli.commands.status import look
 from cli.console import Reporter
 from cli.errors import Problem
+from cli.live import Cluster, RefusedError
 from cli.overview.jobs import Job as Seen
+from cli.overview.jobs import jobs as jobs_of
+from cli.overview.look import OURS
 from cli.overview.parts import PENDING
 from cli.proving import nodes
 from cli.proving.asked import asked
@@ -22,6 +27,8 @@ from simulator.progress import SILENT, Progress
 
 SIMULATED_WAIT = 30.0
 """Seconds to wait, unless told, for jobs of a simulated cluster that still run: they take about one each."""
+_SIMULATED_EVERY, _EVERY = 1.0, 5.0
+"""Seconds between two looks at jobs that are waited for."""
 _UNDER_WAY = frozenset({"Created", "Running", "Suspended", PENDING})
 
 
@@ -37,25 +44,44 @@ def gather(
     state.require_own_cluster(stack)
     cluster = session.cluster(stack)
     progress = SILENT if silent else Reporter()
-    seen = _ended(stack, {one.job for one in wanted}, wait, progress)
+    seen = _ended(cluster, stack, {one.job for one in wanted}, wait, progress)
     with progress.step("reading the logs of the jobs") as step:
         jobs = collect(cluster, wanted, seen, results.logs(stack), step)
     return jobs if only else [nodes.look(cluster, stack.settings), *jobs]
 
 
-def _ended(stack: Stack, wanted: Container[str], wait: float | None, progress: Progress) -> Sequence[Seen]:
+def _ended(
+    cluster: Cluster, stack: Stack, wanted: Container[str], wait: float | None, progress: Progress
+) -> Sequence[Seen]:
     """Return the jobs of the cluster, when those that are wanted have ended or the time is over."""
     until = time.monotonic() + ((SIMULATED_WAIT if stack.simulated else 0) if wait is None else wait)
-    seen = look(stack).jobs
-    if not (late := _late(seen, wanted)) or time.monotonic() >= until:
-        return seen
-    with progress.step("waiting for jobs that are under way") as step:
-        while late and time.monotonic() < until:
-            step.update(what=", ".join(late))
-            time.sleep(1)
-            seen = look(stack).jobs
-            late = _late(seen, wanted)
-    return seen
+    if time.monotonic() < until and (late := _late(_states(cluster, stack), wanted)):
+        with progress.step("waiting for jobs that are under way") as step:
+            while late and (left := until - time.monotonic()) > 0:
+                step.update(what=", ".join(late))
+                time.sleep(min(left, _SIMULATED_EVERY if stack.simulated else _EVERY))
+                late = _late(_states(cluster, stack), wanted)
+    return _look(cluster, stack, partial(_told, cluster))
+
+
+def _states(cluster: Cluster, stack: Stack) -> Sequence[Seen]:
+    """Return the jobs with their states alone, which takes two requests, whatever else the cluster has."""
+    return _look(cluster, stack, lambda _: ())
+
+
+def _look(cluster: Cluster, stack: Stack, others: Callable[[Kind], Sequence[Mapping[str, Any]]]) -> Sequence[Seen]:
+    def ours(kind: Kind) -> Sequence[Mapping[str, Any]]:
+        return cluster.list(kind, labelSelector=OURS)
+
+    return tuple(jobs_of(ours, others, stack.settings.version.mpi_job))
+
+
+def _told(cluster: Cluster, kind: Kind) -> Sequence[Mapping[str, Any]]:
+    """Return the objects of a kind that only adds to what is known of jobs, such as events; none where refused."""
+    try:
+        return cluster.list(kind)
+    except RefusedError:
+        return ()
 
 
 def _late(seen: Sequence[Seen], wanted: Container[str]) -> list[str]:

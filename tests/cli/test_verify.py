@@ -1,6 +1,8 @@
 """`./hpc verify -f`: exit statuses, and what is shown."""
 
+import errno
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -11,8 +13,10 @@ from apis.nccl import Transport
 from cli.commands import verify
 from cli.errors import Problem
 from cli.proving.conclude import conclude
+from cli.stack import Stack
+from cli.stack import read as read_stack
 from hardware.profiles import DGX1_V100_16GB, DGX_A100, PROFILES
-from tests.evidence.criteria.cases import CASES, SINGLE_TABLE, TABLE, nccl
+from tests.evidence.criteria.cases import CASES, SINGLE_TABLE, TABLE, document, nccl
 
 ASKED = ("--profile", "dgx1-v100-16gb", "--layout", "02x08", "--transport", "gpudirect")
 
@@ -91,6 +95,19 @@ def test_json_is_for_programs(tmp_path: Path) -> None:
     assert warned["proofs"][0]["text"].split()[0] == "268435456"
 
 
+def test_nodes_are_looked_for_in_the_scale_cluster(tmp_path: Path) -> None:
+    """Prevents a node that never joined from passing because nobody could name it (R-3.3-2)."""
+    log = _log(tmp_path, document("mmlscluster/r-3.3-2.log"))
+
+    def status(node: str) -> str:
+        found = json.loads(_run("-f", log, "--node", node, "--json")[1])["verdicts"]
+        return str(next(one["status"] for one in found if one["criterion"] == "scale-members"))
+
+    assert (status("dgx02.ocp4.scale.ibm.com"), status("dgx09.ocp4.scale.ibm.com")) == ("pass", "missing")
+    with pytest.raises(Problem, match="--node is for files"):
+        _run("--node", "dgx02")
+
+
 def test_simulated_logs_are_said_to_be(tmp_path: Path) -> None:
     """Prevents a table of played results that is passed on as measured."""
     log = _log(tmp_path, f"simulated by hpc\n{nccl()}{TABLE}")
@@ -122,3 +139,46 @@ def test_the_fabric_follows_from_the_machine() -> None:
     (ethernet, *_) = [one for one in PROFILES.values() if one.link_layer == "Ethernet"]
     assert verify.default_fabric(ethernet, Transport.GPUDIRECT) == "roce"
     assert verify.default_fabric(ethernet, Transport.TCP) == "ethernet"
+
+
+@pytest.fixture
+def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stack:
+    """Stack dev, whose cluster has one sound job."""
+    monkeypatch.setenv("HPC_SIM_HOME", str(tmp_path))
+    monkeypatch.setattr(verify, "gather", lambda *_, **__: [CASES["gpudirect"].good.job()])
+    return read_stack("dev")
+
+
+def _of_stack(stack: Stack) -> int:
+    return verify.of_stack(stack, None, wait=None, everything=False, plain=False)
+
+
+def test_a_result_that_cannot_be_kept_is_said_and_changes_no_judgement(
+    judged: Stack, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Prevents a traceback after all verdicts, whose exit status says that the platform failed."""
+    expected = _of_stack(judged)
+    assert "warning" not in capsys.readouterr().err
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(verify, "keep", full)
+    assert _of_stack(judged) == expected
+    told = " ".join(capsys.readouterr().err.split())
+    assert "warning: this result is not kept" in told
+    assert "No locks available" in told
+
+
+def test_settings_that_are_newer_than_the_jobs_are_told(judged: Stack, capsys: pytest.CaptureFixture[str]) -> None:
+    """Prevents jobs from being judged by what nobody asked of them, without a word."""
+    state = judged.backend.checkpoint("dev")
+    state.parent.mkdir(parents=True)
+    state.touch()
+    written = judged.file.stat().st_mtime
+    os.utime(state, (written + 1, written + 1))
+    _of_stack(judged)
+    assert "warning" not in capsys.readouterr().err
+    os.utime(state, (written - 1, written - 1))
+    _of_stack(judged)
+    assert "warning: Pulumi.dev.yaml was written after the last update" in " ".join(capsys.readouterr().err.split())

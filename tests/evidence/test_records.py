@@ -1,8 +1,11 @@
 """Results on disk: nothing of a run is lost, and nothing is read that was not written as a whole."""
 
+import errno
+import fcntl
 import json
 import math
 import os
+import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -167,14 +170,43 @@ def test_several_write_at_once(tmp_path: Path) -> None:
     assert {kept.run.time for kept in read(path)} == {run(minute).time for minute in range(40)}
 
 
-def test_a_newer_schema_is_refused_by_name(tmp_path: Path) -> None:
-    """Prevents a report that leaves out what it does not know, and looks whole."""
+def test_a_newer_schema_locks_out_its_own_run_alone(tmp_path: Path) -> None:
+    """Prevents guessed figures, and one newer hpc in a shared folder from taking all earlier runs from the others."""
     path = tmp_path / "runs.jsonl"
-    path.write_text(json.dumps({"schema_version": SCHEMA_VERSION + 1}) + "\n")
-    with pytest.raises(
-        RecordsError, match=rf"runs.jsonl, line 1, has schema version {SCHEMA_VERSION + 1}.*reads up to"
-    ):
-        read(path)
+    newer = rf"runs.jsonl, line 2, has schema version {SCHEMA_VERSION + 1}.*reads up to"
+    append(path, run())
+    with path.open("a") as file:
+        file.write(json.dumps({"schema_version": SCHEMA_VERSION + 1}) + "\n")
+    found = read(path)
+    assert found.last().number == found.find("1").number == found.find("-1").number == 1
+    assert re.search(newer, found.skipped[0])
+    with pytest.raises(RecordsError, match=newer):
+        found.find("2")
+    path.write_text("\n" + path.read_text().splitlines()[1])
+    with pytest.raises(RecordsError, match=newer):
+        read(path).last()
+
+
+def test_a_file_that_may_not_be_read_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prevents a traceback for the results of another person, or on a file system without locks."""
+    append(tmp_path / "runs.jsonl", run())
+
+    def locked(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", locked)
+    with pytest.raises(RecordsError, match=r"runs.jsonl cannot be read: No locks available; name"):
+        read(tmp_path / "runs.jsonl")
+
+
+def test_a_line_that_is_nested_without_end_is_no_run(tmp_path: Path) -> None:
+    """Prevents one hostile line from ending every report of a file."""
+    path = tmp_path / "runs.jsonl"
+    append(path, run())
+    with path.open("a") as file:
+        file.write("[" * 200_000 + "\n")
+    found = read(path)
+    assert (found.numbers, found.skipped) == ((1,), (f"{path}, line 2: no JSON; left out",))
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,18 @@
 """Which jobs of a stack are judged, when, and where the result goes."""
 
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Container, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from apis.kinds import Kind
 from cli import results
 from cli.errors import Problem
-from cli.overview.jobs import Job as Seen
-from cli.overview.look import Overview
+from cli.live import Cluster, RefusedError
+from cli.overview.look import OURS
 from cli.proving import nodes, stack_jobs
 from cli.proving.asked import asked
 from cli.proving.stack_jobs import chosen, keep
@@ -42,24 +45,40 @@ def test_a_job_that_is_not_there_is_said_with_those_that_are(dev: Stack) -> None
     assert len(chosen(asked(dev.settings), None, dev)) == len(asked(dev.settings))
 
 
-class Clock:
+class Clock(Cluster):
     """Time that passes only while somebody sleeps, and jobs that change with it."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, states: Sequence[str]) -> None:
-        self.now, self.states = 0.0, states
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, states: Sequence[str], refused: Container[str] = ()) -> None:
+        super().__init__(Path(), "lab")
+        self.__dict__.update(now=0.0, states=states, refused=refused, listed=[])
         monkeypatch.setattr(time, "monotonic", lambda: self.now)
         monkeypatch.setattr(time, "sleep", self.sleep)
-        monkeypatch.setattr(stack_jobs, "look", self.look)
+
+    now: float
+    states: Sequence[str]
+    refused: Container[str]
+    listed: list[str]
 
     def sleep(self, seconds: float) -> None:
         """Let time pass."""
-        self.now += seconds
+        self.__dict__["now"] += seconds
 
-    def look(self, _stack: Stack) -> Overview:
+    def list(self, kind: Kind, namespace: str = "", **query: str) -> list[dict[str, Any]]:
         """Return the job as it is now, and another that never ends."""
+        assert namespace == ""
+        self.listed.append(kind.kind)
+        if kind.kind in self.refused:
+            raise RefusedError(f"{kind.kind} refused", "Log in again.", "403, forbidden")
+        if kind.kind != "MPIJob":
+            return []
+        assert query == {"labelSelector": OURS}
         state = self.states[min(int(self.now), len(self.states) - 1)]
-        jobs = [Seen("MPIJob", "adas", name, now, (), None) for name, now in (("a", state), ("b", "Running"))]
-        return Overview(parts=(), tenants=(), queues=(), nodes=(), jobs=tuple(jobs), expected=frozenset())
+        return [_mpi_job("a", state), _mpi_job("b", "Running")]
+
+
+def _mpi_job(name: str, state: str) -> dict[str, Any]:
+    met = [{"type": state, "status": "True"}] if state != "Pending" else []
+    return {"metadata": {"name": name, "namespace": "adas"}, "status": {"conditions": met}}
 
 
 @pytest.mark.parametrize(
@@ -77,8 +96,27 @@ def test_jobs_under_way_are_waited_for_and_no_others(
 ) -> None:
     """Prevents a job that a second later has ended from being no evidence, and a wait for what nobody asked for."""
     clock = Clock(monkeypatch, states)
-    seen = stack_jobs._ended(dev, {"adas/a"}, wait, SILENT)
+    seen = stack_jobs._ended(clock, dev, {"adas/a"}, wait, SILENT)
     assert (clock.now, seen[0].state) == then
+
+
+def test_a_real_cluster_is_not_asked_for_all_that_it_has_every_second(
+    dev: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Prevents a wait of minutes that lists every pod and event of a shared cluster as often as it can."""
+    monkeypatch.setattr(Stack, "simulated", False)
+    clock = Clock(monkeypatch, ["Running"])
+    stack_jobs._ended(clock, dev, {"adas/a"}, 12.0, SILENT)
+    assert clock.now == 12.0
+    assert Counter(clock.listed) == {"MPIJob": 5, "Job": 5, "Event": 1}
+
+
+def test_events_that_may_not_be_seen_are_done_without(dev: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prevents an account without events, which only add to what is known, from having no verdict."""
+    clock = Clock(monkeypatch, ["Succeeded"], refused=("Event",))
+    assert [one.state for one in stack_jobs._ended(clock, dev, {"adas/a"}, None, SILENT)] == ["Succeeded", "Running"]
+    with pytest.raises(Problem, match="MPIJob refused"):
+        stack_jobs._ended(Clock(monkeypatch, [""], refused=("MPIJob",)), dev, {"adas/a"}, None, SILENT)
 
 
 def test_a_result_is_kept_beside_the_cluster_with_what_ran(dev: Stack) -> None:
