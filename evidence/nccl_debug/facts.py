@@ -1,0 +1,228 @@
+"""What the messages of one program's ranks mean: versions, communicators, devices, channels, and proofs of them."""
+
+from collections.abc import Callable, Mapping
+from re import Match, Pattern
+
+from evidence.model import UNREAD_KEPT, NcclLog, Unread
+from evidence.nccl_debug import messages
+from evidence.nccl_debug.channels import Channels, TooMany
+from evidence.nccl_debug.messages import Kind
+from evidence.nccl_debug.shared import Shared
+from evidence.text import clean
+
+CALLS = frozenset(
+    f"{name}:"
+    for name in ("AllReduce", "Broadcast", "Reduce", "AllGather", "ReduceScatter", "Send", "Recv", "AllToAll")
+)
+"""First words of a line for each collective operation (NCCL_DEBUG_SUBSYS=COLL), which has no figures."""
+_CALL_BLANKS = frozenset({19, 23})
+"""Blanks of such a line when it is whole: of NCCL, and of RCCL."""
+
+
+class Facts:
+    """What was said so far."""
+
+    def __init__(self, shared: Shared) -> None:
+        self.proven: set[Kind] = set()
+        """Kinds of ends of channels that have a proof: of others of them only the channel counts."""
+        self.channels = Channels()
+        self._shared = shared
+        self._version: str | None = None
+        self._cuda: str | None = None
+        self._nranks: int | None = None
+        self._ready: set[int] = set()
+        self._ranks: dict[int, str] = {}
+        self._devices: dict[str, dict[int, tuple[str, ...]]] = {}
+        self._names: dict[str, tuple[str, ...]] = {}
+        self._links: dict[str, str] = {}
+        self._sockets: dict[str, None] = {}
+        self._count: int | None = None
+        self._trees: bool | None = None
+        self._collnet: bool | None = None
+        self._no_gpudirect: dict[str, Unread] = {}
+        self._warnings: list[Unread] = []
+        self._proofs: dict[str, Unread] = {}
+
+    def read(self, number: int, raw: bytes, host: str, message: str) -> bool:
+        """Read a message of a host; False: it holds a piece of one, and cannot be read.
+
+        `raw` is its line with prefixes.
+        """
+        word = message.partition(" ")[0]
+        if word in CALLS:
+            return message.count(" ") in _CALL_BLANKS
+        if word in _CONNECTIONS and (end := self._shared.end(message.encode("utf-8", "replace"))) is not None:
+            try:
+                self.channels.add(*end, host)
+            except TooMany:
+                return False
+            self.proven.add(end.kind)
+            self._prove(end.kind.transport, number, raw)
+            if end.kind.gpudirect:
+                self._prove("GDRDMA", number, raw)
+            if end.kind.transport.startswith("COLLNET/"):
+                self._collnet = True
+            return True
+        for pattern, kind, read in _kinds(word):
+            if (found := pattern.fullmatch(message)) is not None:
+                if kind:
+                    self._prove(kind, number, raw)
+                if read is not None:
+                    read(self, found, host, number, raw)
+                return True
+        return not _is_part(message)
+
+    def _prove(self, kind: str, number: int, raw: bytes) -> None:
+        if kind not in self._proofs:
+            self._proofs[kind] = _kept(number, raw)
+
+    def _read_version(self, found: Match[str], _host: str, _number: int, _raw: bytes) -> None:
+        self._version, self._cuda = self._version or found["version"], self._cuda or found["cuda"]
+
+    def _read_communicator(self, found: Match[str], host: str, number: int, raw: bytes) -> None:
+        rank, nranks = int(found["rank"]), int(found["nranks"])
+        if nranks > (self._nranks or 0):
+            # What counts is the largest communicator: ranks of smaller ones are other ranks.
+            self._nranks = nranks
+            self._ready.clear()
+            self._ranks.clear()
+        if nranks != self._nranks:
+            return
+        self._ranks[rank] = host if self._ranks.get(rank, host) == host else ""
+        if found["what"] == "Init" and found["state"] == "COMPLETE":
+            self._ready.add(rank)
+            self._prove("Init COMPLETE", number, raw)
+
+    def _read_infiniband(self, found: Match[str], host: str, _number: int, _raw: bytes) -> None:
+        devices: dict[int, tuple[str, ...]] = {}
+        for one in messages.DEVICE.finditer(found["devices"]):
+            devices[int(one["index"])] = (one["name"],)
+            self._links[one["name"]] = one["link"]
+        self._names[host] = tuple(name for names in devices.values() for name in names)
+        if "{" in found["devices"]:
+            # Ports that NCCL has bonded: the index of a channel is that of the bond, which is not a device's.
+            devices = {}
+        self._devices[host] = devices
+        self._read_interfaces(found["oob"])
+
+    def _read_sockets(self, found: Match[str], _host: str, _number: int, _raw: bytes) -> None:
+        self._read_interfaces(found["interfaces"])
+
+    def _read_interfaces(self, text: str) -> None:
+        for one in messages.INTERFACE.finditer(text):
+            self._sockets[one["name"]] = None
+
+    def _read_trees(self, found: Match[str], _host: str, _number: int, _raw: bytes) -> None:
+        # That they are there says a line of each rank; that they are not used says one, and holds.
+        enabled = found.re is messages.TREES or found["state"] != "disabled"
+        self._trees = enabled if self._trees is None else self._trees and enabled
+
+    def _read_count(self, found: Match[str], _host: str, _number: int, _raw: bytes) -> None:
+        self._count = max(int(found["count"]), self._count or 0)
+
+    def _read_ring(self, found: Match[str], _host: str, _number: int, _raw: bytes) -> None:
+        self._count = max(int(found["of"] or int(found["channel"]) + 1), self._count or 0)
+
+    def _read_no_collnet(self, _found: Match[str], _host: str, _number: int, _raw: bytes) -> None:
+        self._collnet = self._collnet or False
+
+    def _read_no_gpudirect(self, found: Match[str], _host: str, number: int, raw: bytes) -> None:
+        if len(self._no_gpudirect) < UNREAD_KEPT:
+            self._no_gpudirect.setdefault(found[0], _kept(number, raw))
+
+    def warn(self, number: int, text: str) -> None:
+        """Keep a warning."""
+        if len(self._warnings) < UNREAD_KEPT:
+            self._warnings.append(Unread(line=number, text=text))
+
+    def log(self) -> NcclLog:
+        """Return what was read."""
+        ranks = {rank: host for rank, host in self._ranks.items() if host}
+        counts = self.channels.counts(self._devices, ranks)
+        return NcclLog(
+            version=self._version,
+            cuda=self._cuda,
+            nranks=self._nranks,
+            initialised=len(self._ready),
+            devices=tuple(dict.fromkeys(name for names in self._names.values() for name in names)),
+            devices_by_host=dict(sorted(self._names.items())),
+            link_layers=dict(sorted(self._links.items())),
+            sockets=tuple(self._sockets),
+            transports=counts.transports,
+            between_nodes=counts.between_nodes,
+            gpudirect=counts.gpudirect,
+            gpudirect_between_nodes=counts.gpudirect_between_nodes,
+            gpudirect_one_end=counts.gpudirect_one_end,
+            used_devices=counts.used_devices,
+            crossed_devices=counts.crossed_devices,
+            channels=self._count,
+            trees=self._trees,
+            collnet=self._collnet,
+            gdr_unavailable=tuple(self._no_gpudirect.values()),
+            warnings=tuple(self._warnings),
+            proofs=self._proofs,
+        )
+
+
+_CONNECTIONS = frozenset({"Channel", "Ring", "CollNet", "Coll"})
+_Read = Callable[[Facts, Match[str], str, int, bytes], None]
+_Kinds = tuple[tuple[Pattern[str], str, _Read | None], ...]
+_COMMUNICATOR: _Kinds = ((messages.COMMUNICATOR, "", Facts._read_communicator),)
+_GPUDIRECT: _Kinds = (
+    (messages.NO_GPUDIRECT, "GPU Direct RDMA Disabled", Facts._read_no_gpudirect),
+    (messages.GPUDIRECT, "GPU Direct RDMA Enabled", None),
+)
+_NEIGHBOURS: _Kinds = ((messages.NEIGHBOURS, "", None),)
+_BOOTSTRAP: _Kinds = ((messages.BOOTSTRAP, "Bootstrap : Using", Facts._read_sockets),)
+_NO_COLLNET: _Kinds = ((messages.NO_COLLNET, "CollNet", Facts._read_no_collnet),)
+_KINDS: Mapping[str, _Kinds] = {
+    "Channel": ((messages.RING_OF_RANKS, "", Facts._read_ring),),
+    "Ring": _NEIGHBOURS,
+    "Tree": _NEIGHBOURS,
+    "Trees": ((messages.TREES, "Trees", Facts._read_trees),),
+    "comm": _COMMUNICATOR,
+    "NET/IB": (
+        (messages.INFINIBAND, "NET/IB : Using", Facts._read_infiniband),
+        (messages.NO_INFINIBAND, "NET/IB : No device found", None),
+        *_GPUDIRECT,
+    ),
+    "NET/Plugin": ((messages.NO_PLUGIN, "NET/Plugin", None),),
+    "NCCL_NET_GDR_LEVEL": ((messages.GPUDIRECT_OFF, "NCCL_NET_GDR_LEVEL", None),),
+    "NCCL_IB_DISABLE": ((messages.INFINIBAND_DISABLED, "NCCL_IB_DISABLE", None),),
+    "NET/Socket": ((messages.SOCKET, "NET/Socket : Using", Facts._read_sockets), *_GPUDIRECT),
+    "Bootstrap": _BOOTSTRAP,
+    "Bootstrap:": _BOOTSTRAP,
+    "Connected": ((messages.CONNECTED, "", None),),
+    "Using": (
+        (messages.NETWORK, "Using network", None),
+        (messages.THREADS, "Trees", Facts._read_trees),
+    ),
+    "NCCL": ((messages.VERSION, "NCCL version", Facts._read_version),),
+    "Cannot": _NO_COLLNET,
+    "CollNet": _NO_COLLNET,
+    "GPU": _GPUDIRECT,
+}
+"""First word of a message -> its forms, the name of its proof, and what reads it."""
+
+
+def _kinds(word: str) -> _Kinds:
+    if (kinds := _KINDS.get(word)) is not None:
+        return kinds
+    if word.startswith("ncclComm"):
+        return _COMMUNICATOR
+    if word.startswith("NET/"):
+        return _GPUDIRECT
+    return ((messages.CHANNELS, "", Facts._read_count),) if word.isdecimal() else ()
+
+
+def _is_part(message: str) -> bool:
+    """Tell whether a message in no known form holds a piece of one: its beginning, a part of that, or what follows."""
+    return (
+        not message
+        or any(message.startswith(begin) or begin.startswith(message) for begin in messages.BEGINNINGS)
+        or messages.PIECE.search(message) is not None
+    )
+
+
+def _kept(number: int, raw: bytes) -> Unread:
+    return Unread(line=number, text=clean(number, raw).text)
