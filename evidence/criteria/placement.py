@@ -57,14 +57,16 @@ def _host_names(job: Job) -> Found | None:
         return Found(Status.MISSING, "no list of devices", limit)
     bad: list[str] = []
     lines: list[Proof] = []
+    short = True
     for one in tests:
         counts = Counter(device.host for device in one.devices)
         wrong = [host for host, count in counts.items() if count != shape.gpus]
         bad += [f"{len(counts)} hosts"] if len(counts) != shape.pods else []
         bad += [f"{host}: {counts[host]} ranks" for host in wrong]
+        short = short and len(counts) <= shape.pods and max(counts.values()) <= shape.gpus
         shown = [device.line for device in one.devices if device.host in wrong] or [one.devices[0].line]
         lines += at(one.file, *shown[:4])
-    return Found(passed(not bad), listed(bad, 4) if bad else limit, limit, tuple(lines))
+    return Found(passed(not bad), listed(bad, 4) if bad else limit, limit, tuple(lines), short)
 
 
 CRITERIA = (

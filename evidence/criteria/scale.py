@@ -28,11 +28,8 @@ def _members(job: Job) -> Found | None:
         if any(_same(name, row.admin_name) or _same(name, row.daemon_name) for name in wanted)
         for proof in at(file, row.line)
     )
-    limit = listed(wanted)
-    if absent and not all(one.complete for one in found):
-        return Found(Status.MISSING, f"{listed(absent)} not read", limit, begins(found))
     measured = f"{listed(absent)} absent" if absent else f"{len(wanted)} of {len(rows)} nodes"
-    return Found(passed(not absent), measured, limit, begins(found) if absent else proofs)
+    return Found(passed(not absent), measured, listed(wanted), begins(found) if absent else proofs, short=True)
 
 
 def _same(name: str, other: str) -> bool:
@@ -46,12 +43,11 @@ def _settings(job: Job) -> Found | None:
         return Found(Status.MISSING, "no settings")
     faults = [(one, row, said) for one in found for row, said in _faults(one, job.asked)]
     absent = [one for one, row, _ in faults if row is None]
-    if faults and all(row is None and not one.complete for one, row, _ in faults):
-        return Found(Status.MISSING, listed((said for *_, said in faults), 4), proofs=begins(absent))
     lines = [(one.file, row.line) for one, row, _ in faults if row is not None]
     proofs = tuple(proof for file, line in lines for proof in at(file, line))
     measured = listed((said for *_, said in faults), 4) if faults else f"so in {len(found)} lists"
-    return Found(passed(not faults), measured, proofs=proofs or begins(absent or found))
+    short = len(absent) == len(faults)
+    return Found(passed(not faults), measured, proofs=proofs or begins(absent or found), short=short)
 
 
 def _faults(one: MmLsConfig, asked: Asked) -> Iterator[tuple[ScaleSetting | None, str]]:
