@@ -37,7 +37,7 @@ def outcome(run: Run) -> Outcome:
     if missing or not run.count(Status.PASS):
         told = f"{plural(missing, 'criterion has', 'criteria have')} no evidence" if missing else "nothing was judged"
         return Outcome(Status.MISSING, f"Not enough evidence: {told}")
-    return Outcome(Status.PASS, f"Passed: {plural(len(run.verdicts), 'criterion', 'criteria')}")
+    return Outcome(Status.PASS, f"Passed: {plural(run.count(Status.PASS), 'criterion', 'criteria')}")
 
 
 def counts(run: Run) -> str:
