@@ -14,7 +14,7 @@ PASSED, FAILED, NOT_ENOUGH = 0, 1, 2
 """Exit statuses."""
 _ALWAYS = frozenset({"job-ended", "complete-logs"})
 """Criteria of a job without logs, too."""
-_ENDS = _ALWAYS | {"test-ran"}
+_ENDS = _ALWAYS | {"no-failure-lines", "test-ran"}
 """Criteria that fail by what ended the program."""
 _EXPLAINED = frozenset({Status.FAIL, Status.MISSING, Status.WARN})
 
@@ -53,10 +53,10 @@ def with_texts(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
 
 
 def proofs(file: str, lines: Iterable[int]) -> Mapping[int, Proof]:
-    """Return lines of a file by their numbers, with what stands there; none of a file that cannot be read again."""
+    """Return lines of a file by their numbers, with what stands there; none of a pipe, which cannot be read again."""
     wanted = set(lines)
     found: dict[int, Proof] = {}
-    if not wanted or file == "-":
+    if not wanted or not Path(file).is_file():
         return found
     last = max(wanted)
     try:

@@ -42,7 +42,7 @@ class Asked(Model):
     transport: Transport | None = Field(default=None, description="between nodes; None: one node, or not known")
     sharp: bool = Field(default=False, description="whether in-network reduction (CollNet) is to be in use")
     pod_mtu: int | None = Field(default=None, description="bytes that pods' eth0 must take; None: nobody said")
-    devices: tuple[str, ...] = Field(default=(), description="HCAs that each pod was given, e.g. mlx5_0")
+    devices: tuple[str, ...] = Field(default=(), description="HCAs for use between nodes; empty: none, or not known")
 
 
 class Ended(StrEnum):
@@ -87,6 +87,10 @@ class Proof(Model):
     file: str
     line: int = Field(ge=1)
     text: str
+
+    def where(self, file: str) -> str:
+        """Return `file` with the line's number; without it of what is in parentheses, as no file: the nodes."""
+        return file if self.file.startswith("(") else f"{file}:{self.line}"
 
 
 class Verdict(Model):

@@ -5,14 +5,12 @@ from collections.abc import Iterator
 from apis.nccl import Transport
 from components.layout import Layout
 from components.rdma_test import listener_name
+from evidence.criteria.expected import RDMA_TEST
 from evidence.verdict import Asked, Shape
 from stacks import layouts
-from stacks.fabric_settings import InfiniBand
+from stacks.fabric_settings import Ethernet, InfiniBand
 from stacks.platform import Settings
 from stacks.workload_settings import MpiWorkload, RdmaTestWorkload, Workload
-
-RDMA_TEST = "rdma-test"
-"""Name of the bandwidth test among the programs."""
 
 
 def asked(settings: Settings) -> tuple[Asked, ...]:
@@ -22,12 +20,18 @@ def asked(settings: Settings) -> tuple[Asked, ...]:
     )
 
 
+def pod_mtu(settings: Settings) -> int | None:
+    """Return the bytes that the pod network is to take, by the settings; None: they do not say."""
+    return settings.fabric.pod_mtu if isinstance(settings.fabric, Ethernet) else None
+
+
 def _of_workload(workload: Workload, settings: Settings) -> Iterator[Asked]:
     ports = tuple(hca.name for hca in settings.profile.hcas) if settings.uses_rdma else ()
     common = {
         "profile": settings.profile.name,
         "fabric": settings.fabric.kind,
         "sharp": isinstance(settings.fabric, InfiniBand) and settings.fabric.sharp,
+        "pod_mtu": pod_mtu(settings),
     }
     job = f"{workload.tenant}/{layouts.job_name(workload, settings)}"
     if isinstance(workload, RdmaTestWorkload):

@@ -145,4 +145,4 @@ def _explain(verdicts: Sequence[Verdict]) -> None:
 def _line(proof: Proof) -> str:
     file = Path(proof.file)
     shown = file.relative_to(Path.cwd()) if file.is_absolute() and file.is_relative_to(Path.cwd()) else file
-    return f"{shown}:{proof.line}: {proof.text}".rstrip(": ")
+    return f"{proof.where(str(shown))}: {proof.text}".rstrip(": ")

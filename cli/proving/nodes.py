@@ -6,12 +6,15 @@ from typing import Any
 from apis import kinds, names
 from cli.live import Cluster, RefusedError
 from cli.overview.look import count
+from cli.proving.asked import pod_mtu
 from evidence.node_facts import NODE_FACTS, NodeFact, NodeFacts
 from evidence.verdict import Asked, Ended, Job
 from policies.values import read as value
 from stacks.fabric_settings import Ethernet
 from stacks.platform import Settings
 
+PLACE = "(nodes of the cluster)"
+"""What stands for a file: in parentheses, as no file is called, and its lines have no numbers that count."""
 JOB = "nodes"
 """What the nodes are called beside the jobs."""
 _PRODUCT = "nvidia.com/gpu.product"
@@ -30,7 +33,7 @@ def look(cluster: Cluster, settings: Settings) -> Job:
         profile=settings.profile.name,
         fabric=settings.fabric.kind,
         nodes=wanted,
-        pod_mtu=settings.fabric.pod_mtu if isinstance(settings.fabric, Ethernet) else None,
+        pod_mtu=pod_mtu(settings),
         devices=tuple(hca.name for hca in settings.profile.hcas) if settings.uses_rdma else (),
     )
     there = [node for node in cluster.list(kinds.NODE) if value(node, "metadata", "name") in wanted]
@@ -49,7 +52,7 @@ def _network(cluster: Cluster) -> Mapping[str, Any] | None:
 def facts(nodes: Iterable[Mapping[str, Any]], network: Mapping[str, Any] | None = None) -> NodeFacts:
     """Read nodes of the API, and what OpenShift says of the pod network."""
     return NodeFacts(
-        file="(nodes of the cluster)",
+        file=PLACE,
         tool=NODE_FACTS,
         complete=True,
         first_line=1,

@@ -6,6 +6,8 @@ from apis.logs import LISTENER, NO_HOSTS
 from evidence.verdict import Asked, Job
 
 _NCCL_TEST = frozenset({"nccl-tests", "nccl"})
+RDMA_TEST = "rdma-test"
+"""What the bandwidth test is called among the programs."""
 _RDMA_TEST = frozenset({"whoami", "rdma-devices", "net-devices", "ibstatus", "ulimit", "perftest"})
 
 PROGRAMS: Mapping[str, frozenset[str]] = {
@@ -26,7 +28,7 @@ PROGRAMS: Mapping[str, frozenset[str]] = {
     "gnmt": frozenset({"mllog"}),
     "transformer": frozenset({"mllog"}),
     "cuda-vector-add": frozenset({"cuda-vector-add"}),
-    "rdma-test": _RDMA_TEST,
+    RDMA_TEST: _RDMA_TEST,
 }
 """Program of docs/programs.md, and the RDMA test -> tools, and nccl for messages of NCCL (R-4.1 to R-4.5, S-3, S-7)."""
 
@@ -40,9 +42,9 @@ def expected(asked: Asked) -> frozenset[str]:
     A program that is not known prints nobody knows what; but a transport between nodes is shown by NCCL alone.
     """
     known = PROGRAMS.get(asked.program or "", frozenset())
-    if asked.program == "rdma-test" and asked.job.endswith(LISTENER):
+    if asked.program == RDMA_TEST and asked.job.endswith(LISTENER):
         return frozenset({"perftest"})
-    if asked.program == "rdma-test" and asked.fabric == "infiniband":
+    if asked.program == RDMA_TEST and asked.fabric == "infiniband":
         known |= {"ibhosts"}
     if asked.program is None and asked.transport is not None:
         known |= {"nccl"}

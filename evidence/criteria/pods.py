@@ -1,6 +1,7 @@
 """What pods must be: their user, and their interfaces."""
 
 from evidence.criteria.criterion import Criterion, Found, at, begins, listed, of, passed
+from evidence.criteria.expected import RDMA_TEST
 from evidence.criteria.transport import hcas
 from evidence.node_facts import NodeFacts
 from evidence.tools.net_devices import NetDevices
@@ -77,7 +78,7 @@ CRITERIA = (
         source="R-4.1-5, B-7.2",
         needs=("net-devices",),
         look=_interfaces,
-        when=lambda asked: asked.program == "rdma-test" and _rdma(asked),
+        when=lambda asked: asked.program == RDMA_TEST and _rdma(asked),
     ),
     Criterion(
         name="pod-mtu",

@@ -1,6 +1,7 @@
 """Judging whole jobs."""
 
 import gzip
+import os
 from pathlib import Path
 
 import pytest
@@ -133,6 +134,12 @@ def test_lines_are_shown_as_they_stand_in_the_file(tmp_path: Path) -> None:
     job = _job(tmp_path, TABLE, TWO)
     (slow,) = (one for one in judge([job]) if one.criterion == "bus-bandwidth")
     assert [(proof.line, "268435456" in proof.text) for proof in slow.proofs] == [(48, True)]
+
+
+def test_a_pipe_is_not_read_again(tmp_path: Path) -> None:
+    """Prevents a judgement that waits for ever for who has written a named pipe to write it again."""
+    os.mkfifo(tmp_path / "log")
+    assert proofs(str(tmp_path / "log"), [1]) == {}
 
 
 def test_a_failure_names_its_cause(tmp_path: Path) -> None:

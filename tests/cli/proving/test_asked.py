@@ -4,9 +4,11 @@ import pytest
 
 from apis.nccl import Transport
 from cli.places import ROOT
-from cli.proving.asked import RDMA_TEST, asked
+from cli.proving.asked import asked
+from evidence.criteria.expected import RDMA_TEST
 from evidence.verdict import Shape
 from stacks import settings as stack_settings
+from stacks.fabric_settings import Ethernet
 
 
 def test_the_jobs_of_the_redpaper_are_measured_by_its_own_fabric_and_layouts() -> None:
@@ -23,6 +25,16 @@ def test_the_jobs_of_the_redpaper_are_measured_by_its_own_fabric_and_layouts() -
     assert (several.shape, several.transport) == (Shape(pods=16, gpus=1), Transport.GPUDIRECT)
     alone = found["adas/nccl-test-01x08"]
     assert (alone.shape, alone.transport, alone.devices) == (Shape(pods=1, gpus=8), None, ())
+
+
+def test_jobs_over_ethernet_are_measured_by_the_packets_of_the_settings() -> None:
+    """Prevents a job's own interface from being judged by 9000 bytes where the settings name fewer."""
+    settings = stack_settings.load("robotic-drive-ethernet", ROOT)
+    assert isinstance(settings.fabric, Ethernet)
+    fabric = settings.fabric.model_copy(update={"pod_mtu": 8900})
+    wanted = asked(settings.model_copy(update={"fabric": fabric}))
+    assert {one.pod_mtu for one in wanted} == {8900}
+    assert {one.pod_mtu for one in asked(stack_settings.load("dev", ROOT))} == {None}
 
 
 @pytest.mark.parametrize("name", ["prod", *stack_settings.known(ROOT)])

@@ -9,8 +9,9 @@ from apis.kinds import Kind
 from cli.live import Cluster, RefusedError
 from cli.places import ROOT
 from cli.proving import nodes
+from cli.proving.conclude import show
 from evidence.judge import exit_status, judge
-from evidence.verdict import Ended
+from evidence.verdict import Asked, Ended, Job
 from stacks import settings as stack_settings
 
 
@@ -95,3 +96,16 @@ def test_nodes_are_no_job_that_ended_well(tmp_path: Path) -> None:
     verdicts = judge([job])
     assert not {"job-ended", "complete-logs"} & {one.criterion for one in verdicts}
     assert exit_status(verdicts) != 0
+
+
+def test_what_nodes_lack_has_no_number_of_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """Prevents a search for line 2 of a file that is none."""
+    job = Job(
+        asked=Asked(job=nodes.JOB, profile="dgx1-v100-16gb", fabric="infiniband", nodes=("dgx01", "dgx02")),
+        ended=Ended.UNKNOWN,
+        readings=(nodes.facts([{"metadata": {"name": name}} for name in ("dgx01", "dgx02")]),),
+    )
+    show([job], judge([job]))
+    told = capsys.readouterr().out
+    assert f"  {nodes.PLACE}: dgx02: 0 GPUs" in told
+    assert f"{nodes.PLACE}:" not in told.replace(f"{nodes.PLACE}: ", "")
