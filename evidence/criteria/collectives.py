@@ -42,7 +42,8 @@ def _consistent(job: Job) -> Found | None:
     rows = [(one.file, each) for one in tests for each in one.contradictions]
     averages = [one for one in tests if one.average_agrees is False]
     if not rows and not averages:
-        return Found(Status.PASS, f"{sum(len(one.rows) for one in tests)} rows agree")
+        agree = sum(len(one.rows) for one in tests)
+        return Found(Status.PASS, f"{agree} rows agree") if agree else Found(Status.MISSING, "no row of the table")
     said = [each.why for _, each in rows] + [
         f"average {one.average_busbw_gb_s:g} printed, {one.average_recomputed_gb_s:g} by the rows"
         for one in averages
@@ -54,6 +55,8 @@ def _consistent(job: Job) -> Found | None:
 
 def _no_failure(job: Job) -> Found | None:
     told = [(one.file, line) for one in of(job, NcclTests) for line in one.failures]
+    if not told and not all(one.rows for one in of(job, NcclTests)):
+        return Found(Status.MISSING, "no row of the table, and no line that says why")
     if not told:
         return Found(Status.PASS, "none")
     proofs = tuple(proof for file, line in told for proof in quoted(file, line))
@@ -69,9 +72,10 @@ def _ranks(job: Job) -> Found | None:
         return Found(Status.MISSING, "no list of devices")
     one, ranks = min(counted, key=lambda pair: pair[1] == shape.total)
     lines = [device.line for device in one.devices]
-    return Found(
-        passed(ranks == shape.total), f"{ranks} ranks", f"{shape.total} ranks", at(one.file, *(lines[:1] + lines[-1:]))
-    )
+    proofs = at(one.file, *(lines[:1] + lines[-1:]))
+    # The list is whole before the first row comes.
+    short = ranks < shape.total and not one.rows
+    return Found(passed(ranks == shape.total), f"{ranks} ranks", f"{shape.total} ranks", proofs, short)
 
 
 CRITERIA = (

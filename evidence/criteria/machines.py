@@ -28,6 +28,7 @@ def _gpus(job: Job) -> Found | None:
     count, memory = shape.gpus if shape else profile.gpus, profile.gpu.memory_mib
     bad: list[str] = []
     proofs: list[Proof] = []
+    strange = False
     for one in of(job, NvidiaSmi):
         if len(one.rows) != count:
             bad.append(one.failed or f"{len(one.rows)} GPUs")
@@ -35,9 +36,11 @@ def _gpus(job: Job) -> Found | None:
             gpu for gpu in one.rows if memory and gpu.memory_mib and abs(gpu.memory_mib / memory - 1) > MEMORY_SHARE
         ]
         bad += [f"GPU {gpu.index}: {gpu.memory_mib} MiB" for gpu in other]
+        strange = strange or bool(other)
         proofs += at(one.file, *[gpu.line for gpu in other or one.rows[-1:]] or [one.first_line])
     limit = f"{count}{f' of {memory} MiB' if memory else ''}"
-    return Found(passed(not bad), listed(bad, 4) if bad else f"{count} GPUs", limit, tuple(proofs))
+    short = all(len(one.rows) <= count and not one.failed for one in of(job, NvidiaSmi)) and not strange
+    return Found(passed(not bad), listed(bad, 4) if bad else f"{count} GPUs", limit, tuple(proofs), short)
 
 
 def _ecc(job: Job) -> Found | None:
@@ -102,13 +105,16 @@ def _numa(job: Job) -> Found | None:
     wanted = {node.id: cpus.write(node.cpu_set) for node in profile.numa}
     bad: list[str] = []
     proofs: list[Proof] = []
+    other = False
     for one in of(job, LsCpu):
         wrong = [row for row in one.rows if wanted.get(row.node) != row.cpus]
         bad += [f"node {row.node}: {row.cpus}" for row in wrong]
+        other = other or bool(wrong)
         bad += [f"no node {node}" for node in sorted(wanted.keys() - {row.node for row in one.rows})]
         proofs += at(one.file, *[row.line for row in wrong or one.rows])
     measured = listed(bad, 4) if bad else f"{len(wanted)} NUMA nodes"
-    return Found(passed(not bad), measured, f"{len(wanted)} NUMA nodes with their CPUs", tuple(proofs))
+    limit = f"{len(wanted)} NUMA nodes with their CPUs"
+    return Found(passed(not bad), measured, limit, tuple(proofs), short=not other)
 
 
 def _offered(job: Job) -> Found | None:
@@ -117,13 +123,17 @@ def _offered(job: Job) -> Found | None:
     resources = len(job.asked.devices)
     bad = [f"{name}: {fault}" for name, node in nodes.items() for fault in _lacks(node, profile, resources)]
     bad += [f"{name} is not there" for name in job.asked.nodes if name not in nodes]
-    limit = f"Ready, {profile.gpus} GPUs{f', {resources} RDMA resources' if resources else ''}"
+    limit = f"Ready, not cordoned, {profile.gpus} GPUs{f', {resources} RDMA resources' if resources else ''}"
+    if not nodes and not bad:
+        return Found(Status.MISSING, "no node", limit)
     return Found(passed(not bad), listed(bad, 4) if bad else f"{len(nodes)} nodes so", limit)
 
 
 def _lacks(node: NodeFact, profile: Profile, resources: int) -> Iterator[str]:
     if not node.ready:
         yield "not Ready"
+    if not node.schedulable:
+        yield "cordoned"
     if node.gpus != profile.gpus:
         yield f"{node.gpus} GPUs"
     offered = sum(amount > 0 for amount in node.rdma.values())
@@ -146,7 +156,7 @@ CRITERIA = (
     Criterion(
         name="nodes-offer",
         title="Every node with GPUs is ready and offers what its machine has",
-        limit="Ready, the profile's GPUs, an RDMA resource for each HCA",
+        limit="Ready and not cordoned, the profile's GPUs, an RDMA resource for each HCA",
         unit="nodes",
         tolerance="",
         applies="the nodes of a cluster",

@@ -26,7 +26,9 @@ def _whole_nodes(asked: Asked) -> int | None:
     profile = PROFILES.get(asked.profile or "")
     if profile is None or asked.shape is None or asked.shape.total % profile.gpus:
         return None
-    return asked.shape.total // profile.gpus
+    nodes = asked.shape.total // profile.gpus
+    # The scheduler may spread single GPUs over more nodes than have to be.
+    return nodes if len(asked.nodes) in (0, nodes) else None
 
 
 def _bus_ids(job: Job) -> Found | None:
@@ -45,7 +47,9 @@ def _bus_ids(job: Job) -> Found | None:
         shown = [device.line for device in one.devices if device.bus_id in wrong] or [one.devices[0].line]
         lines += at(one.file, *shown[:4])
     measured = listed(bad, 4) if bad else f"each of {len({d.bus_id for one in tests for d in one.devices})}: {nodes}"
-    return Found(passed(not bad), measured, f"each bus id {nodes} times", tuple(lines))
+    short = all(count <= nodes for one in tests for count in Counter(each.bus_id for each in one.devices).values())
+    short = short and not any(one.rows for one in tests)
+    return Found(passed(not bad), measured, f"each bus id {nodes} times", tuple(lines), short)
 
 
 def _host_names(job: Job) -> Found | None:
