@@ -1,15 +1,18 @@
 """What finished jobs must show, each criterion with its limit and where that is from."""
 
 from evidence.criteria import (
+    asked_for,
     collectives,
     comparisons,
     fabric,
+    failures,
     logs,
     machines,
     nodes,
     placement,
     pods,
     programs,
+    repeats,
     scale,
     speed,
     transport,
@@ -19,10 +22,13 @@ from evidence.criteria.criterion import Comparison, Criterion
 
 CRITERIA: tuple[Criterion, ...] = (
     *logs.CRITERIA,
+    *failures.CRITERIA,
+    *asked_for.CRITERIA,
     *placement.CRITERIA,
     *transport.CRITERIA,
     *collectives.CRITERIA,
     *speed.CRITERIA,
+    *repeats.CRITERIA,
     *programs.CRITERIA,
     *fabric.CRITERIA,
     *machines.CRITERIA,

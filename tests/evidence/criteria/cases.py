@@ -152,6 +152,16 @@ SECOND_PORT = (("MII Status: down", "MII Status: up"), ("Aggregator ID: 2", "Agg
 CASES: Mapping[str, Case] = {
     "job-ended": Case(Side("", ANY, ended=Ended.SUCCEEDED), Side("", ANY, ended=Ended.FAILED), lines=False),
     "complete-logs": changes(ANY, VECTOR_ADD, ("Test PASSED\nDone\n", ""), status=Status.MISSING),
+    "no-failure-lines": pair(TABLE, f"{TABLE}mpirun noticed that process rank 1 exited on signal 9 (Killed).\n", TWO),
+    "loss-finite": changes(ANY, EDITED, ("7.742", "nan")),
+    "test-asked-for": pair(
+        TABLE,
+        f"# Collective test starting: all_gather_perf\n{TABLE}",
+        TWO.model_copy(update={"program": "nccl-all-reduce"}),
+    ),
+    "gpu-model": changes(TWO, TABLE, ("Tesla V100-SXM2-16GB", "A100-SXM4-40GB")),
+    "link-layers": changes(TWO, nccl(), ("[3]mlx5_0:1/IB", "[3]mlx5_0:1/RoCE")),
+    "repeats-agree": pair(TABLE + TABLE + TABLE, TABLE + TABLE + slower(TABLE, 2), TWO, Status.WARN),
     "nodes-used": Case(
         Side(nccl(), TWO.model_copy(update={"nodes": ("dgx01", "dgx02")})),
         Side(nccl(), TWO.model_copy(update={"nodes": ("dgx01",)})),
