@@ -56,7 +56,7 @@ def _host_names(job: Job) -> Found | None:
     tests, shape = [one for one in of(job, NcclTests) if one.devices], job.asked.shape
     if shape is None:
         return None
-    limit = f"{shape.pods} hosts, {shape.gpus} ranks on each"
+    limit = f"{shape.pods} hosts, ranks of each: {shape.gpus}"
     if not tests:
         return Found(Status.MISSING, "no list of devices", limit)
     bad: list[str] = []

@@ -132,6 +132,12 @@ def _beside(asked: Asked, count: int) -> int:
     return -(-gpus * count // profile.gpus)
 
 
+def _has_whole_nodes(asked: Asked) -> bool:
+    """Whether each pod has all GPUs of its node: ranks with one GPU each keep to the HCA beside it, whichever it is."""
+    profile = PROFILES.get(asked.profile or "")
+    return profile is not None and asked.shape is not None and asked.shape.gpus == profile.gpus
+
+
 def _same_hca(job: Job) -> Found | None:
     logs = [(file, log) for file, log in nccl_logs(job) if len(log.used_devices) > 1]
     if not logs:
@@ -218,11 +224,11 @@ CRITERIA = (
         limit="the same HCA at both ends",
         unit="channels",
         tolerance="a warning: it costs hops where planes are apart; channels with an unknown end are not compared",
-        applies="jobs over RDMA whose channels use several HCAs",
+        applies="jobs over RDMA in pods with all GPUs of their nodes, whose channels use several HCAs",
         source="D-3.6",
         needs=(NCCL,),
         look=_same_hca,
-        when=uses_rdma,
+        when=lambda asked: uses_rdma(asked) and _has_whole_nodes(asked),
     ),
     Criterion(
         name="ranks-initialised",
