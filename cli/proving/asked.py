@@ -51,6 +51,8 @@ def _of_workload(workload: Workload, settings: Settings) -> Iterator[Asked]:
             "job": job,
             "program": workload.program.value,
             "shape": Shape(pods=layout.pods, gpus=layout.gpus),
+            # Of others the cluster tells, for as long as it knows.
+            "nodes": (workload.node,) if workload.node is not None else (),
             "transport": transport,
             "devices": devices,
         }

@@ -25,6 +25,8 @@ def test_the_jobs_of_the_redpaper_are_measured_by_its_own_fabric_and_layouts() -
     assert (several.shape, several.transport) == (Shape(pods=16, gpus=1), Transport.GPUDIRECT)
     alone = found["adas/nccl-test-01x08"]
     assert (alone.shape, alone.transport, alone.devices) == (Shape(pods=1, gpus=8), None, ())
+    bound = found["adas/tf2-a2d2-08x01x01-gpu"]
+    assert (bound.shape, bound.transport, bound.nodes) == (Shape(pods=8, gpus=1), None, ("dgx01.ocp4.scale.ibm.com",))
 
 
 def test_jobs_over_ethernet_are_measured_by_the_packets_of_the_settings() -> None:
