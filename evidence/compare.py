@@ -1,4 +1,4 @@
-"""Comparing figures: medians of repeats, spread, differences, scaling. Pure functions over numbers."""
+"""Comparing figures: medians of repeats, their spread, and how much faster one is. Pure functions over numbers."""
 
 from collections.abc import Sequence
 from statistics import median
@@ -37,55 +37,11 @@ def repeats(values: Sequence[float]) -> Repeats:
     return Repeats(values=tuple(values))
 
 
-def difference(measured: float, reference: float) -> float:
-    """Return (measured - reference) / reference. Raises ZeroDivisionError for a reference of zero."""
-    return (measured - reference) / reference
-
-
 def faster(measured: float, reference: float, better: Better) -> float:
     """Return by which share `measured` is faster than `reference`; negative: slower.
 
     Of times it is the share of the reference's time that is saved: 740 s against 1328 s is 0.443, and not the 0.557
-    that the paper prints, which is the share that is left (E-31).
+    that the paper prints, which is the share that is left (E-31). Raises ZeroDivisionError for a reference of zero.
     """
-    change = difference(measured, reference)
+    change = (measured - reference) / reference
     return change if better == "more" else -change
-
-
-def speed_up(before: float, after: float, better: Better) -> float:
-    """Return how many times as fast `after` is: of rates after/before, of times before/after."""
-    return after / before if better == "more" else before / after
-
-
-class Scaling(Model):
-    """What more nodes or GPUs gave."""
-
-    before: float
-    after: float
-    factor: float = Field(gt=0, description="how many times as many nodes or GPUs")
-    better: Better
-
-    @property
-    def speed_up(self) -> float:
-        """Return how many times as fast it became."""
-        return speed_up(self.before, self.after, self.better)
-
-    @property
-    def efficiency(self) -> float:
-        """Return the share of the ideal speed-up that was reached; 1 is ideal."""
-        return self.speed_up / self.factor
-
-    @property
-    def ideal(self) -> float:
-        """Return the figure that ideal scaling would give."""
-        return self.before * self.factor if self.better == "more" else self.before / self.factor
-
-
-def regressed(measured: Sequence[float], earlier: Sequence[float], better: Better, *, least_noise: float = 0.0) -> bool:
-    """Return whether the medians differ for the worse by more than the repeats of either side do among themselves.
-
-    `least_noise` is the share that is noise whatever the repeats say, for one where there are no repeats. Raises
-    ValueError for no figures, ZeroDivisionError for a median of zero.
-    """
-    now, then = repeats(measured), repeats(earlier)
-    return faster(now.median, then.median, better) < -max(now.spread, then.spread, least_noise)

@@ -91,7 +91,9 @@ def compare(run: Run, earlier: Sequence[Kept]) -> Comparison:
             notes.append(
                 f"{name} was asked otherwise, so its figures are not compared: {_differs(others[-1], jobs[0])}"
             )
-        elif jobs[0].readings and any(job.readings == jobs[0].readings for job in others):
+        elif not _measured(jobs[0]):
+            continue
+        elif any(job.readings == jobs[0].readings for job in others):
             same.append(name)
         else:
             changes += _changes(name, [job for job in others if _shape(job) == _shape(jobs[0])], jobs)
@@ -120,8 +122,20 @@ def _jobs(runs: Sequence[Run]) -> Mapping[str, list[Job]]:
 
 def _shape(job: Job) -> Mapping[str, str]:
     asked = job.asked
-    told = {"program": asked.program, "layout": asked.shape, "transport": asked.transport, "profile": asked.profile}
+    told = {
+        "program": asked.program,
+        "layout": asked.shape,
+        "transport": asked.transport,
+        "profile": asked.profile,
+        "fabric": asked.fabric,
+        "HCAs": ", ".join(asked.devices) or None,
+    }
     return {key: str(value) for key, value in told.items()}
+
+
+def _measured(job: Job) -> bool:
+    """Return whether a job has figures to compare; facts of nodes and of ports are the same in every run."""
+    return bool(_tables([job]) or _figures([job]))
 
 
 def _differs(before: Job, after: Job) -> str:

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 
 import pytest
 
+from evidence.node_facts import NodeFacts
 from evidence.records import Kept, Run
 from evidence.reference import ALL_REDUCE
 from evidence.report.change import assumptions, told
 from evidence.report.comparison import BANDS, OTHER_NOISE, NotComparableError, compare
-from evidence.verdict import Shape, Status
+from evidence.verdict import Asked, Ended, Job, Shape, Status
 from tests.evidence import samples
 
 
@@ -98,7 +99,7 @@ def test_the_same_logs_are_no_repeats() -> None:
     assert all(one.assumed for one in found.changes)
     same = compare(again[4], earlier(again[0]))
     assert same.changes == ()
-    assert same.notes[0].startswith("The same logs as before, so nothing was measured anew: adas/mofed-test, ")
+    assert same.notes[0].startswith("The same logs as before, so nothing was measured anew: adas/nccl-test-01x08, ")
 
 
 def test_rounding_is_no_regression() -> None:
@@ -176,3 +177,31 @@ def test_figures_that_are_none_do_no_harm() -> None:
     for rate in (math.inf, math.nan):
         assert compare(samples.good(1, rate=rate), earlier(samples.good())).regressions == 0
         assert compare(samples.good(1), earlier(samples.good(rate=rate))).regressions == 0
+
+
+def test_what_is_no_measurement_is_not_said_to_be_the_same() -> None:
+    """Prevents `nothing was measured anew` of the nodes in every comparison: what they are is no figure."""
+    before, after = samples.good(), samples.good(1, 1.01)
+    nodes = Job(
+        asked=Asked(job="nodes"),
+        ended=Ended.SUCCEEDED,
+        readings=(NodeFacts(file="nodes", tool="node-facts", complete=True, first_line=1, last_line=1, nodes=()),),
+    )
+    with_nodes = [run.model_copy(update={"jobs": (nodes, *run.jobs)}) for run in (before, after)]
+    found = compare(with_nodes[1], earlier(with_nodes[0]))
+    assert not any("nodes" in note for note in found.notes)
+    assert found.changes == compare(after, earlier(before)).changes
+
+
+def test_another_fabric_or_other_hcas_are_asked_otherwise() -> None:
+    """Prevents a regression that is the move from InfiniBand to RoCE, whose transport has the same name."""
+    run = samples.good(1, 2)
+    job = run.jobs[2]
+    for update, said in (
+        ({"fabric": "roce"}, "fabric infiniband became roce"),
+        ({"devices": ("mlx5_0",)}, "became mlx5_0"),
+    ):
+        moved = job.model_copy(update={"asked": job.asked.model_copy(update=update)})
+        found = compare(run.model_copy(update={"jobs": (moved,)}), earlier(samples.good()))
+        assert (found.changes, found.regressions) == ((), 0)
+        assert found.notes[0].endswith(said)
