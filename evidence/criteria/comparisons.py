@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
-from evidence.criteria.criterion import Comparison, Found, at, of, passed
-from evidence.reference import elapsed, rate
+from apis.nccl import Transport
+from evidence.criteria.criterion import Comparison, Found, at, listed, of, passed
+from evidence.reference import Elapsed, Rate, elapsed, rate
 from evidence.tools.deeplearningexamples import DeepLearningExamples
 from evidence.tools.tf_cnn_benchmarks import TfCnnBenchmarks
-from evidence.verdict import Asked, Ended, Job, Proof, Status
+from evidence.verdict import Asked, Ended, Job, Proof, Shape, Status
 
 SCALING = 1.9
 SPEED_UP = 1.7
@@ -22,21 +23,18 @@ def _pairs(jobs: Sequence[Job], documented: Callable[[Asked], object]) -> Iterat
         for large in known:
             one, two = small.asked, large.asked
             alike = (one.program, one.profile, one.fabric) == (two.program, two.profile, two.fabric)
-            if (
-                alike
-                and one.shape
-                and two.shape
-                and (one.shape.pods * 2, one.shape.gpus)
-                == (
-                    two.shape.pods,
-                    two.shape.gpus,
-                )
-            ):
+            twice = one.shape and two.shape and Shape(pods=one.shape.pods * 2, gpus=one.shape.gpus) == two.shape
+            if alike and twice:
                 yield small, large
 
 
-def _rate(asked: Asked) -> object:
-    return rate(asked.program, asked.profile, asked.fabric, asked.shape)
+def _as_measured(asked: Asked) -> bool:
+    """Whether a job's ranks talk as those of the documents' trainings did, or nobody said how."""
+    return asked.transport in (None, Transport.GPUDIRECT)
+
+
+def _rate(asked: Asked) -> Rate | None:
+    return rate(asked.program, asked.profile, asked.fabric, asked.shape) if _as_measured(asked) else None
 
 
 def _images(job: Job) -> float | None:
@@ -55,6 +53,12 @@ def _scaling(jobs: Sequence[Job]) -> Iterator[tuple[str, Found]]:
         if one and two:
             measured = f"{two / one:.3f} ({one:,.0f} to {two:,.0f} images/s)"
             yield _names(small, large), Found(passed(two / one >= SCALING), measured, proofs=_totals(small, large))
+        else:
+            yield _names(small, large), _lacking("images/s", (small, one), (large, two))
+
+
+def _lacking(what: str, *jobs: tuple[Job, float | None]) -> Found:
+    return Found(Status.MISSING, f"no {what} of {listed(job.asked.job for job, figure in jobs if not figure)}")
 
 
 def _penalty(jobs: Sequence[Job]) -> Iterator[tuple[str, Found]]:
@@ -68,6 +72,8 @@ def _penalty(jobs: Sequence[Job]) -> Iterator[tuple[str, Found]]:
                 status = Status.PASS if 1 - two / one <= PENALTY else Status.WARN
                 measured = f"{1 - two / one:.1%} ({one:,.0f} to {two:,.0f} images/s)"
                 yield _names(whole, single), Found(status, measured, proofs=_totals(whole, single))
+            else:
+                yield _names(whole, single), _lacking("images/s", (whole, one), (single, two))
 
 
 def _split(whole: Asked, single: Asked) -> bool:
@@ -78,22 +84,25 @@ def _split(whole: Asked, single: Asked) -> bool:
     return one == two
 
 
-def _elapsed(asked: Asked) -> object:
-    return elapsed(asked.program, asked.profile, asked.fabric, asked.shape)
+def _elapsed(asked: Asked) -> Elapsed | None:
+    return elapsed(asked.program, asked.profile, asked.fabric, asked.shape) if _as_measured(asked) else None
 
 
 def _speed_up(jobs: Sequence[Job]) -> Iterator[tuple[str, Found]]:
     for small, large in _pairs(jobs, _elapsed):
-        ended = small.ended is large.ended is Ended.SUCCEEDED
         one, two = _seconds(small), _seconds(large)
-        if ended and one and two:
+        if one and two:
             gain = one / two
             measured = f"{gain:.3f} ({one:.0f} s to {two:.0f} s), efficiency {gain / 2:.1%}"
             yield _names(small, large), Found(passed(gain >= SPEED_UP), measured)
+        else:
+            yield _names(small, large), _lacking("run time to the end", (small, one), (large, two))
 
 
 def _seconds(job: Job) -> float | None:
-    """Return how long a job trained by the stamps of its own log; without any, how long its program ran."""
+    """Return how long a job that ended trained by the stamps of its own log; without any, how long its program ran."""
+    if job.ended is not Ended.SUCCEEDED:
+        return None
     stamped = [one.elapsed_s for one in of(job, DeepLearningExamples) if one.elapsed_s]
     return median(stamped) if stamped else job.seconds
 
@@ -109,7 +118,7 @@ COMPARISONS = (
         limit=f">= {SCALING:g}",
         unit="ratio of images/s",
         tolerance="5 % of the ideal 2; the median of repeats",
-        applies="ResNet-50 of the same pods on one node and on two, of which the paper has figures",
+        applies="ResNet-50 of the same pods on one node and on two, over GPUDirect, of which the paper has figures",
         source="R-4.5-4, R-4.5-8",
         look=_scaling,
     ),
@@ -129,7 +138,7 @@ COMPARISONS = (
         limit=f">= {SPEED_UP:g}, an efficiency of {SPEED_UP / 2:.0%}",
         unit="ratio of seconds",
         tolerance="15 % of the ideal 2",
-        applies="A2D2 on one node and on two, of which the paper has run times, when both have ended",
+        applies="A2D2 on one node and on two, over GPUDirect, of which the paper has run times",
         source="R-5.2-6, E-31",
         look=_speed_up,
     ),

@@ -7,6 +7,7 @@ from evidence.tools.lsmod import LsMod
 from evidence.tools.semodule import SeModule
 from evidence.tools.ulimit import Ulimit
 from evidence.verdict import Asked, Job, Proof, Status
+from hardware.profiles import PROFILES
 
 PEER_MEMORY = ("nv_peer_mem", "nvidia_peermem")
 
@@ -38,7 +39,13 @@ def _peer_memory(job: Job) -> Found | None:
         else:
             lines += at(one.file, loaded.line)
     measured = f"not on {len(bad)} of {len(found)}" if bad else "loaded"
-    return Found(passed(not bad), measured, proofs=begins(bad) or tuple(lines))
+    return Found(passed(not bad), measured, proofs=begins(bad) or tuple(lines), short=True)
+
+
+def _by_module(asked: Asked) -> bool:
+    """Whether an HCA reaches the GPUs' memory by a module of its own; newer ones need none (dma-buf)."""
+    profile = PROFILES.get(asked.profile or "")
+    return _rdma(asked) and (profile is None or profile.architecture.peer_memory == "nvidia-peermem")
 
 
 def _nouveau(job: Job) -> Found | None:
@@ -63,15 +70,23 @@ def _bond(job: Job) -> Found | None:
     found = of(job, Bonding)
     bad = [one for one in found if not _bundles(one)]
     said = [
-        f"{one.bond or 'bond'}: {listed(row.name for row in one.rows if not row.up) or 'no partner'}" for one in bad
+        f"{one.bond or 'bond'}: {listed(row.name for row in one.rows if not row.up) or _unbundled(one)}" for one in bad
     ]
     measured = listed(said) if bad else listed(f"{len(one.rows)} ports" for one in found)
-    return Found(passed(not bad), measured, proofs=begins(bad or found))
+    short = all(not one.rows for one in bad)
+    return Found(passed(not bad), measured, proofs=begins(bad or found), short=short)
+
+
+def _unbundled(one: Bonding) -> str:
+    if not one.rows:
+        return "no port"
+    return f"{one.ports} of {len(one.rows)} ports in the aggregator" if one.lacp and one.ports else "no partner"
 
 
 def _bundles(one: Bonding) -> bool:
     aggregators = {row.aggregator for row in one.rows if row.aggregator is not None}
-    return one.lacp and one.up is True and all(row.up for row in one.rows) and len(aggregators) <= 1
+    bundled = one.lacp and one.up is True and all(row.up for row in one.rows) and len(aggregators) <= 1
+    return bool(one.rows) and bundled and one.ports in (None, len(one.rows))
 
 
 def _one_firmware(job: Job) -> Found | None:
@@ -107,11 +122,11 @@ CRITERIA = (
         limit=" or ".join(PEER_MEMORY),
         unit="",
         tolerance="",
-        applies="nodes that show lsmod, over InfiniBand and RoCE",
+        applies="nodes that show lsmod, over InfiniBand and RoCE, whose GPUs do without dma-buf",
         source="R-3.2.3-3, E-05, E-63",
         needs=("lsmod",),
         look=_peer_memory,
-        when=_rdma,
+        when=_by_module,
     ),
     Criterion(
         name="nouveau-absent",

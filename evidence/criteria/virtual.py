@@ -3,7 +3,7 @@
 from evidence.criteria.criterion import Criterion, Found, at, begins, listed, of, passed
 from evidence.tools.esxcli_kernel import EsxcliKernel
 from evidence.tools.esxcli_pci import EsxcliPci
-from evidence.tools.lspci import LsPci
+from evidence.tools.lspci import LsPci, PciDevice
 from evidence.tools.mlxconfig import MlxConfig
 from evidence.verdict import Job, Status
 
@@ -20,8 +20,21 @@ def _ats_firmware(job: Job) -> Found | None:
     return Found(passed(seen == ["on"] and not waits), measured, proofs=begins(found))
 
 
+def _is_adapter(row: PciDevice) -> bool:
+    """Whether it is a whole adapter for RoCE."""
+    name, kind = row.name or "", row.kind or ""
+    return "Mellanox" in name and "Virtual Function" not in name and kind.startswith("Ethernet")
+
+
 def _ats_device(job: Job) -> Found | None:
     rows = [(one.file, row) for one in of(job, LsPci) for row in one.rows if row.ats]
+    adapters = [(one.file, row) for one in of(job, LsPci) for row in one.rows if _is_adapter(row)]
+    # The capability goes when the firmware has it off. To whom is not root lspci shows none, and without -v neither.
+    if without := [(file, row) for file, row in adapters if row.capabilities and not row.ats]:
+        proofs = tuple(proof for file, row in without for proof in at(file, row.line))
+        return Found(Status.FAIL, f"{len(without)} of {len(adapters)} adapters without ATS", proofs=proofs)
+    if adapters and not rows:
+        return Found(Status.MISSING, "no capabilities shown: ask as root, by lspci -vvv")
     if not rows:
         return None
     off = [(file, row) for file, row in rows if not row.ats_enabled]
@@ -43,10 +56,14 @@ def _ats_host(job: Job) -> Found | None:
 
 def _same_numa(job: Job) -> Found | None:
     rows = [(one.file, row) for one in of(job, EsxcliPci) for row in one.rows]
-    gpus = {row.numa_node for _, row in rows if row.vendor_id == _NVIDIA}
-    nics = {row.numa_node for _, row in rows if row.vendor_id == _MELLANOX}
+    both = [row for _, row in rows if row.vendor_id in (_NVIDIA, _MELLANOX)]
+    gpus = {row.numa_node for row in both if row.vendor_id == _NVIDIA}
+    nics = {row.numa_node for row in both if row.vendor_id == _MELLANOX}
     if not gpus or not nics:
         return Found(Status.MISSING, "not both a GPU and an adapter", proofs=begins(of(job, EsxcliPci)))
+    if None in gpus | nics:
+        unknown = sum(row.numa_node is None for row in both)
+        return Found(Status.MISSING, f"NUMA node of {unknown} devices not shown", proofs=begins(of(job, EsxcliPci)))
     proofs = tuple(proof for file, row in rows if row.vendor_id in (_NVIDIA, _MELLANOX) for proof in at(file, row.line))
     measured = (
         f"GPUs on {listed(map(str, sorted(gpus, key=str)))}, adapters on {listed(map(str, sorted(nics, key=str)))}"
@@ -71,8 +88,8 @@ CRITERIA = (
         title="The adapter uses ATS",
         limit="ATSCtl: Enable+",
         unit="devices",
-        tolerance="",
-        applies="machines that show lspci -vvv with the capability",
+        tolerance="virtual functions, of which not all show it",
+        applies="machines that show lspci -vvv of Mellanox's adapters for Ethernet, or the capability of any device",
         source="N-3.9",
         needs=("lspci",),
         look=_ats_device,
@@ -93,7 +110,7 @@ CRITERIA = (
         title="Adapters and GPUs are on the same NUMA nodes",
         limit="each GPU's NUMA node has an adapter",
         unit="",
-        tolerance="",
+        tolerance="which machine has which of a host's devices is not told",
         applies="hosts that show esxcli hardware pci",
         source="N-4.2",
         needs=("esxcli-pci",),

@@ -19,6 +19,7 @@ class PciDevice(Model):
     name: str | None = Field(default=None, description="vendor and device, as printed")
     numa_node: int | None = Field(default=None, description="None: not printed")
     driver: str | None = Field(default=None, description="kernel driver in use")
+    capabilities: bool = Field(default=False, description="whether any is shown, which root alone sees")
     ats: bool = Field(default=False, description="whether it shows the capability Address Translation Service")
     ats_enabled: bool | None = Field(default=None, description="ATSCtl: Enable+ or Enable-; None: not printed")
     line: int
@@ -76,6 +77,8 @@ class LsPciParser(HostParser):
         return Taken.YES if text[0].isspace() or text == "--" else Taken.NO
 
     def _capability(self, name: str, line: int) -> Taken:
+        if self._rows and not self._rows[-1].capabilities:
+            self._tell(capabilities=True)
         if name == _ATS:
             if not self._rows or (self._rows[-1].address is None and self._rows[-1].ats_enabled is not None):
                 self._rows.append(PciDevice(line=line))

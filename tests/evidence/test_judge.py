@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from apis.nccl import Transport
 from evidence.judge import FAILED, NOT_ENOUGH, PASSED, exit_status, judge, proofs
 from evidence.reader import read
 from evidence.verdict import Asked, Ended, Job, Proof, Shape, Status, Verdict
@@ -220,7 +221,14 @@ def test_speed_up_of_a2d2(seconds: float, status: Status) -> None:
     )
     (found,) = (verdict for verdict in judge([one, two]) if verdict.criterion == "speed-up")
     assert (found.job, found.status) == ("one to two", status)
-    assert judge([one.model_copy(update={"ended": Ended.RUNNING}), two])[-1].criterion != "speed-up"
+    last = judge([one.model_copy(update={"ended": Ended.RUNNING}), two])[-1]
+    assert (last.criterion, last.status, last.measured) == (
+        "speed-up",
+        Status.MISSING,
+        "no run time to the end of one",
+    )
+    tcp = two.model_copy(update={"asked": two.asked.model_copy(update={"transport": Transport.TCP})})
+    assert judge([one, tcp])[-1].criterion != "speed-up"
 
 
 def test_an_edited_log_is_flagged() -> None:
