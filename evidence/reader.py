@@ -11,10 +11,10 @@ from apis.logs import SIMULATED
 from evidence import nccl_debug
 from evidence.model import UNREAD_KEPT, NcclLog, Reading, Unknown, Unread
 from evidence.parser import Common, Parser, Taken
+from evidence.prefixes import Bare, Prefixes
 from evidence.text import LONGEST, Line, Text, clean, opened
 from evidence.tools import PARSERS
 
-"""How the first line of every log of the simulated cluster begins."""
 _LEADS = 8
 """Lines that are held at most until the tool is known that they lead to."""
 _SILENT = 8
@@ -121,6 +121,7 @@ class _Log:
         self._silent = 0
         """Lines since the last of NCCL's, but for those passed over."""
         self._simulated = False
+        self._prefixes = Prefixes()
 
     def feed(self, first: int, lines: list[bytes]) -> None:
         """Read lines; `first` is the number of the first of them."""
@@ -149,10 +150,9 @@ class _Log:
             self._nobody(line)
         elif heard:
             self._say(line, raw)
-        elif line.text.startswith(SIMULATED):
-            self._simulated = True
         elif line.text:
-            self._give(line)
+            bare = self._prefixes.strip(line.text)
+            self._give(line if bare is None else _without(line, bare))
 
     def _say(self, line: Line, raw: bytes) -> None:
         if self._speaker is None:
@@ -164,6 +164,9 @@ class _Log:
             run.cannot_read(line)
 
     def _give(self, line: Line) -> None:
+        if line.text.startswith(SIMULATED):
+            self._simulated = True
+            return
         damaged: _Run | None = None
         for run in reversed(self._active):
             taken = run.takes(line)
@@ -180,6 +183,8 @@ class _Log:
                 break
         if self._begins(line):
             self._release(line.source, self._runs[-1])
+        elif damaged is None and self._prefixes.learn(line.text, lambda bare: self._begins_bare(line, bare)):
+            self._release(line.source)
         elif damaged is None and self._leads.match(line.text) and len(self._held.get(line.source, ())) < _LEADS:
             before = self._runs[-1] if self._runs else None
             self._held.setdefault(line.source, []).append((line, before))
@@ -215,6 +220,12 @@ class _Log:
                 self._runs.pop()
         return False
 
+    def _begins_bare(self, line: Line, bare: Bare) -> bool:
+        if bare.text.startswith(SIMULATED):
+            self._simulated = True
+            return True
+        return self._begins(_without(line, bare))
+
     def _open(self, parser: Parser | None, line: Line) -> _Run:
         run = _Run(parser, line, self._shared)
         self._runs.append(run)
@@ -247,3 +258,7 @@ class _Log:
             whole = "; ".join(filter(None, (found[-1].incomplete, text.fault)))
             found[-1] = found[-1].model_copy(update={"complete": False, "incomplete": whole})
         return tuple(found)
+
+
+def _without(line: Line, bare: Bare) -> Line:
+    return Line(line.number, bare.text, bare.source or line.source)

@@ -1,12 +1,15 @@
 """Lines of log files without what mpirun, kubectl, the container runtime and terminals put before and into them."""
 
 import gzip
+import json
 import re
 import zlib
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
+
+from evidence import prefixes
 
 BLOCK = 1 << 17
 """Bytes that are read at once: the memory for a log of any size. Blocks of a MiB, beyond the cache, take 5 % longer."""
@@ -18,8 +21,7 @@ _OTHER = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16", b"\x00\x00\xfe\xff": "UT
 _BOM = b"\xef\xbb\xbf"
 
 _ANSI = re.compile(rb"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][0-9A-B]|[=>78cDEHM])")
-_TIME = rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
-TIMED = re.compile(_TIME + rb"\s(?:std(?:out|err) [FP] )?")
+TIMED = re.compile(prefixes.TIME.encode() + rb"\s(?:std(?:out|err) [FP] )?")
 """The prefix of kubectl logs --timestamps, and of the container runtime's own files."""
 _DAY = rb"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?: \d{4})?"
 _PREFIX = re.compile(
@@ -32,6 +34,8 @@ _TAG = re.compile(rb"\[(\d+(?:,\d+)?)\]\s?<std(?:out|err|diag)")
 """mpirun --tag-output, and horovodrun, whose tag has one number; up to the >: that ends it."""
 _LONGEST_TAG = 40
 _BRACKET = ord("[")
+_DOCKER = b'{"log":"'
+"""How a line begins of Docker's own files, in which each is a JSON object."""
 
 
 class Line(NamedTuple):
@@ -108,6 +112,8 @@ def clean(number: int, raw: bytes) -> Line:
     if b"\r" in raw:
         # A progress bar overwrites its line; what stands there in the end is what was shown.
         raw = raw.rstrip(b"\r").rpartition(b"\r")[2]
+    if raw.startswith(_DOCKER):
+        raw = _of_docker(raw)
     while raw:
         if raw[0] == _BRACKET:
             tag, mark, rest = raw.partition(b">:")
@@ -120,7 +126,18 @@ def clean(number: int, raw: bytes) -> Line:
             break
         source = source or (found["pod"] or b"").decode("ascii", "replace")
         raw = raw[found.end() :]
+    if b"NCCL " in raw:
+        raw = raw[prefixes.before_nccl(raw) :]
     return Line(number, raw.decode("utf-8", "replace").rstrip(), source)
+
+
+def _of_docker(raw: bytes) -> bytes:
+    try:
+        said = json.loads(raw)
+    except ValueError:
+        return raw
+    text = said.get("log")
+    return text.rstrip("\r\n").encode("utf-8", "replace") if isinstance(text, str) else raw
 
 
 @lru_cache(maxsize=10_000)

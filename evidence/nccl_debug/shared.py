@@ -1,11 +1,21 @@
 """What is remembered of a file's lines, so that the next of their kind costs little."""
 
+import re
+
 from evidence.nccl_debug import messages
 from evidence.nccl_debug.messages import End
+from evidence.prefixes import is_prefix
 from evidence.text import TIMED
 
 REMEMBERED = 100_000
 """Entries of each memory: some 20 MB. One that is full is emptied, and what it held is read again."""
+
+_CLOCK = re.compile(rb"\d\d:\d\d:\d\d")
+
+
+def _own(head: bytes) -> int:
+    """Return where the last two words of a line's head begin, which are NCCL's own: process and device."""
+    return head.rfind(b" ", 0, max(head.rfind(b" "), 0)) + 1
 
 
 class Shared:
@@ -18,6 +28,13 @@ class Shared:
 
     def learn(self, head: bytes, host: str) -> None:
         """Remember whose lines begin so, whatever time stands before that."""
+        if head.startswith(b"{"):
+            return  # of a JSON object, whose end is not the message's
+        at = _own(head)
+        if at and messages.HEAD.search(head, at) is not None and is_prefix(head[:at]):
+            self._learn(head[at:], host)
+            if _CLOCK.search(head, 0, at) is not None:
+                return
         self._learn(TIMED.sub(b"", head, 1), host)
 
     def _learn(self, head: bytes, host: str) -> None:
@@ -33,7 +50,8 @@ class Shared:
         if head[4:5] == b"-" and (timed := TIMED.match(head)) is not None:
             return self.hosts.get(head[timed.end() :])
         if (found := messages.HEAD.fullmatch(head)) is None:
-            return None
+            own = _own(head)
+            return self.hosts.get(head[own:]) if own and is_prefix(head[:own]) else None
         host = found[1].decode()
         self._learn(head, host)
         return host

@@ -35,6 +35,9 @@ from evidence.text import LONGEST, Line, Text, clean, raw_lines
         (b"caf\xc3\xa9 \xff", "caf\u00e9 \ufffd", ""),
         (b"Sat Nov 21 20:01:02 2026", "Sat Nov 21 20:01:02 2026", ""),
         (b"[0] not a rank", "[0] not a rank", ""),
+        (b'{"log":"x \\u003c0\\u003e\\n","stream":"stdout","time":"2025-05-16T16:39:51.1Z"}', "x <0>", ""),
+        (b'{"log":"[1,3]\\u003cstdout\\u003e:x\\n","stream":"stdout"}', "x", "1,3"),
+        (b'{"log":"cut', '{"log":"cut', ""),
         (b"   8   2  float", "   8   2  float", ""),
         (b"", "", ""),
     ],
@@ -42,6 +45,70 @@ from evidence.text import LONGEST, Line, Text, clean, raw_lines
 def test_prefixes_and_terminals_are_taken_off(raw: bytes, line: str, source: str) -> None:
     """Prevents a log that can only be read as it came from the launcher, and columns that lose what they begin with."""
     assert clean(7, raw) == Line(7, line, source)
+
+
+NCCL = "host-1:30:45 [5] NCCL INFO Using network IB"
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "0: ",
+        " 0: ",
+        "012: ",
+        "[prterun-host-123@1,0]<stdout>: ",
+        "[0] ",
+        "[155] ",
+        "[default0]:",
+        "[rank0]: ",
+        "(RayWorkerWrapper pid=1234, ip=10.0.0.1) ",
+        "(RayTrainWorker pid=1234) ",
+        "worker-1: ",
+        "dgx01.example.com: ",
+        "worker-1  | ",
+        "nccl-launcher-abcde mpi ",
+        "I0516 16:39:51.208000   1 x.go:12] ",
+        "2025-05-16 16:39:51,123 INFO ",
+        "2025-05-16 16:39:51,123 - root - INFO - ",
+        "2025/05/16 16:39:51 ",
+        "INFO:root:",
+        "2019-07-16 03:43:24,132 process          L0458 DEBUG| [stdout] ",
+        "Nov 21 23:51:01 dgx01 mpirun[123]: ",
+        "Nov  1 23:51:01 dgx01 slurmd: ",
+        "  | 2025-05-16T16:39:51.208-07:00 | ",
+        "[2026-04-28 14:14:48] ",
+        "    ",
+        "\t",
+        "> ",
+        ">     ",
+        "        [1,0]<stdout>:",
+        "2026-11-21T20:01:02Z  0: ",
+    ],
+)
+def test_what_stands_before_a_line_of_nccl_is_taken_off(prefix: str) -> None:
+    """Prevents a launcher, a logger or a web page of which each line is nobody's."""
+    (found,) = read_stream(io.BytesIO(f"{prefix}{NCCL}\n".encode() * 3), "log")
+    assert found.unread == ()
+    assert found.nccl is not None
+    assert found.nccl.proofs["Using network"].text.endswith(NCCL)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "host-1:30:46 [6] NCCL INFO Channel 00/0 : 6[6] -> 15[7] [receive] via NET/IB/0/GDRDMA",
+        "host-1:30:46 [6] NCCL INFO Channel 00/0 : 6[6] -> 15[7] [receive] via NET/IB/0/GDRDMA ",
+        "host-1:30:46 [6] NCCL INFO Channel 0",
+        "0/0 : 6[6] -> 15[7] [receive] via NET/IB/0 ",
+        "host-1:30:46 [6] ",
+    ],
+)
+def test_a_piece_of_another_line_is_no_prefix(before: str) -> None:
+    """Prevents two messages in one line, of which one is cut, from being read as one that is whole."""
+    line = f"{before}host-1:30:45 [5] NCCL INFO Channel 01/0 : 3[3] -> 11[2] [send] via NET/Socket/0"
+    (found,) = read_stream(io.BytesIO(f"{line}\n".encode()), "log")
+    assert [one.line for one in found.unread] == [1]
+    assert found.nccl is None
 
 
 def test_lines_are_the_same_whatever_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,122 @@
+"""What launchers, loggers and terminals put before each line, and does not tell itself from a tool's own words.
+
+Of these a prefix is known by what it stands before: a line of NCCL, whose head no other text has, or the first line of
+a tool; such a prefix then holds for the file. The forms are those of srun --label, Open MPI, Intel MPI and MPICH,
+torchrun, Ray, pdsh and DeepSpeed, Docker Compose, stern, klog, syslog and journald, Python's and Go's loggers, views
+of CloudWatch, and quoted or indented text.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+TIME = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
+_END = r"(?: |$)"
+_NAME = r"[A-Za-z][\w.-]{0,62}"
+_INDENT = r"[ \t]+"
+_HOST = rf"({_NAME}):{_END}"
+_LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL)"
+_FORMS = (
+    rf"\[?{TIME}\]?{_END}(?:std(?:out|err) [FP]{_END})?",
+    rf"\d{{4}}/\d\d/\d\d \d\d:\d\d:\d\d(?:\.\d+)?{_END}",
+    rf"\d\d:\d\d:\d\d(?:[.,]\d+)?{_END}",
+    rf"[IWEF]\d{{4}} \d\d:\d\d:\d\d\.\d+ +\d+ [\w.-]{{1,60}}:\d+\]{_END}",
+    rf"(?:[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d )?({_NAME}) [\w./@-]{{1,60}}\[\d+\]:{_END}",
+    rf"[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d {_NAME} [\w./@-]{{1,60}}:{_END}",
+    rf"(?:- )?(?:[\w.]{{1,60}} +(?:L\d+ +|- )?)?\[?{_LEVEL}(?:\]|\||:| -)?{_END}",
+    rf"{_LEVEL}:[\w.]{{1,60}}:",
+    rf"\[std(?:out|err)\]{_END}",
+    r"\[(?:[\w.-]{1,60}@)?(\d+(?:,\d+)?|[\w.-]{1,60})\](?: ?<std(?:out|err|diag)>)?(?::? |:|$)",
+    rf" *(\d{{1,6}}):{_END}",
+    rf"\(([\w ]{{1,60}} pid=\d+)(?:, ip=[\w.:]+)?\){_END}",
+    _HOST,
+    rf"({_NAME}) *\|{_END}",
+    rf" *\|{_END}",
+    rf">{_END}",
+    rf"([a-z0-9][a-z0-9.]{{0,62}}-[a-z0-9.-]{{0,62}}) [a-z][a-z0-9-]{{0,62}}{_END}",
+    _INDENT,
+)
+_forms = tuple(re.compile(form) for form in _FORMS)
+_any = re.compile("|".join(_FORMS))
+_ADOPTED = 4
+"""Kinds of prefix of one file: that of each launcher whose output it holds."""
+_DEEPEST = 3
+"""Forms one after another, e.g. an indentation, a time and a level."""
+_LEAST = 11
+"""Characters of a line that tells a prefix: less, as `unlimited`, may stand behind anything."""
+_LONGEST = 2000
+
+_MANY = rf"(?:{'|'.join(_FORMS)}){{1,5}}".encode()
+_HEAD = rb"[A-Za-z0-9_][A-Za-z0-9_.-]*:\d+:\d+ \[-?\d+\](?: [\w./-]+:\d+)? NCCL (?:INFO|WARN|TRACE) "
+_before_nccl = re.compile(rb"(?:" + _MANY + rb")(?=" + _HEAD + rb"|NCCL version \d)")
+_many = re.compile(_MANY)
+_nccl = re.compile(_HEAD)
+_FARTHEST = 400
+"""Bytes before the mark of NCCL's lines, at most: of host, thread and what stands before them."""
+
+
+def before_nccl(raw: bytes) -> int:
+    """Return how many bytes stand before a line of NCCL; 0: none, or no prefix, as where two lines are one."""
+    mark = raw.find(b"NCCL ")
+    if mark <= 0 or mark > _FARTHEST or _nccl.match(raw) is not None:
+        return 0
+    found = _before_nccl.match(raw)
+    return 0 if found is None else found.end()
+
+
+def is_prefix(text: bytes) -> bool:
+    """Tell whether a text, which ends where a line of NCCL begins, is nothing but what others put there."""
+    return len(text) <= _FARTHEST and _many.fullmatch(text) is not None
+
+
+class Bare(NamedTuple):
+    """A line without its prefix, and whose it says that it is, if it does."""
+
+    text: str
+    source: str
+
+
+class Prefixes:
+    """The prefixes of a file that are known."""
+
+    def __init__(self) -> None:
+        self._adopted: list[re.Pattern[str]] = []
+
+    def strip(self, text: str) -> Bare | None:
+        """Return a line without a prefix that is known; None: it has none."""
+        for pattern in self._adopted:
+            if (found := pattern.match(text)) is not None:
+                return Bare(text[found.end() :], _source(found))
+        return None
+
+    def learn(self, text: str, begins: Callable[[Bare], bool]) -> bool:
+        """Find the prefix of a line that nobody knows; `begins` says whether what is left is a tool's first."""
+        if len(self._adopted) >= _ADOPTED or len(text) > _LONGEST or _any.match(text) is None:
+            return False
+        for chain in _chains(text, 0, ()):
+            pattern = re.compile("".join(chain))
+            found = pattern.match(text)
+            if found is not None and begins(Bare(text[found.end() :], _source(found))):
+                self._adopted.append(pattern)
+                return True
+        return False
+
+
+def _chains(text: str, at: int, before: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    for form, known in zip(_FORMS, _forms, strict=True):
+        found = known.match(text, at)
+        if found is None or len(text) - found.end() < _LEAST:
+            continue
+        exact = form
+        if form == _INDENT:
+            exact = re.escape(found[0])
+        elif form == _HOST:
+            # Hosts of one cluster differ in their figures; other words before a colon are not hosts.
+            exact = rf"({re.sub(r'[0-9]+', '[0-9]+', re.escape(found[1]))}):{_END}"
+        yield (*before, exact)
+        if len(before) + 1 < _DEEPEST:
+            yield from _chains(text, found.end(), (*before, exact))
+
+
+def _source(found: re.Match[str]) -> str:
+    return next((one for one in reversed(found.groups()) if one), "")

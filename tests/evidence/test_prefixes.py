@@ -1,0 +1,119 @@
+"""What launchers and loggers put before each line of a file."""
+
+import io
+
+import pytest
+
+from evidence.model import Reading
+from evidence.reader import read_stream
+from evidence.tools.nccl_tests import NcclTests
+
+TABLE = """\
+# nThread 1 nGpus 1 minBytes 8 maxBytes 16 step: 2(factor) warmup iters: 5 iters: 20 validation: 1
+#
+# Using devices
+#   Rank  0 Pid     30 on worker-1 device  0 [0x06] Tesla V100-SXM2-16GB
+#   Rank  1 Pid     31 on worker-1 device  1 [0x07] Tesla V100-SXM2-16GB
+NCCL version 2.5.6+cuda10.2
+worker-1:30:45 [0] NCCL INFO Using network IB
+#
+#                                                     out-of-place                       in-place
+#       size         count    type   redop     time   algbw   busbw  error     time   algbw   busbw  error
+#        (B)    (elements)                     (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)
+           8             2   float     sum    54.44    0.00    0.00  1e-07    58.26    0.00    0.00  1e-07
+          16             4   float     sum    55.57    0.00    0.00  1e-07    60.44    0.00    0.00  1e-07
+# Out of bounds values : 0 OK
+# Avg bus bandwidth    : 0
+#
+"""
+"""As nccl-tests of 2020 prints it (R-4.4-8), with two rows."""
+
+
+def _read(text: str) -> tuple[Reading, ...]:
+    return read_stream(io.BytesIO(text.encode()), "log")
+
+
+def _behind(prefix: str, text: str = TABLE) -> str:
+    return "".join(f"{prefix}{line}\n" for line in text.splitlines())
+
+
+def _same(one: Reading, other: Reading) -> bool:
+    return one.model_dump(exclude={"nccl"}) == other.model_dump(exclude={"nccl"}) and (
+        one.nccl is not None and other.nccl is not None and one.nccl.version == other.nccl.version
+    )
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "0: ",
+        " 0: ",
+        "00: ",
+        "[prterun-host-123@1,0]<stdout>: ",
+        "[0] ",
+        "[155] ",
+        "[default0]:",
+        "[rank0]: ",
+        "(RayWorkerWrapper pid=1234, ip=10.0.0.1) ",
+        "\x1b[36m(RayTrainWorker pid=1234)\x1b[0m ",
+        "worker-1: ",
+        "worker-1  | ",
+        "nccl-launcher-abcde mpi ",
+        "I0516 16:39:51.208000   1 x.go:12] ",
+        "2025-05-16 16:39:51,123 INFO ",
+        "2025/05/16 16:39:51 ",
+        "2019-07-16 03:43:24,132 process          L0458 DEBUG| [stdout] ",
+        "Nov 21 23:51:01 dgx01 mpirun[123]: ",
+        "  | 2025-05-16T16:39:51.208-07:00 | ",
+        "        ",
+        "\t",
+        "> ",
+        ">     ",
+        "worker-1  |  0: ",
+    ],
+)
+def test_a_table_behind_a_prefix_is_the_same_table(prefix: str) -> None:
+    """Prevents a whole log from being nobody's for what its launcher or its reader's page put before each line."""
+    (plain,), (found,) = _read(TABLE), _read(_behind(prefix))
+    assert isinstance(found, NcclTests)
+    assert found.complete, found.incomplete
+    assert _same(found, plain)
+
+
+@pytest.mark.parametrize(
+    "form", ["{: 3d}: ", "dgx{:02d}: ", "worker-{}  | ", "[rank{}]: ", "Nov 21 23:51:01 dgx{:02d} mpirun[123]: "]
+)
+def test_hosts_and_ranks_of_one_launcher_have_one_prefix(form: str) -> None:
+    """Prevents all but the first rank or host, whose figures are others, from being nobody's, or from being mixed."""
+    lines = TABLE.splitlines()
+    mixed = "".join(f"{form.format(number)}{line}\n" for line in lines for number in (8, 11))
+    found = _read(mixed)
+    assert [one.complete for one in found] == [True, True]
+
+
+def test_a_host_that_pdsh_names_has_a_run_of_its_own() -> None:
+    """Prevents the HCAs of two hosts from being one host's."""
+    text = "CA 'mlx5_0'\n\tCA type: MT4115\n\tPort 1:\n\t\tState: Active\n\t\tRate: 100\n"
+    found = _read(_behind("dgx01: ", text) + _behind("dgx02: ", text))
+    assert [one.tool for one in found] == ["ibstat", "ibstat"]
+    assert [one.unread_total for one in found] == [0, 0]
+
+
+def test_words_before_a_colon_stay_where_they_are_the_tools() -> None:
+    """Prevents the prefix of one launcher from taking the first word of other lines."""
+    (found, *_) = _read(_behind("dgx01: ") + "error: no such device\nDevice: x\n")
+    assert [one.text for one in found.unread] == ["error: no such device", "Device: x"]
+
+
+def test_a_line_that_looks_like_a_prefix_and_leads_to_no_tool_teaches_none() -> None:
+    """Prevents notes of a script from being taken for a launcher's tags."""
+    text = "step 1: build\n[0] start\nname: value and more of it\n> quoted words of a page\n"
+    (found,) = _read(text)
+    assert [one.text for one in found.unread] == text.splitlines()
+
+
+def test_the_simulator_is_known_behind_a_prefix() -> None:
+    """Prevents a simulated log from passing as a real one when srun labels it."""
+    (found,) = _read(_behind("0: ", f"simulated by hpc: container x\n{TABLE}"))
+    assert found.simulated
+    assert found.unread == ()
