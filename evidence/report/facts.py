@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from evidence.records import Run
 from evidence.report.words import plural, short, some
+from evidence.tools.mllog import UNVERIFIED, MlLog
 from evidence.verdict import Ended, Job, Status, Verdict
 
 WORDS: Mapping[Status, str] = {
@@ -127,9 +128,11 @@ def _machines(run: Run) -> Sequence[str]:
 
 
 def about(run: Run) -> str:
-    """Return what a run is of: stack, jobs, machines, and when it was judged."""
+    """Return what a run is of: stack, jobs, machines, when it was judged, and what MLPerf's rules ask to be said."""
     machines = f" on {some(_machines(run))}" if _machines(run) else ""
-    return f"Stack {run.stack}, {plural(len(run.jobs), 'job')}{machines}, judged {when(run)}"
+    scored = any(isinstance(one, MlLog) for job in run.jobs for one in job.readings)
+    told = f", MLPerf's benchmarks among them ({UNVERIFIED})" if scored else ""
+    return f"Stack {run.stack}, {plural(len(run.jobs), 'job')}{machines}{told}, judged {when(run)}"
 
 
 def missing(run: Run) -> Iterator[str]:

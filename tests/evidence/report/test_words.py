@@ -7,9 +7,12 @@ from evidence.report.comparison import compare
 from evidence.report.facts import missing, notable, outcome, title, versions
 from evidence.report.markdown import code, escaped, markdown
 from evidence.report.markup import Markup, element, joined
+from evidence.report.page import page
 from evidence.report.words import figure, plural, size
 from evidence.verdict import Status
 from tests.evidence import samples
+from tests.evidence.tools.test_mllog import MLP
+from tests.support.mutated import read_text
 
 
 def test_text_is_never_markup() -> None:
@@ -40,6 +43,16 @@ def test_figures() -> None:
         "0.0123", "5.7", "55.2", "128", "11\u202f264",
     ]  # fmt: skip
     assert plural(1, "criterion", "criteria") + plural(2, "line") == "1 criterion2 lines"
+
+
+def test_results_of_mlperf_are_labelled() -> None:
+    """Prevents a figure that is passed on as one of MLPerf's (S-3.5)."""
+    run, told = samples.bad(), "MLPerf&#x27;s benchmarks among them (not verified by MLPerf)"
+    scored = run.jobs[0].model_copy(update={"readings": read_text(MLP)})
+    with_one = run.model_copy(update={"jobs": (scored, *run.jobs[1:])})
+    assert told in page(with_one)
+    assert told.replace("&#x27;", "'") in markdown(with_one)
+    assert "MLPerf" not in page(run) + markdown(run)
 
 
 def test_a_simulated_run_says_so_first() -> None:
