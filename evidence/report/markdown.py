@@ -64,7 +64,7 @@ def _told(group: Sequence[Verdict]) -> Iterator[str]:
     yield from (f"  - {_quoted(cause)}" for cause in group[-1].causes)
     each = max(1, _LINES // len(group))
     for proof in dict.fromkeys(proof for one in group for proof in one.proofs[:each]):
-        yield f"  - {escaped(f'{short(proof.file)}:{proof.line}')} {code(proof.text)}".rstrip()
+        yield f"  - {escaped(proof.where(short(proof.file)))} {code(proof.text)}".rstrip()
 
 
 def _changes(against: Comparison) -> Iterator[str]:

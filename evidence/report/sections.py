@@ -96,7 +96,7 @@ def _proofs(proofs: Sequence[Proof]) -> Markup | None:
         return None
     lines: list[str] = []
     for proof in proofs:
-        where = element("span", f"{short(proof.file)}:{proof.line}", class_="where")
+        where = element("span", proof.where(short(proof.file)), class_="where")
         lines += [where, f"\n{proof.text}\n" if proof.text else "\n"]
     summary = element("summary", f"{plural(len(proofs), 'line')} of the log")
     return element("details", summary, element("pre", *lines))

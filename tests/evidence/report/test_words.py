@@ -9,7 +9,7 @@ from evidence.report.markdown import code, escaped, markdown
 from evidence.report.markup import Markup, element, joined
 from evidence.report.page import page
 from evidence.report.words import figure, plural, size
-from evidence.verdict import Status
+from evidence.verdict import Proof, Status
 from tests.evidence import samples
 from tests.evidence.tools.test_mllog import MLP
 from tests.support.mutated import read_text
@@ -141,3 +141,14 @@ def test_markdown_of_logs_stays_text() -> None:
     assert "\x00" not in markdown(samples.bad())
     for line in markdown(samples.bad()).splitlines():
         assert "<script>" not in line or "` <script>" in line
+
+
+def test_what_is_no_line_of_a_file_has_no_number() -> None:
+    """Prevents a search for line 2 of the nodes of a cluster, which are no log."""
+    proofs = (Proof(file="(nodes of the cluster)", line=2, text="dgx02: 0 GPUs"), Proof(file="a.log", line=7, text="x"))
+    failed = samples.bad().verdicts[0].model_copy(update={"proofs": proofs})
+    run = samples.bad().model_copy(update={"verdicts": (failed,)})
+    for drawn in (markdown(run), page(run)):
+        assert "dgx02: 0 GPUs" in drawn
+        assert "a.log:7" in drawn
+        assert "cluster):2" not in drawn
