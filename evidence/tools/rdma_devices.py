@@ -23,11 +23,6 @@ class DeviceNode(Model):
     minor: int
     line: int
 
-    @property
-    def for_all(self) -> bool:
-        """Whether any user may read and write it."""
-        return self.mode[7:9] == "rw"
-
 
 class RdmaDevices(HostReading):
     """Device files of /dev/infiniband."""

@@ -10,6 +10,7 @@ from evidence.criteria.criterion import Comparison, Criterion
 from evidence.diagnosis.causes import CAUSES
 from evidence.model import Reading
 from evidence.records import Run, kinds
+from evidence.reference import FIELD, FieldThreshold
 from evidence.verdict import Asked, Job, Proof, Shape, Verdict
 from rendering.reference import markdown, tables
 
@@ -117,7 +118,17 @@ by `make docs`.
 A verdict that is no pass names those that the logs show, with the lines.
 
 {markdown.table(("cause", "why", "what to do"), [(f"`{one.name}`", one.why, one.remedy) for one in CAUSES])}
+
+## What others check
+
+Limits of public records for other machines, to compare with where no criterion has one. No job is judged by them.
+
+{markdown.table(("who", "machine", "check", "limit"), [_of_others(one) for one in FIELD])}
 """
+
+
+def _of_others(one: FieldThreshold) -> tuple[str, ...]:
+    return (one.source, one.hardware, one.check, f"{'>=' if one.at_least else '<'} {one.value:g} {one.unit}")
 
 
 def _row(one: Criterion | Comparison) -> tuple[str, ...]:

@@ -119,8 +119,3 @@ class Launched:
     def having(self, **variables: str) -> Self:
         """Return the same with other environment variables beside those that there are."""
         return replace(self, environment={**self.environment, **variables})
-
-    def local_rank(self, process: int) -> int:
-        """Return the number of a process among those of its pod."""
-        mine = self.processes[process]
-        return sum(other.name == mine.name for other in self.processes[:process])

@@ -31,7 +31,7 @@ def test_the_pod_was_given_every_device() -> None:
     (devices,) = (one for one in read(LOG) if isinstance(one, RdmaDevices))
     assert devices.counts == {"issm": 4, "rdma_cm": 1, "ucm": 4, "umad": 4, "uverbs": 4}
     assert len(devices.rows) == 17
-    assert all(row.for_all and row.owner == row.group == "root" for row in devices.rows)
+    assert all(row.mode[7:9] == "rw" and row.owner == row.group == "root" for row in devices.rows)
     assert {row.name: (row.major, row.minor) for row in devices.rows if row.name in ("rdma_cm", "uverbs3")} == {
         "rdma_cm": (10, 57),
         "uverbs3": (231, 195),
