@@ -6,7 +6,7 @@ from pathlib import Path
 
 from evidence.criteria import COMPARISONS, CRITERIA
 from evidence.criteria.logs import known
-from evidence.diagnosis import Diagnosis, diagnose, explaining, reasons
+from evidence.diagnosis import Diagnosis, diagnose, ended, explaining, reasons
 from evidence.text import clean, opened, raw_lines
 from evidence.verdict import Job, Proof, Status, Verdict
 
@@ -81,14 +81,14 @@ def _of(job: Job) -> list[Verdict]:
 def _explained(verdict: Verdict, job: Job, diagnoses: Sequence[Diagnosis]) -> Verdict:
     if verdict.status not in _EXPLAINED:
         return verdict
-    ended_early = verdict.criterion in _ENDS
-    causes = list(explaining(diagnoses, verdict.criterion, ended_early=ended_early))
+    cut = verdict.criterion == "complete-logs"
+    shown = ended(job, diagnoses) if cut else diagnoses
+    causes = list(explaining(shown, verdict.criterion, ended_early=verdict.criterion in _ENDS))
     said = [str(cause) for cause in reasons(job.why)] if verdict.criterion == "job-ended" else []
-    ended = verdict.criterion == "complete-logs" and causes
     return verdict.model_copy(
         update={
             # A cut log of a program that said why it cannot go on is a failure, and no want of evidence.
-            "status": Status.FAIL if ended else verdict.status,
+            "status": Status.FAIL if cut and causes else verdict.status,
             "proofs": _unique(verdict.proofs, (proof for one in causes for proof in one.proofs)),
             "causes": tuple(dict.fromkeys([*said, *(str(one.cause) for one in causes)])),
         }

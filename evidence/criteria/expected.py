@@ -39,14 +39,15 @@ EXCUSES: Mapping[str, str] = {"ibhosts": NO_HOSTS}
 def expected(asked: Asked) -> frozenset[str]:
     """Return the tools whose output a job was to hold.
 
-    A program that is not known prints nobody knows what; but a transport between nodes is shown by NCCL alone.
+    A program that is not known prints nobody knows what. A transport between nodes is shown by NCCL alone, whatever
+    the program is.
     """
     known = PROGRAMS.get(asked.program or "", frozenset())
     if asked.program == RDMA_TEST and asked.job.endswith(LISTENER):
         return frozenset({"perftest"})
     if asked.program == RDMA_TEST and asked.fabric == "infiniband":
         known |= {"ibhosts"}
-    if asked.program is None and asked.transport is not None:
+    if asked.program != RDMA_TEST and asked.transport is not None:
         known |= {"nccl"}
     return known
 

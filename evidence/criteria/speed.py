@@ -20,6 +20,8 @@ LARGE_BYTES = 1 << 28
 COLLAPSE = 0.5
 """Share of the bandwidth of whole pods, below which single-GPU pods are told of; the paper's have a tenth."""
 _TESTED = ("nccl-tests",)
+_ALL_REDUCE = (None, "nccl-all-reduce", "node-check")
+"""Programs that run all-reduce, or may."""
 _TABLES = "R-4.4-4, R-4.4-8, R-4.4-13"
 _APPLIES = "all-reduce of a profile, fabric, transport and shape that a table of the paper is of"
 
@@ -56,7 +58,7 @@ def own_run(asked: Asked) -> AllReduceRun | None:
 
 
 def _has_run(asked: Asked) -> bool:
-    return own_run(asked) is not None and asked.program in (None, "nccl-all-reduce", "node-check")
+    return own_run(asked) is not None and asked.program in _ALL_REDUCE
 
 
 def small_bytes(run: AllReduceRun) -> int:
@@ -80,14 +82,19 @@ def _by_size(tests: Sequence[NcclTests]) -> Mapping[int, Sequence[_Timed]]:
 
 def _all_reduces(job: Job) -> list[NcclTests]:
     # A table of 2020 does not say what it is of; then its bus factor, or what was asked for, does.
-    own = job.asked.program in (None, "nccl-all-reduce", "node-check")
+    own = job.asked.program in _ALL_REDUCE
     return [one for one in of(job, NcclTests) if one.test == "all_reduce" or (one.test is None and own)]
+
+
+def _without(job: Job) -> Found | None:
+    """Miss the all-reduce of a job that was to run it; of a program that is not known it may be another operation."""
+    return Found(Status.MISSING, "no all-reduce") if job.asked.program else None
 
 
 def _latency(job: Job) -> Found | None:
     own, tests = own_run(job.asked), _all_reduces(job)
     if own is None or not tests:
-        return None
+        return _without(job)
     last = small_bytes(own)
     limit = f"< {SMALL_US:g} us up to {last} B"
     rows = _by_size(tests)
@@ -104,7 +111,7 @@ def _latency(job: Job) -> Found | None:
 def _bandwidth(job: Job) -> Found | None:
     own, tests = own_run(job.asked), _all_reduces(job)
     if own is None or not tests:
-        return None
+        return _without(job)
     least = SHARE * _large(own)
     limit = f">= {least:.2f} GB/s ({SHARE:g} x {_large(own):g}, {own.source})"
     rows = _by_size(tests).get(LARGE_BYTES)

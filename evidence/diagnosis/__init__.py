@@ -22,6 +22,8 @@ class Diagnosis:
 
     cause: Cause
     proofs: tuple[Proof, ...]
+    places: tuple[tuple[str, int], ...] = ()
+    """File and line of all of them: `proofs` are the first."""
 
 
 _SHOWS = [(re.compile(cause.shows, re.IGNORECASE), cause) for cause in CAUSES if cause.shows]
@@ -38,7 +40,11 @@ def diagnose(job: Job) -> tuple[Diagnosis, ...]:
     for name, seen in SEEN.items():
         if proofs := list(seen(job)):
             found.setdefault(name, []).extend(proofs)
-    return tuple(Diagnosis(cause, _firsts(found[cause.name])) for cause in CAUSES if cause.name in found)
+    return tuple(_of(cause, found[cause.name]) for cause in CAUSES if cause.name in found)
+
+
+def _of(cause: Cause, seen: Sequence[Proof]) -> Diagnosis:
+    return Diagnosis(cause, _firsts(seen), tuple((proof.file, proof.line) for proof in seen))
 
 
 def _firsts(proofs: Sequence[Proof]) -> tuple[Proof, ...]:
@@ -56,6 +62,29 @@ def explaining(diagnoses: Sequence[Diagnosis], criterion: str, *, ended_early: b
     found = [one for one in diagnoses if criterion in one.cause.explains or (ended_early and one.cause.ends)]
     known = [one for one in found if not one.cause.last_resort]
     yield from known or found
+
+
+def ended(job: Job, diagnoses: Sequence[Diagnosis]) -> tuple[Diagnosis, ...]:
+    """Return the causes that ended what was cut: figures that came after them show that the program went on.
+
+    Ranks that wait for one that ended may each print a line more.
+    """
+    last: dict[str, int] = {}
+    for one in job.readings:
+        if not one.complete:
+            last[one.file] = max(last.get(one.file, 0), _last_row(one))
+    ranks = job.asked.shape.total if job.asked.shape else 0
+    return tuple(
+        one
+        for one in diagnoses
+        if one.cause.ends and any(line > last.get(file, 0) - ranks for file, line in one.places)
+    )
+
+
+def _last_row(reading: Reading) -> int:
+    values = (getattr(reading, name) for name in type(reading).model_fields)
+    rows = (row for value in values if isinstance(value, tuple) for row in value if not isinstance(row, Unread))
+    return max((line for row in rows if isinstance(line := getattr(row, "line", None), int)), default=0)
 
 
 def _lines(job: Job) -> Iterator[Proof]:

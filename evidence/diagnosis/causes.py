@@ -54,7 +54,7 @@ CAUSES: tuple[Cause, ...] = (
     ),
     Cause(
         name="wrong-gid",
-        shows=r"got completion .*(?:error|status)[ =](?:12|5)\b|transport retry counter exceeded"
+        shows=r"got completion .*(?:error|status)[ =]12\b|transport retry counter exceeded"
         r"|ibv_modify_qp failed|failed to modify QP|wrong GID|invalid GID|failed to query gid",
         why="packets do not arrive at the other port: a wrong GID, another subnet, or a port that lost its link",
         remedy="on RoCE look at `fabric.networks.subnets` (a subnet for each rail) and NCCL_IB_GID_INDEX in "
@@ -161,7 +161,7 @@ CAUSES: tuple[Cause, ...] = (
     ),
     Cause(
         name="memory",
-        shows=r"exited on signal 9|\bOOMKilled\b|out of memory|CUDA_ERROR_OUT_OF_MEMORY|ResourceExhausted",
+        shows=r"exited on signal 9|\bOOMKilled\b|(?<!\bran )out of memory|CUDA_ERROR_OUT_OF_MEMORY|ResourceExhausted",
         why="a process was ended for want of memory",
         remedy="lower the program's batch size, take GPUs with more memory, or a `layout` with more GPUs of a node, "
         "whose share of the node's memory is larger",
@@ -201,7 +201,9 @@ CAUSES: tuple[Cause, ...] = (
     ),
     Cause(
         name="data-absent",
-        shows=r"no such file or directory|ModuleNotFoundError|can'?t open file|mpirun was unable to (?:find|launch)"
+        # TensorFlow says it of libraries that it does without.
+        shows=r"^(?!.*(?:dso_loader|dlerror)).*no such file or directory|ModuleNotFoundError|can'?t open file"
+        r"|mpirun was unable to (?:find|launch)"
         r"|unable to access the executable|executable file not found",
         why="the program or its data is not where the job looks",
         remedy="put it on the tenant's volume (`data`), or build it into the image (`builds`, `build` of the workload)",

@@ -123,6 +123,32 @@ def test_a_cut_log_that_says_why_fails(tmp_path: Path) -> None:
     assert (2, "Couldn't allocate MR") in [(proof.line, proof.text) for proof in complete.proofs]
 
 
+NO_LIBRARY = (
+    "2020-07-06 15:52:01.000001: W tensorflow/stream_executor/platform/default/dso_loader.cc:55] Could not load "
+    "dynamic library 'libnvinfer.so.6'; dlerror: libnvinfer.so.6: cannot open shared object file: "
+    "No such file or directory\n"
+)
+"""In the form of TensorFlow 2.1, where the image has no TensorRT."""
+KILLED = "mpirun noticed that process rank 1 with PID 91 on node worker-0 exited on signal 9 (Killed).\n"
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "status"),
+    [
+        (NO_LIBRARY, "", Status.MISSING),
+        ("", NO_LIBRARY, Status.MISSING),
+        ("python: can't open file 'x.py': [Errno 2] No such file or directory\n", "", Status.MISSING),
+        ("", KILLED, Status.FAIL),
+    ],
+)
+def test_what_a_program_did_without_did_not_end_it(tmp_path: Path, first: str, last: str, status: Status) -> None:
+    """Prevents a log that was cut from being a failure by a line after which the program went on."""
+    cut = "".join(TABLE.splitlines(keepends=True)[:-2])
+    found = {one.criterion: one for one in judge([_job(tmp_path, first + nccl() + cut + last, TWO)])}
+    assert found["complete-logs"].status is status
+    assert bool(found["complete-logs"].causes) is (status is Status.FAIL)
+
+
 def test_lines_are_shown_as_they_stand_in_the_file(tmp_path: Path) -> None:
     """Prevents a proof of another line than the one that it names, or of a packed file none at all."""
     file = tmp_path / "log.gz"
