@@ -21,11 +21,14 @@ _LATER = "See what the control plane, and the node that is concerned, say (`oc g
 
 
 class RefusedError(Problem):
-    """A server that can be reached will not, or cannot, answer this: `reason` is what it says, in a line."""
+    """A server that can be reached will not, or cannot, answer this: `reason` is what it says, in a line.
 
-    def __init__(self, what: str, remedy: str, reason: str) -> None:
+    `late`: it says nothing, until the time is over.
+    """
+
+    def __init__(self, what: str, remedy: str, reason: str, *, late: bool = False) -> None:
         super().__init__(what, remedy)
-        self.reason = reason
+        self.reason, self.late = reason, late
 
 
 @dataclass(frozen=True)
@@ -93,11 +96,13 @@ class Cluster:
         try:
             yield
         except HTTPError as error:
-            if behind and isinstance(getattr(error, "reason", error), ProtocolError | ReadTimeoutError):
+            reason = getattr(error, "reason", error)
+            if behind and isinstance(reason, ProtocolError | ReadTimeoutError):
                 raise RefusedError(
                     f"the API server of context {self.context!r} does not finish {behind}: {_reason(error)}",
                     _LATER,
                     f"the answer does not come, or not to its end: {_reason(error)}",
+                    late=isinstance(reason, ReadTimeoutError),
                 ) from None
             raise Problem(
                 f"the API server of context {self.context!r} does not answer: {_reason(error)}",

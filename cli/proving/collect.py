@@ -1,7 +1,7 @@
 """Collects the logs of a stack's jobs from its cluster, real or simulated, into files, and reads them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ def collect(cluster: Cluster, wanted: Sequence[Asked], seen: Iterable[Seen], fol
     states = {f"{one.namespace}/{one.name}": one for one in seen}
     pods: dict[str, Sequence[Object]] = {}
     refused: dict[str, str] = {}
+    logs = _Logs(cluster)
     found = []
     for number, each in enumerate(wanted):
         step.update(number, len(wanted), each.job)
@@ -42,7 +43,7 @@ def collect(cluster: Cluster, wanted: Sequence[Asked], seen: Iterable[Seen], fol
             except RefusedError as error:
                 pods[namespace], refused[namespace] = (), f"pods of {namespace} are not shown: {error.reason}"
         job = _Job(each, states.get(each.job), pods[namespace], folder / f"{namespace}_{name}")
-        found.append(job.read(cluster, refused.get(namespace)))
+        found.append(job.read(logs, refused.get(namespace)))
     step.update(len(wanted), len(wanted))
     return found
 
@@ -72,14 +73,14 @@ class _Job:
     def name(self) -> str:
         return self.wanted.job.partition("/")[2]
 
-    def read(self, cluster: Cluster, refused: str | None) -> Job:
+    def read(self, of_cluster: "_Logs", refused: str | None) -> Job:
         """Return the job with its readings; `refused` is what the server said instead of telling its pods."""
         mine = printing(self.pods, self.name)
         why = [] if self.seen is None else [*self.seen.hindrances]
         logs: dict[str, Path | None] = {}
         for pod in mine:
             try:
-                logs[_name(pod)] = _download(cluster, pod, self.folder)
+                logs[_name(pod)] = of_cluster.fetch(pod, self.folder)
             except RefusedError as error:
                 why.append(f"the log of {_name(pod)} cannot be had: {error.reason}")
         judged = self._judged(mine)
@@ -150,10 +151,25 @@ def _name(pod: Object) -> str:
     return str(pod["metadata"]["name"])
 
 
-def _download(cluster: Cluster, pod: Object, folder: Path) -> Path | None:
-    """Write the log of a pod's first container; return None for a pod that has none yet."""
-    meta, container = pod["metadata"], pod["spec"]["containers"][0]["name"]
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"{meta['name']}.log"
-    path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}/log"
-    return file if cluster.download(path, file, container=container) else None
+@dataclass(frozen=True)
+class _Logs:
+    """The logs of a cluster."""
+
+    cluster: Cluster
+    silent: dict[str, RefusedError] = field(default_factory=dict)
+    """Node -> what was said when it gave no log in time: a lost node takes a minute, and not one for each pod."""
+
+    def fetch(self, pod: Object, folder: Path) -> Path | None:
+        """Write the log of a pod's first container; return None for a pod that has none yet. Raises RefusedError."""
+        meta, container, node = pod["metadata"], pod["spec"]["containers"][0]["name"], value(pod, "spec", "nodeName")
+        if node in self.silent:
+            raise self.silent[node]
+        folder.mkdir(parents=True, exist_ok=True)
+        file = folder / f"{meta['name']}.log"
+        path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}/log"
+        try:
+            return file if self.cluster.download(path, file, container=container) else None
+        except RefusedError as error:
+            if error.late and node:
+                self.silent[node] = error
+            raise

@@ -10,7 +10,7 @@ from threading import Thread
 
 import pytest
 
-from cli import session
+from cli import live, session
 from cli.errors import Problem
 from cli.live import Cluster, RefusedError
 from cli.stack import read
@@ -52,6 +52,19 @@ def _kubeconfig(folder: Path, port: int) -> Path:
     content = {"apiVersion": "v1", "kind": "Config", **{key: [{"name": "lab", one: it}] for key, one, it in parts}}
     file.write_text(json.dumps(content))
     return file
+
+
+def test_a_node_that_is_silent_is_told_from_a_server_that_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prevents a lost node, whose logs the API server waits for, from ending a verification as a lost cluster."""
+    monkeypatch.setattr(live, "_TIMEOUT", 0.05)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        cluster = Cluster(_kubeconfig(tmp_path, silent.getsockname()[1]), "lab")
+        with pytest.raises(RefusedError, match="timed out") as refused:
+            cluster.download(LOG, tmp_path / "one.log", container="main")
+        assert refused.value.late
+        with pytest.raises(Problem, match="does not answer") as unreachable:
+            cluster.check()
+        assert not isinstance(unreachable.value, RefusedError)
 
 
 class Answers(BaseHTTPRequestHandler):

@@ -160,6 +160,26 @@ def test_one_log_that_cannot_be_had_costs_one_job(tmp_path: Path) -> None:
     assert [(one.status, "no route" in one.measured) for one in missing] == [(Status.MISSING, True)]
 
 
+def test_a_node_that_gives_no_log_is_waited_for_once(tmp_path: Path) -> None:
+    """Prevents one lost node from costing a minute for every pod that was on it."""
+    asked: list[str] = []
+
+    class Slow(Retried):
+        def download(self, path: str, file: Path, **query: str) -> bool:
+            asked.append(file.stem)
+            if file.stem != "fine":
+                raise RefusedError("it does not finish", "See.", "Read timed out.", late=True)
+            return super().download(path, file, **query)
+
+    nodes = {"a": "dgx01", "b": "dgx01", "fine": "dgx02"}
+    pods = [_attempt(name, 1, "Succeeded", node, **{"job-name": name}) for name, node in nodes.items()]
+    jobs = [(Asked(job=f"adas/{name}"), _seen(name, "Succeeded")) for name in nodes]
+    found = _collected(Slow(tmp_path, pods), tmp_path, *jobs)
+    assert asked == ["a", "fine"]
+    assert [one.why and one.why.partition(": ")[2] for one in found] == ["Read timed out."] * 2 + [None]
+    assert len(found[2].readings) == 1
+
+
 def test_pods_that_an_account_may_not_see_are_said_to_be_so(tmp_path: Path) -> None:
     """Prevents a traceback, or a job that nobody may look at from being called gone."""
     (job,) = _collected(Retried(tmp_path, [], ("Pod",)), tmp_path, (ONE, _seen("one", "Succeeded")))
