@@ -9,18 +9,17 @@ from typing import BinaryIO
 
 from apis.logs import SIMULATED
 from evidence import nccl_debug
-from evidence.model import UNREAD_KEPT, NcclLog, Reading, Unknown, Unread
-from evidence.parser import Common, Parser, Taken
+from evidence.model import Reading
+from evidence.parser import Parser, Taken
 from evidence.prefixes import Bare, Prefixes
 from evidence.text import LONGEST, Line, Text, clean, opened
+from evidence.tool_run import ToolRun
 from evidence.tools import PARSERS
 
 _LEADS = 8
 """Lines that are held at most until the tool is known that they lead to."""
 _SILENT = 8
 """Lines of others after which NCCL is held to be silent."""
-_SHOWN = 2000
-"""Characters of a line that nobody could read, at most: many such lines are kept."""
 
 
 def read(path: Path) -> tuple[Reading, ...]:
@@ -45,64 +44,6 @@ def read_stream(file: BinaryIO, name: str, parsers: Sequence[type[Parser]] = PAR
     return log.readings(text)
 
 
-class _Run:
-    """One run of one tool: its parser, and what every reading has."""
-
-    def __init__(self, parser: Parser | None, line: Line, shared: nccl_debug.Shared) -> None:
-        self.parser = parser
-        self.source = line.source
-        self.first = self.last = line.number
-        self.nccl = nccl_debug.Collector(shared)
-        self.unread: list[Unread] = []
-        self.unread_total = 0
-        self._said: NcclLog | None = None
-
-    def takes(self, line: Line) -> Taken:
-        parser = self.parser
-        if parser is None or (parser.by_source and line.source != self.source):
-            return Taken.NO
-        return parser.feed(line)
-
-    def cannot_read(self, line: Line) -> None:
-        self.last = max(self.last, line.number)
-        self.unread_total += 1
-        if len(self.unread) < UNREAD_KEPT:
-            text = line.text if len(line.text) <= _SHOWN else f"{line.text[:_SHOWN]} ... (cut here)"
-            self.unread.append(Unread(line=line.number, text=text))
-
-    def take_over(self, other: "_Run") -> None:
-        """Take what was said before the program's own first line."""
-        self.first = min(self.first, other.first)
-        self.nccl = other.nccl
-        self.unread = [*other.unread, *self.unread][:UNREAD_KEPT]
-        self.unread_total += other.unread_total
-
-    def settle(self) -> None:
-        """Count what NCCL said, of which there is no more, and give up what that needed."""
-        if self._said is None:
-            self._said = self.nccl.log()
-            self.nccl = nccl_debug.Collector(nccl_debug.Shared())
-
-    def reading(self, file: str, *, simulated: bool, missing: str) -> Reading:
-        self.settle()
-        common = Common(
-            file=file,
-            simulated=simulated,
-            first_line=self.first,
-            last_line=self.last,
-            nccl=self._said,
-            unread=tuple(self.unread),
-            unread_total=self.unread_total,
-        )
-        if self.parser is not None:
-            return self.parser.reading(common)
-        if self._said is not None:
-            ready, ranks = self._said.initialised, self._said.nranks
-            lacks = f"{ready} of {ranks} ranks say Init COMPLETE" if ranks is not None and ready < ranks else None
-            return Unknown(tool="nccl", complete=lacks is None, incomplete=lacks, **common)
-        return Unknown(tool="unknown", complete=False, incomplete=missing, **common)
-
-
 class _Log:
     def __init__(self, name: str, parsers: Sequence[type[Parser]]) -> None:
         self._name = name
@@ -110,13 +51,13 @@ class _Log:
         self._any = re.compile("|".join(f"(?:{parser.starts})" for parser in parsers) or r"(?!)")
         leads = [parser.leads for parser in parsers if parser.leads]
         self._leads = re.compile("|".join(f"(?:{one})$" for one in leads) or r"(?!)")
-        self._held: dict[str, list[tuple[Line, _Run | None]]] = {}
+        self._held: dict[str, list[tuple[Line, ToolRun | None]]] = {}
         """Source -> lines that may lead to a tool's first, each with the run before it."""
-        self._runs: list[_Run] = []
-        self._active: list[_Run] = []
+        self._runs: list[ToolRun] = []
+        self._active: list[ToolRun] = []
         """Those that may still take lines: of a table that is printed every second only the last."""
         self._shared = nccl_debug.Shared()
-        self._speaker: _Run | None = None
+        self._speaker: ToolRun | None = None
         """Whose NCCL's messages are: the last program that uses NCCL, or one that nobody knows yet."""
         self._silent = 0
         """Lines since the last of NCCL's, but for those passed over."""
@@ -167,7 +108,7 @@ class _Log:
         if line.text.startswith(SIMULATED):
             self._simulated = True
             return
-        damaged: _Run | None = None
+        damaged: ToolRun | None = None
         for run in reversed(self._active):
             taken = run.takes(line)
             if taken is Taken.YES:
@@ -192,7 +133,7 @@ class _Log:
             self._release(line.source)
             self._nobody(line, damaged)
 
-    def _release(self, source: str, run: _Run | None = None) -> None:
+    def _release(self, source: str, run: ToolRun | None = None) -> None:
         """Give the lines that were held to the run that they lead to; those that lead to none are nobody's."""
         for line, before in self._held.pop(source, ()):
             leads = run.parser.leads if run is not None and run.parser is not None else None
@@ -200,10 +141,10 @@ class _Log:
                 run.first = min(run.first, line.number)
                 continue
             if before is None and (not self._runs or self._runs[0].parser is not None):
-                self._runs.insert(0, _Run(None, line, self._shared))
+                self._runs.insert(0, ToolRun(None, line, self._shared))
             self._nobody(line, before or self._runs[0])
 
-    def _nobody(self, line: Line, owner: _Run | None = None) -> None:
+    def _nobody(self, line: Line, owner: ToolRun | None = None) -> None:
         (owner or (self._runs[-1] if self._runs else self._open(None, line))).cannot_read(line)
 
     def _begins(self, line: Line) -> bool:
@@ -226,12 +167,12 @@ class _Log:
             return True
         return self._begins(_without(line, bare))
 
-    def _open(self, parser: Parser | None, line: Line) -> _Run:
-        run = _Run(parser, line, self._shared)
+    def _open(self, parser: Parser | None, line: Line) -> ToolRun:
+        run = ToolRun(parser, line, self._shared)
         self._runs.append(run)
         return run
 
-    def _speaks(self, run: _Run) -> None:
+    def _speaks(self, run: ToolRun) -> None:
         """Give a program that has begun what NCCL says from now on, and what it has said and is nobody's."""
         before = self._speaker
         self._speaker = run

@@ -1,93 +1,10 @@
 """Known causes of failures: the line that shows each, why it happens, and which setting of ours puts it right."""
 
-from evidence.diagnosis.cause import Cause
-
-TRANSPORT = frozenset({"transport-between-nodes", "gpudirect", "bus-bandwidth", "average-bus-bandwidth"})
-LATENCY = frozenset({"small-message-latency"})
-LINK = frozenset({"ib-write-bandwidth"})
-HCAS = frozenset({"hcas-used", "ports-active", "ports-present", "fabric-alike", "rdma-device-files"})
-STARTED = frozenset({"ranks-initialised", "ranks-are-gpus"})
+from evidence.diagnosis.cause import LATENCY, LINK, STARTED, TRANSPORT, Cause
+from evidence.diagnosis.transport_causes import TRANSPORT_CAUSES
 
 CAUSES: tuple[Cause, ...] = (
-    Cause(
-        name="memlock",
-        shows=r"couldn'?t (?:allocate|create) (?:MR|CQ)|failed to create mr|ibv_(?:reg_mr|create_cq)\S* failed"
-        r"|register_mr.*cannot allocate memory|max locked memory \(memlock\) .* too low",
-        why="containers may not lock the memory that RDMA needs (R-3.4.3-8, E-19b)",
-        remedy="let the memlock drop-in reach the GPU nodes (`machine_config_pool` names their pool, `ulimit -l` in a "
-        "pod says unlimited), and run the workers as the tenant's account that the SCC gives IPC_LOCK (`tenant`)",
-        explains=TRANSPORT | LINK | STARTED,
-    ),
-    Cause(
-        name="ipc-lock",
-        shows=r"\bmlock\w*\b.*operation not permitted|ibv_\w+ failed.*operation not permitted|cap_?ipc_lock",
-        why="the container lacks the capability IPC_LOCK (R-3.4.3-1)",
-        remedy="run the workers as the account that may use the MPI SCC: `tenant` of the workload, and not `default`",
-        explains=TRANSPORT | LINK | STARTED,
-    ),
-    Cause(
-        name="ib-disabled",
-        shows=r"NCCL_IB_DISABLE set (?:by environment )?to 1",
-        why="NCCL was told not to use InfiniBand",
-        remedy="leave `transport` of the workload empty or set it to gpudirect, and NCCL_IB_DISABLE out of "
-        "`environment` (R-4.3-4)",
-        explains=TRANSPORT | LATENCY,
-        ends=False,
-    ),
-    Cause(
-        name="no-ib-device",
-        shows=r"NET/IB : No device found|libibverbs: Warning: (?:couldn't load driver|no userspace device-specific)"
-        r"|failed to get IB devices list|no IB devices? found|IB device \S+ not found|Unable to find (?:the )?IB dev",
-        why="no HCA is in the pod, or the image has no driver for it (R-3.4.2, R-4.3-5)",
-        remedy="look that `fabric.plugin` offers rdma/shared_ib* on the node (`./hpc status`), that `ports` name "
-        "devices that exist, and give images a driver of verbs (IBV_DRIVERS in `environment`, `builds` with `ofed`)",
-        explains=TRANSPORT | LATENCY | LINK | frozenset({"hcas-used"}),
-        ends=False,
-    ),
-    Cause(
-        name="hca-absent",
-        shows=r"port \S+ (?:is )?(?:not active|down)|Port number \d+ state is (?:Down|Initialize|Armed)",
-        why="an HCA is down, or not in the pod",
-        remedy="look at its cable and at ibstatus of the node, and that `ports` (or the profile) and the resources of "
-        "`fabric.plugin` name all of them",
-        explains=TRANSPORT | LINK | HCAS,
-    ),
-    Cause(
-        name="wrong-gid",
-        shows=r"got completion .*(?:error|status)[ =]12\b|transport retry counter exceeded"
-        r"|ibv_modify_qp failed|failed to modify QP|wrong GID|invalid GID|failed to query gid",
-        why="packets do not arrive at the other port: a wrong GID, another subnet, or a port that lost its link",
-        remedy="on RoCE look at `fabric.networks.subnets` (a subnet for each rail) and NCCL_IB_GID_INDEX in "
-        "`environment`; on InfiniBand at ibstatus of both nodes, and that one subnet manager runs",
-        explains=TRANSPORT | LINK | LATENCY | STARTED,
-    ),
-    Cause(
-        name="gdr-distance",
-        shows=r"GPU Direct RDMA Disabled for GPU .*distance",
-        why="the GPU is farther from the HCA than NCCL_NET_GDR_LEVEL allows (E-30)",
-        remedy="give each pod all `ports` whose GPUs it has, and leave the level to the profile: no "
-        "NCCL_NET_GDR_LEVEL in `environment`",
-        explains=frozenset({"gpudirect", "bus-bandwidth"}),
-        ends=False,
-    ),
-    Cause(
-        name="gdr-off",
-        shows=r"NCCL_NET_GDR_LEVEL set (?:by environment )?to (?:0|LOC)\b",
-        why="NCCL was told never to use GPUDirect (E-30)",
-        remedy="set `transport` of the workload to gpudirect, and leave NCCL_NET_GDR_LEVEL out of `environment`",
-        explains=frozenset({"gpudirect", "bus-bandwidth", "average-bus-bandwidth"}),
-        ends=False,
-    ),
-    Cause(
-        name="no-peer-memory",
-        shows=r"GPU Direct RDMA Disabled for HCA .*|nv_?peer_?mem\w* (?:is )?not (?:loaded|found)"
-        r"|peer.?mem\w*: .*(?:unknown symbol|invalid argument)",
-        why="the kernel module for GPUDirect (nvidia-peermem, nv_peer_mem) is not loaded (R-3.2.3-3, E-05)",
-        remedy="GPUDirect needs Mellanox's driver on the node: `fabric.plugin.driver`, or `host_ofed` where the nodes "
-        "have it, and a driver of the GPUs that came after it",
-        explains=frozenset({"gpudirect", "bus-bandwidth", "average-bus-bandwidth", "peer-memory"}),
-        ends=False,
-    ),
+    *TRANSPORT_CAUSES,
     Cause(
         name="too-few-slots",
         shows=r"not enough slots available|--?np \S+ .*exceeds|more processes than .*slots|Horovod.*slots",

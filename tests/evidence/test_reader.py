@@ -6,12 +6,12 @@ from typing import ClassVar
 
 import pytest
 
-from evidence import reader
 from evidence import text as text_module
 from evidence.model import Reading, Unknown
 from evidence.parser import Common, Parser, Taken
 from evidence.reader import read_stream
 from evidence.text import LONGEST, Line
+from evidence.tool_run import ToolRun
 
 
 class Counted(Reading):
@@ -103,14 +103,14 @@ def test_lines_above_the_first_that_is_known_belong_to_it() -> None:
 def test_a_tool_that_runs_every_second_is_read_in_linear_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Prevents each line of a day's log from being offered to every run before it: counted, not timed."""
     offered = 0
-    takes = reader._Run.takes
+    takes = ToolRun.takes
 
-    def counted(run: reader._Run, line: Line) -> Taken:
+    def counted(run: ToolRun, line: Line) -> Taken:
         nonlocal offered
         offered += 1
         return takes(run, line)
 
-    monkeypatch.setattr(reader._Run, "takes", counted)
+    monkeypatch.setattr(ToolRun, "takes", counted)
     found = _read("count:\n#1\nend\nnoise\n" * 500)
     assert len(found) == 500
     assert offered <= 5 * 500

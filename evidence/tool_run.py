@@ -1,0 +1,70 @@
+"""One run of one tool, while its log is read."""
+
+from evidence import nccl_debug
+from evidence.model import UNREAD_KEPT, NcclLog, Reading, Unknown, Unread
+from evidence.parser import Common, Parser, Taken
+from evidence.text import Line
+
+_SHOWN = 2000
+"""Characters of a line that nobody could read, at most: many such lines are kept."""
+
+
+class ToolRun:
+    """One run of one tool: its parser, and what every reading has."""
+
+    def __init__(self, parser: Parser | None, line: Line, shared: nccl_debug.Shared) -> None:
+        self.parser = parser
+        self.source = line.source
+        self.first = self.last = line.number
+        self.nccl = nccl_debug.Collector(shared)
+        self.unread: list[Unread] = []
+        self.unread_total = 0
+        self._said: NcclLog | None = None
+
+    def takes(self, line: Line) -> Taken:
+        """Offer a line to the parser."""
+        parser = self.parser
+        if parser is None or (parser.by_source and line.source != self.source):
+            return Taken.NO
+        return parser.feed(line)
+
+    def cannot_read(self, line: Line) -> None:
+        """Count a line that nobody can read."""
+        self.last = max(self.last, line.number)
+        self.unread_total += 1
+        if len(self.unread) < UNREAD_KEPT:
+            text = line.text if len(line.text) <= _SHOWN else f"{line.text[:_SHOWN]} ... (cut here)"
+            self.unread.append(Unread(line=line.number, text=text))
+
+    def take_over(self, other: "ToolRun") -> None:
+        """Take what was said before the program's own first line."""
+        self.first = min(self.first, other.first)
+        self.nccl = other.nccl
+        self.unread = [*other.unread, *self.unread][:UNREAD_KEPT]
+        self.unread_total += other.unread_total
+
+    def settle(self) -> None:
+        """Count what NCCL said, of which there is no more, and give up what that needed."""
+        if self._said is None:
+            self._said = self.nccl.log()
+            self.nccl = nccl_debug.Collector(nccl_debug.Shared())
+
+    def reading(self, file: str, *, simulated: bool, missing: str) -> Reading:
+        """Return what was read; `missing` says what an unknown file lacks."""
+        self.settle()
+        common = Common(
+            file=file,
+            simulated=simulated,
+            first_line=self.first,
+            last_line=self.last,
+            nccl=self._said,
+            unread=tuple(self.unread),
+            unread_total=self.unread_total,
+        )
+        if self.parser is not None:
+            return self.parser.reading(common)
+        if self._said is not None:
+            ready, ranks = self._said.initialised, self._said.nranks
+            lacks = f"{ready} of {ranks} ranks say Init COMPLETE" if ranks is not None and ready < ranks else None
+            return Unknown(tool="nccl", complete=lacks is None, incomplete=lacks, **common)
+        return Unknown(tool="unknown", complete=False, incomplete=missing, **common)
