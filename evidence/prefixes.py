@@ -36,7 +36,7 @@ _FORMS = (
     rf"([a-z0-9][a-z0-9.]{{0,62}}-[a-z0-9.-]{{0,62}}) [a-z][a-z0-9-]{{0,62}}{_END}",
     _INDENT,
 )
-_forms = tuple(re.compile(form) for form in _FORMS)
+_forms = tuple((form, re.compile(form)) for form in _FORMS)
 _any = re.compile("|".join(_FORMS))
 _ADOPTED = 4
 """Kinds of prefix of one file: that of each launcher whose output it holds."""
@@ -45,6 +45,7 @@ _DEEPEST = 3
 _LEAST = 11
 """Characters of a line that tells a prefix: less, as `unlimited`, may stand behind anything."""
 _LONGEST = 2000
+_REFUSED = 1000
 
 _MANY = rf"(?:{'|'.join(_FORMS)}){{1,5}}".encode()
 _HEAD = rb"[A-Za-z0-9_][A-Za-z0-9_.-]*:\d+:\d+ \[-?\d+\](?: [\w./-]+:\d+)? NCCL (?:INFO|WARN|TRACE) "
@@ -81,6 +82,8 @@ class Prefixes:
 
     def __init__(self) -> None:
         self._adopted: list[re.Pattern[str]] = []
+        self._refused: set[str] = set()
+        """Lines without a prefix: the same come again and again, from each rank or host."""
 
     def strip(self, text: str) -> Bare | None:
         """Return a line without a prefix that is known; None: it has none."""
@@ -91,19 +94,30 @@ class Prefixes:
 
     def learn(self, text: str, begins: Callable[[Bare], bool]) -> bool:
         """Find the prefix of a line that nobody knows; `begins` says whether what is left is a tool's first."""
-        if len(self._adopted) >= _ADOPTED or len(text) > _LONGEST or _any.match(text) is None:
+        if len(self._adopted) >= _ADOPTED or text in self._refused or len(text) > _LONGEST:
             return False
-        for chain in _chains(text, 0, ()):
-            pattern = re.compile("".join(chain))
-            found = pattern.match(text)
-            if found is not None and begins(Bare(text[found.end() :], _source(found))):
-                self._adopted.append(pattern)
+        if _any.match(text) is None:
+            return False
+        for chain in _chains(text, 0, (), ""):
+            if begins(Bare(text[chain.end :], chain.source)):
+                self._adopted.append(re.compile("".join(chain.forms)))
                 return True
+        if len(self._refused) >= _REFUSED:
+            self._refused.clear()
+        self._refused.add(text)
         return False
 
 
-def _chains(text: str, at: int, before: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    for form, known in zip(_FORMS, _forms, strict=True):
+class _Chain(NamedTuple):
+    """Forms that a line begins with, where they end, and whose they say that it is."""
+
+    forms: tuple[str, ...]
+    end: int
+    source: str
+
+
+def _chains(text: str, at: int, before: tuple[str, ...], source: str) -> Iterator[_Chain]:
+    for form, known in _forms:
         found = known.match(text, at)
         if found is None or len(text) - found.end() < _LEAST:
             continue
@@ -113,9 +127,10 @@ def _chains(text: str, at: int, before: tuple[str, ...]) -> Iterator[tuple[str, 
         elif form == _HOST:
             # Hosts of one cluster differ in their figures; other words before a colon are not hosts.
             exact = rf"({re.sub(r'[0-9]+', '[0-9]+', re.escape(found[1]))}):{_END}"
-        yield (*before, exact)
-        if len(before) + 1 < _DEEPEST:
-            yield from _chains(text, found.end(), (*before, exact))
+        chain = _Chain((*before, exact), found.end(), _source(found) or source)
+        yield chain
+        if len(chain.forms) < _DEEPEST and _any.match(text, chain.end) is not None:
+            yield from _chains(text, chain.end, chain.forms, chain.source)
 
 
 def _source(found: re.Match[str]) -> str:

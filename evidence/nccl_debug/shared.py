@@ -51,7 +51,8 @@ class Shared:
             return self.hosts.get(head[timed.end() :])
         if (found := messages.HEAD.fullmatch(head)) is None:
             own = _own(head)
-            return self.hosts.get(head[own:]) if own and is_prefix(head[:own]) else None
+            known = self.hosts.get(head[own:])
+            return known if known is not None and is_prefix(head[:own]) else None
         host = found[1].decode()
         self._learn(head, host)
         return host
