@@ -190,7 +190,7 @@ class _Log:
         """Return what was read."""
         for source in tuple(self._held):
             self._release(source)
-        missing = text.fault or ("the file is empty" if text.empty else "no tool was recognised")
+        missing = text.fault or ("the file is empty" if text.empty else "no known tool printed this")
         if not self._runs:
             self._open(None, Line(1, ""))
         self._runs.sort(key=lambda run: run.first)

@@ -4,7 +4,7 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
@@ -79,8 +79,10 @@ class Text:
             yield [rest]
 
     def _bytes(self) -> Iterator[bytes]:
+        # All that can be read of a damaged archive is given before it fails: read() would lose what it had.
+        read: Callable[[int], bytes] = getattr(self._file, "read1", self._file.read)
         try:
-            block = self._file.read(BLOCK)
+            block = read(BLOCK)
             if (name := _OTHER.get(block[:2]) or _OTHER.get(block[:4])) is not None:
                 self.fault = f"it is {name} text: convert it to UTF-8 first (iconv -f {name} -t UTF-8)"
                 self.empty = False
@@ -89,7 +91,7 @@ class Text:
             while block:
                 self.empty = False
                 yield block
-                block = self._file.read(BLOCK)
+                block = read(BLOCK)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             self.empty = False
             self.fault = f"the compressed file is damaged or cut: {error}"

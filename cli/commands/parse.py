@@ -35,7 +35,7 @@ def command(files: Files, *, plain: JsonOption = False) -> None:
             continue
         found += readings
         if not any(one.tool != "unknown" for one in readings):
-            unknown.append(f"{name}: no known tool printed this")
+            unknown.append(f"{name}: {readings[-1].incomplete}")
         if not plain:
             _show(name, readings)
     if plain:

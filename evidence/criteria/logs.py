@@ -24,9 +24,9 @@ def _ended(job: Job) -> Found | None:
 def _complete(job: Job) -> Found | None:
     found = known(job)
     if not found:
-        files = sorted({one.file for one in job.readings})
+        why = sorted({f"{one.file}: {one.incomplete}" for one in job.readings})
         absent = f"no log: {job.why}" if job.why else "no log"
-        return Found(Status.MISSING, f"no known tool in {listed(files)}" if files else absent)
+        return Found(Status.MISSING, listed(why) if why else absent)
     if all(one.tool == NODE_FACTS for one in found):
         return None
     if job.ended is Ended.UNKNOWN and all(isinstance(one, Unknown) for one in found):

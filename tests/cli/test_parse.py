@@ -1,5 +1,6 @@
 """`./hpc parse`: what logs hold."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -61,6 +62,19 @@ def test_several_files_and_what_none_knows(tmp_path: Path) -> None:
     assert f"{tmp_path / 'gone.log'}: No such file" in output
     assert _run(str(TABLE))[0] == 0
     assert _run(str(strange), "--json")[0] == 1
+
+
+def test_why_a_file_cannot_be_read_is_said(tmp_path: Path) -> None:
+    """Prevents a log that PowerShell wrote, a cut archive or an empty file from being no tool's, and no word why."""
+    file = tmp_path / "log"
+    for data, why in (
+        ("# nThread 1\n".encode("utf-16"), "it is UTF-16 text: convert it to UTF-8 first"),
+        (gzip.compress(b"hello\n" * 100)[:-5], "the compressed file is damaged or cut"),
+        (b"", "the file is empty"),
+    ):
+        file.write_bytes(data)
+        status, output = _run(str(file))
+        assert (status, f"{file}: {why}" in output) == (1, True), output
 
 
 def test_lines_that_were_not_read_are_counted(tmp_path: Path) -> None:

@@ -194,6 +194,15 @@ def test_gzip_is_read_and_a_cut_one_keeps_what_was_read(tmp_path: Path) -> None:
         assert cut.nccl is not None
 
 
+def test_of_a_small_archive_that_is_cut_the_text_is_kept(tmp_path: Path) -> None:
+    """Prevents an archive of less than a block, which a full disk cut, from being without a line."""
+    path = tmp_path / "log.gz"
+    path.write_bytes(gzip.compress(b"host-1:1:2 [0] NCCL INFO Using network IB\n" * 3)[:-6])
+    (cut,) = read(path)
+    assert cut.nccl is not None
+    assert "compressed file is damaged or cut" in (cut.incomplete or "")
+
+
 def test_a_fault_is_known_when_the_lines_are() -> None:
     """Prevents a fault that is told of a file that has none."""
     lines = Text(io.BytesIO(b"a\nb\n"))
