@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from apis.logs import LISTENER, NO_HOSTS
+from evidence.tools.ibhosts import IbHosts
 from evidence.verdict import Asked, Job
 
 _NCCL_TEST = frozenset({"nccl-tests", "nccl"})
@@ -55,6 +56,7 @@ def expected(asked: Asked) -> frozenset[str]:
 def excused(job: Job) -> frozenset[str]:
     """Return the tools of which the job itself says that it cannot have them, and of which it shows no row."""
     told = {one.text for each in job.readings for one in each.unread}
+    told |= {one.excuse for one in job.readings if isinstance(one, IbHosts) and one.excuse is not None}
     shown = {one.tool for one in job.readings if getattr(one, "rows", None)}
     return frozenset(
         tool for tool, words in EXCUSES.items() if tool not in shown and any(words in text for text in told)

@@ -129,6 +129,9 @@ def _beside(asked: Asked, count: int) -> int:
         return count
     nodes = len(asked.nodes) or -(-asked.shape.total // profile.gpus)
     gpus = max(1, min(asked.shape.total // nodes, profile.gpus))
+    if asked.shape.gpus == 1:
+        # A GPU alone takes the first of those that are equally near.
+        count = min(count, len({hca.gpus for hca in profile.hcas}) or count)
     return -(-gpus * count // profile.gpus)
 
 

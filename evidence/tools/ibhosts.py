@@ -31,6 +31,7 @@ class IbHosts(HostReading):
     hca: str | None = Field(description="through which it was asked (-C), e.g. mlx5_0; None: not told")
     rows: tuple[ChannelAdapter, ...]
     failed: tuple[str, ...] = Field(description="errors that the tool printed")
+    excuse: str | None = Field(default=None, description="why there is no list, as our RDMA test says it")
 
 
 _ROW = re.compile(r'Ca\s*: (0x[0-9a-f]{16}) ports (\d+) "(.*)"$')
@@ -55,6 +56,7 @@ class IbHostsParser(HostParser):
         self._hca: str | None = None
         self._rows: dict[str, ChannelAdapter] = {}
         self._failed: list[str] = []
+        self._excuse: str | None = None
 
     def asked(self, text: str) -> None:
         """Read which HCA was asked."""
@@ -72,6 +74,7 @@ class IbHostsParser(HostParser):
             self._failed.append(line.text)
             return Taken.YES
         if _SAID.match(line.text):
+            self._excuse = line.text
             return Taken.YES
         return Taken.DAMAGED if re.match(r"Ca\s*:", line.text) else Taken.NO
 
@@ -84,6 +87,7 @@ class IbHostsParser(HostParser):
             hca=self._hca,
             rows=tuple(self._rows.values()),
             failed=tuple(self._failed),
+            excuse=self._excuse,
             **self.ending(*missing),
             **common,
         )

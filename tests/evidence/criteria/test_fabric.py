@@ -4,8 +4,10 @@ import re
 
 import pytest
 
+from apis.logs import NO_HOSTS
 from evidence.criteria.fabric import CRITERIA
 from evidence.verdict import Asked, Ended, Job, Status
+from simulator.performance.ports import NOT_OPENED
 from tests.evidence.criteria.cases import ANY, DGX, RDMA, RDMA_LOG, changed
 from tests.support.mutated import read_text
 
@@ -80,6 +82,14 @@ def test_a_list_of_ports_that_was_cut_lacks_no_hca() -> None:
     cut = STATES[: STATES.index("Infiniband device 'mlx5_3'") + 80]
     assert status("ports-present", cut) is Status.MISSING
     assert status("ports-active", "$ ibstatus\n", DGX) in (Status.MISSING, None)
+
+
+def test_a_list_that_only_root_may_have_is_not_missed() -> None:
+    """Prevents a sound RHCOS from lacking evidence, whose ibhosts says that it failed, and the RDMA test why."""
+    lines = "\n".join(("+ ibhosts -C mlx5_0", *(line.format(hca="mlx5_0") for line in NOT_OPENED)))
+    for name in ("fabric-alike", "fabric-complete"):
+        assert status(name, f"{lines}\n") is Status.MISSING
+        assert status(name, f"{lines}\nmlx5_0: {NO_HOSTS}\n") is None
 
 
 def test_lists_of_hosts_may_hold_anything() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from evidence.criteria.transport import CRITERIA
 from evidence.verdict import Asked, Ended, Job, Shape, Status
+from hardware.profiles import PROFILES
 from tests.evidence.criteria.cases import TABLE, TWO, changed, nccl
 from tests.support.mutated import read_text
 
@@ -18,9 +19,9 @@ def status(name: str, log: str, asked: Asked, ended: Ended = Ended.UNKNOWN) -> S
     return found.status if found else None
 
 
-def rings(count: int, device: Callable[[int], int]) -> str:
-    """Return a job of two nodes, with as many rings, each over a device of NCCL's list."""
-    log = nccl()
+def rings(count: int, device: Callable[[int], int], hosts: int = 2, gpus: int = 8) -> str:
+    """Return a job with as many rings between two of its pods, each over a device of NCCL's list."""
+    log = nccl(hosts, gpus)
     for ring in range(1, count):
         for here, sends in (("0", "send"), ("1", "receive")):
             via = f"{sends}] via NET/IB/{device(ring)}/GDRDMA"
@@ -47,6 +48,17 @@ def test_pods_of_one_gpu_use_what_lies_beside_it() -> None:
     """Prevents two pods of one GPU each, which have one HCA near, from being asked for four."""
     asked = TWO.model_copy(update={"shape": Shape(pods=2, gpus=1), "nodes": ("dgx01", "dgx02")})
     assert status("hcas-used", rings(12, lambda _: 0), asked) is Status.PASS
+
+
+def test_a_gpu_alone_takes_one_of_those_that_are_equally_near() -> None:
+    """Prevents a warning of every job of single GPUs on DGX A100, where pairs of HCAs lie beside pairs of GPUs."""
+    names = [hca.name for hca in PROFILES["dgx-a100"].hcas]
+    listing = " ".join(f"[{index}]{name}:1/IB" for index, name in enumerate(names))
+    log = rings(16, lambda ring: ring % 4 * 2, hosts=16, gpus=1)
+    log = log.replace("[0]mlx5_3:1/IB [1]mlx5_2:1/IB [2]mlx5_1:1/IB [3]mlx5_0:1/IB", listing)
+    asked = TWO.model_copy(update={"profile": "dgx-a100", "shape": Shape(pods=16, gpus=1)})
+    assert status("hcas-used", log, asked) is Status.PASS
+    assert status("hcas-used", log, asked.model_copy(update={"shape": Shape(pods=2, gpus=8)})) is Status.WARN
 
 
 def test_a_job_that_goes_on_lacks_nothing_yet() -> None:
