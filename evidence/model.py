@@ -41,6 +41,13 @@ class NcclLog(Model):
         default={}, description="HCAs of a channel's two ends, `mlx5_3 to mlx5_1`, where they differ -> such channels"
     )
     channels: int | None = Field(description="rings or trees of a communicator, as NCCL counts them")
+    rings: int | None = Field(
+        default=None, description="rings of the largest communicator, whose ranks NCCL lists; None: it does not"
+    )
+    rings_between_nodes: int = Field(
+        default=0,
+        description="of them those that go into each host and out of it: channels of the number between hosts",
+    )
     trees: bool | None = Field(description="whether trees are enabled; None: not said")
     collnet: bool | None = Field(description="whether CollNet, so SHARP, is in use; None: not said")
     gdr_unavailable: tuple[Unread, ...] = Field(description="lines in which NCCL says why GPUDirect is not used")

@@ -2,6 +2,7 @@
 
 from evidence.criteria import (
     asked_for,
+    channels,
     collectives,
     comparisons,
     fabric,
@@ -26,6 +27,7 @@ CRITERIA: tuple[Criterion, ...] = (
     *asked_for.CRITERIA,
     *placement.CRITERIA,
     *transport.CRITERIA,
+    *channels.CRITERIA,
     *collectives.CRITERIA,
     *speed.CRITERIA,
     *repeats.CRITERIA,

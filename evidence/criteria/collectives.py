@@ -24,13 +24,17 @@ def _correct(job: Job) -> Found | None:
         return Found(Status.MISSING, "no row of the table")
     bad = [at(one.file, row.line) for one, row in rows if not all(map(_right, halves(row)))]
     bounds = sum(one.out_of_bounds or 0 for one in tests)
-    checked = any(half.wrong is not None or half.error is not None for _, row in rows for half in halves(row))
-    if not bad and not bounds and not checked:
-        return Found(Status.MISSING, "results were not checked", proofs=ends(tests))
+    unchecked = [at(one.file, row.line) for one, row in rows if not any(map(_checked, halves(row)))]
+    if not bad and not bounds and unchecked:
+        return Found(Status.MISSING, f"{len(unchecked)} of {len(rows)} rows were not checked", proofs=unchecked[0])
     proofs = tuple(proof for lines in bad[:5] for proof in lines)
     return Found(
         passed(not bad and not bounds), f"{len(bad)} rows wrong, {bounds} out of bounds", proofs=proofs or ends(tests)
     )
+
+
+def _checked(half: Figures) -> bool:
+    return half.wrong is not None or half.error is not None
 
 
 def _right(half: Figures) -> bool:

@@ -6,6 +6,7 @@ from statistics import median
 from typing import NamedTuple
 
 from evidence import reference
+from evidence.criteria.asked_for import is_of
 from evidence.criteria.collectives import halves
 from evidence.criteria.criterion import Criterion, Found, at, of, passed
 from evidence.reference import AllReduceRun
@@ -83,7 +84,9 @@ def _by_size(tests: Sequence[NcclTests]) -> Mapping[int, Sequence[_Timed]]:
 def _all_reduces(job: Job) -> list[NcclTests]:
     # A table of 2020 does not say what it is of; then its bus factor, or what was asked for, does.
     own = job.asked.program in _ALL_REDUCE
-    return [one for one in of(job, NcclTests) if one.test == "all_reduce" or (one.test is None and own)]
+    ranks = job.asked.shape.total if job.asked.shape else None
+    told = [(one, is_of(one, "all_reduce", ranks)) for one in of(job, NcclTests)]
+    return [one for one, same in told if same or (same is None and own)]
 
 
 def _without(job: Job) -> Found | None:

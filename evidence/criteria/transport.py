@@ -1,5 +1,6 @@
 """How ranks talked to each other, by what NCCL said: the transport that was asked for, on every channel."""
 
+import re
 from collections.abc import Iterable
 
 from apis.nccl import Transport
@@ -9,6 +10,8 @@ from evidence.verdict import Asked, Job, Proof, Status
 from hardware.profiles import PROFILES
 
 NETWORKS = {Transport.TCP: "NET/Socket", Transport.INFINIBAND: "NET/IB", Transport.GPUDIRECT: "NET/IB"}
+
+_LIBFABRIC = re.compile(r"libfabric|\bOFI\b", re.IGNORECASE)
 
 
 def between_nodes(asked: Asked) -> bool:
@@ -34,8 +37,21 @@ def hcas(asked: Asked) -> frozenset[str]:
     return frozenset(asked.devices or (hca.name for hca in (profile.hcas if profile else ())))
 
 
-def _is(seen: str, wanted: str) -> bool:
-    return seen == wanted or seen.startswith(f"{wanted}/")
+def is_over(seen: str, wanted: str) -> bool:
+    """Tell whether what a channel goes by is a network.
+
+    InfiniBand has plugins beside NCCL's own way: NVIDIA's of HPC-X, which SHARP needs, is NET/IBext or NET/IBext_v8.
+    """
+    return seen == wanted or seen.startswith(f"{wanted}/") or (wanted == "NET/IB" and seen.startswith(wanted))
+
+
+def _is_untold(seen: str) -> bool:
+    """Tell whether a network goes by whatever it finds: UCX does, over InfiniBand or TCP."""
+    return seen.startswith("NET/UCX")
+
+
+def _called(seen: str) -> str:
+    return f"{seen} (libfabric: EFA, not InfiniBand)" if _LIBFABRIC.search(seen) else seen
 
 
 def _proofs(file: str, log: NcclLog, kinds: Iterable[str]) -> tuple[Proof, ...]:
@@ -49,7 +65,7 @@ def _transport(job: Job) -> Found | None:
     for _, log in logs:
         for name, channels in log.between_nodes.items():
             seen[name] = seen.get(name, 0) + channels
-    measured = ", ".join(f"{name}: {channels}" for name, channels in sorted(seen.items()))
+    measured = ", ".join(f"{_called(name)}: {channels}" for name, channels in sorted(seen.items()))
     if asked is None:
         proofs = tuple(proof for file, log in logs for proof in _proofs(file, log, seen))
         said = f"channels by {measured}, and nobody said by what they were to be: say --transport"
@@ -58,18 +74,20 @@ def _transport(job: Job) -> Found | None:
     limit = f"{wanted} on every channel between nodes"
     if not seen:
         return Found(Status.MISSING, "no channel between nodes", limit)
-    strange = [name for name in seen if not _is(name, wanted)]
+    strange = [name for name in seen if not is_over(name, wanted)]
     proofs = tuple(proof for file, log in logs for proof in _proofs(file, log, strange or [*seen]))
+    if strange and all(map(_is_untold, strange)):
+        return Found(Status.MISSING, f"channels by {measured}, which goes over what it finds", limit, proofs)
     return Found(passed(not strange), f"channels by {measured}", limit, proofs)
 
 
 def _gpudirect(job: Job) -> Found | None:
     logs = nccl_logs(job)
     # Channels of one rank over the network, whichever rank is at the other end, use GPUDirect or do not.
-    channels = sum(count for _, log in logs for name, count in log.between_nodes.items() if _is(name, "NET/IB"))
+    channels = sum(count for _, log in logs for name, count in log.between_nodes.items() if name.startswith("NET/"))
     direct = sum(log.gpudirect_between_nodes for _, log in logs)
     if not channels:
-        return Found(Status.MISSING if not _any_between(logs) else Status.FAIL, "no channel by NET/IB")
+        return Found(Status.MISSING if not _any_between(logs) else Status.FAIL, "no channel over a network")
     proofs = tuple(
         proof
         for file, log in logs
@@ -199,7 +217,7 @@ CRITERIA = (
     Criterion(
         name="gpudirect",
         title="The network reads and writes the memory of the GPUs itself",
-        limit="GDRDMA on every channel of NET/IB between nodes",
+        limit="GDRDMA on every channel over a network between nodes",
         unit="channels",
         tolerance="",
         applies="jobs on several nodes that asked for GPUDirect",

@@ -30,10 +30,10 @@ TRANSPORT_CAUSES: tuple[Cause, ...] = (
     ),
     Cause(
         name="libfabric",
-        shows=r"\bvia NET/[\w ]*Libfabric\b|\bvia NET/OFI\b|Using network (?:AWS )?Libfabric|NET/OFI Selected Provider",
+        shows=r"\bvia NET/[\w ]*Libfabric\b|\bvia NET/OFI\b|Using network (?:AWS )?Libfabric",
         why="ranks talk by libfabric (EFA of AWS), which is neither InfiniBand nor TCP",
-        remedy="no `transport` of ours is EFA, and no limit here is for it: judge such a job without its fabric, or take "
-        "an `image` without the plugin aws-ofi-nccl where the nodes have InfiniBand",
+        remedy="no `transport` of ours is EFA, and no limit here is for it: judge such a job without its fabric, or "
+        "take an `image` without the plugin aws-ofi-nccl where the nodes have InfiniBand",
         explains=frozenset({"transport-between-nodes", "no-other-network"}),
         ends=False,
     ),

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from evidence.nccl_debug.messages import Kind, ranks
+from evidence.nccl_debug.messages import Kind, number, ranks
 
 Devices = Mapping[str, Mapping[int, tuple[str, ...]]]
 """Host -> index of NCCL -> HCAs."""
@@ -86,6 +86,8 @@ class Counts(NamedTuple):
     gpudirect_one_end: int
     used_devices: Mapping[str, int]
     crossed_devices: Mapping[str, int]
+    crossings: Mapping[int, int]
+    """Number of a channel, so of its ring -> how many of that number are between hosts."""
 
 
 class TooMany(Exception):
@@ -151,8 +153,10 @@ class Channels:
         # Channels whose ends say the same are counted together.
         alike = Counter(self._channels.values())
         apart = {ends: count if ends.between else 0 for ends, count in alike.items()}
+        sure = {ends for ends in alike if ends.between}
+        crossings = Counter(number(channel) for channel, ends in self._channels.items() if ends in sure)
         if any(ends.single for ends in alike):
-            apart |= self._apart({**hosts, **self._hosts()})
+            apart |= self._apart({**hosts, **self._hosts()}, crossings)
         for ends, count in alike.items():
             transports[ends.transport] += count
             between[ends.transport] += apart[ends]
@@ -166,18 +170,27 @@ class Channels:
                 crossed[pair] += count
         between = +between
         return Counts(
-            _sorted(transports), _sorted(between), direct, direct_between, half, _sorted(used), _sorted(crossed)
+            transports=_sorted(transports),
+            between_nodes=_sorted(between),
+            gpudirect=direct,
+            gpudirect_between_nodes=direct_between,
+            gpudirect_one_end=half,
+            used_devices=_sorted(used),
+            crossed_devices=_sorted(crossed),
+            crossings=crossings,
         )
 
-    def _apart(self, hosts: Mapping[int, str]) -> Counter[Ends]:
-        """Count the channels between hosts of which one end alone said something."""
+    def _apart(self, hosts: Mapping[int, str], crossings: Counter[int]) -> Counter[Ends]:
+        """Count the channels between hosts of which one end alone said something, and add their numbers."""
         found: Counter[Ends] = Counter()
         single = {ends for ends in self._all.values() if ends.single}
         for channel, ends in self._channels.items():
             if ends in single:
                 receives = next(iter(ends.places)).kind.receives
                 other = hosts.get(ranks(channel)[not receives])
-                found[ends] += other is not None and any(place.host != other for place in ends.places)
+                if other is not None and any(place.host != other for place in ends.places):
+                    found[ends] += 1
+                    crossings[number(channel)] += 1
         return found
 
 

@@ -17,6 +17,8 @@ CALLS = frozenset(
 """First words of a line for each collective operation (NCCL_DEBUG_SUBSYS=COLL), which has no figures."""
 _CALL_BLANKS = frozenset({19, 23})
 """Blanks of such a line when it is whole: of NCCL, and of RCCL."""
+_PROOFS = 100
+"""Kinds of lines of which the first is kept, at most."""
 
 
 class Facts:
@@ -37,6 +39,8 @@ class Facts:
         self._links: dict[str, str] = {}
         self._sockets: dict[str, None] = {}
         self._count: int | None = None
+        self._rings: dict[int, int] = {}
+        """Ranks -> rings of the communicators of so many, as their first rank lists them."""
         self._trees: bool | None = None
         self._collnet: bool | None = None
         self._no_gpudirect: dict[str, Unread] = {}
@@ -112,6 +116,11 @@ class Facts:
         for one in messages.INTERFACE.finditer(text):
             self._sockets[one["name"]] = None
 
+    def _read_network(self, found: Match[str], _host: str, number: int, raw: bytes) -> None:
+        # Of each one proof: a log that is damaged, or of ill will, may name any number of them.
+        if len(self._proofs) < _PROOFS:
+            self._prove(f"Using network {found['name']}", number, raw)
+
     def _read_trees(self, found: Match[str], _host: str, _number: int, _raw: bytes) -> None:
         # That they are there says a line of each rank; that they are not used says one, and holds.
         enabled = found.re is messages.TREES or found["state"] != "disabled"
@@ -121,7 +130,9 @@ class Facts:
         self._count = max(int(found["count"]), self._count or 0)
 
     def _read_ring(self, found: Match[str], _host: str, _number: int, _raw: bytes) -> None:
-        self._count = max(int(found["of"] or int(found["channel"]) + 1), self._count or 0)
+        count = int(found["of"] or int(found["channel"]) + 1)
+        ranks = len(found[0].partition(":")[2].split())
+        self._count, self._rings[ranks] = max(count, self._count or 0), max(count, self._rings.get(ranks, 0))
 
     def _read_no_collnet(self, _found: Match[str], _host: str, _number: int, _raw: bytes) -> None:
         self._collnet = self._collnet or False
@@ -156,6 +167,8 @@ class Facts:
             used_devices=counts.used_devices,
             crossed_devices=counts.crossed_devices,
             channels=self._count,
+            rings=self._rings.get(self._nranks or 0),
+            rings_between_nodes=sum(times >= len({*ranks.values()}) for times in counts.crossings.values()),
             trees=self._trees,
             collnet=self._collnet,
             gdr_unavailable=tuple(self._no_gpudirect.values()),
@@ -194,7 +207,7 @@ _KINDS: Mapping[str, _Kinds] = {
     "Bootstrap:": _BOOTSTRAP,
     "Connected": ((messages.CONNECTED, "", None),),
     "Using": (
-        (messages.NETWORK, "Using network", None),
+        (messages.NETWORK, "Using network", Facts._read_network),
         (messages.THREADS, "Trees", Facts._read_trees),
     ),
     "NCCL": ((messages.VERSION, "NCCL version", Facts._read_version),),

@@ -28,7 +28,7 @@ SOCKET = re.compile(r"NET/Socket ?: Using" + _INTERFACES)
 BOOTSTRAP = re.compile(r"Bootstrap ?: Using" + _INTERFACES)
 INTERFACE = re.compile(r"(?:\[\d+\])?(?P<name>[^\s:]+):[^\s<]+<\d+>")
 CONNECTED = re.compile(r"Connected all \w+(?:,.*)?")
-NETWORK = re.compile(r"Using network \S.*")
+NETWORK = re.compile(r"Using network (?P<name>\S.*)")
 TREES = re.compile(r"Trees(?: \[\d+\] -?\d+(?:(?:/|->|\|)-?\d+)*)+")
 THREADS = re.compile(r"Using \d+ threads, Min Comp Cap \d+, Trees (?P<state>disabled|enabled\b.*)")
 RING_OF_RANKS = re.compile(r"Channel (?P<channel>\d{1,4})(?:/(?P<of>\d{1,4}))? :(?:  +\d+| \d+(?= ))(?: +\d+)*")
@@ -120,6 +120,11 @@ class End(NamedTuple):
 def ranks(channel: int) -> tuple[int, int]:
     """Return the ranks that a channel goes from and to."""
     return channel >> _RANK_BITS & _RANK, channel & _RANK
+
+
+def number(channel: int) -> int:
+    """Return the number of a channel, which is that of its ring."""
+    return (channel >> 2 * _RANK_BITS & _RANK) >> 10
 
 
 class Said(NamedTuple):

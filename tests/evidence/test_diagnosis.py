@@ -39,6 +39,10 @@ LINES = {
     ),
     "ipc-lock": ("mlock: Operation not permitted", "python: missing capability CAP_IPC_LOCK"),
     "ib-disabled": (f"{_HEAD} NCCL INFO NCCL_IB_DISABLE set by environment to 1.",),
+    "libfabric": (
+        f"{_HEAD} NCCL INFO Using network AWS Libfabric",
+        f"{_HEAD} NCCL INFO Channel 00/0 : 0[0] -> 8[0] [send] via NET/AWS Libfabric/0/GDRDMA",
+    ),
     "no-ib-device": (
         f"{_HEAD} NCCL INFO NET/IB : No device found.",
         "libibverbs: Warning: couldn't load driver 'libmlx5-rdmav34.so'",

@@ -46,6 +46,19 @@ def nccl(hosts: int = 2, gpus: int = 8, channels: int = 1) -> str:
     return "\n".join(lines) + "\n"
 
 
+def told(said: str, table: str) -> str:
+    """Return a table with what NCCL says, where it says it: behind the list of devices."""
+    devices, mark, rest = table.partition("#\n")
+    return f"{devices}{said}{mark}{rest}"
+
+
+def rings(count: int, ranks: int = 16) -> str:
+    """Return how the first rank lists the rings of a communicator."""
+    members = " ".join(f"{rank:4}" for rank in range(ranks))
+    head = "nccl-test-mpi-worker-0:30:39 [0] NCCL INFO Channel"
+    return "".join(f"{head} {number:02d}/{count:02d} : {members}\n" for number in range(count))
+
+
 def changed(text: str, *changes: tuple[str, str]) -> str:
     """Return a log with other text in some places, each of which is there."""
     for old, new in changes:
@@ -172,6 +185,14 @@ CASES: Mapping[str, Case] = {
     ),
     "bus-ids": changes(TWO, TABLE, ("device  7 [0x8a]", "device  7 [0x89]")),
     "transport-between-nodes": changes(TWO, nccl(), ("NET/IB/0/GDRDMA", "NET/Socket/0")),
+    "every-run-told": pair(told(nccl(), TABLE) * 2, told(nccl(), TABLE) + TABLE, TWO, Status.MISSING),
+    "every-ring-told": pair(
+        told(rings(2) + nccl(channels=2), TABLE),
+        told(rings(2) + re.sub(r".*Ring 01 : 15\[.*\n", "", nccl(channels=2)), TABLE),
+        TWO,
+        Status.MISSING,
+    ),
+    "no-other-network": pair(nccl(), f"{nccl()}{COLLNET}Using network Socket\n", TWO),
     "gpudirect": changes(TWO, nccl(), ("[send] via NET/IB/0/GDRDMA", "[send] via NET/IB/0")),
     "hcas-used": changes(TWO, nccl(), ("[2]mlx5_1:1/IB [3]mlx5_0:1/IB", "[2]mlx5_1:1/IB")),
     "same-hca": changes(

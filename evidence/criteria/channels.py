@@ -1,0 +1,120 @@
+"""Whether what NCCL told of its channels is all there is: every run, every ring, and no other network by the way."""
+
+import re
+from collections.abc import Iterator
+
+from apis.nccl import Transport
+from evidence.criteria.criterion import NCCL, Criterion, Found, begins, listed, nccl_logs, of, quoted
+from evidence.criteria.transport import NETWORKS, between_nodes, is_over
+from evidence.model import Reading, Unread
+from evidence.tools import PARSERS
+from evidence.tools.nccl_tests.model import NcclTests
+from evidence.verdict import Asked, Job, Proof, Status
+
+_PROGRAMS = frozenset(parser.tool for parser in PARSERS if parser.hosts_nccl)
+"""Tools that are programs over NCCL."""
+_VIA = re.compile(r"\bvia (NET/\w+)")
+_USING = "Using network "
+_DISABLED = "GPU Direct RDMA Disabled for HCA"
+
+
+def _every_run(job: Job) -> Found | None:
+    runs = [one for one in job.readings if one.tool in _PROGRAMS]
+    silent = [one for one in runs if not _tells(one)]
+    # What ranks wrote into files of their own may be of any run.
+    apart = any(_tells(one) for one in job.readings if one.tool not in _PROGRAMS)
+    if len(runs) <= 1 or len(silent) == len(runs) or apart:
+        return None
+    if silent:
+        return Found(Status.MISSING, f"{len(silent)} of {len(runs)} runs tell of no channel", proofs=begins(silent[:4]))
+    return Found(Status.PASS, f"{len(runs)} runs", proofs=begins(runs[:4]))
+
+
+def _tells(one: Reading) -> bool:
+    return one.nccl is not None and bool(one.nccl.between_nodes)
+
+
+def _every_ring(job: Job) -> Found | None:
+    logs = [
+        (one.file, one.nccl)
+        for one in of(job, NcclTests)
+        if one.nccl is not None and one.nccl.rings and one.nccl.between_nodes
+    ]
+    if not logs:
+        return None
+    # A ring goes into each node and out of it; channels of other communicators may have more numbers.
+    short = [(file, log) for file, log in logs if log.rings_between_nodes < (log.rings or 0)]
+    said = [f"{log.rings_between_nodes} of {log.rings} rings" for _, log in short or logs]
+    proofs = tuple(
+        proof for file, log in short or logs for proof in quoted(file, *map(log.proofs.get, sorted(log.between_nodes)))
+    )
+    return Found(Status.MISSING if short else Status.PASS, f"{listed(said, 3)} go between nodes", proofs=proofs)
+
+
+def _no_other(job: Job) -> Found | None:
+    wanted = NETWORKS[job.asked.transport] if job.asked.transport else ""
+    if not any(log.between_nodes for _, log in nccl_logs(job)):
+        return None
+    told = list(_named(job, wanted))
+    doubts = [(file, line) for file, log in nccl_logs(job) for line in log.gdr_unavailable if _DISABLED in line.text]
+    proofs = tuple(Proof(file=file, line=line.line, text=line.text) for file, line in (told or doubts)[:4])
+    if told:
+        return Found(Status.FAIL, f"{len(told)} lines name another", proofs=proofs)
+    if doubts and job.asked.transport is Transport.GPUDIRECT:
+        return Found(Status.WARN, f"{len(doubts)} HCAs are without GPUDirect", proofs=proofs)
+    return Found(Status.PASS, f"only {wanted}")
+
+
+def _named(job: Job, wanted: str) -> Iterator[tuple[str, Unread]]:
+    """Yield lines that name another network: of what `Using network` says, and of channels in damaged lines."""
+    for one in job.readings:
+        for line in one.unread:
+            if any(not is_over(name, wanted) for name in _VIA.findall(line.text)):
+                yield one.file, line
+        for kind, line in one.nccl.proofs.items() if one.nccl is not None else ():
+            if kind.startswith(_USING) and not is_over(f"NET/{kind.removeprefix(_USING)}", wanted):
+                yield one.file, line
+
+
+def _over_several(asked: Asked) -> bool:
+    return asked.transport is not None and between_nodes(asked)
+
+
+CRITERIA = (
+    Criterion(
+        name="every-run-told",
+        title="Each run tells of its own channels",
+        limit="messages of NCCL of every run",
+        unit="runs",
+        tolerance="",
+        applies="several runs of programs over NCCL on several nodes, of which one tells of channels in its own output",
+        source="R-4.3-4, R-4.4-12",
+        needs=(NCCL,),
+        look=_every_run,
+        when=_over_several,
+    ),
+    Criterion(
+        name="every-ring-told",
+        title="Every ring crosses between nodes",
+        limit="for each ring that NCCL counts as many channels between nodes as there are nodes",
+        unit="rings",
+        tolerance="a ring without one is missing evidence: lines are lost",
+        applies="runs of nccl-tests on several nodes that list the ranks of their rings",
+        source="R-4.4-12",
+        needs=(NCCL,),
+        look=_every_ring,
+        when=_over_several,
+    ),
+    Criterion(
+        name="no-other-network",
+        title="No line names another network, not even a damaged one",
+        limit="only the network asked for",
+        unit="lines",
+        tolerance="an HCA that is said to be without GPUDirect is a warning where all channels have it",
+        applies="jobs on several nodes that tell of channels between them",
+        source="R-4.3-4, R-4.4-12",
+        needs=(NCCL,),
+        look=_no_other,
+        when=_over_several,
+    ),
+)

@@ -1,0 +1,47 @@
+"""Lines that say that something failed."""
+
+import pytest
+
+from evidence.judge import judge
+from evidence.verdict import Ended, Job, Status, Verdict
+from tests.evidence.criteria.cases import TABLE, TWO
+from tests.support.mutated import read_text
+
+NCCL = "nccl-test-mpi-worker-1:30:47 [7] NCCL WARN"
+
+
+def _verdict(line: str, ended: Ended = Ended.UNKNOWN) -> Verdict:
+    job = Job(asked=TWO, ended=ended, readings=read_text(f"{TABLE}{line}\n"))
+    return next(one for one in judge([job]) if one.criterion == "no-failure-lines")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "mpirun noticed that process rank 1 with PID 30 on node worker-1 exited on signal 9 (Killed).",
+        "Primary job  terminated normally, but 1 process returned",
+        "RuntimeError: NCCL error",
+        "tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating tensor with shape[64,256]",
+        "NVRM: Xid (PCI:0000:06:00): 79, pid=1234, GPU has fallen off the bus.",
+        "Out of bounds values : 2 FAILED",
+        f"{NCCL} NET/IB : Got completion from peer 10.0.0.1<1> with error 12, opcode 0, len 0, vendor err 129",
+    ],
+)
+def test_they_fail_a_job_whose_table_is_whole(line: str) -> None:
+    """Prevents a job that died after its table from passing; a job that the cluster calls done is warned of."""
+    found = _verdict(line)
+    assert (found.status, [proof.text for proof in found.proofs]) == (Status.FAIL, [line])
+    assert _verdict(line, Ended.SUCCEEDED).status is Status.WARN
+
+
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [
+        (f"{NCCL} NCCL_NET_PLUGIN is old", Status.WARN),
+        ("Could not load dynamic library 'libnvinfer.so.6'; dlerror: libnvinfer.so.6: cannot open", Status.PASS),
+        ("Error: 0 of 16 ranks", Status.PASS),
+    ],
+)
+def test_what_is_no_failure_does_not_fail(line: str, status: Status) -> None:
+    """Prevents noise of frameworks, and warnings of NCCL, from failing a sound job."""
+    assert _verdict(line).status is status
