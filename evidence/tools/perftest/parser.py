@@ -96,7 +96,7 @@ class PerftestParser(Parser):
     tool: ClassVar[str] = "perftest"
     starts: ClassVar[str] = (
         rf"{COMMAND}|{_TITLE}|{_FREQUENCY}|{_WAITING}|{_OWN_FAILURE}|{_NO_PEAK}|Perftest doesn't supports? |"
-        rf"initializing CUDA$|{json_file.STARTS}"
+        rf"initializing CUDA$|\s*#bytes\s+(?:#sl\s+)?#iterations\s|{json_file.STARTS}"
     )
     leads: ClassVar[str | None] = r"\*{5,}"
     """The rule above the line in which the listener says that it waits."""
@@ -153,7 +153,7 @@ class PerftestParser(Parser):
     def _banner_line(self, line: Line) -> Taken:
         run, text = self._run, line.text
         if _title.match(text):
-            if run.title is not None:
+            if run.title is not None and not self._is_other_side(text):
                 return Taken.AGAIN
             run.title = text.strip()
         elif _waiting.match(text):
@@ -164,10 +164,19 @@ class PerftestParser(Parser):
             if not self._begun:
                 return Taken.NO
             if run.has_rows():
-                run.ended = self._over = True
+                run.closed += 1
+                run.ended = self._over = run.closed >= run.headings
         elif not _banner.match(text):
             return Taken.NO
         return Taken.YES
+
+    def _is_other_side(self, text: str) -> bool:
+        """Tell whether a title is that of the other side, which writes to the same terminal at the same time.
+
+        Each side prints its settings at once: when the last of them is missing, the run before has not ended.
+        """
+        run = self._run
+        return run.title == text.strip() and self._table is None and not run.failures and "exchange" not in run.settings
 
     def _settings(self, line: Line) -> Taken:
         text, at = line.text, 0
@@ -188,8 +197,9 @@ class PerftestParser(Parser):
 
     def _table_line(self, line: Line) -> Taken:
         if (shape := table.Shape.of(line.text)) is not None:
-            if self._table is not None:
+            if self._table is not None and (self._table != shape or self._run.has_rows()):
                 return Taken.AGAIN
+            self._run.headings += 1
             self._table = shape
             self._run.unit = shape.unit
             self._run.has_table = True

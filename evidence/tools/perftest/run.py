@@ -49,6 +49,10 @@ class Run:
     gpu_name: str | None = None
     unit: Unit | None = None
     has_table: bool = False
+    headings: int = 0
+    """Of the results: two where both sides write to one terminal, line by line."""
+    closed: int = 0
+    """Lines behind results."""
     measured: list[Measured] = field(default_factory=list)
     latencies: list[Latency] = field(default_factory=list)
     warnings: list[Unread] = field(default_factory=list)
@@ -77,6 +81,8 @@ class Run:
         return f"ib_{verb}_{kind}" if verb and kind else None
 
     def _role(self, *, bidirectional: bool) -> Literal["server", "client"] | None:
+        if self.headings > 1:
+            return None
         if self.waited:
             return "server"
         if self.command is not None:

@@ -186,6 +186,29 @@ def test_both_sides_are_told_apart() -> None:
     assert [one.gid for one in with_row.remote] == ["00:00:00:00:00:00:00:00:00:00:255:255:10:22:116:220"]
 
 
+def test_both_sides_in_one_terminal_are_read() -> None:
+    """Prevents a test of a host with itself, whose sides print line by line in turn, from being without figures.
+
+    The order is that of logs in which the listener runs in the background of the same shell.
+    """
+    server, client = (
+        _log("RDMA_Write BW Test", MB, f" 65536      5000             {row}\n").splitlines()
+        for row in ("0.00               11690.12\t\t   0.187042", "11700.50           11688.00\t\t   0.187008")
+    )
+    mixed = [line for pair in zip(server, client, strict=True) for line in pair]
+    waiting = "*" * 36 + "\n* Waiting for client to connect... *\n" + "*" * 36 + "\n"
+    (found,) = _all(waiting + "\n".join(mixed) + "\n")
+    assert (found.complete, found.role, found.unread_total) == (True, None, 0)
+    assert [row.average_mb_s for row in found.bandwidth] == [11690.12, 11688.0]
+
+
+def test_the_end_of_a_log_is_read_from_its_heading() -> None:
+    """Prevents the figures of a log whose head was rotated away from being nobody's."""
+    found = _read(GBITS[GBITS.index(" #bytes") :])
+    assert [row.average_printed for row in found.bandwidth] == [97.89]
+    assert (found.complete, found.incomplete) == (False, "no title")
+
+
 def test_commands_are_read() -> None:
     """Prevents a client that is taken for a listener because an option's value, or none, looks like a host."""
     for command, program, device, peer in (
