@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from apis.kinds import Kind
-from cli import results
+from cli import results, session, state
 from cli.errors import Problem
 from cli.live import Cluster, RefusedError
 from cli.overview.look import OURS
@@ -117,6 +117,19 @@ def test_events_that_may_not_be_seen_are_done_without(dev: Stack, monkeypatch: p
     assert [one.state for one in stack_jobs._ended(clock, dev, {"adas/a"}, None, SILENT)] == ["Succeeded", "Running"]
     with pytest.raises(Problem, match="MPIJob refused"):
         stack_jobs._ended(Clock(monkeypatch, [""], refused=("MPIJob",)), dev, {"adas/a"}, None, SILENT)
+
+
+@pytest.mark.parametrize(("simulated", "seconds"), [(True, None), (False, 2.0)])
+def test_how_long_a_simulated_job_was_played_is_no_time_of_it(
+    dev: Stack, monkeypatch: pytest.MonkeyPatch, simulated: bool, seconds: float | None
+) -> None:
+    """Prevents a speed-up of 1 from two jobs that were played for two seconds each, and whose logs are not there."""
+    job = Job(asked=Asked(job=WANTED), ended=Ended.SUCCEEDED, seconds=2.0, readings=())
+    monkeypatch.setattr(Stack, "simulated", simulated)
+    monkeypatch.setattr(state, "require_own_cluster", lambda _: None)
+    monkeypatch.setattr(session, "cluster", lambda _: Clock(monkeypatch, ["Succeeded"]))
+    monkeypatch.setattr(stack_jobs, "collect", lambda *_: [job])
+    assert [one.seconds for one in stack_jobs.gather(dev, [WANTED], wait=0, silent=True)] == [seconds]
 
 
 def test_a_result_is_kept_beside_the_cluster_with_what_ran(dev: Stack) -> None:
