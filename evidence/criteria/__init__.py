@@ -16,6 +16,7 @@ from evidence.criteria import (
     repeats,
     scale,
     speed,
+    subnet,
     transport,
     virtual,
 )
@@ -33,6 +34,7 @@ CRITERIA: tuple[Criterion, ...] = (
     *repeats.CRITERIA,
     *programs.CRITERIA,
     *fabric.CRITERIA,
+    *subnet.CRITERIA,
     *machines.CRITERIA,
     *nodes.CRITERIA,
     *pods.CRITERIA,

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from apis.logs import NO_HOSTS
-from evidence.criteria.fabric import CRITERIA
+from evidence.criteria import CRITERIA
 from evidence.verdict import Asked, Ended, Job, Status
 from simulator.performance.ports import NOT_OPENED
 from tests.evidence.criteria.cases import ANY, DGX, RDMA, RDMA_LOG, changed
