@@ -6,8 +6,9 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC
 from functools import cache
+from io import FileIO
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, NamedTuple, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 from pydantic import AfterValidator, AwareDatetime, Field, ValidationError
 from pydantic_core import to_jsonable_python
@@ -141,14 +142,14 @@ def append(path: Path, run: Run) -> int:
         return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
 
 
-def _ends_whole(file: BinaryIO | Any, size: int) -> bool:
+def _ends_whole(file: FileIO, size: int) -> bool:
     if size == 0:
         return True
     file.seek(size - 1)
-    return bool(file.read(1) == b"\n")
+    return file.read(1) == b"\n"
 
 
-def _write(file: Any, content: bytes) -> None:
+def _write(file: FileIO, content: bytes) -> None:
     while content:
         content = content[file.write(content) :]
 
