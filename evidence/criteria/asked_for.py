@@ -150,6 +150,7 @@ CRITERIA = (
         source="R-4.4-2, R-4.4-8, D-2.3",
         needs=("nccl-tests", "nvidia-smi"),
         look=_gpu,
+        missed=False,
         when=lambda asked: asked.profile in PROFILES,
     ),
     Criterion(
@@ -162,6 +163,7 @@ CRITERIA = (
         source="R-4.4-9, R-4.1-6",
         needs=(NCCL,),
         look=_layers,
+        missed=False,
         when=lambda asked: uses_rdma(asked) and asked.fabric in _LINK_LAYERS,
     ),
 )

@@ -59,9 +59,9 @@ def _no_other(job: Job) -> Found | None:
     doubts = [(file, line) for file, log in nccl_logs(job) for line in log.gdr_unavailable if _DISABLED in line.text]
     proofs = tuple(Proof(file=file, line=line.line, text=line.text) for file, line in (told or doubts)[:4])
     if told:
-        return Found(Status.FAIL, f"{len(told)} lines name another", proofs=proofs)
+        return Found(Status.FAIL, f"another in {len(told)} {'line' if len(told) == 1 else 'lines'}", proofs=proofs)
     if doubts and job.asked.transport is Transport.GPUDIRECT:
-        return Found(Status.WARN, f"{len(doubts)} HCAs are without GPUDirect", proofs=proofs)
+        return Found(Status.WARN, "NCCL says of an HCA that it is without GPUDirect", proofs=proofs)
     return Found(Status.PASS, f"only {wanted}")
 
 
@@ -92,6 +92,7 @@ CRITERIA = (
         needs=(NCCL,),
         look=_every_run,
         when=_over_several,
+        missed=False,
     ),
     Criterion(
         name="every-ring-told",
@@ -104,6 +105,7 @@ CRITERIA = (
         needs=(NCCL,),
         look=_every_ring,
         when=_over_several,
+        missed=False,
     ),
     Criterion(
         name="no-other-network",
@@ -116,5 +118,6 @@ CRITERIA = (
         needs=(NCCL,),
         look=_no_other,
         when=_over_several,
+        missed=False,
     ),
 )

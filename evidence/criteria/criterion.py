@@ -55,6 +55,9 @@ class Criterion(_Described):
     when: Callable[[Asked], bool] = lambda _: True
     """Whether the criterion applies to what was asked."""
 
+    missed: bool = True
+    """Whether a job lacks evidence that shows nothing of what is needed; no: others of the same needs say so."""
+
     def verdict(self, job: Job) -> Verdict | None:
         """Return the verdict, None where the criterion does not apply.
 
@@ -80,7 +83,7 @@ class Criterion(_Described):
         )
 
     def _absent(self, job: Job) -> Found | None:
-        if not expected(job.asked) & {*self.needs}:
+        if not self.missed or not expected(job.asked) & {*self.needs}:
             return None
         return Found(Status.MISSING, f"no output of {' or '.join(_called(name) for name in self.needs)}")
 

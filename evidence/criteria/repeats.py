@@ -53,5 +53,6 @@ CRITERIA = (
         source="R-4.4-8",
         needs=("nccl-tests",),
         look=_spread,
+        missed=False,
     ),
 )
