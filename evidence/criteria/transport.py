@@ -16,9 +16,13 @@ _LIBFABRIC = re.compile(r"libfabric|\bOFI\b", re.IGNORECASE)
 
 def between_nodes(asked: Asked) -> bool:
     """Whether ranks are on several nodes, as far as it is known."""
-    if asked.transport is None:
-        return False
-    return len(asked.nodes) > 1 or not asked.nodes
+    return asked.transport is not None and (len(asked.nodes) != 1 or _more_than_a_node(asked))
+
+
+def _more_than_a_node(asked: Asked) -> bool:
+    """Whether one node has too few GPUs for a job: then others are not known."""
+    profile = PROFILES.get(asked.profile or "")
+    return profile is not None and asked.shape is not None and asked.shape.total > profile.gpus
 
 
 def _several_pods(asked: Asked) -> bool:

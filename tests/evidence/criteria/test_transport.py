@@ -71,6 +71,15 @@ def test_a_job_that_goes_on_lacks_nothing_yet() -> None:
     assert status("ranks-initialised", log, other, Ended.RUNNING) is Status.FAIL
 
 
+def test_nodes_that_are_partly_known_switch_nothing_off() -> None:
+    """Prevents a fallback to TCP from going unseen once the cluster has forgotten one of two nodes."""
+    slow = changed(nccl(), ("NET/IB/0/GDRDMA", "NET/Socket/0"))
+    one_known = TWO.model_copy(update={"nodes": ("dgx01",)})
+    assert status("transport-between-nodes", slow, one_known) is Status.FAIL
+    small = one_known.model_copy(update={"shape": Shape(pods=2, gpus=2)})
+    assert status("transport-between-nodes", slow, small) is None
+
+
 def test_what_is_between_pods_must_be_said() -> None:
     """Prevents TCP between nodes from passing because nobody said that it was to be RDMA: why this is verified."""
     asked = TWO.model_copy(update={"transport": None})
