@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from evidence.criteria.transport import CRITERIA
+from evidence.criteria import CRITERIA
 from evidence.verdict import Asked, Ended, Job, Shape, Status
 from hardware.profiles import PROFILES
 from tests.evidence.criteria.cases import TABLE, TWO, changed, nccl
