@@ -28,6 +28,11 @@ class NcclLog(Model):
     devices_by_host: Mapping[str, tuple[str, ...]] = Field(description="the same by host: one may lack an HCA")
     link_layers: Mapping[str, str] = Field(description="HCA -> IB or RoCE")
     sockets: tuple[str, ...] = Field(description="interfaces of `NET/Socket : Using`, and of out-of-band traffic")
+    plugins: tuple[str, ...] = Field(
+        default=(),
+        description="networks beside NCCL's own IB and Socket that it has loaded or uses, as it names them, e.g. "
+        "IBext_v8, AWS Libfabric",
+    )
     transports: Mapping[str, int] = Field(
         description="transport -> channels connected by it, e.g. P2P/IPC, P2P/CUMEM, SHM, NET/IB, NET/Socket; both "
         "ends of a channel count once"

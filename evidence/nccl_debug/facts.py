@@ -1,6 +1,6 @@
 """What the messages of one program's ranks mean: versions, communicators, devices, channels, and proofs of them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from re import Match, Pattern
 
 from evidence.model import UNREAD_KEPT, NcclLog, Unread
@@ -17,6 +17,8 @@ CALLS = frozenset(
 """First words of a line for each collective operation (NCCL_DEBUG_SUBSYS=COLL), which has no figures."""
 _CALL_BLANKS = frozenset({19, 23})
 """Blanks of such a line when it is whole: of NCCL, and of RCCL."""
+_OWN_NETWORKS = ("IB", "Socket")
+"""What NCCL itself brings; all others are of plugins."""
 _PROOFS = 100
 """Kinds of lines of which the first is kept, at most."""
 
@@ -38,6 +40,7 @@ class Facts:
         self._names: dict[str, tuple[str, ...]] = {}
         self._links: dict[str, str] = {}
         self._sockets: dict[str, None] = {}
+        self._plugins: dict[str, None] = {}
         self._count: int | None = None
         self._rings: dict[int, int] = {}
         """Ranks -> rings of the communicators of so many, as their first rank lists them."""
@@ -120,6 +123,11 @@ class Facts:
         # Of each one proof: a log that is damaged, or of ill will, may name any number of them.
         if len(self._proofs) < _PROOFS:
             self._prove(f"Using network {found['name']}", number, raw)
+            self._plugins[found["name"]] = None
+
+    def _read_plugin(self, found: Match[str], _host: str, _number: int, _raw: bytes) -> None:
+        if len(self._plugins) < _PROOFS:
+            self._plugins[found["name"]] = None
 
     def _read_trees(self, found: Match[str], _host: str, _number: int, _raw: bytes) -> None:
         # That they are there says a line of each rank; that they are not used says one, and holds.
@@ -146,6 +154,10 @@ class Facts:
         if len(self._warnings) < UNREAD_KEPT:
             self._warnings.append(Unread(line=number, text=text))
 
+    def _plugin_names(self, transports: Iterable[str]) -> tuple[str, ...]:
+        nets = (name.removeprefix("NET/") for name in transports if name.startswith("NET/"))
+        return tuple(name for name in dict.fromkeys((*self._plugins, *nets)) if name not in _OWN_NETWORKS)
+
     def log(self) -> NcclLog:
         """Return what was read."""
         ranks = {rank: host for rank, host in self._ranks.items() if host}
@@ -159,6 +171,7 @@ class Facts:
             devices_by_host=dict(sorted(self._names.items())),
             link_layers=dict(sorted(self._links.items())),
             sockets=tuple(self._sockets),
+            plugins=self._plugin_names(counts.transports),
             transports=counts.transports,
             between_nodes=counts.between_nodes,
             gpudirect=counts.gpudirect,
@@ -188,6 +201,10 @@ _GPUDIRECT: _Kinds = (
 _NEIGHBOURS: _Kinds = ((messages.NEIGHBOURS, "", None),)
 _BOOTSTRAP: _Kinds = ((messages.BOOTSTRAP, "Bootstrap : Using", Facts._read_sockets),)
 _NO_COLLNET: _Kinds = ((messages.NO_COLLNET, "CollNet", Facts._read_no_collnet),)
+_PLUGIN: _Kinds = (
+    (messages.NO_PLUGIN, "NET/Plugin", None),
+    (messages.PLUGIN, "Loaded net plugin", Facts._read_plugin),
+)
 _KINDS: Mapping[str, _Kinds] = {
     "Channel": ((messages.RING_OF_RANKS, "", Facts._read_ring),),
     "Ring": _NEIGHBOURS,
@@ -199,7 +216,8 @@ _KINDS: Mapping[str, _Kinds] = {
         (messages.NO_INFINIBAND, "NET/IB : No device found", None),
         *_GPUDIRECT,
     ),
-    "NET/Plugin": ((messages.NO_PLUGIN, "NET/Plugin", None),),
+    "NET/Plugin": _PLUGIN,
+    "NET/Plugin:": _PLUGIN,
     "NCCL_NET_GDR_LEVEL": ((messages.GPUDIRECT_OFF, "NCCL_NET_GDR_LEVEL", None),),
     "NCCL_IB_DISABLE": ((messages.INFINIBAND_DISABLED, "NCCL_IB_DISABLE", None),),
     "NET/Socket": ((messages.SOCKET, "NET/Socket : Using", Facts._read_sockets), *_GPUDIRECT),

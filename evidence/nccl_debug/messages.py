@@ -23,10 +23,10 @@ COMMUNICATOR = re.compile(
 )
 INFINIBAND = re.compile(r"NET/IB : Using(?P<devices>(?: \[\d+\]\S+| \[\d+\]=\{.*\})*) (?:\[RO\])?; OOB (?P<oob>.+)")
 DEVICE = re.compile(r"\[(?P<index>\d+)\] ?(?P<name>\w[\w.-]*):\d+/(?P<link>IB|RoCE)(?:/SHARP)?")
-_INTERFACES = r"(?P<interfaces>(?: (?:\[\d+\])?[^\s:]+:[^\s<]+<\d+>)+)"
+_INTERFACES = r"(?P<interfaces>(?: (?:\[\d+\])?[^\s:]+:[^\s<]*<\d+>)+)"
 SOCKET = re.compile(r"NET/Socket ?: Using" + _INTERFACES)
 BOOTSTRAP = re.compile(r"Bootstrap ?: Using" + _INTERFACES)
-INTERFACE = re.compile(r"(?:\[\d+\])?(?P<name>[^\s:]+):[^\s<]+<\d+>")
+INTERFACE = re.compile(r"(?:\[\d+\])?(?P<name>[^\s:]+):[^\s<]*<\d+>")
 CONNECTED = re.compile(r"Connected all \w+(?:,.*)?")
 NETWORK = re.compile(r"Using network (?P<name>\S.*)")
 TREES = re.compile(r"Trees(?: \[\d+\] -?\d+(?:(?:/|->|\|)-?\d+)*)+")
@@ -40,6 +40,7 @@ GPUDIRECT = re.compile(r"(?:NET/[^:]+ : )?GPU Direct RDMA Enabled .*")
 INFINIBAND_DISABLED = re.compile(r"NCCL_IB_DISABLE set (?:by environment )?to 1\.?")
 GPUDIRECT_OFF = re.compile(r"NCCL_NET_GDR_LEVEL set (?:by environment )?to (?:0|LOC)\.?")
 NO_PLUGIN = re.compile(r"NET/Plugin ?: (?:No plugin found|Could not find: libnccl-net\.so).*")
+PLUGIN = re.compile(r"NET/Plugin ?: Loaded net plugin (?P<name>\S.*?) \(v\d+\)")
 NO_INFINIBAND = re.compile(r"NET/IB : No device found\..*")
 
 _END = re.compile(

@@ -33,11 +33,11 @@ def _schema() -> str:
     return f"""# Evidence
 
 `./hpc parse FILE... --json` prints an array with one object for each run of a tool that the files hold, in their order.
-The tool is recognised by what it prints, whatever the file's name; prefixes of mpirun, of kubectl and of terminals are
-taken off first. Figures are those that were printed; what is computed of them, to check them, has fields of its own.
-What could not be read is in `unread`. A figure that was not printed is `null`. `line` is the number of the line, from
-1, that a row was read from; a field without words is what the tool itself calls so. This page is written from the code
-by `make docs`.
+The tool is recognised by what it prints, whatever the file's name; what launchers, kubectl, loggers and terminals put
+before each line is taken off first. Figures are those that were printed; what is computed of them, to check them, has
+fields of its own. What could not be read is in `unread`. A figure that was not printed is `null`. `line` is the number
+of the line, from 1, that a row was read from; a field without words is what the tool itself calls so. This page is
+written from the code by `make docs`.
 
 ## Every reading
 

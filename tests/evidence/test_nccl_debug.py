@@ -356,3 +356,26 @@ def test_damage_is_told_and_invents_nothing(seed: int) -> None:
             assert not line or number in listed
         if line in whole:
             assert number not in listed
+
+
+def test_networks_of_plugins_are_named_and_counted() -> None:
+    """Prevents NVIDIA's plugin for SHARP, or Amazon's, from being nobody's network, or without GPUDirect."""
+    log = _log(
+        _say("n", "NET/Plugin: Loaded net plugin Libfabric (v10)"),
+        _say("n", "Using network IBext_v8"),
+        _say("n", "Channel 00/0 : 0[0] -> 8[0] [send] via NET/IBext_v8/0(8)/GDRDMA"),
+        _say("m", "Channel 00/0 : 0[0] -> 8[0] [receive] via NET/IBext_v8/1/GDRDMA"),
+        _say("n", "Channel 01/0 : 0[0] -> 8[0] [send] via NET/AWS Libfabric/1/GDRDMA/Shared"),
+        _say("m", "Channel 01/0 : 0[0] -> 8[0] [receive] via NET/AWS Libfabric/1/GDRDMA"),
+    )
+    assert log.plugins == ("Libfabric", "IBext_v8", "AWS Libfabric")
+    assert log.between_nodes == {"NET/IBext_v8": 1, "NET/AWS Libfabric": 1}
+    assert log.gpudirect_between_nodes == 2
+    own = _log(_say("n", "Using network IB"), _say("n", "Channel 00/0 : 0[0] -> 8[0] [send] via NET/Socket/0"))
+    assert own.plugins == ()
+
+
+def test_interfaces_whose_address_is_not_printed_are_named() -> None:
+    """Prevents the line of sockets of a log whose addresses were taken out from being damaged."""
+    log = _log(_say("n", "NET/Socket : Using [0]enp41s0f1:<0> [1]virbr0:<0>"))
+    assert log.sockets == ("enp41s0f1", "virbr0")
