@@ -65,6 +65,10 @@ def test_no_special_resource(lab: Lab) -> None:
 
 def test_no_volume(lab: Lab) -> None:
     """Prevents pods that start without the data lake."""
+    # A claim stays while there is a pod that mounts it, ended or not.
+    for name in ("nv-nccl-dgx01", "nv-nccl-dgx02"):
+        lab.take(kinds.JOB, name, "adas")
+    eventually(lambda: not lab.pods("batch.kubernetes.io/job-name in (nv-nccl-dgx01,nv-nccl-dgx02)"), "pods are left")
     claim = lab.take(kinds.PERSISTENT_VOLUME_CLAIM, "adas-data-pvc", "adas")
     with lab.without(kinds.PERSISTENT_VOLUME, "adas-data-pv01") as bring_back:
         lab.put(kinds.PERSISTENT_VOLUME_CLAIM, claim)
@@ -72,6 +76,8 @@ def test_no_volume(lab: Lab) -> None:
             job.stays_away("unbound immediate PersistentVolumeClaims")
             bring_back()
             job.succeeds()
+    lab.works("pulumi", "refresh", "--stack", "dev", "--yes", "--non-interactive")
+    lab.works("up")
 
 
 def test_no_csi_driver(lab: Lab) -> None:
