@@ -1,9 +1,11 @@
 """An operator from OperatorHub: namespace, operator group and subscription, up to the installed version."""
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, Literal, cast
 
 import pulumi
 import pulumi_kubernetes as k8s
+from pulumi.output import UNKNOWN
 from pulumi_kubernetes import apiextensions
 from pydantic import Field
 
@@ -73,7 +75,7 @@ class OlmOperator(Component):
             {"spec": _subscription_spec(args)},
             self.child(),
         )
-        installed_csv = subscription.status.apply(lambda status: str(status["installedCSV"]))
+        installed_csv = subscription.status.apply(installed)
         apiextensions.CustomResourcePatch(
             f"{name}-version",
             api_version=kinds.CLUSTER_SERVICE_VERSION.api_version,
@@ -100,3 +102,16 @@ def _subscription_spec(args: OlmOperatorArgs) -> dict[str, Any]:
         "installPlanApproval": args.approval,
     }
     return spec | ({"startingCSV": args.starting_csv} if args.starting_csv else {})
+
+
+def installed(status: Mapping[str, Any]) -> pulumi.Input[str]:
+    """Return the version that OLM says it has installed.
+
+    A Subscription that an update left before it was ready has a status without one: a preview does not know it yet,
+    and the update that follows waits for it first. Raises ValueError when it is still absent then.
+    """
+    if "installedCSV" in status:
+        return str(status["installedCSV"])
+    if pulumi.runtime.is_dry_run():
+        return pulumi.Output.from_input(cast("str", UNKNOWN))
+    raise ValueError("the Subscription has no status.installedCSV; see its conditions, and run the update again")

@@ -1,11 +1,13 @@
 """Operators: from OperatorHub, and the MPI operator."""
 
+import asyncio
 from typing import Any
 
+import pulumi
 import pytest
 
 from components.mpi_operator_generations import RULES_V1ALPHA2
-from components.olm_operator import OlmOperator, OlmOperatorArgs
+from components.olm_operator import OlmOperator, OlmOperatorArgs, installed
 from tests.support.recorded import component, environment, one, spec
 
 
@@ -41,6 +43,23 @@ def test_ready_means_installed_and_succeeded() -> None:
     assert subscription["pulumi.com/waitFor"] == "jsonpath={.status.installedCSV}"
     assert version["name"] == "nfd.v4.4.0"
     assert version["annotations"]["pulumi.com/waitFor"] == "jsonpath={.status.phase}=Succeeded"
+
+
+def test_a_subscription_that_is_not_ready_yet_is_previewed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prevents a stack that no command can bring on: an update was killed before OLM had said what it installs."""
+    partial: dict[str, list[str]] = {"catalogHealth": []}
+    monkeypatch.setattr(pulumi.runtime, "is_dry_run", lambda: True)
+    later = installed(partial)
+    assert isinstance(later, pulumi.Output)
+    assert not asyncio.run(_known(later))
+    monkeypatch.setattr(pulumi.runtime, "is_dry_run", lambda: False)
+    with pytest.raises(ValueError, match=r"no status\.installedCSV"):
+        installed(partial)
+    assert installed({"installedCSV": "nfd.v4.4.0"}) == "nfd.v4.4.0"
+
+
+async def _known(value: pulumi.Output[str]) -> bool:
+    return await value.is_known()
 
 
 def test_operator_watches_its_own_namespace() -> None:
