@@ -10,10 +10,12 @@ from kubernetes.client.exceptions import ApiException
 from kubernetes.config.config_exception import ConfigException
 from urllib3.exceptions import HTTPError
 
+from apis import names
+
 _SELECTORS = (
-    "job-name={job}",
-    "mpi_job_name={job},mpi_role_type=launcher",
-    "training.kubeflow.org/job-name={job},training.kubeflow.org/job-role=launcher",
+    f"{names.JOB_NAME}={{job}}",
+    f"{names.MPI_JOB_NAME}={{job}},{names.MPI_ROLE}={names.LAUNCHER}",
+    f"{names.MPI_JOB_NAME_V2BETA1}={{job}},{names.MPI_ROLE_V2BETA1}={names.LAUNCHER}",
 )
 """Labels of the pods of a Job, and of the launcher of an MPIJob v1alpha2 and v2beta1."""
 _connect: Callable[[str, str], client.ApiClient] = config.new_client_from_config

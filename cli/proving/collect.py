@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from apis import kinds
+from apis import kinds, names
 from cli.live import Cluster, RefusedError
 from cli.overview.jobs import Job as Seen
 from evidence.reader import read
@@ -15,8 +15,8 @@ from simulator.progress import Step
 
 Object = Mapping[str, Any]
 
-ROLE = ("mpi_role_type", "training.kubeflow.org/job-role")
-OWNER = ("mpi_job_name", "training.kubeflow.org/job-name", "job-name")
+ROLE = (names.MPI_ROLE, names.MPI_ROLE_V2BETA1)
+OWNER = (names.MPI_JOB_NAME, names.MPI_JOB_NAME_V2BETA1, names.JOB_NAME)
 """Labels of pods: the role in an MPIJob, and the job, of v1alpha2, v2beta1, and batch."""
 _ENDS = {"Succeeded": Ended.SUCCEEDED, "Failed": Ended.FAILED, "Running": Ended.RUNNING}
 """State of a job -> how far it got; the phase of the pod that brought it there has the same name."""

@@ -7,16 +7,15 @@ fails.
 import re
 from collections.abc import Sequence
 
+from apis import names
 from simulator.actors import pods
 from simulator.actors.api import Object
 from simulator.actors.runtime import Runtime
 
-JOB_NAME = "mpi_job_name"
-ROLE = "mpi_role_type"
+JOB_NAME, ROLE = names.MPI_JOB_NAME, names.MPI_ROLE
 CONFIG_SUFFIX = "-config"
 HOSTFILE = "hostfile"
-SSH_JOB_NAME = "training.kubeflow.org/job-name"
-SSH_ROLE = "training.kubeflow.org/job-role"
+SSH_JOB_NAME, SSH_ROLE = names.MPI_JOB_NAME_V2BETA1, names.MPI_ROLE_V2BETA1
 SSHD = "sshd"
 _SLOTS = re.compile(r"\s*([^\s.#]+)\S*(?:.*?\bslots=(\d+))?")
 _SSH = re.compile(r"\bssh(-keyscan)? ")
