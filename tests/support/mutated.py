@@ -3,8 +3,10 @@
 import io
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+from hypothesis.strategies import DataObject, booleans, integers, sampled_from
 
 from evidence.model import Reading
 from evidence.reader import read_stream
@@ -46,6 +48,18 @@ def mutations(text: str, count: int, seed: int = 1) -> Iterator[bytes]:
             if not raw:
                 break
         yield bytes(raw)
+
+
+def drawn_damage(data: DataObject, forms: Sequence[str], marks: tuple[str, str]) -> str:
+    """Draw one of several logs with pieces lost, doubled or put in; `marks` are two that the tool's figures know."""
+    text: str = data.draw(sampled_from(forms))
+    for _ in range(data.draw(integers(1, 4))):
+        start = data.draw(integers(0, len(text)))
+        length = data.draw(integers(0, 40))
+        other = data.draw(integers(0, len(text)))
+        pieces = ["", "\n", " ", "9" * 25, marks[0], "-", text[other : other + 60], "?", marks[1]]
+        text = text[:start] + data.draw(sampled_from(pieces)) + text[start + length :]
+    return text[: data.draw(integers(0, len(text)))] if data.draw(booleans()) else text
 
 
 def invented(raw: bytes, readings: tuple[Reading, ...]) -> list[str]:

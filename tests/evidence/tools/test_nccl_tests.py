@@ -15,6 +15,7 @@ from evidence.reader import read, read_stream
 from evidence.tools.nccl_tests import PRIMITIVES, NcclTests, NcclTestsParser, named
 from tests.evidence.tools import nccl_tables
 from tests.evidence.tools.nccl_tables import Run, table
+from tests.support.mutated import drawn_damage
 
 LOGS = Path(__file__).parent.parent / "logs" / "nccl-tests"
 
@@ -434,15 +435,7 @@ _FORMS += [table(Run(spread=True, high=1 << 13)), json.dumps(_json_of(Run(high=1
 @given(st.data())
 def test_no_damage_makes_a_row_that_is_not_there(data: st.DataObject) -> None:
     """Prevents cut lines, lost bytes and mixed ranks that raise, or that become figures nobody printed."""
-    text = data.draw(st.sampled_from(_FORMS))
-    for _ in range(data.draw(st.integers(1, 4))):
-        start = data.draw(st.integers(0, len(text)))
-        length = data.draw(st.integers(0, 40))
-        other = data.draw(st.integers(0, len(text)))
-        put = data.draw(st.sampled_from(["", "\n", " ", "9" * 25, "e", "-", text[other : other + 60], "?", "["]))
-        text = text[:start] + put + text[start + length :]
-    if data.draw(st.booleans()):
-        text = text[: data.draw(st.integers(0, len(text)))]
+    text = drawn_damage(data, _FORMS, ("e", "["))
     for found in _all(text):
         found.model_dump_json()
         for row in found.rows:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from evidence.reader import read, read_stream
 from evidence.tools.perftest import Perftest, PerftestParser
 from evidence.tools.perftest.command import Command
+from tests.support.mutated import drawn_damage
 
 LOGS = Path(__file__).parent.parent / "logs" / "perftest"
 RULE = "-" * 87
@@ -386,15 +387,7 @@ _FORMS = [(LOGS / "redp5610-4.1-ib-write-bw.log").read_text(), GBITS, EVERY, LAT
 @given(st.data())
 def test_no_damage_makes_a_row_that_is_not_there(data: st.DataObject) -> None:
     """Prevents cut lines, lost bytes and mixed output that raise, or that become figures nobody printed."""
-    text = data.draw(st.sampled_from(_FORMS))
-    for _ in range(data.draw(st.integers(1, 4))):
-        start = data.draw(st.integers(0, len(text)))
-        length = data.draw(st.integers(0, 40))
-        other = data.draw(st.integers(0, len(text)))
-        put = data.draw(st.sampled_from(["", "\n", " ", "9" * 25, "0x", "-", text[other : other + 60], "?", '"']))
-        text = text[:start] + put + text[start + length :]
-    if data.draw(st.booleans()):
-        text = text[: data.draw(st.integers(0, len(text)))]
+    text = drawn_damage(data, _FORMS, ("0x", '"'))
     lines = text.split("\n")
     for found in _all(text):
         found.model_dump_json()
