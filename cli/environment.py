@@ -30,7 +30,7 @@ def variables(stack: Stack, pulumi: Path, outer: Mapping[str, str]) -> dict[str,
         result |= {
             "KUBECONFIG": str(stack.kubeconfig),
             "PULUMI_BACKEND_URL": stack.backend.url,
-            "PULUMI_HOME": str(stack.backend.pulumi_home),
+            "PULUMI_HOME": str(stack.pulumi_home),
         }
     passphrase = passphrases.file(stack, outer)
     if passphrase is not None:

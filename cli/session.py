@@ -38,8 +38,8 @@ def prepare(stack: Stack, running: Engine) -> None:
     passphrases.require(stack, running.environment)
     if not stack.simulated:
         return
-    stack.backend.folder.mkdir(parents=True, exist_ok=True)
-    if not stack.backend.checkpoint(stack.name).is_file():
+    (stack.home / "pulumi").mkdir(parents=True, exist_ok=True)
+    if not stack.backend.has(stack.name):
         _make(stack, running)
 
 

@@ -1,12 +1,14 @@
 """From a stack's settings to the cluster that it runs on."""
 
+import tempfile
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from cli import settings_copy
+from cli.backends.backend import Backend, of_folder
 from cli.errors import Problem
-from cli.places import ROOT, Backend
+from cli.places import ROOT
 from simulator import home
 from simulator.cluster import ClusterSpec, NodeSpec
 from simulator.identities import context_name
@@ -45,8 +47,20 @@ class Stack:
 
     @property
     def backend(self) -> Backend:
-        """State of a stack on a simulated cluster."""
-        return Backend(self.home)
+        """State of a stack on a simulated cluster, which lives and dies with it."""
+        return of_folder(self.home / "pulumi")
+
+    @property
+    def pulumi_home(self) -> Path:
+        """PULUMI_HOME on a simulated cluster: credentials and plugins, apart from the person's own."""
+        return self.home / "pulumi-home"
+
+    @property
+    def log(self) -> Path:
+        """What the engine printed during the last update."""
+        if self.simulated:
+            return self.home / "logs" / "pulumi.log"
+        return Path(tempfile.gettempdir()) / f"hpc-{self.name}-pulumi.log"
 
     @property
     def kubeconfig(self) -> Path:

@@ -2,11 +2,9 @@
 
 import json
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cli import locks
 from cli.console import console
 from cli.engine import Engine
 from cli.errors import Problem
@@ -21,7 +19,7 @@ _SHOWN = 3  # objects that a message names
 
 def require_cluster_of_state(stack: Stack) -> None:
     """Raise Problem when the state has objects and the data of the cluster that had them is gone."""
-    if not stack.simulated or Layout(stack.home).etcd.is_dir() or not _checkpoint(stack).get("resources"):
+    if not stack.simulated or Layout(stack.home).etcd.is_dir() or not _resources(stack):
         return
     raise Problem(
         f"the state of stack {stack.name} has objects of a cluster whose data is gone ({Layout(stack.home).etcd})",
@@ -36,9 +34,8 @@ def require_own_cluster(stack: Stack) -> None:
     """
     if not stack.simulated and stack.chosen is None:
         return
-    others = sorted(each.stem for each in stack.backend.checkpoints() if each.stem != stack.name)
-    for other in others:
-        if not _checkpoint(replace(stack, name=other)).get("resources"):
+    for other in stack.backend.stacks():
+        if other == stack.name or not stack.backend.checkpoint(other).get("resources"):
             continue
         name = stack.cluster_name
         raise Problem(
@@ -51,7 +48,7 @@ def require_own_cluster(stack: Stack) -> None:
 
 def require_unprotected(stack: Stack) -> None:
     """Raise Problem when the state has protected objects: the engine would list each, and delete none at all."""
-    kept = [short(resource["urn"]) for resource in _checkpoint(stack).get("resources") or () if resource.get("protect")]
+    kept = [short(resource["urn"]) for resource in _resources(stack) if resource.get("protect")]
     if kept:
         more = f" and {len(kept) - _SHOWN} more" if len(kept) > _SHOWN else ""
         raise Problem(
@@ -65,9 +62,9 @@ def settle(stack: Stack, engine: Engine, cluster: Cluster) -> None:
     """Put right what a killed update left behind: a lock of a dead process, creates that nobody saw end."""
     if not stack.simulated:
         return
-    for lock in locks.release(stack.backend.locks(stack.name)):
+    for lock in stack.backend.release(stack.name):
         console.print(f"removed the lock of process {lock.pid}, which is dead (since {lock.timestamp})", markup=False)
-    if not _checkpoint(stack).get("pending_operations"):
+    if not stack.backend.checkpoint(stack.name).get("pending_operations"):
         return
     found = recover(json.loads(engine.call("stack", "export", "--stack", stack.name)), cluster.find)
     for urn in found.taken:
@@ -81,15 +78,5 @@ def settle(stack: Stack, engine: Engine, cluster: Cluster) -> None:
         engine.call("stack", "import", "--stack", stack.name, "--file", str(file))
 
 
-def _checkpoint(stack: Stack) -> dict[str, Any]:
-    try:
-        content = json.loads(stack.backend.checkpoint(stack.name).read_text())
-    except FileNotFoundError:
-        return {}
-    except ValueError as error:
-        raise Problem(
-            f"the state of stack {stack.name} is damaged: {error}",
-            f"`./hpc sim clean --name {stack.cluster_name}` removes it together with its simulated cluster.",
-        ) from None
-    latest: dict[str, Any] = (content.get("checkpoint") or {}).get("latest") or {}
-    return latest
+def _resources(stack: Stack) -> list[dict[str, Any]]:
+    return stack.backend.checkpoint(stack.name).get("resources") or []

@@ -23,7 +23,7 @@ def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
         session.cluster(wanted).check()
         session.prepare(wanted, running)
         state.settle(wanted, running, session.cluster(wanted))
-        status, account = running.watched(f"pulumi destroy, stack {stack}", wanted.backend.log, "destroy", "--yes")
+        status, account = running.watched(f"pulumi destroy, stack {stack}", wanted.log, "destroy", "--yes")
     for message in account.messages:
         if status != 0 and message.severity == "error":
             errors.print(message.text, markup=False)

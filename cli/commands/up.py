@@ -5,7 +5,6 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
 from typing import Any
 
 import typer
@@ -81,8 +80,7 @@ def _update(wanted: Stack, running: Engine, policies: dict[str, Any], timings: T
         state.settle(wanted, running, session.cluster(wanted))
     placements.show(wanted.settings)
     with timings.step("pulumi up"), policy_arguments(policies) as arguments:
-        log = wanted.backend.log if wanted.simulated else Path(tempfile.gettempdir()) / f"hpc-{wanted.name}-pulumi.log"
-        return running.watched(f"pulumi up, stack {wanted.name}", log, "up", "--yes", *arguments)
+        return running.watched(f"pulumi up, stack {wanted.name}", wanted.log, "up", "--yes", *arguments)
 
 
 @contextmanager
@@ -115,5 +113,5 @@ def verdict(wanted: Stack, account: Account, failed: list[str]) -> str:
     lines += [f"jobs that failed: {', '.join(failed)}"] if failed else []
     lines.append(f"`./hpc status {wanted.options}` shows what is on the cluster.")
     if wanted.simulated:
-        lines.append(f"What the engine printed is in {wanted.backend.log}; logs of the cluster are beside it.")
+        lines.append(f"What the engine printed is in {wanted.log}; logs of the cluster are beside it.")
     return "\n".join(lines)

@@ -131,8 +131,8 @@ def outdated(stack: Stack) -> str:
 
     The state of a stack on a real one is wherever its backend is.
     """
-    state = stack.backend.checkpoint(stack.name)
-    if not stack.simulated or not state.is_file() or stack.file.stat().st_mtime <= state.stat().st_mtime:
+    written = stack.backend.written(stack.name) if stack.simulated else None
+    if written is None or stack.file.stat().st_mtime <= written:
         return ""
     return (
         f"{stack.file.name} was written after the last update: a job that it changes is judged by what it was not made "

@@ -1,6 +1,5 @@
 """From settings to the cluster that is simulated."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from simulator.home import Layout
 from simulator.spec import ClusterSpec, MpiGeneration
 from simulator.state import PortNumbers, State
 from stacks.releases import RELEASES, ReleaseName
+from tests.support.states import write_state
 
 
 @pytest.fixture
@@ -87,25 +87,21 @@ def test_a_cluster_takes_one_stack(dev: Stack) -> None:
     """Two stacks on one cluster: the second takes the nodes of the first away, and ends half way."""
     state.require_own_cluster(dev)
     for name, resources in (("prod", [{"urn": "a"}]), ("empty", []), ("dev", [{"urn": "a"}])):
-        checkpoint = dev.backend.checkpoint(name)
-        checkpoint.parent.mkdir(parents=True, exist_ok=True)
-        checkpoint.write_text(json.dumps({"checkpoint": {"latest": {"resources": resources}}}))
+        write_state(dev, name, resources)
     with pytest.raises(
         Problem, match=r"default has stack prod on it[\s\S]*--name[\s\S]*down --stack prod --name default"
     ):
         state.require_own_cluster(dev)
-    dev.backend.checkpoint("prod").unlink()
+    dev.backend.store.remove(dev.backend.key("prod"))
     state.require_own_cluster(dev)
 
 
 def test_protected_objects_are_named_before_anything_is_deleted(dev: Stack) -> None:
     """Three lines of the engine's for each of forty objects, and no word about what to do with a simulated cluster."""
-    checkpoint = dev.backend.checkpoint("dev")
-    checkpoint.parent.mkdir(parents=True)
     urn = "urn:pulumi:dev::hpc::hpc:tenants:Tenant$kubernetes:core/v1:Namespace::tenant-{}"
     kept = [{"urn": urn.format(number), "protect": True} for number in range(5)]
     for resources, refused in ((kept, True), ([{"urn": urn.format(9)}], False)):
-        checkpoint.write_text(json.dumps({"checkpoint": {"latest": {"resources": resources}}}))
+        write_state(dev, "dev", resources)
         if not refused:
             state.require_unprotected(dev)
             continue

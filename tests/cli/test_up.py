@@ -3,7 +3,6 @@
 The tests build on each other in the order of the file: each leaves the stack up.
 """
 
-import json
 import os
 import shutil
 import signal
@@ -15,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from cli.places import ROOT, Backend
+from cli.backends.backend import Backend, of_folder
+from cli.errors import Problem
+from cli.places import ROOT
 from simulator import cluster, tools
 from simulator.errors import SimulatorError
 from tests.support.clusters import homes
@@ -50,7 +51,7 @@ class Lab:
     @property
     def backend(self) -> Backend:
         """The stack's state."""
-        return Backend(self.home)
+        return of_folder(self.home / "pulumi")
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """Start ./hpc."""
@@ -71,9 +72,7 @@ class Lab:
 
     def state(self) -> dict[str, object]:
         """Return the deployment in the stack's checkpoint."""
-        content = json.loads(self.backend.checkpoint("dev").read_text())
-        latest: dict[str, object] = content["checkpoint"]["latest"] or {}
-        return latest
+        return self.backend.checkpoint("dev")
 
 
 @pytest.fixture(scope="module")
@@ -101,12 +100,12 @@ def _wait(lab: Lab, process: subprocess.Popen[str], kind: str) -> int:
         assert process.poll() is None, process.communicate()[0]
         try:
             pending = lab.state().get("pending_operations") or []
-        except (FileNotFoundError, ValueError, KeyError, TypeError):  # not there yet, or half-written
+        except Problem:  # half-written
             pending = []
         for operation in pending if isinstance(pending, list) else []:
             if operation["resource"]["type"].endswith(f":{kind}"):
-                (lock,) = lab.backend.locks("dev").glob("*.json")
-                return int(json.loads(lock.read_text())["pid"])
+                (lock,) = lab.backend.locks("dev")
+                return lock.pid
         time.sleep(0.05)
     raise AssertionError(f"no create of a {kind} within 240 s")
 

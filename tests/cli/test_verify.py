@@ -17,6 +17,7 @@ from cli.stack import Stack
 from cli.stack import read as read_stack
 from hardware.profiles import DGX1_V100_16GB, DGX_A100, PROFILES
 from tests.evidence.criteria.cases import CASES, SINGLE_TABLE, TABLE, document, nccl
+from tests.support.states import write_state
 
 ASKED = ("--profile", "dgx1-v100-16gb", "--layout", "02x08", "--transport", "gpudirect")
 
@@ -172,9 +173,7 @@ def test_a_result_that_cannot_be_kept_is_said_and_changes_no_judgement(
 
 def test_settings_that_are_newer_than_the_jobs_are_told(judged: Stack, capsys: pytest.CaptureFixture[str]) -> None:
     """Prevents jobs from being judged by what nobody asked of them, without a word."""
-    state = judged.backend.checkpoint("dev")
-    state.parent.mkdir(parents=True)
-    state.touch()
+    state = write_state(judged, "dev", [])
     written = judged.file.stat().st_mtime
     os.utime(state, (written + 1, written + 1))
     _of_stack(judged)

@@ -17,6 +17,7 @@ ALLOWED = {
     "policies": {"hardware", "apis"},
     "simulator": {"policies", "hardware", "apis"},
     "evidence": {"hardware", "apis"},
+    "review": {"policies", "hardware", "apis"},
 }
 ROOMS = {*ALLOWED, "cli", "tests", "bench"}
 

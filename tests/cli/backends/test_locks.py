@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from cli import locks
+from cli.backends.backend import of_folder
 from cli.errors import Problem
 
 
-def _lock(folder: Path, pid: int, host: str | None = None) -> Path:
+def _lock(root: Path, pid: int, host: str | None = None) -> Path:
+    folder = root / ".pulumi/locks/organization/hpc/dev"
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "11e8f66f.json"
     content = {
@@ -43,26 +44,26 @@ def engine(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 def test_lock_of_a_dead_process_goes(tmp_path: Path, engine: subprocess.Popen[bytes]) -> None:
     """After kill -9 of the engine every command ends with `the stack is currently locked`."""
-    file = _lock(tmp_path / "locks", engine.pid)
+    file = _lock(tmp_path, engine.pid)
     os.kill(engine.pid, signal.SIGKILL)
     engine.wait()
-    assert [lock.pid for lock in locks.release(tmp_path / "locks")] == [engine.pid]
+    assert [lock.pid for lock in of_folder(tmp_path).release("dev")] == [engine.pid]
     assert not file.exists()
-    assert list((tmp_path / "locks").iterdir()) == []
+    assert list(file.parent.iterdir()) == []
 
 
 def test_lock_of_a_living_engine_stays(tmp_path: Path, engine: subprocess.Popen[bytes]) -> None:
     """Two updates at once on one state."""
-    file = _lock(tmp_path / "locks", engine.pid)
+    file = _lock(tmp_path, engine.pid)
     with pytest.raises(Problem, match=f"being updated by process {engine.pid} of me"):
-        locks.release(tmp_path / "locks")
+        of_folder(tmp_path).release("dev")
     assert file.exists()
 
 
 def test_lock_of_a_reused_pid_goes(tmp_path: Path) -> None:
     """A lock that never goes because some other program got the dead engine's pid."""
     file = _lock(tmp_path, os.getpid())
-    locks.release(tmp_path)
+    of_folder(tmp_path).release("dev")
     assert not file.exists()
 
 
@@ -70,7 +71,7 @@ def test_lock_of_another_host_stays(tmp_path: Path) -> None:
     """On a shared disk nobody can tell from here whether the holder lives."""
     file = _lock(tmp_path, 1, "elsewhere")
     with pytest.raises(Problem, match="on elsewhere"):
-        locks.release(tmp_path)
+        of_folder(tmp_path).release("dev")
     assert file.exists()
 
 
@@ -78,9 +79,9 @@ def test_half_written_lock_is_named(tmp_path: Path) -> None:
     """A traceback about JSON, where the user could simply remove a file."""
     _lock(tmp_path, 1).write_text("{")
     with pytest.raises(Problem, match=r"11e8f66f\.json is unreadable"):
-        locks.release(tmp_path)
+        of_folder(tmp_path).release("dev")
 
 
 def test_no_lock_folder(tmp_path: Path) -> None:
     """A first update that fails because nothing was ever locked."""
-    assert locks.release(tmp_path / "none") == ()
+    assert of_folder(tmp_path).release("dev") == ()

@@ -1,0 +1,106 @@
+"""The engine's own layout of a state backend that no service stands before (it says DIY): stacks, locks, tags."""
+
+import gzip
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cli.backends.locks import Lock
+from cli.backends.store import FolderStore, Store
+from cli.errors import Problem
+from cli.places import PROJECT
+
+_STACKS = f".pulumi/stacks/{PROJECT}/"
+_LOCKS = f".pulumi/locks/organization/{PROJECT}/"
+_STATES = (".json", ".json.gz")
+_TAGS = ".pulumi-tags"
+
+
+@dataclass(frozen=True)
+class Backend:
+    """One backend: the URL that the engine gets, and what is behind it."""
+
+    url: str
+    store: Store
+
+    def checkpoint(self, stack: str) -> dict[str, Any]:
+        """Return the latest deployment of a stack (`resources`, `pending_operations`, ...); empty where there is none.
+
+        Raises Problem for a state that cannot be read.
+        """
+        content = self.read(stack)
+        if content is None:
+            return {}
+        try:
+            latest: dict[str, Any] = (json.loads(content).get("checkpoint") or {}).get("latest") or {}
+        except (ValueError, AttributeError) as error:
+            raise Problem(
+                f"the state of stack {stack} is damaged: {error}",
+                f"It is {self.store.where(self.key(stack))}; an older version of it, or its backup beside it (.bak), "
+                "can take its place.",
+            ) from None
+        return latest
+
+    def read(self, stack: str) -> bytes | None:
+        """Return the state of a stack as the engine wrote it, unpacked; None where the stack is not there."""
+        content = self.store.read(self.key(stack))
+        if content is None or not content.startswith(b"\x1f\x8b"):
+            return content
+        try:
+            return gzip.decompress(content)
+        except (OSError, EOFError):
+            return b""
+
+    def written(self, stack: str) -> float | None:
+        """Return when the state of a stack was written, in seconds since 1970; None where the stack is not there."""
+        return self.store.modified(self.key(stack))
+
+    def key(self, stack: str) -> str:
+        """Return the key of a stack's state: packed where there is nothing else."""
+        plain, packed = (f"{_STACKS}{stack}{ending}" for ending in _STATES)
+        there = self.store.keys(plain)
+        return packed if packed in there and plain not in there else plain
+
+    def has(self, stack: str) -> bool:
+        """Whether the stack is there."""
+        return self.key(stack) in self.store.keys(f"{_STACKS}{stack}.json")
+
+    def stacks(self) -> list[str]:
+        """Return the names of all stacks."""
+        found = (key.removeprefix(_STACKS) for key in self.store.keys(_STACKS))
+        return sorted({name.removesuffix(end) for name in found for end in _STATES if name.endswith(end)})
+
+    def tags(self, stack: str) -> dict[str, str]:
+        """Return what is noted about a stack (`pulumi stack tag`); nothing where it cannot be read."""
+        try:
+            found = json.loads(self.store.read(f"{_STACKS}{stack}{_TAGS}") or b"{}").get("tags")
+        except (ValueError, AttributeError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def locks(self, stack: str) -> tuple[Lock, ...]:
+        """Return the locks of a stack; raise Problem for one that cannot be read."""
+        found = []
+        for key in self.store.keys(f"{_LOCKS}{stack}/"):
+            if key.endswith(".json") and (content := self.store.read(key)) is not None:
+                found.append(Lock.read(key, content, self.store.where(key)))
+        return tuple(found)
+
+    def release(self, stack: str) -> tuple[Lock, ...]:
+        """Remove the locks of dead processes and return them; raise Problem when a living process holds one."""
+        locks = self.locks(stack)
+        for lock in locks:
+            lock.require_stale()
+        for lock in locks:
+            self.store.remove(lock.key)
+        return locks
+
+
+def of_folder(folder: Path) -> Backend:
+    """Return the backend in a folder.
+
+    Without `metadata=skip` each state file has a second one beside it, which is not written in one piece: an engine
+    that is killed at that moment leaves a stack that no command can load any more.
+    """
+    return Backend(f"{folder.as_uri()}?metadata=skip", FolderStore(folder))

@@ -1,0 +1,149 @@
+"""A change of a whole stack, wherever it was learnt: from the engine's events, from two renders, from a refresh."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+REDACTED = "[secret]"
+"""What stands for a secret's value, in the engine's events as in renders."""
+UNKNOWN = "[not known yet]"
+"""What stands for a value that only the update will bring."""
+
+
+class Op(StrEnum):
+    """What becomes of one resource."""
+
+    SAME = "same"
+    CREATE = "create"
+    UPDATE = "update"
+    REPLACE = "replace"
+    DELETE = "delete"
+    FORGET = "forget"
+    """It leaves the state and stays on the cluster."""
+    ADOPT = "adopt"
+    """It is on the cluster already, and comes into the state."""
+
+
+@dataclass(frozen=True)
+class Resource:
+    """One resource of the program: an object of the cluster, a component, a provider."""
+
+    urn: str
+    type: str
+    """Type token, e.g. `kubernetes:batch/v1:Job` or `hpc:tenants:Tenant`."""
+    inputs: Mapping[str, Any]
+    """What is declared: plain JSON data, in which REDACTED and UNKNOWN stand for values."""
+    parent: str = ""
+    protect: bool = False
+    retain_on_delete: bool = False
+    live: Mapping[str, Any] = field(default_factory=dict)
+    """What the state, or the cluster, holds of it; empty where it is not known."""
+
+    @property
+    def name(self) -> str:
+        """Logical name."""
+        return self.urn.rpartition("::")[2]
+
+    @property
+    def is_object(self) -> bool:
+        """Whether it is an object of the cluster."""
+        return self.type.startswith("kubernetes:") and not self.type.startswith("kubernetes:index")
+
+    @property
+    def is_patch(self) -> bool:
+        """Whether it only adds to an object that somebody else made."""
+        return self.is_object and self.type.endswith("Patch")
+
+    @property
+    def api_version(self) -> str:
+        """API group and version of an object, e.g. `batch/v1`, `v1`."""
+        return self.type.split(":")[1].removeprefix("core/") if self.is_object else ""
+
+    @property
+    def kind(self) -> str:
+        """Kind of an object; the last part of the type of others."""
+        return self.type.rpartition(":")[2].removesuffix("Patch" if self.is_patch else "")
+
+    @property
+    def namespace(self) -> str:
+        """Namespace of an object; empty where it has none."""
+        return str(self._metadata.get("namespace") or "")
+
+    @property
+    def object_name(self) -> str:
+        """Name of an object on the cluster; the logical name of others."""
+        return str(self._metadata.get("name") or self.name)
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """The object as YAML has it."""
+        return {"apiVersion": self.api_version, "kind": self.kind, **self.inputs}
+
+    @property
+    def _metadata(self) -> Mapping[str, Any]:
+        found = self.inputs.get("metadata")
+        return found if isinstance(found, Mapping) else {}
+
+
+@dataclass(frozen=True)
+class Change:
+    """What becomes of one resource: `before` is None for a create, `after` for a delete."""
+
+    op: Op
+    before: Resource | None
+    after: Resource | None
+    replaced_for: tuple[str, ...] = ()
+    """Paths of the properties that force a replacement."""
+
+    @property
+    def resource(self) -> Resource:
+        """The resource as it will be; as it was, where it goes."""
+        found = self.after or self.before
+        assert found is not None  # noqa: S101 - a change is of something
+        return found
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a policy says."""
+
+    policy: str
+    mandatory: bool
+    message: str
+    remedy: str = ""
+    new: bool | None = None
+    """Whether the state before the change did not have it; None where that is not known."""
+
+
+@dataclass(frozen=True)
+class Review:
+    """A change of one stack. Everything is sorted, so that the same change reads the same."""
+
+    stack: str
+    changes: tuple[Change, ...]
+    """All resources of before and after, unchanged ones too, sorted by URN."""
+    findings: tuple[Finding, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """What the engine, a plugin or the program remarks."""
+    failed: str = ""
+    """Why there is no whole answer; empty where there is."""
+    cluster_asked: bool = True
+    """Whether the cluster had a say: False for a comparison of two commits."""
+    compared: tuple[str, str] = ("", "")
+    """Names of the two commits, for such a comparison."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What the settings say that no resource does; see `review.facts`."""
+
+    @cached_property
+    def changed(self) -> tuple[Change, ...]:
+        """The changes that are any."""
+        return tuple(change for change in self.changes if change.op is not Op.SAME)
+
+    def objects(self, *, after: bool) -> Iterator[Resource]:
+        """Yield the objects of the cluster as they were, or as they will be."""
+        for change in self.changes:
+            resource = change.after if after else change.before
+            if resource is not None and resource.is_object:
+                yield resource
