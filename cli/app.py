@@ -29,6 +29,7 @@ _COMMANDS: dict[str, dict[str, bool]] = {
     "sim": {},
     "scc": {},
     "report": {},
+    "comment": {},
 }
 """Each is a module of `cli.commands` (_ for -), with a function `command` or, for several commands, a Typer `app`.
 

@@ -14,6 +14,7 @@ ETCD = "3.6.6"
 KWOK = "0.7.0"
 MPI_OPERATOR = "0.2.3"
 MPI_OPERATOR_V2BETA1 = "0.8.0"
+ACTIONLINT = "1.7.12"
 
 OPENSHIFT_API = "github.com/openshift/api@v0.0.0-20260810132456-8f52beb625b5"
 OPENSHIFT_API_SUM = "h1:/UAIG4kF4dXdamTuN9rL5kSjbQZ9wDES9O2q/wS8Bsk="
@@ -142,6 +143,20 @@ MODULES = (
         "mpi-operator-v2beta1",
         MPI_OPERATOR_V2BETA1,
         (_mpi_operator("mpi-operator-v2beta1", MPI_OPERATOR_V2BETA1),),
+    ),
+    Module(
+        # No part of the cluster: `make workflows` holds the files of .github to it.
+        "actionlint",
+        ACTIONLINT,
+        (
+            Binary(
+                "actionlint",
+                "github.com/rhysd/actionlint/cmd/actionlint",
+                ("-version",),
+                re.compile(r"^v?1\.7\.\d+$", re.M),
+            ),
+        ),
+        (("github.com/rhysd/actionlint.version", f"v{ACTIONLINT}"),),
     ),
 )
 
