@@ -59,6 +59,11 @@ class Cluster:
                 "Correct cluster.kubeconfig or cluster.context in the stack's settings.",
             ) from None
 
+    @property
+    def server(self) -> str:
+        """URL of the API server."""
+        return str(self._client.configuration.host)
+
     def get(self, path: str, **query: str) -> dict[str, Any] | None:
         """GET a path of the API; None when it is not there, Problem when the server cannot or will not answer."""
         with self._reached():

@@ -10,6 +10,7 @@ from components.model import DnsName, Model
 from hardware import profiles
 
 _RANGE = re.compile(r"^(?P<before>[^\[\]]*)\[(?P<first>\d+)-(?P<last>\d+)\](?P<after>[^\[\]]*)$")
+_UID = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
 MOST_NODES = 5000
 """Nodes that Kubernetes is built for, and so the most that one range may mean."""
 
@@ -21,6 +22,11 @@ class ClusterSettings(Model):
     context: str = Field(min_length=1, description="context in the kubeconfig")
     identifier: DnsName = Field(description="identity of the cluster; another one replaces every object")
     simulated: bool = Field(default=False, description="whether `./hpc up` starts a simulated cluster for it")
+    uid: Annotated[str, Field(pattern=_UID)] | None = Field(
+        default=None,
+        description="UID of its namespace kube-system, which the first `./hpc up` tells; an update or preview against "
+        "another cluster is then refused, also by plain `pulumi`. None: only `./hpc` holds the stack to its cluster",
+    )
 
 
 class NodeSettings(Model):

@@ -1,0 +1,179 @@
+"""Which cluster a stack belongs to, compared with the one that it would work on before anything there is touched.
+
+A cluster is known by the UID of its namespace kube-system, which no copy of a kubeconfig, new certificate or new
+address changes, and which a cluster that was installed anew does not have. It is noted with the state, as tags of the
+stack; the settings may name it, too (`cluster.uid`).
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from cli.backends.backend import Backend
+from cli.console import console
+from cli.engine import Engine
+from cli.errors import Problem
+from cli.live import Cluster, RefusedError
+from cli.stack import Stack
+
+UID, SERVER = "hpc:cluster-uid", "hpc:cluster-server"
+"""Tags of a stack: of the cluster that its state is about."""
+_NAMESPACE = "/api/v1/namespaces/kube-system"
+_NO_STACK = "no stack named"  # what the engine says of a stack that nobody has made yet
+
+
+class ForeignClusterError(Problem):
+    """The cluster is not the stack's, or will not say which one it is: no command goes on with it."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """One cluster; `server` is the URL at which it was last seen."""
+
+    uid: str
+    server: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.uid} at {self.server}" if self.server else self.uid
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A stack on a cluster that may be its own: the cluster, and what is noted with the state."""
+
+    found: Identity
+    noted: Identity | None
+
+    @property
+    def moved(self) -> bool:
+        """Whether the cluster is the noted one at another URL."""
+        return self.noted is not None and self.noted.uid == self.found.uid and self.noted != self.found
+
+
+def of(cluster: Cluster) -> Identity:
+    """Ask a cluster who it is: one GET of namespace kube-system.
+
+    Raises RefusedError when it will not say, Problem when it cannot be reached.
+    """
+    found = cluster.get(_NAMESPACE)
+    uid = ((found or {}).get("metadata") or {}).get("uid")
+    if not uid:
+        raise RefusedError(
+            f"the API server of context {cluster.context!r} has no namespace kube-system",
+            "It is no Kubernetes cluster, or one that is just being installed: see whether the context is right.",
+            "no namespace kube-system",
+        )
+    return Identity(str(uid), cluster.server)
+
+
+def require(stack: Stack, cluster: Cluster, backend: Backend | None, engine: Engine | None = None) -> Standing:
+    """Return the cluster that a stack is about to work on; call it before the engine starts.
+
+    `backend` is None where it cannot be read here (Pulumi Cloud): the tags are then asked of `engine`, or left out.
+    Raises ForeignClusterError when the cluster is another than the settings name or the state is about, or refuses to
+    say so; Problem when it cannot be reached.
+    """
+    named, noted = stack.settings.cluster.uid, _noted(stack.name, backend, engine)
+    try:
+        found = of(cluster)
+    except RefusedError as error:
+        if named or noted:
+            raise ForeignClusterError(
+                f"stack {stack.name} belongs to the cluster {named or noted}, and whether this is it cannot be told: "
+                f"{str(error).splitlines()[0]}",
+                "Log in again, or give the account the right to get namespace kube-system.",
+            ) from None
+        raise
+    if named and named != found.uid:
+        raise _other(stack, cluster, f"its settings name {named} (cluster.uid in {stack.file.name})", found)
+    if noted and noted.uid != found.uid and _holds(stack.name, backend):
+        raise _other(stack, cluster, f"its state is about {noted}", found)
+    return Standing(found, noted)
+
+
+def note(stack: Stack, engine: Engine, standing: Standing) -> None:
+    """Write down with the state which cluster it is about; tell what is new in it, once.
+
+    Call it when the stack exists and before the engine creates anything, so that a killed first update is noted, too.
+    """
+    found = standing.found
+    if standing.noted == found:
+        return
+    write(stack, engine, found)
+    if stack.simulated:
+        return
+    if standing.moved:
+        console.print(f"the cluster of stack {stack.name} is now at {found.server}; noted", markup=False)
+    elif stack.settings.cluster.uid is None:
+        console.print(
+            f"noted: stack {stack.name} belongs to the cluster {found}\n"
+            f"These two lines, under hpc:platform in {stack.file.name}, hold plain `pulumi` to it, too:\n"
+            f"    cluster:\n      uid: {found.uid}",
+            markup=False,
+        )
+
+
+def accept(stack: Stack, engine: Engine, cluster: Cluster, uid: str) -> Identity:
+    """Note another cluster as the stack's because a person says so, naming it; raise Problem unless it is that one."""
+    found = of(cluster)
+    if found.uid != uid:
+        raise ForeignClusterError(
+            f"context {cluster.context!r} leads to the cluster {found}, not to {uid}",
+            "Correct cluster.kubeconfig or cluster.context in the settings, or say the UID that you mean.",
+        )
+    named = stack.settings.cluster.uid
+    if named not in (None, uid):
+        raise ForeignClusterError(
+            f"{stack.file.name} names the cluster {named} (cluster.uid), not {uid}",
+            "Change it there first; then run this again.",
+        )
+    write(stack, engine, found)
+    return found
+
+
+def write(stack: Stack, engine: Engine, found: Identity) -> None:
+    """Write a cluster into the tags of a stack."""
+    for tag, value in ((SERVER, found.server), (UID, found.uid)):
+        engine.call("stack", "tag", "set", tag, value, "--stack", stack.name)
+
+
+def _noted(stack: str, backend: Backend | None, engine: Engine | None) -> Identity | None:
+    tags = backend.tags(stack) if backend else _asked(stack, engine) if engine else {}
+    return Identity(tags[UID], tags.get(SERVER, "")) if tags.get(UID) else None
+
+
+def _asked(stack: str, engine: Engine) -> Mapping[str, str]:
+    try:
+        found = json.loads(engine.call("stack", "tag", "ls", "--json", "--stack", stack))
+    except Problem as problem:
+        if _NO_STACK in str(problem):
+            return {}
+        raise
+    return found if isinstance(found, dict) else {}
+
+
+def _holds(stack: str, backend: Backend | None) -> bool:
+    """Whether the state is about anything at all; one that cannot be read here may be."""
+    if backend is None:
+        return True
+    latest = backend.checkpoint(stack)
+    return bool(latest.get("resources") or latest.get("pending_operations"))
+
+
+def _other(stack: Stack, cluster: Cluster, known: str, found: Identity) -> ForeignClusterError:
+    if stack.simulated:
+        remedy = (
+            f"`./hpc sim clean --name {stack.cluster_name}` removes the simulated cluster with its state; a state that "
+            "is kept elsewhere needs another stack, or the cluster that it is about."
+        )
+    else:
+        remedy = (
+            f"Correct cluster.kubeconfig or cluster.context in {stack.file.name}, or give the other cluster a stack "
+            "of its own. If the stack really moves there: "
+            f"`./hpc state accept-cluster --stack {stack.name} {found.uid}`, then `./hpc pulumi refresh`, `./hpc up`."
+        )
+    return ForeignClusterError(
+        f"this is not the cluster of stack {stack.name}: {known}, and context {cluster.context!r} leads to {found}; "
+        "nothing was read or changed there",
+        remedy,
+    )
