@@ -6,8 +6,12 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
+from review.facts import Facts
+
 REDACTED = "[secret]"
 """What stands for a secret's value, in the engine's events as in renders."""
+CHANGED = "[another secret]"
+"""What stands for a secret's new value where only this is known, that it is another one."""
 UNKNOWN = "[not known yet]"
 """What stands for a value that only the update will bring."""
 
@@ -133,8 +137,8 @@ class Review:
     """Whether the cluster had a say: False for a comparison of two commits."""
     compared: tuple[str, str] = ("", "")
     """Names of the two commits, for such a comparison."""
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    """What the settings say that no resource does; see `review.facts`."""
+    facts: Facts = field(default_factory=Facts)
+    """What the settings say that no resource does."""
 
     @cached_property
     def changed(self) -> tuple[Change, ...]:

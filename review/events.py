@@ -1,0 +1,192 @@
+"""From the engine's events of a preview to a review: one change for each resource, whatever steps the engine takes."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from policies.rules import RULES
+from review import paths, wire
+from review.model import CHANGED, REDACTED, Change, Finding, Op, Resource, Review
+
+CUT = "the engine ended before it had seen the whole stack"
+
+_OPS = {
+    "create": Op.CREATE,
+    "update": Op.UPDATE,
+    "delete": Op.DELETE,
+    "discard": Op.FORGET,
+    "import": Op.ADOPT,
+    "same": Op.SAME,
+    "read": Op.SAME,
+    "refresh": Op.SAME,
+    "replace": Op.REPLACE,
+    "create-replacement": Op.REPLACE,
+    "delete-replaced": Op.REPLACE,
+    "discard-replaced": Op.REPLACE,
+    "import-replacement": Op.REPLACE,
+    "read-replacement": Op.REPLACE,
+    "remove-pending-replace": Op.REPLACE,
+}
+_WEIGHT = {op: weight for weight, op in enumerate((Op.SAME, Op.DELETE, Op.FORGET, Op.UPDATE, Op.CREATE, Op.ADOPT))}
+_WEIGHT[Op.REPLACE] = len(_WEIGHT)
+"""Of several steps of one resource the heaviest tells."""
+_COLOUR = re.compile(r"<\{%.*?%\}>")
+_PLUGIN = re.compile(r"using pulumi-\S+ from \$PATH")
+_SUMMARIES = ("preview failed", "update failed", "refresh failed")
+_REMEDIES = {rule.name: rule.remedy for rule in RULES}
+
+
+def read(events: Iterable[Mapping[str, Any]], stack: str, *, trouble: str = "") -> Review:
+    """Return the review of a preview.
+
+    `trouble` is what else is known of a preview that failed, e.g. the end of what the engine printed: it is told only
+    where the events do not say why.
+    """
+    steps: dict[str, list[Mapping[str, Any]]] = {}
+    said = _Said()
+    for event in events:
+        for key in ("resourcePreEvent", "resOutputsEvent"):
+            if key in event:
+                metadata = event[key]["metadata"]
+                steps.setdefault(metadata["urn"], []).append(metadata)
+        said.take(event)
+    found = (_change(metadata) for _, metadata in sorted(steps.items()))
+    return Review(
+        stack=stack,
+        changes=tuple(change for change in found if change is not None),
+        findings=said.findings(),
+        warnings=tuple(sorted(said.warnings)),
+        failed=said.failed(trouble),
+    )
+
+
+def op_of(steps: Iterable[Mapping[str, Any]]) -> Op:
+    """Return what becomes of a resource by all steps that the engine takes with it."""
+    return max((_op(step) for step in steps), key=_WEIGHT.__getitem__)
+
+
+def short(urn: str) -> str:
+    """Name a resource for people: `Job mofed-test-job`."""
+    *_, types, name = urn.split("::")
+    return f"{types.rpartition('$')[2].rpartition(':')[2]} {name}"
+
+
+def _op(step: Mapping[str, Any]) -> Op:
+    op = _OPS.get(str(step.get("op")), Op.SAME)
+    return Op.FORGET if op is Op.DELETE and (step.get("old") or {}).get("retainOnDelete") else op
+
+
+def _of_leftover(step: Mapping[str, Any]) -> bool:
+    """Whether a step is of what an interrupted replacement left: the resource itself has steps of its own."""
+    return bool((step.get("old") or {}).get("delete"))
+
+
+def _change(steps: list[Mapping[str, Any]]) -> Change | None:
+    steps = [step for step in steps if not _of_leftover(step)] or steps
+    op = op_of(steps)
+    own = [step for step in steps if _op(step) is op]
+    before = next((step["old"] for step in own if step.get("old")), None)
+    after = None if op in (Op.DELETE, Op.FORGET) else next((step["new"] for step in own if step.get("new")), None)
+    if op in (Op.CREATE, Op.ADOPT):
+        # The engine gives an import what is on the cluster as its old state.
+        before = before if op is Op.ADOPT else None
+    if before is None and after is None:
+        return None
+    old = wire.resource(before) if before else None
+    new = wire.resource(after, live=_outputs(own)) if after else None
+    if old and new and op in (Op.UPDATE, Op.REPLACE):
+        new = marked(old, new, differences(own))
+    return Change(op, old, new, _replaced_for(own) if op is Op.REPLACE else ())
+
+
+def differences(steps: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the paths that the engine says differ, with how (`update`, `add-replace`, ...)."""
+    found: dict[str, str] = {}
+    for step in steps:
+        found.update(dict.fromkeys(step.get("diffs") or (), "update"))
+        for path, how in (step.get("detailedDiff") or {}).items():
+            found[path] = str((how or {}).get("diffKind") or (how or {}).get("kind") or "update")
+    return found
+
+
+def marked(old: Resource, new: Resource, changed: Iterable[str]) -> Resource:
+    """Return `new` with CHANGED for secrets that differ: neither value is known, only that there are two."""
+    inputs = new.inputs
+    for text in changed:
+        path = paths.read(text)
+        if paths.value(old.inputs, path) == paths.value(inputs, path) == REDACTED:
+            inputs = paths.put(inputs, path, CHANGED)
+        elif REDACTED in (paths.value(inputs, path[:-1]), paths.value(inputs, path[:1])):
+            whole = path[:-1] if paths.value(inputs, path[:-1]) == REDACTED else path[:1]
+            inputs = paths.put(inputs, whole, CHANGED)
+        elif isinstance(texts := paths.value(inputs, path), dict) and set(texts.values()) == {REDACTED}:
+            inputs = paths.put(inputs, path, dict.fromkeys(texts, CHANGED))
+    return new if inputs is new.inputs else replace(new, inputs=inputs)
+
+
+def _replaced_for(steps: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    steps = list(steps)
+    forced = {path for path, how in differences(steps).items() if how.endswith("-replace")}
+    return tuple(sorted(forced or {key for step in steps for key in step.get("keys") or ()}))
+
+
+def _outputs(steps: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return the last outputs that the steps tell: those of a dry run come after the step began."""
+    found: Mapping[str, Any] = {}
+    for step in steps:
+        found = (step.get("new") or {}).get("outputs") or found
+    return found
+
+
+class _Said:
+    """What engine, plugins, program and policies remark."""
+
+    def __init__(self) -> None:
+        self.warnings: set[str] = set()
+        self._errors: dict[str, None] = {}
+        self._findings: set[Finding] = set()
+        self._ended = False
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Take one event in."""
+        if "diagnosticEvent" in event:
+            self._diagnostic(event["diagnosticEvent"])
+        elif "policyEvent" in event:
+            self._findings.add(finding(event["policyEvent"]))
+        self._ended |= "summaryEvent" in event
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Return what the policies say: what ends the update first."""
+        return tuple(sorted(self._findings, key=lambda each: (not each.mandatory, each.policy, each.message)))
+
+    def failed(self, trouble: str) -> str:
+        """Return why there is no whole answer."""
+        if self._errors:
+            return "\n".join(self._errors)
+        if any(each.mandatory for each in self._findings):
+            return ""  # the findings say why
+        return "" if self._ended and not trouble else trouble or CUT
+
+    def _diagnostic(self, event: Mapping[str, Any]) -> None:
+        text = _COLOUR.sub("", str(event.get("message") or "")).strip()
+        severity = str(event.get("severity") or "")
+        if not text or event.get("ephemeral") or _PLUGIN.match(text) or text in _SUMMARIES:
+            return
+        where = f"{short(str(event['urn']))}: " if event.get("urn") else ""
+        if severity.startswith("error"):
+            self._errors[where + text] = None
+        elif severity.startswith("warning"):
+            self.warnings.add(where + text)
+
+
+def finding(event: Mapping[str, Any]) -> Finding:
+    """Return what a policy says; the pack's text begins with the policy's name and ends with its remedy."""
+    policy = str(event.get("policyName") or "")
+    text = _COLOUR.sub("", str(event.get("message") or "")).strip().removeprefix(f"{policy}: ")
+    remedy = _REMEDIES.get(policy, "")
+    if remedy and text.endswith(remedy):
+        text = text.removesuffix(remedy).rstrip().removesuffix(".")
+    else:
+        remedy = ""
+    return Finding(policy, event.get("enforcementLevel") == "mandatory", text, remedy)

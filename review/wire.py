@@ -1,0 +1,72 @@
+"""Properties of the engine's events as plain data: no secret, nothing of the engine's own, nothing random."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from review.model import REDACTED, UNKNOWN, Resource
+
+_SIGNATURE = "4dabf18193072939515e22adb298388d"  # the engine's mark of special values: secrets, assets, outputs
+_UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"  # what stands for an unknown value in events
+_OWN = ("__defaults", "__internal", "__inputs", "__fieldManager", "__initialApiVersion")
+_BY_SERVER = ("creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid")
+"""Metadata that a dry run makes up anew each time."""
+_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+_TEXTS = ("data", "stringData")
+
+
+def resource(state: Mapping[str, Any], *, live: Mapping[str, Any] | None = None) -> Resource:
+    """Return a resource of an event's `old` or `new`; `live` in place of its outputs, where another event has them."""
+    kind, outputs = str(state.get("type") or ""), live if live is not None else _mapping(state.get("outputs"))
+    hides = kind.endswith((":Secret", ":SecretPatch"))
+    return Resource(
+        urn=str(state.get("urn") or ""),
+        type=kind,
+        inputs=_hidden(plain(_mapping(state.get("inputs"))), hides=hides),
+        parent=str(state.get("parent") or ""),
+        protect=bool(state.get("protect")),
+        retain_on_delete=bool(state.get("retainOnDelete")),
+        live=_hidden(lasting(plain(outputs)), hides=hides),
+    )
+
+
+def plain(value: Any) -> Any:
+    """Return a value of an event as JSON data, in which REDACTED and UNKNOWN stand for values."""
+    if isinstance(value, Mapping):
+        if _SIGNATURE in value:
+            return REDACTED
+        return {str(key): plain(item) for key, item in value.items() if key not in _OWN}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return UNKNOWN if value == _UNKNOWN else value
+
+
+def lasting(live: dict[str, Any]) -> dict[str, Any]:
+    """Return an object without what the server makes up for each."""
+    metadata = live.get("metadata")
+    if not isinstance(metadata, dict):
+        return live
+    kept = {key: value for key, value in metadata.items() if key not in _BY_SERVER}
+    return {**live, "metadata": kept}
+
+
+def _hidden(content: dict[str, Any], *, hides: bool) -> dict[str, Any]:
+    """Return the content of a Secret with its keys only, whatever the program has marked as secret."""
+    if not hides:
+        return content
+    result = {key: _redacted(value) if key in _TEXTS else value for key, value in content.items()}
+    metadata = result.get("metadata")
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    if isinstance(annotations, dict) and _LAST_APPLIED in annotations:
+        shown = {**annotations, _LAST_APPLIED: REDACTED}
+        result["metadata"] = {**result["metadata"], "annotations": shown}
+    return result
+
+
+def _redacted(value: Any) -> Any:
+    return dict.fromkeys(value, REDACTED) if isinstance(value, Mapping) else REDACTED
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
