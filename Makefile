@@ -4,18 +4,23 @@ SHELL := /bin/bash
 
 STACK ?= dev
 NAME ?=
+PLAN ?=
+BASE ?=
+OUT ?= out
 PYTHON ?= python3
 VENV := .venv
 STAMP := $(VENV)/.installed
 RUN := $(VENV)/bin/python
 CHOICE := --stack $(STACK) $(if $(NAME),--name $(NAME))
 PYTEST := $(RUN) -m pytest -q --durations=10
+STACKS ?= $(patsubst Pulumi.%.yaml,%,$(wildcard Pulumi.*.yaml))
 
-.PHONY: help venv up status down clean test unit engine cluster browser chromium check format docs lock bench
+.PHONY: help venv up status down clean test unit engine cluster browser chromium check format docs lock bench \
+	policies diff comment kubeconfig drift workflows
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo "  parameters: STACK=$(STACK), NAME=<simulated cluster>, PYTHON=$(PYTHON)"
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo "  parameters: STACK=$(STACK), NAME=<simulated cluster>, PLAN=<file>, BASE=<commit>, OUT=$(OUT), PYTHON=$(PYTHON)"
 
 venv: $(STAMP) ## make the virtual environment
 
@@ -28,7 +33,7 @@ $(STAMP): requirements.txt requirements-dev.txt
 	@touch $@
 
 up: $(STAMP) ## build what is missing, start the simulated cluster, run pulumi up, show the jobs
-	@./hpc up $(CHOICE)
+	@./hpc up $(CHOICE) $(if $(PLAN),--plan $(PLAN))
 
 status: $(STAMP) ## show what is on the cluster
 	@./hpc status $(CHOICE)
@@ -66,6 +71,36 @@ check: $(STAMP) ## lint, formatting and types
 	@$(VENV)/bin/ruff check .
 	@$(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/mypy .
+
+policies: $(STAMP) ## check every stack against the policies, without engine or cluster; reports below OUT
+	@mkdir -p $(OUT); status=0; for stack in $(STACKS); do \
+		echo "- stack $$stack"; \
+		./hpc render --stack $$stack -o $(OUT)/manifests/$$stack && \
+		./hpc policy-config --stack $$stack > $(OUT)/$$stack.policies.json || { status=1; continue; }; \
+		check="./hpc check -f $(OUT)/manifests/$$stack --config $(OUT)/$$stack.policies.json --complete"; \
+		$$check || status=1; \
+		$$check --format sarif > $(OUT)/$$stack.sarif || true; \
+		$$check --format junit > $(OUT)/$$stack.policies.xml || true; \
+	done; exit $$status
+
+diff: $(STAMP) ## say what an update would change, as a comment below OUT; with BASE=<commit> without asking the cluster
+	@mkdir -p $(OUT)
+	@./hpc diff --stack $(STACK) $(if $(NAME),--name $(NAME)) $(if $(BASE),--base $(BASE)) $(if $(PLAN),--plan $(PLAN)) -o $(OUT)/$(STACK).md
+
+comment: $(STAMP) ## put what `make diff` wrote onto the pull request that a CI job runs for
+	@./hpc comment $(OUT)/$(STACK).md
+
+kubeconfig: $(STAMP) ## write HPC_KUBECONFIG, a secret of the CI job, where the stack's settings look for it
+	@./hpc kubeconfig --stack $(STACK)
+
+drift: $(STAMP) ## say what on the cluster differs from what is declared; fails where something does
+	@mkdir -p $(OUT)
+	@./hpc drift $(CHOICE) -o $(OUT)/$(STACK).drift.md
+
+workflows: $(STAMP) ## check the files of .github and .gitlab-ci.yml
+	@"$$($(RUN) -m simulator.tools actionlint)" -color
+	@$(VENV)/bin/zizmor --offline --no-progress --quiet .github
+	@$(VENV)/bin/check-jsonschema --builtin-schema vendor.gitlab-ci --data-transform gitlab-ci .gitlab-ci.yml
 
 format: $(STAMP) ## format the Python files
 	@$(VENV)/bin/ruff format .

@@ -30,6 +30,7 @@ _COMMANDS: dict[str, dict[str, bool]] = {
     "scc": {},
     "report": {},
     "comment": {},
+    "kubeconfig": {},
 }
 """Each is a module of `cli.commands` (_ for -), with a function `command` or, for several commands, a Typer `app`.
 

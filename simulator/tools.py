@@ -3,6 +3,7 @@
 import errno
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -105,7 +106,17 @@ def _make(folder: Path, title: str, progress: Progress, make: Callable[[Path, St
             raise _cannot_write(error, folder.parent) from error
 
 
+def _main() -> None:
+    """Print the paths of the named tools, one a line, made first if need be."""
+    for name in sys.argv[1:]:
+        print(find(name))  # noqa: T201 - for a shell
+
+
 def _cannot_write(error: OSError, folder: Path) -> SimulatorError:
     if error.errno == errno.ENOSPC:
         return SimulatorError(f"{folder} is full: make room (some 1 GiB), or set HPC_CACHE to a folder elsewhere.")
     return SimulatorError(f"cannot write below {folder} ({error}): set HPC_CACHE to a folder that is yours.")
+
+
+if __name__ == "__main__":
+    _main()

@@ -15,7 +15,7 @@ from cli.errors import Problem
 
 _TIMEOUT = 20.0  # seconds
 _PAGE = 100
-_RETRIES = Retry(total=3, backoff_factor=0.5, status_forcelist=(429, 502, 503, 504), allowed_methods=["GET"])
+_RETRIES = Retry(total=3, connect=1, backoff_factor=0.5, status_forcelist=(429, 502, 503, 504), allowed_methods=["GET"])
 
 
 class ForbiddenError(Problem):

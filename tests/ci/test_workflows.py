@@ -1,0 +1,166 @@
+"""The files of CI: what linters cannot know of them."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.support.recorded import ROOT
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+ACTION = ROOT / ".github" / "actions" / "prepare" / "action.yml"
+GITLAB = ROOT / ".gitlab-ci.yml"
+STACKS = sorted(path.name.split(".")[1] for path in ROOT.glob("Pulumi.*.yaml"))
+_CHECKED = (
+    ".github",
+    ".gitlab-ci.yml",
+    "Makefile",
+    "simulator",
+    "hardware",
+    "requirements.txt",
+    "requirements-dev.txt",
+)
+_MAKE = re.compile(r"\bmake ([a-z]+)")
+_SECRET = re.compile(r"\$\{\{\s*secrets\.")
+
+
+def _jobs(workflow: Path) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load(workflow.read_text())["jobs"]
+    return found
+
+
+def _all_jobs() -> Iterator[tuple[str, dict[str, Any]]]:
+    for workflow in WORKFLOWS:
+        for name, job in _jobs(workflow).items():
+            yield f"{workflow.stem}/{name}", job
+
+
+def _targets(*files: Path) -> set[str]:
+    lines = (line for file in files for line in file.read_text().splitlines() if not line.startswith("#"))
+    return {name for line in lines for name in _MAKE.findall(line)}
+
+
+def _gitlab() -> dict[str, Any]:
+    class Loader(yaml.SafeLoader):
+        pass
+
+    found: dict[str, Any] = yaml.load(GITLAB.read_text(), Loader)  # noqa: S506 - a subclass of the safe one
+    return found
+
+
+def test_actions_are_pinned_by_commit() -> None:
+    """Prevents a moved tag of somebody else's repository from running with our rights."""
+    used = re.findall(r"uses: (\S+)(.*)", "".join(path.read_text() for path in (*WORKFLOWS, ACTION)))
+    foreign = [(name, comment) for name, comment in used if not name.startswith("./")]
+    assert len(foreign) > 10
+    for name, comment in foreign:
+        assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", name), name
+        assert re.search(r"# v\d+\.\d+\.\d+$", comment), f"{name} does not say its version"
+
+
+def test_one_version_of_an_action() -> None:
+    """Prevents an update of a pin that forgets a workflow."""
+    used = set(re.findall(r"uses: ([\w./-]+)@(\w+)", "".join(path.read_text() for path in (*WORKFLOWS, ACTION))))
+    assert len(used) == len({name for name, _ in used})
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
+def test_rights_are_given_to_jobs_one_by_one(workflow: Path) -> None:
+    """Prevents a job from getting what the repository's default is."""
+    content = yaml.safe_load(workflow.read_text())
+    assert content["permissions"] == {}
+    for job in content["jobs"].values():
+        assert job["permissions"]
+        assert set(job["permissions"]) <= {"contents", "pull-requests", "security-events", "id-token"}
+        assert job["permissions"].get("contents") == "read"
+
+
+def test_forks_get_no_secrets() -> None:
+    """Prevents a stranger's pull request from running its own code beside our credentials."""
+    for name, job in _jobs(ROOT / ".github/workflows/pull-request.yml").items():
+        secrets = bool(_SECRET.search(yaml.safe_dump(job)))
+        own = "head.repo.full_name == github.repository" in str(job.get("if", ""))
+        assert not secrets or (own and "environment" in job), name
+    triggers = {trigger for workflow in WORKFLOWS for trigger in yaml.safe_load(workflow.read_text())[True]}
+    assert not triggers & {"pull_request_target", "workflow_run", "issue_comment"}
+
+
+def test_secrets_belong_to_environments() -> None:
+    """Prevents secrets of the whole repository, which every job of every branch can read."""
+    for name, job in _all_jobs():
+        assert not _SECRET.search(yaml.safe_dump(job)) or "environment" in job, name
+
+
+def test_an_update_is_alone_and_ends() -> None:
+    """Prevents two updates of a stack at once, and one that is cut off half way."""
+    updates = [(name, job) for name, job in _all_jobs() if "make up" in yaml.safe_dump(job)]
+    assert updates
+    for name, job in updates:
+        assert job["concurrency"]["cancel-in-progress"] is False, name
+        assert "inputs.stack" in job["concurrency"]["group"], name
+        assert job["environment"] == "${{ inputs.stack }}", f"{name}: nobody can be asked to approve it"
+        assert "PLAN=" in yaml.safe_dump(job), f"{name} does more than was planned"
+    for workflow in ("main", "update", "nightly"):
+        content = yaml.safe_load((ROOT / f".github/workflows/{workflow}.yml").read_text())
+        assert (content.get("concurrency") or {}).get("cancel-in-progress", False) is False, workflow
+
+
+def test_gitlab_updates_alone_too() -> None:
+    """Prevents the same on GitLab, and an update of prod that nobody started."""
+    content = _gitlab()
+    assert content[".up"]["interruptible"] is False
+    assert content[".up"]["resource_group"] == "update-$STACK"
+    assert [rule["when"] for rule in content["up-prod"]["rules"]] == ["manual"]
+    for job in ("up-dev", "up-prod"):
+        assert content[job]["extends"] == ".up"
+        assert content[job]["needs"] == [f"plan-{job.removeprefix('up-')}"]
+
+
+def test_both_hosts_call_the_same_targets() -> None:
+    """Prevents a check that only one of the two makes, and steps that a person cannot repeat."""
+    github, gitlab = _targets(*WORKFLOWS, ACTION), _targets(GITLAB)
+    assert github == gitlab
+    assert {"check", "unit", "policies", "diff", "comment", "up", "drift", "workflows"} <= github
+    known = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert github <= known
+
+
+def test_every_stack_is_reviewed() -> None:
+    """Prevents a new stack of which no pull request shows what becomes of it."""
+    jobs: Mapping[str, Any] = _jobs(ROOT / ".github/workflows/pull-request.yml")
+    for job in ("policies", "compare"):
+        assert sorted(jobs[job]["strategy"]["matrix"]["stack"]) == STACKS, job
+    assert sorted(_gitlab()[".stacks"]["parallel"]["matrix"][0]["STACK"]) == STACKS
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize(
+    ("file", "before", "after", "told"),
+    [
+        (".github/workflows/main.yml", "runs-on", "runs-on", ""),
+        (".github/workflows/update.yml", "needs: plan", "needs: plans", "plans"),
+        (".github/workflows/pull-request.yml", "persist-credentials: false", "fetch-tags: false", "artipacked"),
+        (".gitlab-ci.yml", "when: manual", "when: sometimes", "sometimes"),
+    ],
+)
+def test_linters_look(file: str, before: str, after: str, told: str, tmp_path: Path) -> None:
+    """Prevents linters that look into no file, and workflows that they would refuse."""
+    for path in _CHECKED:
+        if (ROOT / path).is_dir():
+            shutil.copytree(ROOT / path, tmp_path / path, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / path, tmp_path / path)
+    (tmp_path / ".venv").symlink_to(ROOT / ".venv")
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    target = tmp_path / file
+    target.write_text(target.read_text().replace(before, after))
+    done = subprocess.run(
+        ["make", "-o", ".venv/.installed", "workflows"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode == 0) is (told == ""), done.stdout + done.stderr
+    assert told in done.stdout + done.stderr
