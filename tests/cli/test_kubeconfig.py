@@ -14,7 +14,7 @@ def _real(path: Path, monkeypatch: pytest.MonkeyPatch) -> Stack:
     dev = read("dev")
     cluster = dev.settings.cluster.model_copy(update={"simulated": False, "kubeconfig": str(path)})
     real = Stack("dev", dev.settings.model_copy(update={"cluster": cluster}))
-    monkeypatch.setattr(kubeconfig.stacks, "read", lambda _: real)
+    monkeypatch.setattr("cli.stack.read", lambda _: real)
     return real
 
 
