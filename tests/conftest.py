@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterable
 
 import pytest
 
-pytest_plugins = ["tests.support.clusters"]
+pytest_plugins = ["tests.support.buckets", "tests.support.clusters"]
 
 _LAYERS = ("unit", "engine", "cluster", "browser")
 
