@@ -137,6 +137,7 @@ def test_modules_pin_what_the_table_says() -> None:
         "kwok": "sigs.k8s.io/kwok v{}",
         "mpi-operator": "github.com/kubeflow/mpi-operator v{}",
         "mpi-operator-v2beta1": "github.com/kubeflow/mpi-operator v{}",
+        "actionlint": "github.com/rhysd/actionlint v{}",
     }
     assert {module.name for module in MODULES} == set(pinned)
     for module in MODULES:
