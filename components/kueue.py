@@ -4,6 +4,7 @@ Kueue admits a job only if its queue has a quota of every resource that it asks 
 GPUs and every RDMA resource of the platform; a resource that is forgotten keeps jobs waiting for ever.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 import pulumi
@@ -140,8 +141,21 @@ class Queues(Component):
 
     queues: pulumi.Output[list[str]]
 
-    def __init__(self, name: str, args: QueuesArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        args: QueuesArgs,
+        teams: Mapping[str, pulumi.Resource] | None = None,
+        *,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        """Make the queues; `teams` is what has to be there before a tenant's own queue, by namespace.
+
+        Each queue waits for its own tenant alone: if all waited for all, their dependencies would grow with the square
+        of the tenants, in the program and in the state.
+        """
         super().__init__("tenants:Queues", name, args, opts)
+        self._teams = teams or {}
         self._active = waits.wait_for([waits.condition("Active")], timeout=args.timeout)
         flavor = CustomObject(
             f"{name}-flavor",
@@ -168,5 +182,5 @@ class Queues(Component):
             kinds.LOCAL_QUEUE,
             meta.v1.ObjectMetaArgs(name=args.queue, namespace=tenant.namespace, labels=ours, annotations=self._active),
             {"spec": {"clusterQueue": tenant.namespace}},
-            self.child(cluster_queue),
+            self.child(cluster_queue, *([team] if (team := self._teams.get(tenant.namespace)) else ())),
         )

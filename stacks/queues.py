@@ -47,4 +47,4 @@ def build(
         reclaim=wanted.reclaim,
         strategy=wanted.strategy,
     )
-    return [Queues("queues", args, opts=after(opts, kueue, *teams.values())).queues]
+    return [Queues("queues", args, teams, opts=after(opts, kueue)).queues]
