@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pulumi
 
-from stacks import environment
+from stacks import cluster_identity, environment
 
+root = Path(__file__).parent
 settings = environment.load()
-for name, value in environment.build(settings, environment.accounts(settings), Path(__file__).parent).items():
+cluster_identity.require(settings.cluster, root)
+for name, value in environment.build(settings, environment.accounts(settings), root).items():
     pulumi.export(name, value)

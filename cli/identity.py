@@ -9,8 +9,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from cli import session
 from cli.backends.backend import Backend
-from cli.console import console
+from cli.console import console, errors
 from cli.engine import Engine
 from cli.errors import Problem
 from cli.live import Cluster, RefusedError
@@ -89,6 +90,22 @@ def require(stack: Stack, cluster: Cluster, backend: Backend | None, engine: Eng
     if noted and noted.uid != found.uid and _holds(stack.name, backend):
         raise _other(stack, cluster, f"its state is about {noted}", found)
     return Standing(found, noted)
+
+
+def look(stack: Stack, engine: Engine) -> Standing | None:
+    """Do as `require` before a command that changes nothing: it can do without a real cluster that does not answer.
+
+    The engine says itself then that it shows what the state says; here is a warning why. None without an answer.
+    """
+    try:
+        return require(stack, session.cluster(stack), stack.backend, engine)
+    except ForeignClusterError:
+        raise
+    except Problem as problem:
+        if stack.simulated:
+            raise
+        errors.print(f"warning: {problem}\nThis goes on with what the state says.", markup=False)
+        return None
 
 
 def note(stack: Stack, engine: Engine, standing: Standing) -> None:

@@ -2,7 +2,7 @@
 
 import typer
 
-from cli import session, state
+from cli import identity, session, state
 from cli import stack as stacks
 from cli.commands.options import DEFAULT_STACK, OtherName, StackOption
 from cli.console import console, errors
@@ -20,7 +20,7 @@ def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
     with session.alone(wanted):
         state.require_unprotected(wanted)
         running = session.engine(wanted)
-        session.cluster(wanted).check()
+        identity.require(wanted, session.cluster(wanted), wanted.backend, running)
         session.prepare(wanted, running)
         state.settle(wanted, running, session.cluster(wanted))
         status, account = running.watched(f"pulumi destroy, stack {stack}", wanted.log, "destroy", "--yes")

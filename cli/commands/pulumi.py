@@ -1,16 +1,25 @@
 """`./hpc pulumi ...`: plain `pulumi` in the environment of a stack."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import typer
 
-from cli import passphrases, session
+from cli import identity, passphrases, session
 from cli import stack as stacks
 from cli.commands.options import DEFAULT_STACK, OtherName, StackOption
+from cli.engine import Engine
 from cli.environment import SETTINGS
 from cli.errors import Problem
+from cli.stack import Stack
 
 _CONFIG = "config"
+_LOOKING = {"preview", "pre", "refresh", "destroy", "down", "dn"}
+"""What reads a cluster, or takes one that is gone for good out of the state: it can do without an answer."""
+_CHANGING = {"up", "update", "import", "watch"}
+_HELP = {"-h", "--help"}
+_VALUED = {"-C", "--cwd", "-v", "--verbose", "--color", "--tracing", "--otel-traces", "--profiling", "--memprofilerate"}
+"""Options of every command that may stand before its name, with a value of their own."""
 
 
 def command(context: typer.Context, stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
@@ -33,4 +42,21 @@ def command(context: typer.Context, stack: StackOption = DEFAULT_STACK, name: Ot
         if wanted.keeps_secrets:  # of another stack's the engine asks for what it needs
             passphrases.make(wanted, running.environment)
             passphrases.require(wanted, running.environment)
-    raise typer.Exit(running.attended(*context.args))
+    standing = _checked(wanted, running, _name(context.args)) if _HELP.isdisjoint(context.args) else None
+    status = running.attended(*context.args)
+    if status == 0 and standing and _name(context.args) in _CHANGING:
+        identity.note(wanted, running, standing)
+    raise typer.Exit(status)
+
+
+def _checked(wanted: Stack, running: Engine, command: str) -> identity.Standing | None:
+    if command in _CHANGING:
+        return identity.require(wanted, session.cluster(wanted), wanted.backend, running)
+    return identity.look(wanted, running) if command in _LOOKING else None
+
+
+def _name(arguments: Sequence[str]) -> str:
+    """Return the name of the engine's command: the first word that is no option, and no value of one."""
+    before = ["", *arguments]
+    words = (word for word, last in zip(arguments, before, strict=False) if word[:1] != "-" and last not in _VALUED)
+    return next(words, "")

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from cli import generations, passphrases, placements, session, state, tables
+from cli import generations, identity, passphrases, placements, session, state, tables
 from cli import stack as stacks
 from cli.commands.options import DEFAULT_STACK, OtherName, PolicyOption, StackOption
 from cli.commands.status import look
@@ -39,8 +39,8 @@ def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None, config: 
         state.require_own_cluster(wanted)
         generations.fitting(wanted)
         running = _tools(wanted, timings)
-        _cluster(wanted, timings)
-        status, account = _update(wanted, running, policies, timings)
+        standing = _cluster(wanted, running, timings)
+        status, account = _update(wanted, running, standing, policies, timings)
     found = look(wanted)
     failed = [f"{job.namespace}/{job.name}" for job in found.jobs if job.state == FAILED]
     if status != 0 or failed:
@@ -64,20 +64,23 @@ def _tools(wanted: Stack, timings: Timings) -> Engine:
     return running
 
 
-def _cluster(wanted: Stack, timings: Timings) -> None:
+def _cluster(wanted: Stack, running: Engine, timings: Timings) -> identity.Standing:
     with timings.step("cluster"):
         if wanted.simulated:
             state.require_cluster_of_state(wanted)
             started = cluster.up(generations.fitting(wanted), progress=Reporter())
             if started.reused:
                 console.print(f"reusing simulated cluster {started.name} at {started.server}", markup=False)
-        session.cluster(wanted).check()
+        return identity.require(wanted, session.cluster(wanted), wanted.backend, running)
 
 
-def _update(wanted: Stack, running: Engine, policies: dict[str, Any], timings: Timings) -> tuple[int, Account]:
+def _update(
+    wanted: Stack, running: Engine, standing: identity.Standing, policies: dict[str, Any], timings: Timings
+) -> tuple[int, Account]:
     with timings.step("state"):
         session.prepare(wanted, running)
         state.settle(wanted, running, session.cluster(wanted))
+        identity.note(wanted, running, standing)
     placements.show(wanted.settings)
     with timings.step("pulumi up"), policy_arguments(policies) as arguments:
         return running.watched(f"pulumi up, stack {wanted.name}", wanted.log, "up", "--yes", *arguments)

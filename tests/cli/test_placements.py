@@ -2,7 +2,6 @@
 
 import io
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import typer
@@ -54,7 +53,7 @@ def test_a_preview_for_a_program_is_the_engines_alone(monkeypatch: pytest.Monkey
     """`./hpc preview --json | jq`, which stops at a table of ours."""
     monkeypatch.setenv("HPC_SIM_HOME", str(tmp_path))
     monkeypatch.setattr("cli.session.prepare", lambda *_: None)
-    monkeypatch.setattr("cli.session.cluster", lambda _: SimpleNamespace(check=lambda: None))
+    monkeypatch.setattr("cli.identity.look", lambda *_: None)
     monkeypatch.setattr("simulator.tools.find", lambda _name, **_: tmp_path / "pulumi")
     monkeypatch.setattr(Engine, "attended", lambda *_: 0)
     told: list[object] = []

@@ -1,0 +1,200 @@
+"""Which cluster a stack belongs to: noted, named in settings, and another one."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from cli import identity
+from cli.backends.backend import Backend, of_folder
+from cli.engine import Engine
+from cli.errors import Problem
+from cli.identity import SERVER, UID, ForeignClusterError, Identity
+from cli.live import Cluster, RefusedError
+from cli.stack import Stack, read
+
+HERE = Identity("11111111-2222-3333-4444-555555555555", "https://api.here:6443")
+ELSEWHERE = Identity("99999999-2222-3333-4444-555555555555", "https://api.elsewhere:6443")
+OBJECT = {"resources": [{"urn": "urn:pulumi:dev::hpc::x::y"}]}
+
+
+class Asked:
+    """A cluster that remembers what it was asked."""
+
+    def __init__(self, found: Identity | Problem) -> None:
+        self.context, self.found, self.paths = "admin", found, list[str]()
+
+    @property
+    def server(self) -> str:
+        """Where it is."""
+        assert isinstance(self.found, Identity)
+        return self.found.server
+
+    def get(self, path: str) -> dict[str, Any]:
+        """Answer kube-system."""
+        self.paths.append(path)
+        if isinstance(self.found, Problem):
+            raise self.found
+        return {"metadata": {"uid": self.found.uid}}
+
+
+class Tagging:
+    """An engine that knows `stack tag` only."""
+
+    def __init__(self, tags: Mapping[str, str] | None = None) -> None:
+        self.tags = None if tags is None else dict(tags)
+
+    def call(self, *words: str) -> str:
+        """Set and list tags."""
+        match words:
+            case ("stack", "tag", "set", name, value, "--stack", "dev"):
+                self.tags = {**(self.tags or {}), name: value}
+                return ""
+            case ("stack", "tag", "ls", "--json", "--stack", "dev") if self.tags is not None:
+                return json.dumps(self.tags)
+            case _:
+                raise Problem("`pulumi stack tag ls` failed:\nerror: no stack named 'dev' found")
+
+
+def _stack(*, uid: str | None = None, simulated: bool = False) -> Stack:
+    dev = read("dev")
+    cluster = dev.settings.cluster.model_copy(update={"simulated": simulated, "uid": uid})
+    return replace(dev, settings=dev.settings.model_copy(update={"cluster": cluster}))
+
+
+def _backend(folder: Path, noted: Identity | None, latest: Mapping[str, Any]) -> Backend:
+    stacks = folder / ".pulumi" / "stacks" / "hpc"
+    stacks.mkdir(parents=True)
+    (stacks / "dev.json").write_text(json.dumps({"checkpoint": {"latest": latest}}))
+    if noted:
+        tags = {UID: noted.uid, SERVER: noted.server}
+        (stacks / "dev.pulumi-tags").write_text(json.dumps({"version": 1, "tags": tags}))
+    return of_folder(folder)
+
+
+def _require(stack: Stack, asked: Asked, backend: Backend | None, engine: Tagging | None = None) -> identity.Standing:
+    return identity.require(stack, cast("Cluster", asked), backend, cast("Engine | None", engine))
+
+
+def test_the_first_update_notes_its_cluster_and_says_how_the_settings_name_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A record that nobody makes, or one of a cluster that was never asked."""
+    asked, engine = Asked(HERE), Tagging()
+    standing = _require(_stack(), asked, _backend(tmp_path, None, {}))
+    assert asked.paths == ["/api/v1/namespaces/kube-system"]
+    identity.note(_stack(), cast("Engine", engine), standing)
+    assert engine.tags == {UID: HERE.uid, SERVER: HERE.server}
+    assert f"    cluster:\n      uid: {HERE.uid}\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("stack", [_stack(simulated=True), _stack(uid=HERE.uid)])
+def test_nobody_is_told_to_write_what_needs_no_writing(stack: Stack, capsys: pytest.CaptureFixture[str]) -> None:
+    """Advice to name a simulated cluster, which is made anew, in the settings; or to write what stands there."""
+    identity.note(stack, cast("Engine", Tagging()), identity.Standing(HERE, None))
+    assert capsys.readouterr().out == ""
+
+
+def test_the_same_cluster_is_noted_once(tmp_path: Path) -> None:
+    """Two runs of the engine in every update for what stands there."""
+    standing = _require(_stack(), Asked(HERE), _backend(tmp_path, HERE, OBJECT))
+    engine = Tagging()
+    identity.note(_stack(), cast("Engine", engine), standing)
+    assert engine.tags is None
+
+
+def test_the_same_cluster_at_another_url_is_told_and_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A new load balancer that is taken for another cluster."""
+    standing = _require(_stack(), Asked(HERE), _backend(tmp_path, replace(HERE, server="https://old:6443"), OBJECT))
+    engine = Tagging()
+    identity.note(_stack(), cast("Engine", engine), standing)
+    assert engine.tags == {UID: HERE.uid, SERVER: HERE.server}
+    assert f"is now at {HERE.server}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("latest", [OBJECT, {"pending_operations": [{}]}])
+def test_another_cluster_than_the_state_is_about_is_refused(tmp_path: Path, latest: Mapping[str, Any]) -> None:
+    """An update of production's state against the lab, which forgets all of production."""
+    asked = Asked(ELSEWHERE)
+    with pytest.raises(ForeignClusterError) as refused:
+        _require(_stack(), asked, _backend(tmp_path, HERE, latest))
+    text = str(refused.value)
+    assert str(HERE) in text
+    assert str(ELSEWHERE) in text
+    assert f"./hpc state accept-cluster --stack dev {ELSEWHERE.uid}" in text
+    assert asked.paths == ["/api/v1/namespaces/kube-system"]
+
+
+def test_a_state_about_nothing_belongs_to_no_cluster(tmp_path: Path) -> None:
+    """A stack that was taken off its cluster, and can never go to another."""
+    standing = _require(_stack(), Asked(ELSEWHERE), _backend(tmp_path, HERE, {"resources": None}))
+    engine = Tagging()
+    identity.note(_stack(), cast("Engine", engine), standing)
+    assert engine.tags == {UID: ELSEWHERE.uid, SERVER: ELSEWHERE.server}
+
+
+def test_another_cluster_than_the_settings_name_is_refused_at_once(tmp_path: Path) -> None:
+    """The first update of a stack, with the kubeconfig of another environment."""
+    with pytest.raises(ForeignClusterError, match=rf"name {HERE.uid} \(cluster.uid in Pulumi.dev.yaml\)"):
+        _require(_stack(uid=HERE.uid), Asked(ELSEWHERE), _backend(tmp_path, None, {}))
+
+
+def test_settings_do_not_outvote_the_state(tmp_path: Path) -> None:
+    """Settings copied from another environment, which take this one's state to that one's cluster."""
+    with pytest.raises(ForeignClusterError, match="its state is about"):
+        _require(_stack(uid=ELSEWHERE.uid), Asked(ELSEWHERE), _backend(tmp_path, HERE, OBJECT))
+
+
+def test_a_simulated_cluster_names_its_own_remedy(tmp_path: Path) -> None:
+    """`accept-cluster` as the advice where cleaning is meant."""
+    with pytest.raises(ForeignClusterError, match="sim clean --name"):
+        _require(_stack(simulated=True), Asked(ELSEWHERE), _backend(tmp_path, HERE, OBJECT))
+
+
+@pytest.mark.parametrize(("noted", "error"), [(HERE, ForeignClusterError), (None, RefusedError)])
+def test_a_cluster_that_will_not_say_who_it_is(tmp_path: Path, noted: Identity | None, error: type[Problem]) -> None:
+    """A preview that reads another cluster's objects because kube-system may not be read there."""
+    refusal = RefusedError("the API server refuses", "Log in.", "403")
+    with pytest.raises(error) as raised:
+        _require(_stack(), Asked(refusal), _backend(tmp_path, noted, OBJECT))
+    assert type(raised.value) is error
+
+
+def test_a_cluster_that_cannot_be_reached_is_no_other_one(tmp_path: Path) -> None:
+    """A preview without a cluster that ends, where it went on with what the state says."""
+    with pytest.raises(Problem, match="does not answer") as raised:
+        _require(_stack(), Asked(Problem("does not answer")), _backend(tmp_path, HERE, OBJECT))
+    assert type(raised.value) is Problem
+
+
+def test_where_the_state_cannot_be_read_the_engine_is_asked() -> None:
+    """A stack of Pulumi Cloud that no check holds to its cluster."""
+    assert _require(_stack(), Asked(HERE), None, Tagging()).noted is None
+    assert _require(_stack(), Asked(HERE), None, Tagging({UID: HERE.uid, SERVER: HERE.server})).noted == HERE
+    with pytest.raises(ForeignClusterError):
+        _require(_stack(), Asked(ELSEWHERE), None, Tagging({UID: HERE.uid}))
+    assert _require(_stack(), Asked(ELSEWHERE), None).noted is None
+
+
+def test_another_cluster_is_accepted_by_its_name_only() -> None:
+    """A switch that is put into a script once, and accepts every cluster from then on."""
+    engine = Tagging({UID: HERE.uid, SERVER: HERE.server})
+    asked = cast("Cluster", Asked(ELSEWHERE))
+    with pytest.raises(ForeignClusterError, match=f"leads to the cluster {ELSEWHERE}, not to {HERE.uid}"):
+        identity.accept(_stack(), cast("Engine", engine), asked, HERE.uid)
+    with pytest.raises(ForeignClusterError, match="Change it there first"):
+        identity.accept(_stack(uid=HERE.uid), cast("Engine", engine), asked, ELSEWHERE.uid)
+    assert engine.tags == {UID: HERE.uid, SERVER: HERE.server}
+    identity.accept(_stack(), cast("Engine", engine), asked, ELSEWHERE.uid)
+    assert engine.tags == {UID: ELSEWHERE.uid, SERVER: ELSEWHERE.server}
+
+
+def test_what_is_no_cluster_has_no_identity() -> None:
+    """A traceback for an address that answers, and is no API server."""
+    nothing = cast("Cluster", SimpleNamespace(context="admin", server="https://x", get=lambda _: None))
+    with pytest.raises(RefusedError, match="no namespace kube-system"):
+        identity.of(nothing)
