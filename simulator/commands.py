@@ -19,6 +19,7 @@ from simulator.state import PortNumbers
 STAGES = Path(__file__).parent / "stages"
 ACTORS = Path(__file__).parent / "actors"
 ADMISSION = Path(__file__).parent / "admission"
+OBJECT_STORE = Path(__file__).parent / "object_store"
 PLAYED = (ACTORS, ADMISSION, REPOSITORY / "apis", REPOSITORY / "hardware", REPOSITORY / "policies" / "views")
 PREDICTED = (ADMISSION, REPOSITORY / "policies" / "scc", REPOSITORY / "apis")
 PREDICTED_FILES = (REPOSITORY / "policies" / "rbac.py", Path(__file__).parent / "api.py")
@@ -217,6 +218,24 @@ class Plan:
                 "HPC_SIM_REVISION": digest(*map(_sources, PREDICTED), *files),
             },
             (self.ports.admission,),
+        )
+
+    def object_store(self) -> Command:
+        """Return the object store."""
+        return Command(
+            "object-store",
+            [
+                *(sys.executable, "-m", "simulator.object_store"),
+                f"--port={self.ports.objects}",
+                f"--root={self.layout.objects.absolute()}",
+                f"--credentials={self.layout.object_credentials.absolute()}",
+            ],
+            {
+                "PYTHONPATH": str(REPOSITORY),
+                "PYTHONUNBUFFERED": "1",
+                "HPC_SIM_REVISION": digest(_sources(OBJECT_STORE)),
+            },
+            (self.ports.objects,),
         )
 
     def actors(self) -> Command:

@@ -62,6 +62,16 @@ class Layout:
         return self.home / "data" / "etcd"
 
     @property
+    def objects(self) -> Path:
+        """Buckets of its object store, where it has one."""
+        return self.home / "data" / "objects"
+
+    @property
+    def object_credentials(self) -> Path:
+        """Keys of its object store."""
+        return self.home / "identities" / "object-store.json"
+
+    @property
     def scheduler_config(self) -> Path:
         """Settings of the scheduler."""
         return self.home / "data" / "scheduler.yaml"

@@ -33,6 +33,7 @@ class ClusterSpec(Model):
     storage_classes: tuple[str, ...] = Field(
         default=(), description="further classes of shared files that it has, each played like sim-files"
     )
+    object_store: bool = Field(default=False, description="S3 on loopback beside it, for the state of Pulumi")
     run_seconds: float = Field(default=1.0, ge=0, description="seconds that a played workload takes")
 
     @property

@@ -81,7 +81,13 @@ def choose_ports(known: PortNumbers | None, busy: frozenset[str]) -> PortNumbers
             f"port {known.api} of this cluster's API server is taken by {holder}:"
             " stop that, or give this cluster up with `./hpc sim clean` and start anew on another port."
         )
-    owner = {"etcd": "etcd", "etcd_peer": "etcd", "kubelet": "kwok", "admission": "scc-admission"}
+    owner = {
+        "etcd": "etcd",
+        "etcd_peer": "etcd",
+        "kubelet": "kwok",
+        "admission": "scc-admission",
+        "objects": "object-store",
+    }
     numbers = known.model_dump()
     for name, process in owner.items():
         if not numbers[name] or (process not in busy and not ports.is_free(numbers[name])):
@@ -150,12 +156,15 @@ class _Start:
             self._plan.etcd(),
             self._plan.api_server(),
             *([self._plan.scc_admission()] if self._spec.actors else ()),
+            *([self._plan.object_store()] if self._spec.object_store else ()),
         )
         api = connect()
         try:
             self._wait(lambda: api.answers("/readyz"), "the API server's start", "kube-apiserver")
             if self._spec.actors:
                 self._wait(self._admits, "the start of SCC admission", "scc-admission")
+            if self._spec.object_store:
+                self._wait(self._stores, "the start of the object store", "object-store")
             self._ensure(self._plan.controller_manager())
             self._bootstrap(connect)
             if self._spec.schedules:  # kwok's rights come with the bootstrap; without them it waits a second
@@ -205,6 +214,7 @@ class _Start:
         wanted = {"etcd", "kube-apiserver", "kube-controller-manager"}
         wanted |= {"kube-scheduler", "kwok"} if self._spec.schedules else set()
         wanted |= {"actors", "scc-admission"} if self._spec.actors else set()
+        wanted |= {"object-store"} if self._spec.object_store else set()
         unwanted = set(self._processes.records()) - wanted
         if unwanted:
             self._processes.stop(unwanted)
@@ -225,6 +235,10 @@ class _Start:
     def _admits(self) -> bool:
         """Say whether the webhook's port is taken; by it, as it would have ended if another held it."""
         return not ports.is_free(self._state.ports.admission)
+
+    def _stores(self) -> bool:
+        """Say whether the object store's port is taken, by it as above."""
+        return not ports.is_free(self._state.ports.objects)
 
     def _nodes_ready(self, api: Api) -> bool:
         found = api.get("/api/v1/nodes")["items"]

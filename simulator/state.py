@@ -21,6 +21,7 @@ class PortNumbers(Model):
     etcd_peer: int
     kubelet: int
     admission: int = Field(default=0, description="0 until it is drawn: clusters of before did not have it")
+    objects: int = Field(default=0, description="of the object store; 0 until it is drawn")
 
 
 class State(Model):
@@ -37,6 +38,11 @@ class State(Model):
     def server(self) -> str:
         """Address of the API server."""
         return f"https://127.0.0.1:{self.ports.api}"
+
+    @property
+    def object_store(self) -> str | None:
+        """Address of the object store; None where the cluster has none."""
+        return f"http://127.0.0.1:{self.ports.objects}" if self.spec.object_store else None
 
 
 def load(layout: Layout) -> State | None:

@@ -115,6 +115,7 @@ def _processes(layout: Layout, known: State | None) -> tuple[ProcessStatus, ...]
             "kube-apiserver": known.ports.api,
             "kwok": known.ports.kubelet,
             "scc-admission": known.ports.admission,
+            "object-store": known.ports.objects,
         }
     )
     found = []

@@ -1,0 +1,58 @@
+"""Who may ask the simulated object store: it must agree with the clients' own way of signing."""
+
+import pytest
+from botocore.auth import S3SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials as Keys
+
+from simulator.object_store.credentials import Credentials
+from simulator.object_store.signatures import Request, refusal
+
+ACCOUNT = Credentials("HPCSIM01", "secret/of+it")
+TARGETS = (
+    "/hpc?list-type=2&prefix=.pulumi%2Flocks%2F&delimiter=%2F&marker=",
+    "/hpc/.pulumi/stacks/hpc/dev%20%C3%BC.json?versionId=a%2Bb",
+    "/hpc?versioning",
+    "/",
+)
+
+
+def signed(target: str, account: Credentials, method: str = "PUT") -> Request:
+    """Return a request as botocore signs it."""
+    headers = {"Content-Type": "text/plain", "x-amz-meta-a": "two  blanks", "Content-MD5": "x"}
+    request = AWSRequest(method, f"http://127.0.0.1:2100{target}", headers=headers, data=b"content")
+    request.context["signing"] = {"disableDoubleEncoding": True}
+    S3SigV4Auth(Keys(account.access_key, account.secret_key), "s3", "us-east-1").add_auth(request)
+    sent = {name.lower(): str(value) for name, value in request.headers.items()}
+    return Request(method, target, {"host": "127.0.0.1:2100", **sent})
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_takes_what_a_client_signed(target: str) -> None:
+    """Prevents a store that refuses keys with blanks or slashes in them, or queries without a value."""
+    assert refusal(signed(target, ACCOUNT), ACCOUNT) is None
+
+
+@pytest.mark.parametrize(
+    ("other", "code"),
+    [
+        (Credentials("HPCSIM01", "another"), "SignatureDoesNotMatch"),
+        (Credentials("SOMEBODY", "secret/of+it"), "InvalidAccessKeyId"),
+    ],
+)
+def test_refuses_other_keys(other: Credentials, code: str) -> None:
+    """Prevents that any user of the machine reads and writes the state of a cluster."""
+    assert refusal(signed("/hpc/a", other), ACCOUNT) == code
+
+
+def test_refuses_what_is_not_signed_or_was_changed() -> None:
+    """Prevents an open door for requests without a signature, or with one of another request."""
+    request = signed("/hpc/a", ACCOUNT)
+    assert refusal(Request("PUT", "/hpc/a", {}), ACCOUNT) == "AccessDenied"
+    assert refusal(Request("DELETE", request.target, request.headers), ACCOUNT) == "SignatureDoesNotMatch"
+    assert refusal(Request("PUT", "/hpc/b", request.headers), ACCOUNT) == "SignatureDoesNotMatch"
+
+
+def test_secret_is_not_shown() -> None:
+    """Prevents a secret in a log or a traceback."""
+    assert "secret" not in repr(ACCOUNT)
