@@ -6,7 +6,7 @@ and replacement rules can be recorded, too. Its `RegisterResource` is not a publ
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pulumi
@@ -116,8 +116,18 @@ class _Monitor(mocks.MockMonitor):
     def RegisterResource(self, request: Any) -> Message:
         response = _register(self, request)
         if request.type != "pulumi:pulumi:Stack":
-            self.registrations.append(_registration(request, response))
+            self.registrations.append(self._transformed(_registration(request, response)))
         return response
+
+    def _transformed(self, item: Registration) -> Registration:
+        """Return what the stack's transforms make of a registration; ours change nothing but retain_on_delete."""
+        for transform in self.get_registered_transforms():
+            opts = pulumi.ResourceOptions(retain_on_delete=item.retain_on_delete)
+            args = pulumi.ResourceTransformArgs(True, item.type, item.name, {**item.inputs}, opts)
+            result = transform(args)
+            if isinstance(result, pulumi.ResourceTransformResult):
+                item = replace(item, retain_on_delete=bool(result.opts.retain_on_delete))
+        return item
 
 
 def _registration(request: Any, response: Any) -> Registration:

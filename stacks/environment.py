@@ -13,7 +13,7 @@ from apis import names
 from components.outcome import ReadLog
 from components.pull_secret import RegistryAccount
 from components.scale_csi import GuiAccount
-from stacks import builds, fabric, gpus, host, operators, queues, settings, storage, tenants, workloads
+from stacks import adoption, builds, fabric, gpus, host, operators, queues, settings, storage, tenants, workloads
 from stacks.settings import PROJECT, Settings, SettingsError
 
 SECRET_KEY = "scaleGui"  # noqa: S105 - the name of a key, not a secret
@@ -122,6 +122,7 @@ def _reader(environment: Settings, root: Path) -> ReadLog:
 
 def build(environment: Settings, known: Accounts, root: Path) -> Mapping[str, Any]:
     """Declare the whole environment and return the stack's outputs: names only, since job states are read live."""
+    adoption.keep(environment.adopted)
     opts = pulumi.ResourceOptions(provider=provider(environment, root))
     configured = host.build(environment, opts)
     # Interfaces have their new names, and nodes have rebooted, before drivers are built on them.

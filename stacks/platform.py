@@ -13,6 +13,7 @@ from hardware import profiles, topology
 from hardware.placement import Reserve
 from hardware.profiles import Hca, Profile
 from stacks import checks
+from stacks.adoption import AdoptedObject
 from stacks.build_settings import BuildSettings
 from stacks.cluster_settings import ClusterSettings, Nodes, NodeSettings
 from stacks.fabric_settings import Ethernet, FabricSettings
@@ -77,6 +78,11 @@ class Settings(Model):
     builds: tuple[BuildSettings, ...] = Field(default=(), description="images that the cluster builds (R-4.3-5, N-5.7)")
     stages: tuple[Stage, ...] = ()
     protect: bool = Field(default=False, description="refuse to delete shared and stateful objects; on in production")
+    adopted: tuple[AdoptedObject, ...] = Field(
+        default=(),
+        description="objects that were there before the stack, as Kind/namespace/name; they are never deleted, nor are "
+        "their namespaces and the definitions of their kinds. `./hpc adopt` writes it",
+    )
 
     @property
     def version(self) -> Release:

@@ -1,0 +1,58 @@
+"""Objects that were there before the stack stay, whatever becomes of it."""
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from rendering import manifests
+from rendering.recorder import REDACTED, Registration, record
+from stacks import adoption, environment, settings
+from tests.support.recorded import ROOT
+
+
+def recorded(*adopted: str) -> tuple[Registration, ...]:
+    """Return what dev registers when it has adopted these objects."""
+    wanted = settings.load("dev", ROOT).model_copy(update={"adopted": adopted})
+    return record(
+        lambda: environment.build(wanted, environment.nobody(wanted, REDACTED), ROOT), stack="dev", project="hpc"
+    )
+
+
+def test_adopted_objects_and_what_carries_them_are_kept() -> None:
+    """Prevents that `down` takes away what somebody else made, or the namespace or definition that it goes with."""
+    found = recorded("Role/adas/mpi", "MPIJob/adas/nccl-test-01x08")
+    assert {item.name for item in found if item.retain_on_delete} == {
+        "adas-role",
+        "adas-nccl-test-01x08-job",
+        "adas-namespace",
+        "mpi-operator-definition",
+    }
+
+
+def test_nothing_else_of_a_registration_changes() -> None:
+    """Prevents that adopting an object changes what is declared."""
+    before = {item.urn: item for item in manifests.registrations("dev", ROOT)}
+    for item in recorded("Role/adas/mpi"):
+        assert {**vars(item), "retain_on_delete": False} == vars(before[item.urn])
+
+
+@pytest.mark.parametrize(
+    ("token", "metadata"),
+    [
+        ("kubernetes:core/v1:NodePatch", {"name": "n"}),
+        ("hpc:tenants:Tenant", {"name": "n"}),
+        ("kubernetes:core/v1:Node", None),
+        ("kubernetes:core/v1:Node", {"name": "other"}),
+        ("kubernetes:core/v1:Node", {"name": "n", "namespace": "somewhere"}),
+        ("kubernetes:core/v1:Namespace", {"name": "n"}),
+    ],
+)
+def test_others_are_left_alone(token: str, metadata: dict[str, str] | None) -> None:
+    """Prevents that a patch, a component or an object of the same name elsewhere is kept."""
+    assert not adoption.is_kept({"Node/n"}, token, {"metadata": metadata})
+
+
+@pytest.mark.parametrize("text", ["adas/mpi", "Role", "Role//mpi", "Role/adas/mpi/x", "Role/adas/m pi", "", "/adas"])
+def test_a_name_that_is_none_is_refused(text: str) -> None:
+    """Prevents a misspelt line that looks as if it protected something."""
+    with pytest.raises(ValidationError, match="names no object"):
+        TypeAdapter(adoption.AdoptedObject).validate_python(text)
