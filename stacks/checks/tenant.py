@@ -1,7 +1,7 @@
 """What is wrong between the tenants, and between them and their data, builds and queues."""
 
-from collections.abc import Iterator
-from itertools import combinations, permutations
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import PurePosixPath
 from posixpath import normpath
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ from stacks.storage_settings import ClaimData, DirectoryData
 
 if TYPE_CHECKING:
     from stacks.platform import Settings
+    from stacks.tenant_settings import TenantSettings
 
 
 def problems(settings: "Settings") -> Iterator[str]:
@@ -30,12 +31,23 @@ def _tenants(settings: "Settings") -> Iterator[str]:
     for tenant in tenants:
         if tenant.reachable_from and not tenant.isolated:
             yield f"tenants: reachable_from of {tenant.namespace} has no effect without isolated; set that, too"
-    for one, other in combinations(tenants, 2):
-        if one.uid_range.overlaps(other.uid_range):
-            yield (
-                f"tenants: uid_range {one.uid_range} of {one.namespace} overlaps {other.uid_range} of "
-                f"{other.namespace}; give each tenant a block of its own"
-            )
+    for one, other in _overlapping(tenants):
+        yield (
+            f"tenants: uid_range {one.uid_range} of {one.namespace} overlaps {other.uid_range} of "
+            f"{other.namespace}; give each tenant a block of its own"
+        )
+
+
+def _overlapping(tenants: Sequence["TenantSettings"]) -> Iterator[tuple["TenantSettings", "TenantSettings"]]:
+    """Yield the pairs that share an id, as settings have them; in order of ids, only neighbours can."""
+    by_start = sorted(range(len(tenants)), key=lambda index: tenants[index].uid_range.start)
+    found: list[tuple[int, int]] = []
+    for position, index in enumerate(by_start):
+        for other in islice(by_start, position + 1, None):
+            if not tenants[index].uid_range.overlaps(tenants[other].uid_range):
+                break
+            found.append((min(index, other), max(index, other)))
+    yield from ((tenants[one], tenants[other]) for one, other in sorted(found))
 
 
 def _builds(settings: "Settings") -> Iterator[str]:
@@ -70,11 +82,23 @@ def _directories(settings: "Settings") -> Iterator[str]:
     """
     tenants = [(tenant.namespace, tenant.data) for tenant in settings.tenants if isinstance(tenant.data, DirectoryData)]
     yield from repeated("tenants: data.volume", (data.volume for _, data in tenants))
-    for (outer, above), (inner, below) in permutations(tenants, 2):
-        one, other = PurePosixPath(normpath(above.path)), PurePosixPath(normpath(below.path))
+    paths = [PurePosixPath(normpath(data.path)) for _, data in tenants]
+    owners: dict[PurePosixPath, list[int]] = {}
+    for index, path in enumerate(paths):
+        owners.setdefault(path, []).append(index)
+    around = (
+        (owner, index)
+        for index, path in enumerate(paths)
+        for up in (path, *path.parents)
+        if up in owners
+        for owner in owners[up]
+    )
+    for one, other in sorted(around):
+        (outer, above), (inner, below) = tenants[one], tenants[other]
+        same = paths[one] == paths[other]
         # Of equal paths each is inside the other: said once.
-        if other.is_relative_to(one) and (one != other or outer < inner):
-            where = "that" if one == other else f"inside {above.path}"
+        if one != other and (not same or outer < inner):
+            where = "that" if same else f"inside {above.path}"
             yield (
                 f"tenants: data.path {below.path} of {inner} is {where} of {outer}: OpenShift "
                 "labels files for one namespace, and the other loses access; give each its own, or make them one "
