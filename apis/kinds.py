@@ -72,6 +72,7 @@ ROLE = Kind("rbac.authorization.k8s.io", "v1", "Role", "roles")
 ROLE_BINDING = Kind("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings")
 CLUSTER_ROLE = Kind("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", "Cluster")
 CLUSTER_ROLE_BINDING = Kind("rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings", "Cluster")
+NETWORK_POLICY = Kind("networking.k8s.io", "v1", "NetworkPolicy", "networkpolicies")
 CUSTOM_RESOURCE_DEFINITION = Kind(
     "apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", "Cluster"
 )
@@ -84,6 +85,7 @@ MACHINE_CONFIG_POOL = Kind(
     "machineconfiguration.openshift.io", "v1", "MachineConfigPool", "machineconfigpools", "Cluster"
 )
 KUBELET_CONFIG = Kind("machineconfiguration.openshift.io", "v1", "KubeletConfig", "kubeletconfigs", "Cluster")
+TUNED = Kind("tuned.openshift.io", "v1", "Tuned", "tuneds")
 NODE_NETWORK_CONFIGURATION_POLICY = Kind(
     "nmstate.io", "v1", "NodeNetworkConfigurationPolicy", "nodenetworkconfigurationpolicies", "Cluster"
 )

@@ -1,0 +1,126 @@
+"""A review as a comment of a pull request: what matters first, within what hosts take.
+
+GitHub takes 65,536 characters for a comment. Space is given to the summary first, then to the sections, then to the
+differences of single objects, the most important first. What does not fit is counted, and where to see it is said.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from review import markdown, summary, titles
+from review.importance import importance
+from review.model import Change, Review
+from review.properties import difference
+from review.section import Section
+from review.subjects import sections
+from review.words import count, enumerated, name
+from review.worlds import Worlds
+
+LEAST = 6_000
+"""The smallest limit: what is never cut has room in it."""
+_OBJECT = 5_000
+"""Characters that the difference of one object may take."""
+_RESERVED = 700
+"""Characters for the line that counts what was left out."""
+_SHARE = 0.7
+"""Of the space, what sections may take while there are differences to show."""
+_LADDER = ((None, None), (None, 20), (None, 5), (50, 3), (20, 0), (10, 0), (3, 0), (0, 0))
+"""How sections shrink: at most so many lines, with so many details each."""
+
+
+def write(review: Review, *, limit: int = 60_000) -> str:
+    """Return Markdown of at most `limit` characters; the same review gives the same text.
+
+    Its first line is hidden and names the stack, so that a bot finds its comment again. Raises ValueError for a limit
+    below LEAST.
+    """
+    if limit < LEAST:
+        raise ValueError(f"a comment cannot be kept below {limit} characters; give it {LEAST} or more")
+    worlds = Worlds(review)
+    said = "\n\n".join(_head(review, worlds))
+    room = limit - len(said) - _RESERVED
+    changed = review.changed
+    body, cut = _sections(list(sections(worlds)), int(room * _SHARE) if changed else room)
+    room -= len(body)
+    told = f"\n\n{body}" if body else ""
+    return f"{said}{told}{_differences(changed, room, cut)}\n"
+
+
+def marker(stack: str) -> str:
+    """Return the hidden line by which the comment of a stack is found."""
+    safe = re.sub(r"[^A-Za-z0-9_.-]|-(?=-)|-$", lambda found: f"%{ord(found[0]):02X}", stack)
+    return f"<!-- hpc diff stack={safe[:200]} -->"
+
+
+def _head(review: Review, worlds: Worlds) -> Iterator[str]:
+    yield f"{marker(review.stack)}\n## {markdown.sentence(summary.heading(review))}"
+    if failed := summary.failure(review):
+        yield f"⚠️ **{markdown.sentence(failed)}**"
+    yield markdown.sentence(summary.counts(worlds))
+    if unasked := summary.unasked(review):
+        yield markdown.sentence(unasked)
+
+
+def _sections(found: list[Section], room: int) -> tuple[str, bool]:
+    """Return the sections within `room`, and whether anything was left out.
+
+    Those that are not vital shrink first, the last ones first.
+    """
+    texts = [markdown.written(each) for each in found]
+    order = sorted(range(len(found)), key=lambda index: (found[index].vital, -index))
+    size = sum(map(len, texts)) + 2 * len(texts)
+    cut = False
+    for vital in (False, True):
+        for lines, details in _LADDER[1:]:
+            for index in order:
+                if size <= room:
+                    return "\n\n".join(texts), cut
+                if found[index].vital is vital:
+                    shorter = markdown.written(found[index], lines, details)
+                    size += len(shorter) - len(texts[index])
+                    texts[index], cut = shorter, True
+    return "\n\n".join(texts), cut
+
+
+def _differences(changed: tuple[Change, ...], room: int, cut: bool) -> str:
+    """Return what differs in each object, folded, the most important first as long as there is room."""
+    blocks: list[tuple[str, str]] = []
+    left: list[Change] = []
+    for change in sorted(changed, key=importance):
+        block = "" if left else _difference(change)
+        if left or len(block) + 2 > room:
+            left.append(change)
+        else:
+            room -= len(block) + 2
+            blocks.append((change.resource.urn, block))
+    text = "\n\n### Differences of single objects\n\n" if blocks else ""
+    text += "\n\n".join(block for _, block in blocks)
+    if left or cut:
+        text += f"\n\n{markdown.sentence(_left_out(left))}"
+    return text
+
+
+def _difference(change: Change) -> str:
+    lines, size = [], 0
+    for line in difference(change):
+        size += len(line) + 1
+        if size > _OBJECT:
+            lines.append("… more lines differ")
+            break
+        lines.append(line)
+    title = f"{titles.title(change.resource)} {titles.DONE[change.op]}"
+    body = markdown.fenced(lines, "diff") if lines else "Nothing of what is declared differs."
+    return markdown.folded(title, body)
+
+
+def _left_out(left: list[Change]) -> str:
+    if not left:
+        return "Lists above were shortened to keep this comment within its limit; ./hpc diff shows all of it."
+    kinds = Counter((change.resource.kind, titles.DONE[change.op]) for change in left)
+    ranked = sorted(kinds.items(), key=lambda each: (-each[1], each[0]))
+    told = enumerated([f"{number:,} {name(kind, 60)} {done}" for (kind, done), number in ranked], 5)
+    return (
+        f"Left out to keep this comment within its limit: the differences of {count(len(left), 'object')} ({told}); "
+        "./hpc diff shows all of it."
+    )

@@ -1,0 +1,76 @@
+"""Values of properties on one line or a few, short enough to read: as YAML has them, or told where they are long."""
+
+import base64
+import binascii
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from review.model import CHANGED, REDACTED, UNKNOWN
+from review.words import shortened, visible
+
+LONGEST = 160
+"""Characters of a value that are shown on a line."""
+_PLAIN = re.compile(r"[A-Za-z_/.][\w./@+=-]*(?: [\w./@+=(-][\w./@+=,()-]*)*")
+_WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", ".nan", ".inf"})
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{80,}={0,2}")
+_PEM = re.compile(r"-----BEGIN ([A-Z0-9 ]{1,40})-----")
+_TEXT_URL = re.compile(r"data:(?:text/plain)?(?:;charset=utf-8)?(;base64)?,", re.IGNORECASE)
+_MARKS = {REDACTED: "(secret)", CHANGED: "(another secret)", UNKNOWN: "(not known yet)"}
+_FEW_LINES = 2
+
+
+def scalar(value: Any) -> str:
+    """Return a value that is no mapping and no list, on one line."""
+    if not isinstance(value, str):
+        return shortened(json.dumps(value, default=str), LONGEST)
+    if value in _MARKS:
+        return _MARKS[value]
+    if told := _told(value):
+        return told
+    short = shortened(value, LONGEST)
+    if _PLAIN.fullmatch(short) and short.lower() not in _WORDS:
+        return short
+    return visible(json.dumps(short, ensure_ascii=False))
+
+
+def lines(value: Any) -> list[str]:
+    """Return the lines of a text that has several and says something to people; else nothing."""
+    text = content(value)
+    if not isinstance(text, str) or text.count("\n") < _FEW_LINES or _told(text):
+        return []
+    return [shortened(visible(line), LONGEST) for line in text.split("\n")]
+
+
+def content(value: Any) -> Any:
+    """Return what a `data:` URL holds, where that is text; other values as they are."""
+    found = _TEXT_URL.match(value) if isinstance(value, str) else None
+    if not found:
+        return value
+    rest = unquote(value[found.end() :])
+    if not found[1]:
+        return rest
+    try:
+        return base64.b64decode(rest, validate=True).decode()
+    except (binascii.Error, ValueError):
+        return value
+
+
+def empty(value: Any) -> str:
+    """Return an empty mapping or list as YAML has it; an empty text for all else."""
+    if isinstance(value, Mapping | list) and not value:
+        return "{}" if isinstance(value, Mapping) else "[]"
+    return ""
+
+
+def _told(text: str) -> str:
+    """Say what a text is that nobody reads; empty for others."""
+    pem = _PEM.search(text)
+    if not pem and not _BASE64.fullmatch(text):
+        return ""
+    what = pem[1].lower() if pem else "base64"
+    digest = hashlib.sha256(text.encode(errors="replace")).hexdigest()[:12]
+    return f"({what}, {len(text):,} characters, sha256 {digest})"

@@ -1,0 +1,17 @@
+"""What a change means, one subject a module, in the order in which a reviewer needs them."""
+
+from collections.abc import Callable, Iterator
+
+from review.section import Section
+from review.subjects import findings
+from review.worlds import Worlds
+
+SUBJECTS: tuple[Callable[[Worlds], Section | None], ...] = (findings.find,)
+"""Each says in a section what a change means for its subject; None where that is nothing."""
+
+
+def sections(worlds: Worlds) -> Iterator[Section]:
+    """Yield the sections that have something to say."""
+    for find in SUBJECTS:
+        if (found := find(worlds)) is not None:
+            yield found

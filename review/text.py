@@ -1,0 +1,44 @@
+"""A review for a terminal: the words of the comment, and every difference, without a limit."""
+
+from collections.abc import Iterator
+
+from review import summary, titles
+from review.importance import importance
+from review.model import Review
+from review.properties import difference
+from review.section import Section
+from review.subjects import sections
+from review.words import bare
+from review.worlds import Worlds
+
+_WHOLE = 10_000
+"""Lines of an object's difference that are shown."""
+
+
+def write(review: Review) -> str:
+    """Return the review as plain text, with a line end at its end."""
+    return "\n".join(map(bare, _lines(review))) + "\n"
+
+
+def _lines(review: Review) -> Iterator[str]:
+    worlds = Worlds(review)
+    yield summary.heading(review)
+    if failed := summary.failure(review):
+        yield f"! {failed}"
+    yield summary.counts(worlds)
+    if unasked := summary.unasked(review):
+        yield unasked
+    for section in sections(worlds):
+        yield from _section(section)
+    for change in sorted(review.changed, key=importance):
+        yield ""
+        yield f"{titles.title(change.resource)} {titles.DONE[change.op]}"
+        yield from (f"  {line}" for line in difference(change, _WHOLE))
+
+
+def _section(section: Section) -> Iterator[str]:
+    yield ""
+    yield section.title
+    for line in section.lines:
+        yield f"  {'!' if line.alarm else '-'} {line.text}"
+        yield from (f"      {detail}" for detail in line.details)

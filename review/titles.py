@@ -1,0 +1,27 @@
+"""How objects are called in sentences."""
+
+from review.model import Op, Resource
+from review.words import name
+
+DONE = {
+    Op.CREATE: "created",
+    Op.UPDATE: "updated",
+    Op.REPLACE: "replaced",
+    Op.DELETE: "deleted",
+    Op.ADOPT: "adopted",
+    Op.FORGET: "forgotten",
+    Op.SAME: "unchanged",
+}
+ORDER = (Op.CREATE, Op.UPDATE, Op.REPLACE, Op.DELETE, Op.ADOPT, Op.FORGET)
+
+
+def path(resource: Resource) -> str:
+    """Return `namespace/name`, or the name of what has no namespace."""
+    return f"{resource.namespace}/{resource.object_name}" if resource.namespace else resource.object_name
+
+
+def title(resource: Resource) -> str:
+    """Return kind and name: MPIJob `adas/nccl-test`."""
+    if resource.is_object:
+        return f"{name(resource.kind)} {name(path(resource))}"
+    return f"{name(resource.kind)} {name(resource.name)}"

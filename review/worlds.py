@@ -1,0 +1,126 @@
+"""A review with what subjects ask of it: objects before and after by kind, and who may do what in each."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+from apis.kinds import Kind
+from policies.objects import Obj
+from policies.scc import Release
+from policies.values import Path, Unknown
+from policies.views.accounts import Accounts
+from policies.world import World
+from review.facts import Facts
+from review.model import UNKNOWN, Change, Op, Resource, Review
+
+T = TypeVar("T")
+_FIRST_WITH_V2 = (4, 11)
+"""The release since which new clusters let everybody use restricted-v2 instead of restricted."""
+
+
+class Side:
+    """The objects as they were, or as they will be; patches only add to objects of others and are not among them."""
+
+    def __init__(self, resources: Iterable[Resource], release: Release) -> None:
+        self._release: Release = release
+        self._of: dict[tuple[str, str], list[Resource]] = defaultdict(list)
+        self.components: dict[str, list[Resource]] = defaultdict(list)
+        for resource in resources:
+            if resource.is_object and not resource.is_patch:
+                self._of[group(resource), resource.kind].append(resource)
+            elif resource.type.startswith("hpc:"):
+                self.components[resource.type].append(resource)
+
+    def of(self, *kinds: Kind) -> list[Resource]:
+        """Return the objects of some kinds, in any of their versions."""
+        return [each for kind in kinds for each in self._of.get((kind.group, kind.kind), ())]
+
+    def world(self, *kinds: Kind) -> World:
+        """Return the objects of some kinds as policies see them."""
+        return World(map(seen, self.of(*kinds)))
+
+    def accounts(self, *kinds: Kind) -> Accounts:
+        """Return who may use which SCC, of all objects of these kinds."""
+        return Accounts(self.world(*kinds), self._release)
+
+
+@dataclass(frozen=True)
+class Worlds:
+    """A review, with both sides of it."""
+
+    review: Review
+
+    @property
+    def facts(self) -> Facts:
+        """What the settings say."""
+        return self.review.facts
+
+    @cached_property
+    def before(self) -> Side:
+        """The objects as they were."""
+        resources = (change.before for change in self.review.changes)
+        return Side((each for each in resources if each), self.release)
+
+    @cached_property
+    def after(self) -> Side:
+        """The objects as they will be."""
+        resources = (change.after for change in self.review.changes)
+        return Side((each for each in resources if each), self.release)
+
+    @property
+    def release(self) -> Release:
+        """The SCCs that OpenShift has of itself."""
+        numbers = self.facts.release.split(".")
+        if len(numbers) > 1 and numbers[0].isdecimal() and numbers[1].isdecimal():
+            return "current" if (int(numbers[0]), int(numbers[1])) >= _FIRST_WITH_V2 else "4.4"
+        return "current"
+
+    def changed(self, *kinds: Kind) -> list[Change]:
+        """Return the changes of objects of some kinds, without patches."""
+        return [change for kind in kinds for change in self._changed.get((kind.group, kind.kind), ())]
+
+    @cached_property
+    def _changed(self) -> dict[tuple[str, str], list[Change]]:
+        found: dict[tuple[str, str], list[Change]] = defaultdict(list)
+        for change in self.review.changed:
+            resource = change.resource
+            if resource.is_object and not resource.is_patch:
+                found[group(resource), resource.kind].append(change)
+        return found
+
+
+def group(resource: Resource) -> str:
+    """Return the API group of an object; empty for the core API's."""
+    return resource.api_version.rpartition("/")[0]
+
+
+def gone(change: Change) -> bool:
+    """Say whether an object will not be on the cluster any more."""
+    return change.op is Op.DELETE
+
+
+def seen(resource: Resource) -> Obj:
+    """Return an object as policies see it, with its unknown values."""
+    unknown: list[Unknown] = []
+    tree = _known(resource.manifest, (), unknown)
+    return Obj(tree, resource.urn, partial=resource.is_patch, unknown=tuple(unknown))
+
+
+def _known(tree: Any, path: Path, unknown: list[Unknown]) -> Any:
+    if tree == UNKNOWN:
+        unknown.append(Unknown(path))
+        return unknown[-1]
+    if isinstance(tree, Mapping):
+        return {key: _known(value, (*path, key), unknown) for key, value in tree.items()}
+    if isinstance(tree, list):
+        return [_known(value, (*path, index), unknown) for index, value in enumerate(tree)]
+    return tree
+
+
+def both(change: Change, read: Callable[[Resource], T], absent: T) -> tuple[T, T]:
+    """Read something of an object as it was and as it will be; `absent` where it is not there."""
+    before = read(change.before) if change.before else absent
+    after = read(change.after) if change.after else absent
+    return before, after
