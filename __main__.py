@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pulumi
 
-from stacks import cluster_identity, environment
+from stacks import cluster_identity, environment, layers
 
 root = Path(__file__).parent
 settings = environment.load()
 cluster_identity.require(settings.cluster, root)
-for name, value in environment.build(settings, environment.accounts(settings), root).items():
+accounts, checked = environment.accounts(settings), layers.platform(settings)
+for name, value in environment.build(settings, accounts, root, checked).items():
     pulumi.export(name, value)

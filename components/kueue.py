@@ -4,7 +4,7 @@ Kueue admits a job only if its queue has a quota of every resource that it asks 
 GPUs and every RDMA resource of the platform; a resource that is forgotten keeps jobs waiting for ever.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
 
 import pulumi
@@ -59,7 +59,7 @@ class QueuesArgs(Model):
         default=(), max_length=8, description="taints of those machines that admitted pods bear"
     )
     rdma: tuple[RdmaResource, ...] = Field(default=(), description="every RDMA resource that the platform offers")
-    tenants: tuple[TenantQueue, ...] = Field(min_length=1)
+    tenants: tuple[TenantQueue, ...] = Field(description="those of this stack")
     queue: DnsLabel = Field(default="jobs", description="name of the LocalQueue in every tenant, for the jobs' label")
     cohort: DnsName | None = Field(default=None, description="tenants lend each other what is idle; None: they do not")
     reclaim: Literal["Never", "LowerPriority", "Any"] = Field(
@@ -147,35 +147,39 @@ class Queues(Component):
         args: QueuesArgs,
         teams: Mapping[str, pulumi.Resource] | None = None,
         *,
+        flavor: bool = True,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """Make the queues; `teams` is what has to be there before a tenant's own queue, by namespace.
 
         Each queue waits for its own tenant alone: if all waited for all, their dependencies would grow with the square
-        of the tenants, in the program and in the state.
+        of the tenants, in the program and in the state. Without `flavor` another stack makes what they have in common.
         """
         super().__init__("tenants:Queues", name, args, opts)
         self._teams = teams or {}
         self._active = waits.wait_for([waits.condition("Active")], timeout=args.timeout)
-        flavor = CustomObject(
+        common = [self._flavor(name, args)] if flavor else []
+        made = [self._tenant(name, args, tenant, common) for tenant in args.tenants]
+        found = [f"{tenant.namespace}/{args.queue}" for tenant in args.tenants]
+        self.outputs(queues=pulumi.Output.all(*(queue.id for queue in made or common)).apply(lambda _: found))
+
+    def _flavor(self, name: str, args: QueuesArgs) -> CustomObject:
+        return CustomObject(
             f"{name}-flavor",
             kinds.RESOURCE_FLAVOR,
             meta.v1.ObjectMetaArgs(name=args.flavor, labels=labels(args.flavor, "queue")),
             {"spec": flavor_spec(args)},
             self.child(),
         )
-        made = [self._tenant(name, args, tenant, flavor) for tenant in args.tenants]
-        found = [f"{tenant.namespace}/{args.queue}" for tenant in args.tenants]
-        self.outputs(queues=pulumi.Output.all(*(queue.id for queue in made)).apply(lambda _: found))
 
-    def _tenant(self, name: str, args: QueuesArgs, tenant: TenantQueue, flavor: CustomObject) -> CustomObject:
+    def _tenant(self, name: str, args: QueuesArgs, tenant: TenantQueue, common: Sequence[CustomObject]) -> CustomObject:
         ours = labels(tenant.namespace, "queue")
         cluster_queue = CustomObject(
             f"{name}-{tenant.namespace}-cluster-queue",
             kinds.CLUSTER_QUEUE,
             meta.v1.ObjectMetaArgs(name=tenant.namespace, labels=ours, annotations=self._active),
             {"spec": cluster_queue_spec(args, tenant)},
-            self.child(flavor),
+            self.child(*common),
         )
         return CustomObject(
             f"{name}-{tenant.namespace}-local-queue",

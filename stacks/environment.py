@@ -1,7 +1,7 @@
 """An environment: all layers, in the order of installation."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,10 +10,26 @@ import pulumi_kubernetes as k8s
 from pydantic import TypeAdapter, ValidationError
 
 from apis import names
+from components.kueue_operator import KueueOperator
 from components.outcome import ReadLog
 from components.pull_secret import RegistryAccount
 from components.scale_csi import GuiAccount
-from stacks import adoption, builds, fabric, gpus, host, operators, queues, settings, storage, tenants, workloads
+from components.storage_class import StorageClass
+from components.tenant import Tenant
+from stacks import (
+    adoption,
+    builds,
+    fabric,
+    gpus,
+    host,
+    layers,
+    operators,
+    queues,
+    settings,
+    storage,
+    tenants,
+    workloads,
+)
 from stacks.settings import PROJECT, Settings, SettingsError
 
 SECRET_KEY = "scaleGui"  # noqa: S105 - the name of a key, not a secret
@@ -23,8 +39,8 @@ Account = TypeVar("Account", GuiAccount, RegistryAccount)
 
 def load() -> Settings:
     """Return the settings of the stack that the engine runs."""
-    config = pulumi.Config(PROJECT)
-    return settings.parse(config.get_object(settings.KEY), f"Pulumi.{pulumi.get_stack()}.yaml")
+    config, stack = pulumi.Config(PROJECT), pulumi.get_stack()
+    return settings.parse(config.get_object(settings.KEY), f"Pulumi.{stack}.yaml", stack)
 
 
 @dataclass(frozen=True)
@@ -59,7 +75,8 @@ def nobody(environment: Settings, value: str) -> Accounts:
 
 def _wanted(environment: Settings) -> tuple[Sequence[str], Sequence[str]]:
     """Return for what there are accounts: secrets of GUIs, and hosts of registries."""
-    guis = [cluster.secret for cluster in environment.storage.clusters] if environment.storage else []
+    stored = environment.storage if environment.has_platform else None
+    guis = [cluster.secret for cluster in stored.clusters] if stored else []
     return guis, environment.pull_secret.registries if environment.pull_secret else ()
 
 
@@ -94,13 +111,16 @@ def _missing(key: str, names: Sequence[str]) -> str:
     )
 
 
-def provider(environment: Settings, root: Path) -> k8s.Provider:
-    """Return the one provider of the stack; it names its cluster, whatever the current context is."""
+def provider(environment: Settings, root: Path, checked: pulumi.Output[Any] | None = None) -> k8s.Provider:
+    """Return the one provider of the stack; it names its cluster, whatever the current context is.
+
+    It comes after `checked`, and nothing comes before it.
+    """
     cluster = environment.cluster
     return k8s.Provider(
         "cluster",
         kubeconfig=str(root / cluster.kubeconfig),
-        context=cluster.context,
+        context=cluster.context if checked is None else checked.apply(lambda _: cluster.context),
         cluster_identifier=cluster.identifier,
         enable_secret_mutable=True,
         enable_config_map_mutable=True,
@@ -120,10 +140,44 @@ def _reader(environment: Settings, root: Path) -> ReadLog:
     return read
 
 
-def build(environment: Settings, known: Accounts, root: Path) -> Mapping[str, Any]:
-    """Declare the whole environment and return the stack's outputs: names only, since job states are read live."""
+@dataclass(frozen=True)
+class Platform:
+    """What tenants are declared on; empty where another stack has declared it."""
+
+    settled: pulumi.ResourceOptions
+    """Of what comes after the nodes' configuration and labels."""
+    devices: Sequence[fabric.Part] = ()
+    classes: Mapping[str, StorageClass] = field(default_factory=dict)
+    kueue: Sequence[KueueOperator] = ()
+    ready: Sequence[pulumi.Output[Any]] = ()
+    """Names that are known when jobs can rest on it."""
+
+
+def build(
+    environment: Settings, known: Accounts, root: Path, checked: pulumi.Output[Any] | None = None
+) -> Mapping[str, Any]:
+    """Declare the environment and return the stack's outputs: names only, since job states are read live.
+
+    Of an environment in layers it is the layer of the settings. Tenants come after `checked`, which fails when their
+    platform is not as they need it (`layers.platform`); without it, the platform is taken for granted.
+    """
     adoption.keep(environment.adopted)
-    opts = pulumi.ResourceOptions(provider=provider(environment, root))
+    opts = pulumi.ResourceOptions(provider=provider(environment, root, checked))
+    platform = _platform(environment, known, opts) if environment.has_platform else Platform(settled=opts)
+    teams = tenants.build(environment, opts)
+    ready = [*platform.ready, *_of_tenants(environment, known, platform, teams, opts)]
+    jobs = workloads.build(environment, ready, _reader(environment, root), opts)
+    return {
+        "release": environment.release,
+        "nodes": [node.name for node in environment.gpu_nodes],
+        "tenants": list(teams),
+        "rdmaResources": [names.RDMA_PREFIX + resource for resource in environment.rdma_resources],
+        "jobs": jobs,
+        **(layers.outputs(environment, ready) if not environment.has_tenants else {}),
+    }
+
+
+def _platform(environment: Settings, known: Accounts, opts: pulumi.ResourceOptions) -> Platform:
     configured = host.build(environment, opts)
     # Interfaces have their new names, and nodes have rebooted, before drivers are built on them.
     features = operators.node_features(environment, opts)
@@ -132,35 +186,36 @@ def build(environment: Settings, known: Accounts, root: Path) -> Mapping[str, An
     enabled = gpus.build(environment, settled)
     operator = operators.mpi(environment, opts)
     devices = fabric.build(environment, settled)
-    admitted = tenants.constraints(environment, opts)
-    teams = tenants.build(environment, opts)
-    classes = tenants.priority_classes(environment, opts)
-    secrets = tenants.pull_secrets(environment, teams, known.registries, opts)
-    networks = fabric.port_networks(environment, devices, teams, settled)
-    namespaces = {name: team.namespace for name, team in teams.items()}
-    stored = storage.build(environment, known.guis, namespaces, opts)
-    images = builds.build(environment, teams, operators.after(opts, *secrets))
-    queued = queues.build(environment, teams, operator, opts)
+    stored = storage.build(environment, known.guis, opts)
+    kueue = queues.operator(environment, operator, opts)
     ready = [
         *(fabric.known(part) for part in devices),
         *(host.known(part) for part in configured),
         *(part.instance for part in features),
         enabled,
         *(part.ready for part in operator),
-        *networks,
-        *stored,
-        *admitted,
-        *(team.ready for team in teams.values()),
-        *(part.class_name for part in classes),
-        *(part.secret_name for part in secrets),
-        *images,
-        *queued,
+        *stored.ready,
+        *tenants.constraints(environment, opts),
+        *(part.class_name for part in tenants.priority_classes(environment, opts)),
+        *(part.instance for part in kueue),
     ]
-    jobs = workloads.build(environment, ready, _reader(environment, root), opts)
-    return {
-        "release": environment.release,
-        "nodes": [node.name for node in environment.gpu_nodes],
-        "tenants": list(teams),
-        "rdmaResources": [names.RDMA_PREFIX + resource for resource in environment.rdma_resources],
-        "jobs": jobs,
-    }
+    return Platform(settled, devices, stored.classes, kueue, ready)
+
+
+def _of_tenants(
+    environment: Settings,
+    known: Accounts,
+    platform: Platform,
+    teams: Mapping[str, Tenant],
+    opts: pulumi.ResourceOptions,
+) -> list[pulumi.Output[Any]]:
+    secrets = tenants.pull_secrets(environment, teams, known.registries, opts)
+    namespaces = {name: team.namespace for name, team in teams.items()}
+    return [
+        *fabric.port_networks(environment, platform.devices, teams, platform.settled),
+        *storage.data(environment, platform.classes, namespaces, opts),
+        *(team.ready for team in teams.values()),
+        *(part.secret_name for part in secrets),
+        *builds.build(environment, teams, operators.after(opts, *secrets)),
+        *queues.build(environment, platform.kueue, teams, opts),
+    ]

@@ -20,6 +20,7 @@ from stacks.fabric_settings import Ethernet, FabricSettings
 from stacks.gpu_settings import DevicePluginSettings, GpuOperatorSettings, GpuSettings
 from stacks.node_settings import TuningSettings
 from stacks.releases import RELEASES, Release, ReleaseName
+from stacks.state_settings import StateSettings
 from stacks.storage_settings import ClaimData, StorageSettings
 from stacks.tenant_settings import PullSecretSettings, QueueSettings, TenantSettings
 from stacks.workload_settings import Stage
@@ -40,6 +41,9 @@ class Settings(Model):
 
     release: ReleaseName = Field(description="of OpenShift; decides the generation of every API")
     cluster: ClusterSettings
+    state: StateSettings | None = Field(
+        default=None, description="where the Pulumi state is; None: where the person who runs the engine has it"
+    )
     nodes: Nodes
     machine_config_pool: DnsLabel = Field(
         default="worker",
@@ -83,6 +87,26 @@ class Settings(Model):
         description="objects that were there before the stack, as Kind/namespace/name; they are never deleted, nor are "
         "their namespaces and the definitions of their kinds. `./hpc adopt` writes it",
     )
+
+    @property
+    def has_platform(self) -> bool:
+        """Whether the stack declares what all tenants rest on; a stack of tenants alone does not."""
+        return True
+
+    @property
+    def has_tenants(self) -> bool:
+        """Whether the stack declares tenants, and what is theirs; a stack of the platform alone does not."""
+        return True
+
+    @property
+    def others(self) -> tuple[tuple[str, TenantSettings], ...]:
+        """Tenants of other stacks on the same platform, each with the file that it is in."""
+        return ()
+
+    @property
+    def everyone(self) -> tuple[TenantSettings, ...]:
+        """All tenants of the cluster, those of other stacks, too."""
+        return (*self.tenants, *(tenant for _, tenant in self.others))
 
     @property
     def version(self) -> Release:
@@ -178,7 +202,7 @@ class Settings(Model):
         GPUs that are no tenant's are nobody's to lend: Kueue admits no more than the quotas of the cohort together.
         """
         lends = self.queues is not None and self.queues.cohort is not None
-        return sum(each.gpu_quota for each in self.tenants) if lends else tenant.gpu_quota
+        return sum(each.gpu_quota for each in self.everyone) if lends else tenant.gpu_quota
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -15,21 +15,28 @@ from stacks.operators import after, install
 from stacks.platform import Settings
 
 
-def build(
-    settings: Settings, teams: Mapping[str, Tenant], operator: Sequence[MpiOperator], opts: pulumi.ResourceOptions
-) -> list[pulumi.Output[list[str]]]:
-    """Declare Kueue and the queues, where the environment has them; return their names, known when they are active.
+def operator(settings: Settings, mpi: Sequence[MpiOperator], opts: pulumi.ResourceOptions) -> list[KueueOperator]:
+    """Declare Kueue where the environment has it.
 
-    `operator` comes first: Kueue starts for the kinds of jobs alone that are served by then.
+    `mpi` comes first: Kueue starts for the kinds of jobs alone that are served by then.
     """
     wanted = settings.queues
     if wanted is None:
         return []
-    needed: list[pulumi.Resource] = [*operator]
+    needed: list[pulumi.Resource] = [*mpi]
     if wanted.cert_manager:
         needed.append(install("cert-manager", wanted.cert_manager, settings, opts))
     installed = install("kueue-operator", wanted.operator, settings, opts)
-    kueue = KueueOperator("kueue", KueueOperatorArgs(), opts=after(opts, installed, *needed))
+    return [KueueOperator("kueue", KueueOperatorArgs(), opts=after(opts, installed, *needed))]
+
+
+def build(
+    settings: Settings, kueue: Sequence[KueueOperator], teams: Mapping[str, Tenant], opts: pulumi.ResourceOptions
+) -> list[pulumi.Output[list[str]]]:
+    """Declare the queues, where the environment has them; return their names, known when they are active."""
+    wanted = settings.queues
+    if wanted is None:
+        return []
     by_operator = isinstance(settings.gpu, GpuOperatorSettings)
     args = QueuesArgs(
         flavor=settings.profile.name,
@@ -47,4 +54,4 @@ def build(
         reclaim=wanted.reclaim,
         strategy=wanted.strategy,
     )
-    return [Queues("queues", args, teams, opts=after(opts, kueue)).queues]
+    return [Queues("queues", args, teams, flavor=settings.has_platform, opts=after(opts, *kueue)).queues]

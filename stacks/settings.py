@@ -1,41 +1,98 @@
 """The settings of an environment, from its file.
 
 `Pulumi.<stack>.yaml` holds them under the key `hpc:platform`; examples are in `stacks/examples/`. Nothing else
-reads the configuration.
+reads the configuration. A file of tenants names a platform, whose file is read, too, and those of its other tenants.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pulumi
 import yaml
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from apis import yaml_text
+from stacks import layer_settings
 from stacks.checks import InconsistentError
+from stacks.layer_settings import TENANTS_PART, Neighbours, PlatformLayer, TenantsFile
 from stacks.platform import Settings
 
-__all__ = ["KEY", "PROJECT", "Settings", "SettingsError", "file", "known", "load", "parse"]
+__all__ = ["KEY", "PROJECT", "Settings", "SettingsError", "file", "known", "load", "parse", "tenants_of"]
 
 PROJECT = "hpc"
 KEY = "platform"
 EXAMPLES = Path("stacks", "examples")
+ROOT = Path(__file__).resolve().parent.parent
+M = TypeVar("M", bound=BaseModel)
 
 
 class SettingsError(pulumi.RunError):
     """The settings of a stack are wrong; the message names every field, its value and the remedy."""
 
 
-def parse(data: Any, source: str) -> Settings:
-    """Return the settings in `data`; raise SettingsError, which lists all errors and names `source`."""
+def parse(data: Any, source: str, stack: str = "", root: Path = ROOT) -> Settings:
+    """Return the settings in `data`; raise SettingsError, which lists all errors and names `source`.
+
+    Of tenants alone the files that belong to them are read from `root`; `stack` is then the name of this one.
+    """
     if data is None:
         raise SettingsError(f"{source}: {PROJECT}:{KEY} is missing; Pulumi.dev.yaml is an example")
+    if isinstance(data, Mapping) and "platform" in data:
+        return _on_platform(_read(TenantsFile, data, source), data, source, stack, root)
+    layered = isinstance(data, Mapping) and "layer" in data
+    return _read(PlatformLayer if layered else Settings, data, source)
+
+
+def _read(model: type[M], data: Any, source: str) -> M:
     try:
-        return Settings.model_validate(data)
+        return model.model_validate(data)
     except ValidationError as errors:
-        lines = [line for error in _causes(errors.errors(include_url=False)) for line in _lines(error, data)]
-        raise SettingsError(f"{source}: {len(lines)} wrong\n" + "\n".join(lines)) from None
+        raise _wrong(errors, data, source) from None
+
+
+def _wrong(errors: ValidationError, data: Any, source: str, platform: str = "") -> SettingsError:
+    found = [line for error in _causes(errors.errors(include_url=False)) for line in _lines(error, data, platform)]
+    return SettingsError(f"{source}: {len(found)} wrong\n" + "\n".join(found))
+
+
+def _on_platform(own: TenantsFile, data: Any, source: str, stack: str, root: Path) -> Settings:
+    """Return tenants with what is in the files that belong to them."""
+    try:
+        path = file(own.platform, root)
+        there = load(own.platform, root)
+    except SettingsError as error:
+        raise SettingsError(f"{source}: {PROJECT}:{KEY}.platform: {own.platform!r} cannot be read\n{error}") from None
+    if not isinstance(there, PlatformLayer):
+        raise SettingsError(
+            f"{source}: {PROJECT}:{KEY}.platform: {path.name} is not the file of a platform alone; write "
+            f"`layer: platform` there, and move its {', '.join(TENANTS_PART)} to files such as this one"
+        )
+    neighbours = tuple(
+        Neighbours(file=each.name, tenants=_read(TenantsFile, content, each.name).tenants)
+        for name, each, content in _tenants(own.platform, root)
+        if name != stack
+    )
+    try:
+        return layer_settings.on(there, own, neighbours)
+    except ValidationError as errors:
+        raise _wrong(errors, data, source, path.name) from None
+
+
+def tenants_of(platform: str, root: Path) -> list[str]:
+    """Return the stacks whose files name `platform` as theirs."""
+    return [name for name, _, _ in _tenants(platform, root)]
+
+
+def _tenants(platform: str, root: Path) -> Iterator[tuple[str, Path, Mapping[str, Any]]]:
+    """Yield each stack of tenants of a platform with its file and the settings in it, as they are written."""
+    for name in known(root):
+        path = file(name, root)
+        if re.search(rf"platform:\s*[\"']?{re.escape(platform)}\b", path.read_text(errors="replace")):
+            content = _content(path)
+            if isinstance(content, Mapping) and content.get("platform") == platform:
+                yield name, path, content
 
 
 def _causes(errors: Sequence[Any]) -> list[Any]:
@@ -61,17 +118,22 @@ def _path(place: Sequence[str | int], data: Any) -> Iterator[str]:
         yield str(part)
 
 
-def _lines(error: Any, data: Any) -> list[str]:
-    """Return an error as lines: one, or one for each problem between settings."""
+def _lines(error: Any, data: Any, platform: str) -> list[str]:
+    """Return an error as lines: one, or one for each problem between settings; those of `platform` name that file."""
     path = ".".join([f"{PROJECT}:{KEY}", *_path(error["loc"], data)])
     cause = error.get("ctx", {}).get("error")
     if isinstance(cause, InconsistentError):
-        return [f"  {path}: {problem}" for problem in cause.found]
+        return [f"  {_theirs(problem, platform)}{path}: {problem}" for problem in cause.found]
     message = error["msg"].removeprefix("Value error, ")
     value = error["input"]
     shown = f" (value: {value!r})" if isinstance(value, str | int | float | bool) else ""
     remedy = "; remove it or correct its name" if error["type"] == "extra_forbidden" else ""
     return [f"  {path}: {message}{shown}{remedy}"]
+
+
+def _theirs(problem: str, platform: str) -> str:
+    """Return how a problem begins that a setting in the platform's file has: every problem begins with a setting."""
+    return f"{platform}: " if platform and not problem.startswith(TENANTS_PART) else ""
 
 
 def known(root: Path) -> list[str]:
@@ -97,9 +159,14 @@ def file(stack: str, root: Path) -> Path:
 def load(stack: str, root: Path) -> Settings:
     """Return the settings of `stack` from its file below `root`, without the engine."""
     path = file(stack, root)
+    return parse(_content(path), path.name, stack, root)
+
+
+def _content(path: Path) -> Any:
+    """Return what a file holds under our key; None where it has none."""
     try:
         content = yaml_text.read(path.read_text())
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path.name} is not YAML: {error}") from None
     config = content.get("config") if isinstance(content, Mapping) else None
-    return parse(config.get(f"{PROJECT}:{KEY}") if isinstance(config, Mapping) else None, path.name)
+    return config.get(f"{PROJECT}:{KEY}") if isinstance(config, Mapping) else None

@@ -1,7 +1,7 @@
 """The storage layer: the Spectrum Scale driver, its classes, and each tenant's data."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import pulumi
 
@@ -16,32 +16,44 @@ from stacks.storage_settings import ClaimData, DirectoryData, StorageSettings
 from stacks.tenant_settings import TenantSettings
 
 
-def build(
+class Stored(NamedTuple):
+    """The classes of the environment, by name, and names that are known when volumes can be had."""
+
+    classes: Mapping[str, StorageClass]
+    ready: Sequence[pulumi.Output[Any]]
+
+
+def build(settings: Settings, accounts: pulumi.Output[dict[str, GuiAccount]], opts: pulumi.ResourceOptions) -> Stored:
+    """Declare driver and classes, where the environment has them; `accounts` maps secret names to the GUI accounts."""
+    if settings.storage is None:
+        return Stored({}, ())
+    driver = _driver(settings, settings.storage, accounts, opts)
+    # The provider waits minutes for a claim, and an operator may take longer.
+    served = after(opts, driver)
+    classes = {
+        each.class_name: StorageClass(
+            f"{each.class_name}-storage", each.model_copy(update={"protect": settings.protect}), opts=served
+        )
+        for each in settings.storage.classes
+    }
+    return Stored(classes, [driver.driver, *(each.class_name for each in classes.values())])
+
+
+def data(
     settings: Settings,
-    accounts: pulumi.Output[dict[str, GuiAccount]],
+    classes: Mapping[str, StorageClass],
     namespaces: Mapping[str, pulumi.Output[str]],
     opts: pulumi.ResourceOptions,
 ) -> list[pulumi.Output[Any]]:
-    """Declare driver, classes and volumes; return their names.
+    """Declare each tenant's volume and claim; return their names. `namespaces` maps tenants to their namespaces' names.
 
-    `accounts` maps secret names to the GUI accounts, `namespaces` the tenants to their namespaces' names.
+    `classes` are those that the same stack declares.
     """
-    provided: list[pulumi.Output[Any]] = []
-    classes: dict[str, StorageClass] = {}
-    if settings.storage:
-        driver = _driver(settings, settings.storage, accounts, opts)
-        provided.append(driver.driver)
-        # The provider waits minutes for a claim, and an operator may take longer.
-        served = after(opts, driver)
-        classes = {
-            each.class_name: StorageClass(
-                f"{each.class_name}-storage", each.model_copy(update={"protect": settings.protect}), opts=served
-            )
-            for each in settings.storage.classes
-        }
-    for tenant in settings.tenants:
-        provided += _data(settings, tenant, classes, namespaces[tenant.namespace], opts)
-    return [*provided, *(each.class_name for each in classes.values())]
+    return [
+        name
+        for tenant in settings.tenants
+        for name in _data(settings, tenant, classes, namespaces[tenant.namespace], opts)
+    ]
 
 
 def _driver(

@@ -1,5 +1,7 @@
 """The security and tenant layer: the SCC, the namespaces whose accounts may use it, and what they have."""
 
+from collections.abc import Mapping
+
 import pulumi
 
 from components.mpi_scc import MpiScc, MpiSccArgs
@@ -55,7 +57,7 @@ def priority_classes(settings: Settings, opts: pulumi.ResourceOptions) -> list[P
 
 def pull_secrets(
     settings: Settings,
-    teams: dict[str, Tenant],
+    teams: Mapping[str, Tenant],
     accounts: pulumi.Output[dict[str, RegistryAccount]],
     opts: pulumi.ResourceOptions,
 ) -> list[PullSecret]:

@@ -16,6 +16,7 @@ from stacks.checks import (
     image,
     memory,
     name,
+    neighbour,
     node,
     order,
     queue,
@@ -51,6 +52,7 @@ def problems(settings: "Settings") -> Iterator[str]:
     yield from release.problems(settings)
     yield from name.problems(settings)
     yield from tenant.problems(settings)
+    yield from neighbour.problems(settings)
     yield from storage.problems(settings)
     yield from image.problems(settings)
     try:

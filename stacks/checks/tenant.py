@@ -107,11 +107,13 @@ def _directories(settings: "Settings") -> Iterator[str]:
 
 
 def _queues(settings: "Settings") -> Iterator[str]:
-    wanted, there = sum(tenant.gpu_quota for tenant in settings.tenants), sum(settings.free.values())
+    wanted, there = sum(tenant.gpu_quota for tenant in settings.everyone), sum(settings.free.values())
     if wanted > there:
+        files = sorted({file for file, tenant in settings.others if tenant.gpu_quota})
+        also = f", with those in {' and '.join(files)}," if files else ""
         yield (
-            f"queues: the tenants' gpu_quota add up to {wanted} GPUs, and there are {there}: admitted jobs would wait "
-            "for nodes; lower them"
+            f"queues: the tenants' gpu_quota{also} add up to {wanted} GPUs, and there are {there}: admitted jobs would "
+            "wait for nodes; lower them"
         )
     if settings.queues and settings.queues.reclaim != "Never" and settings.queues.cohort is None:
         yield f"queues.reclaim {settings.queues.reclaim} has no effect without queues.cohort; name one"

@@ -1,0 +1,90 @@
+"""Settings of an environment in layers: the platform in one file, and tenants in files of their own that name it."""
+
+from typing import Any, Literal
+
+from pydantic import Field, field_validator
+
+from components.model import Model
+from stacks.build_settings import BuildSettings
+from stacks.platform import Settings
+from stacks.tenant_settings import PullSecretSettings, TenantSettings
+from stacks.workload_settings import Stage
+
+TENANTS_PART = ("tenants", "builds", "stages", "pull_secret")
+"""Settings of tenants, which the file of a platform has none of."""
+
+
+class PlatformLayer(Settings):
+    """The platform alone; its tenants are in other files, whose stacks come and go without this one."""
+
+    layer: Literal["platform"] = Field(description="says that files of tenants name this stack as their platform")
+    tenants: tuple[TenantSettings, ...] = ()
+
+    @field_validator(*TENANTS_PART, mode="before")
+    @classmethod
+    def _elsewhere(cls, _: Any) -> Any:
+        raise ValueError(
+            "belongs to tenants, and this file is the platform's (`layer: platform`); move it to a file that says "
+            "`platform:` and the name of this stack"
+        )
+
+    @property
+    def has_tenants(self) -> bool:
+        """Whether the stack declares tenants, and what is theirs."""
+        return False
+
+
+class Place(Model):
+    """Where the cluster is found; which cluster it must be, the platform's file says."""
+
+    kubeconfig: str = Field(description="path, relative to the project's folder")
+    context: str = Field(min_length=1, description="context in the kubeconfig")
+
+
+class TenantsFile(Model):
+    """Tenants of a platform whose settings are in another file."""
+
+    platform: str = Field(
+        pattern=r"^[A-Za-z0-9_.-]{1,100}$", description="stack whose file has `layer: platform` and all else"
+    )
+    cluster: Place | None = Field(
+        default=None,
+        description="for who has another kubeconfig than the platform's team; None: as the platform's file says",
+    )
+    pull_secret: PullSecretSettings | None = None
+    tenants: tuple[TenantSettings, ...] = Field(min_length=1)
+    builds: tuple[BuildSettings, ...] = ()
+    stages: tuple[Stage, ...] = ()
+
+
+class Neighbours(Model):
+    """Tenants of the same platform in another file."""
+
+    file: str
+    tenants: tuple[TenantSettings, ...]
+
+
+class TenantsLayer(Settings):
+    """Tenants on their platform, as one: made of both files, and of what the platform's other tenants have taken."""
+
+    platform: str = Field(description="stack of the platform")
+    neighbours: tuple[Neighbours, ...] = ()
+
+    @property
+    def has_platform(self) -> bool:
+        """Whether the stack declares what all tenants rest on."""
+        return False
+
+    @property
+    def others(self) -> tuple[tuple[str, TenantSettings], ...]:
+        """Tenants of other stacks on the same platform, each with the file that it is in."""
+        return tuple((each.file, tenant) for each in self.neighbours for tenant in each.tenants)
+
+
+def on(platform: PlatformLayer, own: TenantsFile, neighbours: tuple[Neighbours, ...]) -> TenantsLayer:
+    """Return tenants on their platform; raise ValidationError for what does not go together."""
+    there = {name: getattr(platform, name) for name in platform.model_fields_set - {"layer"}}
+    if own.cluster:
+        there["cluster"] = platform.cluster.model_copy(update=dict(own.cluster))
+    theirs = {name: getattr(own, name) for name in TENANTS_PART}
+    return TenantsLayer.model_validate(there | theirs | {"platform": own.platform, "neighbours": neighbours})
