@@ -197,7 +197,6 @@ def _platform(environment: Settings, known: Accounts, opts: pulumi.ResourceOptio
         *stored.ready,
         *tenants.constraints(environment, opts),
         *(part.class_name for part in tenants.priority_classes(environment, opts)),
-        *(part.instance for part in kueue),
     ]
     return Platform(settled, devices, stored.classes, kueue, ready)
 
