@@ -51,7 +51,7 @@ def recover(exported: Mapping[str, Any], live: Live) -> Recovery:
         urn = resource["urn"]
         place = places.get(urn)
         awaited = place is None or resources[place].get("pendingReplacement")
-        found = _object(resource, live) if operation["type"] == "creating" and awaited else None
+        found = find_object(resource, live) if operation["type"] == "creating" and awaited else None
         if found is None:  # updates, deletes and reads are repeated by the next update
             cleared.append(urn)
         elif not _ours(resource, found):
@@ -73,7 +73,8 @@ def _put(resources: list[dict[str, Any]], place: int | None, resource: dict[str,
         resources[place] = resource
 
 
-def _object(resource: Mapping[str, Any], live: Live) -> Mapping[str, Any] | None:
+def find_object(resource: Mapping[str, Any], live: Live) -> Mapping[str, Any] | None:
+    """Return the object of a resource, by the name in its inputs; None where it is none, or is not there."""
     package, _, rest = str(resource["type"]).partition(":")
     version, _, kind = rest.partition(":")
     name = read(resource, "inputs", "metadata", "name")

@@ -45,12 +45,7 @@ class Backend:
     def read(self, stack: str) -> bytes | None:
         """Return the state of a stack as the engine wrote it, unpacked; None where the stack is not there."""
         content = self.store.read(self.key(stack))
-        if content is None or not content.startswith(b"\x1f\x8b"):
-            return content
-        try:
-            return gzip.decompress(content)
-        except (OSError, EOFError):
-            return b""
+        return None if content is None else unpacked(content)
 
     def written(self, stack: str) -> float | None:
         """Return when the state of a stack was written, in seconds since 1970; None where the stack is not there."""
@@ -58,9 +53,14 @@ class Backend:
 
     def key(self, stack: str) -> str:
         """Return the key of a stack's state: packed where there is nothing else."""
-        plain, packed = (f"{_STACKS}{stack}{ending}" for ending in _STATES)
+        plain, packed = self.candidates(stack)
         there = self.store.keys(plain)
         return packed if packed in there and plain not in there else plain
+
+    def candidates(self, stack: str) -> tuple[str, str]:
+        """Return the keys that a stack's state can have: plain, and packed."""
+        plain, packed = (f"{_STACKS}{stack}{ending}" for ending in _STATES)
+        return plain, packed
 
     def has(self, stack: str) -> bool:
         """Whether the stack is there."""
@@ -71,10 +71,16 @@ class Backend:
         found = (key.removeprefix(_STACKS) for key in self.store.keys(_STACKS))
         return sorted({name.removesuffix(end) for name in found for end in _STATES if name.endswith(end)})
 
-    def tags(self, stack: str) -> dict[str, str]:
-        """Return what is noted about a stack (`pulumi stack tag`); nothing where it cannot be read."""
+    def tags(self, stack: str, at: float | None = None) -> dict[str, str]:
+        """Return what is noted about a stack (`pulumi stack tag`); nothing where it cannot be read.
+
+        `at`: what was noted then, in seconds since 1970, where versions are kept; else what is noted now.
+        """
+        key = f"{_STACKS}{stack}{_TAGS}"
+        old = [one for one in self.store.versions(key) if at is not None and one.modified <= at and not one.removed]
+        content = self.store.read_version(key, old[0].id) if old else self.store.read(key)
         try:
-            found = json.loads(self.store.read(f"{_STACKS}{stack}{_TAGS}") or b"{}").get("tags")
+            found = json.loads(content or b"{}").get("tags")
         except (ValueError, AttributeError):
             return {}
         return found if isinstance(found, dict) else {}
@@ -95,6 +101,16 @@ class Backend:
         for lock in locks:
             self.store.remove(lock.key)
         return locks
+
+
+def unpacked(content: bytes) -> bytes:
+    """Return what the engine wrote, packed or not; nothing where it was not packed to its end."""
+    if not content.startswith(b"\x1f\x8b"):
+        return content
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError):
+        return b""
 
 
 def of_folder(folder: Path) -> Backend:

@@ -1,0 +1,119 @@
+"""An older state fitted to the cluster of today."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from cli.recovery import UNCONFIRMED
+from cli.restoring import difference, fit
+
+_STACK = "urn:pulumi:dev::hpc::pulumi:pulumi:Stack::hpc-dev"
+_PROVIDER = "urn:pulumi:dev::hpc::pulumi:providers:kubernetes::k8s"
+
+
+def _urn(name: str) -> str:
+    return f"urn:pulumi:dev::hpc::kubernetes:core/v1:ConfigMap::{name}"
+
+
+def _thing(name: str, *, uid: str = "", provider: str = "1", **more: Any) -> dict[str, Any]:
+    return {
+        "urn": _urn(name),
+        "custom": True,
+        "type": "kubernetes:core/v1:ConfigMap",
+        "id": f"ns/{name}",
+        "inputs": {"metadata": {"name": name, "namespace": "ns"}},
+        "outputs": {"metadata": {"name": name, "namespace": "ns", "uid": uid or f"uid-{name}"}},
+        "parent": _STACK,
+        "provider": f"{_PROVIDER}::{provider}",
+        **more,
+    }
+
+
+def _state(*things: dict[str, Any], provider: str = "1", **more: Any) -> dict[str, Any]:
+    base = [
+        {"urn": _STACK, "type": "pulumi:pulumi:Stack"},
+        {"urn": _PROVIDER, "type": "pulumi:providers:kubernetes", "id": provider, "parent": _STACK},
+    ]
+    return {"resources": [*base, *things], **more}
+
+
+def _cluster(**uids: str) -> Any:
+    def live(version: str, kind: str, namespace: str, name: str) -> Mapping[str, Any] | None:
+        assert (version, kind, namespace) == ("v1", "ConfigMap", "ns")
+        return {"metadata": {"name": name, "uid": uids[name]}} if name in uids else None
+
+    return live
+
+
+def _names(deployment: Mapping[str, Any]) -> list[str]:
+    return [each["urn"].rpartition("::")[2] for each in deployment["resources"]][2:]
+
+
+def test_what_came_later_stays_known() -> None:
+    """AlreadyExists at the next update, or objects that nobody ever deletes."""
+    found = fit(_state(_thing("a")), _state(_thing("a"), _thing("b")), _cluster(a="uid-a", b="uid-b"))
+    assert _names(found.deployment) == ["a", "b"]
+    assert found.taken == (_urn("b"),)
+
+
+def test_what_is_gone_is_not_restored() -> None:
+    """An object that the program wants, that the state has, and that is not on the cluster: nobody makes it again."""
+    old = _state(_thing("a"), _thing("b", dependencies=[_urn("a")], propertyDependencies={"data": [_urn("a")]}))
+    found = fit(old, _state(_thing("b")), _cluster(b="uid-b"))
+    assert _names(found.deployment) == ["b"]
+    assert found.gone == (_urn("a"),)
+    assert found.deployment["resources"][-1]["dependencies"] == []
+    assert found.deployment["resources"][-1]["propertyDependencies"] == {"data": []}
+
+
+def test_what_was_replaced_is_as_it_is_now() -> None:
+    """The new object deleted by the name of the old one."""
+    old = _state(_thing("a", uid="old"), _thing("b", delete=True), _thing("c", pendingReplacement=True))
+    now = _state(_thing("a", uid="new"), _thing("b"), _thing("c"))
+    found = fit(old, now, _cluster(a="new", b="uid-b", c="uid-c"))
+    assert [each.get("outputs") for each in found.deployment["resources"][2:]] == [
+        each["outputs"] for each in (_thing("a", uid="new"), _thing("c"), _thing("b"))
+    ]
+    assert not any(each.get("delete") or each.get("pendingReplacement") for each in found.deployment["resources"])
+    assert found.renewed == (_urn("a"), _urn("c"))
+    assert found.taken == (_urn("b"),)
+
+
+def test_what_is_the_same_object_is_as_it_was() -> None:
+    """A restore that restores nothing."""
+    old = _state(_thing("a", inputs={"metadata": {"name": "a", "namespace": "ns"}, "data": {"x": "old"}}))
+    found = fit(old, _state(_thing("a")), _cluster(a="uid-a"))
+    assert found.deployment["resources"][2]["inputs"]["data"] == {"x": "old"}
+    assert difference(_state(_thing("a")), found.deployment).changed == (_urn("a"),)
+
+
+def test_strangers_are_not_taken() -> None:
+    """An object of somebody else's that has the name of one of ours by now."""
+    found = fit(_state(), _state(_thing("a")), _cluster(a="another"))
+    assert _names(found.deployment) == []
+
+
+def test_unconfirmed_creates_are_as_they_ended() -> None:
+    """A create that was under way then, taken for one that never ended well."""
+    found = fit(_state(_thing("a", outputs={}, initErrors=[UNCONFIRMED])), _state(_thing("a")), _cluster(a="uid-a"))
+    assert "initErrors" not in found.deployment["resources"][2]
+
+
+def test_order_and_providers() -> None:
+    """`resource refers to unknown provider`, or to a resource that stands behind it: the engine takes no such state."""
+    parent = {"urn": _urn("group").replace("kubernetes:core/v1:ConfigMap", "hpc:x:Group"), "type": "hpc:x:Group"}
+    now = _state(
+        parent, _thing("b", provider="2", parent=parent["urn"]), _thing("a", dependencies=[_urn("b")]), provider="2"
+    )
+    old = _state(_thing("a", uid="before"))
+    found = fit(old, now, _cluster(a="uid-a", b="uid-b"))
+    assert _names(found.deployment) == ["group", "b", "a"]
+    assert {each["provider"] for each in found.deployment["resources"][3:]} == {f"{_PROVIDER}::2"}
+
+
+def test_nothing_known_of_today() -> None:
+    """No restore where it is needed most: the present state is lost."""
+    old = _state(_thing("a"), _thing("b"), secrets_providers={"type": "passphrase"})
+    found = fit(old, {}, _cluster(a="uid-a"))
+    assert _names(found.deployment) == ["a"]
+    assert found.deployment["secrets_providers"] == {"type": "passphrase"}
+    assert not difference(old, old).any
