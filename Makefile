@@ -4,6 +4,7 @@ SHELL := /bin/bash
 
 STACK ?= dev
 NAME ?=
+BACKEND ?=
 PLAN ?=
 BASE ?=
 OUT ?= out
@@ -20,7 +21,7 @@ STACKS ?= $(patsubst Pulumi.%.yaml,%,$(wildcard Pulumi.*.yaml))
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo "  parameters: STACK=$(STACK), NAME=<simulated cluster>, PLAN=<file>, BASE=<commit>, OUT=$(OUT), PYTHON=$(PYTHON)"
+	@echo "  parameters: STACK=$(STACK), NAME=<simulated cluster>, BACKEND=s3|<URL>, PLAN=<file>, BASE=<commit>, OUT=$(OUT), PYTHON=$(PYTHON)"
 
 venv: $(STAMP) ## make the virtual environment
 
@@ -33,7 +34,7 @@ $(STAMP): requirements.txt requirements-dev.txt
 	@touch $@
 
 up: $(STAMP) ## build what is missing, start the simulated cluster, run pulumi up, show the jobs
-	@./hpc up $(CHOICE) $(if $(PLAN),--plan $(PLAN))
+	@./hpc up $(CHOICE) $(if $(PLAN),--plan $(PLAN)) $(if $(BACKEND),--backend '$(BACKEND)')
 
 status: $(STAMP) ## show what is on the cluster
 	@./hpc status $(CHOICE)

@@ -7,17 +7,21 @@ from importlib.metadata import version
 from pathlib import Path
 
 from cli import passphrases
+from cli.backends import choice
 from cli.stack import Stack
 from simulator.plugins.locate import PluginChoice, plugin_choice
 
 SETTINGS = "PULUMI_OPTION_CONFIG_FILE"
 """The engine takes it for --config-file of every command that has this option."""
+COMPRESS = "PULUMI_DIY_BACKEND_GZIP"
+"""A state is written whole for every step of an update: packed it is a tenth and less on its way to a bucket."""
 
 
 def variables(stack: Stack, pulumi: Path, outer: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that plain `pulumi` needs for `stack`, on top of the `outer` environment.
 
-    The state of a simulated cluster lives in its folder; of a real one nothing is set that the person has set.
+    The state of a simulated cluster lives with it, or where it was told; of a real one it is where the settings say,
+    and nothing is set that the person has set.
     """
     result = {
         "PATH": plugins(pulumi, outer).path,
@@ -29,9 +33,15 @@ def variables(stack: Stack, pulumi: Path, outer: Mapping[str, str]) -> dict[str,
     if stack.simulated:
         result |= {
             "KUBECONFIG": str(stack.kubeconfig),
-            "PULUMI_BACKEND_URL": stack.backend.url,
+            choice.URL: choice.of_cluster(stack.home).url,
             "PULUMI_HOME": str(stack.pulumi_home),
         }
+        if choice.recorded(stack.home) == choice.SIMULATED:
+            result |= choice.keys(stack.home)
+    elif stack.settings.state and stack.settings.state.backend:
+        result[choice.URL] = stack.backend_url or ""
+    if result.get(choice.URL, outer.get(choice.URL, "")).startswith("s3:"):
+        result[COMPRESS] = outer.get(COMPRESS) or "true"
     passphrase = passphrases.file(stack, outer)
     if passphrase is not None:
         result[passphrases.FILE] = passphrase

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cli import environment, passphrases
+from cli.backends import choice
+from cli.backends.store import FolderStore
 from cli.console import Reporter, console
 from cli.engine import Engine, inherited
 from cli.errors import Problem
@@ -17,6 +19,30 @@ from cli.stack import Stack
 from simulator import cluster as simulated
 from simulator import tools
 from simulator.files import locked
+
+
+def choose_backend(stack: Stack, wanted: str | None) -> None:
+    """Note with which backend a simulated cluster is made; raise Problem where there is a state in another one."""
+    if wanted is None:
+        return
+    if not stack.simulated:
+        raise Problem(
+            f"stack {stack.name} is on a real cluster, and --backend is for simulated ones",
+            f"Name its backend in {stack.file.name} (`state.backend`), or in {choice.URL}.",
+        )
+    value, now = choice.checked(wanted), choice.recorded(stack.home)
+    if value == now:
+        return
+    there = choice.of_cluster(stack.home)
+    kept = there.stacks() if choice.within(stack.home) else [stack.name] * there.has(stack.name)
+    if kept:
+        raise Problem(
+            f"simulated cluster {stack.cluster_name} has the state of {', '.join(kept)} in {now or 'its folder'}, and "
+            f"--backend says {value}",
+            f"Leave --backend out; or `./hpc sim clean --name {stack.cluster_name}` and start afresh; or take another "
+            "cluster (`--name`).",
+        )
+    choice.record(stack.home, value)
 
 
 def engine(stack: Stack) -> Engine:
@@ -32,15 +58,28 @@ def say_plugins(program: Path) -> None:
 
 
 def prepare(stack: Stack, running: Engine) -> None:
-    """See to it that the backend and the stack exist, for a simulated cluster; check that secrets can be read."""
+    """See to it that the stack is in its backend; check that secrets can be read.
+
+    On a simulated cluster it is made. On a real one that would begin a second state where the first is elsewhere.
+    """
     stack.renew_copy()
     passphrases.make(stack, running.environment)
     passphrases.require(stack, running.environment)
-    if not stack.simulated:
+    backend = stack.backend
+    if backend is None:
         return
-    (stack.home / "pulumi").mkdir(parents=True, exist_ok=True)
-    if not stack.backend.has(stack.name):
-        _make(stack, running)
+    if stack.simulated and isinstance(backend.store, FolderStore):
+        backend.store.folder.mkdir(parents=True, exist_ok=True)
+    if backend.has(stack.name):
+        return
+    if not stack.simulated:
+        provider = stack.settings.state.secrets_provider if stack.settings.state else "passphrase"
+        raise Problem(
+            f"there is no stack {stack.name} in {backend.url} yet",
+            f"If it is to be there: `./hpc pulumi --stack {stack.name} stack init {stack.name} --secrets-provider "
+            f"{provider}` makes it.",
+        )
+    _make(stack, running)
 
 
 def _make(stack: Stack, running: Engine) -> None:

@@ -1,12 +1,14 @@
 """From a stack's settings to the cluster that it runs on."""
 
+import os
 import tempfile
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from cli import settings_copy
-from cli.backends.backend import Backend, of_folder
+from cli.backends import choice
+from cli.backends.backend import Backend
 from cli.errors import Problem
 from cli.places import ROOT
 from simulator import home
@@ -46,9 +48,18 @@ class Stack:
         return home.of(self.cluster_name)
 
     @property
-    def backend(self) -> Backend:
-        """State of a stack on a simulated cluster, which lives and dies with it."""
-        return of_folder(self.home / "pulumi")
+    def backend(self) -> Backend | None:
+        """Where the stack's state is; None where only the engine can read it (Pulumi Cloud, other clouds' buckets).
+
+        Raises Problem when the settings name another one than the person does.
+        """
+        return choice.of_cluster(self.home) if self.simulated else choice.of_url(self.backend_url)
+
+    @property
+    def backend_url(self) -> str | None:
+        """URL of the backend of a stack on a real cluster; None where nobody has named one. Raises as `backend`."""
+        named = self.settings.state.backend if self.settings.state else None
+        return choice.named(named, os.environ, self.name)
 
     @property
     def pulumi_home(self) -> Path:
@@ -162,6 +173,7 @@ class Stack:
                 "nodes": tuple(nodes),
                 "release": release,
                 "storage_classes": settings.foreign_classes,
+                "object_store": choice.recorded(self.home) == choice.SIMULATED,
                 **generation,
             }
         )

@@ -1,17 +1,21 @@
-"""The state of a stack on a simulated cluster: whether it fits the cluster, and what a killed update left in it."""
+"""The state of a stack: whether it fits a simulated cluster, and what a killed update left in it."""
 
 import json
 import tempfile
 from pathlib import Path
 from typing import Any
 
+from cli import identity
+from cli.backends import choice
+from cli.backends.backend import Backend
 from cli.console import console
 from cli.engine import Engine
 from cli.errors import Problem
 from cli.events import short
 from cli.live import Cluster
-from cli.recovery import recover
+from cli.recovery import Live, recover
 from cli.stack import Stack
+from simulator import state as states
 from simulator.home import Layout
 
 _SHOWN = 3  # objects that a message names
@@ -23,7 +27,10 @@ def require_cluster_of_state(stack: Stack) -> None:
         return
     raise Problem(
         f"the state of stack {stack.name} has objects of a cluster whose data is gone ({Layout(stack.home).etcd})",
-        f"`./hpc sim clean --name {stack.cluster_name}` removes both, and the next `./hpc up` starts afresh.",
+        f"`./hpc sim clean --name {stack.cluster_name}` removes both, and the next `./hpc up` starts afresh."
+        if choice.within(stack.home)
+        else f"It is in {choice.recorded(stack.home)}: `./hpc pulumi {stack.options} stack rm {stack.name} --force` "
+        "takes it from there, and the next `./hpc up` starts afresh.",
     )
 
 
@@ -34,8 +41,9 @@ def require_own_cluster(stack: Stack) -> None:
     """
     if not stack.simulated and stack.chosen is None:
         return
-    for other in stack.backend.stacks():
-        if other == stack.name or not stack.backend.checkpoint(other).get("resources"):
+    backend = choice.of_cluster(stack.home)
+    for other in backend.stacks():
+        if other == stack.name or not _is_on(stack.home, backend, other):
             continue
         name = stack.cluster_name
         raise Problem(
@@ -59,24 +67,46 @@ def require_unprotected(stack: Stack) -> None:
 
 
 def settle(stack: Stack, engine: Engine, cluster: Cluster) -> None:
-    """Put right what a killed update left behind: a lock of a dead process, creates that nobody saw end."""
-    if not stack.simulated:
-        return
-    for lock in stack.backend.release(stack.name):
+    """Put right what a killed update left behind, where the state can be read."""
+    if (backend := stack.backend) is not None:
+        repair(stack.name, backend, engine, cluster.find)
+
+
+def repair(stack: str, backend: Backend, engine: Engine, live: Live) -> bool:
+    """Remove the lock of a dead process, and settle creates that nobody saw end; return whether there was any of it.
+
+    Raises Problem when a living process holds the lock, or one of another host, which may live.
+    """
+    released = backend.release(stack)
+    for lock in released:
         console.print(f"removed the lock of process {lock.pid}, which is dead (since {lock.timestamp})", markup=False)
-    if not stack.backend.checkpoint(stack.name).get("pending_operations"):
-        return
-    found = recover(json.loads(engine.call("stack", "export", "--stack", stack.name)), cluster.find)
+    if not backend.checkpoint(stack).get("pending_operations"):
+        return bool(released)
+    before = backend.read(stack)
+    found = recover(json.loads(engine.call("stack", "export", "--stack", stack)), live)
     for urn in found.taken:
         console.print(f"interrupted: {short(urn)} is on the cluster, and now in the state", markup=False)
     for urn in found.cleared:
         what = "belongs to somebody else" if urn in found.foreign else "is done again where needed"
         console.print(f"interrupted: {short(urn)} {what}", markup=False)
+    if backend.read(stack) != before:
+        raise Problem(f"the state of stack {stack} was changed meanwhile, by somebody else", "Run this again.")
     with tempfile.TemporaryDirectory(prefix="hpc-state-") as folder:
         file = Path(folder) / "state.json"
         file.write_text(json.dumps(found.deployment))
-        engine.call("stack", "import", "--stack", stack.name, "--file", str(file))
+        engine.call("stack", "import", "--stack", stack, "--file", str(file))
+    return True
 
 
 def _resources(stack: Stack) -> list[dict[str, Any]]:
-    return stack.backend.checkpoint(stack.name).get("resources") or []
+    backend = stack.backend
+    return (backend.checkpoint(stack.name).get("resources") or []) if backend else []
+
+
+def _is_on(home: Path, backend: Backend, other: str) -> bool:
+    """Whether a stack has objects on a cluster; a backend outside its home may have stacks of many clusters."""
+    if not choice.within(home):
+        known = states.load(Layout(home))
+        if known is None or backend.tags(other).get(identity.SERVER) != known.server:
+            return False
+    return bool(backend.checkpoint(other).get("resources"))

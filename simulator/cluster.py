@@ -115,7 +115,7 @@ def _cannot_write(error: OSError, layout: Layout) -> SimulatorError:
 
 
 def _is_home(layout: Layout) -> bool:
-    parts = (layout.state, layout.pki, layout.home / "pids.json", layout.lock)
+    parts = (layout.state, layout.pki, layout.home / "pids.json", layout.lock, layout.backend)
     return any(part.exists() for part in parts) or not any(layout.home.iterdir())
 
 

@@ -38,6 +38,11 @@ class Layout:
         return self.home / "cluster.json"
 
     @property
+    def backend(self) -> Path:
+        """Where the state of Pulumi is, if not in a folder here."""
+        return self.home / "backend"
+
+    @property
     def lock(self) -> Path:
         """Held while the cluster is started or stopped."""
         return self.home / "lock"

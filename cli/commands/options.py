@@ -17,6 +17,15 @@ PolicyOption = Annotated[
     Path | None,
     typer.Option("--config", help="JSON: levels and parameters of policies, over those that the settings give."),
 ]
+BackendOption = Annotated[
+    str | None,
+    typer.Option(
+        "--backend",
+        metavar="s3|URL",
+        help="Where a simulated cluster without a state is to keep it: s3 (a simulated object store), s3://BUCKET?... "
+        "or file:///FOLDER. Without it: in a folder of the cluster.",
+    ),
+]
 FolderOption = Annotated[Path, typer.Option("--output", "-o", help="Folder for the files.")]
 
 DEFAULT_STACK = "dev"

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from cli import generations, state
 from cli import stack as stacks
+from cli.backends import choice
 from cli.commands.options import DEFAULT_NAME, DEFAULT_STACK, AnyStack, OtherName, StackOption
 from cli.console import Reporter, console
 from cli.errors import Problem
@@ -41,6 +42,7 @@ def up(stack: StackOption = DEFAULT_STACK, name: OtherName = None, *, upwards: R
     else:
         spec = generations.fitting(wanted)
     started = cluster.up(spec, progress=Reporter())
+    choice.make_bucket(wanted.home)
     name = wanted.cluster_name
     word = "runs already" if started.reused else f"started ({', '.join(started.started)})"
     console.print(f"simulated cluster {name} {word}: {started.server}, context {started.context}", markup=False)

@@ -11,7 +11,8 @@ import typer
 
 from cli import generations, identity, passphrases, placements, session, state, tables
 from cli import stack as stacks
-from cli.commands.options import DEFAULT_STACK, OtherName, PolicyOption, StackOption
+from cli.backends import choice
+from cli.commands.options import DEFAULT_STACK, BackendOption, OtherName, PolicyOption, StackOption
 from cli.commands.status import look
 from cli.console import Reporter, Timings, console, errors
 from cli.engine import Engine
@@ -29,17 +30,24 @@ _SHOWN = 6
 _SUMMARIES = ("preview failed", "update failed")
 
 
-def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None, config: PolicyOption = None) -> None:
+def command(
+    *,
+    stack: StackOption = DEFAULT_STACK,
+    name: OtherName = None,
+    config: PolicyOption = None,
+    backend: BackendOption = None,
+) -> None:
     """Bring a stack up: build what is missing, start its simulated cluster, run `pulumi up`, show the jobs."""
     wanted = stacks.read(stack, name)
     wanted.require_served()
     policies = settled(wanted.settings, config)
     timings = Timings()
     with session.alone(wanted), _peak(wanted) as peak:
+        session.choose_backend(wanted, backend)
         state.require_own_cluster(wanted)
         generations.fitting(wanted)
-        running = _tools(wanted, timings)
-        standing = _cluster(wanted, running, timings)
+        _tools(wanted, timings)
+        running, standing = _cluster(wanted, timings)
         status, account = _update(wanted, running, standing, policies, timings)
     found = look(wanted)
     failed = [f"{job.namespace}/{job.name}" for job in found.jobs if job.state == FAILED]
@@ -51,7 +59,7 @@ def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None, config: 
     console.print(f"stack {stack} is up: {account.changed()}", markup=False)
 
 
-def _tools(wanted: Stack, timings: Timings) -> Engine:
+def _tools(wanted: Stack, timings: Timings) -> None:
     with timings.step("tools"):
         names = ("pulumi", *(needed_tools(wanted.spec()) if wanted.simulated else ()))
         missing = tools.missing(names)
@@ -59,19 +67,19 @@ def _tools(wanted: Stack, timings: Timings) -> Engine:
         if reused:
             console.print(f"reusing {', '.join(reused)}", markup=False)
         tools.ensure(names, Reporter())
-        running = session.engine(wanted)
-        session.say_plugins(running.program)
-    return running
+        session.say_plugins(tools.find("pulumi"))
 
 
-def _cluster(wanted: Stack, running: Engine, timings: Timings) -> identity.Standing:
+def _cluster(wanted: Stack, timings: Timings) -> tuple[Engine, identity.Standing]:
     with timings.step("cluster"):
         if wanted.simulated:
             state.require_cluster_of_state(wanted)
             started = cluster.up(generations.fitting(wanted), progress=Reporter())
             if started.reused:
                 console.print(f"reusing simulated cluster {started.name} at {started.server}", markup=False)
-        return identity.require(wanted, session.cluster(wanted), wanted.backend, running)
+            choice.make_bucket(wanted.home)
+        running = session.engine(wanted)  # not before: an object store has its port when it has been started
+        return running, identity.require(wanted, session.cluster(wanted), wanted.backend, running)
 
 
 def _update(

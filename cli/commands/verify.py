@@ -127,11 +127,9 @@ def of_stack(stack: Stack, only: Sequence[str] | None, *, wait: float | None, ev
 
 
 def outdated(stack: Stack) -> str:
-    """Say that jobs may be judged by settings with which they were not made; only of a simulated cluster it is known.
-
-    The state of a stack on a real one is wherever its backend is.
-    """
-    written = stack.backend.written(stack.name) if stack.simulated else None
+    """Say that jobs may be judged by settings with which they were not made, where we can read when that was."""
+    backend = stack.backend
+    written = backend.written(stack.name) if backend else None
     if written is None or stack.file.stat().st_mtime <= written:
         return ""
     return (

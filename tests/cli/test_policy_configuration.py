@@ -128,6 +128,7 @@ def test_preview_of_a_real_cluster_that_does_not_answer(monkeypatch: pytest.Monk
     real = Stack("prod", settings.model_copy(update={"cluster": cluster}))
     monkeypatch.setattr("cli.stack.read", lambda *_: real)
     monkeypatch.setattr(Engine, "attended", attended)
+    monkeypatch.setattr(Engine, "call", lambda *_, **__: "{}")
     monkeypatch.setattr(Cluster, "check", silent)
     monkeypatch.setattr("simulator.tools.find", lambda _name, **_: tmp_path / "pulumi")
     monkeypatch.setenv("PULUMI_CONFIG_PASSPHRASE", "x")

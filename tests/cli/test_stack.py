@@ -92,7 +92,9 @@ def test_a_cluster_takes_one_stack(dev: Stack) -> None:
         Problem, match=r"default has stack prod on it[\s\S]*--name[\s\S]*down --stack prod --name default"
     ):
         state.require_own_cluster(dev)
-    dev.backend.store.remove(dev.backend.key("prod"))
+    backend = dev.backend
+    assert backend is not None
+    backend.store.remove(backend.key("prod"))
     state.require_own_cluster(dev)
 
 
