@@ -15,6 +15,8 @@ _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 _COMMANDS: dict[str, dict[str, bool]] = {
     "up": {},
     "preview": _PASS_ON,
+    "diff": {},
+    "drift": {},
     "down": {},
     "render": {},
     "check": {},

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from rich.markup import escape
 
@@ -95,6 +95,35 @@ class Engine:
         elif process.returncode > 0 and not any(message.severity == "error" for message in account.messages):
             account.messages.append(Message("error", _last(log.read_text(errors="replace"))))
         return process.returncode, account
+
+    def told(self, title: str, *arguments: str) -> tuple[int, list[dict[str, Any]], str]:
+        """Run a command that changes nothing; return its status, all its events, and what it printed at last.
+
+        With a negative status a signal ended it.
+        """
+        with tempfile.TemporaryDirectory(prefix="hpc-events-") as folder, Reporter().step(title):
+            events, printed = Path(folder) / "events", Path(folder) / "printed"
+            command = [
+                str(self.program),
+                *arguments,
+                "--stack",
+                self.stack,
+                "--non-interactive",
+                "--event-log",
+                str(events),
+            ]
+            with printed.open("w") as output:
+                status = subprocess.run(
+                    command,
+                    cwd=ROOT,
+                    env={**self.environment, "PULUMI_DEBUG_COMMANDS": "true"},
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    check=False,
+                ).returncode
+            lines = events.read_text(errors="replace").splitlines() if events.exists() else []
+            return status, [parse(line) for line in lines], _last(printed.read_text(errors="replace"))
 
 
 class _Reader:

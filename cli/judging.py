@@ -15,12 +15,14 @@ UNJUDGED = 3
 class Judging(TyperCommand):
     """A command that ends with UNJUDGED where others end with 1, or with 2 for wrong options."""
 
+    unjudged = UNJUDGED
+
     def make_context(self, *args: Any, **others: Any) -> Any:
         """Read the command line."""
         try:
             return super().make_context(*args, **others)
         except typer.TyperException as error:
-            error.exit_code = UNJUDGED
+            error.exit_code = self.unjudged
             raise
 
     def invoke(self, ctx: Any) -> Any:
@@ -35,4 +37,4 @@ class Judging(TyperCommand):
                 traceback.print_exc()
             else:
                 tell(message)
-            raise typer.Exit(UNJUDGED) from None
+            raise typer.Exit(self.unjudged) from None

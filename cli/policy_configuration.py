@@ -1,10 +1,15 @@
 """What a stack's settings say to the rules, and what is set beside them."""
 
+import json
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from apis import names
 from cli.errors import Problem
+from cli.places import POLICIES
 from policies.configuration import ConfigurationError, with_file
 from policies.rules import RULES
 from stacks.gpu_settings import GpuOperatorSettings
@@ -59,3 +64,12 @@ def settled(settings: Settings, file: Path | None = None) -> dict[str, Any]:
         return with_file(configuration(settings), file)
     except ConfigurationError as error:
         raise Problem(str(error), "Correct the file that --config names.") from None
+
+
+@contextmanager
+def policy_arguments(policies: Mapping[str, Any]) -> Iterator[list[str]]:
+    """Yield what makes the engine run the policies with a configuration of them."""
+    with tempfile.NamedTemporaryFile("w", prefix="hpc-policies-", suffix=".json") as file:
+        json.dump(policies, file)
+        file.flush()
+        yield ["--policy-pack", str(POLICIES), "--policy-pack-config", file.name]

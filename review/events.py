@@ -158,7 +158,7 @@ class _Said:
 
     def findings(self) -> tuple[Finding, ...]:
         """Return what the policies say: what ends the update first."""
-        return tuple(sorted(self._findings, key=lambda each: (not each.mandatory, each.policy, each.message)))
+        return tuple(sorted(self._findings, key=order))
 
     def failed(self, trouble: str) -> str:
         """Return why there is no whole answer."""
@@ -178,6 +178,11 @@ class _Said:
             self._errors[where + text] = None
         elif severity.startswith("warning"):
             self.warnings.add(where + text)
+
+
+def order(each: Finding) -> tuple[bool, str, str]:
+    """Return what findings are sorted by: those that end the update first."""
+    return not each.mandatory, each.policy, each.message
 
 
 def finding(event: Mapping[str, Any]) -> Finding:

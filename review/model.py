@@ -135,6 +135,8 @@ class Review:
     """Why there is no whole answer; empty where there is."""
     cluster_asked: bool = True
     """Whether the cluster had a say: False for a comparison of two commits."""
+    drift: bool = False
+    """Whether it tells what became of the stack by itself: `before` is what is declared, `after` what is there."""
     compared: tuple[str, str] = ("", "")
     """Names of the two commits, for such a comparison."""
     facts: Facts = field(default_factory=Facts)

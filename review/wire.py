@@ -34,12 +34,17 @@ def plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         if _SIGNATURE in value:
             return REDACTED
-        return {str(key): plain(item) for key, item in value.items() if key not in _OWN}
+        return {_key(key): plain(item) for key, item in value.items() if key not in _OWN}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return UNKNOWN if value == _UNKNOWN else value
+
+
+def _key(key: str) -> str:
+    """Return a key as a manifest has it: the provider's outputs have `x_kubernetes_int_or_string`."""
+    return key.replace("_", "-") if key.startswith("x_kubernetes_") else key
 
 
 def lasting(live: dict[str, Any]) -> dict[str, Any]:

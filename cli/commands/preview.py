@@ -5,8 +5,7 @@ import typer
 from cli import generations, identity, placements, session, state
 from cli import stack as stacks
 from cli.commands.options import DEFAULT_STACK, OtherName, PolicyOption, StackOption
-from cli.commands.up import policy_arguments
-from cli.policy_configuration import settled
+from cli.policy_configuration import policy_arguments, settled
 
 _JSON = {"--json", "-j"}
 

@@ -1,11 +1,9 @@
 """`./hpc up`: everything from the tools to the finished jobs. `make up` runs it."""
 
-import json
-import tempfile
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from typing import Any
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -16,11 +14,12 @@ from cli.commands.options import DEFAULT_STACK, BackendOption, OtherName, Policy
 from cli.commands.status import look
 from cli.console import Reporter, Timings, console, errors
 from cli.engine import Engine
+from cli.errors import Problem
 from cli.events import Account
 from cli.memory import Peak
 from cli.overview.jobs import FAILED
-from cli.places import POLICIES
-from cli.policy_configuration import settled
+from cli.policy_configuration import policy_arguments, settled
+from cli.reviewing import asking, plans, repairs
 from cli.stack import Stack
 from simulator import cluster, tools
 from simulator.starting import needed_tools
@@ -29,17 +28,31 @@ _SHOWN = 6
 """Errors that the last message repeats; all of them stand above it."""
 _SUMMARIES = ("preview failed", "update failed")
 
+PlanOption = Annotated[
+    Path | None, typer.Option("--plan", help="A plan of `./hpc diff --plan`: do what it says and nothing else.")
+]
+RepairOption = Annotated[
+    bool,
+    typer.Option("--repair", help="Make also what was changed by hand as declared again (`./hpc drift` shows it)."),
+]
+
 
 def command(
     *,
     stack: StackOption = DEFAULT_STACK,
     name: OtherName = None,
     config: PolicyOption = None,
+    plan: PlanOption = None,
+    repair: RepairOption = False,
     backend: BackendOption = None,
 ) -> None:
     """Bring a stack up: build what is missing, start its simulated cluster, run `pulumi up`, show the jobs."""
     wanted = stacks.read(stack, name)
     wanted.require_served()
+    if plan is not None:
+        if repair:
+            raise Problem("a plan holds no repair", "Run `./hpc up --repair` first, then `./hpc diff --plan FILE`.")
+        plans.read(plan)
     policies = settled(wanted.settings, config)
     timings = Timings()
     with session.alone(wanted), _peak(wanted) as peak:
@@ -48,7 +61,12 @@ def command(
         generations.fitting(wanted)
         _tools(wanted, timings)
         running, standing = _cluster(wanted, timings)
-        status, account = _update(wanted, running, standing, policies, timings)
+        _prepared(wanted, running, standing, timings)
+        if repair:
+            repairs.mark(wanted, running)
+        if plan is not None:
+            plans.require(plan, plans.ground(wanted, running, asking.drift(wanted, running)), wanted.options)
+        status, account = _update(wanted, running, policies, timings, plan)
     found = look(wanted)
     failed = [f"{job.namespace}/{job.name}" for job in found.jobs if job.state == FAILED]
     if status != 0 or failed:
@@ -82,25 +100,20 @@ def _cluster(wanted: Stack, timings: Timings) -> tuple[Engine, identity.Standing
         return running, identity.require(wanted, session.cluster(wanted), wanted.backend, running)
 
 
-def _update(
-    wanted: Stack, running: Engine, standing: identity.Standing, policies: dict[str, Any], timings: Timings
-) -> tuple[int, Account]:
+def _prepared(wanted: Stack, running: Engine, standing: identity.Standing, timings: Timings) -> None:
     with timings.step("state"):
         session.prepare(wanted, running)
         state.settle(wanted, running, session.cluster(wanted))
         identity.note(wanted, running, standing)
+
+
+def _update(
+    wanted: Stack, running: Engine, policies: dict[str, Any], timings: Timings, plan: Path | None
+) -> tuple[int, Account]:
     placements.show(wanted.settings)
+    planned = ["--plan", str(plan.absolute())] if plan else []
     with timings.step("pulumi up"), policy_arguments(policies) as arguments:
-        return running.watched(f"pulumi up, stack {wanted.name}", wanted.log, "up", "--yes", *arguments)
-
-
-@contextmanager
-def policy_arguments(policies: dict[str, Any]) -> Iterator[list[str]]:
-    """Yield what makes the engine run the policies with a configuration of them."""
-    with tempfile.NamedTemporaryFile("w", prefix="hpc-policies-", suffix=".json") as file:
-        json.dump(policies, file)
-        file.flush()
-        yield ["--policy-pack", str(POLICIES), "--policy-pack-config", file.name]
+        return running.watched(f"pulumi up, stack {wanted.name}", wanted.log, "up", "--yes", *arguments, *planned)
 
 
 def _peak(wanted: Stack) -> Peak | nullcontext[None]:
@@ -120,6 +133,8 @@ def verdict(wanted: Stack, account: Account, failed: list[str]) -> str:
     lines += [f"... and {len(others) - _SHOWN} more, above"] if len(others) > _SHOWN else []
     if any("incorrect passphrase" in message.text for message in others):
         lines.append(f"Correct {passphrases.PASSPHRASE}, or the file that {passphrases.FILE} names.")
+    if any(plans.broken(message.text) for message in others):
+        lines.append("It would do what its plan does not say; `./hpc diff --plan FILE` makes a new plan, and shows it.")
     lines += [f"failed: {', '.join(account.failed)}"] if account.failed else []
     lines += [f"jobs that failed: {', '.join(failed)}"] if failed else []
     lines.append(f"`./hpc status {wanted.options}` shows what is on the cluster.")

@@ -1,0 +1,68 @@
+"""`./hpc diff`: what a change means, in the platform's words, for a reviewer."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli import generations, identity, session, state
+from cli import stack as stacks
+from cli.commands.options import DEFAULT_STACK, OtherName, PolicyOption, StackOption
+from cli.console import console
+from cli.errors import Problem
+from cli.policy_configuration import settled
+from cli.reviewing import asking, plans, results
+from cli.stack import Stack
+from review.model import Review
+
+OutputOption = Annotated[Path | None, typer.Option("--output", "-o", help="File for the comment, in Markdown.")]
+JsonOption = Annotated[Path | None, typer.Option("--json", help="File for the same as JSON.")]
+PlanOption = Annotated[
+    Path | None,
+    typer.Option("--plan", help="File for a plan, which `./hpc up --plan` holds the update to; for its owner alone."),
+]
+
+
+def command(
+    *,
+    stack: StackOption = DEFAULT_STACK,
+    name: OtherName = None,
+    config: PolicyOption = None,
+    output: OutputOption = None,
+    as_json: JsonOption = None,
+    plan: PlanOption = None,
+) -> None:
+    """Show what an update would change, and what that means; changes nothing.
+
+    Ends with 0 when the change is shown, however much it is; with 1 when the preview failed or a mandatory policy is
+    violated. The comment is written all the same, and says so.
+    """
+    wanted = stacks.read(stack, name)
+    review = _previewed(wanted, config, plan)
+    results.present(review, output, as_json)
+    if plan and not results.refused(review):
+        console.print(f"`./hpc up {wanted.options} --plan {plan}` does this and nothing else", markup=False)
+    raise typer.Exit(int(results.refused(review)))
+
+
+def _previewed(wanted: Stack, config: Path | None, plan: Path | None) -> Review:
+    wanted.require_served()
+    state.require_own_cluster(wanted)
+    generations.fitting(wanted)
+    policies = settled(wanted.settings, config)
+    running = session.engine(wanted)
+    identity.look(wanted, running)
+    session.say_plugins(running.program)
+    session.prepare(wanted, running)
+    if plan is None:
+        return asking.preview(wanted, running, policies)
+    with plans.fresh() as made:
+        # Before the preview: what changes meanwhile makes the plan unfit, and is not missed.
+        stands_on = plans.ground(wanted, running, asking.drift(wanted, running))
+        review = asking.preview(wanted, running, policies, made)
+        plan.unlink(missing_ok=True)
+        if made.is_file() and not results.refused(review):
+            plans.keep(made, stands_on, plan)
+        elif not results.refused(review):
+            raise Problem("the engine has made no plan", "Run it again without --plan to see what it says.")
+    return review

@@ -1,0 +1,42 @@
+"""What the policies say of objects without an engine, in the words of the pack; and what of it a change brings."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from policies import exceptions
+from policies.objects import Obj
+from policies.pack.examination import Examination, Violation
+from policies.pack.objects import as_objects
+from policies.pack.wire import Properties
+from policies.rules import RULES
+from review import events
+from review.model import Finding, Resource, Review
+
+
+def judged(resources: Iterable[Resource], configuration: Mapping[str, Mapping[str, Any]]) -> tuple[Finding, ...]:
+    """Return what the pack would say of the resources of one stack."""
+    examination = Examination(RULES, exceptions.load(), datetime.now(UTC).date(), configuration)
+    subjects = [found for resource in resources for found in _objects(resource)]
+    violations: Iterator[Violation] = iter(
+        [*examination.resource(subjects, ()), *examination.stack(subjects, (), "the stack")]
+    )
+    found = {
+        events.finding({"policyName": each.policy, "message": each.text, "enforcementLevel": str(each.severity)})
+        for each in violations
+    }
+    return tuple(sorted(found, key=events.order))
+
+
+def compared(review: Review, configuration: Mapping[str, Mapping[str, Any]]) -> Review:
+    """Return the review with what is new among its findings: what the policies did not say of the stack before."""
+    if not review.findings:
+        return review
+    before = {(each.policy, each.message) for each in judged(review.objects(after=False), configuration)}
+    marked = (replace(each, new=(each.policy, each.message) not in before) for each in review.findings)
+    return replace(review, findings=tuple(marked))
+
+
+def _objects(resource: Resource) -> Iterator[Obj]:
+    return as_objects(resource.type, Properties(dict(resource.inputs)), resource.name, resource.urn)

@@ -1,0 +1,110 @@
+"""Plans of the engine, held to what they were made for: the settings, the state, and what the cluster had then.
+
+The engine holds an update to its plan only as far as the program goes: what an operation would set, and which
+operations there are. What somebody else has brought up or changed by hand since, it does not see. So what a plan was
+made for is written into its file, in a key that the engine does not read.
+"""
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from cli import settings_copy
+from cli.engine import Engine
+from cli.errors import Problem
+from cli.stack import Stack
+from review import data
+from review.model import Review
+from simulator.files import write_atomically
+
+KEY = "hpc"
+_STATE = ("resources", "pending_operations")
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What a plan stands on: the stack, and digests of what it was made for."""
+
+    stack: str
+    settings: str
+    state: str
+    cluster: str
+
+
+_WORDS = {
+    "settings": "the settings of the stack have changed",
+    "state": "another update has changed the state of the stack",
+    "cluster": "what the cluster holds is not what it was (`./hpc drift` shows what is not as declared)",
+}
+
+
+def ground(wanted: Stack, running: Engine, drift: Review) -> Ground:
+    """Return what a plan of now stands on; `drift` is what the cluster has that is not as declared."""
+    if drift.failed:
+        raise Problem(f"what the cluster holds cannot be told: {drift.failed}", "A plan stands on that; try again.")
+    return Ground(
+        wanted.name,
+        _digest(settings_copy.read(wanted.file)),
+        _digest(_resources(running)),
+        _digest(data.of(drift)["changes"]),
+    )
+
+
+@contextmanager
+def fresh() -> Iterator[Path]:
+    """Yield the path of a plan that the engine is to write, in a folder that nobody else may read."""
+    with tempfile.TemporaryDirectory(prefix="hpc-plan-") as folder:
+        yield Path(folder) / "plan.json"
+
+
+def keep(made: Path, stands_on: Ground, target: Path) -> None:
+    """Write the engine's plan, with what it stands on, to `target`, for its owner alone."""
+    content = json.loads(made.read_text())
+    try:
+        write_atomically(target, json.dumps(content | {KEY: asdict(stands_on)}, indent=1) + "\n")
+    except OSError as error:
+        raise Problem(f"cannot write {target}: {error.strerror}", "Name a file in a folder that is there.") from None
+
+
+def read(plan: Path) -> Ground:
+    """Return what a plan stands on; raise Problem for a file that is none of ours."""
+    try:
+        found = json.loads(plan.read_text())[KEY]
+        return Ground(**{each.name: str(found[each.name]) for each in fields(Ground)})
+    except OSError as error:
+        raise Problem(f"cannot read {plan}: {error.strerror}", "`./hpc diff --plan FILE` makes a plan.") from None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise Problem(f"{plan} is no plan of ./hpc", "`./hpc diff --plan FILE` makes one.") from None
+
+
+def require(plan: Path, now: Ground, options: str) -> None:
+    """Raise Problem unless a plan still stands on what is there; `options` name the stack on a command line."""
+    then = read(plan)
+    if then.stack != now.stack:
+        raise Problem(f"{plan} is a plan of stack {then.stack}, not of {now.stack}", f"Say `--stack {then.stack}`.")
+    changed = [words for key, words in _WORDS.items() if getattr(then, key) != getattr(now, key)]
+    if changed:
+        raise Problem(
+            f"{plan} does not fit any more; since it was made, " + ", and ".join(changed),
+            f"`./hpc diff {options} --plan {plan}` makes a new one, and shows what it does.",
+        )
+
+
+def broken(messages: str) -> bool:
+    """Whether the engine stopped an update because it left its plan."""
+    return "violates plan" in messages or "not allowed by the plan" in messages or "unexpectedly not" in messages
+
+
+def _resources(running: Engine) -> dict[str, Any]:
+    exported: Mapping[str, Any] = json.loads(running.call("stack", "export", "--stack", running.stack))
+    deployment = exported.get("deployment") or {}
+    return {key: deployment.get(key) or [] for key in _STATE}
+
+
+def _digest(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()

@@ -1,0 +1,79 @@
+"""From the events of a refresh to a review of what drifted: `before` is what is declared, `after` what is there."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from apis import kinds
+from review import events, live, paths, wire
+from review.model import Change, Op, Resource, Review
+
+_AWAITED = (kinds.CLUSTER_SERVICE_VERSION.kind, kinds.MACHINE_CONFIG_POOL.kind)
+"""Patches of these kinds only wait for objects of other owners, who may take them away (an operator's upgrade)."""
+_ENDS = ("Complete", "Failed", "Succeeded")
+_TEXTS = ("data", "stringData")
+
+
+def read(log: Iterable[Mapping[str, Any]], stack: str, *, trouble: str = "") -> Review:
+    """Return the review of a refresh that was previewed.
+
+    Drift is a declared field with another value, an entry that somebody added to a declared list, an object that is
+    gone; not what the server or an operator fills in beside. Whether the value of a secret is another one only the
+    provider can tell, and is believed.
+    """
+    log = list(log)
+    said = events.read((event for event in log if not _is_step(event)), stack, trouble=trouble)
+    ended = {event["resOutputsEvent"]["metadata"]["urn"]: event for event in log if "resOutputsEvent" in event}
+    found = (_change(event["resOutputsEvent"]["metadata"]) for _, event in sorted(ended.items()))
+    return replace(said, drift=True, changes=tuple(change for change in found if change is not None))
+
+
+def _is_step(event: Mapping[str, Any]) -> bool:
+    return "resourcePreEvent" in event or "resOutputsEvent" in event
+
+
+def _change(step: Mapping[str, Any]) -> Change | None:
+    if not step.get("old"):
+        return None
+    before = wire.resource(step["old"])
+    if not before.is_object or step["old"].get("external"):
+        return Change(Op.SAME, before, before)
+    if step.get("op") == "delete" or not step.get("new"):
+        return Change(Op.SAME, before, before) if _may_go(before) else Change(Op.DELETE, before, None)
+    seen = wire.resource(step["new"])
+    after = replace(before, inputs=live.as_live(replace(before, live=seen.live)), live=seen.live)
+    after = events.marked(before, after, _secret_paths(before, step))
+    return Change(Op.SAME if after.inputs == before.inputs else Op.UPDATE, before, after)
+
+
+def _secret_paths(resource: Resource, step: Mapping[str, Any]) -> list[str]:
+    """Return the paths into a Secret that the provider says differ; another type or label is compared here."""
+    if resource.kind != kinds.SECRET.kind:
+        return []
+    found = events.differences([step])
+    return [path for path in found if paths.read(path)[:1] in {(text,) for text in _TEXTS}]
+
+
+def _may_go(resource: Resource) -> bool:
+    """Whether an object goes by itself: one that only waited, or a job that ended and was declared to go then."""
+    if resource.is_patch:
+        return resource.kind in _AWAITED
+    spec = resource.inputs.get("spec")
+    if not isinstance(spec, Mapping):
+        return False
+    policy = spec.get("runPolicy")
+    kept = spec.get("ttlSecondsAfterFinished")
+    if kept is None and isinstance(policy, Mapping):
+        kept = policy.get("ttlSecondsAfterFinished")
+    return kept is not None and _ended(resource)
+
+
+def _ended(resource: Resource) -> bool:
+    """Whether the state saw the job's end, or never waited for it."""
+    status = resource.live.get("status")
+    conditions = status.get("conditions") if isinstance(status, Mapping) else None
+    if not isinstance(conditions, list) or not conditions:
+        return True
+    return any(
+        isinstance(each, Mapping) and each.get("type") in _ENDS and each.get("status") == "True" for each in conditions
+    )
