@@ -9,10 +9,11 @@ from typing import Any
 
 from apis import names
 from cli.errors import Problem
-from cli.places import POLICIES
-from policies.configuration import ConfigurationError, with_file
+from cli.places import POLICIES, ROOT
+from policies.configuration import BESIDE, WHOLE_STACK, ConfigurationError, with_file
 from policies.rules import RULES
 from stacks.gpu_settings import GpuOperatorSettings
+from stacks.layer_settings import TenantsLayer
 from stacks.platform import Settings
 
 
@@ -61,9 +62,21 @@ def _gpus(settings: Settings) -> int:
 def settled(settings: Settings, file: Path | None = None) -> dict[str, Any]:
     """Return the configuration of a stack with that of a file over it; raise Problem for a file with a fault in it."""
     try:
-        return with_file(configuration(settings), file)
+        return with_file(configuration(settings) | _beside(settings), file)
     except ConfigurationError as error:
         raise Problem(str(error), "Correct the file that --config names.") from None
+
+
+def _beside(settings: Settings) -> dict[str, Any]:
+    """Return what lets links of tenants end at objects of their platform, whose stack the engine does not show.
+
+    Its file stands for the stack: the program refuses tenants whose platform does not offer what its file says.
+    """
+    if not isinstance(settings, TenantsLayer):
+        return {}
+    from rendering.manifests import manifests, registrations  # noqa: PLC0415 - other stacks have no need of it
+
+    return {WHOLE_STACK: {BESIDE: manifests(registrations(settings.platform, ROOT))}}
 
 
 @contextmanager

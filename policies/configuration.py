@@ -26,6 +26,7 @@ ALL = "all"
 EXCEPTIONS = "exceptions"
 WHOLE_STACK = "whole-stack"
 COMPLETE = "complete"
+BESIDE = "beside"
 _LEVELS: Mapping[Any, Severity | None] = {
     **{str(level): level for level in Severity},
     "remediate": Severity.MANDATORY,  # the engine knows it; no rule mends anything
@@ -44,11 +45,13 @@ class General:
     """What is set for no single rule.
 
     `complete` says whether the objects are all there is, and is None where that is not set; `ended` is the severity of
-    exceptions that have ended, None when they are not to be told.
+    exceptions that have ended, None when they are not to be told; `beside` are manifests of other stacks on the same
+    cluster, at which links may end and which are not examined themselves.
     """
 
     complete: bool | None = None
     ended: Severity | None = Severity.MANDATORY
+    beside: tuple[Mapping[str, Any], ...] = ()
 
 
 def divided(content: Mapping[str, Any]) -> tuple[dict[str, Any], General]:
@@ -64,10 +67,14 @@ def divided(content: Mapping[str, Any]) -> tuple[dict[str, Any], General]:
             given = rest.get(name, {})
             rest[name] = {**level, **given} if isinstance(given, Mapping) else given
     ended = _fields(EXCEPTIONS, rest.pop(EXCEPTIONS, {}), LEVEL).get(LEVEL, Severity.MANDATORY)
-    complete = _fields(WHOLE_STACK, rest.pop(WHOLE_STACK, {}), LEVEL, COMPLETE).get(COMPLETE)
+    whole = _fields(WHOLE_STACK, rest.pop(WHOLE_STACK, {}), LEVEL, COMPLETE, BESIDE)
+    complete = whole.get(COMPLETE)
     if complete is not None and not isinstance(complete, bool):
         raise ConfigurationError(f"{WHOLE_STACK}.{COMPLETE}: {complete!r} is neither true nor false")
-    return rest, General(complete, _level(EXCEPTIONS, ended))
+    beside = whole.get(BESIDE, ())
+    if not isinstance(beside, list | tuple) or not all(isinstance(each, Mapping) for each in beside):
+        raise ConfigurationError(f"{WHOLE_STACK}.{BESIDE}: a list of manifests is wanted")
+    return rest, General(complete, _level(EXCEPTIONS, ended), tuple(beside))
 
 
 def unknown_rule(name: str, known: Iterable[str]) -> str:

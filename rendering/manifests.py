@@ -10,6 +10,7 @@ import yaml
 from apis import kinds
 from rendering.recorder import REDACTED, Registration, record
 from stacks import environment, settings
+from stacks.layer_settings import TenantsLayer
 
 ROOT = Path(__file__).resolve().parent.parent
 INDEX = ".rendered"
@@ -31,6 +32,12 @@ def registrations(stack: str, root: Path = ROOT) -> tuple[Registration, ...]:
         stack=stack,
         project=settings.PROJECT,
     )
+
+
+def beside(stack: str, root: Path = ROOT) -> tuple[Registration, ...]:
+    """Return what another stack declares that `stack` rests on: its platform, where that is one of its own."""
+    wanted = settings.load(stack, root)
+    return registrations(wanted.platform, root) if isinstance(wanted, TenantsLayer) else ()
 
 
 def manifests(recorded: Iterable[Registration]) -> list[dict[str, Any]]:

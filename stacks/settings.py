@@ -89,7 +89,7 @@ def _tenants(platform: str, root: Path) -> Iterator[tuple[str, Path, Mapping[str
     """Yield each stack of tenants of a platform with its file and the settings in it, as they are written."""
     for name in known(root):
         path = file(name, root)
-        if re.search(rf"platform:\s*[\"']?{re.escape(platform)}\b", path.read_text(errors="replace")):
+        if re.search(rf"platform[\"']?:\s*[\"']?{re.escape(platform)}\b", path.read_text(errors="replace")):
             content = _content(path)
             if isinstance(content, Mapping) and content.get("platform") == platform:
                 yield name, path, content

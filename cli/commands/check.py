@@ -132,10 +132,10 @@ def _stack(name: str | None) -> tuple[dict[str, Any], Sequence[Obj]]:
     # Imported here: they bring Pulumi, which takes half a second that a check of files alone need not wait.
     from cli.places import ROOT  # noqa: PLC0415
     from cli.policy_configuration import configuration  # noqa: PLC0415
-    from rendering.manifests import manifests, registrations  # noqa: PLC0415
+    from rendering.manifests import beside, manifests, registrations  # noqa: PLC0415
     from stacks.settings import load  # noqa: PLC0415
 
-    rendered = manifests(registrations(name, ROOT))
+    rendered = manifests((*beside(name, ROOT), *registrations(name, ROOT)))
     return configuration(load(name, ROOT)), [each for manifest in rendered for each in objects(manifest)]
 
 

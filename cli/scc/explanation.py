@@ -58,7 +58,8 @@ def _stack(name: str) -> tuple[list[dict[str, Any]], str]:
     from rendering import manifests  # noqa: PLC0415 - the engine takes half a second to import
     from stacks import settings  # noqa: PLC0415
 
-    return manifests.manifests(manifests.registrations(name)), settings.load(name, manifests.ROOT).release
+    recorded = (*manifests.beside(name), *manifests.registrations(name))
+    return manifests.manifests(recorded), settings.load(name, manifests.ROOT).release
 
 
 def _release(name: str | None) -> Release:

@@ -6,7 +6,7 @@ from typing import Any
 
 from pulumi.runtime.proto import analyzer_pb2 as messages
 
-from policies.configuration import COMPLETE, EXCEPTIONS, WHOLE_STACK
+from policies.configuration import BESIDE, COMPLETE, EXCEPTIONS, WHOLE_STACK
 from policies.findings import Doubt, Severity
 from policies.pack.schema import properties
 from policies.rule import AnyRule
@@ -48,7 +48,7 @@ _OTHERS = (
     Policy(EXCEPTIONS, "No exception to a rule has ended.", Severity.MANDATORY, stack=True),
     Policy(
         WHOLE_STACK,
-        f"The stack has both ends of every link; set `{COMPLETE}` to false for one of several layers.",
+        f"The stack and `{BESIDE}` have both ends of every link; set `{COMPLETE}` to false where that is not all.",
         Severity.MANDATORY,
         stack=True,
         schema={
@@ -56,7 +56,13 @@ _OTHERS = (
                 "type": "boolean",
                 "default": True,
                 "description": "whether an object that a link names and that the stack lacks does not exist",
-            }
+            },
+            BESIDE: {
+                "type": "array",
+                "items": {"type": "object"},
+                "default": [],
+                "description": "manifests of other stacks on the cluster, at which links may end",
+            },
         },
     ),
 )

@@ -10,7 +10,7 @@ from policies.check import Checker
 from policies.configuration import Configuration, divided
 from policies.exceptions import RuleException
 from policies.findings import Finding, Severity
-from policies.objects import Obj
+from policies.objects import Obj, objects
 from policies.pack.late import LateWorld
 from policies.redaction import redact, secret_texts
 from policies.rule import AnyRule
@@ -42,6 +42,7 @@ class Examination:
         own, general = divided(configuration or {})
         self._whole = general.complete is not False
         self._ended = general.ended
+        self._beside = tuple(found for manifest in general.beside for found in objects(manifest))
         settled = Configuration(own, tuple(rules))
         self._objects = Checker([rule for rule in rules if not rule.links], settled)
         self._links = [Checker([rule], settled) for rule in rules if rule.links]
@@ -53,7 +54,7 @@ class Examination:
 
     def stack(self, subjects: Sequence[Obj], secrets: Iterable[str], root: str) -> list[Violation]:
         """Return what the rules about links say, and which exceptions have ended; the latter with the URN `root`."""
-        world = LateWorld(subjects, complete=self._whole)
+        world = LateWorld((*subjects, *self._beside), complete=self._whole)
         links = (finding for checker in self._links for finding in checker.check(subjects, world.fresh()))
         found = self._say(links, subjects, secrets)
         if self._ended is not None:

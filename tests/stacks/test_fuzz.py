@@ -24,9 +24,9 @@ from policies.world import World
 from rendering.manifests import manifests
 from rendering.recorder import REDACTED, Registration, record
 from stacks import environment
-from stacks.settings import PROJECT, Settings, SettingsError, known, parse
+from stacks.settings import PROJECT, Settings, SettingsError, parse
 from tests.policies.test_stacks import A_DAY
-from tests.support.fragments import stacks, unchanged
+from tests.support.fragments import WHOLE, stacks, unchanged
 from tests.support.recorded import ROOT
 
 EXAMPLES = 4  # at a time: under a second
@@ -75,7 +75,7 @@ def _broken(wanted: Settings, recorded: tuple[Registration, ...]) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("stack", known(ROOT))
+@pytest.mark.parametrize("stack", WHOLE)
 def test_what_is_changed_is_right_by_itself(stack: str) -> None:
     """Random changes of a stack that is refused without them, of which none would ever be rendered."""
     assert parse(unchanged(stack), stack)

@@ -25,6 +25,10 @@ def _read(stack: str) -> dict[str, Any]:
     return content
 
 
+WHOLE = [stack for stack in known(ROOT) if {"nodes", "tenants"} <= _read(stack).keys()]
+"""Stacks of all layers; what can be changed of the others is the same."""
+
+
 def _operator(namespace: str) -> dict[str, Any]:
     return {"namespace": namespace, "package": namespace, "channel": "stable"}
 
@@ -261,7 +265,7 @@ def workloads(draw: st.DrawFn) -> list[dict[str, Any]]:
 @st.composite
 def stacks(draw: st.DrawFn) -> dict[str, Any]:
     """Draw a stack of the project with up to four changes, and with its own jobs, with others or without any."""
-    content: dict[str, Any] = copy.deepcopy(unchanged(draw(st.sampled_from(known(ROOT)))))
+    content: dict[str, Any] = copy.deepcopy(unchanged(draw(st.sampled_from(WHOLE))))
     # Parents before what is in them.
     for path in sorted(draw(st.lists(st.sampled_from(sorted(CHANGES)), max_size=4, unique=True))):
         change(content, path, draw(st.sampled_from(CHANGES[path])))
