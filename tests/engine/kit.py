@@ -106,7 +106,8 @@ class Stack:
         runtime = {"name": "python", "options": {"virtualenv": sys.prefix}}
         project = {"name": self.project, "main": "program", "runtime": runtime}
         (self.folder / "Pulumi.yaml").write_text(yaml.safe_dump(project))
-        assert self.pulumi("stack", "init", self.name).status == 0
+        made = self.pulumi("stack", "init", self.name)
+        assert made.status == 0, made.text
         return self
 
     def copy(self, parent: Path) -> "Stack":

@@ -5,7 +5,7 @@ from typing import Any
 import pulumi
 from pulumi_kubernetes import Provider
 
-config = pulumi.Config("kit")
+config = pulumi.Config()
 provider = Provider("cluster", **config.require_object("provider"))
 
 

@@ -1,0 +1,66 @@
+"""A stack on a backend of choice, and what `./hpc` does for it: its lock, its interrupted creates."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from cli import live, state
+from cli.backends.backend import Backend
+from cli.backends.opening import of_url
+from cli.engine import Engine
+from cli.places import PROJECT
+from simulator.tools import find
+from tests.engine.kit import Cluster, Stack
+
+LABELS = {"app.kubernetes.io/part-of": "hpc"}
+
+
+def s3_url(bucket: str, port: int) -> str:
+    """Return a backend's URL for a bucket of a service of this host."""
+    return f"s3://{bucket}?endpoint=http://127.0.0.1:{port}&s3ForcePathStyle=true&region=us-east-1"
+
+
+@dataclass
+class Kept(Stack):
+    """A stack of project hpc, so that our reader of backends finds its state."""
+
+    project: str = PROJECT
+    url: str = ""
+
+    @classmethod
+    def make(cls, folder: Path, cluster: Cluster, url: str) -> "Kept":
+        """Make the project and its empty stack."""
+        made = cls(folder, cluster, url=url)
+        folder.mkdir()
+        made.use("objects.py")
+        runtime = {"name": "python", "options": {"virtualenv": sys.prefix}}
+        (folder / "Pulumi.yaml").write_text(yaml.safe_dump({"name": PROJECT, "main": "program", "runtime": runtime}))
+        outcome = made.pulumi("stack", "init", made.name)
+        assert outcome.status == 0, outcome.text
+        return made
+
+    def environment(self) -> dict[str, str]:
+        """Return the engine's environment with this stack's backend."""
+        # The engine knows --event-log only with its debugging commands on.
+        return {**super().environment(), "PULUMI_BACKEND_URL": self.url, "PULUMI_DEBUG_COMMANDS": "true"}
+
+    @property
+    def backend(self) -> Backend:
+        """The backend as `./hpc` reads it."""
+        found = of_url(self.url)
+        assert found
+        return found
+
+    @property
+    def latest(self) -> dict[str, Any]:
+        """The deployment in the state."""
+        return self.backend.checkpoint(self.name)
+
+    def repair(self) -> bool:
+        """Do what `./hpc up` does before it starts the engine."""
+        engine = Engine(find("pulumi"), self.name, self.environment())
+        reached = live.Cluster(self.cluster.kubeconfig, self.cluster.context)
+        return state.repair(self.name, self.backend, engine, reached.find)
