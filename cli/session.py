@@ -42,12 +42,20 @@ def choose_backend(stack: Stack, wanted: str | None) -> None:
             f"Leave --backend out; or `./hpc sim clean --name {stack.cluster_name}` and start afresh; or take another "
             "cluster (`--name`).",
         )
+    if value != choice.SIMULATED:
+        choice.require(choice.readable(value))  # before it is noted: a wrong one would be in the way of the right one
     choice.record(stack.home, value)
 
 
 def engine(stack: Stack) -> Engine:
-    """Return the engine of a stack, made first if need be; it reads the settings that name the stack's cluster."""
+    """Return the engine of a stack, made first if need be; it reads the settings that name the stack's cluster.
+
+    Raises Problem when the stack's backend is a bucket that cannot be asked: the engine tries for long, and says it
+    in the words of its libraries.
+    """
     stack.require_served()
+    if (backend := stack.backend) is not None:
+        choice.require(backend)
     pulumi = tools.find("pulumi", progress=Reporter())
     return Engine(pulumi, stack.name, inherited(environment.variables(stack, pulumi, os.environ)))
 

@@ -74,11 +74,22 @@ def of_cluster(home: Path) -> Backend:
     if choice == _FOLDER:
         return of_folder(home / "pulumi")
     if choice != SIMULATED:
-        return _readable(choice)
+        return readable(choice)
     layout = Layout(home)
     if "object-store" in Processes(home).running():
         return Backend(url(home), _bucket(url(home), tuple(keys(home).items())))
     return Backend(url(home), RestingStore(Files(layout.objects), BUCKET, home.name))
+
+
+def require(backend: Backend) -> None:
+    """Raise Problem when a bucket cannot be asked, or the simulated object store does not run."""
+    if isinstance(backend.store, RestingStore):
+        raise Problem(
+            f"the simulated object store of cluster {backend.store.cluster} does not run, and the state is in it",
+            f"`./hpc sim up --name {backend.store.cluster}` starts what is missing; what was written is kept.",
+        )
+    if urlsplit(backend.url).scheme == "s3":
+        backend.store.read(".pulumi/meta.yaml")
 
 
 def make_bucket(home: Path) -> None:
@@ -132,10 +143,11 @@ def of_url(where: str | None) -> Backend | None:
     """Return the backend of a real cluster's stack; None where there is none, or only the engine can read it."""
     if where is None or urlsplit(where).scheme not in ("s3", "file"):
         return None
-    return _readable(where)
+    return readable(where)
 
 
-def _readable(where: str) -> Backend:
+def readable(where: str) -> Backend:
+    """Return the backend behind a URL of a bucket or a folder; nothing is asked yet."""
     from cli.backends.opening import of_url as opened  # noqa: PLC0415 - see _bucket
 
     if urlsplit(where).scheme == "s3":
