@@ -41,7 +41,7 @@ def renew(file: Path, copy: Path, cluster: Mapping[str, str]) -> None:
     """
     before = read(copy)
     wanted = merged(read(file), {} if sealed(read(file)) else before)
-    wanted["config"][f"{PROJECT}:{KEY}"]["cluster"].update(cluster)
+    wanted["config"][f"{PROJECT}:{KEY}"].setdefault("cluster", {}).update(cluster)
     if wanted != before:
         write_atomically(copy, _HEADER.format(file=file.name) + yaml.safe_dump(wanted, sort_keys=False))
 

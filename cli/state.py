@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from cli import identity
+from cli import identity, layers
 from cli.backends import choice
 from cli.backends.backend import Backend
 from cli.console import console
@@ -35,7 +35,7 @@ def require_cluster_of_state(stack: Stack) -> None:
 
 
 def require_own_cluster(stack: Stack) -> None:
-    """Raise Problem when another stack has objects on the stack's simulated cluster.
+    """Raise Problem when another stack has objects on the stack's simulated cluster; layers of one environment may.
 
     The nodes would become those of this stack, under what the other has there, and what both declare has two owners.
     """
@@ -43,7 +43,7 @@ def require_own_cluster(stack: Stack) -> None:
         return
     backend = choice.of_cluster(stack.home)
     for other in backend.stacks():
-        if other == stack.name or not _is_on(stack.home, backend, other):
+        if other in layers.together(stack) or not _is_on(stack.home, backend, other):
             continue
         name = stack.cluster_name
         raise Problem(

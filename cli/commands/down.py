@@ -2,7 +2,7 @@
 
 import typer
 
-from cli import identity, session, state
+from cli import identity, layers, session, state
 from cli import stack as stacks
 from cli.commands.options import DEFAULT_STACK, OtherName, StackOption
 from cli.console import console, errors
@@ -18,6 +18,7 @@ def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
             f"If you mean it: `./hpc pulumi destroy --stack {stack}`, which asks.",
         )
     with session.alone(wanted):
+        layers.require_no_tenants(wanted)
         state.require_unprotected(wanted)
         running = session.engine(wanted)
         identity.require(wanted, session.cluster(wanted), wanted.backend, running)

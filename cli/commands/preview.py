@@ -2,7 +2,7 @@
 
 import typer
 
-from cli import generations, identity, placements, session, state
+from cli import generations, identity, layers, placements, session, state
 from cli import stack as stacks
 from cli.commands.options import DEFAULT_STACK, OtherName, PolicyOption, StackOption
 from cli.policy_configuration import policy_arguments, settled
@@ -17,6 +17,7 @@ def command(
     wanted = stacks.read(stack, name)
     wanted.require_served()
     state.require_own_cluster(wanted)
+    layers.require_platform(wanted)
     generations.fitting(wanted)
     policies = settled(wanted.settings, config)
     running = session.engine(wanted)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cli import generations, identity, passphrases, placements, session, state, tables
+from cli import generations, identity, layers, passphrases, placements, session, state, tables
 from cli import stack as stacks
 from cli.backends import choice
 from cli.commands.options import DEFAULT_STACK, BackendOption, OtherName, PolicyOption, StackOption
@@ -58,6 +58,7 @@ def command(
     with session.alone(wanted), _peak(wanted) as peak:
         session.choose_backend(wanted, backend)
         state.require_own_cluster(wanted)
+        layers.require_platform(wanted)
         generations.fitting(wanted)
         _tools(wanted, timings)
         running, standing = _cluster(wanted, timings)
@@ -68,7 +69,8 @@ def command(
             plans.require(plan, plans.ground(wanted, running, asking.drift(wanted, running)), wanted.options)
         status, account = _update(wanted, running, policies, timings, plan)
     found = look(wanted)
-    failed = [f"{job.namespace}/{job.name}" for job in found.jobs if job.state == FAILED]
+    own = {tenant.namespace for tenant in wanted.settings.tenants}
+    failed = [f"{job.namespace}/{job.name}" for job in found.jobs if job.state == FAILED and job.namespace in own]
     if status != 0 or failed:
         errors.print(verdict(wanted, account, failed), markup=False)
         raise typer.Exit(1)

@@ -1,0 +1,56 @@
+"""Stacks of one environment that share a cluster: a platform, and tenants on it."""
+
+from cli.backends import choice
+from cli.backends.backend import Backend
+from cli.errors import Problem
+from cli.places import ROOT
+from cli.stack import Stack
+from stacks.layer_settings import PlatformLayer, TenantsLayer
+from stacks.settings import tenants_of
+
+
+def together(stack: Stack) -> frozenset[str]:
+    """Return the stacks that may be on the cluster of `stack` beside it, and itself."""
+    settings = stack.settings
+    if isinstance(settings, TenantsLayer):
+        return frozenset({settings.platform, *tenants_of(settings.platform, ROOT)})
+    return frozenset({stack.name, *(tenants_of(stack.name, ROOT) if isinstance(settings, PlatformLayer) else ())})
+
+
+def require_platform(stack: Stack) -> None:
+    """Raise Problem when the platform that tenants rest on was never brought up.
+
+    Where the state cannot be read here, and when the platform is not as its file says, the program says so.
+    """
+    settings = stack.settings
+    if not isinstance(settings, TenantsLayer):
+        return
+    backend, platform = _backend(stack), settings.platform
+    if backend is None or backend.checkpoint(platform).get("resources"):
+        return
+    where = f"cluster {stack.cluster_name}" if stack.simulated else f"backend {backend.url}"
+    raise Problem(
+        f"stack {platform}, the platform of stack {stack.name}, is not up on {where}",
+        f"`./hpc up {_named(stack, platform)}` first; after that, tenants come and go without it.",
+    )
+
+
+def require_no_tenants(stack: Stack) -> None:
+    """Raise Problem when tenants have objects on the platform that is to be taken away under them."""
+    if not isinstance(stack.settings, PlatformLayer) or (backend := _backend(stack)) is None:
+        return
+    for tenants in tenants_of(stack.name, ROOT):
+        if backend.checkpoint(tenants).get("resources"):
+            raise Problem(
+                f"stack {stack.name} is the platform of stack {tenants}, which has objects on it",
+                f"`./hpc down {_named(stack, tenants)}` first; deleted under them, operators could not clean up.",
+            )
+
+
+def _backend(stack: Stack) -> Backend | None:
+    """Return where the state of all of them is."""
+    return choice.of_cluster(stack.home) if stack.simulated else stack.backend
+
+
+def _named(stack: Stack, other: str) -> str:
+    return f"--stack {other}" + (f" --name {stack.chosen}" if stack.chosen else "")
