@@ -140,6 +140,8 @@ class Queues(Component):
     """
 
     queues: pulumi.Output[list[str]]
+    active: Mapping[str, pulumi.Output[str]]
+    """By namespace, known when the tenant's own queue is active."""
 
     def __init__(
         self,
@@ -161,6 +163,7 @@ class Queues(Component):
         common = [self._flavor(name, args)] if flavor else []
         made = [self._tenant(name, args, tenant, common) for tenant in args.tenants]
         found = [f"{tenant.namespace}/{args.queue}" for tenant in args.tenants]
+        self.active = {tenant.namespace: queue.id for tenant, queue in zip(args.tenants, made, strict=True)}
         self.outputs(queues=pulumi.Output.all(*(queue.id for queue in made or common)).apply(lambda _: found))
 
     def _flavor(self, name: str, args: QueuesArgs) -> CustomObject:

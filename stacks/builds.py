@@ -5,18 +5,32 @@ from collections.abc import Mapping
 import pulumi
 
 from components.image_build import ImageBuild
+from components.pull_secret import PullSecret
 from components.tenant import Tenant
-from stacks.operators import after
+from stacks.operators import OfTenant, after
 from stacks.platform import Settings
 
 
-def build(settings: Settings, teams: Mapping[str, Tenant], opts: pulumi.ResourceOptions) -> list[pulumi.Output[str]]:
-    """Declare the builds; return the images' names, known when they can be built."""
+def build(
+    settings: Settings,
+    teams: Mapping[str, Tenant],
+    secrets: Mapping[str, PullSecret],
+    opts: pulumi.ResourceOptions,
+) -> list[OfTenant]:
+    """Declare the builds, each after its tenant and the accounts there; return the images' names.
+
+    A name is known when the image can be built.
+    """
     secret = settings.pull_secret.name if settings.pull_secret else None
     registry = settings.version.registry
     return [
-        ImageBuild(
-            f"{each.tenant}-{each.name}", each.arguments(registry, secret), opts=after(opts, teams[each.tenant])
-        ).image
+        OfTenant(
+            each.tenant,
+            ImageBuild(
+                f"{each.tenant}-{each.name}",
+                each.arguments(registry, secret),
+                opts=after(opts, *(parts[each.tenant] for parts in (teams, secrets) if each.tenant in parts)),
+            ).image,
+        )
         for each in settings.builds
     ]

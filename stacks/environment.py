@@ -30,6 +30,7 @@ from stacks import (
     tenants,
     workloads,
 )
+from stacks.operators import OfTenant
 from stacks.settings import PROJECT, Settings, SettingsError
 
 SECRET_KEY = "scaleGui"  # noqa: S105 - the name of a key, not a secret
@@ -165,15 +166,23 @@ def build(
     opts = pulumi.ResourceOptions(provider=provider(environment, root, checked))
     platform = _platform(environment, known, opts) if environment.has_platform else Platform(settled=opts)
     teams = tenants.build(environment, opts)
-    ready = [*platform.ready, *_of_tenants(environment, known, platform, teams, opts)]
-    jobs = workloads.build(environment, ready, _reader(environment, root), opts)
+    queued = queues.build(environment, platform.kueue, teams, opts)
+    parts = [
+        *_of_tenants(environment, known, platform, teams, opts),
+        *(OfTenant(name, queue) for each in queued for name, queue in each.active.items()),
+    ]
+    jobs = workloads.build(environment, platform.ready, parts, _reader(environment, root), opts)
     return {
         "release": environment.release,
         "nodes": [node.name for node in environment.gpu_nodes],
         "tenants": list(teams),
         "rdmaResources": [names.RDMA_PREFIX + resource for resource in environment.rdma_resources],
         "jobs": jobs,
-        **(layers.outputs(environment, ready) if not environment.has_tenants else {}),
+        **(
+            {}
+            if environment.has_tenants
+            else layers.outputs(environment, [*platform.ready, *(each.queues for each in queued)])
+        ),
     }
 
 
@@ -207,14 +216,13 @@ def _of_tenants(
     platform: Platform,
     teams: Mapping[str, Tenant],
     opts: pulumi.ResourceOptions,
-) -> list[pulumi.Output[Any]]:
+) -> list[OfTenant]:
     secrets = tenants.pull_secrets(environment, teams, known.registries, opts)
     namespaces = {name: team.namespace for name, team in teams.items()}
     return [
         *fabric.port_networks(environment, platform.devices, teams, platform.settled),
         *storage.data(environment, platform.classes, namespaces, opts),
-        *(team.ready for team in teams.values()),
-        *(part.secret_name for part in secrets),
-        *builds.build(environment, teams, operators.after(opts, *secrets)),
-        *queues.build(environment, platform.kueue, teams, opts),
+        *(OfTenant(name, team.ready) for name, team in teams.items()),
+        *(OfTenant(name, part.secret_name) for name, part in secrets.items()),
+        *builds.build(environment, teams, secrets, opts),
     ]

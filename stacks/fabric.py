@@ -14,7 +14,7 @@ from components.port_network import AddressPool, Macvlan, PortNetwork, PortNetwo
 from components.ports import Ports, PortsArgs
 from components.rdma_device_plugin import RdmaDevice, RdmaDevicePlugin, RdmaDevicePluginArgs
 from stacks.fabric_settings import BondSettings, Ethernet, InfiniBand, NetworkOperatorPlugin, PortNetworks, Roce
-from stacks.operators import after, install
+from stacks.operators import OfTenant, after, install
 from stacks.platform import Settings
 
 SECONDS_PER_NODE, LEAST_SECONDS = 120, 1800
@@ -99,7 +99,7 @@ def _agents(settings: Settings, operator: OlmOperatorArgs, opts: pulumi.Resource
 
 def port_networks(
     settings: Settings, parts: Sequence[Part], namespaces: Mapping[str, pulumi.Resource], opts: pulumi.ResourceOptions
-) -> list[pulumi.Output[str]]:
+) -> list[OfTenant]:
     """Declare each tenant's networks over the ports; return their names, known when they are.
 
     They come after namespaces, and after `parts`: the operator brings their kind, and ports have their MTU.
@@ -109,19 +109,22 @@ def port_networks(
         return []
     ports = list(zip(settings.interfaces, wanted.subnets, strict=True))
     return [
-        PortNetwork(
-            _network(namespace, interface),
-            PortNetworkArgs(
-                network=_network(namespace, interface),
-                namespace=namespace,
-                # An MTU of 0 is that of the port.
-                attachment=Macvlan(master=interface),
-                addresses=AddressPool(
-                    range=subnet, exclude=tuple(part for part in wanted.exclude if part.subnet_of(subnet))
+        OfTenant(
+            namespace,
+            PortNetwork(
+                _network(namespace, interface),
+                PortNetworkArgs(
+                    network=_network(namespace, interface),
+                    namespace=namespace,
+                    # An MTU of 0 is that of the port.
+                    attachment=Macvlan(master=interface),
+                    addresses=AddressPool(
+                        range=subnet, exclude=tuple(part for part in wanted.exclude if part.subnet_of(subnet))
+                    ),
                 ),
-            ),
-            opts=after(opts, *parts, tenant),
-        ).network
+                opts=after(opts, *parts, tenant),
+            ).network,
+        )
         for namespace, tenant in namespaces.items()
         for interface, subnet in ports
     ]

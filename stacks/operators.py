@@ -1,11 +1,20 @@
 """The operator layer: node features from OperatorHub, and the MPI operator."""
 
+from typing import Any, NamedTuple
+
 import pulumi
 
 from components.mpi_operator import MpiOperator, MpiOperatorArgs
 from components.node_feature_discovery import NodeFeatureDiscovery, NodeFeatureDiscoveryArgs
 from components.olm_operator import OlmOperator, OlmOperatorArgs
 from stacks.platform import Settings
+
+
+class OfTenant(NamedTuple):
+    """A name that is known when a part of a tenant stands: its own jobs wait for it, and those of others do not."""
+
+    tenant: str
+    part: pulumi.Output[Any]
 
 
 def install(name: str, args: OlmOperatorArgs, settings: Settings, opts: pulumi.ResourceOptions) -> OlmOperator:

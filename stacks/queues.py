@@ -32,8 +32,8 @@ def operator(settings: Settings, mpi: Sequence[MpiOperator], opts: pulumi.Resour
 
 def build(
     settings: Settings, kueue: Sequence[KueueOperator], teams: Mapping[str, Tenant], opts: pulumi.ResourceOptions
-) -> list[pulumi.Output[list[str]]]:
-    """Declare the queues, where the environment has them; return their names, known when they are active."""
+) -> list[Queues]:
+    """Declare the queues, where the environment has them."""
     wanted = settings.queues
     if wanted is None:
         return []
@@ -54,4 +54,4 @@ def build(
         reclaim=wanted.reclaim,
         strategy=wanted.strategy,
     )
-    return [Queues("queues", args, teams, flavor=settings.has_platform, opts=after(opts, *kueue)).queues]
+    return [Queues("queues", args, teams, flavor=settings.has_platform, opts=after(opts, *kueue))]

@@ -10,7 +10,7 @@ from components.scale_csi import GuiAccount, ScaleCsi, ScaleCsiArgs
 from components.static_volume import StaticVolume, StaticVolumeArgs
 from components.storage_class import StorageClass
 from stacks.host import SCALE_LABEL
-from stacks.operators import after, install
+from stacks.operators import OfTenant, after, install
 from stacks.platform import Settings
 from stacks.storage_settings import ClaimData, DirectoryData, StorageSettings
 from stacks.tenant_settings import TenantSettings
@@ -44,13 +44,13 @@ def data(
     classes: Mapping[str, StorageClass],
     namespaces: Mapping[str, pulumi.Output[str]],
     opts: pulumi.ResourceOptions,
-) -> list[pulumi.Output[Any]]:
+) -> list[OfTenant]:
     """Declare each tenant's volume and claim; return their names. `namespaces` maps tenants to their namespaces' names.
 
     `classes` are those that the same stack declares.
     """
     return [
-        name
+        OfTenant(tenant.namespace, name)
         for tenant in settings.tenants
         for name in _data(settings, tenant, classes, namespaces[tenant.namespace], opts)
     ]

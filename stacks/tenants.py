@@ -60,17 +60,17 @@ def pull_secrets(
     teams: Mapping[str, Tenant],
     accounts: pulumi.Output[dict[str, RegistryAccount]],
     opts: pulumi.ResourceOptions,
-) -> list[PullSecret]:
-    """Declare the registries' accounts in every namespace, where the environment has them."""
+) -> dict[str, PullSecret]:
+    """Declare the registries' accounts in every namespace, where the environment has them; return them by namespace."""
     secret = settings.pull_secret
     if secret is None:
-        return []
-    return [
-        PullSecret(
+        return {}
+    return {
+        namespace: PullSecret(
             f"{namespace}-registries",
             PullSecretArgs(namespace=namespace, secret_name=secret.name, protect=settings.protect),
             accounts,
             opts=after(opts, team),
         )
         for namespace, team in teams.items()
-    ]
+    }

@@ -1,5 +1,6 @@
 """The workload layer: stages of jobs, each after the one before it."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from stacks import fabric, images
 from stacks.catalogue import CATALOGUE
 from stacks.fabric_settings import InfiniBand, Roce
 from stacks.layouts import Placement, job_name, layout, placements, plan
+from stacks.operators import OfTenant
 from stacks.platform import Settings
 from stacks.workload_settings import JobWorkload, MpiWorkload, RdmaTestWorkload, Started, Workload
 
@@ -31,19 +33,24 @@ _PRECISION: Mapping[str | None, Mapping[str, str]] = {"fp32": {"NVIDIA_TF32_OVER
 def build(
     settings: Settings,
     ready: Sequence[pulumi.Output[Any]],
+    parts: Sequence[OfTenant],
     read_log: ReadLog,
     opts: pulumi.ResourceOptions,
 ) -> list[str]:
     """Declare all jobs, and return their names as namespace/name.
 
-    `ready` are names of the platform's parts, known when jobs may start. A wave starts when all of the wave before it
-    is as far as its `wait` settings say.
+    `ready` are names of the platform's parts, known when jobs may start, and `parts` those of the tenants: a job waits
+    for its own tenant's alone, or dependencies would grow with jobs times tenants. A wave starts when all of the wave
+    before it is as far as its `wait` settings say.
     """
-    before = list(ready)
+    own: dict[str, list[pulumi.Output[Any]]] = defaultdict(list)
+    for tenant, part in parts:
+        own[tenant].append(part)
+    finished: list[pulumi.Output[Any]] = []
     for stage in settings.stages:
         for wave in plan(stage, settings):
-            jobs = [_job(workload, settings, read_log, before, opts) for workload in wave]
-            before = [*ready, *(job.finished for job in jobs)]
+            jobs = [_job(each, settings, read_log, [*ready, *own[each.tenant], *finished], opts) for each in wave]
+            finished = [job.finished for job in jobs]
     return [f"{job.tenant}/{job_name(job, settings)}" for stage in settings.stages for job in stage.workloads]
 
 
