@@ -1,0 +1,65 @@
+"""What the project's own parts take at one size, in a process of its own: settings, render, manifests, policies.
+
+python bench/alone.py NODES TENANTS prints a line of JSON: seconds, MiB at most, resources, dependencies.
+"""
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from bench.scaled import platform  # noqa: E402
+
+
+def measured(nodes: int, tenants: int) -> dict[str, float]:
+    """Measure in a new process and return its figures."""
+    done = subprocess.run(
+        [sys.executable, __file__, str(nodes), str(tenants)], stdout=subprocess.PIPE, text=True, check=True
+    )
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+def main(nodes: int, tenants: int) -> None:
+    """Measure each part once; what is imported is imported before."""
+    from bench import projects  # noqa: PLC0415
+    from cli.policy_configuration import configuration  # noqa: PLC0415
+    from policies.check import Checker  # noqa: PLC0415
+    from policies.configuration import Configuration  # noqa: PLC0415
+    from policies.objects import objects  # noqa: PLC0415
+    from policies.world import World  # noqa: PLC0415
+    from rendering.manifests import manifests  # noqa: PLC0415
+
+    projects.recorded(projects.read(platform(ROOT, 4, 3)))  # imports what is imported late
+    given = platform(ROOT, nodes, tenants)
+    times = [time.perf_counter()]
+    settings = projects.read(given)
+    times.append(time.perf_counter())
+    registrations = projects.recorded(settings)
+    times.append(time.perf_counter())
+    found = [each for manifest in manifests(registrations) for each in objects(manifest)]
+    checker = Checker(configuration=Configuration(configuration(settings)))
+    findings = list(checker.check(found, World(found, complete=True)))
+    times.append(time.perf_counter())
+    if findings:
+        raise SystemExit(f"the measured settings break policies: {findings[0]}")
+    load, render, policies = (after - before for before, after in pairwise(times))
+    figures = {
+        "load": load,
+        "render": render,
+        "policies": policies,
+        "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "resources": len(registrations),
+        "dependencies": sum(len(each.dependencies) for each in registrations),
+    }
+    sys.stdout.write(json.dumps(figures) + "\n")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))

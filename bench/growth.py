@@ -1,0 +1,61 @@
+"""How figures grow with a size: the exponent of a power, fitted, and tables."""
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from rich.table import Table
+
+Series = Mapping[int, float]
+"""Figures by size."""
+
+
+def exponent(series: Series) -> float | None:
+    """Return e of size**e through the logarithms of a series, by least squares; None for fewer than two sizes."""
+    points = [(math.log(size), math.log(value)) for size, value in series.items() if size > 0 and value > 0]
+    if len(points) < 2:  # noqa: PLR2004 - a line through one point is any
+        return None
+    middle = [sum(each) / len(points) for each in zip(*points, strict=True)]
+    spread = math.fsum((x - middle[0]) ** 2 for x, _ in points)
+    return math.fsum((x - middle[0]) * (y - middle[1]) for x, y in points) / spread
+
+
+def marginal(series: Series) -> float | None:
+    """Return what one more costs between the two largest sizes over what it costs before; 1 is a straight line.
+
+    What is there at every size, such as the start of an interpreter, falls out. None for fewer than three sizes.
+    """
+    steps = [(series[more] - series[less]) / (more - less) for less, more in pairwise(sorted(series))]
+    if len(steps) < 2 or sum(steps[:-1]) <= 0:  # noqa: PLR2004
+        return None
+    sizes = sorted(series)
+    before = (series[sizes[-2]] - series[sizes[0]]) / (sizes[-2] - sizes[0])
+    return steps[-1] / before
+
+
+def table(title: str, by: str, columns: Mapping[str, Series], digits: int = 2) -> Table:
+    """Return series side by side, a row for each size, and how each grows below."""
+    made = Table(title=title, title_justify="left")
+    for heading in (by, *columns):
+        made.add_column(heading, justify="right")
+    sizes = sorted({size for series in columns.values() for size in series})
+    for size in sizes:
+        made.add_row(str(size), *(_figure(series.get(size), digits) for series in columns.values()))
+    made.add_section()
+    made.add_row("exponent", *(_figure(exponent(series), 2) for series in columns.values()))
+    made.add_row("slope, last/before", *(_figure(marginal(series), 2) for series in columns.values()))
+    return made
+
+
+def rows(title: str, headings: Sequence[str], lines: Sequence[Sequence[str]]) -> Table:
+    """Return a table of words."""
+    made = Table(title=title, title_justify="left")
+    for heading in headings:
+        made.add_column(heading, justify="right")
+    for line in lines:
+        made.add_row(*line)
+    return made
+
+
+def _figure(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"

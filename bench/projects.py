@@ -1,0 +1,115 @@
+"""Pulumi projects for measurements: a stack of any settings, without a cluster or with one, and its bare twin."""
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import yaml
+
+from bench import bare
+from rendering.recorder import REDACTED, Registration, record
+from stacks import environment, settings
+from stacks.environment import SECRET_KEY
+from stacks.settings import KEY, PROJECT, Settings
+from tests.engine.kit import Stack
+
+ROOT = Path(__file__).resolve().parent.parent
+LONGEST = 1800  # seconds for one command of the engine
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one command of the engine took: seconds, and the bytes that the engine itself wrote, sockets and all."""
+
+    seconds: float
+    written: int
+    peak: int
+
+
+class FailedError(Exception):
+    """A command of the engine failed, which no measurement can go on after."""
+
+
+def read(platform: Mapping[str, Any]) -> Settings:
+    """Return the settings as the program would read them."""
+    return settings.parse(platform, "the measured settings")
+
+
+def recorded(wanted: Settings) -> tuple[Registration, ...]:
+    """Return what the program registers, as the recorder sees it."""
+    return record(
+        lambda: environment.build(wanted, environment.nobody(wanted, REDACTED), ROOT), stack="prod", project=PROJECT
+    )
+
+
+def project(folder: Path, platform: Mapping[str, Any], kubeconfig: Path | None = None, name: str = "prod") -> Stack:
+    """Make a project below `folder` that runs this checkout's own program on settings."""
+    made = Stack(folder / "project", cast(Any, None), name=name, project=PROJECT).start("environment.py")
+    place = platform["cluster"] | {"kubeconfig": str(kubeconfig or folder / "no-kubeconfig")}
+    accounts = {
+        each["secret"]: {"username": "nobody", "password": "not-a-word"} for each in platform["storage"]["clusters"]
+    }
+    path = made.folder / f"Pulumi.{name}.yaml"
+    config = {
+        f"{PROJECT}:{KEY}": {**platform, "cluster": place},
+        f"{PROJECT}:{SECRET_KEY}": accounts,
+        "kit:root": str(ROOT),
+    }
+    path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | {"config": config}))
+    return made
+
+
+def twin(folder: Path, registrations: tuple[Registration, ...]) -> Stack:
+    """Make a project below `folder` whose program registers the same resources as plain dictionaries."""
+    made = Stack(folder / "project", cast(Any, None), name="prod", project=PROJECT).start("objects.py")
+    program = made.folder / "program"
+    (program / "__main__.py").write_text(Path(bare.__file__).read_text())
+    (program / "resources.json").write_text(json.dumps(bare.described(registrations)))
+    return made
+
+
+def run(stack: Stack, *arguments: str, **variables: str) -> Run:
+    """Run a command of the engine to its end and say what it took; raise FailedError when it fails."""
+    with Path(os.devnull).open() as nothing, (stack.folder / "output").open("w") as output:
+        begin = time.monotonic()
+        process = subprocess.Popen(
+            stack.command(*arguments),
+            cwd=stack.folder,
+            env={**stack.environment(), **variables},
+            stdin=nothing,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+        written = _watched(process)
+        _, status, used = os.wait4(process.pid, 0)
+        seconds = time.monotonic() - begin
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        said = (stack.folder / "output").read_text(errors="replace")
+        raise FailedError(f"`pulumi {' '.join(arguments)}` failed:\n{said[-3000:]}")
+    return Run(seconds, written, used.ru_maxrss * 1024)
+
+
+def _watched(process: "subprocess.Popen[bytes]") -> int:
+    """Wait until a process is about to be collected; return the bytes that it wrote by then."""
+    written, end = 0, time.monotonic() + LONGEST
+    counters = Path(f"/proc/{process.pid}/io")
+    while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
+        written = _wchar(counters) or written
+        if time.monotonic() > end:
+            process.kill()
+        time.sleep(0.01)
+    return max(written, _wchar(counters))
+
+
+def _wchar(counters: Path) -> int:
+    try:
+        lines = dict(line.split(": ") for line in counters.read_text().splitlines())
+    except OSError:
+        return 0
+    return int(lines.get("wchar", 0))

@@ -1,0 +1,65 @@
+"""Settings of a cluster of any size: those of prod, with as many GPU nodes and tenants as wanted, and one short job."""
+
+from itertools import combinations, islice
+from pathlib import Path
+from typing import Any
+
+from apis import yaml_text
+from stacks.settings import KEY, PROJECT
+
+_FIRST_ID = 1_000_000_000
+_IDS = 10_000
+_CATEGORIES = 64
+"""Of SELinux: pairs of so many are 2016 different levels."""
+_GPUS = 8
+"""Of one node: the first tenant has those of one, for its job, and the others share the rest."""
+
+
+def platform(root: Path, nodes: int, tenants: int) -> dict[str, Any]:
+    """Return what `hpc:platform` holds, for `nodes` GPU nodes and `tenants` tenants.
+
+    The platform is that of prod. One job on one node is what runs, so that a measurement is of the platform. Tenants
+    are written as short as can be: see docs/scale.md for how long the settings of one stack may be.
+    """
+    base: dict[str, Any] = yaml_text.read((root / "Pulumi.prod.yaml").read_text())["config"][f"{PROJECT}:{KEY}"]
+    machine = base["nodes"][-1] | {"name": f"dgx[0001-{nodes:04d}].hpc.example.com"}
+    directory = base["tenants"][0]
+    levels = islice(combinations(range(_CATEGORIES), 2), tenants)
+    share = (nodes - 1) * _GPUS // max(1, tenants - 1)
+    teams = [_tenant(directory, number, level, share) for number, level in enumerate(levels)]
+    first = teams[0] | {"gpu_quota": _GPUS}
+    builds = [base["builds"][0] | {"tenant": first["namespace"]}]
+    job = {
+        "kind": "mpi",
+        "tenant": first["namespace"],
+        "name": "nccl-test",
+        "program": "nccl-all-reduce",
+        "layout": {"pods": 1, "gpus": _GPUS},
+        "build": builds[0]["name"],
+    }
+    return base | {
+        "nodes": [*base["nodes"][:-1], machine],
+        "tenants": [first, *teams[1:]],
+        "builds": builds,
+        "stages": [{"name": "nccl", "workloads": [job]}],
+    }
+
+
+def _tenant(like: dict[str, Any], number: int, level: tuple[int, int], gpus: int) -> dict[str, Any]:
+    name, start = f"team{number:03d}", _FIRST_ID + number * _IDS
+    return {
+        **{key: like[key] for key in ("isolated", "container_resources")},
+        "namespace": name,
+        "uid_range": {"start": start},
+        "mcs": f"s0:c{level[1]},c{level[0]}",
+        "run_as_uid": start + 1000,
+        "run_as_gid": start + 1000,
+        "gpu_quota": gpus,
+        "data": {
+            "kind": "directory",
+            "volume": f"{name}-data-pv01",
+            "claim": f"{name}-data-pvc",
+            "path": f"/gpfs/ess3000_4M/{name}",
+            "capacity": like["data"]["capacity"],
+        },
+    }
