@@ -11,7 +11,7 @@ from cli.commands.options import DEFAULT_STACK, OtherName, PolicyOption, StackOp
 from cli.console import console
 from cli.errors import Problem
 from cli.policy_configuration import settled
-from cli.reviewing import asking, plans, results
+from cli.reviewing import asking, commits, plans, results
 from cli.stack import Stack
 from review.model import Review
 
@@ -22,6 +22,11 @@ PlanOption = Annotated[
     typer.Option("--plan", help="File for a plan, which `./hpc up --plan` holds the update to; for its owner alone."),
 ]
 
+BaseOption = Annotated[
+    str | None, typer.Option("--base", help="Compare with this commit, without engine and cluster (pull requests).")
+]
+HeadOption = Annotated[str, typer.Option("--head", help="The commit to compare it with.")]
+
 
 def command(
     *,
@@ -31,12 +36,20 @@ def command(
     output: OutputOption = None,
     as_json: JsonOption = None,
     plan: PlanOption = None,
+    base: BaseOption = None,
+    head: HeadOption = commits.WORKING_TREE,
 ) -> None:
     """Show what an update would change, and what that means; changes nothing.
 
     Ends with 0 when the change is shown, however much it is; with 1 when the preview failed or a mandatory policy is
     violated. The comment is written all the same, and says so.
     """
+    if base is not None:
+        if plan is not None or name is not None:
+            raise Problem("commits are compared without a cluster", "Leave --plan and --name out, or --base.")
+        review = commits.compare(stack, base, head, config)
+        results.present(review, output, as_json)
+        raise typer.Exit(int(results.refused(review)))
     wanted = stacks.read(stack, name)
     review = _previewed(wanted, config, plan)
     results.present(review, output, as_json)

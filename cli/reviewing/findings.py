@@ -12,7 +12,9 @@ from policies.pack.objects import as_objects
 from policies.pack.wire import Properties
 from policies.rules import RULES
 from review import events
-from review.model import Finding, Resource, Review
+from review.model import CHANGED, REDACTED, Finding, Resource, Review
+
+_TEXTS = ("data", "stringData")
 
 
 def judged(resources: Iterable[Resource], configuration: Mapping[str, Mapping[str, Any]]) -> tuple[Finding, ...]:
@@ -39,4 +41,9 @@ def compared(review: Review, configuration: Mapping[str, Mapping[str, Any]]) -> 
 
 
 def _objects(resource: Resource) -> Iterator[Obj]:
-    return as_objects(resource.type, Properties(dict(resource.inputs)), resource.name, resource.urn)
+    # A Secret's texts may be hidden as a whole; rules ask whether it has some.
+    shown = {
+        key: {"hidden": REDACTED} if key in _TEXTS and value in (REDACTED, CHANGED) else value
+        for key, value in resource.inputs.items()
+    }
+    return as_objects(resource.type, Properties(shown), resource.name, resource.urn)

@@ -7,7 +7,7 @@ import pytest
 from review import drift, live
 from review.model import CHANGED, Change, Op, Resource
 
-ENDED = {"summaryEvent": {"resourceChanges": {}}}
+ENDED: dict[str, Any] = {"summaryEvent": {"resourceChanges": {}}}
 SECRET = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "ciphertext": "[secret]"}
 BINDING = {"subjects": [{"kind": "ServiceAccount", "name": "mpi", "namespace": "a"}]}
 
