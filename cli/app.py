@@ -31,6 +31,7 @@ _COMMANDS: dict[str, dict[str, bool]] = {
     "sim": {},
     "scc": {},
     "report": {},
+    "state": {},
     "comment": {},
     "kubeconfig": {},
 }

@@ -1,0 +1,113 @@
+"""How a backend and a stack in it stand, a line for each thing."""
+
+import os
+import socket
+from pathlib import Path
+
+from cli.backends import kept, setup
+from cli.backends.backend import Backend
+from cli.backends.bucket import BucketStore
+from cli.backends.setup import BAD, GOOD, UNKNOWN, Finding
+from cli.backends.store import FolderStore
+from cli.errors import Problem
+
+PROBE = f".pulumi/hpc-probe-{socket.gethostname()}-{os.getpid()}"
+
+
+def backend(there: Backend) -> list[Finding]:
+    """Return how a backend stands: what its bucket needs, and whether it can be written."""
+    if not isinstance(there.store, BucketStore):
+        return [*_folder(there.store), _probe(there)]
+    if not setup.exists(there.store):
+        return [
+            Finding("bucket", BAD, f"there is none on {there.store.location.where}", "`./hpc state init` makes it.")
+        ]
+    here = Finding("bucket", GOOD, f"{there.store.location.bucket} on {there.store.location.where}")
+    return [here, *(setup.look(there.store, part, setup.Wanted()) for part in setup.PARTS), _probe(there)]
+
+
+def stack(there: Backend, name: str) -> list[Finding]:
+    """Return how a stack's state stands."""
+    if not there.has(name):
+        return [Finding("stack", BAD, f"there is no {name}", f"`./hpc state init --stack {name}` makes it.")]
+    try:
+        latest = there.checkpoint(name)
+    except Problem as problem:
+        return [_wrong("stack", problem)]
+    count, size = len(kept.resources(latest)), len(there.read(name) or b"")
+    pending = latest.get("pending_operations") or []
+    locked, busy = _locks(there, name)
+    unfinished = Finding("interrupted", GOOD, "nothing")
+    if pending:
+        unfinished = Finding(
+            "interrupted",
+            UNKNOWN if busy else BAD,
+            f"{len(pending)} operations {'are under way' if busy else 'were under way when an update ended'}",
+            "" if busy else f"`./hpc state repair --stack {name}`, or the next `./hpc up`, settles them.",
+        )
+    return [
+        Finding("stack", GOOD, f"{name}: {count} resources, {size / 1e6:.1f} MB"),
+        locked,
+        unfinished,
+        _kept(there, name),
+    ]
+
+
+def _folder(store: object) -> list[Finding]:
+    if not isinstance(store, FolderStore):
+        return []
+    folder = store.folder
+    if not folder.is_dir():
+        return [Finding("folder", BAD, f"there is no {folder}", "`./hpc state init` makes it.")]
+    open_to_all = folder.stat().st_mode & 0o022
+    if open_to_all and not _inside_private(folder):
+        return [Finding("folder", BAD, f"others may write into {folder}", f"`chmod go-w {folder}`.")]
+    return [Finding("folder", GOOD, f"{folder}, on this machine only")]
+
+
+def _inside_private(folder: Path) -> bool:
+    return any(not above.stat().st_mode & 0o011 for above in folder.parents)
+
+
+def _probe(there: Backend) -> Finding:
+    """Write, read and remove an object, as the engine will."""
+    content = os.urandom(16).hex().encode()
+    try:
+        there.store.write(PROBE, content)
+        same = there.store.read(PROBE) == content
+        there.store.remove(PROBE)
+    except Problem as problem:
+        return _wrong("write and read", problem)
+    except OSError as error:
+        return Finding("write and read", BAD, str(error), "See who may write there, and whether there is room.")
+    if not same:
+        return Finding("write and read", BAD, "what was written was not read back", "The store keeps no promises.")
+    return Finding("write and read", GOOD, "an object was written, read and removed")
+
+
+def _locks(there: Backend, name: str) -> tuple[Finding, bool]:
+    """Return the row of the lock, and whether somebody is at work."""
+    try:
+        locks = there.locks(name)
+    except Problem as problem:
+        return _wrong("lock", problem), False
+    if not locks:
+        return Finding("lock", GOOD, "free"), False
+    holders = "; ".join(lock.holder for lock in locks)
+    if all(lock.stale for lock in locks):
+        remedy = f"`./hpc state repair --stack {name}`, or the next `./hpc up`, removes it."
+        return Finding("lock", BAD, f"held by {holders}, which is dead", remedy), False
+    remedy = "If it is surely gone, `./hpc pulumi cancel`."
+    return Finding("lock", UNKNOWN, f"held by {holders}", remedy), True
+
+
+def _kept(there: Backend, name: str) -> Finding:
+    found = [one for one in kept.kept(there, name) if not one.latest]
+    numbers = {kind: sum(one.kind == kind for one in found) for kind in (kept.VERSION, kept.UPDATE, kept.COPY)}
+    said = ", ".join(f"{number} {kind}{'s' if number != 1 else ''}" for kind, number in numbers.items() if number)
+    return Finding("older states", GOOD, said.replace("copys", "copies") or "none yet")
+
+
+def _wrong(name: str, problem: Problem) -> Finding:
+    what, _, remedy = str(problem).partition("\n")
+    return Finding(name, BAD, what, remedy)

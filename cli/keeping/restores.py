@@ -1,0 +1,129 @@
+"""Bringing an older state of a stack back: what speaks against it, what it changes, and doing it through the engine."""
+
+import json
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cli import settings_copy
+from cli.backends import kept
+from cli.backends.backend import Backend
+from cli.engine import Engine
+from cli.errors import Problem
+from cli.events import short
+from cli.identity import UID
+from cli.keeping import backups
+from cli.places import PROJECT
+from cli.recovery import Live, recover
+from cli.restoring import Difference, Restored, difference, fit
+from cli.stack import Stack
+
+_SHOWN = 12
+_CIPHER = '"ciphertext"'
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A restore that has been thought through."""
+
+    present: dict[str, Any]
+    """The state as the engine exports it now."""
+    document: dict[str, Any]
+    """What is to be imported."""
+    restored: Restored
+    change: Difference
+
+    def lines(self) -> list[str]:
+        """Return what the restore changes, for people."""
+        groups = (
+            ("comes back into the state", self.change.gained),
+            ("goes out of the state", self.change.lost),
+            ("is as it was", tuple(urn for urn in self.change.changed if urn not in self.restored.renewed)),
+            ("stays, because it is on the cluster", self.restored.taken),
+            ("stays as it is, because it was replaced since", self.restored.renewed),
+            ("is left out, because it is not on the cluster any more", self.restored.gone),
+        )
+        return [line for title, urns in groups for line in _group(title, urns)]
+
+
+def from_file(file: Path) -> tuple[dict[str, Any], str]:
+    """Return the deployment of a backup, and the UID of its cluster, if that is noted."""
+    found = backups.read(file)
+    return found.deployment, found.cluster
+
+
+def from_version(backend: Backend, stack: str, version: str) -> tuple[dict[str, Any], str]:
+    """Return the deployment of a version that is kept, and the UID of the cluster that the stack had then."""
+    one = kept.find(backend, stack, version)
+    found = kept.read(backend, one)
+    if found is None:
+        raise Problem(f"version {version} of the state of stack {stack} cannot be read", "Take another.")
+    return found, backend.tags(stack, at=one.modified).get(UID, "")
+
+
+def require_own(stack: Stack, found: Mapping[str, Any], cluster: str, here: str) -> None:
+    """Raise Problem when a state is another stack's or another cluster's, or its key is not the one of today.
+
+    `cluster` and `here` are the UIDs of the state's cluster and of the present one; empty where nobody knows.
+    """
+    strangers = {part for each in kept.resources(found) if (part := _owner(each["urn"])) != (stack.name, PROJECT)}
+    if strangers:
+        name, project = sorted(strangers)[0]
+        raise Problem(
+            f"this is the state of stack {name} of project {project}, not of stack {stack.name} of {PROJECT}",
+            f"`./hpc state list --stack {stack.name}` shows what there is of this stack.",
+        )
+    if cluster and here and cluster != here:
+        raise Problem(
+            f"this state is about the cluster {cluster}, and stack {stack.name} is now on {here}",
+            "None of its objects is there. Bring the stack up on the new cluster; nothing needs to be restored.",
+        )
+    settings = settings_copy.read(stack.copy if stack.copied else stack.file)
+    then, now = _key(found), settings.get("encryptionsalt") or settings.get("encryptedkey")
+    if then and now and then != now and _CIPHER in json.dumps(found):
+        raise Problem(
+            f"the secrets in this state are encrypted with an earlier key than those of {stack.file.name}",
+            f"Take {stack.file.name} of that time (git), with the passphrase of that time, restore, and then rotate "
+            "the key again: `./hpc state rotate`.",
+        )
+
+
+def plan(stack: Stack, running: Engine, found: Mapping[str, Any], live: Live | None) -> Plan:
+    """Return what a restore of a deployment would do; without `live` it comes back as it was, fitting or not."""
+    present = backups.export(stack, running)
+    now = present.get("deployment") or {}
+    if live is None:
+        restored = Restored({**found, "pending_operations": []}, (), (), ())
+    else:
+        settled = recover({"deployment": dict(found)}, live).deployment["deployment"]
+        restored = fit(settled, now, live)
+    document = {**present, "deployment": restored.deployment}
+    return Plan(present, document, restored, difference(now, restored.deployment))
+
+
+def carry_out(stack: Stack, running: Engine, wanted: Plan) -> None:
+    """Write the state through the engine, so that it takes its lock, checks the state and keeps the older one."""
+    with tempfile.TemporaryDirectory(prefix="hpc-state-") as folder:
+        file = Path(folder) / "state.json"
+        file.write_text(json.dumps(wanted.document))
+        running.call("stack", "import", "--stack", stack.name, "--file", str(file))
+
+
+def _group(title: str, urns: tuple[str, ...]) -> list[str]:
+    if not urns:
+        return []
+    more = [f"  ... and {len(urns) - _SHOWN} more"] if len(urns) > _SHOWN else []
+    return [f"{title} ({len(urns)}):", *(f"  {short(urn)}" for urn in urns[:_SHOWN]), *more]
+
+
+def _owner(urn: str) -> tuple[str, str]:
+    """Return stack and project of a URN."""
+    head, _, rest = urn.removeprefix("urn:pulumi:").partition("::")
+    return head, rest.partition("::")[0]
+
+
+def _key(found: Mapping[str, Any]) -> str:
+    state = (found.get("secrets_providers") or {}).get("state") or {}
+    return str(state.get("salt") or state.get("encryptedkey") or "")
