@@ -16,7 +16,8 @@ _TICKS = re.compile(r"`+")
 _HARMLESS = re.compile(r"""[('"]*[\w./:;,%+=()?'→…-]*["'.,;:)?!]*""")
 _LINKS = re.compile(r"://|^www\.|^GH-\d", re.IGNORECASE)
 _UNDERSCORES = re.compile(r"^_|_$|__")
-_LIST_MARK = re.compile(r"^(?:[-+=]+|\d+[.)]|:\w+:)$")
+_LIST_MARK = re.compile(r"^(?:[-+=]+|\d+[.)])$")
+_EMOJI = re.compile(r"^:[\w+-]+:$")
 _ENDS = ".,;:)"
 
 
@@ -40,7 +41,7 @@ def sentence(text: str) -> str:
     """Return a sentence of `review.words` as Markdown."""
     shown = ""
     for marked, part in parts(text):
-        piece = code(part) if marked else _plain(part)
+        piece = code(part) if marked else _plain(part, first=not shown)
         # Two spans that touch would be one.
         shown += f" {piece}" if shown.endswith("`") and piece.startswith("`") else piece
     return shown
@@ -77,13 +78,13 @@ def _line(line: Line, most: int | None) -> Iterable[str]:
         yield f"  - … {rest:,} more"
 
 
-def _plain(text: str) -> str:
-    return " ".join(_word(word) for word in text.split(" "))
+def _plain(text: str, *, first: bool) -> str:
+    return " ".join(_word(word, first and not index) for index, word in enumerate(text.split(" ")))
 
 
-def _word(word: str) -> str:
+def _word(word: str, first: bool) -> str:
     safe = _HARMLESS.fullmatch(word) and not _LINKS.search(word) and not _UNDERSCORES.search(word)
-    if not word or (safe and not _LIST_MARK.match(word)):
+    if not word or (safe and not (first and _LIST_MARK.match(word)) and not _EMOJI.match(word)):
         return word
     body = word.rstrip(_ENDS)
     return f"{code(body)}{word[len(body) :]}" if body else code(word)

@@ -1,21 +1,19 @@
 """A review with what subjects ask of it: objects before and after by kind, and who may do what in each."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 from apis.kinds import Kind
 from policies.objects import Obj
 from policies.scc import Release
 from policies.values import Path, Unknown
-from policies.views.accounts import Accounts
 from policies.world import World
 from review.facts import Facts
-from review.model import UNKNOWN, Change, Op, Resource, Review
+from review.model import UNKNOWN, Change, Resource, Review
 
-T = TypeVar("T")
 _FIRST_WITH_V2 = (4, 11)
 """The release since which new clusters let everybody use restricted-v2 instead of restricted."""
 
@@ -23,12 +21,13 @@ _FIRST_WITH_V2 = (4, 11)
 class Side:
     """The objects as they were, or as they will be; patches only add to objects of others and are not among them."""
 
-    def __init__(self, resources: Iterable[Resource], release: Release) -> None:
-        self._release: Release = release
+    def __init__(self, resources: Iterable[Resource]) -> None:
+        self.objects: list[Resource] = []
         self._of: dict[tuple[str, str], list[Resource]] = defaultdict(list)
         self.components: dict[str, list[Resource]] = defaultdict(list)
         for resource in resources:
             if resource.is_object and not resource.is_patch:
+                self.objects.append(resource)
                 self._of[group(resource), resource.kind].append(resource)
             elif resource.type.startswith("hpc:"):
                 self.components[resource.type].append(resource)
@@ -41,16 +40,23 @@ class Side:
         """Return the objects of some kinds as policies see them."""
         return World(map(seen, self.of(*kinds)))
 
-    def accounts(self, *kinds: Kind) -> Accounts:
-        """Return who may use which SCC, of all objects of these kinds."""
-        return Accounts(self.world(*kinds), self._release)
-
 
 @dataclass(frozen=True)
 class Worlds:
     """A review, with both sides of it."""
 
     review: Review
+
+    def seen(self, resource: Resource) -> Obj:
+        """Return an object as policies see it; several subjects look at the same ones."""
+        found = self._seen.get(id(resource))
+        if found is None:
+            found = self._seen[id(resource)] = seen(resource)
+        return found
+
+    @cached_property
+    def _seen(self) -> dict[int, Obj]:
+        return {}
 
     @property
     def facts(self) -> Facts:
@@ -61,13 +67,13 @@ class Worlds:
     def before(self) -> Side:
         """The objects as they were."""
         resources = (change.before for change in self.review.changes)
-        return Side((each for each in resources if each), self.release)
+        return Side(each for each in resources if each)
 
     @cached_property
     def after(self) -> Side:
         """The objects as they will be."""
         resources = (change.after for change in self.review.changes)
-        return Side((each for each in resources if each), self.release)
+        return Side(each for each in resources if each)
 
     @property
     def release(self) -> Release:
@@ -96,11 +102,6 @@ def group(resource: Resource) -> str:
     return resource.api_version.rpartition("/")[0]
 
 
-def gone(change: Change) -> bool:
-    """Say whether an object will not be on the cluster any more."""
-    return change.op is Op.DELETE
-
-
 def seen(resource: Resource) -> Obj:
     """Return an object as policies see it, with its unknown values."""
     unknown: list[Unknown] = []
@@ -117,10 +118,3 @@ def _known(tree: Any, path: Path, unknown: list[Unknown]) -> Any:
     if isinstance(tree, list):
         return [_known(value, (*path, index), unknown) for index, value in enumerate(tree)]
     return tree
-
-
-def both(change: Change, read: Callable[[Resource], T], absent: T) -> tuple[T, T]:
-    """Read something of an object as it was and as it will be; `absent` where it is not there."""
-    before = read(change.before) if change.before else absent
-    after = read(change.after) if change.after else absent
-    return before, after

@@ -3,10 +3,46 @@
 from collections.abc import Callable, Iterator
 
 from review.section import Section
-from review.subjects import findings
+from review.subjects import (
+    access,
+    builds,
+    capacity,
+    data,
+    drivers,
+    findings,
+    images,
+    jobs,
+    network,
+    operators,
+    pod_security,
+    remarks,
+    restarts,
+    rights,
+    sccs,
+    secrets,
+    tenants,
+)
 from review.worlds import Worlds
 
-SUBJECTS: tuple[Callable[[Worlds], Section | None], ...] = (findings.find,)
+SUBJECTS: tuple[Callable[[Worlds], Section | None], ...] = (
+    findings.find,
+    data.find,
+    access.find,
+    sccs.find,
+    rights.find,
+    pod_security.find,
+    network.find,
+    tenants.find,
+    capacity.find,
+    restarts.find,
+    drivers.find,
+    jobs.find,
+    builds.find,
+    operators.find,
+    images.find,
+    secrets.find,
+    remarks.find,
+)
 """Each says in a section what a change means for its subject; None where that is nothing."""
 
 

@@ -1,0 +1,31 @@
+"""GPUs that quotas promise."""
+
+from typing import Any
+
+from apis.names import GPU_RESOURCE
+from policies.values import read, whole
+from review.model import Resource
+
+
+def gpu_quota(quota: Resource) -> int | None:
+    """Return the GPUs that a ResourceQuota allows; None when it does not speak of them."""
+    hard = read(quota.inputs, "spec", "hard")
+    for key in (f"requests.{GPU_RESOURCE}", f"limits.{GPU_RESOURCE}", GPU_RESOURCE):
+        if (number := whole(read(hard, key))) is not None:
+            return number
+    return None
+
+
+def queue_quota(queue: Resource) -> int:
+    """Return the GPUs that a ClusterQueue guarantees."""
+    total = 0
+    for group in _list(read(queue.inputs, "spec", "resourceGroups")):
+        for flavor in _list(read(group, "flavors")):
+            for resource in _list(read(flavor, "resources")):
+                if read(resource, "name") == GPU_RESOURCE:
+                    total += whole(read(resource, "nominalQuota")) or 0
+    return total
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

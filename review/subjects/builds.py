@@ -1,0 +1,36 @@
+"""Image builds that run, run again, or wait for somebody to start them."""
+
+from typing import Any
+
+from apis.kinds import BUILD_CONFIG
+from policies.values import read
+from review.model import Change, Op
+from review.section import Line, Section, section
+from review.titles import title
+from review.words import name
+from review.worlds import Worlds
+
+
+def find(worlds: Worlds) -> Section | None:
+    """Say which builds run."""
+    lines = [line for change in worlds.changed(BUILD_CONFIG) if (line := _line(change)) is not None]
+    return section("Image builds", lines)
+
+
+def _line(change: Change) -> Line | None:
+    before, after = (each.inputs if each else {} for each in (change.before, change.after))
+    where = read(after, "spec", "output", "to", "name") or read(before, "spec", "output", "to", "name")
+    text = f"{title(change.resource)}{f', which makes {name(where)},' if where else ''}"
+    if change.op is Op.DELETE:
+        return Line(f"{text} is deleted; images that it made stay while their ImageStream does")
+    if change.op in (Op.CREATE, Op.REPLACE):
+        at_once = any(read(each, "type") == "ConfigChange" for each in _list(read(after, "spec", "triggers")))
+        again = " again" if change.op is Op.REPLACE else ""
+        return Line(f"{text} runs{again} at once" if at_once else f"{text} waits until somebody starts it")
+    if change.op is Op.UPDATE and read(before, "spec") != read(after, "spec"):
+        return Line(f"{text} changes: the next build takes it, and OpenShift starts none by itself")
+    return None
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

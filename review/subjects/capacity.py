@@ -1,0 +1,103 @@
+"""GPUs and RDMA devices: what jobs claim and quotas promise, against what the nodes have."""
+
+from collections.abc import Iterator
+
+from apis.kinds import CLUSTER_QUEUE, JOB, MPI_JOB_V1, RESOURCE_QUOTA
+from apis.names import GPU_RESOURCE, RDMA_PREFIX
+from policies.views.devices import copies, each_demand
+from review.model import Change, Resource
+from review.quotas import gpu_quota, queue_quota
+from review.section import Line, Section, section
+from review.titles import title
+from review.words import count, name, names
+from review.worlds import Side, Worlds
+
+JOBS = (JOB, MPI_JOB_V1)
+
+
+def find(worlds: Worlds) -> Section | None:
+    """Say which claims and promises change."""
+    lines = [line for change in worlds.changed(*JOBS) if (line := _job(change, worlds)) is not None]
+    lines += _quotas(worlds)
+    if not lines:
+        return None
+    facts = worlds.facts
+    with_gpus = sum(node.gpus > 0 for node in facts.nodes)
+    title_ = f"GPUs and RDMA ({facts.gpus:,} GPUs on {count(with_gpus, 'node')})" if facts.gpus else "GPUs and RDMA"
+    return section(title_, lines)
+
+
+def claims(resource: Resource, worlds: Worlds) -> dict[str, int]:
+    """Return how many of each device all pods of a job claim together."""
+    seen = worlds.seen(resource)
+    found: dict[str, int] = {}
+    for pod, demand in each_demand(seen):
+        number = copies(seen, pod)
+        for device, amount in demand.items():
+            found[device] = found.get(device, 0) + amount * number
+    return found
+
+
+def told(found: dict[str, int]) -> str:
+    """Write claims: `16 GPUs and 8 of rdma/shared_ib0`, the many devices of a fabric together."""
+    gpus = sum(number for device, number in found.items() if not device.startswith(RDMA_PREFIX))
+    rdma = {device: number for device, number in sorted(found.items()) if device.startswith(RDMA_PREFIX)}
+    parts = [count(gpus, "GPU")] if gpus else []
+    if rdma:
+        numbers = sorted(set(rdma.values()))
+        each = f"{numbers[0]:,}" if len(numbers) == 1 else f"{numbers[0]:,} to {numbers[-1]:,}"
+        parts.append(f"{each} of {'each of ' if len(rdma) > 1 else ''}{names(rdma, 4)}")
+    return " and ".join(parts) or "none"
+
+
+def _job(change: Change, worlds: Worlds) -> Line | None:
+    was = claims(change.before, worlds) if change.before else {}
+    will = claims(change.after, worlds) if change.after else {}
+    if was == will:
+        return None
+    facts = worlds.facts
+    text = f"{title(change.resource)} claims {told(will)}"
+    if not will:
+        text = f"{title(change.resource)} frees {told(was)}"
+    elif was:
+        text += f" (was {told(was)})"
+    faults = []
+    gpus = will.get(GPU_RESOURCE, 0)
+    if facts.nodes and gpus > facts.gpus:
+        faults.append(f"the nodes have {facts.gpus:,}: it never starts")
+    missing = [device for device in will if device.startswith(RDMA_PREFIX) and device not in facts.rdma]
+    if facts.nodes and missing:
+        faults.append(f"no node offers {names(sorted(missing), 4)}")
+    return Line("; ".join([text, *faults]), alarm=bool(faults))
+
+
+def _quotas(worlds: Worlds) -> Iterator[Line]:
+    if not worlds.changed(RESOURCE_QUOTA, CLUSTER_QUEUE):
+        return
+    was, will = (_promised(side) for side in (worlds.before, worlds.after))
+    if was == will:
+        return
+    total = sum(will.values())
+    have = worlds.facts.gpus
+    moved = [
+        f"{name(who)} {will.get(who, 0):,} (was {was.get(who, 0):,})"
+        for who in sorted({*was, *will})
+        if was.get(who) != will.get(who)
+    ]
+    text = f"quotas promise {count(total, 'GPU')} (was {sum(was.values()):,})"
+    if not have:
+        yield Line(text, tuple(moved))
+    elif total > have:
+        yield Line(f"{text} of {have:,} that the nodes have: not all can be had at once", tuple(moved), alarm=True)
+    else:
+        rest = f"; {have - total:,} are nobody's" if have > total else ""
+        yield Line(f"{text} of {have:,} that the nodes have{rest}", tuple(moved))
+
+
+def _promised(side: Side) -> dict[str, int]:
+    """Return the GPUs promised to each queue; where nobody queues, to each namespace."""
+    queues = {queue.object_name: queue_quota(queue) for queue in side.of(CLUSTER_QUEUE)}
+    if queues:
+        return queues
+    found = {quota.namespace: gpu_quota(quota) for quota in side.of(RESOURCE_QUOTA)}
+    return {namespace: number for namespace, number in found.items() if number is not None}

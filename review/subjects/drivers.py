@@ -1,0 +1,104 @@
+"""Drivers of GPUs and networks that operators load: another version means that pods with devices end on every node."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from apis.kinds import CLUSTER_POLICY, NIC_CLUSTER_POLICY, SPECIAL_RESOURCE_V1ALPHA1, Kind
+from policies.values import brief, read
+from review.model import Change, Op
+from review.section import Line, Section, section
+from review.titles import title
+from review.words import count, name, names
+from review.worlds import Worlds
+
+
+@dataclass(frozen=True)
+class _Driver:
+    kind: Kind
+    path: tuple[str, ...]
+    words: str
+
+
+_DRIVERS = (
+    _Driver(CLUSTER_POLICY, ("driver",), "GPU driver"),
+    _Driver(NIC_CLUSTER_POLICY, ("ofedDriver",), "network driver"),
+)
+_UPGRADE = "upgradePolicy"
+_POLICIES = (CLUSTER_POLICY, NIC_CLUSTER_POLICY, SPECIAL_RESOURCE_V1ALPHA1)
+
+
+def find(worlds: Worlds) -> Section | None:
+    """Say which drivers change, and what else an operator's policy does to its pods."""
+    lines = [line for change in worlds.changed(*_POLICIES) for line in _lines(change, worlds)]
+    return section("GPU and network drivers", lines)
+
+
+def _lines(change: Change, worlds: Worlds) -> Iterator[Line]:
+    if change.before is None or change.after is None:
+        if change.op in (Op.CREATE, Op.DELETE):
+            yield from _whole(change)
+        return
+    before, after = (read(each.inputs, "spec") for each in (change.before, change.after))
+    paths = []
+    for driver in _DRIVERS:
+        if change.resource.kind == driver.kind.kind:
+            was, will = (_without_policy(read(side, *driver.path)) for side in (before, after))
+            paths += list(driver.path)
+            if was != will:
+                yield _driver(driver, was, will, read(after, *driver.path, _UPGRADE, "autoUpgrade") is True, worlds)
+    others = sorted(
+        key
+        for key in {*_mapping(before), *_mapping(after)}
+        if key not in paths and _mapping(before).get(key) != _mapping(after).get(key)
+    )
+    if others:
+        yield Line(f"{title(change.resource)} changes {names(others, 8)}: its operator starts those pods again")
+
+
+def _whole(change: Change) -> Iterator[Line]:
+    spec = read(change.resource.inputs, "spec")
+    versions = [
+        f"{driver.words} {name(version)}"
+        for driver in _DRIVERS
+        if (version := read(spec, *driver.path, "version")) is not None
+    ]
+    brings = f", with {' and '.join(versions)}" if versions else ""
+    if change.op is Op.CREATE:
+        yield Line(f"{title(change.resource)} is new{brings}: its operator loads drivers and device plugins")
+    else:
+        yield Line(
+            f"{title(change.resource)} is deleted{brings}: GPUs or RDMA devices leave the nodes, their pods end",
+            alarm=True,
+        )
+
+
+def _driver(driver: _Driver, was: Any, will: Any, automatic: bool, worlds: Worlds) -> Line:
+    nodes = sum(node.gpus > 0 for node in worlds.facts.nodes)
+    on = f" on {count(nodes, 'node')}" if nodes else ""
+    if not will:
+        return Line(f"{driver.words} is no longer loaded by the operator{on}", alarm=True)
+    old, new = (read(side, "version") for side in (was, will))
+    what = f"{name(new)} (was {_shown(old)})" if old != new else f"{name(new)} stays, and is loaded in another way"
+    details = [
+        f"{name(key)}: {_shown(_mapping(will).get(key))} (was {_shown(_mapping(was).get(key))})"
+        for key in sorted({*_mapping(was), *_mapping(will)})
+        if key != "version" and _mapping(was).get(key) != _mapping(will).get(key)
+    ]
+    if automatic:
+        how = "the operator ends the pods with devices and loads it, node by node"
+    else:
+        how = "each node takes it when its driver's pod is started again, as automatic upgrades are off"
+    return Line(f"{driver.words} {what}{on}: {how}", tuple(details), alarm=automatic)
+
+
+def _shown(value: Any) -> str:
+    return "none" if value is None else name(value if isinstance(value, str) else brief(value))
+
+
+def _without_policy(value: Any) -> Any:
+    return {key: item for key, item in value.items() if key != _UPGRADE} if isinstance(value, Mapping) else value
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

@@ -1,0 +1,72 @@
+"""Images of pods and builds that change, and whether they are pinned by digest."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from apis.kinds import BUILD_CONFIG
+from policies.values import read
+from policies.views.images import parse
+from review.model import UNKNOWN, Change, Resource
+from review.section import Line, Section, section
+from review.titles import title
+from review.words import count, name
+from review.worlds import Worlds
+
+
+def find(worlds: Worlds) -> Section | None:
+    """Say which images change, each with what runs them."""
+    moved: dict[tuple[str, str], set[str]] = defaultdict(set)
+    known = _all(worlds.before.objects, worlds)
+    for change in worlds.review.changed:
+        if not change.resource.is_object or change.after is None:
+            continue
+        for pair in _pairs(change, worlds):
+            if pair[0] or pair[1] not in known:
+                moved[pair].add(title(change.resource))
+    lines = [_line(was, will, sorted(users)) for (was, will), users in sorted(moved.items())]
+    return section("Images", lines)
+
+
+def images(resource: Resource, worlds: Worlds) -> Mapping[str, str]:
+    """Return the images of an object, by where they stand."""
+    if resource.is_patch:
+        return {}
+    if resource.kind == BUILD_CONFIG.kind:
+        strategy = read(resource.inputs, "spec", "strategy", "dockerStrategy", "from", "name")
+        return {"base": strategy} if isinstance(strategy, str) else {}
+    found = {}
+    for pod in worlds.seen(resource).pods:
+        for container in pod.containers:
+            image = container.text("image")
+            if image and image != UNKNOWN:
+                found[f"{pod.role}/{container.group}/{container.name}"] = image
+    return found
+
+
+def _all(resources: list[Resource], worlds: Worlds) -> set[str]:
+    return {image for resource in resources for image in images(resource, worlds).values()}
+
+
+def _pairs(change: Change, worlds: Worlds) -> set[tuple[str, str]]:
+    before = images(change.before, worlds) if change.before else {}
+    after = images(change.after, worlds) if change.after else {}
+    return {(before.get(place, ""), image) for place, image in after.items() if before.get(place) != image}
+
+
+def _line(was: str, will: str, users: list[str]) -> Line:
+    new, old = parse(will), parse(was) if was else None
+    if old is None:
+        text = f"{name(will)} is new"
+    elif old.home == new.home:
+        text = f"{name(new.path)}: {name(_version(will))} (was {name(_version(was))})"
+    else:
+        text = f"{name(will)} (was {name(was)})"
+    lost = old is not None and bool(old.digest) and not new.digest
+    pinned = "pinned by digest" if new.digest else "no longer pinned by digest" if lost else "not pinned by digest"
+    by = users[0] if len(users) == 1 else count(len(users), "object")
+    return Line(f"{text}, {pinned}, for {by}", tuple(users) if len(users) > 1 else (), alarm=lost)
+
+
+def _version(reference: str) -> str:
+    found = parse(reference)
+    return found.digest or found.tag or "latest"

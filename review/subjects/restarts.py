@@ -1,0 +1,201 @@
+"""Nodes that restart because their pool gets another configuration: how many, how long, and which jobs that hits."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from apis.kinds import KUBELET_CONFIG, MACHINE_CONFIG, MACHINE_CONFIG_POOL, NODE, TUNED
+from apis.names import MACHINE_CONFIG_POOL as POOL_LABEL
+from apis.names import MACHINE_CONFIG_ROLE, NODE_ROLE
+from policies.values import read
+from review.model import Change, Op, Resource
+from review.running import finished
+from review.section import Line, Section, section
+from review.subjects.capacity import JOBS, claims
+from review.titles import DONE, title
+from review.words import count, enumerated, name, names
+from review.worlds import Worlds
+
+_BUILT_IN = ("master", "worker")
+_HOUR = 60
+
+
+def find(worlds: Worlds) -> Section | None:
+    """Say which pools restart their nodes."""
+    causes: dict[str, list[str]] = defaultdict(list)
+    some: dict[str, set[str]] = defaultdict(set)
+    for change in worlds.changed(MACHINE_CONFIG, KUBELET_CONFIG, MACHINE_CONFIG_POOL, TUNED):
+        for pool in _pools(change, worlds):
+            causes[pool].append(f"{title(change.resource)} is {DONE[change.op]}")
+            some.pop(pool, None)
+    whole = set(causes)
+    for change in worlds.review.changed:
+        for pool, words in _joins(change):
+            if pool not in whole:
+                causes[pool].append(words)
+                some[pool].add(change.resource.object_name)
+    lines = [_line(pool, causes[pool], some.get(pool), worlds) for pool in sorted(causes)]
+    lines += [line for change in worlds.changed(MACHINE_CONFIG_POOL) for line in _pace(change)]
+    return section("Nodes that restart", lines, vital=True)
+
+
+def _line(pool: str, causes: list[str], only: set[str] | None, worlds: Worlds) -> Line:
+    facts = worlds.facts
+    nodes = [node for node in facts.in_pool(pool) if only is None or node.name in only]
+    details = [enumerated(causes, 8)]
+    if _paused(pool, worlds):
+        return Line(f"pool {name(pool)} is paused: its nodes restart when it no longer is", tuple(details), alarm=True)
+    if nodes:
+        at_once = _at_once(facts.at_once(pool), len(nodes))
+        minutes = -(-len(nodes) // at_once) * facts.reboot_minutes
+        turn = "one after another" if at_once == 1 else f"{at_once:,} at a time"
+        each = f", {turn}, about {_duration(minutes)} in all" if len(nodes) > 1 else f", about {_duration(minutes)}"
+        text = f"pool {name(pool)}: {count(len(nodes), 'node')} drain and restart{each}"
+        details.append(f"nodes {names((node.name for node in nodes), 8)}")
+    else:
+        text = f"pool {name(pool)}: its nodes drain and restart; how many it has is not known here"
+    if any(node.gpus for node in nodes) or not nodes:
+        details.append(_hit(worlds))
+    return Line(text, tuple(details), alarm=True)
+
+
+def _hit(worlds: Worlds) -> str:
+    """Say which jobs are at work on the nodes."""
+    jobs = [job for job in worlds.before.of(*JOBS) if claims(job, worlds)]
+    running = [job for job in jobs if finished(job) is False]
+    unknown = [job for job in jobs if finished(job) is None]
+    if running:
+        shown = enumerated([title(job) for job in running], 8)
+        return f"jobs that have not ended, as far as the stack's state knows, and lose their pods: {shown}"
+    if unknown and worlds.review.cluster_asked:
+        return f"whether {count(len(unknown), 'job')} of the stack still run is not known: restarts end their pods"
+    if unknown:
+        return "which jobs run is not known: restarts end their pods"
+    return "no job of the stack is known to run"
+
+
+def _pools(change: Change, worlds: Worlds) -> Iterator[str]:
+    """Yield the pools that restart by a change of an object."""
+    kind = change.resource.kind
+    if kind == TUNED.kind:
+        yield from _tuned(change)
+    elif kind == MACHINE_CONFIG_POOL.kind:
+        if _spec(change.before, "machineConfigSelector", "nodeSelector") != _spec(
+            change.after, "machineConfigSelector", "nodeSelector"
+        ):
+            yield change.resource.object_name
+    elif change.op is not Op.FORGET and _spec(change.before) != _spec(change.after):
+        find_pools = _of_config if kind == MACHINE_CONFIG.kind else _of_kubelet
+        yield from sorted({pool for each in (change.before, change.after) if each for pool in find_pools(each, worlds)})
+
+
+def _of_config(resource: Resource, worlds: Worlds) -> Iterator[str]:
+    labels = _labels(resource)
+    role = labels.get(MACHINE_CONFIG_ROLE)
+    if role in _BUILT_IN:
+        yield str(role)
+    for pool in worlds.after.of(MACHINE_CONFIG_POOL):
+        if _selects(read(pool.inputs, "spec", "machineConfigSelector"), labels):
+            yield pool.object_name
+    if isinstance(role, str) and role not in _BUILT_IN and not worlds.after.of(MACHINE_CONFIG_POOL):
+        yield role
+
+
+def _of_kubelet(resource: Resource, worlds: Worlds) -> Iterator[str]:
+    selector = read(resource.inputs, "spec", "machineConfigPoolSelector")
+    for pool in _BUILT_IN:
+        if _selects(selector, {f"{POOL_LABEL}{pool}": ""}):
+            yield pool
+    for found in worlds.after.of(MACHINE_CONFIG_POOL):
+        if _selects(selector, _labels(found)):
+            yield found.object_name
+
+
+def _tuned(change: Change) -> Iterator[str]:
+    """Yield the pools whose kernel arguments a profile sets: all else of it takes effect at once."""
+    texts = [str(read(each.inputs, "spec", "profile")) for each in (change.before, change.after) if each]
+    if texts[0] == texts[-1] and len(texts) > 1:
+        return
+    if any("[bootloader]" in text for text in texts):
+        recommended = read(change.resource.inputs, "spec", "recommend")
+        for entry in recommended if isinstance(recommended, list) else ():
+            role = read(entry, "machineConfigLabels", MACHINE_CONFIG_ROLE)
+            if isinstance(role, str):
+                yield role
+
+
+def _joins(change: Change) -> Iterator[tuple[str, str]]:
+    """Yield the pools that a node joins or leaves by its labels."""
+    resource = change.resource
+    if resource.kind != NODE.kind or not resource.is_object:
+        return
+    before, after = (
+        {label.removeprefix(NODE_ROLE) for label in (_labels(each) if each else {}) if label.startswith(NODE_ROLE)}
+        for each in (change.before, change.after)
+    )
+    for role in sorted(after - before):
+        yield role, f"node {name(resource.object_name)} joins"
+    for role in sorted(before - after):
+        yield role, f"node {name(resource.object_name)} leaves"
+
+
+def _pace(change: Change) -> Iterator[Line]:
+    before, after = (_spec(each, "maxUnavailable", "paused") for each in (change.before, change.after))
+    if change.before and change.after and before != after:
+        was, will = (
+            f"{(side[0] if side[0] is not None else 1)} at a time{', paused' if side[1] else ''}"
+            for side in (before, after)
+        )
+        yield Line(f"pool {name(change.resource.object_name)} restarts nodes {name(will)} (was {name(was)})")
+
+
+def _paused(pool: str, worlds: Worlds) -> bool:
+    pools = worlds.after.of(MACHINE_CONFIG_POOL)
+    return any(each.object_name == pool and read(each.inputs, "spec", "paused") is True for each in pools)
+
+
+def _at_once(said: str, nodes: int) -> int:
+    """Return how many nodes a number or a share means, as the operator takes it: at least one."""
+    digits = said.removesuffix("%")
+    if not digits.isdecimal():
+        return 1
+    return max(1, nodes * int(digits) // 100 if said.endswith("%") else int(digits))
+
+
+def _duration(minutes: int) -> str:
+    hours, rest = divmod(minutes, _HOUR)
+    if not hours:
+        return count(minutes, "minute")
+    return f"{hours} h {rest} min" if rest else f"{hours} h"
+
+
+def _selects(selector: Any, labels: Mapping[str, Any]) -> bool:
+    wanted, expressions = read(selector, "matchLabels"), read(selector, "matchExpressions")
+    if not wanted and not expressions:
+        return False
+    if isinstance(wanted, Mapping) and any(labels.get(key) != value for key, value in wanted.items()):
+        return False
+    return all(_matches(each, labels) for each in (expressions if isinstance(expressions, list) else ()))
+
+
+def _matches(expression: Any, labels: Mapping[str, Any]) -> bool:
+    key, operator, values = (read(expression, each) for each in ("key", "operator", "values"))
+    values = values if isinstance(values, list) else []
+    present = isinstance(key, str) and key in labels
+    if operator == "In":
+        return present and labels[key] in values
+    if operator == "NotIn":
+        return not present or labels[key] not in values
+    return present if operator == "Exists" else not present
+
+
+def _spec(resource: Resource | None, *keys: str) -> Any:
+    if resource is None:
+        return tuple(None for _ in keys) if keys else None
+    spec = read(resource.inputs, "spec")
+    return tuple(read(spec, key) for key in keys) if keys else spec
+
+
+def _labels(resource: Resource) -> Mapping[str, Any]:
+    found = read(resource.inputs, "metadata", "labels")
+    return found if isinstance(found, Mapping) else {}

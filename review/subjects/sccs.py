@@ -1,0 +1,120 @@
+"""SecurityContextConstraints themselves: what they come to give, to whom, and which are tried first."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from apis.kinds import SECURITY_CONTEXT_CONSTRAINTS
+from policies.scc import InvalidPod, order
+from policies.values import brief
+from policies.views.constraints import differing, meaning, shipped
+from review.model import Change, Resource
+from review.powers import ORDINARY, powers, ranked
+from review.section import Line, Section, section
+from review.titles import title
+from review.words import enumerated, name, names
+from review.worlds import Worlds, seen
+
+_POWERS = frozenset(
+    {
+        *("allowPrivilegedContainer", "allowHostDirVolumePlugin", "allowHostIPC", "allowHostNetwork", "allowHostPID"),
+        *("allowHostPorts", "allowedCapabilities", "defaultAddCapabilities"),
+    }
+)
+"""Fields that the powers tell already."""
+_LISTS = {
+    "users": ("is given to users", "is taken from users"),
+    "groups": ("is given to groups", "is taken from groups"),
+    "volumes": ("allows volumes of type", "no longer allows volumes of type"),
+    "seccompProfiles": ("allows seccomp profiles", "no longer allows seccomp profiles"),
+    "requiredDropCapabilities": ("takes away capabilities", "no longer takes away capabilities"),
+    "allowedUnsafeSysctls": ("allows unsafe sysctls", "no longer allows unsafe sysctls"),
+    "forbiddenSysctls": ("forbids sysctls", "no longer forbids sysctls"),
+}
+_FLAGS = {
+    "allowPrivilegeEscalation": ("allows privilege escalation", "no longer allows privilege escalation"),
+    "readOnlyRootFilesystem": ("wants read-only root file systems", "no longer wants read-only root file systems"),
+}
+_WIDER_WHEN_LOST = frozenset({"requiredDropCapabilities", "forbiddenSysctls"})
+
+
+def find(worlds: Worlds) -> Section | None:
+    """Say what becomes of each SCC."""
+    changes = worlds.changed(SECURITY_CONTEXT_CONSTRAINTS)
+    if not changes:
+        return None
+    own = [side.of(SECURITY_CONTEXT_CONSTRAINTS) for side in (worlds.before, worlds.after)]
+    orders = _order(worlds, own[0]), _order(worlds, own[1])
+    lines = [line for change in changes if (line := _line(change, orders)) is not None]
+    return section("SecurityContextConstraints", lines, vital=True)
+
+
+def _line(change: Change, orders: tuple[Sequence[str], Sequence[str]]) -> Line | None:
+    before, after = (seen(each).tree if each else None for each in (change.before, change.after))
+    scc = change.resource
+    if before is None or after is None:
+        given = ranked(powers(after or before or {}))
+        lets = f"lets pods have {enumerated(given, 12)}" if given else "gives pods nothing that restricted does not"
+        alarm = before is None and not ORDINARY.issuperset(given)
+        details = () if after is None else tuple(_whom(after))
+        return Line(f"{title(scc)} is {'new' if before is None else 'deleted'}: it {lets}", details, alarm=alarm)
+    was, will = powers(before), powers(after)
+    told = [f"it lets pods have {enumerated(ranked(will - was), 12)}"] if will - was else []
+    told += [f"it no longer lets pods have {enumerated(ranked(was - will), 12)}"] if was - will else []
+    alarm = not will - was <= ORDINARY
+    for field in differing(before, after):
+        if field in _POWERS:
+            continue
+        words, wider = _field(field, before, after, orders, scc.object_name)
+        told += words
+        alarm |= wider
+    return Line(title(scc), tuple(told), alarm=alarm) if told else None
+
+
+def _whom(scc: Mapping[str, Any]) -> Iterator[str]:
+    for field in ("users", "groups"):
+        entries = scc.get(field)
+        if isinstance(entries, list) and entries:
+            yield f"it {_LISTS[field][0]} {names(sorted(map(str, entries)))}"
+    if priority := scc.get("priority"):
+        yield f"its priority is {name(brief(priority))}"
+
+
+def _field(
+    field: str,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    orders: tuple[Sequence[str], Sequence[str]],
+    scc: str,
+) -> tuple[list[str], bool]:
+    """Return what a field's change means, and whether the SCC gives more by it."""
+    was, will = (meaning(field, side.get(field)) for side in (before, after))
+    if field in _LISTS and isinstance(was, frozenset) and isinstance(will, frozenset):
+        more, less = (sorted(map(str, found)) for found in (will - was, was - will))
+        told = [f"it {_LISTS[field][0]} {names(more)}"] if more else []
+        told += [f"it {_LISTS[field][1]} {names(less)}"] if less else []
+        return told, bool(less if field in _WIDER_WHEN_LOST else more)
+    if field in _FLAGS:
+        return [f"it {_FLAGS[field][0 if will else 1]}"], bool(will) is (field == "allowPrivilegeEscalation")
+    if field == "priority":
+        places = [found.index(scc) + 1 if scc in found else 0 for found in orders]
+        tried = f": it is tried at place {places[1]} of {len(orders[1])} (was {places[0]})" if all(places) else ""
+        return [f"its priority is {_value(after.get(field))} (was {_value(before.get(field))}){tried}"], False
+    return [f"{name(field)} is {_value(after.get(field))} (was {_value(before.get(field))})"], _any(after.get(field))
+
+
+def _any(value: Any) -> bool:
+    return isinstance(value, Mapping) and value.get("type") == "RunAsAny"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Mapping) and isinstance(value.get("type"), str) and len(value) == 1:
+        return name(value["type"])
+    return "not set" if value is None else name(brief(value))
+
+
+def _order(worlds: Worlds, own: list[Resource]) -> Sequence[str]:
+    found = {**shipped(worlds.release), **{each.object_name: seen(each).tree for each in own}}
+    try:
+        return order(list(found.values()))
+    except InvalidPod:
+        return ()

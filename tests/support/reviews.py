@@ -1,0 +1,137 @@
+"""Reviews of changed settings: what the program declares before and after an edit, compared as an engine would."""
+
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from functools import cache
+from typing import Any
+
+import yaml
+
+from rendering.recorder import REDACTED, Registration, record
+from review.facts import Facts, NodeFacts, PoolFacts
+from review.model import Change, Op, Resource, Review
+from stacks import environment, settings
+from stacks.platform import Settings
+from tests.support.recorded import ROOT
+
+Edit = Callable[[dict[str, Any]], None]
+
+
+def nothing(_: dict[str, Any]) -> None:
+    """Leave the settings as they are."""
+
+
+def reviewed(edit: Edit, stack: str = "prod", *, before: Edit = nothing) -> Review:
+    """Return what changes when the settings of a stack, first edited by `before`, are edited."""
+    old = _edited(stack, before)
+    new = deepcopy(old)
+    edit(new)
+    return compared(stack, _rendered(_text(old), stack), _rendered(_text(new), stack), facts(_settings(new, stack)))
+
+
+def compared(
+    stack: str, old: tuple[Registration, ...], new: tuple[Registration, ...], known: Facts | None = None
+) -> Review:
+    """Return the change from one set of registrations to another."""
+    sides = [{item.urn: item for item in side} for side in (old, new)]
+    changes = [_change(sides[0].get(urn), sides[1].get(urn)) for urn in sorted({*sides[0], *sides[1]})]
+    return Review(stack, tuple(changes), facts=known or Facts())
+
+
+def facts(wanted: Settings) -> Facts:
+    """Return what a review needs of settings."""
+    rdma = tuple(f"rdma/{resource}" for resource in wanted.rdma_resources)
+    nodes = tuple(
+        NodeFacts(
+            name=node.name,
+            gpus=node.gpus if node.profile else 0,
+            rdma=rdma if node.profile else (),
+            pool=wanted.machine_config_pool if node.profile else node.roles[0],
+        )
+        for node in wanted.nodes
+    )
+    pools = (PoolFacts(name=wanted.machine_config_pool, at_once=wanted.tuning.at_once if wanted.tuning else "1"),)
+    return Facts(release=wanted.release, nodes=nodes, pools=pools, reboot_minutes=wanted.reboot_minutes)
+
+
+def made(type_: str, inputs: Mapping[str, Any], name: str = "", **more: Any) -> Resource:
+    """Return a resource, e.g. of `core/v1:Secret` or `hpc:tenants:Tenant`."""
+    token = type_ if type_.startswith(("hpc:", "pulumi:")) else f"kubernetes:{type_}"
+    metadata = inputs.get("metadata") or {}
+    logical = name or "-".join(str(part) for part in (metadata.get("namespace"), metadata.get("name")) if part)
+    return Resource(f"urn:pulumi:test::hpc::{token}::{logical}", token, inputs, **more)
+
+
+def review(*changes: Change, **more: Any) -> Review:
+    """Return a review of some changes."""
+    return Review("test", tuple(sorted(changes, key=lambda change: change.resource.urn)), **more)
+
+
+def created(resource: Resource) -> Change:
+    """Return its creation."""
+    return Change(Op.CREATE, None, resource)
+
+
+def deleted(resource: Resource) -> Change:
+    """Return its deletion."""
+    return Change(Op.DELETE, resource, None)
+
+
+def updated(before: Resource, after: Resource) -> Change:
+    """Return its update."""
+    return Change(Op.UPDATE, before, after)
+
+
+def same(resource: Resource) -> Change:
+    """Return that nothing becomes of it."""
+    return Change(Op.SAME, resource, resource)
+
+
+def _change(old: Registration | None, new: Registration | None) -> Change:
+    before, after = (_resource(each) if each else None for each in (old, new))
+    if old is None or new is None:
+        return Change(Op.DELETE if new is None else Op.CREATE, before, after)
+    if old.inputs == new.inputs and old.replacement_trigger == new.replacement_trigger:
+        return Change(Op.SAME, before, after)
+    forced = tuple(
+        key for key in new.replace_on_changes if "[" not in key and old.inputs.get(key) != new.inputs.get(key)
+    )
+    again = old.replacement_trigger != new.replacement_trigger
+    return Change(Op.REPLACE if forced or again else Op.UPDATE, before, after, forced)
+
+
+def _resource(item: Registration) -> Resource:
+    return Resource(
+        item.urn, item.type, item.inputs, item.parent, protect=item.protect, retain_on_delete=item.retain_on_delete
+    )
+
+
+def _edited(stack: str, edit: Edit) -> dict[str, Any]:
+    content = deepcopy(_content(stack))
+    edit(content)
+    return content
+
+
+@cache
+def _content(stack: str) -> dict[str, Any]:
+    text = settings.file(stack, ROOT).read_text()
+    content: dict[str, Any] = yaml.safe_load(text)["config"]["hpc:platform"]
+    return content
+
+
+def _text(content: dict[str, Any]) -> str:
+    return yaml.safe_dump(content)
+
+
+def _settings(content: dict[str, Any], stack: str) -> Settings:
+    return settings.parse(content, "test", stack)
+
+
+@cache
+def _rendered(text: str, stack: str) -> tuple[Registration, ...]:
+    wanted = _settings(yaml.safe_load(text), stack)
+    return record(
+        lambda: environment.build(wanted, environment.nobody(wanted, REDACTED), ROOT),
+        stack=stack,
+        project=settings.PROJECT,
+    )
