@@ -1,0 +1,177 @@
+"""Which backend a stack has."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from cli import environment, session
+from cli.backends import choice
+from cli.backends.backend import of_folder
+from cli.errors import Problem
+from cli.stack import Stack, read
+from simulator.home import Layout
+from simulator.object_store import credentials
+from simulator.object_store.files import Files, Version
+from stacks.state_settings import StateSettings
+
+BUCKET = "s3://states/hpc?region=eu-central-1&endpoint=https://s3.example.com"
+PERSONAL = ("PULUMI_BACKEND_URL", "PULUMI_HOME", "PULUMI_CREDENTIALS_PATH", "PULUMI_DIY_BACKEND_GZIP")
+
+
+@pytest.fixture
+def dev(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Stack:
+    """Give stack dev with its simulated cluster in a folder of the test's own."""
+    for name in PERSONAL:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("HPC_SIM_HOME", str(tmp_path / "sim"))
+    return read("dev")
+
+
+def _real(stack: Stack, backend: str | None) -> Stack:
+    cluster = stack.settings.cluster.model_copy(update={"simulated": False})
+    state = StateSettings(backend=backend) if backend else None
+    return replace(stack, settings=stack.settings.model_copy(update={"cluster": cluster, "state": state}))
+
+
+def _url(stack: Stack) -> str | None:
+    return stack.backend.url if stack.backend else None
+
+
+def test_choice_is_remembered_and_the_cluster_gets_its_store(dev: Stack) -> None:
+    """Prevents a second command that does not find the state which the first one wrote."""
+    assert choice.recorded(dev.home) == ""
+    assert not dev.spec().object_store
+    session.choose_backend(dev, "s3")
+    session.choose_backend(dev, None)
+    session.choose_backend(dev, "s3")
+    assert choice.recorded(dev.home) == "s3"
+    assert dev.spec().object_store
+    url = _url(dev)
+    assert url is not None
+    assert url.startswith(f"s3://{choice.BUCKET}?endpoint=http://127.0.0.1:")
+
+
+def test_state_in_one_backend_keeps_the_cluster_there(dev: Stack, tmp_path: Path) -> None:
+    """Prevents a second state beside the first: all objects would be created a second time."""
+    state = dev.home / "pulumi" / ".pulumi" / "stacks" / "hpc" / "dev.json"
+    state.parent.mkdir(parents=True)
+    state.write_text("{}")
+    with pytest.raises(Problem, match=r"(?s)state of dev in its folder, and --backend says s3\n.*hpc sim clean --name"):
+        session.choose_backend(dev, "s3")
+    state.unlink()
+    session.choose_backend(dev, f"file://{tmp_path}/elsewhere")
+    assert _url(dev) == f"file://{tmp_path}/elsewhere?metadata=skip"
+
+
+@pytest.mark.parametrize(
+    "value", ["folder", "gs://x", "s3://", "file://relative", "https://me:secret@host", "s3://a:b@c"]
+)
+def test_backend_of_a_wrong_form_is_refused(dev: Stack, value: str) -> None:
+    """Prevents a choice that is noted and that no later command can use, and a password in a message."""
+    with pytest.raises(Problem, match=r"\n") as refused:
+        session.choose_backend(dev, value)
+    assert "secret" not in str(refused.value)
+    assert choice.recorded(dev.home) == ""
+
+
+def test_option_is_for_simulated_clusters(dev: Stack) -> None:
+    """Prevents an option that is taken and then ignored."""
+    with pytest.raises(Problem, match=r"state\.backend"):
+        session.choose_backend(_real(dev, None), "s3")
+
+
+@pytest.mark.parametrize(
+    ("setting", "given", "found"),
+    [
+        (None, None, None),
+        (None, BUCKET, BUCKET),
+        (BUCKET, None, BUCKET),
+        (BUCKET, "s3://states/hpc/?endpoint=https://s3.example.com&region=eu-central-1", BUCKET),
+    ],
+)
+def test_real_cluster_has_the_backend_that_is_named(
+    dev: Stack, setting: str | None, given: str | None, found: str | None
+) -> None:
+    """Prevents a state that is begun a second time, where the engine happens to be logged in."""
+    assert choice.named(setting, {"PULUMI_BACKEND_URL": given} if given else {}, dev.name) == found
+
+
+def test_contradiction_is_refused_with_both_values(dev: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prevents an update whose state goes where an earlier `./hpc env` of another stack pointed."""
+    monkeypatch.setenv("PULUMI_BACKEND_URL", "file:///elsewhere")
+    real = _real(dev, BUCKET)
+    with pytest.raises(Problem, match=r"(?s)states/hpc.*file:///elsewhere.*unset PULUMI_BACKEND_URL"):
+        _ = real.backend
+    with pytest.raises(Problem, match="unset PULUMI_BACKEND_URL"):
+        environment.variables(real, Path("/bin/pulumi"), {"PATH": "", "PULUMI_BACKEND_URL": "file:///elsewhere"})
+
+
+def test_login_of_the_person_is_found_and_left_alone(dev: Stack, tmp_path: Path) -> None:
+    """Prevents a state in a folder or bucket of the person's login that `./hpc` does not look at."""
+    real = _real(dev, None)
+    assert real.backend is None
+    login = tmp_path / ".pulumi" / "credentials.json"
+    login.parent.mkdir()
+    login.write_text('{"current": "file://~"}')
+    assert _url(real) == "file://~"
+    login.write_text('{"current": "https://api.pulumi.com"}')
+    assert real.backend is None
+    assert "PULUMI_BACKEND_URL" not in environment.variables(real, Path("/bin/pulumi"), {"PATH": ""})
+
+
+def test_keys_go_to_the_engine_of_their_cluster_only(dev: Stack) -> None:
+    """Prevents keys of one cluster's store in the environment of another, and keys that can be guessed."""
+    pulumi, outer = Path("/bin/pulumi"), {"PATH": "", "AWS_PROFILE": "mine", "AWS_SESSION_TOKEN": "token"}
+    assert not [name for name in environment.variables(dev, pulumi, outer) if name.startswith("AWS_")]
+    session.choose_backend(dev, "s3")
+    account = credentials.create(Layout(dev.home).object_credentials)
+    found = {**outer, **environment.variables(dev, pulumi, outer)}
+    assert (found["AWS_ACCESS_KEY_ID"], found["AWS_SECRET_ACCESS_KEY"]) == (account.access_key, account.secret_key)
+    assert found["AWS_PROFILE"] == found["AWS_SESSION_TOKEN"] == ""
+    assert found["AWS_EC2_METADATA_DISABLED"] == found["PULUMI_DIY_BACKEND_GZIP"] == "true"
+
+
+def test_store_that_does_not_run_can_be_read_and_is_named(dev: Stack) -> None:
+    """Prevents a second stack on a stopped cluster whose state nobody could look at, and an engine that waits."""
+    session.choose_backend(dev, "s3")
+    backend = choice.of_cluster(dev.home)
+    assert backend.stacks() == []
+    files = Files(Layout(dev.home).objects)
+    key = ".pulumi/stacks/hpc/dev.json"
+    for number, content in enumerate((b"{}", b'{"checkpoint": {"latest": {"resources": [1]}}}')):
+        files.write(choice.BUCKET, Version(key, f"v{number}", number, float(number)), content)
+    assert backend.checkpoint("dev") == {"resources": [1]}
+    assert backend.written("dev") == 1.0
+    assert [(version.id, version.latest) for version in backend.store.versions(key)] == [("v1", True), ("v0", False)]
+    assert backend.store.read_version(key, "v0") == b"{}"
+    files.write(choice.BUCKET, Version(key, "v2", 2, 2.0, deleted=True), b"")
+    assert not backend.has("dev")
+    with pytest.raises(Problem, match=r"hpc sim up --name default"):
+        choice.require(backend)
+    with pytest.raises(Problem, match=r"hpc sim up --name default"):
+        backend.store.remove(key)
+
+
+def test_folder_is_asked_nothing(tmp_path: Path) -> None:
+    """Prevents a demand for a bucket where there is a folder."""
+    choice.require(of_folder(tmp_path / "absent"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"backend": "bucket"}, "write s3://BUCKET"),
+        ({"backend": "s3://me:hidden@states"}, "a login stands in the URL"),
+        ({"secrets_provider": "none"}, "write passphrase"),
+        ({"key": "x"}, "key"),
+    ],
+)
+def test_settings_of_the_state(settings: dict[str, Any], named: str) -> None:
+    """Prevents settings that only the engine refuses, and a password in a file that everybody reads."""
+    with pytest.raises(ValidationError, match=named):
+        StateSettings.model_validate(settings)
+    assert StateSettings(backend=BUCKET, secrets_provider="awskms://alias/hpc").backend == BUCKET

@@ -1,0 +1,74 @@
+"""`./hpc` as a user runs it, with a folder of simulated clusters of its own."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from cli.backends import choice
+from cli.backends.backend import Backend
+from cli.places import ROOT
+from simulator import cluster, tools
+from simulator.errors import SimulatorError
+from tests.support.clusters import homes
+
+
+@dataclass(frozen=True)
+class Lab:
+    """The folder of the simulated clusters, and ./hpc with it."""
+
+    folder: Path
+
+    @property
+    def home(self) -> Path:
+        """Home of the cluster."""
+        return self.folder / "default"
+
+    @property
+    def backend(self) -> Backend:
+        """The stack's state."""
+        return choice.of_cluster(self.home)
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start ./hpc."""
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("PULUMI_")}
+        return subprocess.Popen(
+            [ROOT / "hpc", *arguments],
+            env={**environment, "HPC_SIM_HOME": str(self.folder)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def run(self, *arguments: str) -> tuple[int, str]:
+        """Run ./hpc to its end."""
+        process = self.start(*arguments)
+        output, _ = process.communicate(timeout=400)
+        return process.returncode, output
+
+    def state(self) -> dict[str, object]:
+        """Return the deployment in the stack's checkpoint."""
+        return self.backend.checkpoint("dev")
+
+
+@contextmanager
+def laboratory(name: str) -> Iterator[Lab]:
+    """Give a folder for the clusters, emptied and stopped at the end."""
+    try:
+        tools.ensure()
+    except SimulatorError as error:
+        pytest.skip(f"needs the simulated cluster's tools: {error}")
+    folder = homes() / f"{name}-{os.getpid()}"
+    folder.mkdir()
+    try:
+        yield Lab(folder)
+    finally:
+        for home in folder.iterdir():
+            if home.is_dir():
+                cluster.clean(home)
+        shutil.rmtree(folder)
