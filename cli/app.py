@@ -32,6 +32,8 @@ _COMMANDS: dict[str, dict[str, bool]] = {
     "scc": {},
     "report": {},
     "state": {},
+    "split": {},
+    "adopt": {},
     "comment": {},
     "kubeconfig": {},
 }

@@ -17,6 +17,7 @@ _TIMEOUT = 15.0  # seconds
 _CHUNK = 1 << 16  # bytes of a download that are in memory at once
 _NOT_STARTED = "is waiting to start"  # what a kubelet says of a container that has no log yet
 
+_CONTENT = {"PUT": "application/json", "PATCH": "application/apply-patch+yaml"}
 _LATER = "See what the control plane, and the node that is concerned, say (`oc get nodes`); then run it again."
 
 
@@ -89,8 +90,39 @@ class Cluster:
         self._answer(path, status, body)
         return False
 
-    def _request(self, path: str, query: Mapping[str, str]) -> Any:
-        asked = self._client.param_serialize("GET", path, query_params=[*query.items()], auth_settings=["BearerToken"])
+    def tried(self, body: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return what an object would be if it were replaced by `body`: the server tries it, and changes nothing.
+
+        None where it is not there; raises RefusedError with the server's reason when it would not take it.
+        """
+        metadata, kind = body["metadata"], self._served(body["apiVersion"], body["kind"])
+        if kind is None:
+            return None
+        path = f"{_path(kind, metadata.get('namespace', ''))}/{metadata['name']}"
+        with self._reached():
+            response = self._request(path, {"dryRun": "All"}, "PUT", body)
+            answer = response.read()
+        return self._answer(path, int(response.status), answer)
+
+    def share(self, body: Mapping[str, Any], manager: str) -> None:
+        """Make `manager` an owner of the fields in `body`, beside those who are: no value changes.
+
+        Raises RefusedError when the server does not let the person do it.
+        """
+        metadata, kind = body["metadata"], self._served(body["apiVersion"], body["kind"])
+        if kind is None:
+            return
+        path = f"{_path(kind, metadata.get('namespace', ''))}/{metadata['name']}"
+        with self._reached():
+            response = self._request(path, {"fieldManager": manager}, "PATCH", body)
+            answer = response.read()
+        self._answer(path, int(response.status), answer)
+
+    def _request(self, path: str, query: Mapping[str, str], method: str = "GET", body: Any = None) -> Any:
+        headers = {"Content-Type": _CONTENT[method]} if body is not None else {}
+        asked = self._client.param_serialize(
+            method, path, query_params=[*query.items()], header_params=headers, body=body, auth_settings=["BearerToken"]
+        )
         return self._client.call_api(*asked, _request_timeout=_TIMEOUT)
 
     @contextmanager
@@ -142,13 +174,16 @@ class Cluster:
 
     def find(self, api_version: str, kind: str, namespace: str, name: str) -> Mapping[str, Any] | None:
         """Return the object of a manifest's apiVersion and kind, or None."""
-        served = next((known for known in KINDS if (known.api_version, known.kind) == (api_version, kind)), None)
-        served = served or self._discover(api_version, kind)
+        served = self._served(api_version, kind)
         return self.read(served, namespace, name) if served else None
 
     def check(self) -> None:
         """Raise Problem unless the server answers and knows the person."""
         self.get("/api/v1/namespaces", limit="1")
+
+    def _served(self, api_version: str, kind: str) -> Kind | None:
+        known = next((each for each in KINDS if (each.api_version, each.kind) == (api_version, kind)), None)
+        return known or self._discover(api_version, kind)
 
     def _discover(self, api_version: str, kind: str) -> Kind | None:
         group, _, version = api_version.rpartition("/")

@@ -14,6 +14,7 @@ from cli.overview.look import RDMA, Node, Overview, by_value
 _FOLDED = {
     *("name", "state", "claims", RDMA, "nvidia.com/mig-*", "job", "nodes used", "fits on", "ports", "value"),
     *("complete", "figures", "measured", "limit", "source"),
+    *("object", "field", "on the cluster", "declared", "why"),
 }
 """Columns that go on in the next line where the terminal is narrow; the others keep their width, and all are shown."""
 _SHOWN = 16

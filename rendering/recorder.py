@@ -37,6 +37,8 @@ class Registration:
     ignore_changes: tuple[str, ...] = ()
     replacement_trigger: Any = None
     aliases: tuple[str, ...] = ()
+    arguments: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """Of a component: its inputs as the engine keeps them, nulls inside them, too."""
 
     @property
     def is_kubernetes(self) -> bool:
@@ -149,4 +151,5 @@ def _registration(request: Any, response: Any) -> Registration:
         ignore_changes=tuple(request.ignoreChanges),
         replacement_trigger=plain(MessageToDict(request.replacement_trigger)) if has_trigger else None,
         aliases=tuple(alias.spec.type for alias in request.aliases),
+        arguments={} if request.custom else MessageToDict(request.object),
     )
