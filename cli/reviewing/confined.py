@@ -1,8 +1,8 @@
 """Running the code of a commit that nobody has read yet: without the person's environment, and without network.
 
 It keeps out of reach what a process inherits: credentials in variables, agents, the home that variables name, and every
-host. It is no sandbox: the code runs as the same user, and finds files by their path. A pull request of strangers
-belongs into a machine of its own, as CI gives it, that holds nothing worth having.
+host; and nothing that it starts outlives it. It is no sandbox: the code runs as the same user, and finds files by their
+path. A pull request of strangers belongs into a machine of its own, as CI gives it, that holds nothing worth having.
 """
 
 import os
@@ -16,7 +16,7 @@ from pathlib import Path
 from cli.errors import Problem
 
 TIMEOUT = 300.0  # seconds; a render takes two
-_UNSHARE = ("--user", "--map-root-user", "--net")
+_UNSHARE = ("--user", "--map-root-user", "--net", "--pid", "--fork", "--kill-child=KILL")
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
@@ -40,7 +40,7 @@ def run(script: Path, *arguments: str) -> None:
         except subprocess.TimeoutExpired:
             raise Problem(f"it does not end within {TIMEOUT:.0f} s", "") from None
     if done.returncode != 0:
-        raise Problem("\n".join(done.stderr.strip().splitlines()[-3:]) or f"it ended with {done.returncode}", "")
+        raise Problem(next(reversed(done.stderr.strip().splitlines()), f"it ended with {done.returncode}"), "")
 
 
 def environment(home: str) -> dict[str, str]:

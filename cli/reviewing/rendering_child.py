@@ -30,7 +30,7 @@ def main(root: str, stack: str, target: str) -> None:
             content = {"resources": [{field: getattr(each, field, None) for field in FIELDS} for each in found]}
         except settings.SettingsError as error:
             content = {"error": str(error)}
-    Path(target).write_text(json.dumps(content, default=str))
+    Path(target).write_text(json.dumps(content, default=str, sort_keys=True))
 
 
 if __name__ == "__main__":
