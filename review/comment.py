@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from review import markdown, summary, titles
-from review.importance import importance
+from review.importance import importance, shown
 from review.model import Change, Review
 from review.properties import difference
 from review.section import Section
@@ -40,11 +40,11 @@ def write(review: Review, *, limit: int = 60_000) -> str:
     worlds = Worlds(review)
     said = "\n\n".join(_head(review, worlds))
     room = limit - len(said) - _RESERVED
-    changed = review.changed
+    changed = shown(review)
     body, cut = _sections(list(sections(worlds)), int(room * _SHARE) if changed else room)
     room -= len(body)
     told = f"\n\n{body}" if body else ""
-    return f"{said}{told}{_differences(changed, room, cut)}\n"
+    return f"{said}{told}{_differences(worlds, changed, room, cut)}\n"
 
 
 def marker(stack: str) -> str:
@@ -83,12 +83,12 @@ def _sections(found: list[Section], room: int) -> tuple[str, bool]:
     return "\n\n".join(texts), cut
 
 
-def _differences(changed: tuple[Change, ...], room: int, cut: bool) -> str:
+def _differences(worlds: Worlds, changed: list[Change], room: int, cut: bool) -> str:
     """Return what differs in each object, folded, the most important first as long as there is room."""
     blocks: list[tuple[str, str]] = []
     left: list[Change] = []
     for change in sorted(changed, key=importance):
-        block = "" if left else _difference(change)
+        block = "" if left else _difference(worlds, change)
         if left or len(block) + 2 > room:
             left.append(change)
         else:
@@ -97,11 +97,11 @@ def _differences(changed: tuple[Change, ...], room: int, cut: bool) -> str:
     text = "\n\n### Differences of single objects\n\n" if blocks else ""
     text += "\n\n".join(block for _, block in blocks)
     if left or cut:
-        text += f"\n\n{markdown.sentence(_left_out(left))}"
+        text += f"\n\n{markdown.sentence(_left_out(worlds, left))}"
     return text
 
 
-def _difference(change: Change) -> str:
+def _difference(worlds: Worlds, change: Change) -> str:
     lines, size = [], 0
     for line in difference(change):
         size += len(line) + 1
@@ -109,18 +109,18 @@ def _difference(change: Change) -> str:
             lines.append("… more lines differ")
             break
         lines.append(line)
-    title = f"{titles.title(change.resource)} {titles.DONE[change.op]}"
+    title = f"{titles.title(change.resource)} {worlds.done(change)}"
     body = markdown.fenced(lines, "diff") if lines else "Nothing of what is declared differs."
     return markdown.folded(title, body)
 
 
-def _left_out(left: list[Change]) -> str:
+def _left_out(worlds: Worlds, left: list[Change]) -> str:
+    command = "drift" if worlds.review.drift else "diff"
+    how = f"{name(f'./hpc {command} --stack {worlds.review.stack}')} shows all of it."
     if not left:
-        return "Lists above were shortened to keep this comment within its limit; ./hpc diff shows all of it."
-    kinds = Counter((change.resource.kind, titles.DONE[change.op]) for change in left)
+        return f"Lists above were shortened to keep this comment within its limit; {how}"
+    kinds = Counter((change.resource.kind, worlds.done(change)) for change in left)
     ranked = sorted(kinds.items(), key=lambda each: (-each[1], each[0]))
     told = enumerated([f"{number:,} {name(kind, 60)} {done}" for (kind, done), number in ranked], 5)
-    return (
-        f"Left out to keep this comment within its limit: the differences of {count(len(left), 'object')} ({told}); "
-        "./hpc diff shows all of it."
-    )
+    what = f"the differences of {count(len(left), 'object')} ({told})"
+    return f"Left out to keep this comment within its limit: {what}; {how}"

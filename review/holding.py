@@ -4,7 +4,7 @@ from collections import defaultdict
 
 from apis.kinds import NAMESPACE, PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, SECRET, STORAGE_CLASS
 from policies.values import read
-from review.model import Resource
+from review.model import Op, Resource
 from review.words import count
 from review.worlds import Worlds, group
 
@@ -18,6 +18,9 @@ class Holdings:
         self.claims: dict[str, dict[str, Resource]] = defaultdict(dict)
         self.volumes: dict[str, Resource] = {}
         self.classes: dict[str, Resource] = {}
+        self.ending = {
+            change.resource.object_name for change in worlds.changed(NAMESPACE) if change.op in (Op.DELETE, Op.REPLACE)
+        }
         for side in (worlds.after, worlds.before):
             for claim in side.of(PERSISTENT_VOLUME_CLAIM):
                 self.claims[claim.namespace][claim.object_name] = claim

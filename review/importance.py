@@ -14,7 +14,7 @@ from apis.kinds import (
     STORAGE_CLASS,
     SUBSCRIPTION,
 )
-from review.model import Change, Op
+from review.model import Change, Op, Review
 
 _OPS = {Op.REPLACE: 0, Op.UPDATE: 1, Op.DELETE: 2, Op.FORGET: 3, Op.ADOPT: 4, Op.CREATE: 5, Op.SAME: 6}
 _SECURITY = (SECURITY_CONTEXT_CONSTRAINTS, ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING, NETWORK_POLICY)
@@ -26,4 +26,14 @@ _FIRST = {kind.kind: rank for rank, kinds in enumerate((_SECURITY, _DATA, _PLATF
 def importance(change: Change) -> tuple[bool, int, int, str]:
     """Return what sorts differences, the most important first: by what is done to an object, by kind, by URN."""
     resource = change.resource
-    return not resource.is_object, _OPS[change.op], _FIRST.get(resource.kind, len(_FIRST)), resource.urn
+    return (
+        not resource.is_object or resource.is_patch,
+        _OPS[change.op],
+        _FIRST.get(resource.kind, len(_FIRST)),
+        resource.urn,
+    )
+
+
+def shown(review: Review) -> list[Change]:
+    """Return the changes whose differences are shown: components only say again what their objects say."""
+    return [change for change in review.changed if not change.resource.type.startswith("hpc:")]

@@ -21,6 +21,7 @@ _DEEPEST = 40
 _SECRETS = {"Secret": ("data", "stringData"), "kubernetes": ("kubeconfig",)}
 """Fields that are never shown, by the kind or provider that has them."""
 _AROUND = 2
+_FIRST = ("metadata", "name", "namespace")
 
 
 def difference(change: Change, most: int = 80) -> list[str]:
@@ -44,7 +45,7 @@ class _Line:
 
     @property
     def text(self) -> str:
-        return f"{self.sign} {'  ' * self.depth}{self.words}"
+        return f"{self.sign} {'  ' * self.depth}{self.words}".rstrip()
 
 
 class _Differ:
@@ -63,8 +64,7 @@ class _Differ:
     def _mapping(
         self, before: Mapping[str, Any], after: Mapping[str, Any], depth: int, at: paths.Path
     ) -> Iterator[_Line]:
-        keys = [*before, *(key for key in after if key not in before)]
-        for key in keys:
+        for key in sorted({*before, *after}, key=_order):
             yield from self._entry(key, before.get(key, _ABSENT), after.get(key, _ABSENT), depth, (*at, key))
 
     def _entry(self, key: Any, before: Any, after: Any, depth: int, at: paths.Path) -> Iterator[_Line]:
@@ -203,7 +203,12 @@ def _hidden(value: Any) -> Any:
 
 
 def _items(tree: Any) -> Iterable[tuple[Any, Any]]:
-    return tree.items() if isinstance(tree, Mapping) else ()
+    return [(key, tree[key]) for key in sorted(tree, key=_order)] if isinstance(tree, Mapping) else ()
+
+
+def _order(key: Any) -> tuple[int, str]:
+    """Sort keys: renders and events have them in any order."""
+    return _FIRST.index(key) if key in _FIRST else len(_FIRST), str(key)
 
 
 def _key(key: Any) -> str:

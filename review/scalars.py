@@ -14,7 +14,7 @@ from review.words import shortened, visible
 
 LONGEST = 160
 """Characters of a value that are shown on a line."""
-_PLAIN = re.compile(r"[A-Za-z_/.][\w./@+=-]*(?: [\w./@+=(-][\w./@+=,()-]*)*")
+_PLAIN = re.compile(r"[\w/.](?:[\w./@+=,;()-]|:(?=[\w/]))*(?: (?:[\w./@+=,;()-]|:(?=[\w/]))+)*", re.ASCII)
 _WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", ".nan", ".inf"})
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{80,}={0,2}")
 _PEM = re.compile(r"-----BEGIN ([A-Z0-9 ]{1,40})-----")
@@ -32,9 +32,18 @@ def scalar(value: Any) -> str:
     if told := _told(value):
         return told
     short = shortened(value, LONGEST)
-    if _PLAIN.fullmatch(short) and short.lower() not in _WORDS:
+    if _PLAIN.fullmatch(short) and short.lower() not in _WORDS and not _is_number(short):
         return short
     return visible(json.dumps(short, ensure_ascii=False))
+
+
+def _is_number(text: str) -> bool:
+    """Say whether YAML would take a text for a number."""
+    try:
+        float(text.replace("_", "") if not text.lower().startswith(("0x", "0o")) else "0")
+    except ValueError:
+        return False
+    return True
 
 
 def lines(value: Any) -> list[str]:

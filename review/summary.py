@@ -4,7 +4,7 @@ from collections import Counter
 
 from review.holding import Holdings
 from review.model import Op, Review
-from review.titles import DONE, ORDER
+from review.titles import ORDER, done
 from review.words import count, enumerated, name, said
 from review.worlds import Worlds
 
@@ -16,7 +16,9 @@ FAILED = 1_500
 def heading(review: Review) -> str:
     """Return the title of a review."""
     between = " to ".join(name(commit[:_COMMIT]) for commit in review.compared if commit)
-    return f"Change of stack {name(review.stack)}" + (f", {between}" if between else "")
+    return f"{'Drift' if review.drift else 'Change'} of stack {name(review.stack)}" + (
+        f", {between}" if between else ""
+    )
 
 
 def failure(review: Review) -> str:
@@ -39,11 +41,13 @@ def counts(worlds: Worlds) -> str:
     """Return the summary."""
     review = worlds.review
     objects = [change for change in review.changed if change.resource.is_object]
-    if not objects and not review.changed:
-        return "Nothing changes."
+    if not review.changed:
+        return "No drift: the cluster is as declared." if review.drift else "Nothing changes."
+    if not objects:
+        others = count(len(review.changed), "component or provider", "components or providers")
+        return f"No object changes, only {others} of the program."
     number = Counter(change.op for change in objects)
-    text = enumerated([f"{number[op]:,} {DONE[op]}" for op in ORDER if number[op]], len(ORDER)) or "no object"
-    text = f"{count(len(objects), 'object')}: {text}." if objects else "No object changes."
+    text = f"{count(len(objects), 'object')}: {_told(number, drift=review.drift)}."
     holdings = Holdings(worlds)
     protected: Counter[Op] = Counter()
     holding: Counter[Op] = Counter()
@@ -52,12 +56,13 @@ def counts(worlds: Worlds) -> str:
         protected[change.op] += resource.protect
         holding[change.op] += bool(holdings.of(resource))
     for words, found in (("protected", protected), ("holding data or credentials", holding)):
-        told = [f"{found[op]:,} {DONE[op]}" for op in ORDER if found[op]]
-        if told:
-            text += f" Of these {words}: {enumerated(told, len(ORDER))}."
+        if told := _told(found, drift=review.drift):
+            text += f" Of these {words}: {told}."
     if not any(number[op] for op in (Op.DELETE, Op.REPLACE)):
         text += " Nothing is deleted or replaced."
-    others = len(review.changed) - len(objects)
-    if others:
-        text += f" Besides: {count(others, 'component or provider', 'components or providers')} of the program."
     return text
+
+
+def _told(number: Counter[Op], *, drift: bool) -> str:
+    told = [f"{number[op]:,} {done(op, drift=drift)}" for op in ORDER if number[op]]
+    return enumerated(told, len(ORDER))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from review import summary, titles
-from review.importance import importance
+from review.importance import importance, shown
 from review.model import Review
 from review.properties import difference
 from review.section import Section
@@ -30,9 +30,9 @@ def _lines(review: Review) -> Iterator[str]:
         yield unasked
     for section in sections(worlds):
         yield from _section(section)
-    for change in sorted(review.changed, key=importance):
+    for change in sorted(shown(review), key=importance):
         yield ""
-        yield f"{titles.title(change.resource)} {titles.DONE[change.op]}"
+        yield f"{titles.title(change.resource)} {worlds.done(change)}"
         yield from (f"  {line}" for line in difference(change, _WHOLE))
 
 

@@ -3,7 +3,7 @@
 from review.model import Op, Resource
 from review.words import name
 
-DONE = {
+_DONE = {
     Op.CREATE: "created",
     Op.UPDATE: "updated",
     Op.REPLACE: "replaced",
@@ -12,7 +12,14 @@ DONE = {
     Op.FORGET: "forgotten",
     Op.SAME: "unchanged",
 }
+_DRIFTED = {Op.UPDATE: "changed", Op.DELETE: "gone"}
+"""The same of what became of an object by itself."""
 ORDER = (Op.CREATE, Op.UPDATE, Op.REPLACE, Op.DELETE, Op.ADOPT, Op.FORGET)
+
+
+def done(op: Op, *, drift: bool = False) -> str:
+    """Return what becomes of an object, or what became of it without us."""
+    return _DRIFTED.get(op, _DONE[op]) if drift else _DONE[op]
 
 
 def path(resource: Resource) -> str:
@@ -23,5 +30,6 @@ def path(resource: Resource) -> str:
 def title(resource: Resource) -> str:
     """Return kind and name: MPIJob `adas/nccl-test`."""
     if resource.is_object:
-        return f"{name(resource.kind)} {name(path(resource))}"
+        patch = "patch of " if resource.is_patch else ""
+        return f"{patch}{name(resource.kind)} {name(path(resource))}"
     return f"{name(resource.kind)} {name(resource.name)}"

@@ -13,6 +13,7 @@ from policies.values import Path, Unknown
 from policies.world import World
 from review.facts import Facts
 from review.model import UNKNOWN, Change, Resource, Review
+from review.titles import done
 
 _FIRST_WITH_V2 = (4, 11)
 """The release since which new clusters let everybody use restricted-v2 instead of restricted."""
@@ -46,6 +47,10 @@ class Worlds:
     """A review, with both sides of it."""
 
     review: Review
+
+    def done(self, change: Change) -> str:
+        """Return what becomes of an object, as a participle."""
+        return done(change.op, drift=self.review.drift)
 
     def seen(self, resource: Resource) -> Obj:
         """Return an object as policies see it; several subjects look at the same ones."""

@@ -7,6 +7,7 @@ from review.subjects import (
     access,
     builds,
     capacity,
+    cluster,
     data,
     drivers,
     findings,
@@ -20,12 +21,14 @@ from review.subjects import (
     rights,
     sccs,
     secrets,
+    storage,
     tenants,
 )
 from review.worlds import Worlds
 
 SUBJECTS: tuple[Callable[[Worlds], Section | None], ...] = (
     findings.find,
+    cluster.find,
     data.find,
     access.find,
     sccs.find,
@@ -33,6 +36,7 @@ SUBJECTS: tuple[Callable[[Worlds], Section | None], ...] = (
     pod_security.find,
     network.find,
     tenants.find,
+    storage.find,
     capacity.find,
     restarts.find,
     drivers.find,

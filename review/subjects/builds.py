@@ -13,6 +13,8 @@ from review.worlds import Worlds
 
 def find(worlds: Worlds) -> Section | None:
     """Say which builds run."""
+    if worlds.review.drift:
+        return None
     lines = [line for change in worlds.changed(BUILD_CONFIG) if (line := _line(change)) is not None]
     return section("Image builds", lines)
 

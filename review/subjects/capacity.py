@@ -12,6 +12,7 @@ from review.titles import title
 from review.words import count, name, names
 from review.worlds import Side, Worlds
 
+_FEW = 2
 JOBS = (JOB, MPI_JOB_V1)
 
 
@@ -46,7 +47,9 @@ def told(found: dict[str, int]) -> str:
     if rdma:
         numbers = sorted(set(rdma.values()))
         each = f"{numbers[0]:,}" if len(numbers) == 1 else f"{numbers[0]:,} to {numbers[-1]:,}"
-        parts.append(f"{each} of {'each of ' if len(rdma) > 1 else ''}{names(rdma, 4)}")
+        devices = list(rdma)
+        many = f"each of {len(devices):,} RDMA devices, {name(devices[0])} to {name(devices[-1])}"
+        parts.append(f"{each} of {many if len(devices) > _FEW else names(devices)}")
     return " and ".join(parts) or "none"
 
 

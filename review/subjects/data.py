@@ -8,7 +8,7 @@ from policies.values import read
 from review.holding import Holdings, reclaim
 from review.model import Change, Op, Resource
 from review.section import Line, Section, section
-from review.titles import DONE, title
+from review.titles import title
 from review.words import count, name, names
 from review.worlds import Worlds
 
@@ -20,9 +20,9 @@ def find(worlds: Worlds) -> Section | None:
     """Say what becomes of data."""
     holdings = Holdings(worlds)
     ends = [change for change in worlds.review.changed if change.op in _ENDS and change.resource.is_object]
-    lines = [line for change in sorted(ends, key=_rank) if (line := _end(change, holdings)) is not None]
-    refused = sum(change.op is not Op.FORGET and bool(change.before and change.before.protect) for change in ends)
-    if refused:
+    lines = [line for change in sorted(ends, key=_rank) if (line := _end(change, worlds, holdings)) is not None]
+    refused = sum(bool(change.before and change.before.protect) for change in ends)
+    if refused and not worlds.review.drift:
         what = count(refused, "protected object")
         lines.insert(
             0,
@@ -55,19 +55,23 @@ def _rank(change: Change) -> tuple[int, str]:
     return kinds.index(kind) if kind in kinds else len(kinds), change.resource.urn
 
 
-def _end(change: Change, holdings: Holdings) -> Line | None:
+def _end(change: Change, worlds: Worlds, holdings: Holdings) -> Line | None:
     resource = change.before
     if resource is None or not (holdings.of(resource) or resource.protect):
         return None
-    text = f"{'protected ' if resource.protect else ''}{title(resource)} is {DONE[change.op]}"
+    text = f"{'protected ' if resource.protect else ''}{title(resource)} is {worlds.done(change)}"
     if change.replaced_for:
         text += f" (for {names(change.replaced_for, 3)})"
-    said = _meaning(change, resource, holdings)
-    return Line(f"{text}: {'; '.join(said)}" if said else text, alarm=change.op is not Op.FORGET)
+    said = [] if worlds.review.drift else _meaning(change, resource, holdings)
+    alarm = change.op is not Op.FORGET or resource.namespace in holdings.ending
+    return Line(f"{text}: {'; '.join(said)}" if said else text, alarm=alarm)
 
 
 def _meaning(change: Change, resource: Resource, holdings: Holdings) -> list[str]:
-    if change.op is Op.FORGET or resource.retain_on_delete:
+    kept = change.op is Op.FORGET or resource.retain_on_delete
+    if kept and resource.namespace in holdings.ending:
+        return ["it is set to stay on the cluster, and goes with its namespace all the same"]
+    if kept:
         return ["it stays on the cluster, and the stack does not know it any more"]
     meaning = _MEANINGS.get(resource.kind)
     return meaning(resource, holdings) if meaning else []

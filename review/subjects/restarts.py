@@ -12,7 +12,7 @@ from review.model import Change, Op, Resource
 from review.running import finished
 from review.section import Line, Section, section
 from review.subjects.capacity import JOBS, claims
-from review.titles import DONE, title
+from review.titles import title
 from review.words import count, enumerated, name, names
 from review.worlds import Worlds
 
@@ -26,7 +26,7 @@ def find(worlds: Worlds) -> Section | None:
     some: dict[str, set[str]] = defaultdict(set)
     for change in worlds.changed(MACHINE_CONFIG, KUBELET_CONFIG, MACHINE_CONFIG_POOL, TUNED):
         for pool in _pools(change, worlds):
-            causes[pool].append(f"{title(change.resource)} is {DONE[change.op]}")
+            causes[pool].append(f"{title(change.resource)} is {worlds.done(change)}")
             some.pop(pool, None)
     whole = set(causes)
     for change in worlds.review.changed:

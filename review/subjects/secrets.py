@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from apis.kinds import SECRET
 from review.model import CHANGED, Change, Op, Resource
 from review.section import Line, Section, section
-from review.titles import DONE, title
+from review.titles import title
 from review.words import names
 from review.worlds import Worlds
 
@@ -16,12 +16,12 @@ _FIELDS = ("data", "stringData")
 
 def find(worlds: Worlds) -> Section | None:
     """Say which secrets change."""
-    lines = [_line(change) for change in worlds.changed(SECRET)]
+    lines = [_line(change, worlds) for change in worlds.changed(SECRET)]
     return section("Secrets", lines)
 
 
-def _line(change: Change) -> Line:
-    text = f"{title(change.resource)} is {DONE[change.op]}"
+def _line(change: Change, worlds: Worlds) -> Line:
+    text = f"{title(change.resource)} is {worlds.done(change)}"
     if change.before is None or change.after is None or change.op is Op.ADOPT:
         keys = names(sorted(_content(change.resource)))
         return Line(f"{text}, with {keys}" if keys else text)

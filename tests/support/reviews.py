@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import yaml
 
+from cli.reviewing import facts
 from rendering.recorder import REDACTED, Registration, record
-from review.facts import Facts, NodeFacts, PoolFacts
+from review.facts import Facts
 from review.model import Change, Op, Resource, Review
 from stacks import environment, settings
 from stacks.platform import Settings
@@ -26,7 +28,7 @@ def reviewed(edit: Edit, stack: str = "prod", *, before: Edit = nothing) -> Revi
     old = _edited(stack, before)
     new = deepcopy(old)
     edit(new)
-    return compared(stack, _rendered(_text(old), stack), _rendered(_text(new), stack), facts(_settings(new, stack)))
+    return compared(stack, _rendered(_text(old), stack), _rendered(_text(new), stack), facts.of(_settings(new, stack)))
 
 
 def compared(
@@ -36,22 +38,6 @@ def compared(
     sides = [{item.urn: item for item in side} for side in (old, new)]
     changes = [_change(sides[0].get(urn), sides[1].get(urn)) for urn in sorted({*sides[0], *sides[1]})]
     return Review(stack, tuple(changes), facts=known or Facts())
-
-
-def facts(wanted: Settings) -> Facts:
-    """Return what a review needs of settings."""
-    rdma = tuple(f"rdma/{resource}" for resource in wanted.rdma_resources)
-    nodes = tuple(
-        NodeFacts(
-            name=node.name,
-            gpus=node.gpus if node.profile else 0,
-            rdma=rdma if node.profile else (),
-            pool=wanted.machine_config_pool if node.profile else node.roles[0],
-        )
-        for node in wanted.nodes
-    )
-    pools = (PoolFacts(name=wanted.machine_config_pool, at_once=wanted.tuning.at_once if wanted.tuning else "1"),)
-    return Facts(release=wanted.release, nodes=nodes, pools=pools, reboot_minutes=wanted.reboot_minutes)
 
 
 def made(type_: str, inputs: Mapping[str, Any], name: str = "", **more: Any) -> Resource:
@@ -91,7 +77,11 @@ def _change(old: Registration | None, new: Registration | None) -> Change:
     before, after = (_resource(each) if each else None for each in (old, new))
     if old is None or new is None:
         return Change(Op.DELETE if new is None else Op.CREATE, before, after)
-    if old.inputs == new.inputs and old.replacement_trigger == new.replacement_trigger:
+    if before and after and new.ignore_changes:
+        after = replace(
+            after, inputs={**after.inputs, **{key: old.inputs[key] for key in new.ignore_changes if key in old.inputs}}
+        )
+    if before and after and before.inputs == after.inputs and old.replacement_trigger == new.replacement_trigger:
         return Change(Op.SAME, before, after)
     forced = tuple(
         key for key in new.replace_on_changes if "[" not in key and old.inputs.get(key) != new.inputs.get(key)

@@ -1,0 +1,92 @@
+"""Storage that comes or changes: volumes, claims and classes; what goes is told with the data in it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from apis.kinds import CSI_SCALE_OPERATOR, PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, STORAGE_CLASS
+from policies.values import brief, read
+from review.holding import reclaim
+from review.model import Change, Op, Resource
+from review.section import Line, Section, section
+from review.titles import title
+from review.words import enumerated, name
+from review.worlds import Worlds
+
+_KINDS = (PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, STORAGE_CLASS, CSI_SCALE_OPERATOR)
+_GIVES = {
+    PERSISTENT_VOLUME.kind: (
+        ("capacity", ("spec", "capacity", "storage")),
+        ("where", ("spec", "csi", "volumeHandle")),
+        ("for claim", ("spec", "claimRef", "name")),
+        ("reclaim policy", ("spec", "persistentVolumeReclaimPolicy")),
+        ("access", ("spec", "accessModes")),
+        ("class", ("spec", "storageClassName")),
+    ),
+    PERSISTENT_VOLUME_CLAIM.kind: (
+        ("size", ("spec", "resources", "requests", "storage")),
+        ("volume", ("spec", "volumeName")),
+        ("access", ("spec", "accessModes")),
+        ("class", ("spec", "storageClassName")),
+    ),
+    STORAGE_CLASS.kind: (
+        ("reclaim policy", ("reclaimPolicy",)),
+        ("provisioner", ("provisioner",)),
+        ("binding", ("volumeBindingMode",)),
+        ("expansion", ("allowVolumeExpansion",)),
+        ("file system", ("parameters", "volBackendFs")),
+        ("cluster", ("parameters", "clusterId")),
+        ("file set", ("parameters", "filesetType")),
+        ("parameters", ("parameters",)),
+    ),
+    CSI_SCALE_OPERATOR.kind: (("file system clusters", ("spec", "clusters")),),
+}
+_MANY = ("spec", "clusters"), ("parameters",)
+"""Too long to be shown: only that they change."""
+
+
+def find(worlds: Worlds) -> Section | None:
+    """Say which storage comes and changes."""
+    lines = [line for change in worlds.changed(*_KINDS) if (line := _line(change)) is not None]
+    return section("Storage", lines)
+
+
+def _line(change: Change) -> Line | None:
+    after = change.after
+    if after is None or change.op is Op.FORGET:
+        return None
+    alarm = after.kind == STORAGE_CLASS.kind and reclaim(after) == "Delete"
+    if change.before is None:
+        told = [f"{words} {_value(read(after.inputs, *path))}" for words, path in _fields(after) if path not in _MANY]
+        danger = "; its volumes are deleted with their claims" if alarm else ""
+        return Line(f"{title(after)} is new{': ' if told else ''}{', '.join(told)}{danger}", alarm=alarm)
+    moved = list(_moved(change.before, after))
+    if not moved:
+        return None
+    again = ", and is made anew" if change.op is Op.REPLACE else ""
+    return Line(
+        f"{title(after)} changes: {', '.join(moved)}{again}", alarm=alarm and reclaim(change.before) != "Delete"
+    )
+
+
+def _fields(resource: Resource) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for words, path in _GIVES.get(resource.kind, ()):
+        if read(resource.inputs, *path) is not None:
+            yield words, path
+
+
+def _moved(before: Resource, after: Resource) -> Iterator[str]:
+    told = False
+    for words, path in _GIVES.get(after.kind, ()):
+        was, will = (read(each.inputs, *path) for each in (before, after))
+        if was == will or (path in _MANY and told):
+            continue
+        told = True
+        yield words if path in _MANY else f"{words} {_value(will)} (was {_value(was)})"
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, list):
+        return enumerated([_value(each) for each in value]) or "none"
+    return name(value if isinstance(value, str) else brief(value))
