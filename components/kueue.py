@@ -140,8 +140,6 @@ class Queues(Component):
     """
 
     queues: pulumi.Output[list[str]]
-    active: Mapping[str, pulumi.Output[str]]
-    """By namespace, known when the tenant's own queue is active."""
 
     def __init__(
         self,
@@ -159,12 +157,21 @@ class Queues(Component):
         """
         super().__init__("tenants:Queues", name, args, opts)
         self._teams = teams or {}
+        # `pulumi state move` brings them here from the stack of all layers without what they were part of.
+        self._formerly: Mapping[str, Any] = (
+            {} if flavor else {"aliases": [pulumi.Alias(parent=pulumi.ROOT_STACK_RESOURCE)]}
+        )
         self._active = waits.wait_for([waits.condition("Active")], timeout=args.timeout)
         common = [self._flavor(name, args)] if flavor else []
         made = [self._tenant(name, args, tenant, common) for tenant in args.tenants]
         found = [f"{tenant.namespace}/{args.queue}" for tenant in args.tenants]
-        self.active = {tenant.namespace: queue.id for tenant, queue in zip(args.tenants, made, strict=True)}
+        self._own = {tenant.namespace: queue.id for tenant, queue in zip(args.tenants, made, strict=True)}
         self.outputs(queues=pulumi.Output.all(*(queue.id for queue in made or common)).apply(lambda _: found))
+
+    @property
+    def active(self) -> Mapping[str, pulumi.Output[str]]:
+        """What is known of each tenant's queue when it is active, by namespace."""
+        return self._own
 
     def _flavor(self, name: str, args: QueuesArgs) -> CustomObject:
         return CustomObject(
@@ -182,12 +189,14 @@ class Queues(Component):
             kinds.CLUSTER_QUEUE,
             meta.v1.ObjectMetaArgs(name=tenant.namespace, labels=ours, annotations=self._active),
             {"spec": cluster_queue_spec(args, tenant)},
-            self.child(*common),
+            self.child(*common, **self._formerly),
         )
         return CustomObject(
             f"{name}-{tenant.namespace}-local-queue",
             kinds.LOCAL_QUEUE,
             meta.v1.ObjectMetaArgs(name=args.queue, namespace=tenant.namespace, labels=ours, annotations=self._active),
             {"spec": {"clusterQueue": tenant.namespace}},
-            self.child(cluster_queue, *([team] if (team := self._teams.get(tenant.namespace)) else ())),
+            self.child(
+                cluster_queue, *([team] if (team := self._teams.get(tenant.namespace)) else ()), **self._formerly
+            ),
         )

@@ -46,12 +46,17 @@ def fits(pods: Iterable[Demand], free: Mapping[str, Demand]) -> bool:
     Demands and free resources are whole numbers per resource name. First fit, largest pod first: it may refuse a set
     that some cleverer packing would place, and never accepts one that the scheduler could not place that way.
     """
-    left = {node: dict(resources) for node, resources in free.items()}
+    left = [dict(resources) for resources in free.values()]
+    # Nodes only ever get fuller: where one pod had no room, the next of its kind has none.
+    first: dict[tuple[tuple[str, int], ...], int] = {}
     for pod in sorted(pods, key=lambda demand: sum(demand.values()), reverse=True):
-        for resources in left.values():
-            if all(resources.get(name, 0) >= amount for name, amount in pod.items()):
-                for name, amount in pod.items():
+        kind = tuple(pod.items())
+        for index in range(first.get(kind, 0), len(left)):
+            resources = left[index]
+            if all(resources.get(name, 0) >= amount for name, amount in kind):
+                for name, amount in kind:
                     resources[name] -= amount
+                first[kind] = index
                 break
         else:
             return False

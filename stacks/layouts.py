@@ -1,7 +1,7 @@
 """Layouts, names and places of workloads: pure functions of the settings, known without an engine."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import Field
@@ -80,12 +80,14 @@ def demands(workload: Workload, settings: "Settings") -> list[Demand]:
 def plan(stage: Stage, settings: "Settings") -> list[list[Workload]]:
     """Return the workloads of a stage in waves: those of one fit on the GPU nodes and into the quotas together."""
     by_name = {f"{workload.tenant}/{job_name(workload, settings)}": workload for workload in stage.workloads}
+    wanted = {name: demands(workload, settings) for name, workload in by_name.items()}
+    gpus = {name: _gpus(pods) for name, pods in wanted.items()}
+    limits = settings.gpu_limits
 
     def allowed(together: Sequence[str]) -> bool:
-        return within_quotas([by_name[name] for name in together], settings)
+        return _within(((by_name[name].tenant, gpus[name]) for name in together), limits)
 
-    wanted = [(name, demands(workload, settings)) for name, workload in by_name.items()]
-    return [[by_name[name] for name in wave] for wave in waves(wanted, room(settings), allowed)]
+    return [[by_name[name] for name in wave] for wave in waves([*wanted.items()], room(settings), allowed)]
 
 
 class Running(NamedTuple):
@@ -112,10 +114,18 @@ def room(settings: "Settings") -> dict[str, Demand]:
 
 def within_quotas(workloads: Sequence[Workload], settings: "Settings") -> bool:
     """Say whether no tenant holds more GPUs than it may, while all of these run."""
+    return _within(((each.tenant, _gpus(demands(each, settings))) for each in workloads), settings.gpu_limits)
+
+
+def _gpus(pods: Iterable[Demand]) -> int:
+    return sum(pod[names.GPU_RESOURCE] for pod in pods)
+
+
+def _within(wanted: Iterable[tuple[str, int]], limits: Mapping[str, int]) -> bool:
     held: Counter[str] = Counter()
-    for workload in workloads:
-        held[workload.tenant] += sum(pod[names.GPU_RESOURCE] for pod in demands(workload, settings))
-    return all(held[tenant.namespace] <= settings.most_gpus(tenant) for tenant in settings.tenants)
+    for tenant, gpus in wanted:
+        held[tenant] += gpus
+    return all(amount <= limits.get(tenant, amount) for tenant, amount in held.items())
 
 
 def placements(settings: "Settings") -> tuple[Placement, ...]:

@@ -22,6 +22,7 @@ def constraints(settings: Settings, opts: pulumi.ResourceOptions) -> list[pulumi
 
 def build(settings: Settings, opts: pulumi.ResourceOptions) -> dict[str, Tenant]:
     """Declare every tenant; return the tenants by namespace."""
+    limits = settings.gpu_limits
     return {
         tenant.namespace: Tenant(
             tenant.namespace,
@@ -29,7 +30,7 @@ def build(settings: Settings, opts: pulumi.ResourceOptions) -> dict[str, Tenant]
                 namespace=tenant.namespace,
                 uid_range=tenant.uid_range,
                 mcs=tenant.mcs,
-                gpu_quota=settings.most_gpus(tenant),
+                gpu_quota=limits[tenant.namespace],
                 scc_name=MpiSccArgs().scc_name if settings.uses_rdma else None,
                 pod_security=_pod_security(settings),
                 container_resources=tenant.container_resources,

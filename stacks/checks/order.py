@@ -15,8 +15,10 @@ def problems(settings: "Settings") -> Iterator[str]:
     """Yield the workloads that come after others which an update only sees start, and need the GPUs of these."""
     for stage, wave, held in layouts.running(settings):
         # A wave starts as a whole: what each has room for alone, they may not have together.
+        if not held or _together([*wave, *held], settings):
+            continue
         for count, workload in enumerate(wave, start=1):
-            if held and not _together([*wave[:count], *held], settings):
+            if not _together([*wave[:count], *held], settings):
                 yield _message(workload, stage, held, settings)
                 return
 

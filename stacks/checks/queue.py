@@ -47,7 +47,8 @@ def _admitted(jobs: Sequence[Started], settings: "Settings") -> Iterator[str]:
     if queues is None or not jobs:
         return
     sharing = [tenant for tenant in settings.everyone if queues.cohort or tenant.namespace == jobs[0].tenant]
-    quotas = [quota_of(settings.profile, each.gpu_quota, queues.launchers, settings.reserved) for each in sharing]
+    machine, kept = settings.profile, settings.reserved
+    quotas = [quota_of(machine, each.gpu_quota, queues.launchers, kept) for each in sharing]
     wanted = [_wanted(job, settings) for job in jobs]
     who = ", ".join(f"{job.tenant}/{layouts.job_name(job, settings)}" for job in jobs)
     one = "takes" if len(jobs) == 1 else "take together"
