@@ -8,6 +8,9 @@ from cli.stack import Stack
 from stacks.layer_settings import PlatformLayer, TenantsLayer
 from stacks.settings import tenants_of
 
+_TENANT = "hpc:tenants:Tenant"
+_SHOWN = 4  # tenants that a message names
+
 
 def together(stack: Stack) -> frozenset[str]:
     """Return the stacks that may be on the cluster of `stack` beside it, and itself."""
@@ -33,6 +36,21 @@ def require_platform(stack: Stack) -> None:
         f"stack {platform}, the platform of stack {stack.name}, is not up on {where}",
         f"`./hpc up {_named(stack, platform)}` first; after that, tenants come and go without it.",
     )
+
+
+def require_split(stack: Stack) -> None:
+    """Raise Problem when the state of a platform still has tenants: an update would delete them with what they have."""
+    if not isinstance(stack.settings, PlatformLayer) or (backend := _backend(stack)) is None:
+        return
+    resources = backend.checkpoint(stack.name).get("resources") or ()
+    found = [each["urn"].rpartition("::")[2] for each in resources if each["type"] == _TENANT]
+    if found:
+        to = next(iter(tenants_of(stack.name, ROOT)), f"{stack.name}-tenants")
+        raise Problem(
+            f"the state of stack {stack.name} has tenants ({', '.join(found[:_SHOWN])}); its file has none, "
+            "and an update would delete them",
+            f"`./hpc split {_named(stack, to)}` moves them into the state of a stack of their own: docs/layers.md.",
+        )
 
 
 def require_no_tenants(stack: Stack) -> None:

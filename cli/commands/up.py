@@ -59,6 +59,7 @@ def command(
         session.choose_backend(wanted, backend)
         state.require_own_cluster(wanted)
         layers.require_platform(wanted)
+        layers.require_split(wanted)
         generations.fitting(wanted)
         _tools(wanted, timings)
         running, standing = _cluster(wanted, timings)
