@@ -3,7 +3,8 @@
 An older state alone would do harm: the engine creates what it does not find in its state, which is there already; it
 takes for existing what was deleted meanwhile; and it deletes by name what was replaced since. What happened meanwhile
 is known from the present state, and from the cluster. So of each resource stays the older state's, unless it is about
-another object than the one of today.
+another object than the one of today; and where the object was changed since, the next update applies it again, although
+settings of that time would find nothing to do.
 """
 
 import copy
@@ -15,6 +16,8 @@ from cli.recovery import UNCONFIRMED, Live, find_object
 from policies.values import read
 
 _OBJECTS = "kubernetes:"
+CHANGED = "it was changed after the state that was restored; the next update applies it again"
+"""With an error of its initialisation the engine updates a resource whether its inputs differ or not."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,7 @@ class Restored:
     taken: tuple[str, ...]
     """On the cluster, and known to the present state only: stay known."""
     renewed: tuple[str, ...]
-    """Replaced since: as the present state has them."""
+    """Other objects by now, or not finished then: as the present state has them."""
     gone: tuple[str, ...]
     """Not on the cluster any more: left out, so that the next update makes them again where they are wanted."""
 
@@ -54,18 +57,29 @@ def fit(wanted: Mapping[str, Any], present: Mapping[str, Any], live: Live) -> Re
     for old in _resources(wanted):
         urn, now = old["urn"], known.get(old["urn"])
         if old.get("delete"):
-            if (urn, old.get("id")) in leaving:
-                result.append(old)
-        elif now is None:
-            if _is_object(old) and find_object(old, live) is None:
-                gone.append(urn)
-            else:
-                result.append(old)
-        elif _another(old, now):
+            result += [old] if (urn, old.get("id")) in leaving else []
+        elif now is not None and _another(old, now):
             result.append(now)
             renewed.append(urn)
+        elif now is None and _is_object(old) and find_object(old, live) is None:
+            gone.append(urn)
         else:
-            result.append(old)
+            result.append(_marked(old, now))
+    taken = _take(result, known, live)
+    deployment = {**copy.deepcopy(dict(wanted)), "resources": _in_order(result), "pending_operations": []}
+    if not deployment.get("secrets_providers") and present.get("secrets_providers"):
+        deployment["secrets_providers"] = present["secrets_providers"]
+    return Restored(deployment, tuple(taken), tuple(renewed), tuple(gone))
+
+
+def _marked(old: dict[str, Any], now: Mapping[str, Any] | None) -> dict[str, Any]:
+    if now is None or not _is_object(old) or old.get("inputs") == now.get("inputs"):
+        return old
+    return {**old, "initErrors": [CHANGED]}
+
+
+def _take(result: list[dict[str, Any]], known: Mapping[str, dict[str, Any]], live: Live) -> list[str]:
+    """Add what is known of objects on the cluster that are not in a state, and what they need; return their URNs."""
     there = {resource["urn"] for resource in result}
     taken = [urn for urn, now in known.items() if urn not in there and _is_object(now) and _lives(now, live)]
     for urn in taken:
@@ -73,10 +87,7 @@ def fit(wanted: Mapping[str, Any], present: Mapping[str, Any], live: Live) -> Re
             if needed not in there:
                 result.append(known[needed])
                 there.add(needed)
-    deployment = {**copy.deepcopy(dict(wanted)), "resources": _in_order(result), "pending_operations": []}
-    if not deployment.get("secrets_providers") and present.get("secrets_providers"):
-        deployment["secrets_providers"] = present["secrets_providers"]
-    return Restored(deployment, tuple(taken), tuple(renewed), tuple(gone))
+    return taken
 
 
 def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> Difference:

@@ -42,7 +42,7 @@ class Plan:
             ("goes out of the state", self.change.lost),
             ("is as it was", tuple(urn for urn in self.change.changed if urn not in self.restored.renewed)),
             ("stays, because it is on the cluster", self.restored.taken),
-            ("stays as it is, because it was replaced since", self.restored.renewed),
+            ("stays as it is, because it was another object then, or not finished", self.restored.renewed),
             ("is left out, because it is not on the cluster any more", self.restored.gone),
         )
         return [line for title, urns in groups for line in _group(title, urns)]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cli.recovery import UNCONFIRMED
-from cli.restoring import difference, fit
+from cli.restoring import CHANGED, difference, fit
 
 _STACK = "urn:pulumi:dev::hpc::pulumi:pulumi:Stack::hpc-dev"
 _PROVIDER = "urn:pulumi:dev::hpc::pulumi:providers:kubernetes::k8s"
@@ -79,10 +79,11 @@ def test_what_was_replaced_is_as_it_is_now() -> None:
 
 
 def test_what_is_the_same_object_is_as_it_was() -> None:
-    """A restore that restores nothing."""
+    """A restore that restores nothing; an object changed since, which an update by old settings leaves as it is."""
     old = _state(_thing("a", inputs={"metadata": {"name": "a", "namespace": "ns"}, "data": {"x": "old"}}))
     found = fit(old, _state(_thing("a")), _cluster(a="uid-a"))
     assert found.deployment["resources"][2]["inputs"]["data"] == {"x": "old"}
+    assert found.deployment["resources"][2]["initErrors"] == [CHANGED]
     assert difference(_state(_thing("a")), found.deployment).changed == (_urn("a"),)
 
 

@@ -1,0 +1,185 @@
+"""The state of a stack in a bucket: older versions brought back, backups, and new keys, with the real engine."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.backends import kept, setup
+from cli.backends.backend import Backend
+from cli.backends.bucket import open_bucket
+from cli.engine import Engine
+from cli.errors import Problem
+from cli.keeping import backups, examining, restores, rotation
+from cli.stack import Stack
+from simulator.tools import find
+from stacks.settings import load
+from tests.engine.kit import Cluster, config_map
+from tests.engine.kit import Stack as Project
+from tests.support.buckets import KEYS
+
+pytestmark = pytest.mark.engine
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass
+class _InBucket(Project):
+    """A project whose state is in a bucket."""
+
+    url: str = ""
+
+    def environment(self) -> dict[str, str]:
+        return {**super().environment(), **KEYS, "PULUMI_BACKEND_URL": self.url}
+
+
+@dataclass(frozen=True)
+class _Stack(Stack):
+    """A stack whose settings are the project's."""
+
+    folder: Path = Path()
+
+    @property
+    def simulated(self) -> bool:
+        return False
+
+    @property
+    def copied(self) -> bool:
+        return False
+
+    @property
+    def file(self) -> Path:
+        return self.folder / f"Pulumi.{self.name}.yaml"
+
+
+@dataclass
+class _Lab:
+    """One stack in one bucket, and our side of it."""
+
+    project: _InBucket
+    backend: Backend
+    stack: _Stack
+    engine: Engine
+    cluster: Cluster
+
+    def live(self, version: str, kind: str, namespace: str, name: str) -> Mapping[str, Any] | None:
+        assert (version, kind) == ("v1", "ConfigMap")
+        found: Mapping[str, Any] | None = self.cluster.get(f"/api/v1/namespaces/{namespace}/configmaps/{name}")
+        return found
+
+    def names(self) -> set[str]:
+        found = kept.resources(self.backend.checkpoint("dev"))
+        return {each["urn"].rpartition("::")[2] for each in found if "ConfigMap" in each["type"]}
+
+
+@pytest.fixture
+def lab(tmp_path: Path, api: Cluster, bucket_url: str, monkeypatch: pytest.MonkeyPatch) -> _Lab:
+    """Give a stack of programs/objects.py whose state is in a bucket of its own."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "local"))
+    store = open_bucket(bucket_url)
+    setup.make(store)
+    for part in setup.PARTS:
+        setup.mend(store, part, setup.Wanted())
+    project = _InBucket(
+        tmp_path / "project", api, "dev", "hpc", url=bucket_url, options={"enable_config_map_mutable": True}
+    )
+    project.start()
+    stack = _Stack("dev", load("dev", ROOT), folder=project.folder)
+    return _Lab(project, Backend(bucket_url, store), stack, Engine(find("pulumi"), "dev", project.environment()), api)
+
+
+def test_older_version_and_lost_state(lab: _Lab, namespace: str, tmp_path: Path) -> None:
+    """An older state after which an update creates twice, forgets, or deletes what is new; a state that is lost."""
+    project, backend = lab.project, lab.backend
+    first = [config_map(name, namespace, {"x": "1"}) for name in ("a", "b")]
+    second = [config_map(name, namespace, {"x": "2"}) for name in ("b", "c")]
+    project.configure(*first)
+    assert project.up().status == 0
+    old = next(one for one in kept.kept(backend, "dev") if one.kind == kept.VERSION)
+    assert kept.find(backend, "dev", old.id) == old
+    assert len(kept.resources(kept.read(backend, old))) == len(kept.resources(backend.checkpoint("dev")))
+    project.configure(*second)
+    assert project.up().status == 0
+
+    found, cluster = restores.from_version(backend, "dev", old.id)
+    restores.require_own(lab.stack, found, cluster, "any")
+    plan = restores.plan(lab.stack, lab.engine, found, lab.live)
+    assert [urn.rpartition("::")[2] for urn in plan.restored.gone] == ["a"]
+    assert [urn.rpartition("::")[2] for urn in plan.restored.taken] == ["c"]
+    restores.carry_out(lab.stack, lab.engine, plan)
+    assert lab.names() == {"b", "c"}
+    assert "Import complete" not in project.pulumi("stack", "history", "--json").text
+    done = project.up()
+    assert (done.status, done.steps("created"), done.steps("deleted")) == (0, set(), set()), done.text
+    assert lab.live("v1", "ConfigMap", namespace, "b")["data"] == {"x": "2"}  # type: ignore[index]
+
+    restores.carry_out(lab.stack, lab.engine, restores.plan(lab.stack, lab.engine, found, lab.live))
+    project.configure(*first)
+    done = project.up()
+    assert (done.status, done.steps("created"), done.steps("deleted")) == (0, {"a"}, {"c"}), done.text
+    assert lab.live("v1", "ConfigMap", namespace, "b")["data"] == {"x": "1"}  # type: ignore[index]
+    assert lab.live("v1", "ConfigMap", namespace, "c") is None
+
+    file = tmp_path / "backup.json"
+    assert backups.write(lab.stack, backups.export(lab.stack, lab.engine), {}, file) == len(project_state(lab))
+    assert file.stat().st_mode & 0o777 == 0o600
+    with pytest.raises(Problem, match="is there already"):
+        backups.write(lab.stack, {}, {}, file)
+    assert project.pulumi("stack", "rm", "--force", "--yes", "--preserve-config").status == 0
+    assert [row.standing for row in examining.stack(backend, "dev")] == [setup.BAD]
+    assert project.pulumi("stack", "init", "dev").status == 0
+    found, _ = restores.from_file(file)
+    restores.carry_out(lab.stack, lab.engine, restores.plan(lab.stack, lab.engine, found, lab.live))
+    again = project.preview("--expect-no-changes")
+    assert again.status == 0, again.text
+    assert {row.standing for row in examining.stack(backend, "dev")} == {setup.GOOD}
+
+
+def project_state(lab: _Lab) -> list[dict[str, Any]]:
+    """Return the resources in the state."""
+    return kept.resources(lab.backend.checkpoint("dev"))
+
+
+def test_new_keys(lab: _Lab, namespace: str) -> None:
+    """A secret that nobody can read after a rotation; an old passphrase that still opens everything."""
+    project = lab.project
+    assert project.pulumi("config", "set", "--secret", "hpc:word", "planted-word").status == 0
+    project.configure(config_map("a", namespace, {"x": "planted-value"}, secret=["data"]))
+    up = project.up()
+    assert up.status == 0, up.text
+    assert b"planted" not in (lab.backend.read("dev") or b"")
+    before = lab.stack.file.read_text()
+
+    done = rotation.rotate(lab.stack, lab.engine, {}, rotation.PASSPHRASE, "another word")
+    assert done.settings == lab.stack.file
+    assert done.backup.stat().st_mode & 0o777 == 0o600
+    assert sorted(path.name for path in done.backup.parent.iterdir()) == [done.backup.name]
+    assert lab.stack.file.read_text() != before
+    assert project.pulumi("config", "get", "hpc:word").status != 0
+    renewed = Engine(lab.engine.program, "dev", {**project.environment(), "PULUMI_CONFIG_PASSPHRASE": "another word"})
+    assert renewed.call("config", "get", "hpc:word", "--stack", "dev", folder=project.folder).strip() == "planted-word"
+    assert "planted-value" in renewed.call("stack", "export", "--show-secrets", "--stack", "dev")
+
+    found, cluster = restores.from_file(done.backup)
+    with pytest.raises(Problem, match=r"encrypted with an earlier key.*\n.*state rotate"):
+        restores.require_own(lab.stack, found, cluster, "")
+
+
+def test_rotation_that_fails(lab: _Lab) -> None:
+    """Settings with a key that nobody has, after a rotation that ended in an error."""
+    lab.project.configure()
+    assert lab.project.up().status == 0
+    before = lab.stack.file.read_text()
+    with pytest.raises(Problem, match="Nothing was changed in"):
+        rotation.rotate(
+            lab.stack, lab.engine, {}, "awskms://no-such-key?region=us-east-1&endpoint=http://127.0.0.1:1", None
+        )
+    assert lab.stack.file.read_text() == before
+    assert (
+        json.loads(lab.engine.call("stack", "export", "--stack", "dev"))["deployment"]["secrets_providers"]["state"][
+            "salt"
+        ]
+        in before
+    )
