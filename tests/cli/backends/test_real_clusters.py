@@ -1,0 +1,89 @@
+"""The state of a stack on a real cluster in a bucket, with the real engine against a real HTTP endpoint."""
+
+import json
+import os
+import shutil
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from cli import session, state
+from cli.backends import setup
+from cli.backends.bucket import BucketStore
+from cli.errors import Problem
+from cli.live import Cluster
+from cli.places import ROOT
+from cli.stack import Stack, read
+from simulator import ports
+from stacks.state_settings import StateSettings
+
+pytestmark = pytest.mark.engine
+
+DEAD = {"pid": 2**22 - 1, "username": "me", "hostname": socket.gethostname(), "timestamp": "2026-01-01T00:00:00Z"}
+
+
+@pytest.fixture
+def stack_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], Stack]:
+    """Give stack dev as that of a real cluster, with its state where the settings say."""
+    for name in [name for name in os.environ if name.startswith("PULUMI_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PULUMI_HOME", str(tmp_path / "pulumi-home"))
+    monkeypatch.setenv("PULUMI_CONFIG_PASSPHRASE", "x")
+
+    def make(url: str) -> Stack:
+        dev = read("dev")
+        cluster = dev.settings.cluster.model_copy(update={"simulated": False})
+        changes = {"cluster": cluster, "state": StateSettings(backend=url)}
+        return replace(dev, settings=dev.settings.model_copy(update=changes))
+
+    return make
+
+
+def test_bucket_of_a_real_cluster(stack_in: Callable[[str], Stack], bucket_url: str, tmp_path: Path) -> None:
+    """Prevents a bucket that plain `pulumi` and ./hpc see differently, and a dead lock that stays on a real cluster."""
+    real = stack_in(bucket_url)
+    backend = real.backend
+    assert backend is not None
+    with pytest.raises(Problem, match=r"there is no bucket state-\d+ .*\n.*hpc state init"):
+        session.engine(real)
+    setup.make(cast("BucketStore", backend.store))
+    running = session.engine(real)
+    with pytest.raises(Problem, match=r"there is no stack dev in s3://state-.*\n.*stack init dev"):
+        session.prepare(real, running)
+    shutil.copy(ROOT / "Pulumi.yaml", tmp_path)
+    running.call("stack", "init", "dev", folder=tmp_path)
+    session.prepare(real, running)
+    assert backend.stacks() == ["dev"]
+    assert backend.key("dev").endswith(".json.gz")
+    backend.store.write(".pulumi/locks/organization/hpc/dev/1.json", json.dumps(DEAD).encode())
+    with pytest.raises(Problem, match="currently locked by 1 lock"):
+        running.call("refresh", "--yes", "--stack", "dev", folder=tmp_path)
+    state.settle(real, running, Cluster(tmp_path / "none", "none"))
+    assert backend.locks("dev") == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"endpoint": "closed"}, r"cannot be asked for bucket"),
+        ({"profile": "nobody"}, r"nobody"),
+    ],
+)
+@pytest.mark.usefixtures("bucket_keys")
+def test_bucket_that_cannot_be_asked_is_one_message(
+    stack_in: Callable[[str], Stack], changes: dict[str, str], named: str
+) -> None:
+    """Prevents minutes of retries, and an error in the words of a library."""
+    words = {"endpoint": f"http://127.0.0.1:{ports.free()}", "s3ForcePathStyle": "true", "region": "us-east-1"}
+    if "profile" in changes:
+        words |= changes
+    begin = time.monotonic()
+    with pytest.raises(Problem, match=named) as refused:
+        session.engine(stack_in(f"s3://absent?{'&'.join(f'{key}={value}' for key, value in words.items())}"))
+    assert "\n" in str(refused.value), "a remedy"
+    assert time.monotonic() - begin < 15
