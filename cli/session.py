@@ -81,11 +81,9 @@ def prepare(stack: Stack, running: Engine) -> None:
     if backend.has(stack.name):
         return
     if not stack.simulated:
-        provider = stack.settings.state.secrets_provider if stack.settings.state else "passphrase"
         raise Problem(
             f"there is no stack {stack.name} in {backend.url} yet",
-            f"If it is to be there: `./hpc pulumi --stack {stack.name} stack init {stack.name} --secrets-provider "
-            f"{provider}` makes it.",
+            f"If it is to be there: `./hpc state init --stack {stack.name}` makes it.",
         )
     _make(stack, running)
 

@@ -53,7 +53,7 @@ def test_bucket_of_a_real_cluster(stack_in: Callable[[str], Stack], bucket_url: 
         session.engine(real)
     setup.make(cast("BucketStore", backend.store))
     running = session.engine(real)
-    with pytest.raises(Problem, match=r"there is no stack dev in s3://state-.*\n.*stack init dev"):
+    with pytest.raises(Problem, match=r"there is no stack dev in s3://state-.*\n.*state init --stack dev"):
         session.prepare(real, running)
     shutil.copy(ROOT / "Pulumi.yaml", tmp_path)
     running.call("stack", "init", "dev", folder=tmp_path)
