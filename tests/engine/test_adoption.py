@@ -1,0 +1,91 @@
+"""Nothing that was there before a stack is deleted by it, through whichever door."""
+
+from typing import Any
+
+import pytest
+
+from cli.places import ROOT
+from tests.engine.kit import PROGRAMS, Cluster, Stack, config_map, thing
+
+pytestmark = pytest.mark.engine
+
+
+def configure(stack: Stack, adopted: list[str], *objects: dict[str, Any], **provider: Any) -> None:
+    """Let the stack declare objects, and name the adopted ones."""
+    stack.configure(
+        *objects,
+        provider=stack.provider(**provider),
+        adopted=adopted,
+        root=str(ROOT),
+        objects_program=str(PROGRAMS / "objects.py"),
+    )
+
+
+@pytest.fixture
+def theirs(stack: Stack, api: Cluster, namespace: str) -> str:
+    """Give the path of a ConfigMap that somebody made, and the stack has imported beside one of its own."""
+    path = f"/api/v1/namespaces/{namespace}/configmaps"
+    api.request("POST", path, {"metadata": {"name": "theirs"}, "data": {"a": "1"}}, manager="kubectl-create")
+    stack.use("adopted.py")
+    configure(
+        stack,
+        [f"ConfigMap/{namespace}/theirs"],
+        config_map("theirs", namespace, {"a": "1"}, options={"import_": f"{namespace}/theirs"}),
+        config_map("ours", namespace, {"a": "1"}),
+    )
+    up = stack.up()
+    assert up.status == 0, up.text
+    kept = {name: found.get("retainOnDelete", False) for name, found in stack.resources().items() if "ours" in name}
+    assert kept == {"ours": False}
+    assert stack.resources()["theirs"]["retainOnDelete"]
+    return path
+
+
+def test_destroy_leaves_it(stack: Stack, api: Cluster, theirs: str) -> None:
+    """Prevents plain `pulumi destroy`, which knows nothing of ./hpc, from deleting what somebody else made."""
+    before = api.get(f"{theirs}/theirs")
+    destroyed = stack.destroy()
+    assert destroyed.status == 0, destroyed.text
+    assert api.get(f"{theirs}/theirs") == before
+    assert api.get(f"{theirs}/ours") is None
+    assert stack.resources() == {}
+
+
+def test_leaving_the_settings_leaves_it(stack: Stack, api: Cluster, theirs: str) -> None:
+    """Prevents that taking an object out of the settings deletes it, be it still named as adopted or not."""
+    before = api.get(f"{theirs}/theirs")
+    configure(stack, [])
+    up = stack.up()
+    assert up.status == 0, up.text
+    assert api.get(f"{theirs}/theirs") == before
+    assert api.get(f"{theirs}/ours") is None
+    assert "theirs" not in stack.resources()
+
+
+def test_a_replacement_leaves_it(stack: Stack, api: Cluster, namespace: str, theirs: str) -> None:
+    """Prevents that a change of what cannot change deletes the object first, as it does with one of ours."""
+    before = api.get(f"{theirs}/theirs")
+    changed = config_map("theirs", namespace, {"a": "2"})
+    configure(stack, [f"ConfigMap/{namespace}/theirs"], changed, config_map("ours", namespace, {"a": "1"}))
+    assert stack.preview().steps("replace") == {"theirs"}
+    up = stack.up()
+    assert up.status != 0
+    assert f"creating ConfigMap {namespace}/theirs failed" in up.text
+    assert api.get(f"{theirs}/theirs") == before
+
+
+def test_its_namespace_stays(stack: Stack, api: Cluster, namespace: str) -> None:
+    """Prevents that an adopted object goes with a namespace that the stack made itself."""
+    inside = f"{namespace}-ours"
+    fields = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": inside}}
+    space = thing("space", "kubernetes:core/v1:Namespace", fields)
+    stack.use("adopted.py")
+    configure(stack, [f"ConfigMap/{inside}/theirs"], space)
+    up = stack.up()
+    assert up.status == 0, up.text
+    path = f"/api/v1/namespaces/{inside}"
+    api.request("POST", f"{path}/configmaps", {"metadata": {"name": "theirs"}, "data": {"a": "1"}})
+    assert stack.destroy().status == 0
+    assert api.get(path)["status"]["phase"] == "Active"
+    assert api.get(f"{path}/configmaps/theirs")
+    api.core.delete_namespace(inside)
