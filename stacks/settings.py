@@ -61,14 +61,15 @@ def _on_platform(own: TenantsFile, data: Any, source: str, stack: str, root: Pat
     """Return tenants with what is in the files that belong to them."""
     try:
         path = file(own.platform, root)
-        there = load(own.platform, root)
+        content = _content(path)
+        if not isinstance(content, Mapping) or "layer" not in content:
+            raise SettingsError(
+                f"{path.name} is not the file of a platform alone; write `layer: platform` there, and move its "
+                f"{', '.join(TENANTS_PART)} to files such as this one"
+            )
+        there = _read(PlatformLayer, content, path.name)
     except SettingsError as error:
-        raise SettingsError(f"{source}: {PROJECT}:{KEY}.platform: {own.platform!r} cannot be read\n{error}") from None
-    if not isinstance(there, PlatformLayer):
-        raise SettingsError(
-            f"{source}: {PROJECT}:{KEY}.platform: {path.name} is not the file of a platform alone; write "
-            f"`layer: platform` there, and move its {', '.join(TENANTS_PART)} to files such as this one"
-        )
+        raise SettingsError(f"{source}: {PROJECT}:{KEY}.platform: {own.platform!r} cannot be used\n{error}") from None
     neighbours = tuple(
         Neighbours(file=each.name, tenants=_read(TenantsFile, content, each.name).tenants)
         for name, each, content in _tenants(own.platform, root)

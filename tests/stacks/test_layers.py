@@ -1,0 +1,266 @@
+"""An environment in two stacks: what each file may hold, what collides across files, and the seam between them."""
+
+import copy
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from rendering.manifests import registrations
+from rendering.recorder import Registration
+from stacks import layers
+from stacks.layer_settings import TenantsLayer
+from stacks.settings import Settings, SettingsError, load, tenants_of
+from tests.support.recorded import ROOT, environment, of_kind, one
+
+PLATFORM, TENANTS = "two-layers", "two-layers-tenants"
+Edit = Callable[[dict[str, Any]], None]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Give a project with the pair of the examples as stacks of its own."""
+    for stack in (PLATFORM, TENANTS):
+        shutil.copy(ROOT / "stacks" / "examples" / f"{stack}.yaml", tmp_path / f"Pulumi.{stack}.yaml")
+    return tmp_path
+
+
+def change(root: Path, stack: str, edit: Edit, to: str | None = None) -> None:
+    """Change a stack's file, or what is written to another."""
+    content = yaml.safe_load((root / f"Pulumi.{stack}.yaml").read_text())
+    edit(content["config"]["hpc:platform"])
+    (root / f"Pulumi.{to or stack}.yaml").write_text(yaml.safe_dump(content))
+
+
+def message(stack: str, root: Path) -> str:
+    """Return why a stack is refused."""
+    with pytest.raises(SettingsError) as caught:
+        load(stack, root)
+    return str(caught.value)
+
+
+def vision(own: dict[str, Any]) -> None:
+    """Make of the tenants' file one of another team that collides with nobody."""
+    tenant = own["tenants"][0]
+    tenant |= {"namespace": "vision", "uid_range": {"start": 1075600000}, "mcs": "s0:c3,c9", "gpu_quota": 4}
+    tenant |= {"run_as_uid": 1075600001, "run_as_gid": 1075600001}
+    tenant["data"] |= {"volume": "vision-data", "claim": "vision-data", "path": "/gpfs/ess3000_4M/vision"}
+    own |= {"tenants": [tenant], "builds": [], "stages": []}
+
+
+def test_tenants_are_read_with_their_platform(root: Path) -> None:
+    """Prevents a stack of tenants that knows nothing of the machines on which its jobs are to fit."""
+    platform, both = load(PLATFORM, root), load(TENANTS, root)
+    assert not platform.tenants
+    assert (platform.has_platform, platform.has_tenants) == (True, False)
+    assert (both.has_platform, both.has_tenants) == (False, True)
+    assert [tenant.namespace for tenant in both.tenants] == ["adas", "perception"]
+    assert (both.nodes, both.fabric, both.queues, both.cluster) == (
+        platform.nodes,
+        platform.fabric,
+        platform.queues,
+        platform.cluster,
+    )
+    assert tenants_of(PLATFORM, root) == [TENANTS]
+
+
+def test_a_team_finds_the_cluster_by_its_own_kubeconfig(root: Path) -> None:
+    """Prevents a team from needing the credentials of the platform's people; the cluster's identity stays theirs."""
+    change(root, TENANTS, lambda own: own.update(cluster={"kubeconfig": "~/team", "context": "team"}))
+    cluster = load(TENANTS, root).cluster
+    assert (cluster.kubeconfig, cluster.context, cluster.identifier) == ("~/team", "team", "two-layers")
+
+
+@pytest.mark.parametrize(
+    ("stack", "edit", "said"),
+    [
+        (
+            PLATFORM,
+            lambda own: own.update(tenants=[{"namespace": "a"}], builds=[]),
+            (
+                "Pulumi.two-layers.yaml: 2 wrong",
+                "hpc:platform.tenants: belongs to tenants",
+                "hpc:platform.builds: belongs to tenants",
+            ),
+        ),
+        (
+            PLATFORM,
+            lambda own: own.update(layer="tenants"),
+            ("hpc:platform.layer: Input should be 'platform' (value: 'tenants')",),
+        ),
+        (
+            TENANTS,
+            lambda own: own.update(nodes=[], layer="platform"),
+            (
+                "Pulumi.two-layers-tenants.yaml: 2 wrong",
+                "hpc:platform.nodes: Extra inputs",
+                "hpc:platform.layer: Extra",
+            ),
+        ),
+        (TENANTS, lambda own: own.update(tenants=[]), ("hpc:platform.tenants: Tuple should have at least 1 item",)),
+        (
+            TENANTS,
+            lambda own: own.update(platform="nowhere"),
+            ("Pulumi.two-layers-tenants.yaml: hpc:platform.platform: 'nowhere' cannot be used", "known stacks:"),
+        ),
+        (
+            TENANTS,
+            lambda own: own.update(platform=TENANTS),
+            ("'two-layers-tenants' cannot be used", "is not the file of a platform alone"),
+        ),
+    ],
+)
+def test_each_file_holds_its_own_part(root: Path, stack: str, edit: Edit, said: tuple[str, ...]) -> None:
+    """Prevents a setting in the file of the wrong layer, where nothing reads it, and errors that name no file."""
+    change(root, stack, edit)
+    text = message(stack, root)
+    for part in said:
+        assert part in text
+
+
+def test_a_stack_with_tenants_of_its_own_is_no_platform(root: Path) -> None:
+    """Prevents two stacks that both declare tenants, of which the one knows nothing of the other's."""
+    shutil.copy(ROOT / "Pulumi.prod.yaml", root / "Pulumi.prod.yaml")
+    change(root, TENANTS, lambda own: own.update(platform="prod"))
+    assert "Pulumi.prod.yaml is not the file of a platform alone; write `layer: platform` there" in message(
+        TENANTS, root
+    )
+
+
+def test_errors_between_both_files_name_the_file(root: Path) -> None:
+    """Prevents a person from searching for `queues.launchers` in a file that has none."""
+
+    def large(own: dict[str, Any]) -> None:
+        own["stages"][1]["workloads"][0]["launcher"] = {"cpu": "400", "memory": "1Gi"}
+
+    def wrong(own: dict[str, Any]) -> None:
+        own["stages"][1]["workloads"][0]["tenant"] = "nobody"
+        own["tenants"][0]["data"] = {"kind": "directory"} | own["tenants"][0]["data"]
+
+    change(root, TENANTS, wrong)
+    text = message(TENANTS, root)
+    assert "Pulumi.two-layers-tenants.yaml: 1 wrong" in text
+    assert "\n  hpc:platform: stages: job nccl-test-02x04 has tenant 'nobody'" in text
+    shutil.copy(ROOT / "stacks" / "examples" / f"{TENANTS}.yaml", root / f"Pulumi.{TENANTS}.yaml")
+    change(root, TENANTS, large)
+    assert "\n  Pulumi.two-layers.yaml: hpc:platform: queues.launchers.cpus 4: " in message(TENANTS, root)
+    change(root, PLATFORM, lambda own: own.update(release="5.0"))
+    text = message(TENANTS, root)
+    assert "two-layers' cannot be used" in text
+    assert "Pulumi.two-layers.yaml: 1 wrong\n  hpc:platform.release" in text
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("namespace", "adas", "namespace adas is in Pulumi.vision.yaml, too"),
+        ("mcs", "s0:c27,c24", "mcs s0:c27,c24 of adas is that of vision in Pulumi.vision.yaml"),
+        ("uid_range", {"start": 1075485000}, "overlaps"),
+        ("data.volume", "adas-data-pv01", "data.volume adas-data-pv01 of adas is that of vision in Pulumi.vision.yaml"),
+        ("data.path", "/gpfs/ess3000_4M/adas/part", "and /gpfs/ess3000_4M/adas/part of vision in Pulumi.vision.yaml"),
+        ("gpu_quota", 5, "gpu_quota, with those in Pulumi.vision.yaml, add up to 17 GPUs, and there are 16"),
+    ],
+)
+def test_tenants_of_different_files_do_not_collide(root: Path, field: str, value: Any, said: str) -> None:
+    """Prevents two teams, each right by itself, with the same ids, SELinux level, files or GPUs."""
+    change(root, TENANTS, vision, to="vision")
+    load("vision", root)
+    load(TENANTS, root)
+
+    def collide(own: dict[str, Any]) -> None:
+        target = own["tenants"][0]
+        *above, last = field.split(".")
+        for key in above:
+            target = target[key]
+        target[last] = value
+        if field == "uid_range":
+            own["tenants"][0] |= {"run_as_uid": 1075485001, "run_as_gid": 1075485001}
+
+    change(root, "vision", collide)
+    text = message(TENANTS, root)
+    assert said in text
+    assert "Pulumi.vision.yaml" in text
+    assert "Pulumi.two-layers-tenants.yaml" in message("vision", root)
+
+
+def test_what_is_idle_is_lent_across_files(root: Path) -> None:
+    """Prevents a cap on a tenant that forbids it what another team's stack lends in the cohort."""
+    change(root, TENANTS, vision, to="vision")
+    both = load(TENANTS, root)
+    assert both.most_gpus(both.tenant("adas")) == 16
+    assert load("vision", root).everyone[-1].namespace == "perception"
+
+
+def test_a_broken_file_of_a_neighbour_is_named(root: Path) -> None:
+    """Prevents ids from being given twice because the file with the other owner could not be read."""
+    change(root, TENANTS, lambda own: own["tenants"][0].pop("mcs"), to="vision")
+    assert message(TENANTS, root).startswith("Pulumi.vision.yaml: ")
+
+
+def _names(recorded: tuple[Registration, ...]) -> set[tuple[str, str]]:
+    return {(item.type, item.name) for item in recorded if item.is_kubernetes}
+
+
+def test_two_layers_declare_what_one_stack_does(root: Path) -> None:
+    """Prevents an object that neither stack declares, or both, and another identity of one that is moved."""
+    parts = [yaml.safe_load((root / f"Pulumi.{stack}.yaml").read_text()) for stack in (PLATFORM, TENANTS)]
+    upper, lower = (copy.deepcopy(part["config"]["hpc:platform"]) for part in parts)
+    whole = {key: value for key, value in (upper | lower).items() if key not in ("layer", "platform")}
+    (root / "Pulumi.whole.yaml").write_text(yaml.safe_dump({"config": {"hpc:platform": whole}}))
+    one_stack, platform, tenants = registrations("whole", root), environment(PLATFORM), environment(TENANTS)
+    assert _names(platform) | _names(tenants) == _names(one_stack)
+    assert not _names(platform) & _names(tenants)
+    whole_inputs = {(item.type, item.name): item.inputs for item in one_stack if item.is_kubernetes}
+    for item in (*platform, *tenants):
+        if item.is_kubernetes:
+            assert item.inputs == whole_inputs[item.type, item.name], item.urn
+
+
+def test_cluster_wide_parts_are_the_platforms() -> None:
+    """Prevents a team's stack from owning what every tenant rests on, and taking it away with itself."""
+    for kind in ("SecurityContextConstraints", "ResourceFlavor", "StorageClass", "MachineConfigPool", "Kueue"):
+        one(environment(PLATFORM), kind)
+        assert not of_kind(environment(TENANTS), kind)
+    assert len(of_kind(environment(TENANTS), "ClusterQueue")) == 2
+    assert not of_kind(environment(PLATFORM), "ClusterQueue")
+
+
+def _wanted() -> tuple[Settings, dict[str, str | list[str]]]:
+    settings = load(TENANTS, ROOT)
+    assert isinstance(settings, TenantsLayer)
+    return settings, layers.rests(settings)
+
+
+def test_both_stacks_mean_the_same_by_what_tenants_rest_on() -> None:
+    """Prevents tenants that are always refused, or that the engine's own form of a value refuses."""
+    _, wanted = _wanted()
+    assert wanted == layers.rests(load(PLATFORM, ROOT))
+    assert wanted["scc"] == "scc-for-mpi"
+    layers.require(PLATFORM, {layers.OUTPUT: copy.deepcopy(wanted)}, wanted)
+
+
+@pytest.mark.parametrize("told", [None, {}, {"release": "4.20"}, {layers.OUTPUT: None}])
+def test_a_platform_that_is_not_up(told: dict[str, Any] | None) -> None:
+    """Prevents tenants on a cluster without operators, whose objects have no kind, or an engine's KeyError."""
+    with pytest.raises(
+        layers.PlatformError, match=r"two-layers, the platform of these tenants, is not up[\s\S]*hpc up"
+    ):
+        layers.require(PLATFORM, told, _wanted()[1])
+
+
+def test_a_platform_that_was_not_updated() -> None:
+    """Prevents jobs that ask for devices which the file promises and no node has yet; both values are said."""
+    _, wanted = _wanted()
+    old = wanted | {"rdmaResources": ["rdma/shared_ib0"], "storageClasses": []}
+    del old["mpiJob"]
+    with pytest.raises(layers.PlatformError) as caught:
+        layers.require(PLATFORM, {layers.OUTPUT: old}, wanted)
+    text = str(caught.value)
+    assert "was not updated since its file changed" in text
+    assert "rdmaResources: the stack has rdma/shared_ib0, its file says rdma/shared_rail0, rdma/shared_rail1" in text
+    assert "storageClasses: the stack has none, its file says scale-scratch" in text
+    assert "mpiJob: the stack has none, its file says v2beta1" in text
+    assert "Run `./hpc up --stack two-layers` first" in text
