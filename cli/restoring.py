@@ -40,11 +40,14 @@ class Difference:
     gained: tuple[str, ...]
     lost: tuple[str, ...]
     changed: tuple[str, ...]
+    """Other inputs."""
+    reported: tuple[str, ...]
+    """The same inputs, and all that the cluster said of them, or in what order they came, is another."""
 
     @property
     def any(self) -> bool:
         """Whether there is any."""
-        return bool(self.gained or self.lost or self.changed)
+        return bool(self.gained or self.lost or self.changed or self.reported)
 
 
 def fit(wanted: Mapping[str, Any], present: Mapping[str, Any], live: Live) -> Restored:
@@ -93,10 +96,13 @@ def _take(result: list[dict[str, Any]], known: Mapping[str, dict[str, Any]], liv
 def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> Difference:
     """Return what changes from one deployment to another."""
     old, new = ({each["urn"]: each for each in _resources(state)} for state in (before, after))
+    both = [urn for urn in new if urn in old and new[urn] != old[urn]]
+    changed = tuple(urn for urn in both if new[urn].get("inputs") != old[urn].get("inputs"))
     return Difference(
         tuple(urn for urn in new if urn not in old),
         tuple(urn for urn in old if urn not in new),
-        tuple(urn for urn in new if urn in old and new[urn] != old[urn]),
+        changed,
+        tuple(urn for urn in both if urn not in changed),
     )
 
 

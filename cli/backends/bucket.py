@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from cli.backends.locations import Location, parse
@@ -149,6 +150,7 @@ def open_bucket(url: str, environment: Mapping[str, str] = os.environ) -> Bucket
     from botocore import UNSIGNED  # noqa: PLC0415
     from botocore.config import Config  # noqa: PLC0415
     from botocore.exceptions import BotoCoreError  # noqa: PLC0415
+    from botocore.session import get_session  # noqa: PLC0415
 
     location = parse(url)
     region = location.region or environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION")
@@ -164,7 +166,11 @@ def open_bucket(url: str, environment: Mapping[str, str] = os.environ) -> Bucket
         **location.options,
     )
     try:
-        session = Session(profile_name=location.profile or None, region_name=region or None, **keys)
+        core = get_session()
+        core.register_component("data_loader", _loader())
+        session = Session(
+            botocore_session=core, profile_name=location.profile or None, region_name=region or None, **keys
+        )
         if location.role:
             session = _assume(Session, session, location.role)
         client = session.client("s3", endpoint_url=location.endpoint or None, use_ssl=location.https, config=config)
@@ -173,6 +179,14 @@ def open_bucket(url: str, environment: Mapping[str, str] = os.environ) -> Bucket
     except ValueError as error:
         raise Problem(f"{url}: {error}", "Write the endpoint as https://HOST:PORT.") from None
     return BucketStore(location, client)
+
+
+@cache
+def _loader() -> Any:
+    """Return what reads the descriptions of services: megabytes, and once is enough."""
+    from botocore.loaders import create_loader  # noqa: PLC0415
+
+    return create_loader()
 
 
 _VARIABLES = {

@@ -56,5 +56,6 @@ def stack(wanted: Stack, running: Engine, there: Backend) -> tuple[Finding, bool
             "settings: `state.secrets_provider`.",
         )
     # The engine writes the key into Pulumi.<stack>.yaml, and leaves its comments.
-    running.call("stack", "init", wanted.name, "--secrets-provider", provider, "--no-select")
+    named_key = ("--secrets-provider", provider, "--no-select")
+    running.call("stack", "init", wanted.name, *named_key, folder=wanted.file.parent)
     return said, True

@@ -40,12 +40,14 @@ class Plan:
         groups = (
             ("comes back into the state", self.change.gained),
             ("goes out of the state", self.change.lost),
-            ("is as it was", tuple(urn for urn in self.change.changed if urn not in self.restored.renewed)),
+            ("was changed since, and is applied again by the next update; secrets always are", self.change.changed),
             ("stays, because it is on the cluster", self.restored.taken),
             ("stays as it is, because it was another object then, or not finished", self.restored.renewed),
             ("is left out, because it is not on the cluster any more", self.restored.gone),
         )
-        return [line for title, urns in groups for line in _group(title, urns)]
+        lines = [line for title, urns in groups for line in _group(title, urns)]
+        others = len(self.change.reported)
+        return [*lines, f"{others} more: only what the cluster reported of them is as it was"] if others else lines
 
 
 def from_file(file: Path) -> tuple[dict[str, Any], str]:

@@ -43,10 +43,7 @@ def rotate(stack: Stack, running: Engine, tags: Mapping[str, str], provider: str
     """
     settings = stack.copy if stack.keeps_secrets else stack.file
     if provider == PASSPHRASE:
-        if not new:
-            raise Problem("the new passphrase is empty", "Think of one that nobody guesses.")
-        if new != new.strip() or len(new.splitlines()) != 1:
-            raise Problem("the new passphrase has space around it, or lines", "The engine would read it otherwise.")
+        require_usable(new or "")
     exported = backups.export(stack, running)
     backup = backups.place(stack, "before-rotation")
     backups.write(stack, exported, tags, backup)
@@ -129,6 +126,14 @@ def passphrase_from(file: Path) -> str:
         return file.read_text().strip()
     except OSError as error:
         raise Problem(f"the new passphrase cannot be read: {error.strerror}: {file}") from None
+
+
+def require_usable(new: str) -> None:
+    """Raise Problem for a passphrase that the engine would read otherwise than it was meant."""
+    if not new:
+        raise Problem("the new passphrase is empty", "Think of one that nobody guesses.")
+    if new != new.strip() or len(new.splitlines()) != 1:
+        raise Problem("the new passphrase has space around it, or lines", "The engine would read it otherwise.")
 
 
 def require_private(stack: Stack) -> None:

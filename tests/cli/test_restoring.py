@@ -118,3 +118,4 @@ def test_nothing_known_of_today() -> None:
     assert _names(found.deployment) == ["a"]
     assert found.deployment["secrets_providers"] == {"type": "passphrase"}
     assert not difference(old, old).any
+    assert difference(old, _state(_thing("a", outputs={}), _thing("b"))).reported == (_urn("a"),)

@@ -1,0 +1,155 @@
+"""`./hpc state` over buckets and folders, without an engine: what it says, and what it refuses."""
+
+import json
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from cli.backends.backend import Backend, of_folder
+from cli.backends.opening import of_url
+from cli.commands.state import app
+from cli.errors import Problem
+from cli.keeping import backups, examining, restores, rotation
+from cli.stack import Stack
+from cli.stack import read as read_stack
+
+Run = Callable[..., Any]
+_KEY = ".pulumi/stacks/hpc/dev.json"
+_LOCK = ".pulumi/locks/organization/hpc/dev/1.json"
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Give the command line, with clusters in a folder of the test's own."""
+    monkeypatch.setenv("HPC_SIM_HOME", str(tmp_path / "sim"))
+    return lambda *words: CliRunner().invoke(app, words)
+
+
+@pytest.fixture
+def stack(run: Run) -> Stack:  # noqa: ARG001 - it says where clusters are
+    """Give a stack on a simulated cluster that is not there."""
+    return read_stack("dev", "none")
+
+
+def _state(*names: str, **more: object) -> bytes:
+    resources = [{"urn": f"urn:pulumi:dev::hpc::a:b:C::{name}", "type": "a:b:C"} for name in names]
+    return json.dumps({"checkpoint": {"latest": {"resources": resources, **more}}}).encode()
+
+
+def _lock(backend: Backend, pid: int, host: str) -> None:
+    said = {"pid": pid, "username": "me", "hostname": host, "timestamp": "2026-01-01T00:00:00Z"}
+    backend.store.write(_LOCK, json.dumps(said).encode())
+
+
+def _standings(backend: Backend) -> dict[str, str]:
+    return {row.name: row.standing for row in examining.stack(backend, "dev")}
+
+
+def test_a_bucket_from_nothing(run: Run, bucket_url: str) -> None:
+    """A first run that fails because nothing is there; a check that passes over a bucket that lacks everything."""
+    assert run("check", "--backend", bucket_url).exit_code == 1
+    first = run("init", "--backend", bucket_url)
+    assert (first.exit_code, first.output.count("(set)")) == (0, 5), first.output
+    second = run("init", "--backend", bucket_url)
+    assert (second.exit_code, second.output.count("(set)")) == (0, 0), second.output
+    checked = run("check", "--backend", bucket_url)
+    assert checked.exit_code == 0, checked.output
+    backend = of_url(bucket_url)
+    assert backend is not None
+    assert backend.store.keys("") == []
+    assert "no stacks in s3://" in run("list", "--backend", bucket_url).output
+
+
+def test_a_folder(run: Run, tmp_path: Path) -> None:
+    """States of clusters, which everybody on the machine can change."""
+    url = f"file://{tmp_path}/kept"
+    assert run("init", "--backend", url).exit_code == 0
+    assert (tmp_path / "kept").stat().st_mode & 0o777 == 0o700
+    assert run("check", "--backend", url).exit_code == 0
+    of_folder(tmp_path / "kept").store.write(_KEY, _state("a", "b"))
+    assert "dev" in run("list", "--backend", url).output
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("list",), "say which state is meant"),
+        (("list", "--backend", "gs://state"), "only the engine can read"),
+        (("list", "--backend", "s3://state?endpont=x"), "knows no parameter endpont"),
+        (("init", "--backend", "file:///x", "--stack", "dev"), "simulated cluster, which has a backend of its own"),
+        (("restore", "--stack", "dev", "--name", "none"), "say which state comes back"),
+        (("rotate", "--stack", "dev", "--name", "none"), "in the repository for everybody"),
+    ],
+)
+def test_refused(run: Run, words: tuple[str, ...], message: str) -> None:
+    """A traceback, or a guess, where the person has to say more."""
+    found = run(*words).exception
+    assert isinstance(found, Problem)
+    assert message in str(found)
+
+
+def test_how_a_stack_stands(tmp_path: Path) -> None:
+    """A lock of a dead process, an interrupted update, a damaged state: each of them found by the next update only."""
+    backend = of_folder(tmp_path)
+    assert _standings(backend) == {"stack": "bad"}
+    backend.store.write(_KEY, _state("a"))
+    assert set(_standings(backend).values()) == {"good"}
+    backend.store.write(_KEY, _state("a", pending_operations=[{}]))
+    assert _standings(backend)["interrupted"] == "bad"
+    _lock(backend, 1, "elsewhere")
+    assert _standings(backend) | {"older states": ""} == {
+        "stack": "good",
+        "lock": "unknown",
+        "interrupted": "unknown",
+        "older states": "",
+    }
+    _lock(backend, 2**22 + 1, socket.gethostname())
+    assert _standings(backend)["lock"] == "bad"
+    backend.store.write(_KEY, b"{")
+    assert _standings(backend) == {"stack": "bad"}
+
+
+def test_states_of_others(stack: Stack) -> None:
+    """Another stack's objects in the state, which the next update deletes from its cluster."""
+    own = json.loads(_state("a"))["checkpoint"]["latest"]
+    restores.require_own(stack, own, "here", "here")
+    restores.require_own(stack, own, "", "here")
+    with pytest.raises(Problem, match=r"about the cluster there, and stack dev is now on here\n"):
+        restores.require_own(stack, own, "there", "here")
+    for urn, named in (("urn:pulumi:prod::hpc::a:b:C::a", "prod"), ("urn:pulumi:dev::kit::a:b:C::a", "kit")):
+        with pytest.raises(Problem, match=rf"state of stack .*{named}"):
+            restores.require_own(stack, {"resources": [{"urn": urn}]}, "", "")
+
+
+def test_backup_files(stack: Stack, tmp_path: Path) -> None:
+    """A backup that is none, found out when it is needed."""
+    file = tmp_path / "b.json"
+    exported = {"version": 3, "deployment": {"resources": [{"urn": "a"}]}}
+    assert backups.write(stack, exported, {"hpc:cluster-uid": "u"}, file) == 1
+    assert file.stat().st_mode & 0o777 == 0o600
+    found = backups.read(file)
+    assert (found.document, found.cluster) == (exported, "u")
+    for content in ("", "[]", '{"deployment": 1}', "\x00"):
+        file.write_text(content)
+        with pytest.raises(Problem, match=r"cannot be read|is no backup"):
+            backups.read(file)
+    with pytest.raises(Problem, match="there is no file"):
+        backups.read(tmp_path / "none")
+
+
+def test_passphrases(tmp_path: Path, stack: Stack) -> None:
+    """A new passphrase that the engine reads otherwise than it was meant, so that nobody can open the secrets."""
+    file = tmp_path / "new"
+    file.write_text("words of mine\n")
+    assert rotation.passphrase_from(file) == "words of mine"
+    with pytest.raises(Problem, match="cannot be read"):
+        rotation.passphrase_from(tmp_path / "none")
+    for wrong in ("", " a", "a\nb"):
+        with pytest.raises(Problem, match="the new passphrase"):
+            rotation.require_usable(wrong)
+    assert len({rotation.random() for _ in range(3)}) == 3
+    assert rotation.given_by_person(stack)
