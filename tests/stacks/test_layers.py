@@ -143,7 +143,7 @@ def test_errors_between_both_files_name_the_file(root: Path) -> None:
     change(root, TENANTS, wrong)
     text = message(TENANTS, root)
     assert "Pulumi.two-layers-tenants.yaml: 1 wrong" in text
-    assert "\n  hpc:platform: stages: job nccl-test-02x04 has tenant 'nobody'" in text
+    assert "\n  hpc:platform: stages: job nccl-test-02x08 has tenant 'nobody'" in text
     shutil.copy(ROOT / "stacks" / "examples" / f"{TENANTS}.yaml", root / f"Pulumi.{TENANTS}.yaml")
     change(root, TENANTS, large)
     assert "\n  Pulumi.two-layers.yaml: hpc:platform: queues.launchers.cpus 4: " in message(TENANTS, root)
@@ -161,7 +161,7 @@ def test_errors_between_both_files_name_the_file(root: Path) -> None:
         ("uid_range", {"start": 1075485000}, "overlaps"),
         ("data.volume", "adas-data-pv01", "data.volume adas-data-pv01 of adas is that of vision in Pulumi.vision.yaml"),
         ("data.path", "/gpfs/ess3000_4M/adas/part", "and /gpfs/ess3000_4M/adas/part of vision in Pulumi.vision.yaml"),
-        ("gpu_quota", 5, "gpu_quota, with those in Pulumi.vision.yaml, add up to 17 GPUs, and there are 16"),
+        ("gpu_quota", 5, "gpu_quota, with those in Pulumi.vision.yaml, add up to 25 GPUs, and there are 24"),
     ],
 )
 def test_tenants_of_different_files_do_not_collide(root: Path, field: str, value: Any, said: str) -> None:
@@ -190,7 +190,7 @@ def test_what_is_idle_is_lent_across_files(root: Path) -> None:
     """Prevents a cap on a tenant that forbids it what another team's stack lends in the cohort."""
     change(root, TENANTS, vision, to="vision")
     both = load(TENANTS, root)
-    assert both.most_gpus(both.tenant("adas")) == 16
+    assert both.most_gpus(both.tenant("adas")) == 24
     assert load("vision", root).everyone[-1].namespace == "perception"
 
 
