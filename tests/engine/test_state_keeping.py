@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,11 @@ from cli.backends.backend import Backend
 from cli.backends.bucket import open_bucket
 from cli.engine import Engine
 from cli.errors import Problem
-from cli.keeping import backups, examining, restores, rotation
+from cli.keeping import backups, examining, making, restores, rotation
 from cli.stack import Stack
 from simulator.tools import find
 from stacks.settings import load
+from stacks.state_settings import StateSettings
 from tests.engine.kit import Cluster, config_map
 from tests.engine.kit import Stack as Project
 from tests.support.buckets import KEYS
@@ -37,9 +38,10 @@ class _InBucket(Project):
 
 @dataclass(frozen=True)
 class _Stack(Stack):
-    """A stack whose settings are the project's."""
+    """A stack whose settings are the project's; `own`: as a simulated cluster keeps them."""
 
     folder: Path = Path()
+    own: bool = False
 
     @property
     def simulated(self) -> bool:
@@ -48,6 +50,18 @@ class _Stack(Stack):
     @property
     def copied(self) -> bool:
         return False
+
+    @property
+    def keeps_secrets(self) -> bool:
+        return self.own
+
+    @property
+    def example(self) -> bool:
+        return False
+
+    @property
+    def home(self) -> Path:
+        return self.folder
 
     @property
     def file(self) -> Path:
@@ -110,7 +124,6 @@ def test_older_version_and_lost_state(lab: _Lab, namespace: str, tmp_path: Path)
     assert [urn.rpartition("::")[2] for urn in plan.restored.taken] == ["c"]
     restores.carry_out(lab.stack, lab.engine, plan)
     assert lab.names() == {"b", "c"}
-    assert "Import complete" not in project.pulumi("stack", "history", "--json").text
     done = project.up()
     assert (done.status, done.steps("created"), done.steps("deleted")) == (0, set(), set()), done.text
     assert lab.live("v1", "ConfigMap", namespace, "b")["data"] == {"x": "2"}  # type: ignore[index]
@@ -162,9 +175,43 @@ def test_new_keys(lab: _Lab, namespace: str) -> None:
     assert renewed.call("config", "get", "hpc:word", "--stack", "dev", folder=project.folder).strip() == "planted-word"
     assert "planted-value" in renewed.call("stack", "export", "--show-secrets", "--stack", "dev")
 
+    mine = replace(lab.stack, own=True)
+    third = rotation.rotate(mine, renewed, {}, rotation.PASSPHRASE, rotation.random())
+    assert third.passphrase == mine.own_passphrase_file
+    assert third.passphrase.stat().st_mode & 0o777 == 0o600
+    outer = {**project.environment(), "PULUMI_CONFIG_PASSPHRASE_FILE": str(third.passphrase)}
+    del outer["PULUMI_CONFIG_PASSPHRASE"]
+    last = Engine(lab.engine.program, "dev", outer)
+    assert "planted-value" in last.call("stack", "export", "--show-secrets", "--stack", "dev")
+
     found, cluster = restores.from_file(done.backup)
     with pytest.raises(Problem, match=r"encrypted with an earlier key.*\n.*state rotate"):
         restores.require_own(lab.stack, found, cluster, "")
+
+
+def test_stack_with_a_key(lab: _Lab, object_store: str, namespace: str) -> None:
+    """A stack that is made under another key than its settings name, or twice; a passphrase that no key replaces."""
+    import boto3  # noqa: PLC0415
+
+    client = boto3.client("kms", endpoint_url=object_store, region_name="us-east-1")
+    url = f"awskms://{client.create_key()['KeyMetadata']['KeyId']}?region=us-east-1&endpoint={object_store}"
+    settings = lab.stack.settings.model_copy(update={"state": StateSettings(secrets_provider=url)})
+    wanted = replace(lab.stack, name="keyed", settings=settings)
+    wanted.file.write_text("# a comment of ours\nconfig:\n  hpc:platform:\n    a: 1 # here\n")
+    assert making.stack(wanted, lab.engine, lab.backend)[1]
+    assert not making.stack(wanted, lab.engine, lab.backend)[1]
+    made = wanted.file.read_text()
+    assert made.startswith("# a comment of ours\nconfig:\n  hpc:platform:\n    a: 1 # here\n")
+    assert "encryptedkey:" in made
+
+    lab.project.configure(config_map("a", namespace, {"x": "planted-value"}, secret=["data"]))
+    assert lab.project.up().status == 0
+    rotation.rotate(lab.stack, lab.engine, {}, url, None)
+    now = lab.stack.file.read_text()
+    assert "encryptedkey:" in now
+    assert "encryptionsalt:" not in now
+    again = lab.project.preview("--expect-no-changes")
+    assert again.status == 0, again.text
 
 
 def test_rotation_that_fails(lab: _Lab) -> None:
