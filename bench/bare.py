@@ -1,16 +1,20 @@
 """A program without a platform: it registers resources that a file lists, as plain dictionaries.
 
 `described` makes the list out of recorded registrations. As a program beside its list, this file runs in an engine and
-imports nothing of the project.
+imports nothing of the project. It registers through the classes of Pulumi's Kubernetes SDK, as programs do, or, when
+the file says so, through the core of the SDK alone, which checks nothing and knows no types.
 """
 
+import importlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pulumi
 
+_SNAKE = re.compile("(?<=[a-z])(?=[A-Z])")
 _SECRET = "[secret]"  # noqa: S105 - what the recorder shows in the place of one
 
 
@@ -46,8 +50,9 @@ def described(registrations: Iterable[Any]) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def register(resources: Iterable[Mapping[str, Any]]) -> None:
-    """Register all of it with the engine that runs this program."""
+def register(resources: Iterable[Mapping[str, Any]], sdk: str) -> None:
+    """Register all of it with the engine that runs this program; `sdk` is `kubernetes` or `core`."""
+    make = _typed if sdk == "kubernetes" else _untyped
     made: dict[str, Any] = {}
     provider: Any = None
     for each in resources:
@@ -59,12 +64,35 @@ def register(resources: Iterable[Mapping[str, Any]]) -> None:
         if kind.startswith("kubernetes:"):
             after = [made[urn] for urn in each["after"]]
             options = pulumi.ResourceOptions(parent=parent, depends_on=after, provider=provider, **each["options"])
-            made[each["urn"]] = pulumi.CustomResource(kind, name, inputs, options)
+            made[each["urn"]] = make(kind, name, inputs, options)
         else:
             component = made[each["urn"]] = pulumi.ComponentResource(
                 kind, name, inputs, pulumi.ResourceOptions(parent=parent)
             )
             component.register_outputs({})
+
+
+def _untyped(kind: str, name: str, inputs: dict[str, Any], options: pulumi.ResourceOptions) -> pulumi.Resource:
+    return pulumi.CustomResource(kind, name, inputs, options)
+
+
+def _typed(kind: str, name: str, inputs: dict[str, Any], options: pulumi.ResourceOptions) -> pulumi.Resource:
+    group, version, plain = re.split("[/:]", kind.removeprefix("kubernetes:"))
+    fields = {_SNAKE.sub("_", key).lower(): value for key, value in inputs.items() if key not in ("apiVersion", "kind")}
+    try:
+        module = importlib.import_module(f"pulumi_kubernetes.{group.removesuffix('.k8s.io').split('.')[0]}.{version}")
+        of_kind = getattr(module, plain)
+    except (ImportError, AttributeError):
+        if plain.endswith("Patch") or fields.keys() - {"metadata", "spec"}:  # no class of the SDK has such fields
+            return _untyped(kind, name, inputs, options)
+        of_kind = importlib.import_module("pulumi_kubernetes.apiextensions").CustomResource
+        fields |= {"api_version": f"{group}/{version}", "kind": plain}
+    return _made(of_kind, name, options, **fields)
+
+
+def _made(of_kind: Any, name: str, options: pulumi.ResourceOptions, **fields: Any) -> pulumi.Resource:
+    made: pulumi.Resource = of_kind(name, opts=options, **fields)
+    return made
 
 
 def _with_secrets(value: Any) -> Any:
@@ -76,4 +104,5 @@ def _with_secrets(value: Any) -> Any:
 
 
 if __name__ == "__main__":
-    register(json.loads(Path(__file__).with_name("resources.json").read_text()))
+    program = json.loads(Path(__file__).with_name("resources.json").read_text())
+    register(program["resources"], program["sdk"])

@@ -64,12 +64,12 @@ def project(folder: Path, platform: Mapping[str, Any], kubeconfig: Path | None =
     return made
 
 
-def twin(folder: Path, registrations: tuple[Registration, ...]) -> Stack:
-    """Make a project below `folder` whose program registers the same resources as plain dictionaries."""
+def twin(folder: Path, registrations: tuple[Registration, ...], sdk: str) -> Stack:
+    """Make a project below `folder` whose program registers the same resources as plain dictionaries (`bench.bare`)."""
     made = Stack(folder / "project", cast(Any, None), name="prod", project=PROJECT).start("objects.py")
     program = made.folder / "program"
     (program / "__main__.py").write_text(Path(bare.__file__).read_text())
-    (program / "resources.json").write_text(json.dumps(bare.described(registrations)))
+    (program / "resources.json").write_text(json.dumps({"sdk": sdk, "resources": bare.described(registrations)}))
     return made
 
 

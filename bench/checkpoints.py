@@ -1,0 +1,85 @@
+"""What the engine's state costs: it is written whole after every step, so that bytes grow with the square of resources.
+
+Measured with resources that need no provider and take as much of the state as an object does with what the cluster made
+of it: what remains is the engine and its file.
+"""
+
+import json
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from bench import projects
+from bench.growth import Series
+from bench.scaled import platform
+from cli.memory import MIB
+from tests.engine.kit import Stack
+
+PROGRAM = '''"""Components that hold some kB each, as objects of a cluster do in a state."""
+
+import json
+from pathlib import Path
+
+import pulumi
+
+wanted = json.loads(Path(__file__).with_name("wanted.json").read_text())
+for number in range(wanted["count"]):
+    made = pulumi.ComponentResource("bench:index:Thing", f"thing{number}", {})
+    made.register_outputs({"objects": wanted["objects"]})
+'''
+WAYS: Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]] = {
+    "as it comes": ((), {}),
+    "--parallel 1": (("--parallel", "1"), {}),
+    "PULUMI_DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS": ((), {"PULUMI_DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS": "true"}),
+    "PULUMI_DIY_BACKEND_GZIP": ((), {"PULUMI_DIY_BACKEND_GZIP": "true"}),
+    "PULUMI_DIY_BACKEND_ZSTD": ((), {"PULUMI_DIY_BACKEND_ZSTD": "true"}),
+    "PULUMI_SKIP_CHECKPOINTS": ((), {"PULUMI_SKIP_CHECKPOINTS": "true"}),
+}
+"""What can be told the engine, by name: flags and variables."""
+
+
+def growth(sizes: tuple[int, ...]) -> dict[str, Series]:
+    """Return seconds, MiB written and MiB of state of an update by number of resources."""
+    found = {size: _update(size) for size in sizes}
+    return {
+        "up, s": {size: each[0].seconds for size, each in found.items()},
+        "written, MiB": {size: each[0].written / MIB for size, each in found.items()},
+        "state, MiB": {size: each[1] / MIB for size, each in found.items()},
+    }
+
+
+def ways(size: int) -> list[tuple[str, float, float]]:
+    """Return seconds and MiB written of an update of so many resources, in each of the ways."""
+    return [
+        (name, done.seconds, done.written / MIB)
+        for name, (flags, variables) in WAYS.items()
+        for done, _ in [_update(size, *flags, **variables)]
+    ]
+
+
+def divided(size: int, parts: tuple[int, ...]) -> list[tuple[int, float, float, float]]:
+    """Return what so many resources cost in so many stacks, one after another: seconds and MiB of all, s of one."""
+    found = []
+    for count in parts:
+        runs = [_update(size // count)[0] for _ in range(count)]
+        seconds = sum(each.seconds for each in runs)
+        found.append((count, seconds, sum(each.written for each in runs) / MIB, seconds / count))
+    return found
+
+
+def _update(size: int, *flags: str, **variables: str) -> tuple[projects.Run, int]:
+    with tempfile.TemporaryDirectory(prefix="hpc-bench-") as name:
+        stack = Stack(Path(name) / "project", cast(Any, None)).start("objects.py")
+        program = stack.folder / "program"
+        (program / "__main__.py").write_text(PROGRAM)
+        (program / "wanted.json").write_text(json.dumps({"count": size, "objects": _objects()}))
+        done = projects.run(stack, "up", "--yes", "--skip-preview", *flags, **variables)
+        states = (Path(name) / "backend" / ".pulumi" / "stacks").rglob(f"{stack.name}.json*")
+        return done, max(each.stat().st_size for each in states)
+
+
+def _objects() -> list[Any]:
+    """Return the inputs of all that a tenant has: some kB."""
+    recorded = projects.recorded(projects.read(platform(projects.ROOT, 4, 3)))
+    return [each.inputs for each in recorded if each.is_kubernetes and "team001" in each.name]

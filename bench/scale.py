@@ -1,0 +1,175 @@
+"""Measures how time and memory grow with nodes, tenants and resources, and the program's own share of a preview.
+
+    python bench/scale.py [--full] [--only alone updates share state] [--runs 3]
+
+By default it ends within some ten minutes; --full goes to 1,000 nodes and 300 tenants. Every figure is of this run. The
+exponent is that of time over size, fitted; `slope, last/before` is what one more costs between the two largest sizes
+over what it cost before, which leaves out what is there at every size: 1 is a straight line.
+"""
+
+import argparse
+import os
+import statistics
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from bench import alone, checkpoints, projects, updates  # noqa: E402
+from bench.growth import Series, rows, table  # noqa: E402
+from bench.scaled import platform  # noqa: E402
+from cli.console import console  # noqa: E402
+
+BUDGET = 1.15  # of the program over its bare twin on the same SDK
+FEW_NODES, FEW_TENANTS = 4, 3
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What is measured."""
+
+    nodes: Sequence[int]
+    tenants: Sequence[int]
+    cluster_nodes: Sequence[int]
+    cluster_tenants: Sequence[int]
+    share: Sequence[int]
+    resources: tuple[int, ...]
+    in_ways: int
+    divided: tuple[int, tuple[int, ...]]
+
+
+DEFAULT = Sizes((1, 10, 100), (1, 10, 30, 100), (4, 16), (3, 30), (3, 30), (50, 150, 450), 150, (450, (1, 3, 9)))
+FULL = Sizes(
+    nodes=(1, 10, 100, 1000),
+    tenants=(1, 10, 30, 100, 300),
+    cluster_nodes=(4, 30, 100, 1000),
+    cluster_tenants=(3, 30, 100, 300),
+    share=(3, 30, 100),
+    resources=(100, 300, 1000),
+    in_ways=300,
+    divided=(1000, (1, 2, 5, 10)),
+)
+
+
+def main() -> int:
+    """Measure and print; the exit status says whether the program kept its budget."""
+    arguments = _arguments()
+    sizes = FULL if arguments.full else DEFAULT
+    parts: Mapping[str, Callable[[], bool]] = {
+        "alone": lambda: _alone(sizes),
+        "share": lambda: _share(sizes.share, arguments.runs),
+        "state": lambda: _state(sizes),
+        "updates": lambda: _updates(sizes),
+    }
+    kept = [parts[name]() for name in arguments.only or parts]
+    return 0 if all(kept) else 1
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--full", action="store_true", help="up to 1,000 nodes and 300 tenants; takes an hour")
+    parser.add_argument("--only", nargs="+", choices=("alone", "share", "state", "updates"), help="parts to measure")
+    parser.add_argument("--runs", type=int, default=3, help="previews of each program")
+    return parser.parse_args()
+
+
+def _alone(sizes: Sizes) -> bool:
+    """Measure settings, render and policies, each size in a process of its own."""
+    titles = {"load": "load, s", "render": "render, s", "policies": "policies, s", "memory": "peak, MiB"}
+    counts = {"resources": "resources", "dependencies": "dependencies"}
+    nodes = {size: alone.measured(size, 1) for size in sizes.nodes}
+    _print(table("settings, render and policies by nodes, 1 tenant", "nodes", _columns(nodes, titles | counts), 3))
+    tenants = {size: alone.measured(FEW_NODES, size) for size in sizes.tenants}
+    _print(table(f"the same by tenants, {FEW_NODES} nodes", "tenants", _columns(tenants, titles | counts), 3))
+    return True
+
+
+def _updates(sizes: Sizes) -> bool:
+    """Measure the engine on simulated clusters; the cluster and the offline provider are part of the time."""
+    titles = {
+        "resources": "resources",
+        "preview": "preview, s",
+        "up": "up, s",
+        "second preview": "second preview, s",
+        "engine": "engine, MiB",
+        "cluster": "cluster, MiB",
+        "state": "state, MiB",
+        "written": "written, MiB",
+    }
+    for by, measured in (
+        ("nodes", lambda: _each(sizes.cluster_nodes, lambda size: updates.measured(size, FEW_TENANTS))),
+        ("tenants", lambda: _each(sizes.cluster_tenants, lambda size: updates.measured(FEW_NODES, size))),
+    ):
+        _print(table(f"updates of a simulated cluster by {by}", by, _columns(measured(), titles)))
+    return True
+
+
+def _each(sizes: Sequence[int], measure: Callable[[int], dict[str, float]]) -> dict[int, dict[str, float]]:
+    found = {}
+    for size in sizes:
+        try:
+            found[size] = measure(size)
+        except projects.FailedError as error:
+            console.print(f"size {size} did not come to its end:\n{error}", markup=False)
+            break
+    return found
+
+
+def _share(tenants: Sequence[int], runs: int) -> bool:
+    """Compare previews without a cluster: the program, and its twins that register the same as plain dictionaries."""
+    lines, ratios = [], []
+    for size in tenants:
+        with updates.folder() as where:
+            given = platform(ROOT, FEW_NODES, size)
+            registrations = projects.recorded(projects.read(given))
+            stacks = [
+                projects.project(where / "ours", given),
+                projects.twin(where / "kubernetes", registrations, "kubernetes"),
+                projects.twin(where / "core", registrations, "core"),
+            ]
+            # In turns, so that all meet the same machine.
+            taken = [[projects.run(stack, "preview").seconds for stack in stacks] for _ in range(runs)]
+        ours, typed, untyped = (statistics.median(each) for each in zip(*taken, strict=True))
+        ratios.append(statistics.median(each[0] / each[1] for each in taken))
+        lines.append(
+            [str(size), str(len(registrations)), *(f"{each:.2f}" for each in (ours, typed, untyped))]
+            + [f"{ratios[-1]:.2f}", f"{statistics.median(each[0] / each[2] for each in taken):.2f}"]
+        )
+    headings = ("tenants", "resources", "program, s", "Kubernetes SDK, s", "core SDK, s", "to first", "to second")
+    _print(rows(f"preview of the program and of its bare twins, medians of {runs}", headings, lines))
+    word = "within" if ratios[0] <= BUDGET else "OVER"
+    console.print(f"the program takes {ratios[0]:.2f} of its twin, {word} the budget of {BUDGET}")
+    return ratios[0] <= BUDGET
+
+
+def _state(sizes: Sizes) -> bool:
+    """Measure what the engine writes, and what helps."""
+    _print(
+        table("updates without a provider by resources, file backend", "resources", checkpoints.growth(sizes.resources))
+    )
+    lines = [[name, f"{seconds:.1f}", f"{mib:.1f}"] for name, seconds, mib in checkpoints.ways(sizes.in_ways)]
+    _print(rows(f"the same for {sizes.in_ways} resources, in other ways", ("way", "up, s", "written, MiB"), lines))
+    count, parts = sizes.divided
+    divided = [
+        [str(stacks), f"{seconds:.1f}", f"{mib:.1f}", f"{each:.1f}"]
+        for stacks, seconds, mib, each in checkpoints.divided(count, parts)
+    ]
+    headings = ("stacks", "all, s", "all, MiB written", "one, s")
+    _print(rows(f"{count} resources in several stacks, one after another", headings, divided))
+    return True
+
+
+def _columns(found: Mapping[int, Mapping[str, float]], titles: Mapping[str, str]) -> dict[str, Series]:
+    return {title: {size: each[name] for size, each in found.items()} for name, title in titles.items()}
+
+
+def _print(made: object) -> None:
+    console.print(made)
+    console.print(f"  {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f} at the end\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
