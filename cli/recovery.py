@@ -1,14 +1,17 @@
-"""After a killed update: creates that were under way are taken into the state, or cleared, by what is on the cluster.
+"""After an update that was cut off: what it created is taken into the state, or cleared, by what is on the cluster.
 
 The engine writes down a pending operation before each create and never clears a pending create by itself. Its own
 `refresh --import-pending-creates` (3.250) only renames the operation and forgets it at the end of the refresh: the
 object is then created a second time (AlreadyExists). So the checkpoint is edited here: an object that is on the cluster
 becomes a resource whose initialisation is not confirmed, which makes the next update wait for it again and change
 nothing else.
+
+A create whose answer the network lost leaves nothing in the checkpoint at all: for the engine it has failed. Such
+objects are found among those that a preview would create.
 """
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +21,8 @@ Live = Callable[[str, str, str, str], Mapping[str, Any] | None]
 """Given apiVersion, kind, namespace and name: the object on the cluster, or None."""
 
 UNCONFIRMED = "the update that created it was killed before it had seen it ready"
+_MAKER = "pulumi-kubernetes"
+"""How the provider's field managers begin: an object that kubectl or an operator made has none of these."""
 _SECRET = "4dabf18193072939515e22adb298388d"  # noqa: S105 - the engine's mark of special values
 
 
@@ -36,8 +41,11 @@ class Recovery:
         return bool(self.taken or self.cleared)
 
 
-def recover(exported: Mapping[str, Any], live: Live) -> Recovery:
-    """Settle the pending operations of an exported checkpoint; `exported` itself is not changed."""
+def recover(exported: Mapping[str, Any], live: Live, planned: Iterable[Mapping[str, Any]] = ()) -> Recovery:
+    """Settle the pending operations of an exported checkpoint; `exported` itself is not changed.
+
+    `planned` are resources that the next update would create: of those, what the provider has made already is taken.
+    """
     document = copy.deepcopy(dict(exported))
     deployment = document.get("deployment") or {}
     pending = deployment.get("pending_operations") or []
@@ -60,9 +68,28 @@ def recover(exported: Mapping[str, Any], live: Live) -> Recovery:
         else:
             _put(resources, place, _resource(resource, found))
             taken.append(urn)
+    taken += _lost(resources, planned, live)
     if pending:
         deployment["pending_operations"] = []
     return Recovery(document, tuple(taken), tuple(cleared), tuple(foreign))
+
+
+def _lost(resources: list[dict[str, Any]], planned: Iterable[Mapping[str, Any]], live: Live) -> Iterator[str]:
+    """Take what the provider has made of `planned`, and yield the URNs; a stranger's object is left to be refused."""
+    there = {resource["urn"]: index for index, resource in enumerate(resources) if not resource.get("delete")}
+    for resource in planned:
+        place = there.get(resource["urn"])
+        provider = there.get(str(resource.get("provider", "")).rpartition("::")[0])
+        awaited = place is None or resources[place].get("pendingReplacement")
+        # A parent or provider that is not there yet has no child that was made.
+        if not awaited or provider is None or resource.get("parent") not in there:
+            continue
+        found = find_object(resource, live)
+        if found is not None and _ours(resource, found) and _made_by_provider(found):
+            kept = resources[provider]  # the plan may not know its id
+            reference = f"{kept['urn']}::{kept['id']}"
+            _put(resources, place, _resource({**resource, "provider": reference}, found))
+            yield resource["urn"]
 
 
 def _put(resources: list[dict[str, Any]], place: int | None, resource: dict[str, Any]) -> None:
@@ -91,6 +118,13 @@ def _ours(resource: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
         return False
     carried = read(found, "metadata", "labels") or {}
     return bool(wanted) and all(carried.get(key) == value for key, value in wanted.items())
+
+
+def _made_by_provider(found: Mapping[str, Any]) -> bool:
+    """Whether a Kubernetes provider of Pulumi made or changed the object, and not a person with the same manifest."""
+    managers = read(found, "metadata", "managedFields")
+    entries = managers if isinstance(managers, list) else ()
+    return any(str(read(entry, "manager")).startswith(_MAKER) for entry in entries)
 
 
 def _resource(resource: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:

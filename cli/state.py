@@ -18,6 +18,9 @@ from cli.stack import Stack
 from simulator import state as states
 from simulator.home import Layout
 
+_CREATES = ("create", "create-replacement")
+_PLANNED = ("urn", "type", "custom", "parent", "provider", "inputs", "protect", "retainOnDelete")
+"""What the state keeps of a resource, and a preview tells; the next update writes down the rest."""
 _SHOWN = 3  # objects that a message names
 
 
@@ -72,18 +75,23 @@ def settle(stack: Stack, engine: Engine, cluster: Cluster) -> None:
         repair(stack.name, backend, engine, cluster.find)
 
 
-def repair(stack: str, backend: Backend, engine: Engine, live: Live) -> bool:
+def repair(stack: str, backend: Backend, engine: Engine, live: Live, *, thorough: bool = False) -> bool:
     """Remove the lock of a dead process, and settle creates that nobody saw end; return whether there was any of it.
 
-    Raises Problem when a living process holds the lock, or one of another host, which may live.
+    `thorough`: ask the engine what it would create, too, and take what is there already: where the network lost the
+    answer to a create, only this finds it. Raises Problem when a living process holds the lock, or one of another host,
+    which may live.
     """
     released = backend.release(stack)
     for lock in released:
         console.print(f"removed the lock of process {lock.pid}, which is dead (since {lock.timestamp})", markup=False)
-    if not backend.checkpoint(stack).get("pending_operations"):
+    planned = _planned(engine) if thorough else []
+    if not planned and not backend.checkpoint(stack).get("pending_operations"):
         return bool(released)
     before = backend.read(stack)
-    found = recover(json.loads(engine.call("stack", "export", "--stack", stack)), live)
+    found = recover(json.loads(engine.call("stack", "export", "--stack", stack)), live, planned)
+    if not found.changed:
+        return bool(released)
     for urn in found.taken:
         console.print(f"interrupted: {short(urn)} is on the cluster, and now in the state", markup=False)
     for urn in found.cleared:
@@ -96,6 +104,16 @@ def repair(stack: str, backend: Backend, engine: Engine, live: Live) -> bool:
         file.write_text(json.dumps(found.deployment))
         engine.call("stack", "import", "--stack", stack, "--file", str(file))
     return True
+
+
+def _planned(engine: Engine) -> list[dict[str, Any]]:
+    """Return the resources that the next update would create, as far as a preview tells; secrets in them are masked."""
+    status, events, last = engine.told("what the next update would create", "preview")
+    steps = [event["resourcePreEvent"]["metadata"] for event in events if "resourcePreEvent" in event]
+    wanted = [step["new"] for step in steps if step["op"] in _CREATES and step.get("new")]
+    if status != 0 and not steps:
+        raise Problem(f"what the next update would create cannot be told:\n{last}")
+    return [{key: new[key] for key in _PLANNED if key in new} for new in wanted if new.get("custom")]
 
 
 def _resources(stack: Stack) -> list[dict[str, Any]]:

@@ -173,16 +173,14 @@ def restore(
         if live:
             identity.require(wanted, live, there, running)
         session.prepare(wanted, running)
-        plan = restores.plan(wanted, running, found, live.find if live else None)
-        if not plan.change.any:
+        plan = restores.plan(wanted, running, there, found, live.find if live else None)
+        if not plan.change.any and plan.damaged is None:
             console.print(f"the state of stack {stack} is that already; nothing to restore", markup=False)
             return
         for line in plan.lines():
             console.print(line, markup=False)
         _ask(f"Restore the state of stack {stack}?", yes=yes)
-        before = backups.place(wanted, "before-restore")
-        backups.write(wanted, plan.present, tags, before)
-        console.print(f"the present state is in {before}", markup=False)
+        console.print(f"the present state is in {restores.keep(wanted, plan, tags)}", markup=False)
         restores.carry_out(wanted, running, plan)
     console.print(
         f"restored; nothing on the cluster was changed. `./hpc drift {wanted.options}` shows how the cluster differs "
@@ -193,7 +191,7 @@ def restore(
 
 @app.command()
 def repair(*, stack: StackOption, name: OtherName = None) -> None:
-    """Put right what a killed update left in the state, as `./hpc up` does before it begins."""
+    """Put right what an update that was cut off left: locks, and what it made and the state does not know."""
     wanted = stacks.read(stack, name)
     with session.alone(wanted):
         running = session.engine(wanted)
@@ -201,7 +199,7 @@ def repair(*, stack: StackOption, name: OtherName = None) -> None:
         live = session.cluster(wanted)
         identity.require(wanted, live, there, running)
         session.prepare(wanted, running)
-        if not state.repair(wanted.name, there, running, live.find):
+        if not state.repair(wanted.name, there, running, live.find, thorough=True):
             console.print("nothing was interrupted", markup=False)
 
 

@@ -4,6 +4,8 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
+import pytest
+
 from cli.recovery import UNCONFIRMED, recover
 
 LABELS = {"app.kubernetes.io/part-of": "hpc"}
@@ -96,3 +98,60 @@ def test_nothing_pending() -> None:
     """A state that is written back for no reason."""
     assert not recover(_state(), _cluster()).changed
     assert not recover({"version": 3}, _cluster()).changed
+
+
+PROVIDER = "urn:pulumi:dev::hpc::pulumi:providers:kubernetes::cluster"
+STACK = "urn:pulumi:dev::hpc::pulumi:pulumi:Stack::hpc-dev"
+
+
+def _known() -> dict[str, Any]:
+    state = _state()
+    resources = state["deployment"]["resources"]
+    resources.append({"urn": STACK, "type": "pulumi:pulumi:Stack"})
+    resources.append({"urn": PROVIDER, "type": "pulumi:providers:kubernetes", "custom": True, "id": "known"})
+    return state
+
+
+def _planned(name: str, **more: Any) -> dict[str, Any]:
+    return _resource("Job", name, **{"parent": STACK, "provider": f"{PROVIDER}::unknown", **more})
+
+
+def _made(name: str, manager: str = "pulumi-kubernetes-1a2b3c4d", labels: Mapping[str, str] = LABELS) -> Any:
+    metadata = {"name": name, "namespace": "adas", "labels": labels, "managedFields": [{"manager": manager}]}
+    return lambda *asked: {"metadata": metadata} if asked[3] == name else None
+
+
+def test_a_create_whose_answer_was_lost_is_taken() -> None:
+    """An object that no state knows, and that every later update meets (AlreadyExists)."""
+    found = recover(_known(), _made("new"), [_planned("new"), _planned("absent")])
+    taken = found.deployment["deployment"]["resources"][-1]
+    assert found.taken == (taken["urn"],)
+    assert (taken["id"], taken["initErrors"]) == ("adas/new", [UNCONFIRMED])
+    assert taken["provider"] == f"{PROVIDER}::known"
+
+
+def test_a_replacement_whose_answer_was_lost_takes_the_place_of_the_old() -> None:
+    """Two resources with one URN."""
+    state = _known()
+    state["deployment"]["resources"][0]["pendingReplacement"] = True
+    found = recover(state, _made("old"), [_planned("old")])
+    resources = found.deployment["deployment"]["resources"]
+    assert len(resources) == 3
+    assert (resources[0]["id"], "pendingReplacement" in resources[0]) == ("adas/old", False)
+
+
+@pytest.mark.parametrize("live", [_made("new", manager="kubectl-client-side-apply"), _made("new", labels={})])
+def test_what_a_person_made_is_not_taken(live: Any) -> None:
+    """`./hpc render | kubectl apply` of the same manifests, taken over without a word and deleted later."""
+    assert not recover(_known(), live, [_planned("new")]).changed
+
+
+@pytest.mark.parametrize("more", [{"parent": "urn:absent"}, {"provider": "urn:absent::id"}])
+def test_a_child_whose_parent_the_state_does_not_know_was_never_made(more: Mapping[str, Any]) -> None:
+    """A state that the engine refuses to read."""
+    assert not recover(_known(), _made("new"), [_planned("new", **more)]).changed
+
+
+def test_what_the_state_knows_is_not_taken_again() -> None:
+    """Two resources with one URN, after a plan that was made before the repair."""
+    assert not recover(_known(), _made("old"), [_planned("old")]).changed

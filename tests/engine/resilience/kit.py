@@ -4,6 +4,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import yaml
 
@@ -59,8 +60,13 @@ class Kept(Stack):
         """The deployment in the state."""
         return self.backend.checkpoint(self.name)
 
-    def repair(self) -> bool:
-        """Do what `./hpc up` does before it starts the engine."""
+    def resources_of(self, kind: str) -> list[dict[str, Any]]:
+        """Return the resources of a kind in the state."""
+        return [each for each in self.latest.get("resources") or () if each["type"].endswith(f":{kind}")]
+
+    def repair(self, *, thorough: bool = False) -> bool:
+        """Do what `./hpc up` does before it starts the engine; thorough: what `./hpc state repair` does."""
         engine = Engine(find("pulumi"), self.name, self.environment())
         reached = live.Cluster(self.cluster.kubeconfig, self.cluster.context)
-        return state.repair(self.name, self.backend, engine, reached.find)
+        with patch("cli.engine.ROOT", self.folder):
+            return state.repair(self.name, self.backend, engine, reached.find, thorough=thorough)

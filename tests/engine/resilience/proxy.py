@@ -14,6 +14,7 @@ class Proxy:
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
         self._cut = self._mute = False
+        self.refused = 0  # connections that came while it was cut
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._listener.getsockname()[1])
         threading.Thread(target=self._serve, daemon=True).start()
@@ -44,6 +45,7 @@ class Proxy:
             while True:
                 near, _ = self._listener.accept()
                 if self._cut:
+                    self.refused += 1
                     near.close()
                     continue
                 far = socket.create_connection(("127.0.0.1", self._target))

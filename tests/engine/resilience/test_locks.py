@@ -1,0 +1,63 @@
+"""Two updates at once, and what a killed one leaves: the lock, and what was under way."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+from cli.errors import Problem
+from tests.engine.kit import Cluster, config_map, wait_until, widget
+from tests.engine.resilience.kit import LABELS, Kept
+
+pytestmark = pytest.mark.engine
+PATH = "/apis/kit.example.com/v1/namespaces/{}/widgets/w"
+
+
+@pytest.fixture
+def waiting(kept: Kept, api: Cluster, namespace: str, widgets: str) -> Iterator["subprocess.Popen[str]"]:  # noqa: ARG001
+    """Start an update that waits for a widget to become ready, which nobody makes it."""
+    never = widget("w", namespace, {"n": 1}, annotations={"pulumi.com/waitFor": "condition=Ready"})
+    never["fields"]["metadata"]["labels"] = LABELS
+    kept.configure(config_map("first", namespace, {"a": "1"}), never)
+    engine = kept.start_pulumi("up", "--yes", "--skip-preview")
+    wait_until(lambda: api.get(PATH.format(namespace)) is not None)
+    wait_until(lambda: len(kept.resources_of("ConfigMap")) == 1)
+    try:
+        yield engine
+    finally:
+        engine.kill()
+        engine.communicate()
+
+
+def test_one_update_at_a_time_and_a_killed_one_is_finished(
+    kept: Kept, waiting: "subprocess.Popen[str]", api: Cluster, namespace: str
+) -> None:
+    """Two updates that write one state; and what plain `pulumi` makes of a killed one: AlreadyExists, for ever."""
+    here = os.uname().nodename
+    second = kept.up()
+    assert second.status != 0
+    assert f"@{here} (pid {waiting.pid})" in second.text
+    with pytest.raises(Problem, match=rf"is being updated by process {waiting.pid} of \w+ on {here} since"):
+        kept.repair()
+    assert len(kept.backend.locks(kept.name)) == 1
+
+    waiting.kill()
+    waiting.wait()
+    uid = api.get(PATH.format(namespace))["metadata"]["uid"]
+    assert kept.pulumi("cancel", "--yes").status == 0
+    assert kept.backend.locks(kept.name) == ()
+    assert kept.refresh().status == 0
+    plain = kept.up()
+    assert plain.status != 0
+    assert "already exists" in plain.text
+
+    kept.repair()
+    ready = {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
+    api.patch(f"{PATH.format(namespace)}/status", ready, manager="controller")
+    done = kept.up()
+    assert done.status == 0, done.text
+    assert api.get(PATH.format(namespace))["metadata"]["uid"] == uid
+    assert len(kept.resources_of("Widget")) == 1
+    nothing = kept.preview("--expect-no-changes")
+    assert nothing.status == 0, nothing.text
