@@ -99,11 +99,10 @@ def _updates(sizes: Sizes) -> bool:
         "state": "state, MiB",
         "written": "written, MiB",
     }
-    for by, measured in (
-        ("nodes", lambda: _each(sizes.cluster_nodes, lambda size: updates.measured(size, FEW_TENANTS))),
-        ("tenants", lambda: _each(sizes.cluster_tenants, lambda size: updates.measured(FEW_NODES, size))),
-    ):
-        _print(table(f"updates of a simulated cluster by {by}", by, _columns(measured(), titles)))
+    nodes = _each(sizes.cluster_nodes, lambda size: updates.measured(size, FEW_TENANTS))
+    _print(table(f"updates of a simulated cluster by nodes, {FEW_TENANTS} tenants", "nodes", _columns(nodes, titles)))
+    tenants = _each(sizes.cluster_tenants, lambda size: updates.measured(FEW_NODES, size))
+    _print(table(f"the same by tenants, {FEW_NODES} nodes", "tenants", _columns(tenants, titles)))
     return True
 
 
@@ -133,11 +132,10 @@ def _share(tenants: Sequence[int], runs: int) -> bool:
             # In turns, so that all meet the same machine.
             taken = [[projects.run(stack, "preview").seconds for stack in stacks] for _ in range(runs)]
         ours, typed, untyped = (statistics.median(each) for each in zip(*taken, strict=True))
-        ratios.append(statistics.median(each[0] / each[1] for each in taken))
-        lines.append(
-            [str(size), str(len(registrations)), *(f"{each:.2f}" for each in (ours, typed, untyped))]
-            + [f"{ratios[-1]:.2f}", f"{statistics.median(each[0] / each[2] for each in taken):.2f}"]
-        )
+        to_typed, to_untyped = (statistics.median(each[0] / each[twin] for each in taken) for twin in (1, 2))
+        ratios.append(to_typed)
+        figures = (ours, typed, untyped, to_typed, to_untyped)
+        lines.append([str(size), str(len(registrations)), *(f"{figure:.2f}" for figure in figures)])
     headings = ("tenants", "resources", "program, s", "Kubernetes SDK, s", "core SDK, s", "to first", "to second")
     _print(rows(f"preview of the program and of its bare twins, medians of {runs}", headings, lines))
     word = "within" if ratios[0] <= BUDGET else "OVER"
