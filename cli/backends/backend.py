@@ -37,8 +37,8 @@ class Backend:
         except (ValueError, AttributeError) as error:
             raise Problem(
                 f"the state of stack {stack} is damaged: {error}",
-                f"It is {self.store.where(self.key(stack))}; an older version of it, or its backup beside it (.bak), "
-                "can take its place.",
+                f"It is {self.store.where(self.key(stack))}; `./hpc state list --stack {stack}` shows older ones, and "
+                "`./hpc state restore` brings one back.",
             ) from None
         return latest
 

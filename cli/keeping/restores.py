@@ -19,8 +19,11 @@ from cli.places import PROJECT
 from cli.recovery import Live, recover
 from cli.restoring import Difference, Restored, difference, fit
 from cli.stack import Stack
+from simulator.files import write_atomically
 
 _SHOWN = 12
+_VERSION = 3
+"""Of exports of the engine."""
 _CIPHER = '"ciphertext"'
 
 
@@ -29,7 +32,9 @@ class Plan:
     """A restore that has been thought through."""
 
     present: dict[str, Any]
-    """The state as the engine exports it now."""
+    """The state as the engine exports it now; of a damaged one, the newest that is kept and can be read."""
+    damaged: bytes | None
+    """The state itself, where nobody can read it."""
     document: dict[str, Any]
     """What is to be imported."""
     restored: Restored
@@ -92,9 +97,14 @@ def require_own(stack: Stack, found: Mapping[str, Any], cluster: str, here: str)
         )
 
 
-def plan(stack: Stack, running: Engine, found: Mapping[str, Any], live: Live | None) -> Plan:
+def plan(stack: Stack, running: Engine, backend: Backend | None, found: Mapping[str, Any], live: Live | None) -> Plan:
     """Return what a restore of a deployment would do; without `live` it comes back as it was, fitting or not."""
-    present = backups.export(stack, running)
+    damaged = backend.read(stack.name) if backend and _unreadable(stack.name, backend) else None
+    present: dict[str, Any]
+    if backend and damaged is not None:
+        present = {"version": _VERSION, "deployment": _newest(stack.name, backend)}
+    else:
+        present = backups.export(stack, running)
     now = present.get("deployment") or {}
     if live is None:
         restored = Restored({**found, "pending_operations": []}, (), (), ())
@@ -102,7 +112,18 @@ def plan(stack: Stack, running: Engine, found: Mapping[str, Any], live: Live | N
         settled = recover({"deployment": dict(found)}, live).deployment["deployment"]
         restored = fit(settled, now, live)
     document = {**present, "deployment": restored.deployment}
-    return Plan(present, document, restored, difference(now, restored.deployment))
+    return Plan(present, damaged, document, restored, difference(now, restored.deployment))
+
+
+def keep(stack: Stack, wanted: Plan, tags: Mapping[str, str]) -> Path:
+    """Write the present state to a file, as it is, and return where."""
+    if wanted.damaged is None:
+        file = backups.place(stack, "before-restore")
+        backups.write(stack, wanted.present, tags, file)
+    else:
+        file = backups.place(stack, "damaged")
+        write_atomically(file, wanted.damaged)
+    return file
 
 
 def carry_out(stack: Stack, running: Engine, wanted: Plan) -> None:
@@ -111,6 +132,20 @@ def carry_out(stack: Stack, running: Engine, wanted: Plan) -> None:
         file = Path(folder) / "state.json"
         file.write_text(json.dumps(wanted.document))
         running.call("stack", "import", "--stack", stack.name, "--file", str(file))
+
+
+def _unreadable(stack: str, backend: Backend) -> bool:
+    try:
+        backend.checkpoint(stack)
+    except Problem:
+        return True
+    return False
+
+
+def _newest(stack: str, backend: Backend) -> dict[str, Any]:
+    """Return what is known of today where the state is damaged; nothing where there is no other."""
+    readable = (kept.read(backend, one) for one in kept.kept(backend, stack) if not one.removed)
+    return next((found for found in readable if found is not None), {})
 
 
 def _group(title: str, urns: tuple[str, ...]) -> list[str]:

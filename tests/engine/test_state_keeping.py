@@ -119,7 +119,7 @@ def test_older_version_and_lost_state(lab: _Lab, namespace: str, tmp_path: Path)
 
     found, cluster = restores.from_version(backend, "dev", old.id)
     restores.require_own(lab.stack, found, cluster, "any")
-    plan = restores.plan(lab.stack, lab.engine, found, lab.live)
+    plan = restores.plan(lab.stack, lab.engine, lab.backend, found, lab.live)
     assert [urn.rpartition("::")[2] for urn in plan.restored.gone] == ["a"]
     assert [urn.rpartition("::")[2] for urn in plan.restored.taken] == ["c"]
     restores.carry_out(lab.stack, lab.engine, plan)
@@ -128,7 +128,7 @@ def test_older_version_and_lost_state(lab: _Lab, namespace: str, tmp_path: Path)
     assert (done.status, done.steps("created"), done.steps("deleted")) == (0, set(), set()), done.text
     assert lab.live("v1", "ConfigMap", namespace, "b")["data"] == {"x": "2"}  # type: ignore[index]
 
-    restores.carry_out(lab.stack, lab.engine, restores.plan(lab.stack, lab.engine, found, lab.live))
+    restores.carry_out(lab.stack, lab.engine, restores.plan(lab.stack, lab.engine, lab.backend, found, lab.live))
     project.configure(*first)
     done = project.up()
     assert (done.status, done.steps("created"), done.steps("deleted")) == (0, {"a"}, {"c"}), done.text
@@ -144,10 +144,17 @@ def test_older_version_and_lost_state(lab: _Lab, namespace: str, tmp_path: Path)
     assert [row.standing for row in examining.stack(backend, "dev")] == [setup.BAD]
     assert project.pulumi("stack", "init", "dev").status == 0
     found, _ = restores.from_file(file)
-    restores.carry_out(lab.stack, lab.engine, restores.plan(lab.stack, lab.engine, found, lab.live))
+    restores.carry_out(lab.stack, lab.engine, restores.plan(lab.stack, lab.engine, lab.backend, found, lab.live))
     again = project.preview("--expect-no-changes")
     assert again.status == 0, again.text
     assert {row.standing for row in examining.stack(backend, "dev")} == {setup.GOOD}
+
+    backend.store.write(backend.key("dev"), b'{"version"')
+    plan = restores.plan(lab.stack, lab.engine, backend, found, lab.live)
+    assert restores.keep(lab.stack, plan, {}).read_bytes() == b'{"version"'
+    restores.carry_out(lab.stack, lab.engine, plan)
+    again = project.preview("--expect-no-changes")
+    assert again.status == 0, again.text
 
 
 def project_state(lab: _Lab) -> list[dict[str, Any]]:
