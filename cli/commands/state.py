@@ -191,7 +191,7 @@ def restore(
 
 @app.command()
 def repair(*, stack: StackOption, name: OtherName = None) -> None:
-    """Put right what a killed update left in the state, as `./hpc up` does before it begins."""
+    """Put right what an update that was cut off left: locks, and what it made and the state does not know."""
     wanted = stacks.read(stack, name)
     with session.alone(wanted):
         running = session.engine(wanted)
@@ -199,7 +199,7 @@ def repair(*, stack: StackOption, name: OtherName = None) -> None:
         live = session.cluster(wanted)
         identity.require(wanted, live, there, running)
         session.prepare(wanted, running)
-        if not state.repair(wanted.name, there, running, live.find):
+        if not state.repair(wanted.name, there, running, live.find, thorough=True):
             console.print("nothing was interrupted", markup=False)
 
 
