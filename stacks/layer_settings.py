@@ -5,6 +5,7 @@ from typing import Any, Literal
 from pydantic import Field, field_validator
 
 from components.model import Model
+from stacks.adoption import AdoptedObject
 from stacks.build_settings import BuildSettings
 from stacks.platform import Settings
 from stacks.tenant_settings import PullSecretSettings, TenantSettings
@@ -51,6 +52,9 @@ class TenantsFile(Model):
         default=None,
         description="for who has another kubeconfig than the platform's team; None: as the platform's file says",
     )
+    adopted: tuple[AdoptedObject, ...] = Field(
+        default=(), description="objects of this stack that were on the cluster before it, and stay after it"
+    )
     pull_secret: PullSecretSettings | None = None
     tenants: tuple[TenantSettings, ...] = Field(min_length=1)
     builds: tuple[BuildSettings, ...] = ()
@@ -86,5 +90,5 @@ def on(platform: PlatformLayer, own: TenantsFile, neighbours: tuple[Neighbours, 
     there = {name: getattr(platform, name) for name in platform.model_fields_set - {"layer"}}
     if own.cluster:
         there["cluster"] = platform.cluster.model_copy(update=dict(own.cluster))
-    theirs = {name: getattr(own, name) for name in TENANTS_PART}
+    theirs = {name: getattr(own, name) for name in (*TENANTS_PART, "adopted")}
     return TenantsLayer.model_validate(there | theirs | {"platform": own.platform, "neighbours": neighbours})

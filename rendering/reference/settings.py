@@ -1,8 +1,12 @@
 """docs/settings.md: every setting of a stack."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
+from pydantic import BaseModel
+
 from rendering.reference import markdown, tables
+from stacks.layer_settings import TENANTS_PART, Place, PlatformLayer, TenantsFile
 from stacks.settings import KEY, PROJECT, Settings
 
 FILE = tables.ROOT / "docs" / "settings.md"
@@ -24,4 +28,27 @@ page is written from the code by `make docs`.
 {markdown.flowing(Settings.__doc__ or "")}
 
 {tables.document(Settings, level=2, root="")}
+
+## In layers
+
+{markdown.flowing(f"{PlatformLayer.__doc__} {TenantsFile.__doc__} [How to divide one](layers.md).")}
+
+The platform's file has `layer: platform`, and none of {_listed(TENANTS_PART)}. A file of tenants has those, `adopted`,
+as `cluster` a [Place](#place) or nothing, and:
+
+{tables.fields(TenantsFile, _link, without=Settings)}
+
+### Place
+
+{markdown.flowing(Place.__doc__ or "")}
+
+{tables.fields(Place, _link)}
 """
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _link(model: type[BaseModel]) -> str:
+    return f"[{model.__name__}](#{markdown.anchor(model.__name__)})"
