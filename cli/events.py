@@ -17,6 +17,8 @@ VERBS = {
     "refresh": "read again",
     "import": "imported",
 }
+_DELETES = ("delete", "delete-replaced")
+_KEPT = "left on the cluster"
 _QUIET = {"same", "read", "refresh", "replace"}
 
 
@@ -113,7 +115,14 @@ def _ended(account: Account, metadata: dict[str, Any], when: float, *, failed: b
     seconds = when - account._begun.pop(_key(metadata), when)
     # The log's clock has whole seconds; so has this.
     account.durations[metadata["urn"]] = account.durations.get(metadata["urn"], 0) + seconds
-    return Operation(VERBS.get(metadata["op"], metadata["op"]), name, seconds, failed)
+    return Operation(_verb(metadata), name, seconds, failed)
+
+
+def _verb(metadata: dict[str, Any]) -> str:
+    """Return what happened; what is deleted with retain_on_delete only leaves the state."""
+    op = metadata["op"]
+    kept = op in _DELETES and (metadata.get("old") or {}).get("retainOnDelete")
+    return _KEPT if kept else VERBS.get(op, op)
 
 
 def _summary(account: Account, event: dict[str, Any], _: float) -> Iterator[Operation | Message]:

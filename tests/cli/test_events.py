@@ -39,6 +39,14 @@ def test_a_replacement_is_two_operations() -> None:
     assert shown == ["deleted for its replacement", "created anew"]
 
 
+def test_what_only_leaves_the_state_is_not_called_deleted() -> None:
+    """A `down` that says it has deleted what it left, and frightens whoever made it."""
+    event = _event("resOutputsEvent", "delete")
+    assert [item.verb for item in _take(Account(), event) if isinstance(item, Operation)] == ["deleted"]
+    event["resOutputsEvent"]["metadata"]["old"] = {"retainOnDelete": True}
+    assert [item.verb for item in _take(Account(), event) if isinstance(item, Operation)] == ["left on the cluster"]
+
+
 def test_unchanged_resources_are_not_shown() -> None:
     """A second update that scrolls through everything that did not change."""
     account = Account()
