@@ -2,11 +2,13 @@
 
 from cli.backends import choice
 from cli.backends.backend import Backend
+from cli.console import errors
 from cli.errors import Problem
 from cli.places import ROOT
 from cli.stack import Stack
+from stacks import settings as stack_settings
 from stacks.layer_settings import PlatformLayer, TenantsLayer
-from stacks.settings import tenants_of
+from stacks.settings import SettingsError, tenants_of
 
 _TENANT = "hpc:tenants:Tenant"
 _SHOWN = 4  # tenants that a message names
@@ -36,6 +38,20 @@ def require_platform(stack: Stack) -> None:
         f"stack {platform}, the platform of stack {stack.name}, is not up on {where}",
         f"`./hpc up {_named(stack, platform)}` first; after that, tenants come and go without it.",
     )
+
+
+def tell_refused(stack: Stack) -> None:
+    """Warn of tenants that do not go with the file of their platform any more: it is updated without asking them."""
+    if not isinstance(stack.settings, PlatformLayer):
+        return
+    for tenants in tenants_of(stack.name, ROOT):
+        try:
+            stack_settings.load(tenants, ROOT)
+        except SettingsError as error:
+            errors.print(
+                f"warning: stack {tenants} is refused with this file, until one of them is changed:\n{error}",
+                markup=False,
+            )
 
 
 def require_split(stack: Stack) -> None:

@@ -18,6 +18,7 @@ def command(
     wanted.require_served()
     state.require_own_cluster(wanted)
     layers.require_platform(wanted)
+    layers.tell_refused(wanted)
     generations.fitting(wanted)
     policies = settled(wanted.settings, config)
     running = session.engine(wanted)

@@ -14,7 +14,6 @@ from cli.commands.options import DEFAULT_STACK, BackendOption, OtherName, Policy
 from cli.commands.status import look
 from cli.console import Reporter, Timings, console, errors
 from cli.engine import Engine
-from cli.errors import Problem
 from cli.events import Account
 from cli.memory import Peak
 from cli.overview.jobs import FAILED
@@ -33,7 +32,10 @@ PlanOption = Annotated[
 ]
 RepairOption = Annotated[
     bool,
-    typer.Option("--repair", help="Make also what was changed by hand as declared again (`./hpc drift` shows it)."),
+    typer.Option(
+        "--repair/--no-repair",
+        help="Make also what drifted as declared again (`./hpc drift` shows it); not with a plan.",
+    ),
 ]
 
 
@@ -43,15 +45,13 @@ def command(
     name: OtherName = None,
     config: PolicyOption = None,
     plan: PlanOption = None,
-    repair: RepairOption = False,
+    repair: RepairOption = True,
     backend: BackendOption = None,
 ) -> None:
     """Bring a stack up: build what is missing, start its simulated cluster, run `pulumi up`, show the jobs."""
     wanted = stacks.read(stack, name)
     wanted.require_served()
     if plan is not None:
-        if repair:
-            raise Problem("a plan holds no repair", "Run `./hpc up --repair` first, then `./hpc diff --plan FILE`.")
         plans.read(plan)
     policies = settled(wanted.settings, config)
     timings = Timings()
@@ -60,11 +60,12 @@ def command(
         state.require_own_cluster(wanted)
         layers.require_platform(wanted)
         layers.require_split(wanted)
+        layers.tell_refused(wanted)
         generations.fitting(wanted)
         _tools(wanted, timings)
         running, standing = _cluster(wanted, timings)
         _prepared(wanted, running, standing, timings)
-        if repair:
+        if repair and plan is None:
             repairs.mark(wanted, running)
         if plan is not None:
             plans.require(plan, plans.ground(wanted, running, asking.drift(wanted, running)), wanted.options)

@@ -10,6 +10,8 @@ from cli.errors import Problem
 from cli.policy_configuration import settled
 from cli.stack import Stack, read
 from policies.configuration import BESIDE, WHOLE_STACK
+from stacks import settings as stack_settings
+from stacks.settings import SettingsError
 from tests.support.recorded import environment
 from tests.support.states import write_state
 
@@ -71,6 +73,24 @@ def test_tenants_are_moved_before_the_platform_is_updated_alone(stacks: Callable
     layers.require_split(stacks(TENANTS))
     write_state(platform, PLATFORM, SOMETHING)
     layers.require_split(platform)
+
+
+def test_a_platform_that_leaves_its_tenants_behind_is_told(
+    stacks: Callable[[str], Stack], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Prevents a node or a class from going while a team's file still names it, with nobody told before the update."""
+    platform = stacks(PLATFORM)
+    layers.tell_refused(platform)
+    assert not capsys.readouterr().err
+
+    def refuse(*_: object) -> None:
+        raise SettingsError("Pulumi.x.yaml: 1 wrong")
+
+    monkeypatch.setattr(stack_settings, "load", refuse)
+    layers.tell_refused(platform)
+    said = capsys.readouterr().err
+    assert "warning: stack two-layers-tenants is refused with this file" in said
+    assert "Pulumi.x.yaml: 1 wrong" in said
 
 
 def test_what_both_layers_declare_is_not_moved() -> None:
