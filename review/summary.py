@@ -41,6 +41,8 @@ def counts(worlds: Worlds) -> str:
     """Return the summary."""
     review = worlds.review
     objects = [change for change in review.changed if change.resource.is_object]
+    if not review.changed and review.failed:
+        return "What changes is not known."
     if not review.changed:
         return "No drift: the cluster is as declared." if review.drift else "Nothing changes."
     if not objects:

@@ -39,7 +39,7 @@ def command(
     if review.failed:
         raise typer.Exit(UNTOLD)
     if review.changed:
-        console.print(f"`./hpc up --repair {wanted.options}` makes it as declared again", markup=False)
+        console.print(f"`./hpc up {wanted.options}` makes it as declared again", markup=False)
         raise typer.Exit(DRIFTED)
 
 

@@ -9,9 +9,8 @@ import json
 import tempfile
 from pathlib import Path
 
-from cli.console import console
+from cli.console import console, errors
 from cli.engine import Engine
-from cli.errors import Problem
 from cli.events import short
 from cli.reviewing import asking
 from cli.stack import Stack
@@ -21,10 +20,13 @@ UNCONFIRMED = "the cluster had it otherwise than declared"
 
 
 def mark(wanted: Stack, running: Engine) -> None:
-    """Write into the state what drifted and is to be put right; raise Problem where that cannot be told."""
+    """Write into the state what drifted and is to be put right; warn where that cannot be told."""
+    if wanted.backend is not None and not wanted.backend.checkpoint(wanted.name).get("resources"):
+        return
     found = asking.drift(wanted, running)
     if found.failed:
-        raise Problem(f"what drifted cannot be told: {found.failed}", "Put that right, or run it without --repair.")
+        errors.print(f"warning: what drifted cannot be told, and stays: {found.failed}", markup=False)
+        return
     for change in found.changed:
         how = "is gone" if change.op is Op.DELETE else "is not as declared"
         console.print(f"drift: {short(change.resource.urn)} {how}", markup=False)
