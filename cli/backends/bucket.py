@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
+from urllib.parse import urlsplit
 
 from cli.backends.locations import Location, parse
 from cli.backends.store import Version
@@ -14,6 +15,7 @@ from cli.errors import Problem
 _CONNECT, _READ = 5, 30  # seconds
 _ATTEMPTS = 4
 """With botocore's standard pauses a service that is away is told of within half a minute."""
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _ABSENT = {"NoSuchKey", "404", "NotFound", "NoSuchVersion"}
 UNKNOWN_CALLS = {"NotImplemented", "MalformedXML", "MethodNotAllowed", "NotSupported", "XNotImplemented"}
 """How services answer a call that they do not know."""
@@ -162,6 +164,8 @@ def open_bucket(url: str, environment: Mapping[str, str] = os.environ) -> Bucket
         read_timeout=_READ,
         retries={"mode": "standard", "total_max_attempts": _ATTEMPTS},
         s3={"addressing_style": "path" if location.path_style else "virtual"},
+        # The engine, as all of Go, asks no proxy for this machine; botocore would.
+        **({"proxies": {}} if urlsplit(location.endpoint).hostname in _LOOPBACK else {}),
         **({"signature_version": UNSIGNED} if location.anonymous else {}),
         **location.options,
     )

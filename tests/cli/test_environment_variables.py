@@ -92,12 +92,12 @@ def test_settings_are_used_as_they_are(monkeypatch: pytest.MonkeyPatch, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("arguments", "own"), [(["up", "--stack", "config"], True), (["config", "set", "a", "b"], False)]
+    ("arguments", "own"), [(["export", "--stack", "config"], True), (["config", "set", "a", "b"], False)]
 )
 def test_plain_pulumi_reads_the_settings_of_the_chosen_cluster(
     arguments: list[str], own: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """`./hpc pulumi --name x up` with x's state on the cluster of the settings; or `config set` into a passing copy."""
+    """`./hpc pulumi --name x` with x's state on the cluster of the settings; or `config set` into a passing copy."""
     monkeypatch.setenv("HPC_SIM_HOME", str(tmp_path / "sim"))
     seen: list[dict[str, str]] = []
 

@@ -120,7 +120,7 @@ def test_preview_of_a_real_cluster_that_does_not_answer(monkeypatch: pytest.Monk
         assert settings["gpu-limit"]["maximum"] == 2
         return 0
 
-    def silent(_: Cluster) -> None:
+    def silent(_: Cluster, _path: str) -> None:
         raise Problem("the API server does not answer")
 
     settings = read("prod").settings
@@ -129,7 +129,7 @@ def test_preview_of_a_real_cluster_that_does_not_answer(monkeypatch: pytest.Monk
     monkeypatch.setattr("cli.stack.read", lambda *_: real)
     monkeypatch.setattr(Engine, "attended", attended)
     monkeypatch.setattr(Engine, "call", lambda *_, **__: "{}")
-    monkeypatch.setattr(Cluster, "check", silent)
+    monkeypatch.setattr(Cluster, "get", silent)
     monkeypatch.setattr("simulator.tools.find", lambda _name, **_: tmp_path / "pulumi")
     monkeypatch.setenv("PULUMI_CONFIG_PASSPHRASE", "x")
     app = typer.Typer()

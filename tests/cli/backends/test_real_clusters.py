@@ -87,3 +87,15 @@ def test_bucket_that_cannot_be_asked_is_one_message(
         session.engine(stack_in(f"s3://absent?{'&'.join(f'{key}={value}' for key, value in words.items())}"))
     assert "\n" in str(refused.value), "a remedy"
     assert time.monotonic() - begin < 15
+
+
+def test_no_proxy_stands_before_this_machine(
+    stack_in: Callable[[str], Stack], bucket_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Prevents a simulated object store that nobody reaches where the network has a proxy; the engine asks none."""
+    for name in ("HTTP_PROXY", "http_proxy"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{ports.free()}")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(Problem, match="there is no bucket"):
+        session.engine(stack_in(bucket_url))
