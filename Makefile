@@ -117,8 +117,9 @@ lock: $(STAMP) ## compile requirements.txt and requirements-dev.txt
 		$(VENV)/bin/uv pip compile --quiet --python-version 3.11 --universal --generate-hashes --no-emit-index-url \
 			$$name.in -o $$name.txt || exit 1; done
 
-bench: $(STAMP) ## measure the policies beside other checkers, start-up times, memory, and the reading of logs
+bench: $(STAMP) ## measure the policies beside other checkers, start-up times, memory, the reading of logs, and growth
 	@$(RUN) bench/startup.py
 	@$(RUN) bench/pack.py
 	@$(RUN) bench/policies.py
 	@$(RUN) bench/evidence.py
+	@$(RUN) bench/scale.py

@@ -12,38 +12,42 @@ _IDS = 10_000
 _CATEGORIES = 64
 """Of SELinux: pairs of so many are 2016 different levels."""
 _GPUS = 8
-"""Of one node: the first tenant has those of one, for its job, and the others share the rest."""
+"""Of one node: a tenant with a job has those of one, and the others share the rest."""
 
 
-def platform(root: Path, nodes: int, tenants: int) -> dict[str, Any]:
+def platform(root: Path, nodes: int, tenants: int, working: int = 1) -> dict[str, Any]:
     """Return what `hpc:platform` holds, for `nodes` GPU nodes and `tenants` tenants.
 
-    The platform is that of prod. One job on one node is what runs, so that a measurement is of the platform. Tenants
-    are written as short as can be: see docs/scale.md for how long the settings of one stack may be.
+    The platform is that of prod. One job on one node is what runs, so that a measurement is of the platform; or that of
+    each of the first `working` tenants. Tenants are written as short as can be: see docs/scale.md for how long the
+    settings of one stack may be.
     """
     base: dict[str, Any] = yaml_text.read((root / "Pulumi.prod.yaml").read_text())["config"][f"{PROJECT}:{KEY}"]
     machine = base["nodes"][-1] | {"name": f"dgx[0001-{nodes:04d}].hpc.example.com"}
     directory = base["tenants"][0]
     levels = islice(combinations(range(_CATEGORIES), 2), tenants)
-    share = (nodes - 1) * _GPUS // max(1, tenants - 1)
+    share = (nodes - working) * _GPUS // max(1, tenants - working)
     teams = [_tenant(directory, number, level, share) for number, level in enumerate(levels)]
-    first = teams[0] | {"gpu_quota": _GPUS}
-    builds = [base["builds"][0] | {"tenant": first["namespace"]}]
-    job = {
-        "kind": "mpi",
-        "tenant": first["namespace"],
-        "name": "nccl-test",
-        "program": "nccl-all-reduce",
-        "layout": {"pods": 1, "gpus": _GPUS},
-        "build": builds[0]["name"],
-    }
+    first = [team | {"gpu_quota": _GPUS} for team in teams[:working]]
+    builds = [base["builds"][0] | {"tenant": team["namespace"]} for team in first]
+    jobs = [
+        {
+            "kind": "mpi",
+            "tenant": build["tenant"],
+            "name": "nccl-test",
+            "program": "nccl-all-reduce",
+            "layout": {"pods": 1, "gpus": _GPUS},
+            "build": build["name"],
+        }
+        for build in builds
+    ]
     return base | {
         # One node after another, as prod has it, would be all that is measured of a large cluster.
         "tuning": base["tuning"] | {"at_once": "25%"},
         "nodes": [*base["nodes"][:-1], machine],
-        "tenants": [first, *teams[1:]],
+        "tenants": [*first, *teams[working:]],
         "builds": builds,
-        "stages": [{"name": "nccl", "workloads": [job]}],
+        "stages": [{"name": "nccl", "workloads": jobs}],
     }
 
 
