@@ -21,11 +21,13 @@ LEAST = 6_000
 """The smallest limit: what is never cut has room in it."""
 _OBJECT = 5_000
 """Characters that the difference of one object may take."""
+_SHORTEST = 40
+"""Characters of a line of a section, hardly any has fewer: more lines than fit by this are not even written."""
 _RESERVED = 700
 """Characters for the line that counts what was left out."""
 _SHARE = 0.7
 """Of the space, what sections may take while there are differences to show."""
-_LADDER = ((None, None), (None, 20), (None, 5), (50, 3), (20, 0), (10, 0), (3, 0), (0, 0))
+_LADDER = (*((None, details) for details in (20, 5, 2, 1, 0)), *((lines, 0) for lines in (50, 20, 10, 3, 0)))
 """How sections shrink: at most so many lines, with so many details each."""
 
 
@@ -67,12 +69,13 @@ def _sections(found: list[Section], room: int) -> tuple[str, bool]:
 
     Those that are not vital shrink first, the last ones first.
     """
-    texts = [markdown.written(each) for each in found]
+    most = room // _SHORTEST
+    texts = [markdown.written(each, most, most) for each in found]
     order = sorted(range(len(found)), key=lambda index: (found[index].vital, -index))
     size = sum(map(len, texts)) + 2 * len(texts)
-    cut = False
+    cut = any(len(each.lines) > most for each in found)
     for vital in (False, True):
-        for lines, details in _LADDER[1:]:
+        for lines, details in _LADDER:
             for index in order:
                 if size <= room:
                     return "\n\n".join(texts), cut

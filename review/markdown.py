@@ -7,6 +7,7 @@ nor readers take it for more than text: no mention, no link, no HTML, no command
 import html
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from review.section import Line, Section
 from review.words import count, parts
@@ -14,7 +15,7 @@ from review.words import count, parts
 _TICKS = re.compile(r"`+")
 # A word of these alone is shown as it is by every renderer; others become code.
 _HARMLESS = re.compile(r"""[('"]*[\w./:;,%+=()?'→…-]*["'.,;:)?!]*""")
-_LINKS = re.compile(r"://|^www\.|^GH-\d", re.IGNORECASE)
+_LINKS = re.compile(r"://|www\.|GH-\d", re.IGNORECASE)
 _UNDERSCORES = re.compile(r"^_|_$|__")
 _LIST_MARK = re.compile(r"^(?:[-+=]+|\d+[.)])$")
 _EMOJI = re.compile(r"^:[\w+-]+:$")
@@ -82,6 +83,7 @@ def _plain(text: str, *, first: bool) -> str:
     return " ".join(_word(word, first and not index) for index, word in enumerate(text.split(" ")))
 
 
+@lru_cache(maxsize=8192)
 def _word(word: str, first: bool) -> str:
     safe = _HARMLESS.fullmatch(word) and not _LINKS.search(word) and not _UNDERSCORES.search(word)
     if not word or (safe and not (first and _LIST_MARK.match(word)) and not _EMOJI.match(word)):

@@ -1,7 +1,7 @@
 """A review with what subjects ask of it: objects before and after by kind, and who may do what in each."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -22,7 +22,8 @@ _FIRST_WITH_V2 = (4, 11)
 class Side:
     """The objects as they were, or as they will be; patches only add to objects of others and are not among them."""
 
-    def __init__(self, resources: Iterable[Resource]) -> None:
+    def __init__(self, resources: Iterable[Resource], seen: Callable[[Resource], Obj]) -> None:
+        self._seen = seen
         self.objects: list[Resource] = []
         self._of: dict[tuple[str, str], list[Resource]] = defaultdict(list)
         self.components: dict[str, list[Resource]] = defaultdict(list)
@@ -39,12 +40,12 @@ class Side:
 
     def world(self, *kinds: Kind) -> World:
         """Return the objects of some kinds as policies see them."""
-        return World(map(seen, self.of(*kinds)))
+        return World(map(self._seen, self.of(*kinds)))
 
 
 @dataclass(frozen=True)
 class Worlds:
-    """A review, with both sides of it."""
+    """A review, with both sides of it; objects are made what policies see of them once, as several subjects look."""
 
     review: Review
 
@@ -53,10 +54,10 @@ class Worlds:
         return done(change.op, drift=self.review.drift)
 
     def seen(self, resource: Resource) -> Obj:
-        """Return an object as policies see it; several subjects look at the same ones."""
+        """Return an object as policies see it, with its unknown values."""
         found = self._seen.get(id(resource))
         if found is None:
-            found = self._seen[id(resource)] = seen(resource)
+            found = self._seen[id(resource)] = _seen(resource)
         return found
 
     @cached_property
@@ -72,13 +73,13 @@ class Worlds:
     def before(self) -> Side:
         """The objects as they were."""
         resources = (change.before for change in self.review.changes)
-        return Side(each for each in resources if each)
+        return Side((each for each in resources if each), self.seen)
 
     @cached_property
     def after(self) -> Side:
         """The objects as they will be."""
         resources = (change.after for change in self.review.changes)
-        return Side(each for each in resources if each)
+        return Side((each for each in resources if each), self.seen)
 
     @property
     def release(self) -> Release:
@@ -107,11 +108,26 @@ def group(resource: Resource) -> str:
     return resource.api_version.rpartition("/")[0]
 
 
-def seen(resource: Resource) -> Obj:
-    """Return an object as policies see it, with its unknown values."""
+def _seen(resource: Resource) -> Obj:
     unknown: list[Unknown] = []
-    tree = _known(resource.manifest, (), unknown)
+    tree = resource.manifest
+    if _holds_unknown(tree):
+        tree = _known(tree, (), unknown)
     return Obj(tree, resource.urn, partial=resource.is_patch, unknown=tuple(unknown))
+
+
+def _holds_unknown(tree: Any) -> bool:
+    waiting = [tree]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            if value == UNKNOWN:
+                return True
+        elif isinstance(value, dict):
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
+    return False
 
 
 def _known(tree: Any, path: Path, unknown: list[Unknown]) -> Any:

@@ -18,9 +18,11 @@ _SHOWN = 10
 
 def find(worlds: Worlds) -> Section | None:
     """Say what becomes of data."""
-    holdings = Holdings(worlds)
     ends = [change for change in worlds.review.changed if change.op in _ENDS and change.resource.is_object]
-    lines = [line for change in sorted(ends, key=_rank) if (line := _end(change, worlds, holdings)) is not None]
+    holdings = Holdings(worlds) if ends else None
+    lines = [
+        line for change in sorted(ends, key=_rank) if holdings and (line := _end(change, worlds, holdings)) is not None
+    ]
     refused = sum(bool(change.before and change.before.protect) for change in ends)
     if refused and not worlds.review.drift:
         what = count(refused, "protected object")

@@ -15,14 +15,15 @@ from review.worlds import Worlds
 
 def find(worlds: Worlds) -> Section | None:
     """Say which images change, each with what runs them."""
-    moved: dict[tuple[str, str], set[str]] = defaultdict(set)
-    known = _all(worlds.before.objects, worlds)
+    moved: Mapping[tuple[str, str], set[str]] = defaultdict(set)
     for change in worlds.review.changed:
         if not change.resource.is_object or change.after is None:
             continue
         for pair in _pairs(change, worlds):
-            if pair[0] or pair[1] not in known:
-                moved[pair].add(title(change.resource))
+            moved[pair].add(title(change.resource))
+    if any(not was for was, _ in moved):
+        known = _all(worlds.before.objects, worlds)
+        moved = {pair: users for pair, users in moved.items() if pair[0] or pair[1] not in known}
     lines = [_line(was, will, sorted(users)) for (was, will), users in sorted(moved.items())]
     return section("Images", lines)
 

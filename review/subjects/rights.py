@@ -13,7 +13,7 @@ from review.model import Resource
 from review.section import Line, Section, section
 from review.titles import title
 from review.words import enumerated, name, names
-from review.worlds import Side, Worlds, seen
+from review.worlds import Side, Worlds
 
 _ROLES = (ROLE, CLUSTER_ROLE)
 _BINDINGS = (ROLE_BINDING, CLUSTER_ROLE_BINDING)
@@ -39,9 +39,9 @@ class _Bound:
 class Rights:
     """The roles and bindings of one side."""
 
-    def __init__(self, side: Side) -> None:
-        self.roles = {_key(role): _rules(seen(role).tree) for role in side.of(*_ROLES)}
-        self.bindings = {binding.urn: _bound(binding) for binding in side.of(*_BINDINGS)}
+    def __init__(self, side: Side, worlds: Worlds) -> None:
+        self.roles = {_key(role): _rules(worlds.seen(role).tree) for role in side.of(*_ROLES)}
+        self.bindings = {binding.urn: _bound(binding, worlds) for binding in side.of(*_BINDINGS)}
 
     @cached_property
     def _of(self) -> Mapping[tuple[str, str], list[_Bound]]:
@@ -74,7 +74,7 @@ def find(worlds: Worlds) -> Section | None:
     changed_bindings = {change.resource.urn for change in worlds.changed(*_BINDINGS)}
     if not changed_roles and not changed_bindings:
         return None
-    old, new = Rights(worlds.before), Rights(worlds.after)
+    old, new = Rights(worlds.before, worlds), Rights(worlds.after, worlds)
     affected = {
         (subject.key, str(subject))
         for side in (old, new)
@@ -159,8 +159,8 @@ def _expanded(rule: Any) -> Iterator[Right]:
                     yield from ((verb, where, only) for only in _texts(read(rule, "resourceNames")) or ("",))
 
 
-def _bound(binding: Resource) -> _Bound:
-    tree = seen(binding).tree
+def _bound(binding: Resource, worlds: Worlds) -> _Bound:
+    tree = worlds.seen(binding).tree
     namespace = binding.namespace if binding.kind == ROLE_BINDING.kind else ""
     kind, role = (_text(read(tree, "roleRef", key)) for key in ("kind", "name"))
     return _Bound(tuple(subjects(tree, namespace)), (namespace if kind == ROLE.kind else "", role), namespace)

@@ -12,7 +12,7 @@ from review.powers import ORDINARY, powers, ranked
 from review.section import Line, Section, section
 from review.titles import title
 from review.words import enumerated, name, names
-from review.worlds import Worlds, seen
+from review.worlds import Worlds
 
 _POWERS = frozenset(
     {
@@ -44,12 +44,12 @@ def find(worlds: Worlds) -> Section | None:
         return None
     own = [side.of(SECURITY_CONTEXT_CONSTRAINTS) for side in (worlds.before, worlds.after)]
     orders = _order(worlds, own[0]), _order(worlds, own[1])
-    lines = [line for change in changes if (line := _line(change, orders)) is not None]
+    lines = [line for change in changes if (line := _line(change, worlds, orders)) is not None]
     return section("SecurityContextConstraints", lines, vital=True)
 
 
-def _line(change: Change, orders: tuple[Sequence[str], Sequence[str]]) -> Line | None:
-    before, after = (seen(each).tree if each else None for each in (change.before, change.after))
+def _line(change: Change, worlds: Worlds, orders: tuple[Sequence[str], Sequence[str]]) -> Line | None:
+    before, after = (worlds.seen(each).tree if each else None for each in (change.before, change.after))
     scc = change.resource
     if before is None or after is None:
         given = ranked(powers(after or before or {}))
@@ -113,7 +113,7 @@ def _value(value: Any) -> str:
 
 
 def _order(worlds: Worlds, own: list[Resource]) -> Sequence[str]:
-    found = {**shipped(worlds.release), **{each.object_name: seen(each).tree for each in own}}
+    found = {**shipped(worlds.release), **{each.object_name: worlds.seen(each).tree for each in own}}
     try:
         return order(list(found.values()))
     except InvalidPod:

@@ -69,6 +69,8 @@ class Tenants:
 
 def find(worlds: Worlds) -> Section | None:
     """Say which tenants come, go and change."""
+    if not worlds.review.changed:
+        return None
     old, new = Tenants(worlds.before), Tenants(worlds.after)
     lines = []
     for namespace in sorted({*old.found, *new.found}):

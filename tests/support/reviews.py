@@ -12,6 +12,9 @@ from cli.reviewing import facts
 from rendering.recorder import REDACTED, Registration, record
 from review.facts import Facts
 from review.model import Change, Op, Resource, Review
+from review.section import Section
+from review.words import bare
+from review.worlds import Worlds
 from stacks import environment, settings
 from stacks.platform import Settings
 from tests.support.recorded import ROOT
@@ -71,6 +74,18 @@ def updated(before: Resource, after: Resource) -> Change:
 def same(resource: Resource) -> Change:
     """Return that nothing becomes of it."""
     return Change(Op.SAME, resource, resource)
+
+
+def told(find: Callable[[Worlds], Section | None], found: Review) -> list[str]:
+    """Return the lines of a subject's section, alarms with `! ` and details with two blanks before them."""
+    section = find(Worlds(found))
+    if section is None:
+        return []
+    lines = []
+    for line in section.lines:
+        lines.append(bare(f"{'! ' if line.alarm else ''}{line.text}"))
+        lines += [bare(f"  {detail}") for detail in line.details]
+    return lines
 
 
 def _change(old: Registration | None, new: Registration | None) -> Change:

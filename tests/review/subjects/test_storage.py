@@ -1,0 +1,32 @@
+"""Storage that comes or changes."""
+
+from typing import Any
+
+from review.subjects import storage
+from tests.support.reviews import created, deleted, made, review, same, told, updated
+
+
+def volume(handle: str = "1;2;path=/gpfs/fs0/a") -> Any:
+    """Return a volume."""
+    spec = {"csi": {"volumeHandle": handle}, "capacity": {"storage": "1Ti"}, "claimRef": {"name": "c"}}
+    return made("core/v1:PersistentVolume", {"metadata": {"name": "pv"}, "spec": spec})
+
+
+def class_(policy: str) -> Any:
+    """Return a storage class."""
+    return made("storage.k8s.io/v1:StorageClass", {"metadata": {"name": "s"}, "reclaimPolicy": policy})
+
+
+def test_storage() -> None:
+    """Prevents a volume that comes to show other files, and a class that comes to delete data, from passing unread."""
+    assert told(storage.find, review(created(volume()))) == [
+        "PersistentVolume pv is new: capacity 1Ti, where 1;2;path=/gpfs/fs0/a, for claim c"
+    ]
+    assert told(storage.find, review(updated(volume(), volume("1;2;path=/gpfs/fs0/b")))) == [
+        "PersistentVolume pv changes: where 1;2;path=/gpfs/fs0/b (was 1;2;path=/gpfs/fs0/a)"
+    ]
+    assert told(storage.find, review(updated(class_("Retain"), class_("Delete")))) == [
+        "! StorageClass s changes: reclaim policy Delete (was Retain)"
+    ]
+    assert told(storage.find, review(deleted(volume()))) == [], "the data section tells that"
+    assert told(storage.find, review(same(volume()))) == []

@@ -1,0 +1,302 @@
+"""The comment of a pull request: within its limit, complete in what matters, and shut against what it tells of."""
+
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from review import comment, text
+from review.model import REDACTED, UNKNOWN, Change, Finding, Op, Resource, Review
+from tests.support.reviews import created, made, review, same
+
+HOSTILE = (
+    "`",
+    "``",
+    "```",
+    "````diff",
+    "~~~",
+    "</details>",
+    "<details>",
+    "<summary>",
+    "<!-- hpc diff stack=x -->",
+    "<!--",
+    "-->",
+    "<img src=x onerror=alert(1)>",
+    "@everybody",
+    "@org/team",
+    "#12",
+    "org/repo#3",
+    "GH-7",
+    "!5",
+    "http://evil.example/a",
+    "www.evil.example",
+    "a@b.example",
+    "[x](http://evil.example)",
+    "![x](y)",
+    "| a | b |",
+    "**bold**",
+    "_it_",
+    "__x__",
+    "\n",
+    "\r\n",
+    "\n\n# heading\n",
+    "\n- item",
+    "\n/close",
+    "/approve",
+    "\x00",
+    "\x1b[31m",
+    "\u202e",
+    "\u200b",
+    "\u2028",
+    "\ud800",
+    "\ue000",
+    "\ue001",
+    "&lt;",
+    "&#64;x",
+    "$x^2$",
+    ":smile:",
+    "\\",
+    "\\`",
+    "---",
+    "===",
+    "1.",
+    "+",
+    "-",
+    ">",
+    "\t",
+    "    code",
+    "é",
+    "x" * 3000,
+    " ",
+    "",
+    "'",
+    '"',
+    "{{x}}",
+    "~x~",
+    "***",
+    "[^1]",
+    "[ ]",
+    "[x]",
+    "<a@b.example>",
+    "${x}",
+    "%0A",
+)
+_KIND_NAMES = """
+core/v1:Namespace core/v1:Secret core/v1:PersistentVolume core/v1:PersistentVolumeClaim batch/v1:Job
+rbac.authorization.k8s.io/v1:Role rbac.authorization.k8s.io/v1:RoleBinding kubeflow.org/v2beta1:MPIJob
+rbac.authorization.k8s.io/v1:ClusterRole rbac.authorization.k8s.io/v1:ClusterRoleBinding core/v1:NodePatch
+security.openshift.io/v1:SecurityContextConstraints networking.k8s.io/v1:NetworkPolicy core/v1:ConfigMap
+machineconfiguration.openshift.io/v1:MachineConfig operators.coreos.com/v1alpha1:Subscription
+machineconfiguration.openshift.io/v1:MachineConfigPool machineconfiguration.openshift.io/v1:KubeletConfig
+build.openshift.io/v1:BuildConfig nvidia.com/v1:ClusterPolicy mellanox.com/v1alpha1:NicClusterPolicy
+storage.k8s.io/v1:StorageClass core/v1:ResourceQuota kueue.x-k8s.io/v1beta2:ClusterQueue apps/v1:Deployment
+kueue.x-k8s.io/v1beta2:LocalQueue core/v1:ServiceAccount tuned.openshift.io/v1:Tuned
+"""
+_KINDS = _KIND_NAMES.split()
+_FIELD_NAMES = """
+spec rules subjects roleRef users groups allowedCapabilities priority volumes data stringData metadata labels
+annotations name namespace kind apiGroups resources verbs resourceNames ingress from podSelector
+namespaceSelector matchLabels policyTypes ports hard requests.nvidia.com/gpu template containers image limits
+nvidia.com/gpu rdma/shared_ib0 channel driver version mpiReplicaSpecs Worker replicas claimRef volumeName
+reclaimPolicy parameters storageClassName source config maxUnavailable machineConfigSelector uid_range mcs
+runAsUser security.openshift.io/x pod-security.kubernetes.io/enforce output to strategy triggers type
+"""
+_FIELDS = _FIELD_NAMES.split()
+
+
+def hostile(draw: random.Random) -> str:
+    """Return a text that wants out."""
+    return "".join(draw.choices(HOSTILE, k=draw.randint(1, 4)))
+
+
+def tree(draw: random.Random, depth: int = 0) -> Any:
+    """Return a value of a manifest."""
+    choice = draw.random()
+    if depth < 4 and choice < 0.45:
+        keys = [draw.choice(_FIELDS) if draw.random() < 0.8 else hostile(draw) for _ in range(draw.randint(0, 4))]
+        return {key: tree(draw, depth + 1) for key in keys}
+    if depth < 4 and choice < 0.65:
+        return [tree(draw, depth + 1) for _ in range(draw.randint(0, 3))]
+    return draw.choice([hostile(draw), hostile(draw), 7, 1.5, True, None, UNKNOWN, REDACTED, "IPC_LOCK", 10**30])
+
+
+def resource(draw: random.Random, number: int) -> Resource:
+    """Return any resource."""
+    found = {key: tree(draw, 1) for key in draw.choices(_FIELDS, k=3)}
+    metadata = {"name": hostile(draw), "namespace": hostile(draw)} if draw.random() < 0.9 else tree(draw)
+    kind = draw.choice(_KINDS) if draw.random() < 0.9 else f"x/v1:{hostile(draw)}"
+    type_ = "hpc:tenants:Tenant" if draw.random() < 0.05 else f"kubernetes:{kind}"
+    return Resource(
+        f"urn:pulumi:x::hpc::{type_}::{number}", type_, {**found, "metadata": metadata}, protect=draw.random() < 0.2
+    )
+
+
+def change(draw: random.Random, number: int) -> Change:
+    """Return any change."""
+    op = draw.choice(list(Op))
+    before = resource(draw, number)
+    after = replace(resource(draw, number), urn=before.urn, type=before.type)
+    forced = (hostile(draw), "spec.containers[0]") if op is Op.REPLACE else ()
+    return Change(op, None if op is Op.CREATE else before, None if op in (Op.DELETE, Op.FORGET) else after, forced)
+
+
+def random_review(seed: int) -> Review:
+    """Return any review."""
+    draw = random.Random(seed)  # noqa: S311
+    findings = tuple(
+        Finding(hostile(draw), draw.random() < 0.5, hostile(draw), hostile(draw), draw.choice((None, True, False)))
+        for _ in range(draw.choice((0, 1, 5, 200)))
+    )
+    return Review(
+        hostile(draw),
+        tuple(change(draw, number) for number in range(draw.choice((0, 1, 5, 60)))),
+        findings,
+        tuple(hostile(draw) for _ in range(draw.choice((0, 2)))),
+        draw.choice(("", hostile(draw))),
+        cluster_asked=draw.random() < 0.5,
+        drift=draw.random() < 0.2,
+        compared=draw.choice((("", ""), (hostile(draw), hostile(draw)))),
+    )
+
+
+_OURS = re.compile(r"<details><summary>([^<>]|</?code>)*</summary>\n|</details>\n?|<!-- hpc diff stack=[\w.%-]* -->\n?")
+
+
+_NEVER = frozenset(
+    {"html_inline", "link_open", "image", "blockquote_open", "table_open", "hr", "code_block", "s_open", "em_open"}
+)
+
+
+def tokens(markdown: str) -> Iterator[Token]:
+    """Yield all tokens of a text, those within others too."""
+    for token in MarkdownIt("gfm-like", {"linkify": False}).parse(markdown):
+        yield token
+        yield from token.children or ()
+
+
+def broken(markdown: str) -> list[str]:
+    """Return what is in a comment and is not ours."""
+    found = []
+    for token in tokens(markdown):
+        if token.type == "html_block" and not _OURS.fullmatch(token.content):
+            found.append(token.content)
+        elif token.type in (
+            "html_inline",
+            "link_open",
+            "image",
+            "blockquote_open",
+            "table_open",
+            "hr",
+            "code_block",
+            "s_open",
+        ):
+            found.append(f"{token.type} {token.content}")
+        elif token.type == "text" and re.search(r"[@#`<>&]|GH-\d", token.content):
+            found.append(token.content)
+        elif token.type == "heading_open" and token.tag not in ("h2", "h3"):
+            found.append(token.tag)
+        elif token.type == "fence" and any(
+            line[:1] not in (" ", "+", "-", "…", "") for line in token.content.split("\n")
+        ):
+            found.append(token.content)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_nothing_breaks_out(seed: int) -> None:
+    """Prevents a hostile pull request that pings people, ends our blocks, or writes HTML in the bot's name."""
+    limit = random.Random(seed).choice((comment.LEAST, 20_000, 60_000))  # noqa: S311
+    written = comment.write(random_review(seed), limit=limit)
+    assert len(written) <= limit
+    assert broken(written) == []
+    blocks = [token.content.strip() for token in tokens(written) if token.type == "html_block"]
+    assert sum("<details>" in block for block in blocks) == blocks.count("</details>")
+    written.encode()
+
+
+@pytest.mark.parametrize("seed", range(40, 52))
+def test_a_terminal_is_safe(seed: int) -> None:
+    """Prevents control characters of a manifest from reaching a person's terminal."""
+    shown = text.write(random_review(seed)).replace("\n", "")
+    assert shown.isprintable()
+
+
+def test_the_first_line_finds_the_comment_again() -> None:
+    """Prevents a bot that writes a comment for every push, and a stack's name that ends the hidden line."""
+    assert comment.write(review()).split("\n")[0] == "<!-- hpc diff stack=test -->"
+    assert comment.marker("a--b -->") == "<!-- hpc diff stack=a%2D-b%20%2D-%3E -->"
+    assert comment.marker("a--b") != comment.marker("a-b")
+
+
+def test_nothing_changed_is_one_line() -> None:
+    """Prevents a page of headings that say nothing."""
+    nothing = review(same(made("core/v1:ConfigMap", {"metadata": {"name": "a"}})))
+    assert comment.write(nothing).split("\n")[3:] == ["Nothing changes.", ""]
+    assert text.write(nothing) == "Change of stack test\nNothing changes.\n"
+    assert "No drift: the cluster is as declared." in comment.write(replace(nothing, drift=True))
+
+
+def test_a_failure_comes_first() -> None:
+    """Prevents an approval of half an answer."""
+    lines = comment.write(review(failed="the engine\nwas killed")).split("\n")
+    assert lines[3] == "⚠️ **There is no whole answer: the engine was killed**"
+
+
+def test_it_says_that_the_cluster_was_not_asked() -> None:
+    """Prevents a comparison of two commits from passing for a preview."""
+    found = comment.write(review(cluster_asked=False, compared=("1234567890abcdef", "b" * 40)))
+    assert "The cluster was not asked" in found
+    assert "## Change of stack `test`, `1234567890ab` to `bbbbbbbbbbbb`" in found
+
+
+def test_what_is_cut_is_told() -> None:
+    """Prevents a comment that is silently not the whole, and one that loses its summary or its findings."""
+    maps = [
+        created(made("core/v1:ConfigMap", {"metadata": {"name": f"m{n}"}, "data": {"x": "y " * 80}}))
+        for n in range(500)
+    ]
+    role = made("rbac.authorization.k8s.io/v1:ClusterRole", {"metadata": {"name": "wide"}, "rules": []})
+    findings = (Finding("gpu-limit", mandatory=True, message="too many", remedy="Ask for fewer"),)
+    found = comment.write(review(*maps, created(role), findings=findings), limit=20_000)
+    assert len(found) <= 20_000
+    assert "501 objects: 501 created." in found
+    assert "- ⚠️ `gpu-limit` (mandatory): too many. Ask for fewer." in found
+    assert "<code>ClusterRole</code> <code>wide</code> created" in found, "what matters most is kept"
+    shown = found.count("<code>ConfigMap</code>")
+    left = f"the differences of {500 - shown} objects ({500 - shown} `ConfigMap` created)"
+    assert (
+        f"Left out to keep this comment within its limit: {left}; `./hpc diff --stack test` shows all of it." in found
+    )
+
+
+def test_lists_that_are_cut_are_told() -> None:
+    """Prevents security lines that are missing without a word."""
+    findings = tuple(Finding(f"rule-{n % 90}", mandatory=True, message=f"{n} " + "x" * 300) for n in range(9000))
+    found = comment.write(review(findings=findings), limit=20_000)
+    assert len(found) <= 20_000
+    assert "Policy findings (9,000 mandatory: the update is refused)" in found
+    assert re.search(r"- … \d+ more lines, \d+ of them marked ⚠️|  - … \d+ more", found)
+    assert "Lists above were shortened" in found
+
+
+def test_a_limit_that_cannot_be_kept_is_refused() -> None:
+    """Prevents a comment that a host refuses, and whose loss nobody sees."""
+    with pytest.raises(ValueError, match="cannot be kept below 100 characters"):
+        comment.write(review(), limit=100)
+
+
+def test_order_of_fields_says_nothing() -> None:
+    """Prevents a comment that is another one each time: renders and events have fields in any order."""
+    fields = {"spec": {"b": 1, "a": [{"y": 1, "x": 2}]}, "metadata": {"name": "n", "labels": {"q": "1", "p": "2"}}}
+    turned = {
+        "metadata": {"labels": {"p": "2", "q": "1"}, "name": "n"},
+        "spec": {"a": [{"x": 2, "y": 1}], "b": 1},
+    }
+    assert comment.write(review(created(made("x/v1:X", fields)))) == comment.write(
+        review(created(made("x/v1:X", turned)))
+    )
