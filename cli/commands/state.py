@@ -1,26 +1,19 @@
 """`./hpc state ...`: where a stack's state is kept, what there is of it, and bringing it back."""
 
 import sys
-from collections.abc import Iterable
-from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from cli import identity, session, state, tables
 from cli import stack as stacks
-from cli.backends import choice, kept, setup
-from cli.backends.backend import Backend
-from cli.backends.opening import of_url
-from cli.backends.setup import BAD, GOOD, UNKNOWN, Finding, Wanted
+from cli.backends import kept, setup
+from cli.backends.setup import BAD, GOOD, Wanted
 from cli.commands.options import OtherName, StackOption
-from cli.console import console, errors
-from cli.engine import Engine
+from cli.console import console
 from cli.errors import Problem
-from cli.keeping import backups, examining, making, restores, rotation
+from cli.keeping import backups, examining, making, meaning, restores, rotation, showing
 from cli.stack import Stack
 
 app = typer.Typer(
@@ -34,7 +27,6 @@ BackendUrl = Annotated[
 SomeStack = Annotated[str | None, typer.Option("--stack", "-s", help="Stack: the backend is the one of its settings.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
-_COLOURS = {GOOD: "green", BAD: "red", UNKNOWN: "yellow"}
 _SHOWN = 20
 
 
@@ -59,13 +51,13 @@ def init(
     ] = None,
 ) -> None:
     """Make a backend, or put right what it lacks; with --stack the stack in it, too. May be run again at any time."""
-    there, wanted = _meant(backend, stack, name)
+    there, wanted = meaning.meant(backend, stack, name)
     lacking = False
     for found, changed in making.backend(there, Wanted(days, newest, kms_key)):
-        _say(found, changed=changed)
+        showing.say(found, changed=changed)
         lacking |= found.standing == BAD
     if wanted is not None:
-        _say(*making.stack(wanted, _engine(wanted, there), there))
+        showing.say(*making.stack(wanted, meaning.engine(wanted, there), there))
         if not wanted.simulated and not (wanted.settings.state and wanted.settings.state.backend):
             console.print(
                 f"Write it into {wanted.file.name}, so that everybody has the same:\n"
@@ -79,18 +71,11 @@ def init(
 @app.command()
 def check(*, backend: BackendUrl = None, stack: SomeStack = None, name: OtherName = None) -> None:
     """Check a backend, and the state of a stack in it; exit status 1 when something is not good."""
-    there, wanted = _meant(backend, stack, name)
+    there, wanted = meaning.meant(backend, stack, name)
     rows = examining.backend(there)
     if wanted is not None and rows[0].standing == GOOD:
         rows += examining.stack(there, wanted.name)
-    tables.show_rows(
-        "State",
-        ("what", "standing", "state"),
-        ((row.name, f"[{_COLOURS[row.standing]}]{row.standing}[/]", escape(row.text)) for row in rows),
-    )
-    for row in rows:
-        if row.standing != GOOD and row.remedy:
-            console.print(f"{row.name}: {row.remedy}", markup=False)
+    showing.findings(rows)
     if any(row.standing == BAD for row in rows):
         raise typer.Exit(1)
 
@@ -104,20 +89,22 @@ def list_(
     everything: Annotated[bool, typer.Option("--all", help=f"All older states, not the newest {_SHOWN}.")] = False,
 ) -> None:
     """List the stacks of a backend; of one stack also what older states there are, by the id that `restore` takes."""
-    there, wanted = _meant(backend, stack, name)
+    there, wanted = meaning.meant(backend, stack, name)
     names = [wanted.name] if wanted else there.stacks()
     if not names or (wanted and not there.has(wanted.name) and not kept.kept(there, wanted.name)):
         console.print(f"no {'state of stack ' + wanted.name if wanted else 'stacks'} in {there.url}", markup=False)
         return
     tables.show_rows(
-        "Stacks", ("stack", "resources", "size", "written", "locked by"), (_row(there, each) for each in names)
+        "Stacks",
+        ("stack", "resources", "size", "written", "locked by"),
+        (showing.stack_row(there, each) for each in names),
     )
     if wanted is None:
         return
     found = tuple(one for one in kept.kept(there, wanted.name) if not one.latest or one.removed)
     shown = found if everything else found[:_SHOWN]
     if shown:
-        tables.show_rows("Older states", ("id", "kind", "written", "resources"), _older(there, shown))
+        tables.show_rows("Older states", ("id", "kind", "written", "resources"), showing.older_rows(there, shown))
     if len(found) > len(shown):
         console.print(f"{len(found) - len(shown)} older ones: --all", markup=False)
 
@@ -132,10 +119,10 @@ def backup(
     """Write the state of a stack into one file, for its owner alone."""
     wanted = stacks.read(stack, name)
     running = session.engine(wanted)
-    there = _readable(wanted)
+    there = wanted.backend
     if there and not there.has(wanted.name):
         raise Problem(f"there is no state of stack {stack} in {there.url}", "`./hpc state list` shows what there is.")
-    count = backups.write(wanted, backups.export(wanted, running), _tags(wanted, there), output)
+    count = backups.write(wanted, backups.export(wanted, running), meaning.tags(wanted, there), output)
     console.print(
         f"{output}: {count} resources, {output.stat().st_size / 1e6:.1f} MB, read back and whole", markup=False
     )
@@ -159,14 +146,14 @@ def restore(
         raise Problem("say which state comes back", "One of --from FILE and --version ID.")
     with session.alone(wanted):
         running = session.engine(wanted)
-        there = _readable(wanted)
-        _require_free(wanted, there)
+        there = wanted.backend
+        meaning.require_free(wanted, there)
         found, cluster = (
             restores.from_file(source)
             if source
-            else restores.from_version(_known(wanted, there), wanted.name, version or "")
+            else restores.from_version(meaning.known(wanted, there), wanted.name, version or "")
         )
-        tags = _tags(wanted, there)
+        tags = meaning.tags(wanted, there)
         live = None if without_cluster else session.cluster(wanted)
         here = identity.of(live).uid if live else tags.get(identity.UID, "")
         restores.require_own(wanted, found, cluster, here)
@@ -195,7 +182,7 @@ def repair(*, stack: StackOption, name: OtherName = None) -> None:
     wanted = stacks.read(stack, name)
     with session.alone(wanted):
         running = session.engine(wanted)
-        there = _known(wanted, _readable(wanted))
+        there = meaning.known(wanted, wanted.backend)
         live = session.cluster(wanted)
         identity.require(wanted, live, there, running)
         session.prepare(wanted, running)
@@ -221,22 +208,24 @@ def rotate(
     rotation.require_private(wanted)
     with session.alone(wanted):
         running = session.engine(wanted)
-        there = _readable(wanted)
-        _require_free(wanted, there)
+        there = wanted.backend
+        meaning.require_free(wanted, there)
         session.prepare(wanted, running)
         new = None
         if secrets_provider == rotation.PASSPHRASE:
             new = _new_passphrase(wanted, passphrase_file)
-        done = rotation.rotate(wanted, running, _tags(wanted, there), secrets_provider, new)
+        done = rotation.rotate(wanted, running, meaning.tags(wanted, there), secrets_provider, new)
     console.print(
-        f"the secrets of stack {stack} have a new key; all of them read as before\n"
-        f"{done.settings} says so: commit it, where it is in the repository\n"
-        f"the state before that, under the old key, is in {done.backup}: remove it when the old key is to be forgotten",
+        f"the secrets of stack {stack} have a new key, and all of them read as before; {done.settings} says so\n"
+        f"the state under the old key is in {done.backup}, and in older versions until their time ends: remove what is "
+        "left when the old key is to open nothing any more",
         markup=False,
     )
     if done.passphrase:
-        console.print(f"the passphrase is in {done.passphrase}", markup=False)
-    elif new is not None:
+        console.print(f"the new passphrase is in {done.passphrase}", markup=False)
+    else:
+        console.print(f"commit {done.settings.name}: from now on nobody else's opens the state", markup=False)
+    if new is not None and not done.passphrase:
         console.print("PULUMI_CONFIG_PASSPHRASE or its _FILE must give the new passphrase from now on", markup=False)
     named = wanted.settings.state.secrets_provider if wanted.settings.state else rotation.PASSPHRASE
     if not wanted.simulated and named != secrets_provider:
@@ -262,56 +251,6 @@ def accept_cluster(
     )
 
 
-def _meant(url: str | None, name: str | None, cluster: str | None) -> tuple[Backend, Stack | None]:
-    """Return the backend of a URL or of a stack; raise Problem where neither says one that we can read."""
-    wanted = stacks.read(name, cluster) if name else None
-    if wanted is not None and url is None:
-        return _known(wanted, wanted.backend), wanted
-    if url is None:
-        raise Problem("say which state is meant", "One of --backend URL and --stack NAME.")
-    if wanted is not None:
-        if wanted.simulated:
-            raise Problem(
-                f"stack {name} is on a simulated cluster, which has a backend of its own",
-                "Leave --backend out; `./hpc up --backend ...` chooses one for a new cluster.",
-            )
-        url = choice.named(url, {choice.URL: wanted.backend_url or url}, wanted.name) or url
-    found = of_url(url)
-    if found is None:
-        raise Problem(f"{url} is a backend that only the engine can read", "Give s3://BUCKET?... or file:///FOLDER.")
-    return found, wanted
-
-
-def _known(wanted: Stack, there: Backend | None) -> Backend:
-    if there is None:
-        raise Problem(
-            f"where stack {wanted.name} keeps its state is not known, or only the engine can read it",
-            f"Name it in {wanted.file.name} (`state.backend`), or in {choice.URL}. Of Pulumi Cloud, and of buckets "
-            "that are not S3, `backup` and `restore --from` do; the service keeps the versions.",
-        )
-    return there
-
-
-def _readable(wanted: Stack) -> Backend | None:
-    return wanted.backend
-
-
-def _engine(wanted: Stack, there: Backend) -> Engine:
-    """Return the engine, led to a backend that the settings may not name yet."""
-    running = session.engine(wanted)
-    return running if wanted.simulated else replace(running, environment={**running.environment, choice.URL: there.url})
-
-
-def _tags(wanted: Stack, there: Backend | None) -> dict[str, str]:
-    return there.tags(wanted.name) if there else {}
-
-
-def _require_free(wanted: Stack, there: Backend | None) -> None:
-    """Raise Problem when an update is under way; a lock of a dead process goes."""
-    for lock in there.release(wanted.name) if there else ():
-        console.print(f"removed the lock of process {lock.pid}, which is dead (since {lock.timestamp})", markup=False)
-
-
 def _new_passphrase(wanted: Stack, file: Path | None) -> str:
     if file is not None:
         return rotation.passphrase_from(file)
@@ -330,34 +269,3 @@ def _ask(question: str, *, yes: bool) -> None:
         raise Problem("nobody can be asked here", "If you mean it: --yes.")
     if not typer.confirm(question):
         raise typer.Exit(1)
-
-
-def _say(found: Finding, changed: bool = False) -> None:
-    if found.standing == UNKNOWN:
-        errors.print(f"warning: {found.name}: {found.text}\n{found.remedy}", markup=False)
-        return
-    done = "set" if changed else "was so already" if found.standing == GOOD else "NOT GOOD"
-    console.print(f"{found.name}: {found.text} ({done})", markup=False)
-    if found.standing == BAD:
-        console.print(f"  {found.remedy}", markup=False)
-
-
-def _row(there: Backend, name: str) -> tuple[str, ...]:
-    try:
-        count = str(len(kept.resources(there.checkpoint(name))))
-        locks = ", ".join(lock.holder for lock in there.locks(name))
-    except Problem as problem:
-        count, locks = "unreadable", str(problem).partition("\n")[0]
-    written = there.written(name)
-    size = len(there.read(name) or b"")
-    return name, count, f"{size / 1e6:.1f} MB", _time(written) if written else "removed", escape(locks)
-
-
-def _older(there: Backend, shown: tuple[kept.Kept, ...]) -> Iterable[tuple[str, ...]]:
-    for one, found in zip(shown, kept.read_all(there, shown), strict=True):
-        count = "removed" if one.removed else str(len(kept.resources(found))) if found is not None else "none"
-        yield one.id, one.kind, _time(one.modified), count
-
-
-def _time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
