@@ -1,0 +1,47 @@
+"""Policies without an engine, and what of their findings is new; and what the settings say beside."""
+
+from typing import Any
+
+from cli.reviewing import facts, findings
+from review.model import REDACTED, Change, Op, Resource, Review
+from stacks import settings
+from tests.support.recorded import ROOT
+
+
+def job(name: str, image: str) -> Resource:
+    """Return a job with an image."""
+    container = {"name": "c", "image": image}
+    inputs: dict[str, Any] = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "namespace": "a"},
+        "spec": {"template": {"spec": {"containers": [container], "restartPolicy": "Never"}}},
+    }
+    return Resource(f"urn:pulumi:dev::hpc::kubernetes:batch/v1:Job::{name}", "kubernetes:batch/v1:Job", inputs)
+
+
+def pinned(found: Review) -> dict[str, bool | None]:
+    """Return what is said of images, by job, and whether it is new."""
+    return {each.message.split(",")[0]: each.new for each in found.findings if each.policy == "image-pinned"}
+
+
+def test_what_is_new_among_findings() -> None:
+    """Prevents a reviewer who is blamed for what was there before, and a new fault that hides among old ones."""
+    old, new = job("old", "x:latest"), job("new", "x:latest")
+    changes = (Change(Op.SAME, old, old), Change(Op.CREATE, None, new))
+    review = Review("dev", changes, findings=findings.judged([old, new], {}))
+    assert pinned(findings.compared(review, {})) == {"Job a/old": False, "Job a/new": True}
+
+
+def test_a_secret_that_is_hidden_has_texts() -> None:
+    """Prevents a finding about the mark that stands for a secret's texts."""
+    inputs = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "a"}, "stringData": REDACTED}
+    hidden = Resource("urn:pulumi:dev::hpc::kubernetes:core/v1:Secret::s", "kubernetes:core/v1:Secret", inputs)
+    assert not [each for each in findings.judged([hidden], {}) if REDACTED in each.message]
+
+
+def test_facts_of_dev() -> None:
+    """Prevents a comment that holds claims against machines that the stack does not have."""
+    found = facts.of(settings.load("dev", ROOT))
+    assert (found.gpus, found.rdma["rdma/shared_ib0"]) == (16, 2)
+    assert {node.pool for node in found.nodes} == {"master", "worker"}
