@@ -56,6 +56,7 @@ class ClusterStatus:
     processes: tuple[ProcessStatus, ...]
     nodes: tuple[NodeStatus, ...]
     problem: str | None = None
+    object_store: str | None = None
 
     @property
     def rss_bytes(self) -> int:
@@ -94,6 +95,7 @@ def look(layout: Layout) -> ClusterStatus:
         processes=processes,
         nodes=nodes,
         problem=problem,
+        object_store=known.object_store if known else None,
     )
 
 

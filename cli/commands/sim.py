@@ -101,6 +101,11 @@ def status(stack: AnyStack = None, name: OtherName = None) -> None:
         table.add_row(process.name, str(process.pid), "runs" if process.alive else "dead", *amounts)
     if found.processes:
         console.print(table)
+        if found.object_store:
+            console.print(
+                f"state of Pulumi: in the simulated object store at {found.object_store}; `./hpc env` gives its keys",
+                markup=False,
+            )
         console.print(f"logs: {Path(found.processes[0].log).parent}", markup=False)
     for node in found.nodes:
         console.print(f"{node.name}: {node.state}, {', '.join(node.roles)}, {node.profile or 'no special hardware'}")

@@ -34,7 +34,7 @@ def test_state_is_in_the_bucket(lab: Lab) -> None:
     assert lab.backend.tags("dev")["hpc:cluster-uid"]
     assert not lab.backend.locks("dev")
     status, output = lab.run("sim", "status")
-    assert "object-store" in output
+    assert "in the simulated object store at http://127.0.0.1:" in output
     assert (lab.home / "logs" / "object-store.log").read_text().startswith("simulated by hpc: an object store")
 
 

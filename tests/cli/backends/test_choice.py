@@ -1,5 +1,7 @@
 """Which backend a stack has."""
 
+import json
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -7,14 +9,16 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from cli import environment, session
+from cli import environment, identity, session, state
 from cli.backends import choice
 from cli.backends.backend import of_folder
 from cli.errors import Problem
 from cli.stack import Stack, read
+from simulator import state as states
 from simulator.home import Layout
 from simulator.object_store import credentials
 from simulator.object_store.files import Files, Version
+from simulator.state import PortNumbers, State
 from stacks.state_settings import StateSettings
 
 BUCKET = "s3://states/hpc?region=eu-central-1&endpoint=https://s3.example.com"
@@ -175,3 +179,28 @@ def test_settings_of_the_state(settings: dict[str, Any], named: str) -> None:
     with pytest.raises(ValidationError, match=named):
         StateSettings.model_validate(settings)
     assert StateSettings(backend=BUCKET, secrets_provider="awskms://alias/hpc").backend == BUCKET
+
+
+def test_bucket_of_many_clusters(dev: Stack, tmp_path: Path) -> None:
+    """Prevents a cluster that refuses its stack because of another cluster's, and one that takes two stacks."""
+    session.choose_backend(dev, f"file://{tmp_path}/shared")
+    numbers = PortNumbers(api=20001, etcd=20002, etcd_peer=20003, kubelet=20004)
+    known = State(spec=dev.spec(), ports=numbers)
+    states.save(Layout(dev.home), known)
+    stacks = tmp_path / "shared" / ".pulumi" / "stacks" / "hpc"
+    stacks.mkdir(parents=True)
+    (stacks / "prod.json").write_text('{"checkpoint": {"latest": {"resources": [{}]}}}')
+    for server in ("https://127.0.0.1:20999", known.server):
+        (stacks / "prod.pulumi-tags").write_text(json.dumps({"version": 1, "tags": {identity.SERVER: server}}))
+        with pytest.raises(Problem, match="has stack prod on it") if server == known.server else nullcontext():
+            state.require_own_cluster(dev)
+
+
+def test_state_that_outlived_its_cluster_names_its_backend(dev: Stack, tmp_path: Path) -> None:
+    """Prevents the advice to remove a cluster, where what is in the way is a state elsewhere."""
+    session.choose_backend(dev, f"file://{tmp_path}/shared")
+    stacks = tmp_path / "shared" / ".pulumi" / "stacks" / "hpc"
+    stacks.mkdir(parents=True)
+    (stacks / "dev.json").write_text('{"checkpoint": {"latest": {"resources": [{}]}}}')
+    with pytest.raises(Problem, match=r"file://.*shared.*stack rm dev --force"):
+        state.require_cluster_of_state(dev)
