@@ -1,0 +1,205 @@
+"""A cluster on which a person followed the Redpaper by hand, taken over. In a lab of its own: no stack is on it yet."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from apis import kinds
+from apis.kinds import Kind
+from simulator.actors.api import ApiError, path
+from tests.engine.kit import Cluster
+from tests.support.clusters import FULL, require_tools
+from tests.support.lab import Lab, checkout, eventually
+
+pytestmark = pytest.mark.cluster
+
+BY_HAND = Path(__file__).with_name("by_hand") / "objects.yaml"
+THEIRS_ALONE = "by-hand"
+"""A job that no stack declares."""
+IN_THE_WAY = "mofed-test-job"
+"""A job with the name and another template than one of the stack."""
+_FLEETING = ("Pod", "Node", "Event", "EndpointSlice", "Endpoints", "Lease", "ControllerRevision", "ReplicaSet")
+"""Kinds of objects that others make and remove as they like."""
+Name = tuple[str, str, str]
+
+
+def made_by_hand() -> list[dict[str, Any]]:
+    """Return what the person made."""
+    return [*yaml.safe_load_all(BY_HAND.read_text())]
+
+
+def kind_of(body: dict[str, Any]) -> Kind:
+    """Return the kind of an object."""
+    return next(each for each in kinds.KINDS if (each.api_version, each.kind) == (body["apiVersion"], body["kind"]))
+
+
+def name_of(body: dict[str, Any]) -> Name:
+    """Return how this test knows an object."""
+    return body["kind"], body["metadata"].get("namespace", ""), body["metadata"]["name"]
+
+
+def make(lab: Lab) -> None:
+    """Do as `oc create -f` does."""
+    cluster = Cluster(lab.kubeconfig, "hpc-sim-default")
+    for body in made_by_hand():
+        where = path(kind_of(body), body["metadata"].get("namespace"))
+        cluster.request("POST", where, body, manager="kubectl-create")
+
+
+def identities(lab: Lab) -> dict[Name, str]:
+    """Return the UID of every object of every kind that the platform knows and does not come and go."""
+    found: dict[Name, str] = {}
+    for kind in (each for each in kinds.KINDS if each.kind not in _FLEETING):
+        found |= {name_of({**each, "kind": kind.kind}): str(each["metadata"]["uid"]) for each in listed(lab, kind)}
+    return found
+
+
+def listed(lab: Lab, kind: Kind) -> list[dict[str, Any]]:
+    """Return all objects of a kind; a server that has just got, or changed, its definition needs a moment."""
+    items: list[dict[str, Any]] = []
+
+    def answers() -> bool:
+        try:
+            items[:] = lab.api.list(kind)["items"]
+        except ApiError as error:
+            if "initializing" not in str(error) and not error.missing:
+                raise
+            return error.missing
+        return True
+
+    eventually(answers, f"{kind.kind}s cannot be listed")
+    return items
+
+
+def values(lab: Lab) -> dict[Name, Any]:
+    """Return what the person's objects hold."""
+    held = {}
+    for body in made_by_hand():
+        live = lab.api.get(kind_of(body), body["metadata"]["name"], body["metadata"].get("namespace"))
+        held[name_of(body)] = {key: value for key, value in live.items() if key not in ("metadata", "status")}
+    return held
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """Give a cluster with what the person made, and no stack."""
+    require_tools(FULL)
+    with checkout(tmp_path_factory.mktemp("by-hand")) as made:
+        made.works("sim", "up")
+        assert "nothing to adopt" in made.works("adopt")
+        make(made)
+        eventually(lambda: running(made), "the person's job does not run")
+        yield made
+
+
+def running(lab: Lab) -> bool:
+    """Whether the person's own job runs."""
+    return [pod["status"]["phase"] for pod in lab.pods(f"job-name={THEIRS_ALONE}")] == ["Running"]
+
+
+def previewed(lab: Lab) -> dict[str, list[str]]:
+    """Return the operations of a preview, each with the logical names that it is about."""
+    steps = json.loads(lab.works("preview", "--json"))["steps"]
+    found: dict[str, list[str]] = {}
+    for step in steps:
+        found.setdefault(step["op"], []).append(step["urn"].rpartition("::")[2])
+    return found
+
+
+def test_a_cluster_made_by_hand_is_taken_over_and_given_back(lab: Lab, tmp_path: Path) -> None:
+    """Prevents that adopting makes twice, replaces or deletes what is there; and that leaving takes it away."""
+    before, held = identities(lab), values(lab)
+    comment, file = tmp_path / "comment.md", tmp_path / "import.json"
+    told = lab.works("adopt", "-o", str(comment), "--import-file", str(file))
+    assert (identities(lab), values(lab)) == (before, held)
+    assert "groups[0]" in told
+    assert "would be replaced, and left out: Job/adas/mofed-test-job" in told
+    assert "spec.selector" in told
+    assert "system:authenticated" in comment.read_text()
+    entries = {each["logicalName"] for each in json.loads(file.read_text())["resources"]}
+    objects = {each for each in entries if each not in {"adas", "adas-data", "memlock", "mpi-operator", "mpi-scc"}}
+    assert objects - {"rdma-device-plugin"} == adopted_names()
+
+    killed(lab, "adopt", "--yes")
+    lab.works("adopt", "--yes")
+    assert "would be replaced" in lab.works("adopt")
+    assert (identities(lab), values(lab)) == (before, held)
+    settings = yaml.safe_load((lab.root / "Pulumi.dev.yaml").read_text())["config"]["hpc:platform"]
+    wanted = {"/".join(filter(None, name_of(body))) for body in made_by_hand() if name_of(body)[2] not in left_out()}
+    assert set(settings["adopted"]) == wanted
+
+    steps = previewed(lab)
+    assert set(steps) == {"create", "update", "same"}
+    assert set(steps["update"]) == adopted_names()
+
+    # What is in the way is the person's to delete.
+    lab.take(kinds.JOB, IN_THE_WAY, "adas")
+    lab.works("up")
+    assert set(previewed(lab)) == {"same"}
+    after = identities(lab)
+    kept = {name: uid for name, uid in before.items() if name[2] != IN_THE_WAY}
+    assert {name: after.get(name) for name in kept} == kept
+    groups = lab.api.get(kinds.SECURITY_CONTEXT_CONSTRAINTS, "scc-for-mpi")["groups"]
+    assert groups == []
+
+    lab.works("down")
+    left = identities(lab)
+    assert {name: left.get(name) for name in kept} == kept
+    ours = set(after) - set(before)
+    assert not [name for name in ours & set(left) if has_our_label(lab, name)]
+    eventually(lambda: running(lab), "the person's job does not run any more")
+
+
+def adopted_names() -> set[str]:
+    """Return the logical names of what is taken over."""
+    return {
+        *("memlock-machine-config", "adas-namespace", "adas-account", "adas-role", "adas-binding"),
+        *("mpi-operator-namespace", "mpi-operator-definition", "mpi-operator-account", "mpi-scc-constraints"),
+        *("adas-data-volume", "adas-data-claim", "rdma-device-plugin-config", "rdma-device-plugin-daemon-set"),
+    }
+
+
+def left_out() -> set[str]:
+    """Return the names of what cannot be taken over."""
+    return {THEIRS_ALONE, IN_THE_WAY}
+
+
+def has_our_label(lab: Lab, name: Name) -> bool:
+    """Whether an object of those that are left is one that a stack makes."""
+    kind = next(each for each in kinds.KINDS if each.kind == name[0])
+    found = lab.api.find(kind, name[2], name[1] or None) or {"metadata": {}}
+    return bool(found["metadata"].get("labels", {}).get("app.kubernetes.io/part-of") == "hpc")
+
+
+def killed(lab: Lab, *arguments: str) -> None:
+    """Run a command, and kill it with its engine when the first object has been imported."""
+    outside = {key: value for key, value in os.environ.items() if not key.startswith(("PULUMI_", "HPC_SIM"))}
+    process = subprocess.Popen(
+        [sys.executable, "-u", str(lab.root / "cli"), *arguments],
+        cwd=lab.root,
+        env=outside,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    said = ""
+    for line in process.stdout:
+        said += line
+        if "    imported " in line:
+            break
+    else:
+        pytest.fail(f"nothing was imported:\n{said}")
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
