@@ -55,8 +55,8 @@ def platform(settings: Settings) -> pulumi.Output[Any] | None:
     if not isinstance(settings, TenantsLayer):
         return None
     stack = settings.platform
-    # Of a backend without a service the organization is always this word.
-    there = pulumi.StackReference(f"{pulumi.get_organization()}/{PROJECT}/{stack}")
+    # The name is what the engine shows with `unknown stack`, where there is none.
+    there = pulumi.StackReference("platform", f"{pulumi.get_organization()}/{PROJECT}/{stack}")
     return there.outputs.apply(lambda told: require(stack, told, rests(settings)))
 
 
