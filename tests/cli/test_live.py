@@ -79,6 +79,8 @@ class Answers(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(self.body)
 
+    do_PUT = do_GET
+
     def log_message(self, *_args: object) -> None:
         """Print nothing."""
 
@@ -138,3 +140,44 @@ def test_a_log_that_breaks_off_leaves_what_was_there(tmp_path: Path) -> None:
     with _served(tmp_path, 200, b"whole") as cluster:
         assert cluster.download(LOG, file, container="main")
     assert file.read_bytes() == b"whole"
+
+
+def test_a_trial_changes_nothing_and_sharing_no_value(tmp_path: Path) -> None:
+    """Prevents that asking what an update would do does it, and that a second owner is made the only one."""
+    body = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "pv"}}
+    asked: list[tuple[str, str, str]] = []
+
+    class Keeps(Answers):
+        body = b"{}"
+
+        def do_PUT(self) -> None:
+            """Remember what was asked, and answer."""
+            self.rfile.read(int(self.headers["Content-Length"]))
+            asked.append((self.command, self.path, self.headers["Content-Type"]))
+            self.do_GET()
+
+        do_PATCH = do_PUT
+
+    with HTTPServer(("127.0.0.1", 0), Keeps) as server:
+        thread = Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        cluster = Cluster(_kubeconfig(tmp_path, server.server_port), "lab")
+        assert cluster.tried(body) == {}
+        cluster.share(body, "hpc-adopted")
+        server.shutdown()
+        thread.join()
+    path = "/api/v1/persistentvolumes/pv"
+    assert asked == [
+        ("PUT", f"{path}?dryRun=All", "application/json"),
+        ("PATCH", f"{path}?fieldManager=hpc-adopted", "application/apply-patch+yaml"),
+    ]
+
+
+def test_a_trial_that_is_refused_says_why(tmp_path: Path) -> None:
+    """Prevents an object that cannot change from counting as one that does not differ."""
+    body = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "pv"}}
+    with _served(tmp_path, 422, _said("spec is immutable")) as cluster, pytest.raises(RefusedError) as refused:
+        cluster.tried(body)
+    assert refused.value.reason == "422, spec is immutable"
+    with _served(tmp_path, 404, _said("not found")) as cluster:
+        assert cluster.tried(body) is None
