@@ -47,11 +47,20 @@ def _change(step: Mapping[str, Any]) -> Change | None:
 
 
 def _secret_paths(resource: Resource, step: Mapping[str, Any]) -> list[str]:
-    """Return the paths into a Secret that the provider says differ; another type or label is compared here."""
+    """Return the paths into a Secret that the provider says differ; another type or label is compared here.
+
+    It may name the cluster's field, `data`, where `stringData` is declared.
+    """
     if resource.kind != kinds.SECRET.kind:
         return []
-    found = events.differences([step])
-    return [path for path in found if paths.read(path)[:1] in {(text,) for text in _TEXTS}]
+    found = (paths.read(path) for path in events.differences([step]))
+    declared = [text for text in _TEXTS if text in resource.inputs]
+    return [
+        paths.show((text, *path[1:]))
+        for path in found
+        if path[:1] and path[0] in _TEXTS
+        for text in ([path[0]] if path[0] in declared else declared)
+    ]
 
 
 def _may_go(resource: Resource) -> bool:
