@@ -8,7 +8,7 @@ import pytest
 from pulumi.runtime.proto import analyzer_pb2 as messages
 from pulumi_policy.deserialize import SPECIAL_SECRET_SIG, SPECIAL_SIG_KEY
 
-from policies.configuration import ConfigurationError
+from policies.configuration import ConfigurationError, divided
 from policies.exceptions import RuleException
 from policies.findings import Doubt, Finding
 from policies.pack.objects import as_objects
@@ -17,8 +17,10 @@ from policies.redaction import redact, secret_texts, texts
 from policies.rule import AnyRule
 from policies.rules import RULES
 from policies.values import read
+from rendering.manifests import manifests
 from tests.policies.conftest import Case, cases, cases_of, findings, rule_named, unknowns
 from tests.policies.servicer import STACK, Servicer, token_of, urn, wired
+from tests.support.recorded import environment
 
 OBJECTS = [rule for rule in RULES if not rule.links]
 LINKS = [rule for rule in RULES if rule.links]
@@ -249,3 +251,23 @@ def test_a_credential_is_not_repeated(case: Case) -> None:
     for finding in findings(case):
         found = [read(manifest, *finding.path) for manifest in case.manifests]
         assert not any(text in finding.message for value in found for text in texts(value) if len(text) > 3)
+
+
+def test_links_end_at_what_other_stacks_have() -> None:
+    """Prevents tenants' links to the SCC of their platform from dangling, and those to nothing from being excused."""
+    platform, tenants = (manifests(environment(stack)) for stack in ("two-layers", "two-layers-tenants"))
+    stack = [(token_of(manifest), manifest, f"r{index}") for index, manifest in enumerate(tenants)]
+
+    def said(beside: list[dict[str, Any]]) -> list[str]:
+        rule = rule_named("rdma-account")
+        servicer = Servicer([rule], {rule.name: {}, "whole-stack": {"beside": beside}})
+        return _said(servicer.analyze_stack(stack), rule.name)
+
+    assert said(platform) == []
+    assert said([each for each in platform if each["kind"] != "SecurityContextConstraints"])
+    broken = [{**each, "metadata": {**each["metadata"], "name": "Not A Name"}} for each in platform]
+    urns = {urn(token, name) for token, _, name in stack}
+    servicer = Servicer(configuration={"whole-stack": {"beside": broken}})
+    assert all(entry.urn in urns for entry in servicer.analyze_stack(stack)), "objects of others are not examined"
+    with pytest.raises(ConfigurationError, match=r"whole-stack.beside: a list of manifests is wanted"):
+        divided({"whole-stack": {"beside": "file"}})
