@@ -11,9 +11,10 @@ from cli import stack as stacks
 from cli.backends import kept, setup
 from cli.backends.setup import BAD, GOOD, Wanted
 from cli.commands.options import OtherName, StackOption
-from cli.console import console
+from cli.console import console, errors
 from cli.errors import Problem
 from cli.keeping import backups, examining, making, meaning, restores, rotation, showing
+from cli.live import Cluster
 from cli.stack import Stack
 
 app = typer.Typer(
@@ -155,7 +156,7 @@ def restore(
         )
         tags = meaning.tags(wanted, there)
         live = None if without_cluster else session.cluster(wanted)
-        here = identity.of(live).uid if live else tags.get(identity.UID, "")
+        here = _uid(live) if live else tags.get(identity.UID, "")
         restores.require_own(wanted, found, cluster, here)
         if live:
             identity.require(wanted, live, there, running)
@@ -169,6 +170,12 @@ def restore(
         _ask(f"Restore the state of stack {stack}?", yes=yes)
         console.print(f"the present state is in {restores.keep(wanted, plan, tags)}", markup=False)
         restores.carry_out(wanted, running, plan)
+    if live is None:
+        errors.print(
+            "warning: the cluster was not asked, and may have objects that this state does not know\n"
+            f"`./hpc state repair {wanted.options}` finds them; run it before the next update.",
+            markup=False,
+        )
     console.print(
         f"restored; nothing on the cluster was changed. `./hpc drift {wanted.options}` shows how the cluster differs "
         f"from it, `./hpc up {wanted.options}` what the settings want.",
@@ -249,6 +256,15 @@ def accept_cluster(
         f"`./hpc pulumi refresh {wanted.options}` compares the state with what is there.",
         markup=False,
     )
+
+
+def _uid(live: Cluster) -> str:
+    try:
+        return identity.of(live).uid
+    except Problem as problem:
+        raise Problem(
+            str(problem), "If it cannot be had now: --without-cluster brings the state back as it was, fitting or not."
+        ) from None
 
 
 def _new_passphrase(wanted: Stack, file: Path | None) -> str:

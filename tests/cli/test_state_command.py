@@ -13,7 +13,7 @@ from cli.backends.backend import Backend, of_folder
 from cli.backends.opening import of_url
 from cli.commands.state import app
 from cli.errors import Problem
-from cli.keeping import backups, examining, restores, rotation
+from cli.keeping import backups, examining, meaning, restores, rotation
 from cli.stack import Stack
 from cli.stack import read as read_stack
 
@@ -111,6 +111,17 @@ def test_how_a_stack_stands(tmp_path: Path) -> None:
     assert _standings(backend)["lock"] == "bad"
     backend.store.write(_KEY, b"{")
     assert _standings(backend) == {"stack": "bad"}
+
+
+def test_update_under_way(stack: Stack, tmp_path: Path) -> None:
+    """A restore or a new key in the middle of somebody's update, whose next step then overwrites it."""
+    backend = of_folder(tmp_path)
+    _lock(backend, 1, "elsewhere")
+    with pytest.raises(Problem, match="being updated by process 1 of me on elsewhere"):
+        meaning.require_free(stack, backend)
+    _lock(backend, 2**22 + 1, socket.gethostname())
+    meaning.require_free(stack, backend)
+    assert backend.locks("dev") == ()
 
 
 def test_states_of_others(stack: Stack) -> None:
