@@ -3,7 +3,7 @@
 from collections import Counter
 
 from review.holding import Holdings
-from review.model import Op, Review
+from review.model import Change, Op, Resource, Review
 from review.titles import ORDER, done
 from review.words import count, enumerated, name, said
 from review.worlds import Worlds
@@ -43,6 +43,8 @@ def counts(worlds: Worlds) -> str:
     objects = [change for change in review.changed if change.resource.is_object]
     if not review.changed and review.failed:
         return "What changes is not known."
+    if not review.changed and any(map(_less_kept, review.changes)):
+        return "No object changes, but the protection of some does."
     if not review.changed:
         return "No drift: the cluster is as declared." if review.drift else "Nothing changes."
     if not objects:
@@ -63,6 +65,16 @@ def counts(worlds: Worlds) -> str:
     if not any(number[op] for op in (Op.DELETE, Op.REPLACE)):
         text += " Nothing is deleted or replaced."
     return text
+
+
+def _less_kept(change: Change) -> bool:
+    """Say whether an object's protection changes, which the engine takes for no change."""
+    before, after = change.before, change.after
+    return bool(before and after) and _kept(before) != _kept(after)
+
+
+def _kept(resource: Resource | None) -> tuple[bool, bool] | None:
+    return (resource.protect, resource.retain_on_delete) if resource else None
 
 
 def _told(number: Counter[Op], *, drift: bool) -> str:

@@ -59,11 +59,7 @@ def _job(change: Change, worlds: Worlds) -> Line | None:
     if was == will:
         return None
     facts = worlds.facts
-    text = f"{title(change.resource)} claims {told(will)}"
-    if not will:
-        text = f"{title(change.resource)} frees {told(was)}"
-    elif was:
-        text += f" (was {told(was)})"
+    text = f"{title(change.resource)} claims {told(will)}" + (f" (was {told(was)})" if was else "")
     faults = []
     gpus = will.get(GPU_RESOURCE, 0)
     if facts.nodes and gpus > facts.gpus:
@@ -71,6 +67,8 @@ def _job(change: Change, worlds: Worlds) -> Line | None:
     missing = [device for device in will if device.startswith(RDMA_PREFIX) and device not in facts.rdma]
     if facts.nodes and missing:
         faults.append(f"no node offers {names(sorted(missing), 4)}")
+    if not faults and not (was and will):
+        return None  # what starts and ends is told with the jobs
     return Line("; ".join([text, *faults]), alarm=bool(faults))
 
 

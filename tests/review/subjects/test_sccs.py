@@ -16,7 +16,7 @@ def test_a_new_one() -> None:
     """Prevents a new SCC that nobody knows the powers of."""
     new = scc(allowedCapabilities=["IPC_LOCK"], allowPrivilegedContainer=True, groups=["system:authenticated"])
     assert told(sccs.find, review(created(new))) == [
-        "! SecurityContextConstraints s is new: it lets pods have privileged containers and IPC_LOCK",
+        "! SecurityContextConstraints s is new: it lets pods have privileged containers, which have all of the node",
         "  it is given to groups system:authenticated",
     ]
 

@@ -1,0 +1,60 @@
+"""Markdown that keeps what it shows in its place."""
+
+import pytest
+
+from review import markdown
+from review.section import Line, Section
+from review.words import count, enumerated, name, said, shortened
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain words, 8 GPUs (of 16).", "plain words, 8 GPUs (of 16)."),
+        ("ask @team, or <b>", "ask `@team`, or `<b>`"),
+        ("see http://x.example.", "see `http://x.example`."),
+        ("1. one", "`1`. one"),
+        ("a_b __c__ *d*", "a_b `__c__` `*d*`"),
+        ("tick ` tick", "tick `` ` `` tick"),
+        (f"{name('a`b')}{name('c')}", "``a`b`` `c`"),
+        (name(""), "`   `"),
+        (name("a\nb\u202e"), "`a\\nb\\u202e`"),
+        (name("\ue001@x\ue000"), "`\\ue001@x\\ue000`"),
+    ],
+)
+def test_sentences(text: str, shown: str) -> None:
+    """Prevents mentions, links and HTML that a manifest's author has written."""
+    assert markdown.sentence(text) == shown
+
+
+def test_blocks() -> None:
+    """Prevents a value that ends its block."""
+    assert markdown.fenced(["+ ````", "+ a"], "diff") == "`````diff\n+ ````\n+ a\n`````"
+    assert markdown.folded(f"X {name('</summary>')}", "b") == (
+        "<details><summary>X <code>&lt;/summary&gt;</code></summary>\n\nb\n\n</details>"
+    )
+
+
+def test_sections_are_cut_with_counts() -> None:
+    """Prevents lines that are lost without a word."""
+    section = Section("T", (Line("a", ("1", "2", "3")), Line("b", alarm=True), Line("c")))
+    assert markdown.written(section, 1, 1).split("\n") == [
+        "### T",
+        "",
+        "- a",
+        "  - 1",
+        "  - … 2 more",
+        "- … 2 more lines, 1 of them marked ⚠️",
+    ]
+
+
+def test_words() -> None:
+    """Prevents sentences that read like a machine's, and messages of several lines in a list."""
+    assert [enumerated(["a"]), enumerated(["a", "b", "c"]), enumerated(["a", "b", "c"], 1)] == [
+        "a",
+        "a, b and c",
+        "a and 2 more",
+    ]
+    assert [count(1, "node"), count(1200, "node"), enumerated([])] == ["1 node", "1,200 nodes", ""]
+    assert said(" one\n\n two\x00") == "one two\\x00"
+    assert shortened("abcdefghijkl", 8) == "abcde…kl"
