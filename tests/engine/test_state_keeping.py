@@ -175,6 +175,7 @@ def test_new_keys(lab: _Lab, namespace: str) -> None:
     done = rotation.rotate(lab.stack, lab.engine, {}, rotation.PASSPHRASE, "another word")
     assert done.settings == lab.stack.file
     assert done.backup.stat().st_mode & 0o777 == 0o600
+    assert b"planted" not in done.backup.read_bytes()
     assert sorted(path.name for path in done.backup.parent.iterdir()) == [done.backup.name]
     assert lab.stack.file.read_text() != before
     assert project.pulumi("config", "get", "hpc:word").status != 0
