@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Annotated, Any
 
 import pulumi
+from google.protobuf import struct_pb2
 from pydantic import AfterValidator
 
 from apis import kinds
@@ -52,9 +53,22 @@ def transform(adopted: Collection[str]) -> Transform:
         if not is_kept(adopted, args.type_, args.props):
             return None
         args.opts.retain_on_delete = True
+        args.opts.replacement_trigger = _returned(args.opts.replacement_trigger)
         return pulumi.ResourceTransformResult(props=args.props, opts=args.opts)
 
     return kept
+
+
+def _returned(trigger: Any) -> Any:
+    """Return a replacement trigger, e.g. a job's run number, in a form that the SDK takes back from a transform.
+
+    It gives one as a message of its wire, and cannot write that (3.250: `Message must be initialized with a dict`); a
+    dict of the message's fields it can.
+    """
+    if not isinstance(trigger, struct_pb2.Value):
+        return trigger
+    field = trigger.WhichOneof("kind")
+    return {field: getattr(trigger, field)} if field else None
 
 
 def is_kept(adopted: Collection[str], token: str, inputs: Mapping[str, Any]) -> bool:

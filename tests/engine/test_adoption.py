@@ -9,6 +9,16 @@ from tests.engine.kit import PROGRAMS, Cluster, Stack, config_map, thing
 
 pytestmark = pytest.mark.engine
 
+_OPTIONS = (
+    "replacementTrigger",
+    "protect",
+    "dependencies",
+    "provider",
+    "parent",
+    "replaceOnChanges",
+    "propertyDependencies",
+)
+
 
 def configure(stack: Stack, adopted: list[str], *objects: dict[str, Any], **provider: Any) -> None:
     """Let the stack declare objects, and name the adopted ones."""
@@ -72,6 +82,28 @@ def test_a_replacement_leaves_it(stack: Stack, api: Cluster, namespace: str, the
     assert up.status != 0
     assert f"creating ConfigMap {namespace}/theirs failed" in up.text
     assert api.get(f"{theirs}/theirs") == before
+
+
+def test_its_other_options_hold(stack: Stack, api: Cluster, namespace: str) -> None:
+    """Prevents an adopted job that every update makes anew: its run number goes through the transform and back."""
+    options = {"replacement_trigger": 3, "replace_on_changes": ["spec"], "protect": True, "depends_on": ["first"]}
+    job = config_map("job", namespace, {"a": "1"}, options=options, secret=["data"])
+    stack.use("adopted.py")
+    recorded = []
+    for adopted in ([], [f"ConfigMap/{namespace}/job"]):
+        configure(stack, adopted, config_map("first", namespace, {}), job)
+        up = stack.up()
+        assert up.status == 0, up.text
+        unchanged = stack.preview("--expect-no-changes")
+        assert unchanged.status == 0, unchanged.text
+        recorded.append(stack.resources()["job"])
+    before, after = ({key: item.get(key) for key in (*_OPTIONS, "inputs")} for item in recorded)
+    for each in (before, after):
+        each["inputs"] = str(each["inputs"]).count("4dabf18193072939515e22adb298388d")  # how many secrets
+    assert before == after
+    assert before["replacementTrigger"] == 3
+    assert [item.get("retainOnDelete", False) for item in recorded] == [False, True]
+    assert api.get(f"/api/v1/namespaces/{namespace}/configmaps/job")["data"] == {"a": "1"}
 
 
 def test_its_namespace_stays(stack: Stack, api: Cluster, namespace: str) -> None:
