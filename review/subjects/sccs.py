@@ -74,7 +74,7 @@ def _whom(scc: Mapping[str, Any]) -> Iterator[str]:
     for field in ("users", "groups"):
         entries = scc.get(field)
         if isinstance(entries, list) and entries:
-            yield f"it {_LISTS[field][0]} {names(sorted(map(str, entries)))}"
+            yield f"it {_LISTS[field][0]} {names(sorted(set(map(_entry, entries))))}"
     if priority := scc.get("priority"):
         yield f"its priority is {name(brief(priority))}"
 
@@ -89,7 +89,7 @@ def _field(
     """Return what a field's change means, and whether the SCC gives more by it."""
     was, will = (meaning(field, side.get(field)) for side in (before, after))
     if field in _LISTS and isinstance(was, frozenset) and isinstance(will, frozenset):
-        more, less = (sorted(map(str, found)) for found in (will - was, was - will))
+        more, less = (sorted(set(map(_entry, found))) for found in (will - was, was - will))
         told = [f"it {_LISTS[field][0]} {names(more)}"] if more else []
         told += [f"it {_LISTS[field][1]} {names(less)}"] if less else []
         return told, bool(less if field in _WIDER_WHEN_LOST else more)
@@ -100,6 +100,11 @@ def _field(
         tried = f": it is tried at place {places[1]} of {len(orders[1])} (was {places[0]})" if all(places) else ""
         return [f"its priority is {_value(after.get(field))} (was {_value(before.get(field))}){tried}"], False
     return [f"{name(field)} is {_value(after.get(field))} (was {_value(before.get(field))})"], _any(after.get(field))
+
+
+def _entry(value: object) -> str:
+    """Return an entry of a list; what is no text is another rule's matter, and has no order of its own."""
+    return value if isinstance(value, str) else "(no name)"
 
 
 def _any(value: Any) -> bool:

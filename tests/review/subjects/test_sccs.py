@@ -48,3 +48,12 @@ def test_a_change_that_means_nothing() -> None:
     before, after = scc(groups=["a", "b"]), scc(groups=["b", "a"])
     assert told(sccs.find, review(updated(before, after))) == []
     assert told(sccs.find, review(same(before))) == []
+
+
+def test_entries_that_are_no_names() -> None:
+    """Prevents a comment that is another one each time: a set of sets has no order."""
+    broken = [{"a": [{"b": "c"}, {"d": "e"}]}, 7, "kim"]
+    assert told(sccs.find, review(updated(scc(), scc(users=broken)))) == [
+        "! SecurityContextConstraints s",
+        "  it is given to users (no name) and kim",
+    ]
