@@ -86,7 +86,7 @@ def require(stack: Stack, cluster: Cluster, backend: Backend | None, engine: Eng
             ) from None
         raise
     if named and named != found.uid:
-        raise _other(stack, cluster, f"its settings name {named} (cluster.uid in {stack.file.name})", found)
+        raise _other(stack, cluster, f"its settings name {named} (cluster.uid in {stack.platform_file.name})", found)
     if noted and noted.uid != found.uid and _holds(stack.name, backend):
         raise _other(stack, cluster, f"its state is about {noted}", found)
     return Standing(found, noted)
@@ -124,7 +124,7 @@ def note(stack: Stack, engine: Engine, standing: Standing) -> None:
     elif stack.settings.cluster.uid is None:
         console.print(
             f"noted: stack {stack.name} belongs to the cluster {found}\n"
-            f"These two lines, under hpc:platform in {stack.file.name}, hold plain `pulumi` to it, too:\n"
+            f"These two lines, under hpc:platform in {stack.platform_file.name}, hold plain `pulumi` to it, too:\n"
             f"    cluster:\n      uid: {found.uid}",
             markup=False,
         )
@@ -141,7 +141,7 @@ def accept(stack: Stack, engine: Engine, cluster: Cluster, uid: str) -> Identity
     named = stack.settings.cluster.uid
     if named not in (None, uid):
         raise ForeignClusterError(
-            f"{stack.file.name} names the cluster {named} (cluster.uid), not {uid}",
+            f"{stack.platform_file.name} names the cluster {named} (cluster.uid), not {uid}",
             "Change it there first; then run this again.",
         )
     write(stack, engine, found)

@@ -28,7 +28,7 @@ def choose_backend(stack: Stack, wanted: str | None) -> None:
     if not stack.simulated:
         raise Problem(
             f"stack {stack.name} is on a real cluster, and --backend is for simulated ones",
-            f"Name its backend in {stack.file.name} (`state.backend`), or in {choice.URL}.",
+            f"Name its backend in {stack.platform_file.name} (`state.backend`), or in {choice.URL}.",
         )
     value, now = choice.checked(wanted), choice.recorded(stack.home)
     if value == now:

@@ -15,6 +15,7 @@ from simulator import home
 from simulator.cluster import ClusterSpec, NodeSpec
 from simulator.identities import context_name
 from stacks import settings as stack_settings
+from stacks.layer_settings import TenantsLayer
 from stacks.platform import Settings
 from stacks.releases import RELEASES
 
@@ -89,6 +90,12 @@ class Stack:
     def file(self) -> Path:
         """The stack's settings file."""
         return stack_settings.file(self.name, ROOT)
+
+    @property
+    def platform_file(self) -> Path:
+        """The file with the settings of cluster, state and protection: of tenants alone, that of their platform."""
+        settings = self.settings
+        return stack_settings.file(settings.platform, ROOT) if isinstance(settings, TenantsLayer) else self.file
 
     @property
     def passphrase_file(self) -> Path:

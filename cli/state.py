@@ -65,7 +65,7 @@ def require_unprotected(stack: Stack) -> None:
         raise Problem(
             f"stack {stack.name} protects {', '.join(kept[:_SHOWN])}{more}",
             f"`./hpc sim clean --name {stack.cluster_name}` removes the cluster with all of it; to take only the stack "
-            f"off it, set `protect: false` in {stack.file.name}, run `./hpc up {stack.options}`, then this.",
+            f"off it, set `protect: false` in {stack.platform_file.name}, run `./hpc up {stack.options}`, then this.",
         )
 
 

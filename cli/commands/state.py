@@ -61,7 +61,7 @@ def init(
         showing.say(*making.stack(wanted, meaning.engine(wanted, there), there))
         if not wanted.simulated and not (wanted.settings.state and wanted.settings.state.backend):
             console.print(
-                f"Write it into {wanted.file.name}, so that everybody has the same:\n"
+                f"Write it into {wanted.platform_file.name}, so that everybody has the same:\n"
                 f"  hpc:platform:\n    state:\n      backend: {there.url}",
                 markup=False,
             )
@@ -236,7 +236,8 @@ def rotate(
         console.print("PULUMI_CONFIG_PASSPHRASE or its _FILE must give the new passphrase from now on", markup=False)
     named = wanted.settings.state.secrets_provider if wanted.settings.state else rotation.PASSPHRASE
     if not wanted.simulated and named != secrets_provider:
-        console.print(f"write `state.secrets_provider: {secrets_provider}` into {wanted.file.name}", markup=False)
+        file = wanted.platform_file.name
+        console.print(f"write `state.secrets_provider: {secrets_provider}` into {file}", markup=False)
 
 
 @app.command("accept-cluster")

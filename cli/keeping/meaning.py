@@ -38,8 +38,8 @@ def known(wanted: Stack, there: Backend | None) -> Backend:
     if there is None:
         raise Problem(
             f"where stack {wanted.name} keeps its state is not known, or only the engine can read it",
-            f"Name it in {wanted.file.name} (`state.backend`), or in {choice.URL}. Of Pulumi Cloud, and of buckets "
-            "that are not S3, `backup` and `restore --from` do; the service keeps the versions.",
+            f"Name it in {wanted.platform_file.name} (`state.backend`), or in {choice.URL}. Of Pulumi Cloud, and of "
+            "buckets that are not S3, `backup` and `restore --from` do; the service keeps the versions.",
         )
     return there
 

@@ -125,6 +125,19 @@ def test_a_copy_of_tenants_names_their_cluster(tmp_path: Path, stacks: Callable[
     assert settings_copy.read(copy)["config"]["hpc:platform"]["cluster"] == {"kubeconfig": "/k", "context": "c"}
 
 
+def test_messages_name_the_file_that_has_the_setting(stacks: Callable[[str], Stack]) -> None:
+    """Prevents advice to write `protect` or `cluster.uid` into a file of tenants, which takes neither."""
+    assert [stacks(name).platform_file.name for name in (TENANTS, PLATFORM, "dev")] == [
+        "two-layers.yaml",
+        "two-layers.yaml",
+        "Pulumi.dev.yaml",
+    ]
+    tenants = stacks(TENANTS)
+    write_state(tenants, TENANTS, [{**SOMETHING[0], "protect": True}])
+    with pytest.raises(Problem, match=r"set `protect: false` in two-layers.yaml, run `./hpc up --stack two-layers-ten"):
+        state.require_unprotected(tenants)
+
+
 def test_policies_see_the_platform_of_tenants(stacks: Callable[[str], Stack]) -> None:
     """Prevents every link to the SCC from being called dangling, or from being verified against nothing."""
     given = settled(stacks(TENANTS).settings)[WHOLE_STACK][BESIDE]
