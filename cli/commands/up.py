@@ -137,6 +137,11 @@ def verdict(wanted: Stack, account: Account, failed: list[str]) -> str:
     lines += [f"... and {len(others) - _SHOWN} more, above"] if len(others) > _SHOWN else []
     if any("incorrect passphrase" in message.text for message in others):
         lines.append(f"Correct {passphrases.PASSPHRASE}, or the file that {passphrases.FILE} names.")
+    if any("already exists" in message.text for message in others):
+        lines.append(
+            f"If an update of this stack was cut off: `./hpc state repair {wanted.options}` takes what it made into "
+            f"the state. What somebody else made: `./hpc adopt {wanted.options}`."
+        )
     if any(plans.broken(message.text) for message in others):
         lines.append("It would do what its plan does not say; `./hpc diff --plan FILE` makes a new plan, and shows it.")
     lines += [f"failed: {', '.join(account.failed)}"] if account.failed else []

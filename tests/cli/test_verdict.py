@@ -33,3 +33,9 @@ def test_other_errors_name_their_object() -> None:
     assert lines[1] == "Job x: no 0"
     assert lines[7] == "... and 2 more, above"
     assert lines[8] == "`./hpc status --stack dev` shows what is on the cluster."
+
+
+def test_what_is_there_already_has_a_way_into_the_state() -> None:
+    """AlreadyExists after a lost connection, each time, with no word of the command that ends it."""
+    said = [Message("error", 'configmaps "a" already exists', "ConfigMap a")]
+    assert "`./hpc state repair --stack dev`" in verdict(read("dev"), Account(messages=said), [])
