@@ -1,5 +1,6 @@
 """The program: settings in, an environment out."""
 
+import gc
 from pathlib import Path
 
 import pulumi
@@ -7,6 +8,8 @@ import pulumi
 from stacks import cluster_identity, environment, layers
 
 root = Path(__file__).parent
+# All that is declared is kept to the end: looking for garbage takes time and finds none (docs/scale.md).
+gc.disable()
 settings = environment.load()
 cluster_identity.require(settings.cluster, root)
 accounts, checked = environment.accounts(settings), layers.platform(settings)
