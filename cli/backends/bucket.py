@@ -16,7 +16,7 @@ _CONNECT, _READ = 5, 30  # seconds
 _ATTEMPTS = 4
 """With botocore's standard pauses a service that is away is told of within half a minute."""
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
-_ABSENT = {"NoSuchKey", "404", "NotFound", "NoSuchVersion"}
+ABSENT = {"NoSuchKey", "404", "NotFound", "NoSuchVersion"}
 UNKNOWN_CALLS = {"NotImplemented", "MalformedXML", "MethodNotAllowed", "NotSupported", "XNotImplemented"}
 """How services answer a call that they do not know."""
 _DENIED = {"AccessDenied", "403", "Forbidden", "AllAccessDisabled"}
@@ -107,7 +107,7 @@ class BucketStore:
         try:
             yield
         except exceptions.ClientError as error:
-            if code_of(error) not in _ABSENT:
+            if code_of(error) not in ABSENT:
                 raise self._refused(code_of(error), str(error)) from None
         except (exceptions.NoCredentialsError, exceptions.PartialCredentialsError):
             raise Problem(f"there are no keys for {self.location.where}", _HOW_KEYS) from None

@@ -1,61 +1,29 @@
-"""What a bucket needs to keep a state safely: how each part stands, and how it is put right.
+"""Setting up a bucket for a state: making it, and putting right what is not good, part by part.
 
-Each part only adds: what is stricter already, and what others have set, stays. Services answer differently to what
-they do not know, so that one part which cannot be had leaves the others.
+Services answer differently to what they do not know, so that one part which cannot be had leaves the others.
 """
 
-import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
-from urllib.parse import urlsplit
+from dataclasses import replace
 
-from cli.backends.bucket import UNKNOWN_CALLS, BucketStore, code_of
+from cli.backends.bucket import ABSENT, UNKNOWN_CALLS, BucketStore, code_of
+from cli.backends.parts import BAD, DAYS, GOOD, NEWEST, PARTS, UNKNOWN, Finding, Part, Wanted
 from cli.errors import Problem
 
-GOOD, BAD, UNKNOWN = "good", "bad", "unknown"
-DAYS = 90
-"""Days that an old version of the state is kept."""
-NEWEST = 50
-"""Old versions that are kept however old they are; S3 counts up to 100. An update writes one for each step."""
-UPLOAD_DAYS = 7
-"""Days after which the pieces of an upload that was never finished go."""
-_RULE, _STATEMENT = "hpc-state", "HpcStateTlsOnly"
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What a person may choose; None leaves it as it is, or at its default where there is nothing."""
-
-    days: int | None = None
-    newest: int | None = None
-    key: str | None = None
-    """Of KMS; without one the service's own keys do."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """How one thing stands, in words, and what to do where it is not good."""
-
-    name: str
-    standing: str
-    text: str
-    remedy: str = ""
-
-
-@dataclass(frozen=True)
-class Part:
-    """One thing that a state bucket needs."""
-
-    name: str
-    look: Callable[[BucketStore, Wanted], tuple[bool, str]]
-    """Whether it is so, and what is; may raise botocore's ClientError."""
-    mend: Callable[[BucketStore, Wanted], None]
-    absent: str = ""
-    """The code by which a service says that nothing is set."""
-    loss: str = ""
-    """What it means for the state where it cannot be had."""
+__all__ = [
+    "BAD",
+    "DAYS",
+    "GOOD",
+    "NEWEST",
+    "PARTS",
+    "UNKNOWN",
+    "Finding",
+    "Part",
+    "Wanted",
+    "exists",
+    "look",
+    "make",
+    "mend",
+]
 
 
 def exists(store: BucketStore) -> bool:
@@ -107,14 +75,13 @@ def look(store: BucketStore, part: Part, wanted: Wanted) -> Finding:
             code = code_of(error)
             if code == part.absent:
                 good, text = False, "not set"
-            elif code in UNKNOWN_CALLS:
+            elif code in UNKNOWN_CALLS | ABSENT:
                 return Finding(part.name, UNKNOWN, f"{store.location.where} does not know it ({code})", part.loss)
             elif code in ("AccessDenied", "403"):
                 return Finding(part.name, UNKNOWN, "the keys may not ask for it", f"Unless it is set: {part.loss}")
             else:
                 raise
-        return Finding(part.name, GOOD if good else BAD, text, "" if good else part.loss)
-    raise AssertionError("unreachable: a bucket's own settings are never absent objects")
+    return Finding(part.name, GOOD if good else BAD, text, "" if good else part.loss)
 
 
 def mend(store: BucketStore, part: Part, wanted: Wanted) -> tuple[Finding, bool]:
@@ -129,7 +96,12 @@ def mend(store: BucketStore, part: Part, wanted: Wanted) -> tuple[Finding, bool]
             part.mend(store, wanted)
         except ClientError as error:
             code = code_of(error)
-            if code not in UNKNOWN_CALLS and code not in ("AccessDenied", "403", "InvalidArgument", "InvalidRequest"):
+            if code not in UNKNOWN_CALLS | ABSENT and code not in (
+                "AccessDenied",
+                "403",
+                "InvalidArgument",
+                "InvalidRequest",
+            ):
                 raise
             reason = "the keys may not set it" if code in ("AccessDenied", "403") else f"refused it ({code})"
             return Finding(part.name, UNKNOWN, f"{store.location.where}: {reason}", part.loss), False
@@ -137,199 +109,3 @@ def mend(store: BucketStore, part: Part, wanted: Wanted) -> tuple[Finding, bool]
     if after.standing == BAD:
         after = replace(after, text=f"{after.text}, although it was set just now")
     return after, after.standing == GOOD
-
-
-def _versioning(store: BucketStore, wanted: Wanted) -> tuple[bool, str]:  # noqa: ARG001
-    status = store.client.get_bucket_versioning(Bucket=store.location.bucket).get("Status", "off")
-    return status == "Enabled", f"versioning is {status.lower()}"
-
-
-def _keep_versions(store: BucketStore, wanted: Wanted) -> None:  # noqa: ARG001
-    store.client.put_bucket_versioning(Bucket=store.location.bucket, VersioningConfiguration={"Status": "Enabled"})
-
-
-_BLOCKS = ("BlockPublicAcls", "IgnorePublicAcls", "BlockPublicPolicy", "RestrictPublicBuckets")
-
-
-def _public(store: BucketStore, wanted: Wanted) -> tuple[bool, str]:  # noqa: ARG001
-    found = store.client.get_public_access_block(Bucket=store.location.bucket)["PublicAccessBlockConfiguration"]
-    lacking = [block for block in _BLOCKS if not found.get(block)]
-    return not lacking, f"without {', '.join(lacking)}" if lacking else "public access is blocked"
-
-
-def _block_public(store: BucketStore, wanted: Wanted) -> None:  # noqa: ARG001
-    store.client.put_public_access_block(
-        Bucket=store.location.bucket, PublicAccessBlockConfiguration=dict.fromkeys(_BLOCKS, True)
-    )
-
-
-def _encryption(store: BucketStore, wanted: Wanted) -> tuple[bool, str]:
-    answer = store.client.get_bucket_encryption(Bucket=store.location.bucket)
-    rules = answer["ServerSideEncryptionConfiguration"]["Rules"]
-    default = next((rule.get("ApplyServerSideEncryptionByDefault") or {} for rule in rules), {})
-    kind, key = default.get("SSEAlgorithm", "none"), default.get("KMSMasterKeyID", "")
-    said = f"{kind}, key {key}" if key else str(kind)
-    return (key == wanted.key if wanted.key else kind != "none"), f"encrypted by default with {said}"
-
-
-def _encrypt(store: BucketStore, wanted: Wanted) -> None:
-    default = {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": wanted.key} if wanted.key else {"SSEAlgorithm": "AES256"}
-    rule: dict[str, Any] = {"ApplyServerSideEncryptionByDefault": default}
-    if wanted.key:
-        rule["BucketKeyEnabled"] = True  # else every object costs a request to KMS
-    store.client.put_bucket_encryption(
-        Bucket=store.location.bucket, ServerSideEncryptionConfiguration={"Rules": [rule]}
-    )
-
-
-def _rules(store: BucketStore) -> list[dict[str, Any]]:
-    answer = store.client.get_bucket_lifecycle_configuration(Bucket=store.location.bucket)
-    return list(answer.get("Rules", []))
-
-
-def _prefix(rule: Mapping[str, Any]) -> str:
-    chosen = rule.get("Filter") or {}
-    return str(rule.get("Prefix") or chosen.get("Prefix") or (chosen.get("And") or {}).get("Prefix") or "")
-
-
-def _lifecycle(store: BucketStore, wanted: Wanted) -> tuple[bool, str]:
-    own = store.location.prefix
-    rules = [
-        rule
-        for rule in _rules(store)
-        if rule.get("Status") == "Enabled" and (_prefix(rule).startswith(own) or own.startswith(_prefix(rule)))
-    ]
-    for rule in rules:
-        expiration = rule.get("Expiration") or {}
-        if expiration.get("Days") or expiration.get("Date"):
-            when = f"after {expiration['Days']} days" if expiration.get("Days") else f"at {expiration['Date']}"
-            return False, f"rule {rule.get('ID', '')} removes the state itself {when}; take it off"
-    ending = [rule["NoncurrentVersionExpiration"] for rule in rules if rule.get("NoncurrentVersionExpiration")]
-    if not ending:
-        return False, "old versions are kept for ever"
-    days, newest = ending[0].get("NoncurrentDays"), ending[0].get("NewerNoncurrentVersions")
-    kept = f" and the newest {newest}" if newest else ""
-    asked = wanted.days in (None, days) and wanted.newest in (None, newest)
-    uploads = any(rule.get("AbortIncompleteMultipartUpload") for rule in rules)
-    more = "" if uploads else "; uploads that nobody finished stay"
-    return asked, f"old versions are kept for {days} days{kept}{more}"
-
-
-def _end_versions(store: BucketStore, wanted: Wanted) -> None:
-    """Set our rule beside those of others; where the service does not know all of it, the part that all know."""
-    from botocore.exceptions import ClientError  # noqa: PLC0415
-
-    try:
-        rules = _rules(store)
-    except ClientError as error:
-        if code_of(error) != _NO_LIFECYCLE:
-            raise
-        rules = []
-    own = next((rule for rule in rules if rule.get("ID") == _RULE), {}).get("NoncurrentVersionExpiration") or {}
-    others = [rule for rule in rules if rule.get("ID") != _RULE]
-    days = {"NoncurrentDays": wanted.days or own.get("NoncurrentDays") or DAYS}
-    newest = {"NewerNoncurrentVersions": wanted.newest or own.get("NewerNoncurrentVersions") or NEWEST}
-    rule = {
-        "ID": _RULE,
-        "Status": "Enabled",
-        "Filter": {"Prefix": store.location.prefix},
-        "NoncurrentVersionExpiration": {**days, **newest},
-        "AbortIncompleteMultipartUpload": {"DaysAfterInitiation": UPLOAD_DAYS},
-    }
-    plain = {key: value for key, value in rule.items() if key != "AbortIncompleteMultipartUpload"}
-    try:
-        _set_rules(store, [*others, rule])
-    except ClientError as error:
-        if code_of(error) not in {*UNKNOWN_CALLS, "InvalidArgument", "InvalidRequest"} or wanted.newest:
-            raise
-        _set_rules(store, [*others, {**plain, "NoncurrentVersionExpiration": days}])
-
-
-def _set_rules(store: BucketStore, rules: list[dict[str, Any]]) -> None:
-    store.client.put_bucket_lifecycle_configuration(
-        Bucket=store.location.bucket, LifecycleConfiguration={"Rules": rules}
-    )
-
-
-def _statements(store: BucketStore) -> dict[str, Any]:
-    policy: dict[str, Any] = json.loads(store.client.get_bucket_policy(Bucket=store.location.bucket)["Policy"])
-    said = policy.get("Statement") or []
-    return {**policy, "Statement": said if isinstance(said, list) else [said]}
-
-
-def _tls(store: BucketStore, wanted: Wanted) -> tuple[bool, str]:  # noqa: ARG001
-    if not store.location.https:
-        host = urlsplit(store.location.endpoint).hostname
-        return host in _LOOPBACK, f"requests go to {store.location.where} without TLS"
-    for statement in _statements(store)["Statement"]:
-        insecure = ((statement.get("Condition") or {}).get("Bool") or {}).get("aws:SecureTransport")
-        if statement.get("Effect") == "Deny" and str(insecure).lower() in ("false", "['false']"):
-            return True, "requests without TLS are refused"
-    return False, "the bucket's policy takes requests without TLS"
-
-
-def _demand_tls(store: BucketStore, wanted: Wanted) -> None:  # noqa: ARG001
-    from botocore.exceptions import ClientError  # noqa: PLC0415
-
-    if not store.location.https:
-        return
-    try:
-        policy = _statements(store)
-    except ClientError as error:
-        if code_of(error) != _NO_POLICY:
-            raise
-        policy = {"Version": "2012-10-17", "Statement": []}
-    region = store.client.meta.region_name or ""
-    partition = "aws-cn" if region.startswith("cn-") else "aws-us-gov" if region.startswith("us-gov-") else "aws"
-    resource = f"arn:{partition}:s3:::{store.location.bucket}"
-    statement = {
-        "Sid": _STATEMENT,
-        "Effect": "Deny",
-        "Principal": "*",
-        "Action": "s3:*",
-        "Resource": [resource, f"{resource}/*"],
-        "Condition": {"Bool": {"aws:SecureTransport": "false"}},
-    }
-    others = [each for each in policy["Statement"] if each.get("Sid") != _STATEMENT]
-    store.client.put_bucket_policy(
-        Bucket=store.location.bucket, Policy=json.dumps({**policy, "Statement": [*others, statement]})
-    )
-
-
-_NO_LIFECYCLE, _NO_POLICY = "NoSuchLifecycleConfiguration", "NoSuchBucketPolicy"
-PARTS = (
-    Part(
-        "versions",
-        _versioning,
-        _keep_versions,
-        loss="An older state can only be had from .pulumi/history, one for each update, and from your backups.",
-    ),
-    Part(
-        "public access",
-        _public,
-        _block_public,
-        absent="NoSuchPublicAccessBlockConfiguration",
-        loss="See that no policy and no ACL opens the bucket: a state tells all that is on a cluster.",
-    ),
-    Part(
-        "encryption",
-        _encryption,
-        _encrypt,
-        absent="ServerSideEncryptionConfigurationNotFoundError",
-        loss="See that the service encrypts its disks; secrets in the state are encrypted by the engine in any case.",
-    ),
-    Part(
-        "lifecycle",
-        _lifecycle,
-        _end_versions,
-        absent=_NO_LIFECYCLE,
-        loss="Old versions stay until somebody removes them; the engine writes one at every step of an update.",
-    ),
-    Part(
-        "TLS only",
-        _tls,
-        _demand_tls,
-        absent=_NO_POLICY,
-        loss="Use an https:// endpoint, and let no client use another.",
-    ),
-)

@@ -118,7 +118,7 @@ class _Lesser:
         return refuse if any(call in name for call in self._calls) else getattr(self._client, name)
 
 
-@pytest.mark.parametrize("code", ["NotImplemented", "MalformedXML", "AccessDenied"])
+@pytest.mark.parametrize("code", ["NotImplemented", "MalformedXML", "AccessDenied", "404"])
 def test_services_that_know_less(bucket: BucketStore, code: str) -> None:
     """`init` that ends at the first call which MinIO or Ceph does not know, with the rest undone."""
     lesser = BucketStore(bucket.location, _Lesser(bucket.client, code, "public_access", "encryption"))
