@@ -48,9 +48,10 @@ def _line(pool: str, causes: list[str], only: set[str] | None, worlds: Worlds) -
     if nodes:
         at_once = _at_once(facts.at_once(pool), len(nodes))
         minutes = -(-len(nodes) // at_once) * facts.reboot_minutes
+        restart = "drains and restarts" if len(nodes) == 1 else "drain and restart"
         turn = "one after another" if at_once == 1 else f"{at_once:,} at a time"
         each = f", {turn}, about {_duration(minutes)} in all" if len(nodes) > 1 else f", about {_duration(minutes)}"
-        text = f"pool {name(pool)}: {count(len(nodes), 'node')} drain and restart{each}"
+        text = f"pool {name(pool)}: {count(len(nodes), 'node')} {restart}{each}"
         details.append(f"nodes {names((node.name for node in nodes), 8)}")
     else:
         text = f"pool {name(pool)}: its nodes drain and restart; how many it has is not known here"

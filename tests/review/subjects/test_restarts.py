@@ -58,7 +58,7 @@ def test_a_kubelet_and_a_node() -> None:
     assert told(restarts.find, review(created(kubelet), same(pool()), facts=FACTS))[1] == "  KubeletConfig k is created"
     patch = made("core/v1:NodePatch", {"metadata": {"name": "n1", "labels": {"node-role.kubernetes.io/gpu": ""}}})
     assert told(restarts.find, review(created(patch), same(pool()), facts=FACTS))[:2] == [
-        "! pool gpu: 1 node drain and restart, about 20 minutes",
+        "! pool gpu: 1 node drains and restarts, about 20 minutes",
         "  node n1 joins",
     ]
 
