@@ -78,7 +78,7 @@ def _arguments() -> argparse.Namespace:
 
 def _alone(sizes: Sizes) -> bool:
     """Measure settings, render and policies, each size in a process of its own."""
-    titles = {"load": "load, s", "render": "render, s", "policies": "policies, s", "memory": "peak, MiB"}
+    titles = {"load": "load, CPU s", "render": "render, CPU s", "policies": "policies, CPU s", "memory": "peak, MiB"}
     counts = {"resources": "resources", "dependencies": "dependencies"}
     nodes = {size: alone.measured(size, 1) for size in sizes.nodes}
     _print(table("settings, render and policies by nodes, 1 tenant", "nodes", _columns(nodes, titles | counts), 3))
