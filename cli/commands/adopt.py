@@ -88,7 +88,7 @@ def _write(work: Work, found: list[Candidate], output: Path | None, import_to: P
 
 
 def _asked(number: int) -> bool:
-    return sys.stdin.isatty() and typer.confirm(f"Take over {number} objects?")
+    return sys.stdin.isatty() and typer.confirm(f"Take over what can be taken over ({number})?")
 
 
 def _take(work: Work, chosen: list[Candidate], begun: list[Candidate]) -> None:
@@ -103,7 +103,7 @@ def _take(work: Work, chosen: list[Candidate], begun: list[Candidate]) -> None:
     lost = [each.declared.label for each in taken if not taking.is_complete(work.known(), each)]
     if lost:
         raise Problem(f"not taken over: {', '.join(lost)}", "Run the same command again: it goes on from there.")
-    console.print(f"{len(taken)} objects are the stack's now, and stay when it goes", markup=False)
+    console.print(f"taken over: {len(taken)}; what is taken over stays when the stack goes", markup=False)
     for name in taking.not_ready(work.exported(), taken):
         console.print(f"{name} is not ready yet: the next update waits for it", markup=False)
     console.print(f"`./hpc preview {work.stack.options}` shows what the next update changes in them.", markup=False)
