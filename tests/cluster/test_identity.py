@@ -1,0 +1,162 @@
+"""One stack and two clusters, as with two kubeconfigs on one desk; real API servers, taken for real clusters."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from simulator.cluster import Cluster
+from simulator.plugins.locate import plugin_choice
+from simulator.tools import find
+from tests.engine.kit import Cluster as Api
+from tests.engine.kit import wait_until
+from tests.support.clusters import BARE, running
+from tests.support.lab import checkout
+from tests.support.recorded import ROOT
+
+pytestmark = pytest.mark.cluster
+
+
+@pytest.fixture(scope="module")
+def other_api() -> Iterator[Cluster]:
+    """Give a second API server."""
+    with running(BARE.model_copy(update={"name": "test-other"})) as started:
+        yield started
+
+
+@dataclass
+class Desk:
+    """A checkout with stack lab on a real cluster, its state in a folder, and a person's environment."""
+
+    root: Path
+    environment: dict[str, str]
+
+    def hpc(self, *arguments: str) -> tuple[int, str]:
+        """Run a command of ./hpc; return its status and all that it said."""
+        return self._run(sys.executable, str(self.root / "cli"), *arguments)
+
+    def killed_up(self, enough: Callable[[], bool]) -> str:
+        """Run `./hpc up` until it has done enough, and kill it with its engine; return what it said."""
+        command = [sys.executable, str(self.root / "cli"), "up", "--stack", "lab"]
+        with (self.root / "said").open("w") as output:
+            process = subprocess.Popen(
+                command,
+                cwd=self.root,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+            try:
+                wait_until(enough, 90)
+            finally:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        return (self.root / "said").read_text()
+
+    def pulumi(self, *arguments: str) -> tuple[int, str]:
+        """Run plain `pulumi`."""
+        plain = {**self.environment, "PATH": plugin_choice(self.environment).path}
+        return Desk(self.root, plain)._run(str(find("pulumi")), *arguments, "--non-interactive")
+
+    def settle_on(self, cluster: Cluster, uid: str | None = None) -> None:
+        """Let the settings name a cluster."""
+
+        def edit(settings: dict[str, Any]) -> None:
+            named = {"kubeconfig": str(cluster.kubeconfig), "context": cluster.context, "simulated": False, "uid": uid}
+            settings["cluster"] |= named
+
+        self._change(edit)
+
+    def _change(self, edit: Callable[[dict[str, Any]], None]) -> None:
+        file = self.root / "Pulumi.lab.yaml"
+        content = yaml.safe_load((file if file.exists() else self.root / "Pulumi.dev.yaml").read_text())
+        edit(content["config"]["hpc:platform"])
+        file.write_text(yaml.safe_dump(content))
+
+    def _run(self, *command: str) -> tuple[int, str]:
+        done = subprocess.run(
+            command,
+            cwd=self.root,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        assert "Traceback (most recent call last)" not in done.stdout, done.stdout
+        return done.returncode, done.stdout
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    """Give a checkout with an empty backend."""
+    (tmp_path / "backend").mkdir()
+    outer = {key: value for key, value in os.environ.items() if not key.startswith(("PULUMI_", "HPC_SIM"))}
+    own = {
+        "PULUMI_HOME": str(tmp_path / "home"),
+        "PULUMI_BACKEND_URL": (tmp_path / "backend").as_uri(),
+        "PULUMI_CONFIG_PASSPHRASE": (ROOT / "Pulumi.dev.passphrase").read_text().strip(),
+        "PULUMI_SKIP_UPDATE_CHECK": "true",
+        "PULUMI_STACK": "lab",
+    }
+    with checkout(tmp_path / "root") as lab:
+        yield Desk(lab.root, {**outer, **own})
+
+
+def _uid(cluster: Cluster) -> str:
+    found = Api(cluster.kubeconfig, cluster.context).get("/api/v1/namespaces/kube-system")
+    return str(found["metadata"]["uid"])
+
+
+def _namespaces(cluster: Cluster) -> set[str]:
+    items = Api(cluster.kubeconfig, cluster.context).get("/api/v1/namespaces")["items"]
+    return {item["metadata"]["name"] for item in items}
+
+
+def test_a_stack_stays_with_its_cluster(desk: Desk, bare_api: Cluster, other_api: Cluster) -> None:
+    """An update of one cluster's state against another: all counts as gone there, and is made in the wrong place.
+
+    A first update that was killed counts, too.
+    """
+    mine, other = _uid(bare_api), _uid(other_api)
+    before, at_first = _namespaces(other_api), _namespaces(bare_api)
+    desk.settle_on(bare_api)
+    status, said = desk.hpc("state", "init", "--stack", "lab")
+    assert status == 0, said
+    said = desk.killed_up(lambda: _namespaces(bare_api) > at_first)
+    assert f"noted: stack lab belongs to the cluster {mine} at {bare_api.server}" in said
+    assert f"    cluster:\n      uid: {mine}\n" in said
+
+    desk.settle_on(other_api)
+    for words in (["up"], ["preview"], ["pulumi", "refresh", "--yes"], ["pulumi", "destroy", "--yes"]):
+        status, said = desk.hpc(words[0], "--stack", "lab", *words[1:])
+        assert status != 0, said
+        assert "this is not the cluster of stack lab" in said
+        assert mine in said
+        assert other in said
+
+    desk.settle_on(other_api, mine)
+    status, said = desk.pulumi("preview")
+    assert status != 0, said
+    assert f"leads to the cluster {other}" in said
+    assert "to create" not in said
+    assert _namespaces(other_api) == before
+    desk.settle_on(bare_api, mine)
+    status, said = desk.pulumi("preview")
+    assert status == 0, said
+
+    desk.settle_on(other_api)
+    status, said = desk.hpc("state", "accept-cluster", "--stack", "lab", mine)
+    assert status != 0, said
+    status, said = desk.hpc("state", "accept-cluster", "--stack", "lab", other)
+    assert status == 0, said
