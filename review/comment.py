@@ -113,7 +113,9 @@ def _difference(worlds: Worlds, change: Change) -> str:
             break
         lines.append(line)
     title = f"{titles.title(change.resource)} {worlds.done(change)}"
-    body = markdown.fenced(lines, "diff") if lines else "Nothing of what is declared differs."
+    raised = worlds.raised(change)
+    same = "Nothing of what is declared differs" + (f"; it runs again: {raised}." if raised else ".")
+    body = markdown.fenced(lines, "diff") if lines else same
     return markdown.folded(title, body)
 
 

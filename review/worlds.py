@@ -53,6 +53,18 @@ class Worlds:
         """Return what becomes of an object, as a participle."""
         return done(change.op, drift=self.review.drift)
 
+    def raised(self, change: Change) -> str:
+        """Say by which number of its component a job runs again, e.g. `run 1 to 2`; empty where it is not by that."""
+        parent = self._by_urn.get(change.resource.parent)
+        if parent is None or parent.before is None or parent.after is None:
+            return ""
+        before, after = (side.inputs.get("run") for side in (parent.before, parent.after))
+        return f"run {before} to {after}" if isinstance(after, int) and before != after else ""
+
+    @cached_property
+    def _by_urn(self) -> Mapping[str, Change]:
+        return {change.resource.urn: change for change in self.review.changes}
+
     def seen(self, resource: Resource) -> Obj:
         """Return an object as policies see it, with its unknown values."""
         found = self._seen.get(id(resource))

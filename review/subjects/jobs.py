@@ -27,6 +27,8 @@ def _line(change: Change, worlds: Worlds) -> Line | None:
     text = f"{title(change.resource)} {words}" + (f", with {told(found)}" if found and change.after else "")
     if change.before is None or change.op is Op.FORGET:
         return Line(text)
+    if raised := worlds.raised(change):
+        text += f" ({raised})"
     if change.replaced_for:
         text += f" (for {names(change.replaced_for, _SHOWN)})"
     ended = finished(change.before)

@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
+from review import comment
 from review.model import Change, Op
 from review.subjects import jobs
 from tests.review.subjects.test_capacity import job
-from tests.support.reviews import created, deleted, review, told, updated
+from tests.support.reviews import created, deleted, made, review, told, updated
 
 AT_WORK = replace(job(8), live={"status": {"startTime": "now"}})
 ENDED = replace(job(8), live={"status": {"conditions": [{"type": "Succeeded", "status": "True"}]}})
@@ -24,3 +25,15 @@ def test_jobs() -> None:
     assert told(jobs.find, review(deleted(job(8)))) == ["MPIJob a/j is deleted; whether it still runs is not known"]
     assert told(jobs.find, review(updated(job(8), job(4)))) == []
     assert told(jobs.find, review(deleted(job(8)), drift=True)) == []
+
+
+def test_a_job_that_runs_again_by_its_number() -> None:
+    """Prevents a job that is replaced for a reason which nobody finds in what is declared."""
+    component = made("hpc:workloads:MpiJob", {"run": 1}, "j")
+    parts = [replace(each, parent=component.urn) for each in (ENDED, job(8))]
+    again = review(updated(component, replace(component, inputs={"run": 2})), Change(Op.REPLACE, *parts))
+    assert told(jobs.find, again) == [
+        "MPIJob a/j starts again, with 16 GPUs and 2 of rdma/ib0 (run 1 to 2); "
+        "the earlier run has ended, its logs go with its pods"
+    ]
+    assert "Nothing of what is declared differs; it runs again: run 1 to 2." in comment.write(again)
