@@ -25,9 +25,9 @@ pytestmark = pytest.mark.cluster
 
 
 @pytest.fixture(scope="module")
-def other_api() -> Iterator[Cluster]:
-    """Give a second API server."""
-    with running(BARE.model_copy(update={"name": "test-other"})) as started:
+def own_api() -> Iterator[Cluster]:
+    """Give an API server of the test's own; the shared one is the other, on which nothing is made."""
+    with running(BARE.model_copy(update={"name": "test-own"})) as started:
         yield started
 
 
@@ -123,21 +123,21 @@ def _namespaces(cluster: Cluster) -> set[str]:
     return {item["metadata"]["name"] for item in items}
 
 
-def test_a_stack_stays_with_its_cluster(desk: Desk, bare_api: Cluster, other_api: Cluster) -> None:
+def test_a_stack_stays_with_its_cluster(desk: Desk, own_api: Cluster, bare_api: Cluster) -> None:
     """An update of one cluster's state against another: all counts as gone there, and is made in the wrong place.
 
     A first update that was killed counts, too.
     """
-    mine, other = _uid(bare_api), _uid(other_api)
-    before, at_first = _namespaces(other_api), _namespaces(bare_api)
-    desk.settle_on(bare_api)
+    mine, other = _uid(own_api), _uid(bare_api)
+    before, at_first = _namespaces(bare_api), _namespaces(own_api)
+    desk.settle_on(own_api)
     status, said = desk.hpc("state", "init", "--stack", "lab")
     assert status == 0, said
-    said = desk.killed_up(lambda: _namespaces(bare_api) > at_first)
-    assert f"noted: stack lab belongs to the cluster {mine} at {bare_api.server}" in said
+    said = desk.killed_up(lambda: _namespaces(own_api) > at_first)
+    assert f"noted: stack lab belongs to the cluster {mine} at {own_api.server}" in said
     assert f"    cluster:\n      uid: {mine}\n" in said
 
-    desk.settle_on(other_api)
+    desk.settle_on(bare_api)
     for words in (["up"], ["preview"], ["pulumi", "refresh", "--yes"], ["pulumi", "destroy", "--yes"]):
         status, said = desk.hpc(words[0], "--stack", "lab", *words[1:])
         assert status != 0, said
@@ -145,17 +145,17 @@ def test_a_stack_stays_with_its_cluster(desk: Desk, bare_api: Cluster, other_api
         assert mine in said
         assert other in said
 
-    desk.settle_on(other_api, mine)
+    desk.settle_on(bare_api, mine)
     status, said = desk.pulumi("preview")
     assert status != 0, said
     assert f"leads to the cluster {other}" in said
     assert "to create" not in said
-    assert _namespaces(other_api) == before
-    desk.settle_on(bare_api, mine)
+    assert _namespaces(bare_api) == before
+    desk.settle_on(own_api, mine)
     status, said = desk.pulumi("preview")
     assert status == 0, said
 
-    desk.settle_on(other_api)
+    desk.settle_on(bare_api)
     status, said = desk.hpc("state", "accept-cluster", "--stack", "lab", mine)
     assert status != 0, said
     status, said = desk.hpc("state", "accept-cluster", "--stack", "lab", other)
