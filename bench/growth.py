@@ -2,12 +2,15 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 
 from rich.table import Table
 
 Series = Mapping[int, float]
 """Figures by size."""
+
+
+_NOISE = 0.05
+"""Part of the largest figure that a rise must be, to be one."""
 
 
 def exponent(series: Series) -> float | None:
@@ -23,14 +26,17 @@ def exponent(series: Series) -> float | None:
 def marginal(series: Series) -> float | None:
     """Return what one more costs between the two largest sizes over what it costs before; 1 is a straight line.
 
-    What is there at every size, such as the start of an interpreter, falls out. None for fewer than three sizes.
+    What is there at every size, such as the start of an interpreter, falls out. None for fewer than three sizes, and
+    where the first rise is lost in noise.
     """
-    steps = [(series[more] - series[less]) / (more - less) for less, more in pairwise(sorted(series))]
-    if len(steps) < 2 or sum(steps[:-1]) <= 0:  # noqa: PLR2004
-        return None
     sizes = sorted(series)
-    before = (series[sizes[-2]] - series[sizes[0]]) / (sizes[-2] - sizes[0])
-    return steps[-1] / before
+    if len(sizes) < 3:  # noqa: PLR2004
+        return None
+    first, middle, last = sizes[0], sizes[-2], sizes[-1]
+    rise = series[middle] - series[first]
+    if rise < series[last] * _NOISE:
+        return None
+    return (series[last] - series[middle]) / (last - middle) * (middle - first) / rise
 
 
 def table(title: str, by: str, columns: Mapping[str, Series], digits: int = 2) -> Table:
