@@ -30,6 +30,12 @@ def fitting(stack: Stack) -> ClusterSpec:
     raise Problem(_difference(stack, made, wanted), remedy)
 
 
+def require_fitting(stack: Stack) -> None:
+    """Raise Problem as `fitting`; nothing is asked of a stack on a real cluster, whose kubeconfig may be anywhere."""
+    if stack.simulated:
+        fitting(stack)
+
+
 def raised(stack: Stack) -> tuple[ClusterSpec, str]:
     """Return the stack's simulated cluster at the stack's release, and a line that says what becomes of it.
 

@@ -45,7 +45,7 @@ def command(
 def _begin(wanted: Stack) -> Work:
     """Return all that the command works with; refuse another cluster than the stack's before anything of it is read."""
     state.require_own_cluster(wanted)
-    generations.fitting(wanted)
+    generations.require_fitting(wanted)
     running, cluster = session.engine(wanted), session.cluster(wanted)
     standing = identity.require(wanted, cluster, wanted.backend, running)
     session.say_plugins(running.program)

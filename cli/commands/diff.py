@@ -61,7 +61,7 @@ def command(
 def _previewed(wanted: Stack, config: Path | None, plan: Path | None) -> Review:
     wanted.require_served()
     state.require_own_cluster(wanted)
-    generations.fitting(wanted)
+    generations.require_fitting(wanted)
     policies = settled(wanted.settings, config)
     running = session.engine(wanted)
     identity.look(wanted, running)

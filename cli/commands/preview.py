@@ -19,7 +19,7 @@ def command(
     state.require_own_cluster(wanted)
     layers.require_platform(wanted)
     layers.tell_refused(wanted)
-    generations.fitting(wanted)
+    generations.require_fitting(wanted)
     policies = settled(wanted.settings, config)
     running = session.engine(wanted)
     identity.look(wanted, running)

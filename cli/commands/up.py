@@ -61,7 +61,7 @@ def command(
         layers.require_platform(wanted)
         layers.require_split(wanted)
         layers.tell_refused(wanted)
-        generations.fitting(wanted)
+        generations.require_fitting(wanted)
         _tools(wanted, timings)
         running, standing = _cluster(wanted, timings)
         _prepared(wanted, running, standing, timings)

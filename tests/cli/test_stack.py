@@ -61,6 +61,16 @@ def test_a_cluster_of_another_release_is_left_alone(dev: Stack) -> None:
     assert generations.fitting(_of(dev, "4.20")).release == "current"
 
 
+def test_a_real_cluster_may_have_its_kubeconfig_anywhere(dev: Stack) -> None:
+    """An update that ends because `~/.kube/config` gives no name that a simulated cluster could have."""
+    real = {"simulated": False, "kubeconfig": "~/.kube/config"}
+    cluster = dev.settings.cluster.model_copy(update=real)
+    generations.require_fitting(Stack("dev", dev.settings.model_copy(update={"cluster": cluster})))
+    _made(dev, "current", "v2beta1")
+    with pytest.raises(Problem, match="sim clean --name default"):
+        generations.require_fitting(dev)
+
+
 def test_a_cluster_goes_up_with_its_stack(dev: Stack) -> None:
     """An upgrade that no command can do, and one that the next update takes back, or makes of a cluster of today."""
     today = _of(dev, "4.20")
