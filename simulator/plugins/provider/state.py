@@ -12,6 +12,7 @@ from simulator.plugins.provider.values import (
     MISSING,
     Properties,
     Secret,
+    has_secret,
     mark_secrets,
     plain,
     with_dashes,
@@ -45,12 +46,23 @@ def recorded(inputs: Properties, live: Properties, noted: Marks) -> Properties:
     shown = {**live, "metadata": {k: v for k, v in live.get("metadata", {}).items() if k != "managedFields"}}
     texts = plain(inputs.get("stringData"))
     sources = {**inputs, "data": Secret(None)} if texts else inputs
+    if live.get("kind") == "Secret" or has_secret(inputs):
+        sources = _hiding_what_was_applied(sources)
     return {
         **mark_secrets(with_underscores(shown), sources),
         INPUTS: mark_secrets(with_underscores(inputs), inputs),
         INITIAL_API_VERSION: noted.initial_api_version,
         FIELD_MANAGER: noted.manager,
     }
+
+
+def _hiding_what_was_applied(sources: Properties) -> Properties:
+    """Return sources by which what `kubectl apply` has noted is secret: it repeats all of the object as one text."""
+    metadata = sources.get("metadata") or {}
+    annotations = metadata.get("annotations") or {} if isinstance(metadata, dict) else metadata
+    if not isinstance(annotations, dict):  # all of it is secret
+        return sources
+    return {**sources, "metadata": {**metadata, "annotations": {**annotations, _LAST_APPLIED: Secret(None)}}}
 
 
 def in_preview(live: Properties) -> Properties:

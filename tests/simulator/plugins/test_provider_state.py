@@ -34,6 +34,23 @@ def test_recorded_outputs_hide_secrets_and_can_be_split() -> None:
     assert state.split(outputs) == (plain(inputs), {**live, "metadata": {"name": "n", "uid": "u"}})
 
 
+def test_what_kubectl_applied_is_as_secret_as_the_object() -> None:
+    """Prevents passwords in the state that somebody put into a Secret by `kubectl apply`, which notes them beside."""
+    noted = {"annotations": {"kubectl.kubernetes.io/last-applied-configuration": "all of it", "own": "plain"}}
+    live: Properties = {"kind": "Secret", "metadata": noted, "data": {"a": "eA=="}}
+    hidden = {
+        "annotations": {**noted["annotations"], **dict.fromkeys(list(noted["annotations"])[:1], Secret("all of it"))}
+    }
+    for inputs in ({}, {"metadata": {"annotations": {"own": "plain"}}}, {"metadata": None}):
+        outputs = state.recorded(inputs, live, state.Marks("m", "v1"))
+        assert outputs["metadata"] == hidden
+        assert state.split(outputs)[1] == live
+    other = {**live, "kind": "ConfigMap"}
+    assert state.recorded({"data": Secret({"a": "x"})}, other, state.Marks("m", "v1"))["metadata"] == hidden
+    assert state.recorded({"data": {"a": "x"}}, other, state.Marks("m", "v1"))["metadata"] == noted
+    assert state.recorded({"metadata": Secret({})}, live, state.Marks("m", "v1"))["metadata"] == Secret(noted)
+
+
 def test_refreshed_inputs_keep_the_way_they_were_written() -> None:
     """Prevents a refresh from showing changes that are none, and from missing those that are."""
     asked = {"spec": {"hard": {"cpu": "1000m", "gpu": 16}, "scopes": []}, "metadata": {"name": "n"}}
