@@ -32,7 +32,7 @@ def require(cluster: ClusterSettings, root: Path) -> None:
 
     connect: Callable[[str, str], Any] = config.new_client_from_config
     try:
-        api: Any = client.CoreV1Api(connect(str(root / Path(cluster.kubeconfig).expanduser()), cluster.context))
+        api: Any = client.CoreV1Api(connect(str(cluster.path(root)), cluster.context))
         found = api.read_namespace("kube-system", _request_timeout=_TIMEOUT).metadata.uid
     except (ApiException, ConfigException, HTTPError, OSError, yaml.YAMLError) as error:
         said = f"context {cluster.context!r} does not tell which cluster it leads to: {error}"

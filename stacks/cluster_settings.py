@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
@@ -18,7 +19,7 @@ MOST_NODES = 5000
 class ClusterSettings(Model):
     """Which cluster the stack belongs to; the ambient current context is never used."""
 
-    kubeconfig: str = Field(description="path, relative to the project's folder")
+    kubeconfig: str = Field(description="path, relative to the project's folder; `~` is the home of who runs it")
     context: str = Field(min_length=1, description="context in the kubeconfig")
     identifier: DnsName = Field(description="identity of the cluster; another one replaces every object")
     simulated: bool = Field(default=False, description="whether `./hpc up` starts a simulated cluster for it")
@@ -27,6 +28,10 @@ class ClusterSettings(Model):
         description="UID of its namespace kube-system, which the first `./hpc up` tells; an update or preview against "
         "another cluster is then refused, also by plain `pulumi`. None: only `./hpc` holds the stack to its cluster",
     )
+
+    def path(self, root: Path) -> Path:
+        """Return where the kubeconfig is, for the project in folder `root`."""
+        return root / Path(self.kubeconfig).expanduser()
 
 
 class NodeSettings(Model):

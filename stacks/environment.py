@@ -120,7 +120,7 @@ def provider(environment: Settings, root: Path, checked: pulumi.Output[Any] | No
     cluster = environment.cluster
     return k8s.Provider(
         "cluster",
-        kubeconfig=str(root / cluster.kubeconfig),
+        kubeconfig=str(cluster.path(root)),
         context=cluster.context if checked is None else checked.apply(lambda _: cluster.context),
         cluster_identifier=cluster.identifier,
         enable_secret_mutable=True,
@@ -136,7 +136,7 @@ def _reader(environment: Settings, root: Path) -> ReadLog:
         from stacks import failed_jobs  # noqa: PLC0415
 
         cluster = environment.cluster
-        return failed_jobs.last_words(root / cluster.kubeconfig, cluster.context, namespace, job)
+        return failed_jobs.last_words(cluster.path(root), cluster.context, namespace, job)
 
     return read
 
