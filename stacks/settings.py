@@ -25,6 +25,8 @@ PROJECT = "hpc"
 KEY = "platform"
 EXAMPLES = Path("stacks", "examples")
 ROOT = Path(__file__).resolve().parent.parent
+_SECRET = re.compile(r"secret|passw|token|credential|login", re.IGNORECASE)
+"""Names of fields whose values are not shown: secrets are mistaken for what is said of them."""
 M = TypeVar("M", bound=BaseModel)
 
 
@@ -126,9 +128,11 @@ def _lines(error: Any, data: Any, platform: str) -> list[str]:
     if isinstance(cause, InconsistentError):
         return [f"  {_theirs(problem, platform)}{path}: {problem}" for problem in cause.found]
     message = error["msg"].removeprefix("Value error, ")
-    value = error["input"]
-    shown = f" (value: {value!r})" if isinstance(value, str | int | float | bool) else ""
-    remedy = "; remove it or correct its name" if error["type"] == "extra_forbidden" else ""
+    value, unknown = error["input"], error["type"] == "extra_forbidden"
+    # Logs are read by many: what somebody has written where no field is, or for a secret, may be one.
+    told = not unknown and not _SECRET.search(path.rpartition(".")[2])
+    shown = f" (value: {value!r})" if told and isinstance(value, str | int | float | bool) else ""
+    remedy = "; remove it or correct its name" if unknown else ""
     return [f"  {path}: {message}{shown}{remedy}"]
 
 

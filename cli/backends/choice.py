@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -28,6 +29,7 @@ SIMULATED = "s3"
 BUCKET = "pulumi-state"
 _FOLDER = ""
 _FORMS = "`s3` (a simulated object store), s3://BUCKET?..., or file:///FOLDER"
+_LOGIN = re.compile(r"^(\w[\w+.-]*://)[^/?#]*@")
 _KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
 
 
@@ -133,7 +135,8 @@ def named(setting: str | None, outer: Mapping[str, str], stack: str) -> str | No
     given = outer.get(URL)
     if setting and given and not _same(setting, given):
         raise Problem(
-            f"stack {stack} has its state in {setting} (`state.backend` of its settings), and {URL} says {given}",
+            f"stack {stack} has its state in {setting} (`state.backend` of its settings), and {URL} says "
+            f"{without_login(given)}",
             f"`unset {URL}`; if the state has moved, change the settings.",
         )
     return setting or given or _logged_in(outer)
@@ -173,6 +176,11 @@ def _logged_in(outer: Mapping[str, str]) -> str | None:
     except (OSError, ValueError, AttributeError):
         return None
     return found if isinstance(found, str) and found else None
+
+
+def without_login(url: str) -> str:
+    """Return a URL as it may be shown: the engine takes some with a password, for databases."""
+    return _LOGIN.sub(r"\1...@", url)
 
 
 def _same(one: str, other: str) -> bool:

@@ -29,7 +29,10 @@ def meant(url: str | None, name: str | None, cluster: str | None) -> tuple[Backe
         url = choice.named(url, {choice.URL: wanted.backend_url or url}, wanted.name) or url
     found = of_url(url)
     if found is None:
-        raise Problem(f"{url} is a backend that only the engine can read", "Give s3://BUCKET?... or file:///FOLDER.")
+        raise Problem(
+            f"{choice.without_login(url)} is a backend that only the engine can read",
+            "Give s3://BUCKET?... or file:///FOLDER.",
+        )
     return found, wanted
 
 

@@ -32,6 +32,14 @@ def test_stacks_load_without_secrets_or_engine(stack: str) -> None:
     assert isinstance(load(stack, ROOT), Settings)
 
 
+def test_kubeconfig_may_be_at_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prevents a provider that looks for a folder called ~ in the project, where ./hpc finds the kubeconfig."""
+    monkeypatch.setenv("HOME", "/somebody")
+    cluster = load("dev", ROOT).cluster
+    paths = {cluster.model_copy(update={"kubeconfig": text}).path(ROOT) for text in ("~/.kube/config", "/a", "a/b")}
+    assert paths == {Path("/somebody/.kube/config"), Path("/a"), ROOT / "a" / "b"}
+
+
 def test_dev_is_the_lab_of_the_redpaper() -> None:
     """Prevents the figures of R-3.4.5-6 and R-4.2-2 from drifting."""
     lab = load("dev", ROOT)
@@ -72,10 +80,29 @@ def test_all_errors_are_reported_at_once_with_path_value_and_remedy() -> None:
     data["nodes"][5]["profile"] = "dgx9"
     text = message(data)
     assert "Pulumi.test.yaml: 3 wrong" in text
-    assert "hpc:platform.colour: Extra inputs are not permitted (value: 'blue'); remove it" in text
+    assert "hpc:platform.colour: Extra inputs are not permitted; remove it" in text
     assert "hpc:platform.fabric.hca_max" in text
     assert "(value: 0)" in text
     assert "unknown hardware profile 'dgx9'; known: dgx-a100, dgx1-v100-16gb" in text
+
+
+def test_errors_do_not_show_what_may_be_a_secret() -> None:
+    """Prevents a password that somebody writes into the settings from standing in the logs of CI as well."""
+    data = dev()
+    data["scaleGui"] = {"csisecret-local": {"password": "planted"}}
+    data["password"] = "planted"
+    data["storage"]["clusters"][0] |= {"password": "planted", "secret": "planted, too"}
+    data["state"] = {"backend": "postgres://user:planted@db/x", "secrets_provider": "hashivault/planted"}
+    text = message(data)
+    assert "planted" not in text
+    assert "hpc:platform.storage.clusters.0.secret: String should match" in text
+    assert "hpc:platform.storage.clusters.0.password: Extra inputs are not permitted; remove it" in text
+    data = dev()
+    data["state"] = {"secrets_provider": "hashivault/planted"}
+    data["fabric"]["kind"] = "shown"
+    text = message(data)
+    assert "planted" not in text
+    assert "no secrets provider" in text
 
 
 def test_missing_settings_are_named() -> None:

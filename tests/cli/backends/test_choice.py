@@ -114,6 +114,15 @@ def test_contradiction_is_refused_with_both_values(dev: Stack, monkeypatch: pyte
         environment.variables(real, Path("/bin/pulumi"), {"PATH": "", "PULUMI_BACKEND_URL": "file:///elsewhere"})
 
 
+def test_password_in_a_url_is_not_shown() -> None:
+    """Prevents the password of a database, which the engine takes in PULUMI_BACKEND_URL, in a message."""
+    database = {"PULUMI_BACKEND_URL": "postgres://user:planted@db.example.com/pulumi?x=1"}
+    with pytest.raises(Problem, match=r"says postgres://\.\.\.@db\.example\.com/pulumi\?x=1") as refused:
+        choice.named("s3://bucket", database, "dev")
+    assert "planted" not in str(refused.value)
+    assert choice.without_login("s3://bucket?endpoint=https://a@b") == "s3://bucket?endpoint=https://a@b"
+
+
 def test_login_of_the_person_is_found_and_left_alone(dev: Stack, tmp_path: Path) -> None:
     """Prevents a state in a folder or bucket of the person's login that `./hpc` does not look at."""
     real = _real(dev, None)
