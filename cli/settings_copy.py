@@ -3,6 +3,7 @@
 The copy names the cluster, and takes what the engine writes: the salt of a passphrase, and secrets.
 """
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,16 @@ def read(file: Path) -> dict[str, Any]:
     except (FileNotFoundError, yaml.YAMLError, UnicodeDecodeError):
         return {}
     return content if isinstance(content, dict) else {}
+
+
+def passed(file: Path) -> int:
+    """Return how many bytes a program gets its configuration in: one variable of its environment, JSON within JSON."""
+    config = read(file).get("config") or {}
+    texts = {
+        key: value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+        for key, value in config.items()
+    }
+    return len(f"PULUMI_CONFIG={json.dumps(texts, separators=(',', ':'))}")
 
 
 def renew(file: Path, copy: Path, cluster: Mapping[str, str]) -> None:

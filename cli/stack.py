@@ -19,6 +19,8 @@ from stacks.layer_settings import TenantsLayer
 from stacks.platform import Settings
 from stacks.releases import RELEASES
 
+_LONGEST = 128 * 1024  # bytes of one string of an environment, with its end: MAX_ARG_STRLEN
+
 
 @dataclass(frozen=True)
 class Stack:
@@ -155,6 +157,15 @@ class Stack:
                 f"release {self.settings.release} of stack {self.name} is rendered and checked only: no API server of "
                 "it is simulated",
                 f"`./hpc render --stack {self.name} -o DIR` writes its manifests.",
+            )
+
+    def require_passable(self) -> None:
+        """Raise Problem for settings that no program can get: the engine would end in `Argument list too long`."""
+        size = settings_copy.passed(self.file)
+        if size >= _LONGEST:
+            raise Problem(
+                f"{self.file.name} has {size:,} bytes as it is passed on, and Linux takes less than {_LONGEST:,}",
+                "Divide the stack: docs/layers.md says how tenants get stacks of their own.",
             )
 
     def spec(self) -> ClusterSpec:

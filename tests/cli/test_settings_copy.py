@@ -1,12 +1,18 @@
 """The copy of the settings that the engine reads and writes in place of their file."""
 
+import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from cli.errors import Problem
+from cli.places import ROOT
 from cli.settings_copy import read, renew, sealed
+from cli.stack import Stack
+from stacks.settings import load
 
 CLUSTER = {"kubeconfig": "/sim/lab/kubeconfig", "context": "hpc-sim-lab"}
 SECRET = {"secure": "v1:abc"}
@@ -105,3 +111,25 @@ def test_who_holds_secrets() -> None:
     assert sealed(_settings(encryptedkey="x"))
     assert not sealed(_settings())
     assert not sealed(None)
+
+
+def test_settings_that_do_not_fit_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prevents `Argument list too long`, of which nobody can tell that the settings are meant (pulumi #8680)."""
+    file = tmp_path / "Pulumi.dev.yaml"
+    monkeypatch.setattr(Stack, "file", file)
+    dev = Stack("dev", load("dev", ROOT))
+    for text, fits in (("a" * 131_000, True), ("a" * 131_060, False), ('"' * 40_000, False)):
+        content = {"config": {"hpc:platform": {"a": text}}}
+        file.write_text(yaml.safe_dump(content, width=1_000_000))
+        variable = {"PULUMI_CONFIG": json.dumps({"hpc:platform": json.dumps({"a": text}, separators=(",", ":"))})}
+        try:
+            subprocess.run(["true"], env=variable, check=True)
+            taken = True
+        except OSError:
+            taken = False
+        assert taken is fits
+        if fits:
+            dev.require_passable()
+        else:
+            with pytest.raises(Problem, match=r"docs/layers\.md"):
+                dev.require_passable()
