@@ -30,7 +30,7 @@ def configuration(settings: Settings) -> dict[str, dict[str, Any]]:
         "kubernetes": settings.version.kubernetes,
         "pool": settings.machine_config_pool,
         "gpus_per_node": _gpus(settings),
-        "pods_per_node": machine.gpus * _slices(settings),
+        "pods_per_node": settings.most_pods,
         "devices": {
             names.RDMA_PREFIX + resource: hca.name for resource, hca in zip(settings.rdma_resources, hcas, strict=True)
         },
@@ -47,16 +47,10 @@ def configuration(settings: Settings) -> dict[str, dict[str, Any]]:
     }
 
 
-def _slices(settings: Settings) -> int:
-    """Return into how many parts each GPU is divided, at most; a pod may have a single one of them."""
-    divided = isinstance(settings.gpu, GpuOperatorSettings) and settings.gpu.mig != "none"
-    return settings.profile.gpu.mig_instances if divided else 1
-
-
 def _gpus(settings: Settings) -> int:
     """Return how much nvidia.com/gpu a node has, at most: parts of GPUs are that where all of them are alike."""
     alike = isinstance(settings.gpu, GpuOperatorSettings) and settings.gpu.mig == "single"
-    return settings.profile.gpus * (_slices(settings) if alike else 1)
+    return settings.most_pods if alike else settings.profile.gpus
 
 
 def settled(settings: Settings, file: Path | None = None) -> dict[str, Any]:

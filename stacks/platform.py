@@ -132,6 +132,12 @@ class Settings(Model):
         return profiles.with_hcas(machine, self.ports) if self.ports else machine
 
     @property
+    def most_pods(self) -> int:
+        """Pods with GPUs that one node can hold: a GPU each, or a part of one."""
+        divided = isinstance(self.gpu, GpuOperatorSettings) and self.gpu.mig != "none"
+        return self.profile.gpus * (self.profile.gpu.mig_instances if divided else 1)
+
+    @property
     def has_scale_clients(self) -> bool:
         """Whether GPU nodes are Spectrum Scale clients, and so keep a pagepool."""
         return any(node.scale_client for node in self.gpu_nodes)

@@ -63,6 +63,7 @@ def problems(settings: "Settings") -> Iterator[str]:
     machines = [*fabric.ports(settings), *node.problems(settings)]
     yield from machines
     yield from fabric.enablement(settings)
+    yield from fabric.shares(settings)
     yield from driver.problems(settings)
     yield from bond.problems(settings)
     if not machines:

@@ -5,9 +5,12 @@ from typing import TYPE_CHECKING
 
 from stacks.fabric_settings import Ethernet, InfiniBand, Roce
 from stacks.gpu_settings import DevicePluginSettings
+from stacks.workload_settings import RdmaTestWorkload
 
 if TYPE_CHECKING:
     from stacks.platform import Settings
+
+_PODS_OF_A_TEST = 2  # server and client may land on one node
 
 
 def ports(settings: "Settings") -> Iterator[str]:
@@ -34,6 +37,20 @@ def ports(settings: "Settings") -> Iterator[str]:
         yield (
             f"fabric: roce, and {profile.hcas[0].netdev} of {profile.name} is the name of a port in InfiniBand mode; "
             "turn tuning.rail_names on, or name the ports in `ports`"
+        )
+
+
+def shares(settings: "Settings") -> Iterator[str]:
+    """Yield what is wrong when more pods of one node may ask for a port than it is offered to."""
+    if isinstance(settings.fabric, Ethernet):
+        return
+    tests = sum(isinstance(job, RdmaTestWorkload) for stage in settings.stages for job in stage.workloads)
+    needed = settings.most_pods + _PODS_OF_A_TEST * tests
+    if settings.fabric.hca_max < needed:
+        beside = f" and {_PODS_OF_A_TEST * tests} of RDMA tests" if tests else ""
+        yield (
+            f"fabric.hca_max {settings.fabric.hca_max} is less than the {settings.most_pods} pods with GPUs{beside} "
+            f"that a node can hold; give {needed} or more"
         )
 
 

@@ -65,7 +65,7 @@ _NMSTATE = {"operator": _operator("openshift-nmstate")}
 _NETWORKS = {"subnets": [f"192.168.{10 + port}.0/24" for port in range(8)]}
 _FABRICS = (
     *({"kind": "infiniband", "plugin": plugin} for plugin in _PLUGINS),
-    {"kind": "infiniband", "plugin": _NETWORK_OPERATOR, "sharp": True, "hca_max": 8},
+    {"kind": "infiniband", "plugin": _NETWORK_OPERATOR, "sharp": True, "hca_max": 10},
     *({"kind": "roce", "plugin": plugin, "networks": _NETWORKS} for plugin in _PLUGINS),
     {"kind": "roce", "plugin": _NETWORK_OPERATOR, "networks": {"subnets": _NETWORKS["subnets"][:4]}, "ports": _NMSTATE},
     {"kind": "ethernet"},

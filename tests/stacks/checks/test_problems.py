@@ -221,3 +221,16 @@ def test_a_cohort_lends_what_its_tenants_have() -> None:
 def test_what_nodes_and_pods_refuse_is_refused_before(settings: dict[str, Any], expected: str) -> None:
     """Prevents pods that the API server refuses after everything else is there, and a traceback from a component."""
     assert expected in message(changed("prod", **settings))
+
+
+@pytest.mark.parametrize(("hca_max", "refused"), [(8, True), (9, True), (10, False)])
+def test_a_port_is_offered_to_all_pods_of_a_node(hca_max: int, refused: bool) -> None:
+    """Prevents settings that the pack refuses only at the update: a node of prod has 8 GPUs, and 2 pods of a test."""
+    wrong = changed("prod", fabric__hca_max=hca_max)
+    if not refused:
+        assert parse(wrong, "test").fabric
+        return
+    told = (
+        f"fabric.hca_max {hca_max} is less than the 8 pods with GPUs and 2 of RDMA tests that a node can hold; give 10"
+    )
+    assert told in message(wrong)
