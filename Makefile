@@ -73,8 +73,9 @@ check: $(STAMP) ## lint, formatting and types
 	@$(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/mypy .
 
+policies: export HPC_STACKS = $(STACKS)
 policies: $(STAMP) ## check every stack against the policies, without engine or cluster; reports below OUT
-	@mkdir -p $(OUT); status=0; for stack in $(STACKS); do \
+	@mkdir -p $(OUT); status=0; for stack in $$HPC_STACKS; do \
 		echo "- stack $$stack"; \
 		./hpc render --stack $$stack -o $(OUT)/manifests/$$stack && \
 		./hpc policy-config --stack $$stack > $(OUT)/$$stack.policies.json || { status=1; continue; }; \
@@ -86,7 +87,7 @@ policies: $(STAMP) ## check every stack against the policies, without engine or 
 
 diff: $(STAMP) ## say what an update would change, as a comment below OUT; with BASE=<commit> without asking the cluster
 	@mkdir -p $(OUT)
-	@./hpc diff --stack $(STACK) $(if $(NAME),--name $(NAME)) $(if $(BASE),--base $(BASE)) $(if $(PLAN),--plan $(PLAN)) -o $(OUT)/$(STACK).md
+	@./hpc diff --stack $(STACK) $(if $(NAME),--name $(NAME)) $(if $(BASE),--base "$(BASE)") $(if $(PLAN),--plan "$(PLAN)") -o $(OUT)/$(STACK).md
 
 comment: $(STAMP) ## put what `make diff` wrote onto the pull request that a CI job runs for
 	@./hpc comment $(OUT)/$(STACK).md

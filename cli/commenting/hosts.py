@@ -51,7 +51,12 @@ class _Http:
                 f"{method} {path} is answered with {answer.status_code}: {_said(answer)}",
                 "The token needs the right to write comments on pull requests.",
             )
-        return answer.json()
+        try:
+            return answer.json()
+        except ValueError:
+            raise Problem(
+                f"{self.base} answers {path} with something that is no JSON", "See whether this is the API's address."
+            ) from None
 
     def pages(self, path: str) -> Iterator[Any]:
         """Yield the entries of all pages."""
@@ -140,7 +145,11 @@ def thread(environment: Mapping[str, str]) -> Thread | None:
             return None
         headers = {"PRIVATE-TOKEN": _token(environment, "HPC_GITLAB_TOKEN")}
         http = _Http(environment["CI_API_V4_URL"], headers)
-        return GitLab(http, environment["CI_PROJECT_ID"], int(environment["CI_MERGE_REQUEST_IID"]))
+        return GitLab(
+            http,
+            environment.get("CI_MERGE_REQUEST_PROJECT_ID") or environment["CI_PROJECT_ID"],
+            int(environment["CI_MERGE_REQUEST_IID"]),
+        )
     return None
 
 

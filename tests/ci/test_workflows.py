@@ -13,7 +13,7 @@ import yaml
 from tests.support.recorded import ROOT
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
-ACTION = ROOT / ".github" / "actions" / "prepare" / "action.yml"
+ACTIONS = sorted((ROOT / ".github" / "actions").glob("*/action.yml"))
 GITLAB = ROOT / ".gitlab-ci.yml"
 STACKS = sorted(path.name.split(".")[1] for path in ROOT.glob("Pulumi.*.yaml"))
 _CHECKED = (
@@ -55,7 +55,7 @@ def _gitlab() -> dict[str, Any]:
 
 def test_actions_are_pinned_by_commit() -> None:
     """Prevents a moved tag of somebody else's repository from running with our rights."""
-    used = re.findall(r"uses: (\S+)(.*)", "".join(path.read_text() for path in (*WORKFLOWS, ACTION)))
+    used = re.findall(r"uses: (\S+)(.*)", "".join(path.read_text() for path in (*WORKFLOWS, *ACTIONS)))
     foreign = [(name, comment) for name, comment in used if not name.startswith("./")]
     assert len(foreign) > 10
     for name, comment in foreign:
@@ -65,7 +65,7 @@ def test_actions_are_pinned_by_commit() -> None:
 
 def test_one_version_of_an_action() -> None:
     """Prevents an update of a pin that forgets a workflow."""
-    used = set(re.findall(r"uses: ([\w./-]+)@(\w+)", "".join(path.read_text() for path in (*WORKFLOWS, ACTION))))
+    used = set(re.findall(r"uses: ([\w./-]+)@(\w+)", "".join(path.read_text() for path in (*WORKFLOWS, *ACTIONS))))
     assert len(used) == len({name for name, _ in used})
 
 
@@ -110,6 +110,24 @@ def test_an_update_is_alone_and_ends() -> None:
         assert (content.get("concurrency") or {}).get("cancel-in-progress", False) is False, workflow
 
 
+def test_a_plan_is_made_when_its_stack_is_not_being_updated() -> None:
+    """Prevents a plan that the update before it makes worthless, and a red main that somebody has to start again."""
+    for name, job in _jobs(ROOT / ".github/workflows/main.yml").items():
+        assert job["concurrency"] == {"group": f"main-{name}", "cancel-in-progress": False}
+        assert job["with"]["stack"] == name
+
+
+def test_gitlab_keeps_credentials_from_forks() -> None:
+    """Prevents a fork's code from running beside our variables when a member starts its pipeline in our project."""
+    jobs = {
+        name: job for name, job in _gitlab().items() if isinstance(job, dict) and ".preview" in str(job.get("extends"))
+    }
+    rules = [rule["if"] for job in jobs.values() for rule in job["rules"]]
+    asked = [rule for rule in rules if "merge_request_event" in rule]
+    assert len(asked) == 2
+    assert all("$CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_PROJECT_ID" in rule for rule in asked)
+
+
 def test_gitlab_updates_alone_too() -> None:
     """Prevents the same on GitLab, and an update of prod that nobody started."""
     content = _gitlab()
@@ -123,7 +141,7 @@ def test_gitlab_updates_alone_too() -> None:
 
 def test_both_hosts_call_the_same_targets() -> None:
     """Prevents a check that only one of the two makes, and steps that a person cannot repeat."""
-    github, gitlab = _targets(*WORKFLOWS, ACTION), _targets(GITLAB)
+    github, gitlab = _targets(*WORKFLOWS, *ACTIONS), _targets(GITLAB)
     assert github == gitlab
     assert {"check", "unit", "policies", "diff", "comment", "up", "drift", "workflows"} <= github
     known = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
