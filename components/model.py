@@ -2,11 +2,11 @@
 
 from typing import Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import ConfigDict, Field, StringConstraints
 
 from hardware.model import Model
 
-__all__ = ["DnsLabel", "DnsName", "Image", "Model", "NumberOrShare", "Quantity", "Seconds", "int_or_share"]
+__all__ = ["Account", "DnsLabel", "DnsName", "Image", "Model", "NumberOrShare", "Quantity", "Seconds", "int_or_share"]
 
 DnsLabel = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")]
 """RFC 1123 label: what names of namespaces, services and pods' hosts must be."""
@@ -30,3 +30,12 @@ Seconds = Annotated[int, Field(gt=0, le=7 * 24 * 3600)]
 def int_or_share(value: NumberOrShare) -> int | str:
     """Return a number or a share as the API takes it: numbers are no texts there."""
     return int(value) if value.isdecimal() else value
+
+
+class Account(Model):
+    """User of a service; a secret, of which neither a traceback nor an error shows anything."""
+
+    model_config = ConfigDict(hide_input_in_errors=True)
+
+    username: str = Field(min_length=1, repr=False)
+    password: str = Field(min_length=1, repr=False)

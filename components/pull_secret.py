@@ -10,16 +10,13 @@ from pydantic import Field
 
 from components.component import Component, stateful
 from components.labels import labels
-from components.model import DnsLabel, DnsName, Model
+from components.model import Account, DnsLabel, DnsName, Model
 
 KEY = ".dockerconfigjson"
 
 
-class RegistryAccount(Model):
+class RegistryAccount(Account):
     """Account at a registry; a secret. A robot account that may only pull is enough."""
-
-    username: str = Field(min_length=1)
-    password: str = Field(min_length=1, repr=False)
 
 
 class PullSecretArgs(Model):

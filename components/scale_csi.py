@@ -13,7 +13,7 @@ from components import waits
 from components.component import Component, stateful
 from components.custom_resources import CustomObject
 from components.labels import labels
-from components.model import DnsLabel, DnsName, Model, Seconds
+from components.model import Account, DnsLabel, DnsName, Model, Seconds
 from components.tolerations import Toleration
 
 ClusterId = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,20}$")]
@@ -30,11 +30,8 @@ Certificate = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"
 """One or more certificates in PEM form."""
 
 
-class GuiAccount(Model):
+class GuiAccount(Account):
     """User of a Spectrum Scale GUI; a secret."""
-
-    username: str
-    password: str = Field(repr=False)
 
 
 class PrimaryFileset(Model):

@@ -3,8 +3,11 @@
 import json
 
 import pulumi
+import pytest
+from pydantic import ValidationError
 
 from components.pull_secret import KEY, PullSecret, PullSecretArgs, RegistryAccount, docker_config
+from components.scale_csi import GuiAccount
 from rendering.recorder import REDACTED
 from tests.support.recorded import component, one
 
@@ -30,3 +33,14 @@ def test_credentials_stay_secret() -> None:
     assert made["type"] == "kubernetes.io/dockerconfigjson"
     assert made["stringData"] in (REDACTED, {KEY: REDACTED})
     assert "p:w" not in repr([item.inputs for item in recorded])
+
+
+def test_accounts_show_nothing_of_themselves() -> None:
+    """Prevents a traceback, or an error of pydantic's, with a password in the logs of an update."""
+    for kind in (GuiAccount, RegistryAccount):
+        planted = {"username": "planted", "password": "planted"}
+        assert "planted" not in f"{kind.model_validate(planted)!r} {kind.model_validate(planted)}"
+        for wrong in ({**planted, "more": "planted"}, {**planted, "password": ["planted"]}, {"username": "planted"}):
+            with pytest.raises(ValidationError) as refused:
+                kind.model_validate(wrong)
+            assert "planted" not in f"{refused.value}{refused.value!r}"
