@@ -54,7 +54,6 @@ def engine(stack: Stack) -> Engine:
     in the words of its libraries.
     """
     stack.require_served()
-    stack.require_passable()
     if (backend := stack.backend) is not None:
         choice.require(backend)
     pulumi = tools.find("pulumi", progress=Reporter())

@@ -60,6 +60,7 @@ def command(
 
 def _previewed(wanted: Stack, config: Path | None, plan: Path | None) -> Review:
     wanted.require_served()
+    wanted.require_passable()
     state.require_own_cluster(wanted)
     generations.require_fitting(wanted)
     policies = settled(wanted.settings, config)

@@ -16,6 +16,7 @@ def command(
     """Show what an update would change, with the policies, in the engine's own words (and with its own options)."""
     wanted = stacks.read(stack, name)
     wanted.require_served()
+    wanted.require_passable()
     state.require_own_cluster(wanted)
     layers.require_platform(wanted)
     layers.tell_refused(wanted)

@@ -51,6 +51,7 @@ def command(
     """Bring a stack up: build what is missing, start its simulated cluster, run `pulumi up`, show the jobs."""
     wanted = stacks.read(stack, name)
     wanted.require_served()
+    wanted.require_passable()
     if plan is not None:
         plans.read(plan)
     policies = settled(wanted.settings, config)
