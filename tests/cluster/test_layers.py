@@ -25,7 +25,7 @@ PLATFORM, TENANTS = "two-layers", "two-layers-tenants"
 EXAMPLES = "stacks/examples"
 
 
-@pytest.fixture(scope="module", params=["folder", "s3"])
+@pytest.fixture(scope="module", params=["s3"])
 def lab(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """Give a checkout with the platform up, its state in a folder or in a bucket."""
     require_tools(FULL)
