@@ -29,6 +29,9 @@ def variables(stack: Stack, pulumi: Path, outer: Mapping[str, str]) -> dict[str,
         # Empty as well: what an earlier `./hpc env` exported would lead this stack to another one's cluster.
         "PULUMI_STACK": stack.name,
         SETTINGS: str(stack.copy) if stack.copied else "",
+        # As --stack and --cwd of every command, ahead of the one above.
+        "PULUMI_OPTION_STACK": "",
+        "PULUMI_OPTION_CWD": "",
     }
     if stack.simulated:
         result |= {

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
-from cli import identity, passphrases, session
+from cli import engine_options, identity, passphrases, session
 from cli import stack as stacks
-from cli.commands.options import DEFAULT_STACK, OtherName, StackOption
+from cli.commands.options import DEFAULT_STACK, OtherName
 from cli.engine import Engine
 from cli.environment import SETTINGS
 from cli.errors import Problem
@@ -21,10 +23,17 @@ _HELP = {"-h", "--help"}
 _VALUED = {"-C", "--cwd", "-v", "--verbose", "--color", "--tracing", "--otel-traces", "--profiling", "--memprofilerate"}
 """Options of every command that may stand before its name, with a value of their own."""
 
+StacksOption = Annotated[
+    list[str],
+    typer.Option(
+        "--stack", "-s", help=f"Stack, as of any command; {DEFAULT_STACK} where none is named.", metavar="NAME"
+    ),
+]
 
-def command(context: typer.Context, stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
+
+def command(context: typer.Context, stack: StacksOption = [], name: OtherName = None) -> None:  # noqa: B006 - Typer's way
     """Run `pulumi` with the arguments that follow, in the environment of a stack (options of ours come first)."""
-    wanted = stacks.read(stack, name)
+    wanted = stacks.read(_one(stack), name)
     running = session.engine(wanted)
     words = [word for word in context.args if not word.startswith("-")]
     configures = words[:1] == [_CONFIG]
@@ -42,11 +51,20 @@ def command(context: typer.Context, stack: StackOption = DEFAULT_STACK, name: Ot
         if wanted.keeps_secrets:  # of another stack's the engine asks for what it needs
             passphrases.make(wanted, running.environment)
             passphrases.require(wanted, running.environment)
+    engine_options.require_same(wanted, running.environment, context.args, Path.cwd())
     standing = _checked(wanted, running, _name(context.args)) if _HELP.isdisjoint(context.args) else None
     status = running.attended(*context.args)
     if status == 0 and standing and _name(context.args) in _CHANGING:
         identity.note(wanted, running, standing)
     raise typer.Exit(status)
+
+
+def _one(named: Sequence[str]) -> str:
+    """Return the one stack that is named, however often: the engine's command may have options of its own behind it."""
+    different = list(dict.fromkeys(named))
+    if len(different) > 1:
+        raise Problem(f"--stack names {' and '.join(different)}", "Name one: its cluster is looked at, and updated.")
+    return different[0] if different else DEFAULT_STACK
 
 
 def _checked(wanted: Stack, running: Engine, command: str) -> identity.Standing | None:

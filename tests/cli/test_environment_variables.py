@@ -92,7 +92,7 @@ def test_settings_are_used_as_they_are(monkeypatch: pytest.MonkeyPatch, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("arguments", "own"), [(["export", "--stack", "config"], True), (["config", "set", "a", "b"], False)]
+    ("arguments", "own"), [(["export", "--file", "config"], True), (["config", "set", "a", "b"], False)]
 )
 def test_plain_pulumi_reads_the_settings_of_the_chosen_cluster(
     arguments: list[str], own: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

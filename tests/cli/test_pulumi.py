@@ -1,12 +1,16 @@
 """`./hpc pulumi`: plain commands of the engine, on the stack's own cluster only."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cli import identity
+from cli import engine_options, identity
 from cli.commands import pulumi
+from cli.environment import SETTINGS
 from cli.errors import Problem
+from cli.places import ROOT
+from cli.stack import read
 
 
 @pytest.mark.parametrize(
@@ -61,3 +65,65 @@ def test_without_an_answer_of_a_real_cluster_what_only_looks_goes_on(
     monkeypatch.setattr(identity, "require", foreign)
     with pytest.raises(identity.ForeignClusterError):
         identity.look(stack, stack)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["up", "-s", "prod"],
+        ["up", "--stack", "prod"],
+        ["up", "--stack=prod"],
+        ["up", "-sprod"],
+        ["up", "-ys=prod"],
+        ["up", "-yfs", "prod"],
+        ["up", "-s", "dev", "-s", "prod"],
+        ["up", "-s", "somebody/hpc/dev"],
+        ["up", "--config-file", "Pulumi.prod.yaml"],
+        ["up", "--config-file=Pulumi.prod.yaml"],
+        ["-C", "/other", "up"],
+        ["up", "--cwd=/other"],
+        ["-v9", "-C/other", "up"],
+    ],
+)
+def test_what_leads_the_engine_elsewhere_is_refused(words: list[str], tmp_path: Path) -> None:
+    """The cluster of dev that is checked, and an update of prod; or a program of another project."""
+    (tmp_path / "Pulumi.yaml").write_text("name: other\n")
+    wanted = read("dev")
+    with pytest.raises(Problem):
+        engine_options.require_same(
+            wanted, {SETTINGS: ""}, [word.replace("/other", str(tmp_path)) for word in words], ROOT
+        )
+    with pytest.raises(Problem, match="would run the project in"):
+        engine_options.require_same(wanted, {SETTINGS: ""}, ["up"], tmp_path)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["up", "-s", "dev", "--stack=organization/hpc/dev", "--yes"],
+        ["up", "--config-file", "Pulumi.dev.yaml"],
+        ["-C", "docs", "up", "--config-file", "../Pulumi.dev.yaml"],
+        ["up", "-m", "speed", "-mspeed", "-p4", "-c", "hpc:x=1"],
+        ["up", "--", "-s", "prod"],
+        ["state", "move", "--source", "dev", "--dest", "prod"],
+        [],
+    ],
+)
+def test_what_means_the_same_stack_passes(words: list[str]) -> None:
+    """A script that names its stack twice, and is refused; a message that is taken for an option."""
+    engine_options.require_same(read("dev"), {SETTINGS: ""}, words, ROOT)
+
+
+def test_the_copy_is_the_settings_of_a_cluster_elsewhere(tmp_path: Path) -> None:
+    """`--config-file Pulumi.dev.yaml` on another cluster: the program goes to the one that the file names."""
+    environment = {SETTINGS: str(tmp_path / "Pulumi.dev.yaml")}
+    with pytest.raises(Problem, match="Leave --config-file out"):
+        engine_options.require_same(read("dev"), environment, ["up", "--config-file", "Pulumi.dev.yaml"], ROOT)
+
+
+def test_one_stack_at_a_time() -> None:
+    """`./hpc pulumi --stack dev up -s prod`: the last one wins, and nobody has said so."""
+    assert pulumi._one([]) == "dev"
+    assert pulumi._one(["prod", "prod"]) == "prod"
+    with pytest.raises(Problem, match="names dev and prod"):
+        pulumi._one(["dev", "prod"])
