@@ -15,6 +15,7 @@ from cli.errors import Problem
 
 _TIMEOUT = 20.0  # seconds
 _PAGE = 100
+_SHOWN = 200  # characters of an answer in a message
 _RETRIES = Retry(total=3, connect=1, backoff_factor=0.5, status_forcelist=(429, 502, 503, 504), allowed_methods=["GET"])
 
 
@@ -48,7 +49,7 @@ class _Http:
         if not answer.ok:
             kind = ForbiddenError if answer.status_code in (401, 403) else Problem
             raise kind(
-                f"{method} {path} is answered with {answer.status_code}: {_said(answer)}",
+                f"{method} {path} is answered with {answer.status_code}: {self._hidden(_said(answer))[:_SHOWN]}",
                 "The token needs the right to write comments on pull requests.",
             )
         try:
@@ -57,6 +58,13 @@ class _Http:
             raise Problem(
                 f"{self.base} answers {path} with something that is no JSON", "See whether this is the API's address."
             ) from None
+
+    def _hidden(self, text: str) -> str:
+        """Return a text without the token: there are proxies that answer with what they were asked."""
+        for value in self.headers.values():
+            token = value.rpartition(" ")[2]
+            text = text.replace(token, "...")
+        return text
 
     def pages(self, path: str) -> Iterator[Any]:
         """Yield the entries of all pages."""
@@ -179,4 +187,4 @@ def _said(answer: requests.Response) -> str:
         found = answer.json()
     except ValueError:
         return answer.reason
-    return str(found.get("message") or found.get("error") or answer.reason)[:200] if isinstance(found, dict) else ""
+    return str(found.get("message") or found.get("error") or answer.reason) if isinstance(found, dict) else ""

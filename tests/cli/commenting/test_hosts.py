@@ -9,10 +9,13 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+import requests
 from typer.testing import CliRunner
 
 from cli.app import app
+from cli.commenting import hosts
 from cli.commenting.thread import marker
+from cli.errors import Problem
 
 SIGN = "<!-- hpc diff stack=dev -->"
 BODY = f"{SIGN}\n## dev\n1 created\n"
@@ -200,3 +203,14 @@ def test_files_that_are_no_comment(github: Path) -> None:
     assert "hidden line" in _run(github, 1)
     github.unlink()
     assert "cannot be read" in _run(github, 1)
+
+
+def test_an_answer_that_repeats_the_token_is_shown_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prevents a token in a job's log by way of a proxy that answers with the request, cut in the middle or not."""
+    answer = requests.Response()
+    answer.status_code, answer._content = 500, json.dumps({"message": "x" * 190 + " Bearer planted-token!"}).encode()
+    monkeypatch.setattr(requests.Session, "request", lambda *_, **__: answer)
+    with pytest.raises(Problem, match=r"answered with 500: x+ Bearer") as refused:
+        hosts._Http("http://host", {"Authorization": "Bearer planted-token"}).ask("GET", "/user")
+    assert "planted" not in str(refused.value)
+    assert "pla" not in str(refused.value)
