@@ -24,7 +24,14 @@ _NO_STACK = "no stack named"  # what the engine says of a stack that nobody has 
 
 
 class ForeignClusterError(Problem):
-    """The cluster is not the stack's, or will not say which one it is: no command goes on with it."""
+    """The cluster is not the stack's, or will not say which one it is: no command goes on with it.
+
+    `why` is that alone, for a command that shows what is there all the same.
+    """
+
+    def __init__(self, why: str, remedy: str, consequence: str = "") -> None:
+        super().__init__(f"{why}; {consequence}" if consequence else why, remedy)
+        self.why = why
 
 
 @dataclass(frozen=True)
@@ -108,6 +115,27 @@ def look(stack: Stack, engine: Engine) -> Standing | None:
         return None
 
 
+def hold(stack: Stack, cluster: Cluster) -> None:
+    """Refuse another cluster than the stack's to a command that reads what is there and runs no engine.
+
+    An account that may not read kube-system is let through only where nothing says whose cluster it is.
+    """
+    try:
+        require(stack, cluster, stack.backend)
+    except RefusedError:
+        return
+
+
+def warn(stack: Stack, cluster: Cluster) -> None:
+    """Do as `hold` for a command that does no more than show what is there: it tells that it is another cluster's."""
+    try:
+        hold(stack, cluster)
+    except ForeignClusterError as error:
+        errors.print(f"warning: {error.why}; what follows is of that cluster", markup=False)
+    except Problem as problem:  # where the state is not to be had, the cluster is looked at all the same
+        errors.print(f"warning: whether this is the cluster of stack {stack.name}: {problem}", markup=False)
+
+
 def note(stack: Stack, engine: Engine, standing: Standing) -> None:
     """Write down with the state which cluster it is about; tell what is new in it, once.
 
@@ -187,10 +215,11 @@ def _other(stack: Stack, cluster: Cluster, known: str, found: Identity) -> Forei
         remedy = (
             f"Correct cluster.kubeconfig or cluster.context in {stack.file.name}, or give the other cluster a stack "
             "of its own. If the stack really moves there: "
-            f"`./hpc state accept-cluster --stack {stack.name} {found.uid}`, then `./hpc pulumi refresh`, `./hpc up`."
+            f"`./hpc state accept-cluster {stack.options} {found.uid}`, then `./hpc pulumi {stack.options} refresh`, "
+            f"`./hpc up {stack.options}`."
         )
     return ForeignClusterError(
-        f"this is not the cluster of stack {stack.name}: {known}, and context {cluster.context!r} leads to {found}; "
-        "nothing was read or changed there",
+        f"this is not the cluster of stack {stack.name}: {known}, and context {cluster.context!r} leads to {found}",
         remedy,
+        "nothing was read or changed there",
     )

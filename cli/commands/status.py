@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from apis.kinds import Kind
-from cli import session, tables
+from cli import identity, session, tables
 from cli import stack as stacks
 from cli.commands.options import DEFAULT_STACK, OtherName, StackOption
 from cli.console import errors
@@ -17,6 +17,7 @@ from simulator import cluster
 def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
     """Show the parts of the platform, tenants, nodes and jobs of a stack, live."""
     wanted = stacks.read(stack, name)
+    identity.warn(wanted, session.cluster(wanted))
     tables.show(look(wanted))
     if wanted.simulated and (text := dead(cluster.status(wanted.home), wanted)):
         errors.print(text, markup=False)

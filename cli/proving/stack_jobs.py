@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from apis.kinds import Kind
-from cli import results, session, state
+from cli import identity, results, session, state
 from cli.console import Reporter
 from cli.errors import Problem
 from cli.live import Cluster, RefusedError
@@ -38,11 +38,13 @@ def gather(
     """Return the jobs of a stack with what their logs hold, and the nodes; `only` some, and then without the nodes.
 
     `wait` is for how many seconds jobs that are under way are waited for; None: not at all, on a simulated cluster
-    for a short time. Raises Problem for a job that the stack does not have, and where the cluster cannot be asked.
+    for a short time. Raises Problem for a job that the stack does not have, where the cluster cannot be asked, and
+    for another cluster than the stack's: nothing of it is judged.
     """
     wanted = chosen(asked(stack.settings), only, stack)
     state.require_own_cluster(stack)
     cluster = session.cluster(stack)
+    identity.hold(stack, cluster)
     progress = SILENT if silent else Reporter()
     seen = _ended(cluster, stack, {one.job for one in wanted}, wait, progress)
     with progress.step("reading the logs of the jobs") as step:

@@ -198,3 +198,45 @@ def test_what_is_no_cluster_has_no_identity() -> None:
     nothing = cast("Cluster", SimpleNamespace(context="admin", server="https://x", get=lambda _: None))
     with pytest.raises(RefusedError, match="no namespace kube-system"):
         identity.of(nothing)
+
+
+def _kept_in(monkeypatch: pytest.MonkeyPatch, backend: Backend) -> Stack:
+    monkeypatch.setattr(Stack, "backend", backend)
+    return _stack()
+
+
+def test_what_is_read_of_another_cluster_is_refused_or_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A verdict on the jobs of another cluster under this stack's name, and a table of its jobs without a word."""
+    stack = _kept_in(monkeypatch, _backend(tmp_path, HERE, OBJECT))
+    with pytest.raises(ForeignClusterError):
+        identity.hold(stack, cast("Cluster", Asked(ELSEWHERE)))
+    identity.warn(stack, cast("Cluster", Asked(ELSEWHERE)))
+    told = capsys.readouterr().err
+    assert "warning: this is not the cluster of stack dev" in told
+    assert "nothing was read" not in told
+    identity.hold(stack, cast("Cluster", Asked(HERE)))
+    identity.warn(stack, cast("Cluster", Asked(HERE)))
+    assert capsys.readouterr().err == ""
+
+
+def test_an_account_of_one_namespace_may_look(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A tenant's account that may judge no job, though nothing says whose cluster this is."""
+    refusal = cast("Cluster", Asked(RefusedError("the API server refuses", "Log in.", "403")))
+    stack = _kept_in(monkeypatch, _backend(tmp_path, None, {}))
+    identity.hold(stack, refusal)
+    identity.warn(stack, refusal)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_remedy_names_the_stack_in_every_command() -> None:
+    """`./hpc up` copied as it stands, which updates stack dev in place of the one that was meant."""
+    stack = replace(_stack(), name="prod")
+    with pytest.raises(ForeignClusterError) as refused:
+        _require(
+            stack, Asked(ELSEWHERE), None, cast("Any", SimpleNamespace(call=lambda *_: json.dumps({UID: HERE.uid})))
+        )
+    assert str(refused.value).count("--stack prod") == str(refused.value).count("./hpc ") == 3

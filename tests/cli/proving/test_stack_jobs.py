@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from apis.kinds import Kind
-from cli import results, session, state
+from cli import identity, results, session, state
 from cli.errors import Problem
 from cli.live import Cluster, RefusedError
 from cli.overview.look import OURS
@@ -127,9 +127,26 @@ def test_how_long_a_simulated_job_was_played_is_no_time_of_it(
     job = Job(asked=Asked(job=WANTED), ended=Ended.SUCCEEDED, seconds=2.0, readings=())
     monkeypatch.setattr(Stack, "simulated", simulated)
     monkeypatch.setattr(state, "require_own_cluster", lambda _: None)
+    monkeypatch.setattr(identity, "hold", lambda *_: None)
     monkeypatch.setattr(session, "cluster", lambda _: Clock(monkeypatch, ["Succeeded"]))
     monkeypatch.setattr(stack_jobs, "collect", lambda *_: [job])
     assert [one.seconds for one in stack_jobs.gather(dev, [WANTED], wait=0, silent=True)] == [seconds]
+
+
+def test_the_jobs_of_another_cluster_are_not_judged(dev: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prevents a verdict on what a wrong kubeconfig leads to from being kept as this stack's."""
+    clock = Clock(monkeypatch, ["Succeeded"])
+
+    def foreign(_: Stack, cluster: Cluster) -> None:
+        assert cluster is clock
+        raise identity.ForeignClusterError("another", "Correct it.")
+
+    monkeypatch.setattr(state, "require_own_cluster", lambda _: None)
+    monkeypatch.setattr(session, "cluster", lambda _: clock)
+    monkeypatch.setattr(identity, "hold", foreign)
+    with pytest.raises(identity.ForeignClusterError):
+        stack_jobs.gather(dev, [WANTED], wait=0, silent=True)
+    assert not clock.listed
 
 
 def test_a_result_is_kept_beside_the_cluster_with_what_ran(dev: Stack) -> None:
