@@ -39,6 +39,5 @@ def powers(scc: Mapping[str, Any]) -> frozenset[str]:
 def ranked(found: frozenset[str]) -> tuple[str, ...]:
     """Return powers in a fixed order, the worst first."""
     first = tuple(_FLAGS.values())
-    if first[0] in found:
-        return (f"{first[0]}, which have all of the node",)
-    return tuple(sorted(found, key=lambda each: (each in ORDINARY, each not in first, each)))
+    order = sorted(found, key=lambda each: (each in ORDINARY, each not in first, each != first[0], each))
+    return tuple(f"{each} (all of the node)" if each == first[0] else each for each in order)

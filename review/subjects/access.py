@@ -19,6 +19,7 @@ from policies.scc.roles import shipped_roles
 from policies.views.accounts import DEFAULT, Accounts
 from policies.views.constraints import WIDE_GROUPS
 from policies.world import World
+from review.model import Op
 from review.powers import ORDINARY, powers, ranked
 from review.section import Line, Section, section
 from review.words import enumerated, name, names
@@ -93,7 +94,7 @@ def find(worlds: Worlds) -> Section | None:
     old, new = (Access(side, worlds) for side in (worlds.before, worlds.after))
     accounts = {*old.known, *new.known, *_named(old), *_named(new)}
     moves = [move for account in sorted(accounts) if (move := _move(account, old, new)) is not None]
-    lines = [*_powers(moves), *_accounts(moves), *_others(old, new), *_doubts(new, moves)]
+    lines = [*_powers(moves), *_accounts(moves), *_others(old, new), *_doubts(new, moves, _gone(worlds))]
     return section("Who may run which pods", lines, vital=True)
 
 
@@ -168,13 +169,24 @@ def _matches(group: str, pattern: str) -> bool:
     return group.startswith(pattern[:-1]) if pattern.endswith("*") else group == pattern
 
 
-def _doubts(new: Access, moves: list[_Move]) -> Iterator[Line]:
+def _gone(worlds: Worlds) -> set[tuple[str, str]]:
+    """Return namespace and words of each role and SCC that is no longer there, and so gives nothing."""
+    ends = (change for change in worlds.changed(SECURITY_CONTEXT_CONSTRAINTS, ROLE, CLUSTER_ROLE) if not change.after)
+    return {
+        (each.resource.namespace, f"{each.resource.kind} {each.resource.object_name}")
+        for each in ends
+        if each.op is not Op.FORGET
+    }
+
+
+def _doubts(new: Access, moves: list[_Move], gone: set[tuple[str, str]]) -> Iterator[Line]:
     if new.accounts.uncertain:
         yield Line(
             "not all is known before the update: an SCC, a role or a binding has a value that only it will bring"
         )
     for move in moves:
-        if missing := new.accounts.undecided(*move.account):
+        missing = new.accounts.undecided(*move.account)
+        if missing and gone.isdisjoint({("", missing), (move.account[0], missing)}):
             yield Line(
                 f"account {name('/'.join(move.account))} is bound to {name(missing)}, which is not among the objects: "
                 "what that adds is not known"

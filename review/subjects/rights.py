@@ -9,7 +9,7 @@ from typing import Any
 from apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING, SECURITY_CONTEXT_CONSTRAINTS
 from policies.rbac import EVERY, USE, Subject, subjects
 from policies.values import read
-from review.model import Resource
+from review.model import Op, Resource
 from review.section import Line, Section, section
 from review.titles import title
 from review.words import enumerated, name, names
@@ -41,6 +41,10 @@ class Rights:
 
     def __init__(self, side: Side, worlds: Worlds) -> None:
         self.roles = {_key(role): _rules(worlds.seen(role).tree) for role in side.of(*_ROLES)}
+        for change in worlds.changed(*_ROLES):
+            # A role that comes or goes allows nothing without being there, whoever is bound to it.
+            role, stands = change.resource, change.op in (Op.ADOPT, Op.FORGET)
+            self.roles.setdefault(_key(role), _rules(worlds.seen(role).tree) if stands else frozenset())
         self.bindings = {binding.urn: _bound(binding, worlds) for binding in side.of(*_BINDINGS)}
 
     @cached_property

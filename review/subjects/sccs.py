@@ -55,7 +55,7 @@ def _line(change: Change, worlds: Worlds, orders: tuple[Sequence[str], Sequence[
         given = ranked(powers(after or before or {}))
         lets = f"lets pods have {enumerated(given, 12)}" if given else "gives pods nothing that restricted does not"
         alarm = before is None and not ORDINARY.issuperset(given)
-        details = () if after is None else tuple(_whom(after))
+        details = () if after is None else (*_whom(after), *_every_volume(after))
         return Line(f"{title(scc)} is {'new' if before is None else 'deleted'}: it {lets}", details, alarm=alarm)
     was, will = powers(before), powers(after)
     told = [f"it lets pods have {enumerated(ranked(will - was), 12)}"] if will - was else []
@@ -77,6 +77,12 @@ def _whom(scc: Mapping[str, Any]) -> Iterator[str]:
             yield f"it {_LISTS[field][0]} {names(sorted(set(map(_entry, entries))))}"
     if priority := scc.get("priority"):
         yield f"its priority is {name(brief(priority))}"
+
+
+def _every_volume(scc: Mapping[str, Any]) -> Iterator[str]:
+    found = meaning("volumes", scc.get("volumes"))
+    if isinstance(found, frozenset) and "*" in found:
+        yield "it allows volumes of every type"
 
 
 def _field(

@@ -85,3 +85,13 @@ def test_nothing_about_access() -> None:
     """Prevents lines for objects that grant nothing."""
     assert told(access.find, review(created(ACCOUNT), facts=NOW)) == []
     assert told(access.find, review(same(ROLE), same(binding(MPI)))) == []
+
+
+def test_a_role_that_is_gone_leaves_no_doubt() -> None:
+    """Prevents a line of what is not known beside the one that says what is lost."""
+    for gone in ([deleted(ROLE), same(LOCKS)], [same(ROLE), deleted(LOCKS)]):
+        found = review(same(ACCOUNT), *gone, same(binding(MPI)), facts=NOW, drift=True)
+        assert told(access.find, found) == [
+            "namespace b may no longer run pods with IPC_LOCK",
+            "  account b/mpi may no longer use SCC scc-for-mpi",
+        ]

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from review.model import Change, Op
 from review.subjects import rights
 from tests.support.reviews import created, deleted, made, review, same, told, updated
 
@@ -64,6 +65,17 @@ def test_a_role_of_nobody() -> None:
     assert told(rights.find, review(updated(PODS, role(("", "pods", "get"))))) == [
         "ClusterRole r, to which nobody is bound here, may no longer, in the whole cluster: list pods"
     ]
+
+
+def test_a_role_that_is_gone_allows_nothing() -> None:
+    """Prevents the news that an account may do more, where somebody deleted the role that it is bound to."""
+    assert told(rights.find, review(deleted(PODS), same(binding()), drift=True)) == [
+        "account ops/op may no longer, in the whole cluster: get and list pods"
+    ]
+    assert told(rights.find, review(created(PODS), same(binding()))) == [
+        "account ops/op may now, in the whole cluster: get and list pods"
+    ]
+    assert told(rights.find, review(Change(Op.FORGET, PODS, None), same(binding()))) == []
 
 
 def test_use_of_sccs_is_told_elsewhere() -> None:

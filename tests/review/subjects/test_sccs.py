@@ -16,9 +16,22 @@ def test_a_new_one() -> None:
     """Prevents a new SCC that nobody knows the powers of."""
     new = scc(allowedCapabilities=["IPC_LOCK"], allowPrivilegedContainer=True, groups=["system:authenticated"])
     assert told(sccs.find, review(created(new))) == [
-        "! SecurityContextConstraints s is new: it lets pods have privileged containers, which have all of the node",
+        "! SecurityContextConstraints s is new: it lets pods have privileged containers (all of the node) and IPC_LOCK",
         "  it is given to groups system:authenticated",
     ]
+
+
+def test_one_that_is_widened_in_many_ways() -> None:
+    """Prevents the node's network, told of in the difference alone, behind privileged containers."""
+    host = dict.fromkeys(("allowHostNetwork", "allowHostPID", "allowHostIPC", "allowHostPorts"), True)
+    wide = scc(allowPrivilegedContainer=True, allowHostDirVolumePlugin=True, volumes=["hostPath", "secret"], **host)
+    assert told(sccs.find, review(updated(scc(), wide), drift=True)) == [
+        "! SecurityContextConstraints s",
+        "  it lets pods have privileged containers (all of the node), directories of the node, ports of the node, "
+        "the node's IPC, the node's network and the node's processes",
+        "  it allows volumes of type hostPath",
+    ]
+    assert told(sccs.find, review(created(scc(volumes=["*"]))))[1:] == ["  it allows volumes of every type"]
 
 
 def test_one_that_goes() -> None:
