@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from cli import neighbours
+from cli.neighbours import Neighbours
 from policies.values import read
 
 Live = Callable[[str, str, str, str], Mapping[str, Any] | None]
@@ -41,10 +43,16 @@ class Recovery:
         return bool(self.taken or self.cleared)
 
 
-def recover(exported: Mapping[str, Any], live: Live, planned: Iterable[Mapping[str, Any]] = ()) -> Recovery:
+def recover(
+    exported: Mapping[str, Any],
+    live: Live,
+    planned: Iterable[Mapping[str, Any]] = (),
+    others: Neighbours = neighbours.NONE,
+) -> Recovery:
     """Settle the pending operations of an exported checkpoint; `exported` itself is not changed.
 
     `planned` are resources that the next update would create: of those, what the provider has made already is taken.
+    Nothing is taken that `others` have.
     """
     document = copy.deepcopy(dict(exported))
     deployment = document.get("deployment") or {}
@@ -62,19 +70,21 @@ def recover(exported: Mapping[str, Any], live: Live, planned: Iterable[Mapping[s
         found = find_object(resource, live) if operation["type"] == "creating" and awaited else None
         if found is None:  # updates, deletes and reads are repeated by the next update
             cleared.append(urn)
-        elif not _ours(resource, found):
+        elif not ours(resource, found) or others.have(resource, found):
             foreign.append(urn)
             cleared.append(urn)
         else:
             _put(resources, place, _resource(resource, found))
             taken.append(urn)
-    taken += _lost(resources, planned, live)
+    taken += _lost(resources, planned, live, others)
     if pending:
         deployment["pending_operations"] = []
     return Recovery(document, tuple(taken), tuple(cleared), tuple(foreign))
 
 
-def _lost(resources: list[dict[str, Any]], planned: Iterable[Mapping[str, Any]], live: Live) -> Iterator[str]:
+def _lost(
+    resources: list[dict[str, Any]], planned: Iterable[Mapping[str, Any]], live: Live, others: Neighbours
+) -> Iterator[str]:
     """Take what the provider has made of `planned`, and yield the URNs; a stranger's object is left to be refused."""
     there = {resource["urn"]: index for index, resource in enumerate(resources) if not resource.get("delete")}
     for resource in planned:
@@ -85,7 +95,9 @@ def _lost(resources: list[dict[str, Any]], planned: Iterable[Mapping[str, Any]],
         if not awaited or provider is None or resource.get("parent") not in there:
             continue
         found = find_object(resource, live)
-        if found is not None and _ours(resource, found) and _made_by_provider(found):
+        if found is None or others.have(resource, found):
+            continue
+        if ours(resource, found) and made_by_provider(found):
             kept = resources[provider]  # the plan may not know its id
             reference = f"{kept['urn']}::{kept['id']}"
             _put(resources, place, _resource({**resource, "provider": reference}, found))
@@ -111,7 +123,7 @@ def find_object(resource: Mapping[str, Any], live: Live) -> Mapping[str, Any] | 
     return live(version.removeprefix("core/"), kind, str(read(resource, "inputs", "metadata", "namespace") or ""), name)
 
 
-def _ours(resource: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
+def ours(resource: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
     """Whether the object carries the labels that we were about to give it: the create may have met a stranger."""
     wanted = read(resource, "inputs", "metadata", "labels")
     if not isinstance(wanted, Mapping) or _SECRET in wanted:
@@ -120,7 +132,7 @@ def _ours(resource: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
     return bool(wanted) and all(carried.get(key) == value for key, value in wanted.items())
 
 
-def _made_by_provider(found: Mapping[str, Any]) -> bool:
+def made_by_provider(found: Mapping[str, Any]) -> bool:
     """Whether a Kubernetes provider of Pulumi made or changed the object, and not a person with the same manifest."""
     managers = read(found, "metadata", "managedFields")
     entries = managers if isinstance(managers, list) else ()

@@ -12,10 +12,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cli.recovery import UNCONFIRMED, Live, find_object
+from cli import neighbours
+from cli.neighbours import Neighbours
+from cli.recovery import UNCONFIRMED, Live, find_object, made_by_provider, ours
 from policies.values import read
 
 _OBJECTS = "kubernetes:"
+_PATCH = "Patch"
+_ENGINE = "pulumi:"
+"""Types of the engine's own: the stack, and providers."""
 CHANGED = "it was changed after the state that was restored; the next update applies it again"
 """With an error of its initialisation the engine updates a resource whether its inputs differ or not."""
 
@@ -50,26 +55,32 @@ class Difference:
         return bool(self.gained or self.lost or self.changed or self.reported)
 
 
-def fit(wanted: Mapping[str, Any], present: Mapping[str, Any], live: Live) -> Restored:
-    """Return an older deployment, fitted to the cluster; `present` is empty where nothing is known of it."""
+def fit(
+    wanted: Mapping[str, Any], present: Mapping[str, Any], live: Live, others: Neighbours = neighbours.NONE
+) -> Restored:
+    """Return an older deployment, fitted to the cluster; `present` is empty where nothing is known of it.
+
+    What `others` have does not come back: it went to them since (`./hpc split`), or has only the same name.
+    """
     known = {resource["urn"]: resource for resource in _resources(present) if not resource.get("delete")}
-    leaving = {(resource["urn"], resource.get("id")) for resource in _resources(present) if resource.get("delete")}
     result: list[dict[str, Any]] = []
     renewed: list[str] = []
     gone: list[str] = []
     for old in _resources(wanted):
         urn, now = old["urn"], known.get(old["urn"])
         if old.get("delete"):
-            result += [old] if (urn, old.get("id")) in leaving else []
-        elif now is not None and _another(old, now):
+            continue  # it was deleted since, or the present state still knows it
+        if now is not None and _another(old, now):
             result.append(now)
             renewed.append(urn)
-        elif now is None and _is_object(old) and find_object(old, live) is None:
+        elif now is None and _is_object(old) and not _is_still_ours(old, live, others):
             gone.append(urn)
         else:
             result.append(_marked(old, now))
     taken = _take(result, known, live)
-    deployment = {**copy.deepcopy(dict(wanted)), "resources": _in_order(result), "pending_operations": []}
+    _take_leaving(result, known, present, live)
+    kept = _without_empty(result, known)
+    deployment = {**copy.deepcopy(dict(wanted)), "resources": _in_order(kept), "pending_operations": []}
     if not deployment.get("secrets_providers") and present.get("secrets_providers"):
         deployment["secrets_providers"] = present["secrets_providers"]
     return Restored(deployment, tuple(taken), tuple(renewed), tuple(gone))
@@ -84,13 +95,46 @@ def _marked(old: dict[str, Any], now: Mapping[str, Any] | None) -> dict[str, Any
 def _take(result: list[dict[str, Any]], known: Mapping[str, dict[str, Any]], live: Live) -> list[str]:
     """Add what is known of objects on the cluster that are not in a state, and what they need; return their URNs."""
     there = {resource["urn"] for resource in result}
-    taken = [urn for urn, now in known.items() if urn not in there and _is_object(now) and _lives(now, live)]
+    taken = [urn for urn, now in known.items() if urn not in there and _lives(now, live)]
     for urn in taken:
-        for needed in (*_above(urn, known), urn):
-            if needed not in there:
-                result.append(known[needed])
-                there.add(needed)
+        _need(result, known[urn], known)
+        result.append(known[urn])
     return taken
+
+
+def _take_leaving(
+    result: list[dict[str, Any]], known: Mapping[str, dict[str, Any]], present: Mapping[str, Any], live: Live
+) -> None:
+    """Add what an update that was cut off has replaced and not deleted yet: no other state knows it."""
+    there = {(resource["urn"], resource.get("id")) for resource in result}
+    for leaving in _resources(present):
+        if leaving.get("delete") and (leaving["urn"], leaving.get("id")) not in there:
+            if _is_object(leaving) and not _lives(leaving, live):
+                continue
+            _need(result, leaving, known)
+            result.append(leaving)
+
+
+def _need(result: list[dict[str, Any]], resource: Mapping[str, Any], known: Mapping[str, dict[str, Any]]) -> None:
+    """Add what must be in the state for a resource to be."""
+    there = {each["urn"] for each in result if not each.get("delete")}
+    for needed in _above(resource, known):
+        if needed not in there:
+            result.append(known[needed])
+            there.add(needed)
+
+
+def _without_empty(result: list[dict[str, Any]], known: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return all but components that nothing is left of: theirs went to another stack, or are gone."""
+    filled = {str(each["parent"]) for each in result if each.get("parent")}
+    empty = {
+        each["urn"]
+        for each in result
+        if not each.get("custom") and not each["type"].startswith(_ENGINE) and each["urn"] not in filled | set(known)
+    }
+    if not empty:
+        return result
+    return _without_empty([each for each in result if each["urn"] not in empty], known)
 
 
 def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> Difference:
@@ -113,7 +157,7 @@ def _resources(deployment: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _is_object(resource: Mapping[str, Any]) -> bool:
     kind = str(resource.get("type"))
     named = isinstance(read(resource, "inputs", "metadata", "name"), str)
-    return kind.startswith(_OBJECTS) and not kind.endswith("Patch") and named
+    return kind.startswith(_OBJECTS) and not kind.endswith(_PATCH) and named
 
 
 def _uid(resource: Mapping[str, Any]) -> Any:
@@ -128,17 +172,29 @@ def _another(old: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
     return bool(_uid(old) and _uid(now) and _uid(old) != _uid(now))
 
 
+def _is_still_ours(old: Mapping[str, Any], live: Live, others: Neighbours) -> bool:
+    """Whether an object that the present state does not know is there, and no other one of the same name."""
+    found = find_object(old, live)
+    if found is None or others.have(old, found):
+        return False
+    if _uid(old) is None:  # a create that was under way then
+        return ours(old, found) and made_by_provider(found)
+    return bool(_uid(old) == read(found, "metadata", "uid"))
+
+
 def _lives(now: Mapping[str, Any], live: Live) -> bool:
-    found = find_object(now, live)
+    """Whether the object of a resource is there; of a patch, the one that it adds to."""
+    if not str(now.get("type")).startswith(_OBJECTS):
+        return False
+    found = find_object({**now, "type": str(now["type"]).removesuffix(_PATCH)}, live)
     return found is not None and _uid(now) in (None, read(found, "metadata", "uid"))
 
 
-def _above(urn: str, known: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+def _above(resource: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """Yield what must be in the state for a resource to be: its parents and its provider."""
-    resource = known[urn]
     for needed in (resource.get("parent"), _provider(resource)):
-        if needed in known and needed != urn:
-            yield from _above(str(needed), known)
+        if needed in known and needed != resource["urn"]:
+            yield from _above(known[str(needed)], known)
             yield str(needed)
 
 

@@ -1,12 +1,12 @@
 """Moves what tenants have from the state of a stack of all layers into one of their own; the cluster is not touched."""
 
-import json
 import shutil
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from cli import checkpoints
 from cli.engine import Engine
 from cli.errors import Problem
 from cli.places import ROOT
@@ -47,7 +47,7 @@ def _identity(urn: str) -> tuple[str, str]:
 
 def to_move(stack: Stack, platform: Stack, engine: Engine) -> list[str]:
     """Return the URNs that `move` takes out of the state of the platform."""
-    state = json.loads(engine.call("stack", "export", "--stack", platform.name))["deployment"]
+    state = checkpoints.export(engine)["deployment"]
     if state.get("pending_operations"):
         raise Problem(
             f"an update of stack {platform.name} was interrupted",

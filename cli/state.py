@@ -1,19 +1,18 @@
 """The state of a stack: whether it fits a simulated cluster, and what a killed update left in it."""
 
-import json
-import tempfile
 from pathlib import Path
 from typing import Any
 
-from cli import identity, layers
+from cli import checkpoints, layers, neighbours
 from cli.backends import choice
 from cli.backends.backend import Backend
+from cli.backends.tags import SERVER
 from cli.console import console
 from cli.engine import Engine
 from cli.errors import Problem
 from cli.events import short
 from cli.live import Cluster
-from cli.recovery import Live, recover
+from cli.recovery import Live, Recovery, recover
 from cli.stack import Stack
 from simulator import state as states
 from simulator.home import Layout
@@ -88,22 +87,21 @@ def repair(stack: str, backend: Backend, engine: Engine, live: Live, *, thorough
     planned = _planned(engine) if thorough else []
     if not planned and not backend.checkpoint(stack).get("pending_operations"):
         return bool(released)
-    before = backend.read(stack)
-    found = recover(json.loads(engine.call("stack", "export", "--stack", stack)), live, planned)
+    before = checkpoints.read(engine, backend)
+    found = recover(before.document, live, planned, neighbours.of(stack, backend))
     if not found.changed:
         return bool(released)
+    _tell(found)
+    checkpoints.write(engine, backend, before, found.deployment)
+    return True
+
+
+def _tell(found: Recovery) -> None:
     for urn in found.taken:
         console.print(f"interrupted: {short(urn)} is on the cluster, and now in the state", markup=False)
     for urn in found.cleared:
         what = "belongs to somebody else" if urn in found.foreign else "is done again where needed"
         console.print(f"interrupted: {short(urn)} {what}", markup=False)
-    if backend.read(stack) != before:
-        raise Problem(f"the state of stack {stack} was changed meanwhile, by somebody else", "Run this again.")
-    with tempfile.TemporaryDirectory(prefix="hpc-state-") as folder:
-        file = Path(folder) / "state.json"
-        file.write_text(json.dumps(found.deployment))
-        engine.call("stack", "import", "--stack", stack, "--file", str(file))
-    return True
 
 
 def _planned(engine: Engine) -> list[dict[str, Any]]:
@@ -125,6 +123,6 @@ def _is_on(home: Path, backend: Backend, other: str) -> bool:
     """Whether a stack has objects on a cluster; a backend outside its home may have stacks of many clusters."""
     if not choice.within(home):
         known = states.load(Layout(home))
-        if known is None or backend.tags(other).get(identity.SERVER) != known.server:
+        if known is None or backend.tags(other).get(SERVER) != known.server:
             return False
     return bool(backend.checkpoint(other).get("resources"))

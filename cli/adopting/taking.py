@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cli import checkpoints
 from cli.adopting import candidates, checkpoint, import_file
 from cli.adopting.candidates import Candidate
 from cli.adopting.declared import Known, Program
@@ -37,8 +38,7 @@ class Work:
 
     def exported(self) -> dict[str, Any]:
         """Return the state as the engine exports it: secrets stay encrypted."""
-        found: dict[str, Any] = json.loads(self.engine.call("stack", "export", "--stack", self.stack.name))
-        return found
+        return checkpoints.export(self.engine)
 
     def known(self) -> Known:
         """Return the objects of the state."""
@@ -85,15 +85,8 @@ def bring_in(work: Work, chosen: Collection[Candidate]) -> None:
 
 def complete(work: Work, taken: Collection[Candidate]) -> None:
     """Write into the state what the import left open."""
-    document = work.exported()
     above = {name: item.arguments for each in taken for name, item in work.program.above(each.declared)}
-    completed = checkpoint.completed(document, taken, above)
-    if completed == document:
-        return
-    with tempfile.TemporaryDirectory(prefix="hpc-state-") as folder:
-        file = Path(folder) / "state.json"
-        file.write_text(json.dumps(completed))
-        work.engine.call("stack", "import", "--stack", work.stack.name, "--file", str(file))
+    checkpoints.edit(work.engine, work.stack.backend, lambda document: checkpoint.completed(document, taken, above))
 
 
 def is_complete(known: Known, each: Candidate) -> bool:

@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 
-from cli import identity, session, state, tables
+from cli import checkpoints, identity, session, state, tables
 from cli import stack as stacks
 from cli.backends import kept, setup
 from cli.backends.setup import BAD, GOOD, Wanted
+from cli.backends.tags import UID
 from cli.commands.options import OtherName, StackOption
 from cli.console import console, errors
 from cli.errors import Problem
@@ -123,7 +124,7 @@ def backup(
     there = wanted.backend
     if there and not there.has(wanted.name):
         raise Problem(f"there is no state of stack {stack} in {there.url}", "`./hpc state list` shows what there is.")
-    count = backups.write(wanted, backups.export(wanted, running), meaning.tags(wanted, there), output)
+    count = backups.write(wanted, checkpoints.export(running), meaning.tags(wanted, there), output)
     console.print(
         f"{output}: {count} resources, {output.stat().st_size / 1e6:.1f} MB, read back and whole", markup=False
     )
@@ -156,7 +157,7 @@ def restore(
         )
         tags = meaning.tags(wanted, there)
         live = None if without_cluster else session.cluster(wanted)
-        here = _uid(live) if live else tags.get(identity.UID, "")
+        here = _uid(live) if live else tags.get(UID, "")
         restores.require_own(wanted, found, cluster, here)
         if live:
             identity.require(wanted, live, there, running)
@@ -169,7 +170,7 @@ def restore(
             console.print(line, markup=False)
         _ask(f"Restore the state of stack {stack}?", yes=yes)
         console.print(f"the present state is in {restores.keep(wanted, plan, tags)}", markup=False)
-        restores.carry_out(wanted, running, plan)
+        restores.carry_out(running, there, plan)
     if live is None:
         errors.print(
             "warning: the cluster was not asked, and may have objects that this state does not know\n"

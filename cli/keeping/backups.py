@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from cli.backends import kept
-from cli.engine import Engine
+from cli.backends.tags import UID
 from cli.errors import Problem
-from cli.identity import UID
 from cli.stack import Stack
 from simulator.files import write_atomically
 
@@ -46,12 +45,6 @@ def place(stack: Stack, what: str) -> Path:
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
     wanted = folder(stack) / f"{stack.name}-{stamp}-{what}.json"
     return wanted if not wanted.exists() else wanted.with_stem(f"{wanted.stem}-{os.getpid()}")
-
-
-def export(stack: Stack, running: Engine) -> dict[str, Any]:
-    """Return what the engine exports of a stack; secrets stay encrypted."""
-    found: dict[str, Any] = json.loads(running.call("stack", "export", "--stack", stack.name))
-    return found
 
 
 def write(stack: Stack, exported: Mapping[str, Any], tags: Mapping[str, str], file: Path) -> int:

@@ -1,19 +1,19 @@
 """Bringing an older state of a stack back: what speaks against it, what it changes, and doing it through the engine."""
 
 import json
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cli import settings_copy
+from cli import checkpoints, neighbours, settings_copy
 from cli.backends import kept
 from cli.backends.backend import Backend
+from cli.backends.tags import UID
+from cli.checkpoints import Checkpoint
 from cli.engine import Engine
 from cli.errors import Problem
 from cli.events import short
-from cli.identity import UID
 from cli.keeping import backups
 from cli.places import PROJECT
 from cli.recovery import Live, recover
@@ -31,7 +31,7 @@ _CIPHER = '"ciphertext"'
 class Plan:
     """A restore that has been thought through."""
 
-    present: dict[str, Any]
+    present: Checkpoint
     """The state as the engine exports it now; of a damaged one, the newest that is kept and can be read."""
     damaged: bytes | None
     """The state itself, where nobody can read it."""
@@ -100,18 +100,18 @@ def require_own(stack: Stack, found: Mapping[str, Any], cluster: str, here: str)
 def plan(stack: Stack, running: Engine, backend: Backend | None, found: Mapping[str, Any], live: Live | None) -> Plan:
     """Return what a restore of a deployment would do; without `live` it comes back as it was, fitting or not."""
     damaged = backend.read(stack.name) if backend and _unreadable(stack.name, backend) else None
-    present: dict[str, Any]
     if backend and damaged is not None:
-        present = {"version": _VERSION, "deployment": _newest(stack.name, backend)}
+        present = Checkpoint({"version": _VERSION, "deployment": _newest(stack.name, backend)}, damaged)
     else:
-        present = backups.export(stack, running)
-    now = present.get("deployment") or {}
+        present = checkpoints.read(running, backend)
+    now = present.document.get("deployment") or {}
     if live is None:
         restored = Restored({**found, "pending_operations": []}, (), (), ())
     else:
-        settled = recover({"deployment": dict(found)}, live).deployment["deployment"]
-        restored = fit(settled, now, live)
-    document = {**present, "deployment": restored.deployment}
+        others = neighbours.of(stack.name, backend)
+        settled = recover({"deployment": dict(found)}, live, others=others).deployment["deployment"]
+        restored = fit(settled, now, live, others)
+    document = {**present.document, "deployment": restored.deployment}
     return Plan(present, damaged, document, restored, difference(now, restored.deployment))
 
 
@@ -119,19 +119,16 @@ def keep(stack: Stack, wanted: Plan, tags: Mapping[str, str]) -> Path:
     """Write the present state to a file, as it is, and return where."""
     if wanted.damaged is None:
         file = backups.place(stack, "before-restore")
-        backups.write(stack, wanted.present, tags, file)
+        backups.write(stack, wanted.present.document, tags, file)
     else:
         file = backups.place(stack, "damaged")
         write_atomically(file, wanted.damaged)
     return file
 
 
-def carry_out(stack: Stack, running: Engine, wanted: Plan) -> None:
-    """Write the state through the engine, so that it takes its lock, checks the state and keeps the older one."""
-    with tempfile.TemporaryDirectory(prefix="hpc-state-") as folder:
-        file = Path(folder) / "state.json"
-        file.write_text(json.dumps(wanted.document))
-        running.call("stack", "import", "--stack", stack.name, "--file", str(file))
+def carry_out(running: Engine, backend: Backend | None, wanted: Plan) -> None:
+    """Write the state, unless it changed since the restore was thought through: raises Problem then."""
+    checkpoints.write(running, backend, wanted.present, wanted.document)
 
 
 def _unreadable(stack: str, backend: Backend) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from cli import passphrases, settings_copy
+from cli import checkpoints, passphrases, settings_copy
 from cli.engine import Engine
 from cli.environment import SETTINGS
 from cli.errors import Problem
@@ -44,7 +44,7 @@ def rotate(stack: Stack, running: Engine, tags: Mapping[str, str], provider: str
     settings = stack.copy if stack.keeps_secrets else stack.file
     if provider == PASSPHRASE:
         require_usable(new or "")
-    exported = backups.export(stack, running)
+    exported = checkpoints.export(running)
     backup = backups.place(stack, "before-rotation")
     backups.write(stack, exported, tags, backup)
     work = backup.with_suffix("")

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from cli.neighbours import Neighbours
 from cli.recovery import UNCONFIRMED
 from cli.restoring import CHANGED, difference, fit
 
@@ -119,3 +120,61 @@ def test_nothing_known_of_today() -> None:
     assert found.deployment["secrets_providers"] == {"type": "passphrase"}
     assert not difference(old, old).any
     assert difference(old, _state(_thing("a", outputs={}), _thing("b"))).reported == (_urn("a"),)
+
+
+def _neighbours(*uids: str) -> Neighbours:
+    return Neighbours({("", "ConfigMap", "ns", "a"): frozenset(uids)})
+
+
+def test_a_stranger_of_the_same_name_does_not_come_back() -> None:
+    """An object of somebody else's in the state, which the next update or `down` deletes."""
+    found = fit(_state(_thing("a")), _state(), _cluster(a="stranger"))
+    assert (_names(found.deployment), found.gone) == ([], (_urn("a"),))
+    assert _names(fit(_state(_thing("a")), _state(), _cluster(a="uid-a")).deployment) == ["a"]
+
+
+def test_what_went_to_another_stack_does_not_come_back() -> None:
+    """After `./hpc split`: tenants in two states, and `up` of the platform deletes them; their components, empty."""
+    group = {"urn": f"{_STACK}$hpc:x:Group::group", "type": "hpc:x:Group", "custom": False, "parent": _STACK}
+    old = _state(group, _thing("a", parent=group["urn"]))
+    found = fit(old, _state(), _cluster(a="uid-a"), _neighbours("uid-a"))
+    assert (_names(found.deployment), found.gone) == ([], (_urn("a"),))
+    assert _names(fit(old, _state(), _cluster(a="uid-a"), _neighbours("before")).deployment) == ["group", "a"]
+
+
+def test_what_is_about_to_be_deleted_stays_known() -> None:
+    """The old object of a replacement that was cut off: in no state any more, and on the cluster for ever."""
+    leaving = _thing("a", id="ns/a-1", delete=True)
+    leaving["inputs"] = leaving["outputs"] = {"metadata": {"name": "a-1", "namespace": "ns", "uid": "uid-1"}}
+    now = _state(leaving, _thing("a", id="ns/a-2", uid="uid-2"), provider="2")
+    live = {"a-1": "uid-1", "a": "uid-2"}
+    found = fit(_state(_thing("a", id="ns/a-1", uid="uid-1")), now, _cluster(**live))
+    kept = [(each["id"], each.get("delete", False)) for each in found.deployment["resources"][2:]]
+    assert sorted(kept) == [("ns/a-1", True), ("ns/a-2", False)]
+    gone = fit(_state(_thing("a")), now, _cluster(**{**live, "a-1": "of somebody else"}))
+    assert [each["id"] for each in gone.deployment["resources"][2:]] == ["ns/a-2"]
+    alone = fit(_state(_thing("a", id="ns/a-1", uid="uid-2")), _state(leaving), _cluster(**live))
+    assert [(each["id"], each.get("delete", False)) for each in alone.deployment["resources"][2:]] == [
+        ("ns/a-1", False)
+    ]
+
+
+def test_unfinished_creates_come_back_if_they_are_ours() -> None:
+    """A create that a killed update left and that somebody else made since: theirs, by its name alone."""
+    labels = {"app.kubernetes.io/part-of": "hpc"}
+    inputs = {"metadata": {"name": "a", "namespace": "ns", "labels": labels}}
+    old = _state(_thing("a", inputs=inputs, outputs=inputs, initErrors=[UNCONFIRMED]))
+
+    def live(manager: str) -> Any:
+        metadata = {"name": "a", "uid": "uid-a", "labels": labels, "managedFields": [{"manager": manager}]}
+        return lambda *words: {"metadata": metadata}  # noqa: ARG005
+
+    assert _names(fit(old, _state(), live("pulumi-kubernetes-1a2b3c4d")).deployment) == ["a"]
+    assert _names(fit(old, _state(), live("kubectl-create")).deployment) == []
+
+
+def test_patches_that_came_later_stay_known() -> None:
+    """What a patch added stays on the object for ever: settings of then never take it off."""
+    patch = _thing("p", type="kubernetes:core/v1:ConfigMapPatch")
+    assert fit(_state(), _state(patch), _cluster(p="uid-p")).taken == (_urn("p"),)
+    assert fit(_state(), _state(patch), _cluster()).taken == ()

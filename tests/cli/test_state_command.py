@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from cli.backends.backend import Backend, of_folder
 from cli.backends.opening import of_url
 from cli.commands.state import app
+from cli.engine import Engine
 from cli.errors import Problem
 from cli.keeping import backups, examining, meaning, restores, rotation
 from cli.stack import Stack
@@ -164,3 +165,39 @@ def test_passphrases(tmp_path: Path, stack: Stack) -> None:
             rotation.require_usable(wrong)
     assert len({rotation.random() for _ in range(3)}) == 3
     assert rotation.given_by_person(stack)
+
+
+def test_a_restore_over_what_came_meanwhile_is_refused(
+    stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An update of somebody else, while the person was asked: forgotten, and not in the backup either."""
+    backend = of_folder(tmp_path)
+    backend.store.write(_KEY, _state("a"))
+    imported = []
+
+    def call(self: Engine, *words: str) -> str:  # noqa: ARG001
+        if words[1] == "import":
+            imported.append(words)
+        return json.dumps({"version": 3, "deployment": backend.checkpoint("dev")})
+
+    monkeypatch.setattr(Engine, "call", call)
+    engine = Engine(tmp_path, "dev", {})
+    plan = restores.plan(stack, engine, backend, json.loads(_state("b"))["checkpoint"]["latest"], None)
+    backend.store.write(_KEY, _state("a", "of another update"))
+    with pytest.raises(Problem, match="was changed meanwhile"):
+        restores.carry_out(engine, backend, plan)
+    assert imported == []
+    backend.store.write(_KEY, _state("a"))
+    restores.carry_out(engine, backend, plan)
+    assert len(imported) == 1
+
+
+def test_a_damaged_state_that_was_mended_meanwhile_is_not_overwritten(stack: Stack, tmp_path: Path) -> None:
+    """The same where nobody can read the present state: its bytes tell."""
+    backend = of_folder(tmp_path)
+    backend.store.write(_KEY, b"{")
+    engine = Engine(tmp_path, "dev", {})
+    plan = restores.plan(stack, engine, backend, json.loads(_state("b"))["checkpoint"]["latest"], None)
+    backend.store.write(_KEY, _state("a"))
+    with pytest.raises(Problem, match="was changed meanwhile"):
+        restores.carry_out(engine, backend, plan)

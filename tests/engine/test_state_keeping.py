@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from cli import checkpoints
 from cli.backends import kept, setup
 from cli.backends.backend import Backend
 from cli.backends.bucket import open_bucket
@@ -122,13 +123,13 @@ def test_older_version_and_lost_state(lab: _Lab, namespace: str, tmp_path: Path)
     plan = restores.plan(lab.stack, lab.engine, lab.backend, found, lab.live)
     assert [urn.rpartition("::")[2] for urn in plan.restored.gone] == ["a"]
     assert [urn.rpartition("::")[2] for urn in plan.restored.taken] == ["c"]
-    restores.carry_out(lab.stack, lab.engine, plan)
+    restores.carry_out(lab.engine, lab.backend, plan)
     assert lab.names() == {"b", "c"}
     done = project.up()
     assert (done.status, done.steps("created"), done.steps("deleted")) == (0, set(), set()), done.text
     assert lab.live("v1", "ConfigMap", namespace, "b")["data"] == {"x": "2"}  # type: ignore[index]
 
-    restores.carry_out(lab.stack, lab.engine, restores.plan(lab.stack, lab.engine, lab.backend, found, lab.live))
+    restores.carry_out(lab.engine, lab.backend, restores.plan(lab.stack, lab.engine, lab.backend, found, lab.live))
     project.configure(*first)
     done = project.up()
     assert (done.status, done.steps("created"), done.steps("deleted")) == (0, {"a"}, {"c"}), done.text
@@ -136,7 +137,7 @@ def test_older_version_and_lost_state(lab: _Lab, namespace: str, tmp_path: Path)
     assert lab.live("v1", "ConfigMap", namespace, "c") is None
 
     file = tmp_path / "backup.json"
-    assert backups.write(lab.stack, backups.export(lab.stack, lab.engine), {}, file) == len(project_state(lab))
+    assert backups.write(lab.stack, checkpoints.export(lab.engine), {}, file) == len(project_state(lab))
     assert file.stat().st_mode & 0o777 == 0o600
     with pytest.raises(Problem, match="is there already"):
         backups.write(lab.stack, {}, {}, file)
@@ -144,7 +145,7 @@ def test_older_version_and_lost_state(lab: _Lab, namespace: str, tmp_path: Path)
     assert [row.standing for row in examining.stack(backend, "dev")] == [setup.BAD]
     assert project.pulumi("stack", "init", "dev").status == 0
     found, _ = restores.from_file(file)
-    restores.carry_out(lab.stack, lab.engine, restores.plan(lab.stack, lab.engine, lab.backend, found, lab.live))
+    restores.carry_out(lab.engine, lab.backend, restores.plan(lab.stack, lab.engine, lab.backend, found, lab.live))
     again = project.preview("--expect-no-changes")
     assert again.status == 0, again.text
     assert {row.standing for row in examining.stack(backend, "dev")} == {setup.GOOD}
@@ -152,7 +153,7 @@ def test_older_version_and_lost_state(lab: _Lab, namespace: str, tmp_path: Path)
     backend.store.write(backend.key("dev"), b'{"version"')
     plan = restores.plan(lab.stack, lab.engine, backend, found, lab.live)
     assert restores.keep(lab.stack, plan, {}).read_bytes() == b'{"version"'
-    restores.carry_out(lab.stack, lab.engine, plan)
+    restores.carry_out(lab.engine, lab.backend, plan)
     again = project.preview("--expect-no-changes")
     assert again.status == 0, again.text
 

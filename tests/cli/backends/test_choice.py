@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from cli import environment, identity, session, state
+from cli import environment, session, state
 from cli.backends import choice
 from cli.backends.backend import of_folder
+from cli.backends.tags import SERVER
 from cli.errors import Problem
 from cli.stack import Stack, read
 from simulator import state as states
@@ -200,7 +201,7 @@ def test_bucket_of_many_clusters(dev: Stack, tmp_path: Path) -> None:
     stacks.mkdir(parents=True)
     (stacks / "prod.json").write_text('{"checkpoint": {"latest": {"resources": [{}]}}}')
     for server in ("https://127.0.0.1:20999", known.server):
-        (stacks / "prod.pulumi-tags").write_text(json.dumps({"version": 1, "tags": {identity.SERVER: server}}))
+        (stacks / "prod.pulumi-tags").write_text(json.dumps({"version": 1, "tags": {SERVER: server}}))
         with pytest.raises(Problem, match="has stack prod on it") if server == known.server else nullcontext():
             state.require_own_cluster(dev)
 

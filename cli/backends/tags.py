@@ -1,0 +1,3 @@
+"""Tags of a stack: of the cluster that its state is about."""
+
+UID, SERVER = "hpc:cluster-uid", "hpc:cluster-server"
