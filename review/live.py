@@ -6,107 +6,212 @@ a subject which somebody added to a binding is no difference to it.
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from apis import kinds
+from review import fields, paths
+from review.fields import HINTS, QUANTITIES, SETS, Fields
 from review.model import REDACTED, UNKNOWN, Resource
 from review.paths import Path
 
 _POWERS = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
 _QUANTITY = re.compile(r"([+-]?[0-9.]+)([KMGTPE]i|[numkMGTPE]|)")
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
-_HINTS = ("pulumi.com/", "kubectl.kubernetes.io/")
-"""Annotations that tell a provider how to work; nobody else reads them."""
 _NOTHING: tuple[Any, ...] = (None, False, 0, "", [], {})
 """Values that the server drops where a field is optional."""
-_SETS = frozenset(
-    {"allowedCapabilities", "defaultAddCapabilities", "requiredDropCapabilities", "users", "groups", "volumes"}
-    | {"verbs", "resources", "apiGroups", "resourceNames", "accessModes", "targetNamespaces"}
-)
-"""Lists whose order says nothing."""
-_QUANTITIES = frozenset(
-    {"requests", "limits", "capacity", "hard", "default", "defaultRequest", "max", "min", "overhead", "storage"}
-    | {"sizeLimit", "divisor", "nominalQuota", "borrowingLimit", "lendingLimit"}
-)
-"""Fields that are a quantity, or a map of some."""
-_OWNED: dict[str, tuple[Path, ...]] = {
-    "": (("status",), ("apiVersion",), ("kind",), ("metadata", "finalizers")),
-    # Kueue holds and lets go.
-    kinds.JOB.kind: (("spec", "suspend"),),
-    "MPIJob": (("spec", "runPolicy", "suspend"), ("spec", "suspend")),
-    # OpenShift adds the pull secrets of its own registry.
-    "ServiceAccount": (("secrets",), ("imagePullSecrets",)),
-}
-"""Fields that others set, by kind; those of every kind under an empty name."""
+_HIDDEN = (UNKNOWN, REDACTED)
+_UNREAD = ("stringData", "status")
+"""Fields that a server takes and does not keep as they were sent."""
+
+
+@dataclass(frozen=True)
+class Mended:
+    """An object of the cluster with what is declared of it."""
+
+    body: dict[str, Any]
+    taken: tuple[Path, ...]
+    """What others have added, and what goes."""
 
 
 def as_live(resource: Resource) -> dict[str, Any]:
     """Return the inputs of a resource with the values that its `live` has; equal to the inputs where nothing drifted.
 
-    What the cluster has beside is left out, but for entries of lists: they are one value, which is declared.
+    What the cluster has beside is left out, but for what changes the meaning of what is declared: entries of lists,
+    keys of maps that are one value, fields that give power.
     """
-    owned = (*_OWNED[""], *_OWNED.get(resource.kind, ()))
-    found = _live(dict(resource.inputs), dict(resource.live), (), owned)
+    rules = fields.of(resource)
+    found: Any = _live(dict(resource.inputs), dict(resource.live), (), rules)
+    for path in _undeclared(resource.inputs, resource.live, rules):
+        found = _with(found, path, paths.value(resource.live, path))
     return found if isinstance(found, dict) else {}
 
 
-def _live(declared: Any, live: Any, path: Path, owned: tuple[Path, ...]) -> Any:
-    if path in owned or declared in (UNKNOWN, REDACTED) or live in (UNKNOWN, REDACTED):
+def mended(resource: Resource, found: Mapping[str, Any]) -> Mended:
+    """Return `found`, an object as the API server has it, as it would be with what is declared of it.
+
+    Values of secrets are not known here, and stay.
+    """
+    rules = fields.of(replace(resource, live=found))
+    declared = {key: value for key, value in resource.inputs.items() if key not in _UNREAD}
+    mending = _Mending(rules)
+    body: Any = mending.value(declared, dict(found), ())
+    for path in _undeclared(declared, found, rules):
+        body = _with(body, path[:-1], {k: v for k, v in paths.value(body, path[:-1]).items() if k != path[-1]})
+        mending.taken.append(path)
+    return Mended(body, tuple(mending.taken))
+
+
+def _undeclared(declared: Mapping[str, Any], live: Mapping[str, Any], rules: Fields) -> list[Path]:
+    """Return the paths of fields that count although nobody declares them, where they hold something."""
+    held = [path for path in rules.counted if not _nothing(paths.value(live, path))]
+    return [path for path in held if paths.value(declared, path) is None]
+
+
+def _live(declared: Any, live: Any, path: Path, rules: Fields) -> Any:
+    if path in rules.owned or declared in _HIDDEN or live in _HIDDEN:
         return declared
     if isinstance(declared, Mapping) and isinstance(live, Mapping):
-        return _map(declared, live, path, owned)
+        return _map(declared, live, path, rules)
     if isinstance(declared, list) and isinstance(live, list):
-        return _list(declared, live, path, owned)
-    return declared if same(declared, live, quantity=not _QUANTITIES.isdisjoint(path)) else live
+        return _list(declared, live, path, rules)
+    return declared if same(declared, live, quantity=not QUANTITIES.isdisjoint(path)) else live
 
 
-def _map(declared: Mapping[str, Any], live: Mapping[str, Any], path: Path, owned: tuple[Path, ...]) -> dict[str, Any]:
+def _map(declared: Mapping[str, Any], live: Mapping[str, Any], path: Path, rules: Fields) -> dict[str, Any]:
     result = {}
     for key, value in declared.items():
         own = (*path, key)
-        hint = path == ("metadata", "annotations") and key.startswith(_HINTS)
-        if key in live and not hint:
-            result[key] = _live(value, live[key], own, owned)
-        elif hint or own in owned or _nothing(value) or (not path and key == "stringData"):
+        if key in live and not _is_hint(own):
+            result[key] = _live(value, live[key], own, rules)
+        elif _may_be_absent(value, own, rules):
             result[key] = value
-    return result
+    return result | {key: live[key] for key in _further(declared, live, path, rules)}
 
 
-def _list(declared: list[Any], live: list[Any], path: Path, owned: tuple[Path, ...]) -> list[Any]:
-    partners = _partners(declared, live, ordered=not path or path[-1] not in _SETS)
-    if partners is None:
-        partners = [live[index] if index < len(live) else _nothing for index in range(len(declared))]
+def _list(declared: list[Any], live: list[Any], path: Path, rules: Fields) -> list[Any]:
+    partners = _partners(declared, live, path, rules)
     kept = [
-        _live(value, partner, (*path, index), owned)
+        _live(value, live[partner], (*path, index), rules)
         for index, (value, partner) in enumerate(zip(declared, partners, strict=True))
-        if partner is not _nothing
+        if partner is not None
     ]
-    matched = [id(partner) for partner in partners]
-    return kept + [value for value in live if id(value) not in matched]
+    return kept + (
+        [] if _is_beside(path, rules) else [each for place, each in enumerate(live) if place not in partners]
+    )
 
 
-def _partners(declared: list[Any], live: list[Any], *, ordered: bool) -> list[Any] | None:
-    """Return for each declared entry that of the cluster: by name, or by being equal; None: go by position."""
-    if not ordered and all(not isinstance(value, Mapping) for value in declared):
-        found = []
-        rest = list(live)
-        for value in declared:
-            index = next((place for place, other in enumerate(rest) if same(value, other)), None)
-            found.append(_nothing if index is None else rest.pop(index))
-        return found
-    named = _by_name(live)
-    wanted = _by_name(declared)
-    if named is None or wanted is None:
+class _Mending:
+    def __init__(self, rules: Fields) -> None:
+        self._rules = rules
+        self.taken: list[Path] = []
+
+    def value(self, declared: Any, live: Any, path: Path) -> Any:
+        if path in self._rules.owned or declared in _HIDDEN:
+            return live
+        if isinstance(declared, Mapping) and isinstance(live, Mapping):
+            return self._map(declared, live, path)
+        if isinstance(declared, list) and isinstance(live, list):
+            return self._list(declared, live, path)
+        return live if same(declared, live, quantity=not QUANTITIES.isdisjoint(path)) else declared
+
+    def _map(self, declared: Mapping[str, Any], live: Mapping[str, Any], path: Path) -> dict[str, Any]:
+        further = _further(declared, live, path, self._rules)
+        self.taken += [(*path, key) for key in further]
+        result = {key: value for key, value in live.items() if key not in further}
+        for key, value in declared.items():
+            own = (*path, key)
+            if key in live and not _is_hint(own):
+                result[key] = self.value(value, live[key], own)
+            elif not _may_be_absent(value, own, self._rules) and value not in _HIDDEN:
+                result[key] = value
+        return result
+
+    def _list(self, declared: list[Any], live: list[Any], path: Path) -> list[Any]:
+        partners = _partners(declared, live, path, self._rules)
+        further = [place for place in range(len(live)) if place not in partners]
+        kept = [
+            value if partner is None else self.value(value, live[partner], (*path, index))
+            for index, (value, partner) in enumerate(zip(declared, partners, strict=True))
+        ]
+        if _is_beside(path, self._rules):
+            return kept + [live[place] for place in further]
+        self.taken += [(*path, place) for place in further]
+        return kept
+
+
+def _is_hint(path: Path) -> bool:
+    return path[:2] == ("metadata", "annotations") and str(path[-1]).startswith(HINTS)
+
+
+def _may_be_absent(value: Any, path: Path, rules: Fields) -> bool:
+    return _is_hint(path) or path in rules.owned or _nothing(value) or path == ("stringData",)
+
+
+def _name(path: Path) -> str:
+    """Return the field that a value is of: for an entry of a list, the list."""
+    return next((step for step in reversed(path[-2:]) if isinstance(step, str)), "")
+
+
+def _is_beside(path: Path, rules: Fields) -> bool:
+    return _name(path) in rules.beside or path in rules.owned
+
+
+def _further(declared: Mapping[str, Any], live: Mapping[str, Any], path: Path, rules: Fields) -> list[str]:
+    """Return the keys that others have added to a map that is one value."""
+    if _name(path) not in rules.whole or _is_beside(path, rules):
+        return []
+    return [key for key, value in live.items() if key not in declared and not _nothing(value)]
+
+
+def _partners(declared: list[Any], live: list[Any], path: Path, rules: Fields) -> list[int | None]:
+    """Return for each declared entry the place of that of the cluster: by being equal, by name, by position."""
+    if (named := _by_name(declared, live)) is not None:
+        return named
+    if _name(path) not in SETS:
+        return [index if index < len(live) else None for index in range(len(declared))]
+    found: list[int | None] = [None] * len(declared)
+    free = list(range(len(live)))
+    for index, value in enumerate(declared):
+        # Most lists are in order: then each finds its partner at once.
+        order = ([index] if index in free else []) + free
+        place = next((each for each in order if _equal(value, live[each], (*path, index), rules)), None)
+        if place is not None:
+            found[index] = place
+            free.remove(place)
+    for index, value in enumerate(declared):
+        if found[index] is None and isinstance(value, Mapping) and free:
+            found[index] = free.pop(0)
+    return found
+
+
+def _equal(declared: Any, live: Any, path: Path, rules: Fields) -> bool:
+    if isinstance(declared, Mapping):
+        return isinstance(live, Mapping) and bool(_live(declared, live, path, rules) == declared)
+    return same(declared, live)
+
+
+def _by_name(declared: list[Any], live: list[Any]) -> list[int | None] | None:
+    """Return the places by name; None where an entry has none, or one of another."""
+    places, wanted = _names(live), _names(declared)
+    if places is None or wanted is None:
         return None
-    return [named.get(name, _nothing) for name in wanted]
+    return [places.get(name) for name in wanted]
 
 
-def _by_name(entries: list[Any]) -> dict[str, Any] | None:
+def _names(entries: list[Any]) -> dict[str, int] | None:
     if not all(isinstance(entry, Mapping) and isinstance(entry.get("name"), str) for entry in entries):
         return None
-    found = {str(entry["name"]): entry for entry in entries}
+    found = {str(entry["name"]): place for place, entry in enumerate(entries)}
     return found if len(found) == len(entries) else None
+
+
+def _with(content: Any, path: Path, value: Any) -> Any:
+    """Return a copy of the content with a value at a path, which is made where it is not there."""
+    if not path:
+        return value
+    inner = content if isinstance(content, Mapping) else {}
+    return {**inner, path[0]: _with(inner.get(path[0]), path[1:], value)}
 
 
 def same(declared: Any, live: Any, *, quantity: bool = False) -> bool:

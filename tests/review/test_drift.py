@@ -1,14 +1,17 @@
 """What drifted, from the events of a refresh."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from apis import names
 from review import drift, live
-from review.model import CHANGED, Change, Op, Resource
+from review.model import CHANGED, REDACTED, Change, Op, Resource
 
 ENDED: dict[str, Any] = {"summaryEvent": {"resourceChanges": {}}}
 SECRET = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "ciphertext": "[secret]"}
+PULLS = {"imagePullSecrets": [{"name": "a"}]}
 BINDING = {"subjects": [{"kind": "ServiceAccount", "name": "mpi", "namespace": "a"}]}
 
 
@@ -51,12 +54,14 @@ def looked(
         ),
         ("core/v1:Pod", {"spec": {"hostPID": False}}, {"spec": {"hostPID": True}}, {"spec": {"hostPID": True}}),
         ("core/v1:ConfigMap", {"data": {"k": "1000m"}}, {"data": {"k": "1"}}, {"data": {"k": "1"}}),
+        ("core/v1:ConfigMap", {"data": {"k": "1"}}, {"data": {"k": "1", "l": ""}}, None),
+        ("core/v1:ConfigMap", {"data": {"k": "1"}}, {"data": {"k": "1", "l": "2"}}, {"data": {"k": "1", "l": "2"}}),
         # what server and operators fill in, and what means the same
-        ("core/v1:ConfigMap", {"data": {"k": "1"}}, {"data": {"k": "1", "l": "2"}, "metadata": {"uid": "1"}}, None),
+        ("core/v1:ConfigMap", {"data": {"k": "1"}}, {"data": {"k": "1"}, "metadata": {"uid": "1"}}, None),
         ("v1:Quota", {"spec": {"hard": {"a": "1000m", "b": 2}}}, {"spec": {"hard": {"a": "1", "b": "2"}}}, None),
         ("core/v1:Pod", {"spec": {"hostNetwork": False, "volumes": []}}, {"spec": {"nodeName": "n"}}, None),
-        ("core/v1:ServiceAccount", {"imagePullSecrets": [{"name": "a"}]}, {"imagePullSecrets": [{"name": "b"}]}, None),
-        ("batch/v1:Job", {"spec": {"suspend": True}}, {"spec": {"suspend": False}, "status": {"succeeded": 1}}, None),
+        ("core/v1:ServiceAccount", PULLS, {"imagePullSecrets": [{"name": "b"}, {"name": "a"}]}, None),
+        ("core/v1:ServiceAccount", PULLS, {"imagePullSecrets": [{"name": "b"}]}, {"imagePullSecrets": []}),
         (
             "a.b/v1:Subscription",
             {"spec": {"name": "a"}},
@@ -80,6 +85,127 @@ def test_drift_is_what_differs_from_what_is_declared(
     found = looked(kind, declared, seen)
     assert found.after is not None
     assert (found.op, found.after.inputs) == ((Op.SAME, declared) if then is None else (Op.UPDATE, then))
+
+
+QUEUED = {"metadata": {"labels": {names.QUEUE_NAME: "q"}}}
+HELD = {"spec": {"runPolicy": {"suspend": True}}}
+INJECTED = {"metadata": {"labels": {"config.openshift.io/inject-trusted-cabundle": "true"}}}
+LEVEL = names.POD_SECURITY + "enforce"
+ONE, TWO = {"kind": "ServiceAccount", "name": "mpi", "namespace": "a"}, {"kind": "User", "name": "ann"}
+AGAIN = {**ONE, "namespace": "b"}
+GROUP = {"apiGroup": "rbac.authorization.k8s.io"}
+RULE = {"apiGroups": [""], "resources": ["pods", "nodes"], "verbs": ["get"]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "declared", "seen"),
+    [
+        ("v1:RoleBinding", {"subjects": [ONE, TWO, AGAIN]}, {"subjects": [{**TWO, **GROUP}, AGAIN, ONE]}),
+        ("v1:Role", {"rules": [RULE, {"verbs": ["use"]}]}, {"rules": [{"verbs": ["use"]}, RULE]}),
+        ("v1:Role", {"rules": [RULE]}, {"rules": [{**RULE, "resources": ["nodes", "pods"]}]}),
+        (
+            "v1:Service",
+            {"spec": {"ports": [{"port": 1}, {"port": 2}]}},
+            {"spec": {"ports": [{"port": 2, "protocol": "TCP"}, {"port": 1, "protocol": "TCP"}]}},
+        ),
+        (
+            "v1:NetworkPolicy",
+            {"spec": {"podSelector": {}, "ingress": [{"from": [{"podSelector": {}}], "ports": [{"port": 22}]}]}},
+            {"spec": {"ingress": [{"ports": [{"port": 22, "protocol": "TCP"}], "from": [{"podSelector": {}}]}]}},
+        ),
+        (
+            "v1:NodePatch",
+            {"spec": {"taints": [{"key": "a"}, {"key": "b"}]}},
+            {"spec": {"taints": [{"key": "b"}, {"key": "a"}]}},
+        ),
+        (
+            "v1:X",
+            {"spec": {"tolerations": [{"key": "a"}, {"key": "b"}]}},
+            {"spec": {"tolerations": [{"key": "b"}, {"key": "a"}]}},
+        ),
+        (
+            "v1:Pod",
+            {"spec": {"tolerations": [{"key": "a"}]}},
+            {"spec": {"tolerations": [{"key": "a"}, {"key": "gone"}]}},
+        ),
+        ("v1:Pod", {"spec": {"volumes": [{"name": "a"}]}}, {"spec": {"volumes": [{"name": "a"}, {"name": "token"}]}}),
+        ("v1:MPIJob", {**QUEUED, **HELD}, {**QUEUED, "spec": {"runPolicy": {"suspend": False}}}),
+        ("v1:Job", {**QUEUED, "spec": {}}, {**QUEUED, "spec": {"suspend": True}}),
+        (
+            "v1:Job",
+            {**QUEUED, "spec": {"nodeSelector": {"a": "b"}}},
+            {**QUEUED, "spec": {"nodeSelector": {"a": "b", "flavour": "c"}, "suspend": False}},
+        ),
+        ("v1:ConfigMap", {**INJECTED, "data": {"k": "1"}}, {**INJECTED, "data": {"k": "1", "ca-bundle.crt": "x"}}),
+        ("v1:ClusterRole", {"aggregationRule": {"a": 1}, "rules": []}, {"aggregationRule": {"a": 1}, "rules": [RULE]}),
+        ("v1:Namespace", {"metadata": {"labels": {}}}, {"metadata": {"labels": {LEVEL: "privileged"}}}),
+    ],
+)
+def test_what_controllers_write_is_no_drift(kind: str, declared: dict[str, Any], seen: dict[str, Any]) -> None:
+    """Prevents an alarm every night, and an update of every `up`, for an order or a field that a controller chose."""
+    assert looked(kind, declared, seen).op is Op.SAME
+
+
+@pytest.mark.parametrize(
+    ("kind", "declared", "seen"),
+    [
+        ("v1:X", {"spec": {"ports": [80]}}, {"spec": {"ports": [80, 80]}}),
+        ("v1:X", {"spec": {"args": ["a"]}}, {"spec": {"args": ["a", "a"]}}),
+        ("v1:X", {"spec": {"args": ["a", "b"]}}, {"spec": {"args": ["b", "a"]}}),
+        ("v1:Role", {"rules": [RULE]}, {"rules": [RULE, RULE]}),
+        ("v1:Role", {"rules": [RULE]}, {"rules": [{**RULE, "resourceNames": ["a"]}]}),
+        ("v1:NetworkPolicy", {"spec": {"podSelector": {}}}, {"spec": {"podSelector": {"matchLabels": {"a": "b"}}}}),
+        (
+            "v1:NetworkPolicy",
+            {"spec": {"ingress": [{"from": [{"podSelector": {"matchLabels": {"a": "b"}}}]}]}},
+            {
+                "spec": {
+                    "ingress": [{"from": [{"podSelector": {"matchLabels": {"a": "b"}}, "namespaceSelector": {"c": 1}}]}]
+                }
+            },
+        ),
+        ("v1:DaemonSet", {"spec": {"nodeSelector": {"a": "b"}}}, {"spec": {"nodeSelector": {"a": "b", "c": "d"}}}),
+        ("v1:Service", {"spec": {"selector": {"a": "b"}}}, {"spec": {"selector": {"a": "b", "c": "d"}}}),
+        ("v1:ResourceQuota", {"spec": {"hard": {"a": "1"}}}, {"spec": {"hard": {"a": "1", "b": "1"}}}),
+        ("v1:MPIJob", {"spec": {}}, {"spec": {"runPolicy": {"suspend": True}}}),
+        ("v1:ClusterRole", {"rules": [RULE]}, {"rules": [RULE], "aggregationRule": {"clusterRoleSelectors": [1]}}),
+        ("v1:SecurityContextConstraints", {}, {"allowedUnsafeSysctls": ["*"]}),
+        (
+            "v1:Namespace",
+            {"metadata": {"labels": {names.POD_SECURITY_SYNC: "false"}}},
+            {"metadata": {"labels": {names.POD_SECURITY_SYNC: "false", LEVEL: "privileged"}}},
+        ),
+    ],
+)
+def test_what_widens_or_narrows_is_drift(kind: str, declared: dict[str, Any], seen: dict[str, Any]) -> None:
+    """Prevents silence where somebody adds to what is one value: a selector, a rule, a field that gives power.
+
+    And a repair that the server is asked for, and that leaves it: what is mended is as declared.
+    """
+    found = looked(kind, declared, seen)
+    assert found.op is Op.UPDATE
+    assert found.before is not None
+    mended = live.mended(found.before, seen)
+    assert live.as_live(replace(found.before, live=mended.body)) == declared
+
+
+def test_what_is_mended_keeps_what_is_of_others() -> None:
+    """Prevents a repair that takes defaults, labels of others or a secret's values off an object."""
+    declared = {"metadata": {"labels": {"a": "1"}}, "spec": {"ports": [{"port": 1}], "hard": {"x": "1000m"}}}
+    seen = {
+        "metadata": {"uid": "u", "labels": {"a": "2", "b": "3"}},
+        "spec": {"ports": [{"port": 9, "protocol": "UDP"}, {"port": 1, "protocol": "TCP"}], "hard": {"x": "1"}},
+        "status": {"phase": "Active"},
+    }
+    found = live.mended(Resource("u", "kubernetes:core/v1:ResourceQuota", declared), seen)
+    assert found.body == {
+        "metadata": {"uid": "u", "labels": {"a": "1", "b": "3"}},
+        "spec": {"ports": [{"port": 1, "protocol": "TCP"}], "hard": {"x": "1"}},
+        "status": {"phase": "Active"},
+    }
+    assert found.taken == (("spec", "ports", 0),)
+    hidden = Resource("u", "kubernetes:core/v1:Secret", {"data": {"p": REDACTED}, "stringData": {"q": REDACTED}})
+    assert live.mended(hidden, {"data": {"p": "x"}}).body == {"data": {"p": "x"}}
 
 
 def test_a_secret_is_told_without_its_value() -> None:
