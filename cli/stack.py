@@ -1,7 +1,6 @@
 """From a stack's settings to the cluster that it runs on."""
 
 import os
-import tempfile
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +9,7 @@ from cli import settings_copy
 from cli.backends import choice
 from cli.backends.backend import Backend
 from cli.errors import Problem
-from cli.places import ROOT
+from cli.places import ROOT, own_files
 from simulator import home
 from simulator.cluster import ClusterSpec, NodeSpec
 from simulator.identities import context_name
@@ -74,7 +73,7 @@ class Stack:
         """What the engine printed during the last update."""
         if self.simulated:
             return self.home / "logs" / "pulumi.log"
-        return Path(tempfile.gettempdir()) / f"hpc-{self.name}-pulumi.log"
+        return own_files() / "logs" / f"{self.name}.log"
 
     @property
     def kubeconfig(self) -> Path:

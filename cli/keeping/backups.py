@@ -11,6 +11,7 @@ from typing import Any
 from cli.backends import kept
 from cli.backends.tags import UID
 from cli.errors import Problem
+from cli.places import own_files
 from cli.stack import Stack
 from simulator.files import write_atomically
 
@@ -36,8 +37,7 @@ def folder(stack: Stack) -> Path:
     """Return where copies go that nobody gave a place."""
     if stack.simulated:
         return stack.home / "backups"
-    above = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(above) / "hpc" / "backups"
+    return own_files() / "backups"
 
 
 def place(stack: Stack, what: str) -> Path:
