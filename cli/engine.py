@@ -11,6 +11,7 @@ from typing import Any, TextIO
 
 from rich.markup import escape
 
+from cli.children import started
 from cli.console import Reporter, console
 from cli.errors import Problem
 from cli.events import Account, Message, Operation, parse
@@ -18,6 +19,8 @@ from cli.places import ROOT
 from simulator.progress import Step
 
 _POLL = 0.1  # seconds between two looks at the event log
+_CANCELLING = "received; cancelling"
+"""What the engine prints at the first signal to end."""
 _KILLED = "the engine was killed (signal {signal})\nRun the same command again: it puts right what was interrupted."
 
 
@@ -32,24 +35,24 @@ class Engine:
     def call(self, *arguments: str, folder: Path = ROOT) -> str:
         """Run a short command in a folder and return what it printed; raise Problem with its own words on a failure."""
         command = [str(self.program), *arguments, "--non-interactive"]
-        done = subprocess.run(
+        with started(
             command,
             cwd=folder,
             env=self.environment,
             stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode != 0:
-            raise Problem(f"`pulumi {' '.join(arguments)}` failed:\n{_last(done.stderr or done.stdout)}")
-        return done.stdout
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as process:
+            printed, complaints = process.communicate()
+        if process.returncode != 0:
+            raise Problem(f"`pulumi {' '.join(arguments)}` failed:\n{_last(complaints or printed)}")
+        return printed
 
     def attended(self, *arguments: str) -> int:
         """Run a command on the user's own terminal and return its exit status."""
-        return subprocess.run(
-            [str(self.program), *arguments], cwd=Path.cwd(), env=self.environment, check=False
-        ).returncode
+        with started([str(self.program), *arguments], cwd=Path.cwd(), env=self.environment) as process:
+            process.wait()
+        return process.returncode
 
     def watched(self, title: str, log: Path, *arguments: str) -> tuple[int, Account]:
         """Run an update and show its events; everything it prints itself goes to `log`."""
@@ -69,15 +72,19 @@ class Engine:
             ]
             # The engine knows --event-log only with its debugging commands on; its own Automation API does the same.
             environment = {**self.environment, "PULUMI_DEBUG_COMMANDS": "true"}
-            with Reporter().step(title) as step, events.open() as lines:
-                process = subprocess.Popen(
+            with (
+                Reporter().step(title) as step,
+                events.open() as lines,
+                started(
                     command,
+                    heard=lambda: _CANCELLING in log.read_text(errors="replace"),
                     cwd=ROOT,
                     env=environment,
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,
-                )
+                ) as process,
+            ):
                 reader = _Reader(account, step, lines)
                 try:
                     while process.poll() is None:
@@ -112,16 +119,18 @@ class Engine:
                 "--event-log",
                 str(events),
             ]
-            with printed.open("w") as output:
-                status = subprocess.run(
+            with (
+                printed.open("w") as output,
+                started(
                     command,
                     cwd=ROOT,
                     env={**self.environment, "PULUMI_DEBUG_COMMANDS": "true"},
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,
-                    check=False,
-                ).returncode
+                ) as process,
+            ):
+                status = process.wait()
             lines = events.read_text(errors="replace").splitlines() if events.exists() else []
             return status, [parse(line) for line in lines], _last(printed.read_text(errors="replace"))
 
