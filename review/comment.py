@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from review import markdown, summary, titles
 from review.importance import importance, shown
-from review.model import Change, Review
+from review.model import Change, Op, Review
 from review.properties import difference
 from review.section import Section
 from review.subjects import sections
@@ -91,6 +91,8 @@ def _differences(worlds: Worlds, changed: list[Change], room: int, cut: bool) ->
     blocks: list[tuple[str, str]] = []
     left: list[Change] = []
     for change in sorted(changed, key=importance):
+        if _told(worlds, change):
+            continue
         block = "" if left else _difference(worlds, change)
         if left or len(block) + 2 > room:
             left.append(change)
@@ -104,6 +106,11 @@ def _differences(worlds: Worlds, changed: list[Change], room: int, cut: bool) ->
     return text
 
 
+def _told(worlds: Worlds, change: Change) -> bool:
+    """Say whether a section has told all of a change: a job that runs again by its number alone."""
+    return bool(change.op is Op.REPLACE and worlds.raised(change)) and not difference(change)
+
+
 def _difference(worlds: Worlds, change: Change) -> str:
     lines, size = [], 0
     for line in difference(change):
@@ -113,9 +120,7 @@ def _difference(worlds: Worlds, change: Change) -> str:
             break
         lines.append(line)
     title = f"{titles.title(change.resource)} {worlds.done(change)}"
-    raised = worlds.raised(change)
-    same = "Nothing of what is declared differs" + (f"; it runs again: {raised}." if raised else ".")
-    body = markdown.fenced(lines, "diff") if lines else same
+    body = markdown.fenced(lines, "diff") if lines else "Nothing of what is declared differs."
     return markdown.folded(title, body)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable
 
 OPEN, CLOSE = "\ue000", "\ue001"
 _PRIVATE = re.compile(f"{OPEN}([^{CLOSE}]*){CLOSE}")
+_NUMBER = re.compile(r"[0-9]{1,9}\Z")
 MOST = 120
 """Characters of a name that are shown: those of Kubernetes are longer only when somebody wants them to be."""
 _SHOWN = 6
@@ -70,6 +71,22 @@ def enumerated(items: Collection[str], most: int = _SHOWN) -> str:
 def names(values: Iterable[object], most: int = _SHOWN) -> str:
     """Write a list of values that somebody else chose."""
     return enumerated([name(value) for value in values], most)
+
+
+def ranges(values: Iterable[str], most: int = _SHOWN) -> str:
+    """Write a list of values that somebody else chose, those that only count on as one: `a-0` to `a-9` and `b`."""
+    runs: list[tuple[str, str, str, int]] = []  # stem, first, last and its number
+    for value, stem, number in sorted(map(_numbered, values), key=lambda each: (each[1], each[2], each[0])):
+        if runs and number >= 0 and (runs[-1][0], runs[-1][3]) == (stem, number - 1):
+            runs[-1] = stem, runs[-1][1], value, number
+        else:
+            runs.append((stem, value, value, number))
+    return enumerated([name(a) if a == b else f"{name(a)} to {name(b)}" for _, a, b, _ in runs], most)
+
+
+def _numbered(value: str) -> tuple[str, str, int]:
+    found = _NUMBER.search(value)
+    return (value, value[: found.start()], int(found[0])) if found else (value, value, -1)
 
 
 def _escaped(character: str) -> str:
