@@ -56,12 +56,12 @@ def _line(pool: str, causes: list[str], only: set[str] | None, worlds: Worlds) -
     else:
         text = f"pool {name(pool)}: its nodes drain and restart; how many it has is not known here"
     if any(node.gpus for node in nodes) or not nodes:
-        details.append(_hit(worlds))
+        details.append(hit(worlds))
     return Line(text, tuple(details), alarm=True)
 
 
-def _hit(worlds: Worlds) -> str:
-    """Say which jobs are at work on the nodes."""
+def hit(worlds: Worlds) -> str:
+    """Say which jobs are at work on nodes with GPUs."""
     jobs = [job for job in worlds.before.of(*JOBS) if claims(job, worlds)]
     running = [job for job in jobs if finished(job) is False]
     unknown = [job for job in jobs if finished(job) is None]

@@ -1,14 +1,17 @@
 """Operators."""
 
+from dataclasses import replace
 from typing import Any
 
+from review.facts import Facts, NodeFacts
 from review.subjects import operators
+from simulator.actors.packages import packages
 from tests.support.reviews import created, deleted, made, review, same, told, updated
 
 
-def operator(channel: str, **more: Any) -> Any:
+def operator(channel: str, package: str = "gpu", **more: Any) -> Any:
     """Return a subscription."""
-    spec = {"name": "gpu", "channel": channel, **more}
+    spec = {"name": package, "channel": channel, **more}
     return made(
         "operators.coreos.com/v1alpha1:Subscription", {"metadata": {"name": "s", "namespace": "o"}, "spec": spec}
     )
@@ -20,9 +23,53 @@ def test_operators() -> None:
         "gpu in namespace o is installed from channel v1, updates wait for approval"
     ]
     assert told(operators.find, review(updated(operator("v1"), operator("v2", startingCSV="gpu.v2.1")))) == [
-        "gpu in namespace o: channel v2 (was v1), first version gpu.v2.1 (was none)"
+        "! gpu in namespace o: channel v2 (was v1), first version gpu.v2.1 (was none)",
+        "  OLM upgrades the operator at once, as far as the channel goes (approval Automatic)",
+        "  the operator starts again in its new version, and brings what it runs to the version that this one has",
     ]
     assert told(operators.find, review(deleted(operator("v1")))) == [
         "gpu in namespace o is no longer subscribed to; what OLM installed stays until its version is deleted"
     ]
     assert told(operators.find, review(same(operator("v1")))) == []
+
+
+def test_what_follows_from_another_channel() -> None:
+    """Prevents jobs that lose their GPUs by an approved line which tells of no more than a channel."""
+    nodes = (NodeFacts(name="a", gpus=8, rdma=("rdma/x",)), NodeFacts(name="b", gpus=8), NodeFacts(name="c"))
+    gpu = "gpu-operator-certified"
+    moved = updated(operator("v1", gpu), operator("v2", gpu))
+    assert told(operators.find, review(moved, facts=Facts(nodes=nodes))) == [
+        "! gpu-operator-certified in namespace o: channel v2 (was v1)",
+        "  OLM upgrades the operator at once, as far as the channel goes (approval Automatic)",
+        "  the operator starts again in its new version, and brings what it runs to the version that this one has",
+        "  GPU drivers and device plugins start again, node by node, on 2 nodes with GPUs: jobs there lose their GPUs",
+        "  no job of the stack is known to run",
+    ]
+    waits = updated(operator("v1", gpu), operator("v2", gpu, installPlanApproval="Manual"))
+    assert told(operators.find, review(waits))[1] == (
+        "  OLM waits until somebody approves the install plan (approval Manual); what is below follows then"
+    )
+    assert told(operators.find, replace(review(moved), drift=True)) == [
+        "gpu-operator-certified in namespace o: channel v2 (was v1)"
+    ]
+
+
+def test_what_leads_to_no_other_version() -> None:
+    """Prevents an alarm for what OLM reads at the first installation alone, and silence where approval is given."""
+    later = updated(operator("v1", startingCSV="gpu.v1.1"), operator("v1", startingCSV="gpu.v1.2"))
+    assert told(operators.find, review(later)) == [
+        "gpu in namespace o: first version gpu.v1.2 (was gpu.v1.1), which OLM reads at the first installation alone"
+    ]
+    held, free = (operator("v1", installPlanApproval=approval) for approval in ("Manual", "Automatic"))
+    assert told(operators.find, review(updated(held, free)))[:2] == [
+        "! gpu in namespace o: approval of updates Automatic (was Manual)",
+        "  OLM installs at once what has waited for approval, and from now on every new version",
+    ]
+    assert len(told(operators.find, review(updated(free, held)))) == 1
+
+
+def test_the_platforms_own_operators() -> None:
+    """Prevents a package whose name was written wrong, so that nothing is said of it."""
+    for package in packages():
+        found = told(operators.find, review(updated(operator("v1", package), operator("v2", package))))
+        assert len(found) > 3, package
