@@ -4,7 +4,7 @@ import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -21,6 +21,7 @@ from simulator.progress import Step
 _POLL = 0.1  # seconds between two looks at the event log
 _CANCELLING = "received; cancelling"
 """What the engine prints at the first signal to end."""
+_LOOK = 0.3  # seconds between two looks for the engine's lock
 _KILLED = "the engine was killed (signal {signal})\nRun the same command again: it puts right what was interrupted."
 
 
@@ -31,6 +32,8 @@ class Engine:
     program: Path
     stack: str
     environment: Mapping[str, str]
+    noting: Callable[[int], bool] | None = None
+    """Notes, given the engine's process, which lock of the state is its own; returns whether it has found it."""
 
     def call(self, *arguments: str, folder: Path = ROOT) -> str:
         """Run a short command in a folder and return what it printed; raise Problem with its own words on a failure."""
@@ -85,10 +88,12 @@ class Engine:
                     stderr=subprocess.STDOUT,
                 ) as process,
             ):
-                reader = _Reader(account, step, lines)
+                reader, noted, due = _Reader(account, step, lines), self.noting is None, 0.0
                 try:
                     while process.poll() is None:
                         reader.take()
+                        if not noted and self.noting and time.monotonic() >= due:
+                            noted, due = self.noting(process.pid), time.monotonic() + _LOOK
                         time.sleep(_POLL)
                 except KeyboardInterrupt:
                     console.print("interrupted: waiting for the engine to write down what it has done")

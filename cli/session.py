@@ -57,7 +57,8 @@ def engine(stack: Stack) -> Engine:
     if (backend := stack.backend) is not None:
         choice.require(backend)
     pulumi = tools.find("pulumi", progress=Reporter())
-    return Engine(pulumi, stack.name, inherited(environment.variables(stack, pulumi, os.environ)))
+    outer = inherited(environment.variables(stack, pulumi, os.environ))
+    return Engine(pulumi, stack.name, outer, backend.noting(stack.name) if backend else None)
 
 
 def say_plugins(program: Path) -> None:

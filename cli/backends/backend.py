@@ -2,10 +2,12 @@
 
 import gzip
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cli.backends import holders
 from cli.backends.locks import Lock
 from cli.backends.store import FolderStore, Store
 from cli.errors import Problem
@@ -23,6 +25,8 @@ class Backend:
 
     url: str
     store: Store
+    own: bool = False
+    """Whether it goes with a simulated cluster, so that only its machine writes to it."""
 
     def checkpoint(self, stack: str) -> dict[str, Any]:
         """Return the latest deployment of a stack (`resources`, `pending_operations`, ...); empty where there is none.
@@ -38,7 +42,7 @@ class Backend:
             raise Problem(
                 f"the state of stack {stack} is damaged: {error}",
                 f"It is {self.store.where(self.key(stack))}; `./hpc state list --stack {stack}` shows older ones, and "
-                "`./hpc state restore` brings one back.",
+                f"`./hpc state restore --stack {stack}` brings one back.",
             ) from None
         return latest
 
@@ -93,11 +97,24 @@ class Backend:
                 found.append(Lock.read(key, content, self.store.where(key)))
         return tuple(found)
 
+    def is_dead(self, lock: Lock) -> bool:
+        """Whether the holder of a lock is certainly gone; of a backend that others share only this machine's own."""
+        return lock.of_this_host and holders.is_dead(self.url, lock.key, lock.pid, own=self.own)
+
+    def noting(self, stack: str) -> Callable[[int], bool]:
+        """Return what notes the lock of an engine that this process starts, for `is_dead` to know it by."""
+
+        def keys(pid: int) -> list[str]:
+            return [lock.key for lock in self.locks(stack) if lock.pid == pid and lock.of_this_host]
+
+        return holders.noting(self.url, keys)
+
     def release(self, stack: str) -> tuple[Lock, ...]:
-        """Remove the locks of dead processes and return them; raise Problem when a living process holds one."""
+        """Remove the locks of dead processes and return them; raise Problem when one may be a living process's."""
         locks = self.locks(stack)
         for lock in locks:
-            lock.require_stale()
+            if not self.is_dead(lock):
+                raise lock.held()
         for lock in locks:
             self.store.remove(lock.key)
         return locks
@@ -114,9 +131,9 @@ def unpacked(content: bytes) -> bytes:
 
 
 def of_folder(folder: Path) -> Backend:
-    """Return the backend in a folder.
+    """Return the backend in a folder of a simulated cluster.
 
     Without `metadata=skip` each state file has a second one beside it, which is not written in one piece: an engine
     that is killed at that moment leaves a stack that no command can load any more.
     """
-    return Backend(f"{folder.as_uri()}?metadata=skip", FolderStore(folder))
+    return Backend(f"{folder.as_uri()}?metadata=skip", FolderStore(folder), own=True)

@@ -79,8 +79,8 @@ def of_cluster(home: Path) -> Backend:
         return readable(choice)
     layout = Layout(home)
     if "object-store" in Processes(home).running():
-        return Backend(url(home), _bucket(url(home), tuple(keys(home).items())))
-    return Backend(url(home), RestingStore(Files(layout.objects), BUCKET, home.name))
+        return Backend(url(home), _bucket(url(home), tuple(keys(home).items())), own=True)
+    return Backend(url(home), RestingStore(Files(layout.objects), BUCKET, home.name), own=True)
 
 
 def require(backend: Backend) -> None:

@@ -1,10 +1,8 @@
-"""Locks of the state: those of dead processes of this host can go, all others are respected."""
+"""Locks of the state, as the engine writes them."""
 
 import json
-import os
 import socket
 from dataclasses import dataclass
-from pathlib import Path
 
 from cli.errors import Problem
 
@@ -36,24 +34,19 @@ class Lock:
         return f"process {self.pid} of {self.username} on {self.hostname} since {self.timestamp}"
 
     @property
-    def stale(self) -> bool:
-        """Whether its holder ran on this host and is dead; of another host nobody can tell."""
-        return self.hostname == socket.gethostname() and not _is_pulumi(self.pid)
+    def stack(self) -> str:
+        """The stack that it locks: the folder that it is in."""
+        return self.key.split("/")[-2]
 
-    def require_stale(self) -> None:
-        """Raise Problem unless the lock can go."""
-        if not self.stale:
-            raise Problem(
-                f"the stack is being updated by {self.holder}",
-                "Wait until it ends, or stop it (Ctrl-C where it runs); if it is surely gone, `./hpc pulumi cancel`.",
-            )
+    @property
+    def of_this_host(self) -> bool:
+        """Whether its holder ran on a host of this name; that may be another machine or container all the same."""
+        return self.hostname == socket.gethostname()
 
-
-def _is_pulumi(pid: int) -> bool:
-    """Whether `pid` lives and is an engine: pids are used again, and a stranger's does not keep our lock."""
-    try:
-        return os.path.basename((Path("/proc") / str(pid) / "exe").readlink()).startswith("pulumi")  # noqa: PTH119
-    except PermissionError:  # somebody else's process: it may well be one
-        return True
-    except OSError:
-        return False
+    def held(self) -> Problem:
+        """Return what to say of a lock that cannot go."""
+        return Problem(
+            f"the stack is being updated by {self.holder}",
+            "Wait until it ends, or stop it (Ctrl-C where it runs); if it is surely gone, "
+            f"`./hpc pulumi --stack {self.stack} cancel`. Whether it lives can be told only where it was started, by `./hpc`.",
+        )

@@ -94,7 +94,7 @@ def _locks(there: Backend, name: str) -> tuple[Finding, bool]:
     if not locks:
         return Finding("lock", GOOD, "free"), False
     holders = "; ".join(lock.holder for lock in locks)
-    if all(lock.stale for lock in locks):
+    if all(there.is_dead(lock) for lock in locks):
         remedy = f"`./hpc state repair --stack {name}`, or the next `./hpc up`, removes it."
         return Finding("lock", BAD, f"held by {holders}, which is dead", remedy), False
     remedy = "If it is surely gone, `./hpc pulumi cancel`."

@@ -24,7 +24,8 @@ from stacks.state_settings import StateSettings
 
 pytestmark = pytest.mark.engine
 
-DEAD = {"pid": 2**22 - 1, "username": "me", "hostname": socket.gethostname(), "timestamp": "2026-01-01T00:00:00Z"}
+_PID = 2**22 - 1
+DEAD = {"pid": _PID, "username": "me", "hostname": socket.gethostname(), "timestamp": "2026-01-01T00:00:00Z"}
 
 
 @pytest.fixture
@@ -33,6 +34,7 @@ def stack_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str],
     for name in [name for name in os.environ if name.startswith("PULUMI_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("PULUMI_HOME", str(tmp_path / "pulumi-home"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "notes"))
     monkeypatch.setenv("PULUMI_CONFIG_PASSPHRASE", "x")
 
     def make(url: str) -> Stack:
@@ -63,6 +65,10 @@ def test_bucket_of_a_real_cluster(stack_in: Callable[[str], Stack], bucket_url: 
     backend.store.write(".pulumi/locks/organization/hpc/dev/1.json", json.dumps(DEAD).encode())
     with pytest.raises(Problem, match="currently locked by 1 lock"):
         running.call("refresh", "--yes", "--stack", "dev", folder=tmp_path)
+    with pytest.raises(Problem, match=r"\./hpc pulumi cancel"):
+        state.settle(real, running, Cluster(tmp_path / "none", "none"))
+    assert running.noting is not None
+    assert running.noting(_PID)
     state.settle(real, running, Cluster(tmp_path / "none", "none"))
     assert backend.locks("dev") == ()
 

@@ -29,7 +29,7 @@ def bucket(object_store: int, monkeypatch: pytest.MonkeyPatch) -> str:
     """Make an empty bucket and give its name; keys are in the environment."""
     for name, value in KEYS.items():
         monkeypatch.setenv(name, value)
-    name = f"state-{next(_NUMBERS)}"
+    name = f"kept-{next(_NUMBERS)}"  # moto has one world per process: tests/support/buckets.py makes others
     client = boto3.client("s3", endpoint_url=f"http://127.0.0.1:{object_store}", region_name="us-east-1")
     client.create_bucket(Bucket=name)
     return name

@@ -1,7 +1,7 @@
 """A stack on a backend of choice, and what `./hpc` does for it: its lock, its interrupted creates."""
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -50,7 +50,12 @@ class Kept(Stack):
 
     @property
     def backend(self) -> Backend:
-        """The backend as `./hpc` reads it."""
+        """The backend as `./hpc` reads that of a simulated cluster."""
+        return replace(self.shared, own=True)
+
+    @property
+    def shared(self) -> Backend:
+        """The backend as `./hpc` reads that of a real cluster, which other machines write to."""
         found = of_url(self.url)
         assert found
         return found

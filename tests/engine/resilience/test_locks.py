@@ -1,12 +1,16 @@
 """Two updates at once, and what a killed one leaves: the lock, and what was under way."""
 
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from cli.engine import Engine
 from cli.errors import Problem
+from simulator.tools import find
 from tests.engine.kit import Cluster, config_map, wait_until, widget
 from tests.engine.resilience.kit import LABELS, Kept
 
@@ -61,3 +65,35 @@ def test_one_update_at_a_time_and_a_killed_one_is_finished(
     assert len(kept.resources_of("Widget")) == 1
     nothing = kept.preview("--expect-no-changes")
     assert nothing.status == 0, nothing.text
+
+
+@pytest.mark.usefixtures("widgets")
+def test_a_shared_backend_gives_up_only_what_was_noted(
+    kept: Kept, api: Cluster, namespace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lock of another runner's update removed, or `pulumi cancel` by hand after kill -9 of one's own."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "notes"))
+    monkeypatch.setattr("cli.engine.ROOT", kept.folder)
+    never = widget("w", namespace, {"n": 1}, annotations={"pulumi.com/waitFor": "condition=Ready"})
+    kept.configure(never)
+    plain = kept.start_pulumi("up", "--yes", "--skip-preview")
+    wait_until(lambda: api.get(PATH.format(namespace)) is not None)
+    plain.kill()
+    plain.communicate()
+    with pytest.raises(Problem, match="Whether it lives can be told only where it was started"):
+        kept.shared.release(kept.name)
+    assert kept.pulumi("cancel", "--yes").status == 0
+
+    kept.configure(widget("v", namespace, {"n": 1}, annotations={"pulumi.com/waitFor": "condition=Ready"}))
+    note, noted = kept.shared.noting(kept.name), list[int]()
+
+    def noting(pid: int) -> bool:
+        if note(pid):
+            noted.append(pid)
+            os.kill(pid, signal.SIGKILL)
+        return bool(noted)
+
+    engine = Engine(find("pulumi"), kept.name, kept.environment(), noting)
+    status, _ = engine.watched("killed", tmp_path / "log", "up", "--yes", "--skip-preview")
+    assert status == -signal.SIGKILL
+    assert [lock.pid for lock in kept.shared.release(kept.name)] == noted
