@@ -17,6 +17,8 @@ _TIMEOUT = 15.0  # seconds
 _CHUNK = 1 << 16  # bytes of a download that are in memory at once
 _NOT_STARTED = "is waiting to start"  # what a kubelet says of a container that has no log yet
 
+_MANAGER = "hpc"
+"""Field manager of what is put right by hand, before an update."""
 _CONTENT = {"PUT": "application/json", "PATCH": "application/apply-patch+yaml"}
 _LATER = "See what the control plane, and the node that is concerned, say (`oc get nodes`); then run it again."
 
@@ -95,12 +97,19 @@ class Cluster:
 
         None where it is not there; raises RefusedError with the server's reason when it would not take it.
         """
+        return self._replaced(body, {"dryRun": "All"})
+
+    def replace(self, body: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Make an object what `body` says, in whole; return what it is now, None where it is not there. Raises so."""
+        return self._replaced(body, {"fieldManager": _MANAGER})
+
+    def _replaced(self, body: Mapping[str, Any], query: Mapping[str, str]) -> dict[str, Any] | None:
         metadata, kind = body["metadata"], self._served(body["apiVersion"], body["kind"])
         if kind is None:
             return None
         path = f"{_path(kind, metadata.get('namespace', ''))}/{metadata['name']}"
         with self._reached():
-            response = self._request(path, {"dryRun": "All"}, "PUT", body)
+            response = self._request(path, query, "PUT", body)
             answer = response.read()
         return self._answer(path, int(response.status), answer)
 

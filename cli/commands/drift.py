@@ -16,10 +16,13 @@ from review.model import Review
 DRIFTED, UNTOLD = 1, 2
 
 
-class KIND(Judging):
+class _Drifting(Judging):
     """A command whose statuses are those of `diff`: 1 is a difference, 2 is trouble."""
 
     unjudged = UNTOLD
+
+
+KIND = _Drifting
 
 
 def command(

@@ -66,11 +66,15 @@ def command(
         _tools(wanted, timings)
         running, standing = _cluster(wanted, timings)
         _prepared(wanted, running, standing, timings)
-        if repair and plan is None:
-            repairs.mark(wanted, running)
-        if plan is not None:
-            plans.require(plan, plans.ground(wanted, running, asking.drift(wanted, running)), wanted.options)
-        status, account = _update(wanted, running, policies, timings, plan)
+        repairs.clear(wanted, running)  # of an update that was killed
+        try:
+            if repair and plan is None:
+                repairs.mark(wanted, running, session.cluster(wanted))
+            if plan is not None:
+                plans.require(plan, plans.ground(wanted, running, asking.drift(wanted, running)), wanted.options)
+            status, account = _update(wanted, running, policies, timings, plan)
+        finally:
+            repairs.clear(wanted, running)
     found = look(wanted)
     own = {tenant.namespace for tenant in wanted.settings.tenants}
     failed = [f"{job.namespace}/{job.name}" for job in found.jobs if job.state == FAILED and job.namespace in own]

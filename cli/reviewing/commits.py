@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -105,8 +106,19 @@ def _review(stack: str, before: Side, after: Side, config: Path | None) -> Revie
         told = f"what the nodes have is not known: this version reads the settings otherwise ({_line(str(error))})"
         return replace(whole, warnings=tuple(sorted({*whole.warnings, told})))
     policies = settled(settings, config)
-    said = findings.judged((each.resource for each in after.resources), policies)
-    return findings.compared(replace(whole, findings=said, facts=facts.of(settings)), policies)
+    day = _day(after.name)
+    said = findings.judged((each.resource for each in after.resources), policies, day)
+    return findings.compared(replace(whole, findings=said, facts=facts.of(settings)), policies, day)
+
+
+def _day(name: str) -> date | None:
+    """Return the day of a commit, by which its exceptions are judged: so two commits compare alike on every day.
+
+    None for the working tree, which is of today.
+    """
+    if name == WORKING_TREE:
+        return None
+    return datetime.fromtimestamp(int(_git("show", "--no-patch", "--format=%ct", name).stdout), UTC).date()
 
 
 def _warnings(stack: str, before: Side, after: Side) -> Iterator[str]:

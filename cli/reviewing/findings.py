@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 from policies import exceptions
@@ -17,9 +17,11 @@ from review.model import CHANGED, REDACTED, Finding, Resource, Review
 _TEXTS = ("data", "stringData")
 
 
-def judged(resources: Iterable[Resource], configuration: Mapping[str, Mapping[str, Any]]) -> tuple[Finding, ...]:
-    """Return what the pack would say of the resources of one stack."""
-    examination = Examination(RULES, exceptions.load(), datetime.now(UTC).date(), configuration)
+def judged(
+    resources: Iterable[Resource], configuration: Mapping[str, Mapping[str, Any]], day: date | None = None
+) -> tuple[Finding, ...]:
+    """Return what the pack would say of the resources of one stack on a day, today's by default: exceptions end."""
+    examination = Examination(RULES, exceptions.load(), day or datetime.now(UTC).date(), configuration)
     subjects = [found for resource in resources for found in _objects(resource)]
     violations: Iterator[Violation] = iter(
         [*examination.resource(subjects, ()), *examination.stack(subjects, (), "the stack")]
@@ -31,11 +33,11 @@ def judged(resources: Iterable[Resource], configuration: Mapping[str, Mapping[st
     return tuple(sorted(found, key=events.order))
 
 
-def compared(review: Review, configuration: Mapping[str, Mapping[str, Any]]) -> Review:
+def compared(review: Review, configuration: Mapping[str, Mapping[str, Any]], day: date | None = None) -> Review:
     """Return the review with what is new among its findings: what the policies did not say of the stack before."""
     if not review.findings:
         return review
-    before = {(each.policy, each.message) for each in judged(review.objects(after=False), configuration)}
+    before = {(each.policy, each.message) for each in judged(review.objects(after=False), configuration, day)}
     marked = (replace(each, new=(each.policy, each.message) not in before) for each in review.findings)
     return replace(review, findings=tuple(marked))
 

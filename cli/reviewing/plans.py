@@ -49,10 +49,15 @@ def ground(wanted: Stack, running: Engine, drift: Review) -> Ground:
         raise Problem(f"what the cluster holds cannot be told: {drift.failed}", "A plan stands on that; try again.")
     return Ground(
         wanted.name,
-        _digest(settings_copy.read(wanted.file)),
+        settings_digest(wanted),
         _digest(_resources(running)),
         _digest(data.of(drift)["changes"]),
     )
+
+
+def settings_digest(wanted: Stack) -> str:
+    """Return the digest of all files that the settings of a stack are in: of tenants, also that of their platform."""
+    return _digest([settings_copy.read(file) for file in dict.fromkeys((wanted.file, wanted.platform_file))])
 
 
 @contextmanager

@@ -87,6 +87,7 @@ def test_drift_is_what_differs_from_what_is_declared(
     assert (found.op, found.after.inputs) == ((Op.SAME, declared) if then is None else (Op.UPDATE, then))
 
 
+SUCCEEDED = {"type": "Succeeded", "status": "True"}
 QUEUED = {"metadata": {"labels": {names.QUEUE_NAME: "q"}}}
 HELD = {"spec": {"runPolicy": {"suspend": True}}}
 INJECTED = {"metadata": {"labels": {"config.openshift.io/inject-trusted-cabundle": "true"}}}
@@ -225,7 +226,14 @@ def test_a_secret_is_told_without_its_value() -> None:
         ("core/v1:ServiceAccount", {}, {}, Op.DELETE),
         ("core/v1:NodePatch", {"metadata": {"labels": {"a": "b"}}}, {}, Op.DELETE),
         ("operators.coreos.com/v1alpha1:ClusterServiceVersionPatch", {}, {}, Op.SAME),
-        ("batch/v1:Job", {"spec": {}}, {"status": {"conditions": [{"type": "Complete", "status": "True"}]}}, Op.DELETE),
+        ("batch/v1:Job", {"spec": {}}, {"status": {"conditions": [{"type": "Complete", "status": "True"}]}}, Op.SAME),
+        (
+            "batch/v1:Job",
+            {"spec": {}},
+            {"status": {"conditions": [{"type": "Suspended", "status": "True"}]}},
+            Op.DELETE,
+        ),
+        ("kubeflow.org/v1alpha2:MPIJob", {"spec": {}}, {"status": {"conditions": [SUCCEEDED]}}, Op.SAME),
         ("batch/v1:Job", {"spec": {"ttlSecondsAfterFinished": 9}}, {}, Op.SAME),
         ("kubeflow.org/v2beta1:MPIJob", {"spec": {"runPolicy": {"ttlSecondsAfterFinished": 9}}}, {}, Op.SAME),
         (
@@ -239,6 +247,27 @@ def test_a_secret_is_told_without_its_value() -> None:
 def test_what_is_gone(kind: str, declared: dict[str, Any], held: dict[str, Any], op: Op) -> None:
     """Prevents an alarm for a job that went as it was told, and none for one that somebody took away."""
     assert looked(kind, declared, None, held=held).op is op
+
+
+def test_a_job_that_was_cleaned_away_is_told() -> None:
+    """Prevents a job that runs on sixteen GPUs once more because somebody tidied up; and silence about it."""
+    urn = "urn:pulumi:dev::hpc::kubernetes:kubeflow.org/v1alpha2:MPIJob::x"
+    old = {
+        "type": "kubernetes:kubeflow.org/v1alpha2:MPIJob",
+        "urn": urn,
+        "outputs": {"status": {"conditions": [SUCCEEDED]}},
+    }
+    for spec, told in (
+        ({}, 1),
+        ({"ttlSecondsAfterFinished": 9}, 0),
+        ({"runPolicy": {"ttlSecondsAfterFinished": 9}}, 0),
+    ):
+        inputs = {"metadata": {"name": "nccl", "namespace": "a"}, "spec": spec}
+        step = {"op": "delete", "urn": urn, "old": {**old, "inputs": inputs}}
+        found = drift.read([{"resOutputsEvent": {"metadata": step}}, ENDED], "dev")
+        assert found.changed == ()
+        assert len(found.warnings) == told
+        assert all(each.startswith("MPIJob a/nccl has ended") for each in found.warnings)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,12 @@
 """Policies without an engine, and what of their findings is new; and what the settings say beside."""
 
+from datetime import date
 from typing import Any
 
+import pytest
+
 from cli.reviewing import facts, findings
+from policies import exceptions
 from review.model import REDACTED, Change, Op, Resource, Review
 from stacks import settings
 from tests.support.recorded import ROOT
@@ -38,6 +42,16 @@ def test_a_secret_that_is_hidden_has_texts() -> None:
     inputs = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "a"}, "stringData": REDACTED}
     hidden = Resource("urn:pulumi:dev::hpc::kubernetes:core/v1:Secret::s", "kubernetes:core/v1:Secret", inputs)
     assert not [each for each in findings.judged([hidden], {}) if REDACTED in each.message]
+
+
+def test_exceptions_are_judged_by_a_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prevents a comparison of two commits that says something else the day after an exception has ended."""
+    until = date(2030, 1, 31)
+    one = exceptions.RuleException(rule="image-pinned", object="Job a/old", reason="for the test", expires=until)
+    monkeypatch.setattr(exceptions, "load", lambda: (one,))
+    old = job("old", "x:latest")
+    found = {day: Review("dev", (), findings=findings.judged([old], {}, day)) for day in (until, date(2030, 2, 1))}
+    assert [len(pinned(each)) for each in found.values()] == [0, 1]
 
 
 def test_facts_of_dev() -> None:

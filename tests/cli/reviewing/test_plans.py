@@ -3,12 +3,15 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from cli.errors import Problem
 from cli.reviewing import plans
 from cli.reviewing.plans import Ground
+from cli.stack import Stack
 
 NOW = Ground("dev", "1", "2", "3")
 
@@ -68,3 +71,16 @@ def test_a_file_that_is_no_plan(tmp_path: Path, content: str) -> None:
 def test_what_the_engine_says_of_its_plan(text: str, broken: bool) -> None:
     """Prevents a user who is told the engine's words of plans and not what to do."""
     assert plans.broken(text) is broken
+
+
+def test_the_settings_of_tenants_are_two_files(tmp_path: Path) -> None:
+    """Prevents tenants' update by a plan whose nodes, or policies, are others since their platform's file changed."""
+    platform, tenants = tmp_path / "platform.yaml", tmp_path / "tenants.yaml"
+    wanted = cast("Stack", SimpleNamespace(file=tenants, platform_file=platform))
+    digests = set()
+    for file in (tenants, platform, tenants):
+        for each in (platform, tenants):
+            each.touch()
+        file.write_text(file.read_text() + f"a{len(digests)}: 1\n")
+        digests.add(plans.settings_digest(wanted))
+    assert len(digests) == 3
