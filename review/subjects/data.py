@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from apis.kinds import NAMESPACE, PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, SECRET, STORAGE_CLASS
 from apis.names import SCALE_CSI_DRIVER
 from policies.values import read
+from review import holds
 from review.holding import Holdings, reclaim
 from review.model import Change, Op, Resource
 from review.section import Line, Section, section
@@ -48,6 +49,7 @@ def find(worlds: Worlds) -> Section | None:
     if kept:
         shown = names((resource.object_name for resource in kept), _SHOWN)
         lines.append(Line(f"No longer kept on the cluster when the stack lets go of it: {shown}", alarm=True))
+    lines += holds.lines(worlds)
     return section("Data and protected objects", lines, vital=True)
 
 
