@@ -152,8 +152,8 @@ def note(stack: Stack, engine: Engine, standing: Standing) -> None:
     elif stack.settings.cluster.uid is None:
         console.print(
             f"noted: stack {stack.name} belongs to the cluster {found}\n"
-            f"These two lines, under hpc:platform in {stack.platform_file.name}, hold plain `pulumi` to it, too:\n"
-            f"    cluster:\n      uid: {found.uid}",
+            f"This line, among those of `cluster:` in {stack.platform_file.name}, holds plain `pulumi` to it, too:\n"
+            f"      uid: {found.uid}",
             markup=False,
         )
 

@@ -29,10 +29,11 @@ def require_cluster_of_state(stack: Stack) -> None:
         return
     raise Problem(
         f"the state of stack {stack.name} has objects of a cluster whose data is gone ({Layout(stack.home).etcd})",
-        f"`./hpc sim clean --name {stack.cluster_name}` removes both, and the next `./hpc up` starts afresh."
+        f"`./hpc sim clean --name {stack.cluster_name}` removes both, and the next "
+        f"`./hpc up {stack.options}` starts afresh."
         if choice.within(stack.home)
         else f"It is in {choice.recorded(stack.home)}: `./hpc pulumi {stack.options} stack rm {stack.name} --force` "
-        "takes it from there, and the next `./hpc up` starts afresh.",
+        f"takes it from there, and the next `./hpc up {stack.options}` starts afresh.",
     )
 
 

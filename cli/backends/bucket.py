@@ -121,7 +121,8 @@ class BucketStore:
     def _refused(self, code: str, text: str) -> Problem:
         bucket, where = self.location.bucket, self.location.where
         if code == "NoSuchBucket":
-            return Problem(f"there is no bucket {bucket} on {where}", "`./hpc state init --backend URL` makes it.")
+            remedy = "`./hpc state init --stack STACK` makes it, and the stack in it."
+            return Problem(f"there is no bucket {bucket} on {where}", remedy)
         if code in _KEYS:
             return Problem(f"{where} does not take the keys ({code})", _HOW_KEYS)
         if code in _DENIED:

@@ -48,5 +48,6 @@ class Lock:
         return Problem(
             f"the stack is being updated by {self.holder}",
             "Wait until it ends, or stop it (Ctrl-C where it runs); if it is surely gone, "
-            f"`./hpc pulumi --stack {self.stack} cancel`. Whether it lives can be told only where it was started, by `./hpc`.",
+            f"`./hpc pulumi --stack {self.stack} cancel`. Whether it lives can be told only where it was started, by "
+            "`./hpc`.",
         )

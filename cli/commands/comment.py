@@ -24,11 +24,13 @@ def command(file: FileArgument) -> None:
     try:
         body = file.read_text()
     except (OSError, UnicodeDecodeError) as error:
-        raise Problem(f"{file} cannot be read: {error}", "Name what `./hpc diff -o FILE` wrote.") from None
+        raise Problem(
+            f"{file} cannot be read: {error}", "Name what `./hpc diff --stack STACK -o FILE` wrote."
+        ) from None
     if not marker(body):
         raise Problem(
             f"{file} does not begin with the hidden line by which a comment is found again",
-            "Name what `./hpc diff -o FILE` wrote.",
+            "Name what `./hpc diff --stack STACK -o FILE` wrote.",
         )
     try:
         found = thread(os.environ)

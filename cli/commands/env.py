@@ -14,7 +14,8 @@ def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
     """Print exports for the shell: eval "$(./hpc env)"."""
     wanted = stacks.read(stack, name)
     if wanted.simulated and not wanted.kubeconfig.is_file():
-        errors.print(f"there is no simulated cluster {wanted.cluster_name} yet: `./hpc up` makes it", markup=False)
+        text = f"there is no simulated cluster {wanted.cluster_name} yet: `./hpc up {wanted.options}` makes it"
+        errors.print(text, markup=False)
     wanted.require_served()
     wanted.renew_copy()
     passphrases.make(wanted, os.environ)

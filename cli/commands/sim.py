@@ -103,7 +103,8 @@ def status(stack: AnyStack = None, name: OtherName = None) -> None:
         console.print(table)
         if found.object_store:
             console.print(
-                f"state of Pulumi: in the simulated object store at {found.object_store}; `./hpc env` gives its keys",
+                f"state of Pulumi: in the simulated object store at {found.object_store}; "
+                f"`./hpc env --stack STACK --name {found.name}` gives its keys",
                 markup=False,
             )
         console.print(f"logs: {Path(found.processes[0].log).parent}", markup=False)

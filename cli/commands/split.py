@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from cli import layers, session, splitting
+from cli import identity, layers, session, splitting
 from cli import stack as stacks
 from cli.commands.options import OtherName
 from cli.console import console
@@ -25,6 +25,9 @@ def command(stack: TenantsOption, name: OtherName = None, *, yes: YesOption = Fa
         layers.require_platform(wanted)
         running = session.engine(wanted)
         settled = session.engine(platform)
+        cluster = session.cluster(platform)
+        standing = identity.require(platform, cluster, platform.backend, settled)
+        theirs = identity.require(wanted, cluster, wanted.backend, running)
         urns = splitting.to_move(wanted, platform, settled)
         if not urns:
             console.print(f"the state of stack {platform.name} has nothing of stack {stack}", markup=False)
@@ -36,5 +39,12 @@ def command(stack: TenantsOption, name: OtherName = None, *, yes: YesOption = Fa
             return
         splitting.share_passphrase(wanted, platform)
         session.prepare(wanted, running)
+        # The engine moves no tags; noted before, no state with objects is ever without its cluster.
+        identity.note(platform, settled, standing)
+        identity.note(wanted, running, theirs)
         splitting.move(wanted, platform, running, urns)
-    console.print(f"moved {len(urns)} from stack {platform.name} to {stack}; now `./hpc up` of both", markup=False)
+    console.print(
+        f"moved {len(urns)} from stack {platform.name} to {stack}; now `./hpc up {platform.options}`, then "
+        f"`./hpc up {wanted.options}`",
+        markup=False,
+    )

@@ -8,7 +8,7 @@ import typer
 
 from cli import checkpoints, identity, session, state, tables
 from cli import stack as stacks
-from cli.backends import kept, setup
+from cli.backends import choice, kept, setup
 from cli.backends.setup import BAD, GOOD, Wanted
 from cli.backends.tags import UID
 from cli.commands.options import OtherName, StackOption
@@ -74,9 +74,12 @@ def init(
 def check(*, backend: BackendUrl = None, stack: SomeStack = None, name: OtherName = None) -> None:
     """Check a backend, and the state of a stack in it; exit status 1 when something is not good."""
     there, wanted = meaning.meant(backend, stack, name)
-    rows = examining.backend(there)
+    rows = examining.backend(there, wanted.options if wanted else f"--backend '{choice.without_login(there.url)}'")
     if wanted is not None and rows[0].standing == GOOD:
-        rows += examining.stack(there, wanted.name)
+        rows += examining.stack(there, wanted.name, wanted.options)
+        if there.has(wanted.name):
+            rows += examining.cluster(there, wanted)
+            rows.append(examining.passphrase(wanted, meaning.engine(wanted, there)))
     showing.findings(rows)
     if any(row.standing == BAD for row in rows):
         raise typer.Exit(1)
@@ -123,7 +126,10 @@ def backup(
     running = session.engine(wanted)
     there = wanted.backend
     if there and not there.has(wanted.name):
-        raise Problem(f"there is no state of stack {stack} in {there.url}", "`./hpc state list` shows what there is.")
+        raise Problem(
+            f"there is no state of stack {stack} in {there.url}",
+            "`./hpc state list --backend URL` shows what there is.",
+        )
     count = backups.write(wanted, checkpoints.export(running), meaning.tags(wanted, there), output)
     console.print(
         f"{output}: {count} resources, {output.stat().st_size / 1e6:.1f} MB, read back and whole", markup=False

@@ -148,7 +148,8 @@ def verdict(wanted: Stack, account: Account, failed: list[str]) -> str:
             f"the state. What somebody else made: `./hpc adopt {wanted.options}`."
         )
     if any(plans.broken(message.text) for message in others):
-        lines.append("It would do what its plan does not say; `./hpc diff --plan FILE` makes a new plan, and shows it.")
+        new = f"`./hpc diff {wanted.options} --plan FILE` makes a new plan, and shows it."
+        lines.append(f"It would do what its plan does not say; {new}")
     lines += [f"failed: {', '.join(account.failed)}"] if account.failed else []
     lines += [f"jobs that failed: {', '.join(failed)}"] if failed else []
     lines.append(f"`./hpc status {wanted.options}` shows what is on the cluster.")

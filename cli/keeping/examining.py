@@ -4,46 +4,55 @@ import os
 import socket
 from pathlib import Path
 
+from cli import passphrases
 from cli.backends import kept, setup
 from cli.backends.backend import Backend
 from cli.backends.bucket import BucketStore
 from cli.backends.setup import BAD, GOOD, UNKNOWN, Finding
 from cli.backends.store import FolderStore
+from cli.backends.tags import UID
+from cli.engine import Engine
 from cli.errors import Problem
+from cli.stack import Stack
 
 PROBE = f".pulumi/hpc-probe-{socket.gethostname()}-{os.getpid()}"
 
 
-def backend(there: Backend) -> list[Finding]:
-    """Return how a backend stands: what its bucket needs, and whether it can be written."""
+def backend(there: Backend, options: str = "--stack STACK") -> list[Finding]:
+    """Return how a backend stands: what its bucket needs, and whether it can be written; nothing is made.
+
+    `options` are those by which a command means it.
+    """
     if not isinstance(there.store, BucketStore):
-        return [*_folder(there.store), _probe(there)]
+        rows = _folder(there.store, options)
+        made = not isinstance(there.store, FolderStore) or there.store.folder.is_dir()
+        return [*rows, _probe(there)] if made else rows
     if not setup.exists(there.store):
-        return [
-            Finding("bucket", BAD, f"there is none on {there.store.location.where}", "`./hpc state init` makes it.")
-        ]
+        remedy = f"`./hpc state init {options}` makes it."
+        return [Finding("bucket", BAD, f"there is none on {there.store.location.where}", remedy)]
     here = Finding("bucket", GOOD, f"{there.store.location.bucket} on {there.store.location.where}")
     return [here, *(setup.look(there.store, part, setup.Wanted()) for part in setup.PARTS), _probe(there)]
 
 
-def stack(there: Backend, name: str) -> list[Finding]:
-    """Return how a stack's state stands."""
+def stack(there: Backend, name: str, options: str = "") -> list[Finding]:
+    """Return how a stack's state stands; `options` are those by which a command means it."""
+    options = options or f"--stack {name}"
     if not there.has(name):
-        return [Finding("stack", BAD, f"there is no {name}", f"`./hpc state init --stack {name}` makes it.")]
+        return [Finding("stack", BAD, f"there is no {name}", f"`./hpc state init {options}` makes it.")]
     try:
         latest = there.checkpoint(name)
     except Problem as problem:
         return [_wrong("stack", problem)]
     count, size = len(kept.resources(latest)), len(there.read(name) or b"")
     pending = latest.get("pending_operations") or []
-    locked, busy = _locks(there, name)
+    locked, busy = _locks(there, name, options)
     unfinished = Finding("interrupted", GOOD, "nothing")
     if pending:
         unfinished = Finding(
             "interrupted",
             UNKNOWN if busy else BAD,
             f"{len(pending)} operations {'are under way' if busy else 'were under way when an update ended'}",
-            "" if busy else f"`./hpc state repair --stack {name}`, or the next `./hpc up`, settles them.",
+            "" if busy else f"`./hpc state repair {options}`, or the next `./hpc up {options}`, settles them.",
         )
     return [
         Finding("stack", GOOD, f"{name}: {count} resources, {size / 1e6:.1f} MB"),
@@ -53,12 +62,36 @@ def stack(there: Backend, name: str) -> list[Finding]:
     ]
 
 
-def _folder(store: object) -> list[Finding]:
+def passphrase(wanted: Stack, running: Engine) -> Finding:
+    """Return whether the key that a person has now opens the state; the engine tries it."""
+    try:
+        passphrases.require(wanted, running.environment)
+        running.call("stack", "export", "--show-secrets", "--stack", wanted.name)  # decrypts all, and shows none
+    except Problem as problem:
+        lines = [line for line in str(problem).splitlines() if "passphrase" in line and "warning:" not in line]
+        remedy = f"Correct {passphrases.PASSPHRASE}, or the file that {passphrases.FILE} names."
+        return Finding("key of secrets", BAD, lines[0].strip() if lines else str(problem), remedy)
+    return Finding("key of secrets", GOOD, "opens the state")
+
+
+def cluster(there: Backend, wanted: Stack) -> list[Finding]:
+    """Return which cluster a stack belongs to, where that is noted, and how its settings name it, too."""
+    uid = there.tags(wanted.name).get(UID)
+    if not uid or wanted.simulated:
+        return []
+    if wanted.settings.cluster.uid is None:
+        file = wanted.platform_file.name
+        more = f"; `uid: {uid}`, among the lines of `cluster:` in {file}, holds plain `pulumi` to it, too"
+        return [Finding("cluster", GOOD, f"{uid}{more}")]
+    return [Finding("cluster", GOOD, uid)]
+
+
+def _folder(store: object, options: str) -> list[Finding]:
     if not isinstance(store, FolderStore):
         return []
     folder = store.folder
     if not folder.is_dir():
-        return [Finding("folder", BAD, f"there is no {folder}", "`./hpc state init` makes it.")]
+        return [Finding("folder", BAD, f"there is no {folder}", f"`./hpc state init {options}` makes it.")]
     open_to_all = folder.stat().st_mode & 0o022
     if open_to_all and not _inside_private(folder):
         return [Finding("folder", BAD, f"others may write into {folder}", f"`chmod go-w {folder}`.")]
@@ -85,7 +118,7 @@ def _probe(there: Backend) -> Finding:
     return Finding("write and read", GOOD, "an object was written, read and removed")
 
 
-def _locks(there: Backend, name: str) -> tuple[Finding, bool]:
+def _locks(there: Backend, name: str, options: str) -> tuple[Finding, bool]:
     """Return the row of the lock, and whether somebody is at work."""
     try:
         locks = there.locks(name)
@@ -95,9 +128,9 @@ def _locks(there: Backend, name: str) -> tuple[Finding, bool]:
         return Finding("lock", GOOD, "free"), False
     holders = "; ".join(lock.holder for lock in locks)
     if all(there.is_dead(lock) for lock in locks):
-        remedy = f"`./hpc state repair --stack {name}`, or the next `./hpc up`, removes it."
+        remedy = f"`./hpc state repair {options}`, or the next `./hpc up {options}`, removes it."
         return Finding("lock", BAD, f"held by {holders}, which is dead", remedy), False
-    remedy = "If it is surely gone, `./hpc pulumi cancel`."
+    remedy = f"If it is surely gone, `./hpc pulumi {options} cancel`."
     return Finding("lock", UNKNOWN, f"held by {holders}", remedy), True
 
 

@@ -24,7 +24,7 @@ def meant(url: str | None, name: str | None, cluster: str | None) -> tuple[Backe
         if wanted.simulated:
             raise Problem(
                 f"stack {name} is on a simulated cluster, which has a backend of its own",
-                "Leave --backend out; `./hpc up --backend ...` chooses one for a new cluster.",
+                f"Leave --backend out; `./hpc up {wanted.options} --backend ...` chooses one for a new cluster.",
             )
         url = choice.named(url, {choice.URL: wanted.backend_url or url}, wanted.name) or url
     found = of_url(url)

@@ -80,7 +80,7 @@ def require_own(stack: Stack, found: Mapping[str, Any], cluster: str, here: str)
         name, project = sorted(strangers)[0]
         raise Problem(
             f"this is the state of stack {name} of project {project}, not of stack {stack.name} of {PROJECT}",
-            f"`./hpc state list --stack {stack.name}` shows what there is of this stack.",
+            f"`./hpc state list {stack.options}` shows what there is of this stack.",
         )
     if cluster and here and cluster != here:
         raise Problem(
@@ -93,7 +93,7 @@ def require_own(stack: Stack, found: Mapping[str, Any], cluster: str, here: str)
         raise Problem(
             f"the secrets in this state are encrypted with an earlier key than those of {stack.file.name}",
             f"Take {stack.file.name} of that time (git), with the passphrase of that time, restore, and then rotate "
-            "the key again: `./hpc state rotate`.",
+            f"the key again: `./hpc state rotate {stack.options}`.",
         )
 
 

@@ -63,7 +63,7 @@ def rotate(stack: Stack, running: Engine, tags: Mapping[str, str], provider: str
     if after != before:
         raise Problem(
             "a secret is not the same after the rotation",
-            f"`./hpc state restore --from {backup}` brings the state back; {settings} is as it was.",
+            f"`./hpc state restore {stack.options} --from {backup}` brings the state back; {settings} is as it was.",
         )
     _require_new(settings_copy.read(settings), settings_copy.read(own), provider)
     write_atomically(settings, own.read_bytes(), mode=settings.stat().st_mode & 0o777)

@@ -122,7 +122,7 @@ class _Job:
 
     def _gone(self) -> str:
         earlier = ", ".join(sorted(file.name for file in self.folder.glob("*.log")))
-        kept = f", or judge what an earlier `./hpc verify` left in {self.folder} by -f: {earlier}" if earlier else ""
+        kept = f", or judge what an earlier verification left in {self.folder} by -f: {earlier}" if earlier else ""
         return f"no pod of it is there any more: run it again (raise its `run`){kept}"
 
     def _nodes(self, judged: Object | None) -> tuple[str, ...]:

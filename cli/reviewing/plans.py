@@ -39,8 +39,9 @@ class Ground:
 _WORDS = {
     "settings": "the settings of the stack have changed",
     "state": "another update has changed the state of the stack",
-    "cluster": "what the cluster holds is not what it was (`./hpc drift` shows what is not as declared)",
+    "cluster": "what the cluster holds is not what it was (`./hpc drift --stack STACK` shows what is not as declared)",
 }
+_MAKE = "`./hpc diff --stack STACK --plan FILE` makes one."
 
 
 def ground(wanted: Stack, running: Engine, drift: Review) -> Ground:
@@ -82,9 +83,9 @@ def read(plan: Path) -> Ground:
         found = json.loads(plan.read_text())[KEY]
         return Ground(**{each.name: str(found[each.name]) for each in fields(Ground)})
     except OSError as error:
-        raise Problem(f"cannot read {plan}: {error.strerror}", "`./hpc diff --plan FILE` makes a plan.") from None
+        raise Problem(f"cannot read {plan}: {error.strerror}", _MAKE) from None
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise Problem(f"{plan} is no plan of ./hpc", "`./hpc diff --plan FILE` makes one.") from None
+        raise Problem(f"{plan} is no plan of ./hpc", _MAKE) from None
 
 
 def require(plan: Path, now: Ground, options: str) -> None:

@@ -46,7 +46,7 @@ class Tagging:
     """An engine that knows `stack tag` only."""
 
     def __init__(self, tags: Mapping[str, str] | None = None) -> None:
-        self.tags = None if tags is None else dict(tags)
+        self.tags, self.stack = None if tags is None else dict(tags), "dev"
 
     def call(self, *words: str) -> str:
         """Set and list tags."""
@@ -89,7 +89,9 @@ def test_the_first_update_notes_its_cluster_and_says_how_the_settings_name_it(
     assert asked.paths == ["/api/v1/namespaces/kube-system"]
     identity.note(_stack(), cast("Engine", engine), standing)
     assert engine.tags == {UID: HERE.uid, SERVER: HERE.server}
-    assert f"    cluster:\n      uid: {HERE.uid}\n" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert f"      uid: {HERE.uid}\n" in told
+    assert "    cluster:" not in told, "a second key `cluster:`, which would replace the first"
 
 
 @pytest.mark.parametrize("stack", [_stack(simulated=True), _stack(uid=HERE.uid)])

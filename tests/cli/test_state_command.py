@@ -3,14 +3,16 @@
 import json
 import socket
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from typer.testing import CliRunner
 
 from cli.backends.backend import Backend, of_folder
 from cli.backends.opening import of_url
+from cli.backends.tags import UID
 from cli.commands.state import app
 from cli.engine import Engine
 from cli.errors import Problem
@@ -73,6 +75,52 @@ def test_a_folder(run: Run, tmp_path: Path) -> None:
     assert run("check", "--backend", url).exit_code == 0
     of_folder(tmp_path / "kept").store.write(_KEY, _state("a", "b"))
     assert "dev" in run("list", "--backend", url).output
+
+
+def test_a_check_of_a_folder_makes_none(run: Run, tmp_path: Path) -> None:
+    """A backend that a mistyped path makes, and that the next check finds good."""
+    checked = run("check", "--backend", f"file://{tmp_path}/nothere")
+    assert checked.exit_code == 1
+    assert f"`./hpc state init --backend 'file://{tmp_path}/nothere'` makes it" in checked.output
+    assert "write and read" not in checked.output
+    assert not (tmp_path / "nothere").exists()
+
+
+@dataclass(frozen=True)
+class _Opening:
+    """An engine that opens the state, or says why not, below what it says in any case."""
+
+    complaint: str = ""
+
+    environment = {"PULUMI_CONFIG_PASSPHRASE": "x"}  # noqa: RUF012 - as an engine has it
+
+    def call(self, *_: str) -> str:
+        if self.complaint:
+            raise Problem(f"`pulumi stack output` failed:\nwarning: a passphrase, perhaps\n{self.complaint}")
+        return "{}"
+
+
+def test_a_check_says_whether_the_key_opens_the_state(stack: Stack) -> None:
+    """All good on the evening before an update that ends in `incorrect passphrase`."""
+    found = examining.passphrase(stack, cast("Engine", _Opening()))
+    assert (found.standing, found.text) == ("good", "opens the state")
+    found = examining.passphrase(stack, cast("Engine", _Opening("error: incorrect passphrase")))
+    assert (found.standing, found.text) == ("bad", "error: incorrect passphrase")
+    assert "PULUMI_CONFIG_PASSPHRASE" in found.remedy
+
+
+def test_a_check_repeats_how_the_settings_name_the_cluster(stack: Stack, tmp_path: Path) -> None:
+    """The lines that stood above a hundred others of the first update, and of a killed one never again."""
+    backend = of_folder(tmp_path)
+    backend.store.write(".pulumi/stacks/hpc/dev.pulumi-tags", json.dumps({"tags": {UID: "1-2-3"}}).encode())
+    assert examining.cluster(backend, stack) == []
+    real = stack.settings.cluster.model_copy(update={"simulated": False})
+    stack = replace(stack, settings=stack.settings.model_copy(update={"cluster": real}))
+    (found,) = examining.cluster(backend, stack)
+    assert "`uid: 1-2-3`, among the lines of `cluster:` in Pulumi.dev.yaml" in found.text
+    named = stack.settings.cluster.model_copy(update={"uid": "1-2-3"})
+    stack = replace(stack, settings=stack.settings.model_copy(update={"cluster": named}))
+    assert [row.text for row in examining.cluster(backend, stack)] == ["1-2-3"]
 
 
 @pytest.mark.parametrize(

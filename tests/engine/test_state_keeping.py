@@ -184,6 +184,10 @@ def test_new_keys(lab: _Lab, namespace: str) -> None:
     assert renewed.call("config", "get", "hpc:word", "--stack", "dev", folder=project.folder).strip() == "planted-word"
     assert "planted-value" in renewed.call("stack", "export", "--show-secrets", "--stack", "dev")
 
+    assert examining.passphrase(lab.stack, renewed).standing == setup.GOOD
+    wrong = examining.passphrase(lab.stack, lab.engine)
+    assert (wrong.standing, "incorrect passphrase" in wrong.text) == (setup.BAD, True), wrong.text
+
     mine = replace(lab.stack, own=True)
     third = rotation.rotate(mine, renewed, {}, rotation.PASSPHRASE, rotation.random())
     assert third.passphrase == mine.own_passphrase_file

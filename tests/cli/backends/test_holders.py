@@ -49,7 +49,7 @@ def _lock(backend: Backend, name: str = "1", pid: int = DEAD) -> None:
 def _released(backend: Backend) -> bool:
     if backend.is_dead(backend.locks("dev")[0]):
         return bool(backend.release("dev"))
-    with pytest.raises(Problem, match=r"`\./hpc pulumi cancel`"):
+    with pytest.raises(Problem, match=r"`\./hpc pulumi --stack dev cancel`"):
         backend.release("dev")
     return False
 

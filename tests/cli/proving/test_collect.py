@@ -204,7 +204,7 @@ def test_a_job_whose_pods_are_gone_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "adas_one").mkdir()
     (tmp_path / "adas_one" / "one-launcher.log").touch()
     (job,) = _collected(Retried(tmp_path, []), tmp_path, (ONE, _seen("one", "Succeeded")))
-    assert "an earlier `./hpc verify` left" in str(job.why)
+    assert "an earlier verification left" in str(job.why)
     assert job.readings == ()
 
 
