@@ -8,8 +8,10 @@ stack; the settings may name it, too (`cluster.uid`).
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from cli import session
+from cli import checkpoints, presence, session
+from cli.backends import tags
 from cli.backends.backend import Backend
 from cli.console import console, errors
 from cli.engine import Engine
@@ -17,8 +19,7 @@ from cli.errors import Problem
 from cli.live import Cluster, RefusedError
 from cli.stack import Stack
 
-UID, SERVER = "hpc:cluster-uid", "hpc:cluster-server"
-"""Tags of a stack: of the cluster that its state is about."""
+UID, SERVER = tags.UID, tags.SERVER
 _NAMESPACE = "/api/v1/namespaces/kube-system"
 _NO_STACK = "no stack named"  # what the engine says of a stack that nobody has made yet
 
@@ -29,7 +30,7 @@ class ForeignClusterError(Problem):
     `why` is that alone, for a command that shows what is there all the same.
     """
 
-    def __init__(self, why: str, remedy: str, consequence: str = "") -> None:
+    def __init__(self, why: str, remedy: str = "", consequence: str = "") -> None:
         super().__init__(f"{why}; {consequence}" if consequence else why, remedy)
         self.why = why
 
@@ -79,7 +80,8 @@ def require(stack: Stack, cluster: Cluster, backend: Backend | None, engine: Eng
 
     `backend` is None where it cannot be read here (Pulumi Cloud): the tags are then asked of `engine`, or left out.
     Raises ForeignClusterError when the cluster is another than the settings name or the state is about, or refuses to
-    say so; Problem when it cannot be reached.
+    say so; Problem when it cannot be reached. A state with objects, and no note whose they are, is about this cluster
+    if some of them are on it.
     """
     named, noted = stack.settings.cluster.uid, _noted(stack.name, backend, engine)
     try:
@@ -96,6 +98,8 @@ def require(stack: Stack, cluster: Cluster, backend: Backend | None, engine: Eng
         raise _other(stack, cluster, f"its settings name {named} (cluster.uid in {stack.platform_file.name})", found)
     if noted and noted.uid != found.uid and _holds(stack.name, backend):
         raise _other(stack, cluster, f"its state is about {noted}", found)
+    if noted is None and not presence.some_are_there(_state(stack.name, backend, engine), cluster):
+        raise _other(stack, cluster, "its state has objects, and none of those that were looked for is here", found)
     return Standing(found, noted)
 
 
@@ -183,8 +187,8 @@ def write(stack: Stack, engine: Engine, found: Identity) -> None:
 
 
 def _noted(stack: str, backend: Backend | None, engine: Engine | None) -> Identity | None:
-    tags = backend.tags(stack) if backend else _asked(stack, engine) if engine else {}
-    return Identity(tags[UID], tags.get(SERVER, "")) if tags.get(UID) else None
+    found = backend.tags(stack) if backend else _asked(stack, engine) if engine else {}
+    return Identity(found[UID], found.get(SERVER, "")) if found.get(UID) else None
 
 
 def _asked(stack: str, engine: Engine) -> Mapping[str, str]:
@@ -195,6 +199,19 @@ def _asked(stack: str, engine: Engine) -> Mapping[str, str]:
             return {}
         raise
     return found if isinstance(found, dict) else {}
+
+
+def _state(stack: str, backend: Backend | None, engine: Engine | None) -> list[Mapping[str, Any]]:
+    """Return the resources of a state; none where nobody can read it here."""
+    if backend is not None:
+        return list(backend.checkpoint(stack).get("resources") or ())
+    try:
+        found = checkpoints.export(engine) if engine else {}
+    except Problem as problem:
+        if _NO_STACK in str(problem):
+            return []
+        raise
+    return list((found.get("deployment") or {}).get("resources") or ())
 
 
 def _holds(stack: str, backend: Backend | None) -> bool:
