@@ -204,7 +204,10 @@ def _asked(stack: str, engine: Engine) -> Mapping[str, str]:
 def _state(stack: str, backend: Backend | None, engine: Engine | None) -> list[Mapping[str, Any]]:
     """Return the resources of a state; none where nobody can read it here."""
     if backend is not None:
-        return list(backend.checkpoint(stack).get("resources") or ())
+        try:
+            return list(backend.checkpoint(stack).get("resources") or ())
+        except Problem:  # a damaged one: what works by it says so, and `restore` must get past here
+            return []
     try:
         found = checkpoints.export(engine) if engine else {}
     except Problem as problem:

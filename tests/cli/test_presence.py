@@ -108,3 +108,10 @@ def test_where_only_the_engine_can_read() -> None:
     assert _require(Holding(a="uid-a"), None, Exporting({"resources": [_object("a")]})).noted is None
     with pytest.raises(ForeignClusterError, match="its state has objects"):
         _require(Holding(), None, Exporting({"resources": [_object("a")]}))
+
+
+def test_a_damaged_state_can_be_restored(tmp_path: Path) -> None:
+    """`restore` refused because the state is damaged, where its tags are lost, too."""
+    backend = _backend(tmp_path)
+    backend.store.write(".pulumi/stacks/hpc/dev.json", b"{")
+    assert _require(Holding(), backend).noted is None
