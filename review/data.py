@@ -18,6 +18,7 @@ def of(review: Review) -> dict[str, Any]:
         "clusterAsked": review.cluster_asked,
         "compared": list(review.compared) if any(review.compared) else [],
         "changes": [_change(change) for change in review.changed],
+        "repairs": [_change(change) for change in review.repairs],
         "unchanged": len(review.changes) - len(review.changed),
         "findings": [
             {

@@ -137,6 +137,8 @@ class Review:
     """Whether the cluster had a say: False for a comparison of two commits."""
     drift: bool = False
     """Whether it tells what became of the stack by itself: `before` is what is declared, `after` what is there."""
+    repairs: tuple[Change, ...] = ()
+    """What is not as declared on the cluster, in a review of an update: `before` is what is declared. Sorted by URN."""
     compared: tuple[str, str] = ("", "")
     """Names of the two commits, for such a comparison."""
     facts: Facts = field(default_factory=Facts)

@@ -11,7 +11,7 @@ from cli.commands.options import DEFAULT_STACK, OtherName, PolicyOption, StackOp
 from cli.console import console
 from cli.errors import Problem
 from cli.policy_configuration import settled
-from cli.reviewing import asking, commits, plans, results
+from cli.reviewing import announcing, asking, commits, plans, results
 from cli.stack import Stack
 from review.model import Review
 
@@ -69,11 +69,12 @@ def _previewed(wanted: Stack, config: Path | None, plan: Path | None) -> Review:
     session.say_plugins(running.program)
     session.prepare(wanted, running)
     if plan is None:
-        return asking.preview(wanted, running, policies)
+        return announcing.announced(asking.preview(wanted, running, policies), announcing.look(wanted, running))
     with plans.fresh() as made:
         # Before the preview: what changes meanwhile makes the plan unfit, and is not missed.
-        stands_on = plans.ground(wanted, running, asking.drift(wanted, running))
-        review = asking.preview(wanted, running, policies, made)
+        drifted = asking.drift(wanted, running)
+        stands_on = plans.ground(wanted, running, drifted)
+        review = announcing.announced(asking.preview(wanted, running, policies, made), drifted)
         plan.unlink(missing_ok=True)
         if made.is_file() and not results.refused(review):
             plans.keep(made, stands_on, plan)

@@ -17,6 +17,7 @@ from review.subjects import (
     operators,
     pod_security,
     remarks,
+    repairs,
     restarts,
     rights,
     sccs,
@@ -29,6 +30,7 @@ from review.worlds import Worlds
 SUBJECTS: tuple[Callable[[Worlds], Section | None], ...] = (
     findings.find,
     cluster.find,
+    repairs.find,
     data.find,
     access.find,
     sccs.find,
