@@ -65,7 +65,7 @@ def test_bucket_of_a_real_cluster(stack_in: Callable[[str], Stack], bucket_url: 
     backend.store.write(".pulumi/locks/organization/hpc/dev/1.json", json.dumps(DEAD).encode())
     with pytest.raises(Problem, match="currently locked by 1 lock"):
         running.call("refresh", "--yes", "--stack", "dev", folder=tmp_path)
-    with pytest.raises(Problem, match=r"\./hpc pulumi cancel"):
+    with pytest.raises(Problem, match=r"\./hpc pulumi --stack dev cancel"):
         state.settle(real, running, Cluster(tmp_path / "none", "none"))
     assert running.noting is not None
     assert running.noting(_PID)
