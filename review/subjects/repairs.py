@@ -15,8 +15,8 @@ def find(worlds: Worlds) -> Section | None:
     """Say what is not as declared, and that an update changes it back."""
     lines = [_line(change) for change in worlds.review.repairs]
     if lines:
-        stays = f"with a plan, or {name('--no-repair')}, it stays; {name(_command(worlds))} shows it alone"
-        lines.append(Line(f"{name('./hpc up')} does this beside what changes below: {stays}"))
+        stays = f"with a plan or {name('--no-repair')} it stays. {name(_command(worlds))} shows it alone"
+        lines.append(Line(f"{name('./hpc up')} does this without being told; {stays}"))
     return section("Drift that the update puts right", lines)
 
 
