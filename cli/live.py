@@ -1,5 +1,6 @@
 """Reading a cluster, live: plain objects by kind, over the kubeconfig and context of a stack."""
 
+import builtins
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -185,6 +186,11 @@ class Cluster:
         """Return the object of a manifest's apiVersion and kind, or None."""
         served = self._served(api_version, kind)
         return self.read(served, namespace, name) if served else None
+
+    def every(self, api_version: str, kind: str) -> "builtins.list[dict[str, Any]]":
+        """Return all objects of a manifest's apiVersion and kind; none when the cluster does not serve it."""
+        served = self._served(api_version, kind)
+        return self.list(served) if served else []
 
     def check(self) -> None:
         """Raise Problem unless the server answers and knows the person."""

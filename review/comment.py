@@ -57,8 +57,13 @@ def marker(stack: str) -> str:
 
 def _head(review: Review, worlds: Worlds) -> Iterator[str]:
     yield f"{marker(review.stack)}\n## {markdown.sentence(summary.heading(review))}"
-    if failed := summary.failure(review):
+    failed, items = summary.failure(review)
+    if failed:
         yield f"⚠️ **{markdown.sentence(failed)}**"
+    if items:
+        yield "\n".join(f"- {markdown.sentence(item)}" for item in items)
+    for caution in summary.cautions(review):
+        yield f"⚠️ {markdown.sentence(caution)}"
     yield markdown.sentence(summary.counts(worlds))
     if unasked := summary.unasked(review):
         yield markdown.sentence(unasked)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from review.model import Change, Resource, Review
+from review.words import bare
 
 VERSION = 1
 """Of the form; it rises when a field changes its meaning or goes."""
@@ -16,6 +17,11 @@ def of(review: Review) -> dict[str, Any]:
         "drift": review.drift,
         "failed": review.failed,
         "clusterAsked": review.cluster_asked,
+        "unanswered": review.unanswered,
+        "cautions": [bare(each) for each in review.cautions],
+        "beingDeleted": [
+            {"kind": each.kind, "path": each.path, "finalizers": list(each.finalizers)} for each in review.ending
+        ],
         "compared": list(review.compared) if any(review.compared) else [],
         "changes": [_change(change) for change in review.changed],
         "repairs": [_change(change) for change in review.repairs],

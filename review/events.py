@@ -33,6 +33,10 @@ _WEIGHT[Op.REPLACE] = len(_WEIGHT)
 """Of several steps of one resource the heaviest tells."""
 _COLOUR = re.compile(r"<\{%.*?%\}>")
 _PLUGIN = re.compile(r"using pulumi-\S+ from \$PATH")
+_UNREACHABLE = re.compile(
+    "PULUMI_K8S_DELETE_UNREACHABLE|unreachable cluster|cluster is unreachable|API server cannot be reached"
+)
+UNREACHABLE = "the API server does not answer\nSee whether the cluster runs and can be reached from here."
 _SUMMARIES = ("preview failed", "update failed", "refresh failed")
 _REMEDIES = {rule.name: rule.remedy for rule in RULES}
 
@@ -174,7 +178,9 @@ class _Said:
         if not text or event.get("ephemeral") or _PLUGIN.match(text) or text in _SUMMARIES:
             return
         where = f"{short(str(event['urn']))}: " if event.get("urn") else ""
-        if severity.startswith("error"):
+        if severity.startswith("error") and _UNREACHABLE.search(text):
+            self._errors[UNREACHABLE] = None  # each object says so, and advises to forget it
+        elif severity.startswith("error"):
             self._errors[where + text] = None
         elif severity.startswith("warning"):
             self.warnings.add(where + text)

@@ -122,6 +122,16 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Ending:
+    """An object that somebody has deleted, and that stays until its finalizers are gone."""
+
+    kind: str
+    path: str
+    """`namespace/name`, or the name of what has no namespace."""
+    finalizers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Review:
     """A change of one stack. Everything is sorted, so that the same change reads the same."""
 
@@ -134,7 +144,13 @@ class Review:
     failed: str = ""
     """Why there is no whole answer; empty where there is."""
     cluster_asked: bool = True
-    """Whether the cluster had a say: False for a comparison of two commits."""
+    """Whether the cluster had a say: False for a comparison of two commits, and where it does not answer."""
+    unanswered: str = ""
+    """Why the cluster, which is there to be asked, was not."""
+    cautions: tuple[str, ...] = ()
+    """What to know before all else, sentences of `review.words`: an update that runs, or was cut off."""
+    ending: tuple[Ending, ...] = ()
+    """Objects of the stack that are being deleted, sorted."""
     drift: bool = False
     """Whether it tells what became of the stack by itself: `before` is what is declared, `after` what is there."""
     repairs: tuple[Change, ...] = ()

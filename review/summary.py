@@ -1,9 +1,10 @@
 """The line that tells how much changes, and how much of it is protected or holds data."""
 
 from collections import Counter
+from collections.abc import Iterator
 
 from review.holding import Holdings
-from review.model import Change, Op, Resource, Review
+from review.model import Change, Ending, Op, Resource, Review
 from review.titles import ORDER, done
 from review.words import count, enumerated, name, said
 from review.worlds import Worlds
@@ -11,6 +12,11 @@ from review.worlds import Worlds
 _COMMIT = 12
 FAILED = 1_500
 """Characters of an error that are shown."""
+_ITEM = 300
+"""Characters of one of several errors."""
+_ENDING = 3
+"""Objects being deleted that are named."""
+_INDENT = "  "
 
 
 def heading(review: Review) -> str:
@@ -21,14 +27,61 @@ def heading(review: Review) -> str:
     )
 
 
-def failure(review: Review) -> str:
-    """Return why there is no whole answer; empty where there is."""
-    return f"There is no whole answer: {said(review.failed, FAILED)}" if review.failed else ""
+def failure(review: Review) -> tuple[str, tuple[str, ...]]:
+    """Return why there is no whole answer: a sentence, and its items where there are several reasons; else nothing.
+
+    Items are the indented lines of an error, as those of settings, and what follows them.
+    """
+    lines = review.failed.splitlines()
+    first = next((index for index, line in enumerate(lines) if line.startswith(_INDENT)), len(lines))
+    if not review.failed or not first:
+        return (f"There is no whole answer: {said(_sentences(lines), FAILED)}" if review.failed else "", ())
+    items = list(dict.fromkeys(said(line, _ITEM) for line in lines[first:] if line.strip()))
+    shown, room = [], FAILED
+    for item in items:
+        room -= len(item)
+        if room < 0:
+            break
+        shown.append(item)
+    if rest := len(items) - len(shown):
+        shown.append(f"… {rest:,} more")
+    return f"There is no whole answer: {said(_sentences(lines[:first]), FAILED // 2)}", (*shown,)
+
+
+def _sentences(lines: list[str]) -> str:
+    """Join lines of which each may be a sentence of its own, as a remedy is."""
+    text = ""
+    for line in filter(None, map(str.strip, lines)):
+        ends = not text or text[-1] in ".:;,!?" or not (line[0].isupper() or line[0] == "`")
+        text += f"{'' if ends else '.'}{' ' if text else ''}{line}"
+    return text
+
+
+def cautions(review: Review) -> Iterator[str]:
+    """Yield what to know before all else."""
+    if review.unanswered:
+        reason = said(_sentences(review.unanswered.splitlines())).rstrip(".")
+        yield (
+            f"The cluster was not asked: {reason}. This is what the state of the last update says. Not known: what the "
+            "cluster holds now, whether it takes the objects, and what it would replace."
+        )
+    yield from review.cautions
+    for each in review.ending[:_ENDING]:
+        yield f"{name(each.kind, 60)} {name(each.path)} is being deleted{_awaited(each)}."
+    if rest := len(review.ending[_ENDING:]):
+        yield f"{count(rest, 'more object')} of the stack {'is' if rest == 1 else 'are'} being deleted."
+
+
+def _awaited(ending: Ending) -> str:
+    if not ending.finalizers:
+        return ""
+    finalizers = enumerated([name(each, 60) for each in ending.finalizers], 3)
+    return f"; it waits for {'finalizer' if len(ending.finalizers) == 1 else 'finalizers'} {finalizers}"
 
 
 def unasked(review: Review) -> str:
-    """Return what is not known because nobody asked the cluster; empty where somebody did."""
-    if review.cluster_asked:
+    """Return what is not known because two commits are compared; empty where the cluster was to be asked."""
+    if review.cluster_asked or review.unanswered:
         return ""
     return (
         "The cluster was not asked: this compares what two commits declare. Not known: what the cluster holds and how "
@@ -41,12 +94,12 @@ def counts(worlds: Worlds) -> str:
     """Return the summary."""
     review = worlds.review
     objects = [change for change in review.changed if change.resource.is_object]
-    if not review.changed and review.failed:
-        return "What changes is not known."
+    if not objects and review.failed:
+        return f"What {'drifted' if review.drift else 'changes'} is not known."
     if not review.changed and any(map(_less_kept, review.changes)):
         return "No object changes, but the protection of some does."
     if not review.changed:
-        return "No drift: the cluster is as declared." if review.drift else "Nothing changes."
+        return _unchanged(review)
     if not objects:
         others = count(len(review.changed), "component or provider", "components or providers")
         return f"No object changes, only {others} of the program."
@@ -65,6 +118,14 @@ def counts(worlds: Worlds) -> str:
     if not any(number[op] for op in (Op.DELETE, Op.REPLACE)):
         text += " Nothing is deleted or replaced."
     return text
+
+
+def _unchanged(review: Review) -> str:
+    if not review.drift:
+        return "Nothing changes."
+    if review.ending:
+        return "Otherwise the cluster is as the last update left it."
+    return "No drift: the cluster is as the last update left it."
 
 
 def _less_kept(change: Change) -> bool:

@@ -23,8 +23,11 @@ def write(review: Review) -> str:
 def _lines(review: Review) -> Iterator[str]:
     worlds = Worlds(review)
     yield summary.heading(review)
-    if failed := summary.failure(review):
+    failed, items = summary.failure(review)
+    if failed:
         yield f"! {failed}"
+    yield from (f"  - {item}" for item in items)
+    yield from (f"! {caution}" for caution in summary.cautions(review))
     yield summary.counts(worlds)
     if unasked := summary.unasked(review):
         yield unasked

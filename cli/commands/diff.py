@@ -1,17 +1,18 @@
 """`./hpc diff`: what a change means, in the platform's words, for a reviewer."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from cli import generations, identity, session, state
+from cli import generations, session, state
 from cli import stack as stacks
 from cli.commands.options import DEFAULT_STACK, OtherName, PolicyOption, StackOption
 from cli.console import console
 from cli.errors import Problem
 from cli.policy_configuration import settled
-from cli.reviewing import announcing, asking, commits, plans, results
+from cli.reviewing import announcing, asking, commits, plans, results, standing
 from cli.stack import Stack
 from review.model import Review
 
@@ -41,21 +42,22 @@ def command(
 ) -> None:
     """Show what an update would change, and what that means; changes nothing.
 
-    Ends with 0 when the change is shown, however much it is; with 1 when the preview failed or a mandatory policy is
-    violated. The comment is written all the same, and says so.
+    Ends with 0 when the change is shown, however much it is; with 1 when the preview failed, the cluster could not be
+    asked, or a mandatory policy is violated. The comment is written all the same, and says so.
     """
-    if base is not None:
-        if plan is not None or name is not None:
-            raise Problem("commits are compared without a cluster", "Leave --plan and --name out, or --base.")
-        review = commits.compare(stack, base, head, config)
+    with results.always(stack, output, as_json):
+        if base is not None:
+            if plan is not None or name is not None:
+                raise Problem("commits are compared without a cluster", "Leave --plan and --name out, or --base.")
+            review = commits.compare(stack, base, head, config)
+            results.present(review, output, as_json)
+            raise typer.Exit(int(results.refused(review)))
+        wanted = stacks.read(stack, name)
+        review = _previewed(wanted, config, plan)
         results.present(review, output, as_json)
+        if plan and not results.refused(review):
+            console.print(f"`./hpc up {wanted.options} --plan {plan}` does this and nothing else", markup=False)
         raise typer.Exit(int(results.refused(review)))
-    wanted = stacks.read(stack, name)
-    review = _previewed(wanted, config, plan)
-    results.present(review, output, as_json)
-    if plan and not results.refused(review):
-        console.print(f"`./hpc up {wanted.options} --plan {plan}` does this and nothing else", markup=False)
-    raise typer.Exit(int(results.refused(review)))
 
 
 def _previewed(wanted: Stack, config: Path | None, plan: Path | None) -> Review:
@@ -65,11 +67,17 @@ def _previewed(wanted: Stack, config: Path | None, plan: Path | None) -> Review:
     generations.require_fitting(wanted)
     policies = settled(wanted.settings, config)
     running = session.engine(wanted)
-    identity.look(wanted, running)
+    unanswered = asking.unanswered(wanted, running)
+    if unanswered and plan is not None:
+        raise unanswered  # a plan stands on what the cluster holds
     session.say_plugins(running.program)
     session.prepare(wanted, running)
+    stands = standing.of(wanted)
     if plan is None:
-        return announcing.announced(asking.preview(wanted, running, policies), announcing.look(wanted, running))
+        review = announcing.announced(
+            asking.preview(wanted, running, policies), None if unanswered else announcing.look(wanted, running)
+        )
+        return _told(wanted, review, stands, unanswered)
     with plans.fresh() as made:
         # Before the preview: what changes meanwhile makes the plan unfit, and is not missed.
         drifted = asking.drift(wanted, running)
@@ -80,4 +88,12 @@ def _previewed(wanted: Stack, config: Path | None, plan: Path | None) -> Review:
             plans.keep(made, stands_on, plan)
         elif not results.refused(review):
             raise Problem("the engine has made no plan", "Run it again without --plan to see what it says.")
-    return review
+    return _told(wanted, review, stands)
+
+
+def _told(wanted: Stack, review: Review, stands: standing.Standing, unanswered: Problem | None = None) -> Review:
+    """Return the review with what to know before all else."""
+    known = replace(review, cautions=tuple(stands.told(wanted.options)))
+    if unanswered:
+        return replace(known, cluster_asked=False, unanswered=str(unanswered))
+    return replace(known, ending=standing.ending(session.cluster(wanted), review.objects(after=False)))

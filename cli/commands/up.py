@@ -53,7 +53,7 @@ def command(
     wanted.require_served()
     wanted.require_passable()
     if plan is not None:
-        plans.read(plan)
+        plans.require_stack(plan, wanted.name)
     policies = settled(wanted.settings, config)
     timings = Timings()
     with session.alone(wanted), _peak(wanted) as peak:

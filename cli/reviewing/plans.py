@@ -88,11 +88,16 @@ def read(plan: Path) -> Ground:
         raise Problem(f"{plan} is no plan of ./hpc", _MAKE) from None
 
 
+def require_stack(plan: Path, stack: str) -> None:
+    """Raise Problem for a file that is no plan of a stack: before the engine asks for that one's secrets."""
+    if (then := read(plan).stack) != stack:
+        raise Problem(f"{plan} is a plan of stack {then}, not of {stack}", f"Say `--stack {then}`.")
+
+
 def require(plan: Path, now: Ground, options: str) -> None:
     """Raise Problem unless a plan still stands on what is there; `options` name the stack on a command line."""
     then = read(plan)
-    if then.stack != now.stack:
-        raise Problem(f"{plan} is a plan of stack {then.stack}, not of {now.stack}", f"Say `--stack {then.stack}`.")
+    require_stack(plan, now.stack)
     changed = [words for key, words in _WORDS.items() if getattr(then, key) != getattr(now, key)]
     if changed:
         raise Problem(

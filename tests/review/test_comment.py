@@ -11,7 +11,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from review import comment, text
-from review.model import REDACTED, UNKNOWN, Change, Finding, Op, Resource, Review
+from review.model import REDACTED, UNKNOWN, Change, Ending, Finding, Op, Resource, Review
+from review.words import name
 from tests.support.reviews import created, made, review, same
 
 HOSTILE = (
@@ -157,7 +158,10 @@ def random_review(seed: int) -> Review:
         tuple(change(draw, number) for number in range(draw.choice((0, 1, 5, 60)))),
         findings,
         tuple(hostile(draw) for _ in range(draw.choice((0, 2)))),
-        draw.choice(("", hostile(draw))),
+        draw.choice(("", hostile(draw), "\n  ".join(hostile(draw) for _ in range(30)))),
+        unanswered=draw.choice(("", hostile(draw))),
+        cautions=draw.choice(((), (f"An update by {name(hostile(draw))}.",))),
+        ending=tuple(Ending(hostile(draw), hostile(draw), (hostile(draw),) * 4) for _ in range(draw.choice((0, 9)))),
         cluster_asked=draw.random() < 0.5,
         drift=draw.random() < 0.2,
         compared=draw.choice((("", ""), (hostile(draw), hostile(draw)))),
@@ -238,13 +242,54 @@ def test_nothing_changed_is_one_line() -> None:
     nothing = review(same(made("core/v1:ConfigMap", {"metadata": {"name": "a"}})))
     assert comment.write(nothing).split("\n")[3:] == ["Nothing changes.", ""]
     assert text.write(nothing) == "Change of stack test\nNothing changes.\n"
-    assert "No drift: the cluster is as declared." in comment.write(replace(nothing, drift=True))
+    assert "No drift: the cluster is as the last update left it." in comment.write(replace(nothing, drift=True))
 
 
 def test_a_failure_comes_first() -> None:
     """Prevents an approval of half an answer."""
     lines = comment.write(review(failed="the engine\nwas killed")).split("\n")
     assert lines[3] == "⚠️ **There is no whole answer: the engine was killed**"
+
+
+def test_several_reasons_are_a_list() -> None:
+    """Prevents nine wrong settings in one bold paragraph that nobody reads, and the same one told twice."""
+    lines = comment.write(review(failed="Pulumi.x.yaml: 2 wrong\n  a: is -6\n  b: is missing\n  a: is -6")).split("\n")
+    assert lines[3:7] == [
+        "⚠️ **There is no whole answer: Pulumi.x.yaml: 2 wrong**",
+        "",
+        "- a: is -6",
+        "- b: is missing",
+    ]
+    many = comment.write(review(failed="9 wrong" + "".join(f"\n  {n} " + "word " * 50 for n in range(40))))
+    assert re.search(r"^- … \d+ more$", many, re.MULTILINE), "what is cut is told"
+    assert "does not answer. See whether" in comment.write(review(failed="it does not answer\nSee whether it runs."))
+
+
+def test_a_failure_says_nothing_else() -> None:
+    """Prevents `No object changes` below a preview that never saw the objects."""
+    made_ = created(made("hpc:tenants:Tenant", {}, "t"))
+    assert "What changes is not known." in comment.write(review(made_, failed="the program failed"))
+
+
+def test_what_to_know_first_is_at_the_top() -> None:
+    """Prevents an approval of what the cluster had no say in, or of half of an update that runs."""
+    found = review(
+        cluster_asked=False,
+        unanswered="the API server does not answer: refused\nSee whether it runs.",
+        cautions=("An update is under way.",),
+        ending=(Ending("PersistentVolume", "v", ("kubernetes.io/pv-protection",)),),
+    )
+    lines = comment.write(found).split("\n")
+    assert lines[3].startswith(
+        "⚠️ The cluster was not asked: the API server does not answer: refused. See whether it runs. This is"
+    )
+    assert lines[5:8:2] == [
+        "⚠️ An update is under way.",
+        "⚠️ `PersistentVolume` `v` is being deleted; it waits for finalizer `kubernetes.io/pv-protection`.",
+    ]
+    assert "two commits" not in comment.write(found)
+    assert "! The cluster was not asked" in text.write(found)
+    assert "No drift" not in comment.write(replace(found, drift=True))
 
 
 def test_it_says_that_the_cluster_was_not_asked() -> None:

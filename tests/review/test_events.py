@@ -175,3 +175,24 @@ def test_reading_is_pure() -> None:
     first: Review = events.read(log, "dev")
     assert first == events.read(log, "dev")
     assert json.dumps(log) == kept
+
+
+def test_a_cluster_that_is_gone_is_one_line() -> None:
+    """Prevents one error for each of 55 objects, and the advice to take all of them out of the state."""
+    advice = "rerun with PULUMI_K8S_DELETE_UNREACHABLE=true to remove its resources from the state."
+    errors = [
+        {
+            "diagnosticEvent": {
+                "severity": "error",
+                "urn": f"urn:pulumi:d::hpc::kubernetes:core/v1:Pod::{n}",
+                "message": m,
+            }
+        }
+        for n in range(55)
+        for m in (
+            f"Preview failed: the API server cannot be reached. {advice}",
+            "configured Kubernetes cluster is unreachable",
+        )
+    ]
+    found = events.read(errors, "dev")
+    assert found.failed == events.UNREACHABLE

@@ -84,3 +84,10 @@ def test_the_settings_of_tenants_are_two_files(tmp_path: Path) -> None:
         file.write_text(file.read_text() + f"a{len(digests)}: 1\n")
         digests.add(plans.settings_digest(wanted))
     assert len(digests) == 3
+
+
+def test_a_plan_of_another_stack_is_refused_first(plan: Path) -> None:
+    """Prevents `incorrect passphrase` as the answer to a plan that is another stack's."""
+    plans.require_stack(plan, "dev")
+    with pytest.raises(Problem, match="is a plan of stack dev, not of lab"):
+        plans.require_stack(plan, "lab")
