@@ -30,7 +30,11 @@ BUCKET = "pulumi-state"
 _FOLDER = ""
 _FORMS = "`s3` (a simulated object store), s3://BUCKET?..., or file:///FOLDER"
 _LOGIN = re.compile(r"^(\w[\w+.-]*://)[^/?#]*@")
-_KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+_KEYS = (
+    *("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"),
+    *("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"),
+)
+"""What a bucket's client depends on. The engine reads AWS_REGION; boto3 by itself does not."""
 
 
 def recorded(home: Path) -> str:

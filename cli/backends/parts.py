@@ -3,23 +3,23 @@
 Each part only adds: what is stricter already, and what others have set, stays.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
+from cli.backends import secure_transport
 from cli.backends.bucket import UNKNOWN_CALLS, BucketStore, code_of
 
 GOOD, BAD, UNKNOWN = "good", "bad", "unknown"
 DAYS = 90
 """Days that an old version of the state is kept."""
+LEAST_DAYS = 7
+"""Fewer, and what went wrong before a holiday is found when nothing of before is kept."""
 NEWEST = 50
 """Old versions that are kept however old they are; S3 counts up to 100. An update writes one for each step."""
 UPLOAD_DAYS = 7
 """Days after which the pieces of an upload that was never finished go."""
-_RULE, _STATEMENT = "hpc-state", "HpcStateTlsOnly"
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_RULE = "hpc-state"
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,10 @@ def _lifecycle(store: BucketStore, wanted: Wanted) -> tuple[bool, str]:
     ending = [rule["NoncurrentVersionExpiration"] for rule in rules if rule.get("NoncurrentVersionExpiration")]
     if not ending:
         return False, "old versions are kept for ever"
-    days, newest = ending[0].get("NoncurrentDays"), ending[0].get("NewerNoncurrentVersions")
+    soonest = min(ending, key=lambda each: int(each.get("NoncurrentDays") or 0))
+    days, newest = soonest.get("NoncurrentDays"), soonest.get("NewerNoncurrentVersions")
+    if int(days or 0) < LEAST_DAYS:
+        return False, f"old versions end after {days} days: an error that is found later cannot be restored from"
     kept = f" and the newest {newest}" if newest else ""
     asked = wanted.days in (None, days) and wanted.newest in (None, newest)
     uploads = any(rule.get("AbortIncompleteMultipartUpload") for rule in rules)
@@ -144,7 +147,8 @@ def _end_versions(store: BucketStore, wanted: Wanted) -> None:
         rules = []
     own = next((rule for rule in rules if rule.get("ID") == _RULE), {}).get("NoncurrentVersionExpiration") or {}
     others = [rule for rule in rules if rule.get("ID") != _RULE]
-    days = {"NoncurrentDays": wanted.days or own.get("NoncurrentDays") or DAYS}
+    before = int(own.get("NoncurrentDays") or 0)
+    days = {"NoncurrentDays": wanted.days or (before if before >= LEAST_DAYS else DAYS)}
     newest = {"NewerNoncurrentVersions": wanted.newest or own.get("NewerNoncurrentVersions") or NEWEST}
     rule = {
         "ID": _RULE,
@@ -168,52 +172,7 @@ def _set_rules(store: BucketStore, rules: list[dict[str, Any]]) -> None:
     )
 
 
-def _statements(store: BucketStore) -> dict[str, Any]:
-    policy: dict[str, Any] = json.loads(store.client.get_bucket_policy(Bucket=store.location.bucket)["Policy"])
-    said = policy.get("Statement") or []
-    return {**policy, "Statement": said if isinstance(said, list) else [said]}
-
-
-def _tls(store: BucketStore, wanted: Wanted) -> tuple[bool, str]:  # noqa: ARG001
-    if not store.location.https:
-        host = urlsplit(store.location.endpoint).hostname
-        return host in _LOOPBACK, f"requests go to {store.location.where} without TLS"
-    for statement in _statements(store)["Statement"]:
-        insecure = ((statement.get("Condition") or {}).get("Bool") or {}).get("aws:SecureTransport")
-        if statement.get("Effect") == "Deny" and str(insecure).lower() in ("false", "['false']"):
-            return True, "requests without TLS are refused"
-    return False, "the bucket's policy takes requests without TLS"
-
-
-def _demand_tls(store: BucketStore, wanted: Wanted) -> None:  # noqa: ARG001
-    from botocore.exceptions import ClientError  # noqa: PLC0415
-
-    if not store.location.https:
-        return
-    try:
-        policy = _statements(store)
-    except ClientError as error:
-        if code_of(error) != _NO_POLICY:
-            raise
-        policy = {"Version": "2012-10-17", "Statement": []}
-    region = store.client.meta.region_name or ""
-    partition = "aws-cn" if region.startswith("cn-") else "aws-us-gov" if region.startswith("us-gov-") else "aws"
-    resource = f"arn:{partition}:s3:::{store.location.bucket}"
-    statement = {
-        "Sid": _STATEMENT,
-        "Effect": "Deny",
-        "Principal": "*",
-        "Action": "s3:*",
-        "Resource": [resource, f"{resource}/*"],
-        "Condition": {"Bool": {"aws:SecureTransport": "false"}},
-    }
-    others = [each for each in policy["Statement"] if each.get("Sid") != _STATEMENT]
-    store.client.put_bucket_policy(
-        Bucket=store.location.bucket, Policy=json.dumps({**policy, "Statement": [*others, statement]})
-    )
-
-
-_NO_LIFECYCLE, _NO_POLICY = "NoSuchLifecycleConfiguration", "NoSuchBucketPolicy"
+_NO_LIFECYCLE = "NoSuchLifecycleConfiguration"
 PARTS = (
     Part(
         "versions",
@@ -244,9 +203,9 @@ PARTS = (
     ),
     Part(
         "TLS only",
-        _tls,
-        _demand_tls,
-        absent=_NO_POLICY,
+        lambda store, _: secure_transport.demanded(store),
+        lambda store, _: secure_transport.demand(store),
+        absent=secure_transport.NO_POLICY,
         loss="Use an https:// endpoint, and let no client use another.",
     ),
 )

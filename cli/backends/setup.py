@@ -6,13 +6,14 @@ Services answer differently to what they do not know, so that one part which can
 from dataclasses import replace
 
 from cli.backends.bucket import ABSENT, UNKNOWN_CALLS, BucketStore, code_of
-from cli.backends.parts import BAD, DAYS, GOOD, NEWEST, PARTS, UNKNOWN, Finding, Part, Wanted
+from cli.backends.parts import BAD, DAYS, GOOD, LEAST_DAYS, NEWEST, PARTS, UNKNOWN, Finding, Part, Wanted
 from cli.errors import Problem
 
 __all__ = [
     "BAD",
     "DAYS",
     "GOOD",
+    "LEAST_DAYS",
     "NEWEST",
     "PARTS",
     "UNKNOWN",

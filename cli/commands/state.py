@@ -40,7 +40,7 @@ def init(
     name: OtherName = None,
     days: Annotated[
         int | None,
-        typer.Option(min=1, help=f"Days that old versions are kept; {setup.DAYS} where nothing is set."),
+        typer.Option(min=setup.LEAST_DAYS, help=f"Days that old versions are kept; {setup.DAYS} where nothing is set."),
     ] = None,
     newest: Annotated[
         int | None,

@@ -214,3 +214,13 @@ def test_state_that_outlived_its_cluster_names_its_backend(dev: Stack, tmp_path:
     (stacks / "dev.json").write_text('{"checkpoint": {"latest": {"resources": [{}]}}}')
     with pytest.raises(Problem, match=r"file://.*shared.*stack rm dev --force"):
         state.require_cluster_of_state(dev)
+
+
+def test_the_region_of_a_bucket_is_the_engines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bucket looked for in another region than the engine does, which reads AWS_REGION."""
+    for name in ("AWS_DEFAULT_REGION", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    for region in ("eu-central-1", "us-west-2"):
+        monkeypatch.setenv("AWS_REGION", region)
+        store: Any = choice.readable("s3://bucket").store
+        assert store.client.meta.region_name == region

@@ -156,3 +156,49 @@ def test_bucket_of_somebody_else(bucket: BucketStore) -> None:
     other = BucketStore(bucket.location, _Lesser(bucket.client, "403", "head_bucket"))
     with pytest.raises(Problem, match=r"is not for these keys\n.*choose another name"):
         exists(other)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"Principal": {"AWS": ["*"]}, "Action": ["s3:*"], "Resource": "*"},
+        {"Principal": {"AWS": "arn:aws:iam::1:user/one"}},
+        {"Action": "s3:GetObject"},
+        {"Resource": "arn:aws:s3:::{name}/other/*"},
+        {"Resource": ["arn:aws:s3:::{name}/*"]},
+        {"Condition": {"Bool": {"aws:SecureTransport": "true"}}},
+        {"Condition": {"Bool": {"aws:SecureTransport": "false"}, "StringEquals": {"aws:username": "one"}}},
+        {"Effect": "Allow"},
+    ],
+)
+def test_some_without_tls_is_not_none_without_tls(bucket: BucketStore, changes: dict[str, Any]) -> None:
+    """A bucket called safe because one person, or one action, is refused without TLS."""
+    name = bucket.location.bucket
+    secure = BucketStore(open_bucket(f"s3://{name}?region=us-east-1").location, bucket.client)
+    part = next(part for part in PARTS if part.name == "TLS only")
+    mend(secure, part, Wanted())
+    policy = json.loads(bucket.client.get_bucket_policy(Bucket=name)["Policy"])
+    statement = {**policy["Statement"][0], **changes}
+    text = json.dumps({**policy, "Statement": [statement]}).replace("{name}", name)
+    bucket.client.put_bucket_policy(Bucket=name, Policy=text)
+    good = changes in ({}, {"Principal": {"AWS": ["*"]}, "Action": ["s3:*"], "Resource": "*"})
+    assert look(secure, part, Wanted()).standing == (GOOD if good else BAD)
+    mend(secure, part, Wanted())
+    assert look(secure, part, Wanted()).standing == GOOD
+
+
+def test_versions_that_end_at_once(bucket: BucketStore) -> None:
+    """A check that is content, and a restore that has nothing to restore."""
+    _mend(bucket)
+    rule = {"ID": "hpc-state", "Status": "Enabled", "Filter": {"Prefix": ""}}
+    short = {**rule, "NoncurrentVersionExpiration": {"NoncurrentDays": 1}}
+    name = bucket.location.bucket
+    bucket.client.put_bucket_lifecycle_configuration(Bucket=name, LifecycleConfiguration={"Rules": [short]})
+    assert _standings(bucket)["lifecycle"] == BAD
+    assert _mend(bucket)["lifecycle"]
+    assert _standings(bucket)["lifecycle"] == GOOD
+    theirs = {**short, "ID": "theirs"}
+    rules = bucket.client.get_bucket_lifecycle_configuration(Bucket=name)["Rules"]
+    bucket.client.put_bucket_lifecycle_configuration(Bucket=name, LifecycleConfiguration={"Rules": [*rules, theirs]})
+    assert _standings(bucket)["lifecycle"] == BAD
