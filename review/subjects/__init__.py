@@ -1,7 +1,9 @@
 """What a change means, one subject a module, in the order in which a reviewer needs them."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
+from review import alike
 from review.section import Section
 from review.subjects import (
     access,
@@ -56,4 +58,4 @@ def sections(worlds: Worlds) -> Iterator[Section]:
     """Yield the sections that have something to say."""
     for find in SUBJECTS:
         if (found := find(worlds)) is not None:
-            yield found
+            yield replace(found, lines=tuple(alike.merged(list(found.lines))))
