@@ -27,6 +27,23 @@ EXAMPLES = Path("stacks", "examples")
 ROOT = Path(__file__).resolve().parent.parent
 _SECRET = re.compile(r"secret|passw|token|credential|login", re.IGNORECASE)
 """Names of fields whose values are not shown: secrets are mistaken for what is said of them."""
+_REMEDIES = {
+    "extra_forbidden": "; remove it or correct its name",
+    "missing": "; add it: docs/settings.md says what it takes",
+    "too_short": "; write one more",
+    "too_long": "; leave some out",
+    "string_pattern_mismatch": "; write it in that form: docs/settings.md says what it is",
+    "literal_error": "; write one of these",
+    "enum": "; write one of these",
+    "union_tag_invalid": "; write one of these",
+    "union_tag_not_found": "; say which kind it is: docs/settings.md lists them",
+}
+"""What to do about errors, by pydantic's name of them; those with a bound or a type in their message say it."""
+_NO_TENANTS = (
+    "; name one, or write `layer: platform` in place of it: a platform whose last tenant is to go (docs/layers.md)",
+    "; name one: the last tenant goes with its whole stack (docs/layers.md)",
+)
+"""Of a file with all layers, and of one with tenants alone."""
 M = TypeVar("M", bound=BaseModel)
 
 
@@ -132,8 +149,14 @@ def _lines(error: Any, data: Any, platform: str) -> list[str]:
     # Logs are read by many: what somebody has written where no field is, or for a secret, may be one.
     told = not unknown and not _SECRET.search(path.rpartition(".")[2])
     shown = f" (value: {value!r})" if told and isinstance(value, str | int | float | bool) else ""
-    remedy = "; remove it or correct its name" if unknown else ""
-    return [f"  {path}: {message}{shown}{remedy}"]
+    return [f"  {path}: {message}{shown}{_remedy(error, data)}"]
+
+
+def _remedy(error: Any, data: Any) -> str:
+    """Return what to do about an error of which pydantic says only what is wrong."""
+    if error["loc"] == ("tenants",) and error["type"] in ("too_short", "missing"):
+        return _NO_TENANTS["platform" in data]
+    return _REMEDIES.get(error["type"], "")
 
 
 def _theirs(problem: str, platform: str) -> str:

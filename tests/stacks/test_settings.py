@@ -1,6 +1,7 @@
 """Settings: every rule that spans fields, and messages that say what to do."""
 
 import copy
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from apis import yaml_text
 from stacks import workloads
+from stacks.layer_settings import TENANTS_PART
 from stacks.settings import Settings, SettingsError, known, load, parse
 from stacks.storage_settings import DirectoryData
 from tests.support.recorded import ROOT
@@ -215,3 +217,29 @@ def test_unknown_stack_names_the_known_ones(tmp_path: Path) -> None:
     (tmp_path / "Pulumi.bad.yaml").write_text("config: [")
     with pytest.raises(SettingsError, match="is not YAML"):
         load("bad", tmp_path)
+
+
+@pytest.mark.parametrize("edit", [lambda data: data.update(tenants=[]), lambda data: data.pop("tenants")])
+def test_the_last_tenant_can_go(edit: Callable[[dict[str, Any]], object]) -> None:
+    """Prevents a person from being told of tuples, where the question is how a platform stays without tenants."""
+    data = dev()
+    edit(data)
+    assert "write `layer: platform` in place of it" in message(data)
+    without = {key: value for key, value in data.items() if key not in TENANTS_PART}
+    assert not parse({**without, "layer": "platform"}, "Pulumi.test.yaml").tenants
+
+
+@pytest.mark.parametrize(
+    ("edit", "remedy"),
+    [
+        (lambda data: data.pop("nodes"), "platform.nodes: Field required; add it"),
+        (lambda data: data.update(nodes=[]), "; write one more"),
+        (lambda data: data["tenants"][0].update(namespace="A B"), "; write it in that form"),
+        (lambda data: data.update(release="9.9"), "; write one of these"),
+    ],
+)
+def test_what_pydantic_says_has_a_remedy(edit: Callable[[dict[str, Any]], object], remedy: str) -> None:
+    """Prevents a refusal that says what is wrong and not what to do."""
+    data = dev()
+    edit(data)
+    assert remedy in message(data)
