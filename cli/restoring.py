@@ -35,7 +35,7 @@ class Restored:
     renewed: tuple[str, ...]
     """Other objects by now, or not finished then: as the present state has them."""
     gone: tuple[str, ...]
-    """Not on the cluster any more: left out, so that the next update makes them again where they are wanted."""
+    """Not on the cluster any more, or another's: left out; the next update makes them again where they are wanted."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,15 @@ def fit(
     if not deployment.get("secrets_providers") and present.get("secrets_providers"):
         deployment["secrets_providers"] = present["secrets_providers"]
     return Restored(deployment, tuple(taken), tuple(renewed), tuple(gone))
+
+
+def without(wanted: Mapping[str, Any], others: Neighbours) -> Restored:
+    """Return an older deployment as it was, but for what other stacks have by now: no cluster is asked."""
+    gone = {each["urn"] for each in _resources(wanted) if others.have(each, each.get("outputs") or {})}
+    kept = [each for each in _resources(wanted) if each["urn"] not in gone]
+    if gone:
+        kept = _in_order(_without_empty(kept, {}))
+    return Restored({**copy.deepcopy(dict(wanted)), "resources": kept, "pending_operations": []}, (), (), (*gone,))
 
 
 def _marked(old: dict[str, Any], now: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from cli.events import short
 from cli.keeping import backups
 from cli.places import PROJECT
 from cli.recovery import Live, recover
-from cli.restoring import Difference, Restored, difference, fit
+from cli.restoring import Difference, Restored, difference, fit, without
 from cli.stack import Stack
 from simulator.files import write_atomically
 
@@ -48,7 +48,7 @@ class Plan:
             ("was changed since, and is applied again by the next update; secrets always are", self.change.changed),
             ("stays, because it is on the cluster", self.restored.taken),
             ("stays as it is, because it was another object then, or not finished", self.restored.renewed),
-            ("is left out, because it is not on the cluster any more", self.restored.gone),
+            ("is left out, because it is not on the cluster any more, or another's by now", self.restored.gone),
         )
         lines = [line for title, urns in groups for line in _group(title, urns)]
         others = len(self.change.reported)
@@ -105,10 +105,10 @@ def plan(stack: Stack, running: Engine, backend: Backend | None, found: Mapping[
     else:
         present = checkpoints.read(running, backend)
     now = present.document.get("deployment") or {}
+    others = neighbours.of(stack.name, backend)
     if live is None:
-        restored = Restored({**found, "pending_operations": []}, (), (), ())
+        restored = without(found, others)
     else:
-        others = neighbours.of(stack.name, backend)
         settled = recover({"deployment": dict(found)}, live, others=others).deployment["deployment"]
         restored = fit(settled, now, live, others)
     document = {**present.document, "deployment": restored.deployment}

@@ -5,7 +5,7 @@ from typing import Any
 
 from cli.neighbours import Neighbours
 from cli.recovery import UNCONFIRMED
-from cli.restoring import CHANGED, difference, fit
+from cli.restoring import CHANGED, difference, fit, without
 
 _STACK = "urn:pulumi:dev::hpc::pulumi:pulumi:Stack::hpc-dev"
 _PROVIDER = "urn:pulumi:dev::hpc::pulumi:providers:kubernetes::k8s"
@@ -140,6 +140,15 @@ def test_what_went_to_another_stack_does_not_come_back() -> None:
     found = fit(old, _state(), _cluster(a="uid-a"), _neighbours("uid-a"))
     assert (_names(found.deployment), found.gone) == ([], (_urn("a"),))
     assert _names(fit(old, _state(), _cluster(a="uid-a"), _neighbours("before")).deployment) == ["group", "a"]
+
+
+def test_without_a_cluster_another_stack_keeps_its_own() -> None:
+    """The same where the cluster is not asked: the states alone tell."""
+    old = _state(_thing("a"), _thing("b", dependencies=[_urn("a")]))
+    found = without(old, _neighbours("uid-a"))
+    assert (_names(found.deployment), found.gone) == (["b"], (_urn("a"),))
+    assert found.deployment["resources"][-1]["dependencies"] == []
+    assert without(old, _neighbours()).deployment == {**old, "pending_operations": []}
 
 
 def test_what_is_about_to_be_deleted_stays_known() -> None:

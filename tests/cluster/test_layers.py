@@ -15,6 +15,8 @@ import yaml
 
 from apis import kinds
 from apis.kinds import Kind
+from cli.backends.backend import of_folder
+from cli.backends.tags import UID
 from simulator.actors.api import Api, Server
 from tests.support.clusters import FULL, require_tools
 from tests.support.lab import Lab, checkout
@@ -175,6 +177,10 @@ def _split(lab: Lab) -> None:
     assert "`./hpc split --stack joint-tenants`" in lab.fails("up", "-s", "joint")
     assert "--yes does it" in lab.works("split", "-s", "joint-tenants")
     lab.works("split", "-s", "joint-tenants", "--yes")
+    backend = of_folder(lab.root / ".sim" / "joint" / "pulumi")
+    noted = backend.tags("joint")
+    assert backend.tags("joint-tenants") == noted, "objects, and no cluster: an update against another is not refused"
+    assert noted.get(UID)
     assert "has nothing of stack joint-tenants" in lab.works("split", "-s", "joint-tenants", "--yes")
     lab.works("up", "-s", "joint")
     changes = json.loads(lab.works("preview", "-s", "joint-tenants", "--json"))["changeSummary"]
