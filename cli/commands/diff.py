@@ -12,7 +12,7 @@ from cli.commands.options import DEFAULT_STACK, OtherName, PolicyOption, StackOp
 from cli.console import console
 from cli.errors import Problem
 from cli.policy_configuration import settled
-from cli.reviewing import announcing, asking, commits, plans, results, standing
+from cli.reviewing import already, announcing, asking, commits, plans, results, standing
 from cli.stack import Stack
 from review.model import Review
 
@@ -96,4 +96,8 @@ def _told(wanted: Stack, review: Review, stands: standing.Standing, unanswered: 
     known = replace(review, cautions=tuple(stands.told(wanted.options)))
     if unanswered:
         return replace(known, cluster_asked=False, unanswered=str(unanswered))
-    return replace(known, ending=standing.ending(session.cluster(wanted), review.objects(after=False)))
+    cluster = session.cluster(wanted)
+    # What an unfinished update has made is there as well, and the next one takes it.
+    there = () if known.cautions else already.told(review, cluster.find, wanted.options)
+    ending = standing.ending(cluster, review.objects(after=False))
+    return replace(known, cautions=(*known.cautions, *there), ending=ending)

@@ -1,10 +1,15 @@
 """What an update would create and the cluster has."""
 
+from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
+from cli.commands import diff
 from cli.errors import Problem
 from cli.live import RefusedError
 from cli.reviewing import already
+from cli.reviewing.standing import Standing
 from review.words import bare
 from tests.support.reviews import created, made, review, same
 
@@ -42,3 +47,14 @@ def test_a_cluster_that_does_not_show_it() -> None:
     assert list(already.told(FOUND, refused, "")) == []
     assert list(already.told(FOUND, gone, "")) == []
     assert list(already.told(review(same(SPACE)), gone, "")) == []
+
+
+def test_a_diff_says_it_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prevents a sentence that no command says, and advice to adopt what an unfinished update has made."""
+    has_all = SimpleNamespace(find=lambda *_: {}, every=lambda *_: [])
+    monkeypatch.setattr("cli.session.cluster", lambda _: has_all)
+    wanted: Any = SimpleNamespace(options="--stack lab")
+    (said,) = diff._told(wanted, FOUND, Standing()).cautions
+    assert bare(said).startswith("4 objects of those to be created are on the cluster already")
+    (said,) = diff._told(wanted, FOUND, Standing(cut_off=True)).cautions
+    assert "cut off" in said
