@@ -109,8 +109,13 @@ def _prefix(rule: Mapping[str, Any]) -> str:
     return str(rule.get("Prefix") or chosen.get("Prefix") or (chosen.get("And") or {}).get("Prefix") or "")
 
 
+def _ours(store: BucketStore) -> str:
+    """Return the prefix of all that the engine and ./hpc write: what else is in the bucket has rules of its own."""
+    return f"{store.location.prefix}.pulumi/"
+
+
 def _lifecycle(store: BucketStore, wanted: Wanted) -> tuple[bool, str]:
-    own = store.location.prefix
+    own = _ours(store)
     rules = [
         rule
         for rule in _rules(store)
@@ -153,7 +158,7 @@ def _end_versions(store: BucketStore, wanted: Wanted) -> None:
     rule = {
         "ID": _RULE,
         "Status": "Enabled",
-        "Filter": {"Prefix": store.location.prefix},
+        "Filter": {"Prefix": _ours(store)},
         "NoncurrentVersionExpiration": {**days, **newest},
         "AbortIncompleteMultipartUpload": {"DaysAfterInitiation": UPLOAD_DAYS},
     }

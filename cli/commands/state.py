@@ -51,11 +51,12 @@ def init(
     kms_key: Annotated[
         str | None, typer.Option(help="Key of KMS for what is written; else the service's own, where nothing is set.")
     ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Take a bucket that holds other things, too.")] = False,
 ) -> None:
     """Make a backend, or put right what it lacks; with --stack the stack in it, too. May be run again at any time."""
     there, wanted = meaning.meant(backend, stack, name)
     lacking = False
-    for found, changed in making.backend(there, Wanted(days, newest, kms_key)):
+    for found, changed in making.backend(there, Wanted(days, newest, kms_key), shared=yes):
         showing.say(found, changed=changed)
         lacking |= found.standing == BAD
     if wanted is not None:

@@ -57,6 +57,8 @@ class Plan:
 
 def from_file(file: Path) -> tuple[dict[str, Any], str]:
     """Return the deployment of a backup, and the UID of its cluster, if that is noted."""
+    if not file.exists():
+        raise Problem(f"there is no file {file}", "An id of `./hpc state list --stack STACK` goes behind --version.")
     found = backups.read(file)
     return found.deployment, found.cluster
 

@@ -10,7 +10,9 @@ from typing import Any, cast
 import pytest
 from typer.testing import CliRunner
 
+from cli.backends import setup
 from cli.backends.backend import Backend, of_folder
+from cli.backends.bucket import open_bucket
 from cli.backends.opening import of_url
 from cli.backends.tags import UID
 from cli.commands.state import app
@@ -67,6 +69,28 @@ def test_a_bucket_from_nothing(run: Run, bucket_url: str) -> None:
     assert "no stacks in s3://" in run("list", "--backend", bucket_url).output
 
 
+def test_a_bucket_of_somebody_else_is_left_as_it_is(run: Run, bucket_url: str) -> None:
+    """Somebody's files with versions, a policy and an end of old versions that nobody asked for."""
+    store = open_bucket(bucket_url)
+    setup.make(store)
+    name = store.location.bucket
+    store.client.put_object(Bucket=name, Key="payroll.csv", Body=b"x")
+    theirs = {"ID": "theirs", "Status": "Enabled", "Filter": {"Prefix": "logs/"}, "Expiration": {"Days": 7}}
+    store.client.put_bucket_lifecycle_configuration(Bucket=name, LifecycleConfiguration={"Rules": [theirs]})
+    refused = run("init", "--backend", bucket_url).exception
+    assert isinstance(refused, Problem)
+    assert "payroll.csv" in str(refused)
+    assert "Status" not in store.client.get_bucket_versioning(Bucket=name)
+    taken = run("init", "--backend", bucket_url, "--yes")
+    assert taken.exit_code == 0, taken.output
+    rules = store.client.get_bucket_lifecycle_configuration(Bucket=name)["Rules"]
+    assert [(rule["ID"], rule["Filter"]["Prefix"]) for rule in rules] == [
+        ("theirs", "logs/"),
+        ("hpc-state", ".pulumi/"),
+    ]
+    assert "removes the state itself" not in run("check", "--backend", bucket_url).output
+
+
 def test_a_folder(run: Run, tmp_path: Path) -> None:
     """States of clusters, which everybody on the machine can change."""
     url = f"file://{tmp_path}/kept"
@@ -75,6 +99,14 @@ def test_a_folder(run: Run, tmp_path: Path) -> None:
     assert run("check", "--backend", url).exit_code == 0
     of_folder(tmp_path / "kept").store.write(_KEY, _state("a", "b"))
     assert "dev" in run("list", "--backend", url).output
+
+
+def test_a_folder_that_cannot_be_made(run: Run, tmp_path: Path) -> None:
+    """A traceback for a backend that is a file."""
+    (tmp_path / "file").touch()
+    refused = run("init", "--backend", f"file://{tmp_path}/file").exception
+    assert isinstance(refused, Problem)
+    assert f"{tmp_path}/file cannot be made" in str(refused)
 
 
 def test_a_check_of_a_folder_makes_none(run: Run, tmp_path: Path) -> None:
@@ -160,6 +192,12 @@ def test_how_a_stack_stands(tmp_path: Path) -> None:
     assert _standings(backend)["lock"] == "bad"
     backend.store.write(_KEY, b"{")
     assert _standings(backend) == {"stack": "bad"}
+
+
+def test_an_id_in_place_of_a_file(tmp_path: Path) -> None:
+    """A person with the id of a version, whom nobody tells that it is no file."""
+    with pytest.raises(Problem, match="goes behind --version"):
+        restores.from_file(tmp_path / "1763000000")
 
 
 def test_update_under_way(stack: Stack, tmp_path: Path) -> None:
