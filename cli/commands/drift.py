@@ -64,9 +64,11 @@ def _looked(wanted: Stack) -> Review:
         raise Problem(f"stack {wanted.name} has no state here", f"`./hpc up {wanted.options}` brings it up.")
     if review.failed:
         return replace(review, cautions=tuple(stands.told(wanted.options)))
+    own = list(review.objects(after=True))
+    ending = {(each.kind, each.path): each for each in (*standing.seen(own), *standing.ending(cluster, own))}
     ahead = () if stands.running else asking.ahead(wanted, running)
     return replace(
         review,
         cautions=(*stands.told(wanted.options), *ahead),
-        ending=standing.ending(cluster, review.objects(after=False)),
+        ending=tuple(ending[key] for key in sorted(ending)),
     )

@@ -8,6 +8,7 @@ from apis import kinds
 from cli.errors import Problem
 from cli.live import Cluster, RefusedError
 from cli.stack import Stack
+from review import titles
 from review.model import Ending, Resource
 from review.words import count, name
 
@@ -67,6 +68,14 @@ def ending(cluster: Cluster, resources: Iterable[Resource]) -> tuple[Ending, ...
             if metadata.get("deletionTimestamp") and (api_version, kind, *place) in own:
                 found.add(Ending(kind, "/".join(filter(None, place)), tuple(_finalizers(kind, each))))
     return tuple(sorted(found, key=lambda one: (one.kind, one.path)))
+
+
+def seen(resources: Iterable[Resource]) -> Iterator[Ending]:
+    """Yield which objects were being deleted when they were read: they may be gone when the cluster is asked again."""
+    for each in resources:
+        metadata = each.live.get("metadata") if _counts(each) else None
+        if isinstance(metadata, Mapping) and metadata.get("deletionTimestamp"):
+            yield Ending(each.kind, titles.path(each), tuple(_finalizers(each.kind, each.live)))
 
 
 def _counts(resource: Resource) -> bool:

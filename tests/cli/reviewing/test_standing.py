@@ -1,5 +1,6 @@
 """How a stack stands: updates that run or were cut off, and objects that are being deleted."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -90,3 +91,10 @@ def test_a_cluster_that_does_not_tell(error: Problem, expected: tuple[Ending, ..
     """Prevents a review that fails for a kind which an account may not list."""
     cluster: Any = Cluster(error)
     assert standing.ending(cluster, OWN) == expected
+
+
+def test_what_was_being_deleted_when_it_was_read() -> None:
+    """Prevents a namespace on its way out from being told by nobody: as declared at first, and gone a moment later."""
+    live = {"metadata": {"name": "a", "deletionTimestamp": "x"}, "spec": {"finalizers": ["kubernetes"]}}
+    resources = [replace(OWN[1], live=live), replace(OWN[0], live={"metadata": {}}), OWN[0]]
+    assert list(standing.seen(resources)) == [Ending("Namespace", "a", ("kubernetes",))]
