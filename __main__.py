@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pulumi
 
-from stacks import cluster_identity, environment, layers
+# All that is imported and declared is kept to the end: looking for garbage takes time and finds none (docs/scale.md).
+gc.disable()
+
+from stacks import cluster_identity, environment, layers  # noqa: E402
 
 root = Path(__file__).parent
-# All that is declared is kept to the end: looking for garbage takes time and finds none (docs/scale.md).
-gc.disable()
 settings = environment.load()
 cluster_identity.require(settings.cluster, root)
 accounts, checked = environment.accounts(settings), layers.platform(settings)

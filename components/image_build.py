@@ -20,7 +20,7 @@ from components.model import DnsLabel, DnsName, Image, Model, Quantity, Seconds
 REGISTRY = "image-registry.openshift-image-registry.svc:5000"
 """The cluster's own registry, as pods name it from OpenShift 4 on."""
 
-Tag = Annotated[str, StringConstraints(pattern=r"^\w[\w.-]{0,127}$")]
+Tag = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$")]
 """A tag of an image."""
 
 

@@ -10,7 +10,10 @@ Repository = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._/-]*(:
 """A registry with a folder, e.g. nvcr.io/nvidia."""
 ImageName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$")]
 """The last part of an image's name."""
-OperandVersion = Annotated[str, StringConstraints(pattern=r"^([\w][\w.+-]{0,127}|sha256:[0-9a-f]{64})$")]
+OperandVersion = Annotated[
+    # No \w: all letters of Unicode, 128 times, take 7 ms of every start.
+    str, StringConstraints(pattern=r"^([A-Za-z0-9_][A-Za-z0-9_.+-]{0,127}|sha256:[0-9a-f]{64})$")
+]
 """A tag, or a digest: the operators join it with `:` or `@` by itself."""
 
 
