@@ -20,6 +20,11 @@ from tests.engine.kit import Stack
 
 ROOT = Path(__file__).resolve().parent.parent
 LONGEST = 1800  # seconds for one command of the engine
+_CPU = "cpu-seconds"
+_TIMED = f"""import atexit, pathlib, time
+atexit.register(lambda: pathlib.Path(__file__).with_name("{_CPU}").write_text(str(time.process_time())))
+"""
+"""What a measured program begins with: at its end it notes the seconds of its process, import of the SDK and all."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,8 @@ class Run:
     seconds: float
     written: int
     peak: int
+    program: float
+    """Seconds of the CPU that the process of the program took; 0 where none ran to its end."""
 
 
 class FailedError(Exception):
@@ -50,6 +57,7 @@ def recorded(wanted: Settings) -> tuple[Registration, ...]:
 def project(folder: Path, platform: Mapping[str, Any], kubeconfig: Path | None = None, name: str = "prod") -> Stack:
     """Make a project below `folder` that runs this checkout's own program on settings."""
     made = Stack(folder / "project", cast(Any, None), name=name, project=PROJECT).start("environment.py")
+    _timed(made, (made.folder / "program" / "__main__.py").read_text())
     place = platform["cluster"] | {"kubeconfig": str(kubeconfig or folder / "no-kubeconfig")}
     accounts = {
         each["secret"]: {"username": "nobody", "password": "not-a-word"} for each in platform["storage"]["clusters"]
@@ -68,13 +76,19 @@ def twin(folder: Path, registrations: tuple[Registration, ...], sdk: str) -> Sta
     """Make a project below `folder` whose program registers the same resources as plain dictionaries (`bench.bare`)."""
     made = Stack(folder / "project", cast(Any, None), name="prod", project=PROJECT).start("objects.py")
     program = made.folder / "program"
-    (program / "__main__.py").write_text(Path(bare.__file__).read_text())
+    _timed(made, Path(bare.__file__).read_text())
     (program / "resources.json").write_text(json.dumps({"sdk": sdk, "resources": bare.described(registrations)}))
     return made
 
 
+def _timed(stack: Stack, program: str) -> None:
+    (stack.folder / "program" / "__main__.py").write_text(_TIMED + program)
+
+
 def run(stack: Stack, *arguments: str, **variables: str) -> Run:
     """Run a command of the engine to its end and say what it took; raise FailedError when it fails."""
+    noted = stack.folder / "program" / _CPU
+    noted.unlink(missing_ok=True)
     with Path(os.devnull).open() as nothing, (stack.folder / "output").open("w") as output:
         begin = time.monotonic()
         process = subprocess.Popen(
@@ -92,7 +106,8 @@ def run(stack: Stack, *arguments: str, **variables: str) -> Run:
     if process.returncode != 0:
         said = (stack.folder / "output").read_text(errors="replace")
         raise FailedError(f"`pulumi {' '.join(arguments)}` failed:\n{said[-3000:]}")
-    return Run(seconds, written, used.ru_maxrss * 1024)
+    own = float(noted.read_text()) if noted.exists() else 0.0
+    return Run(seconds, written, used.ru_maxrss * 1024, own)
 
 
 def _watched(process: "subprocess.Popen[bytes]") -> int:

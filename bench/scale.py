@@ -1,6 +1,6 @@
 """Measures how time and memory grow with nodes, tenants and resources, and the program's own share of a preview.
 
-    python bench/scale.py [--full] [--only alone updates share state] [--runs 3]
+    python bench/scale.py [--full] [--only alone updates share state] [--runs 5]
 
 By default it ends within some ten minutes; --full goes to 1,000 nodes and 300 tenants. Every figure is of this run. The
 exponent is that of time over size, fitted; `slope, last/before` is what one more costs between the two largest sizes
@@ -23,7 +23,7 @@ from bench.growth import Series, rows, table  # noqa: E402
 from bench.scaled import platform  # noqa: E402
 from cli.console import console  # noqa: E402
 
-BUDGET = 1.15  # of the program over its bare twin on the same SDK
+BUDGET = 1.15  # of the program's process, in CPU seconds, over its bare twin on the same SDK; at every size
 FEW_NODES, FEW_TENANTS = 4, 3
 
 
@@ -55,7 +55,7 @@ FULL = Sizes(
 
 
 def main() -> int:
-    """Measure and print; the exit status says whether the program kept its budget."""
+    """Measure and print; the exit status says whether all sizes ended, and the program kept its budget at each."""
     arguments = _arguments()
     sizes = FULL if arguments.full else DEFAULT
     parts: Mapping[str, Callable[[], bool]] = {
@@ -72,7 +72,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help="up to 1,000 nodes and 300 tenants; takes an hour")
     parser.add_argument("--only", nargs="+", choices=("alone", "share", "state", "updates"), help="parts to measure")
-    parser.add_argument("--runs", type=int, default=3, help="previews of each program")
+    parser.add_argument("--runs", type=int, default=5, help="previews of each program")
     return parser.parse_args()
 
 
@@ -103,7 +103,7 @@ def _updates(sizes: Sizes) -> bool:
     _print(table(f"updates of a simulated cluster by nodes, {FEW_TENANTS} tenants", "nodes", _columns(nodes, titles)))
     tenants = _each(sizes.cluster_tenants, lambda size: updates.measured(FEW_NODES, size))
     _print(table(f"the same by tenants, {FEW_NODES} nodes", "tenants", _columns(tenants, titles)))
-    return True
+    return len(nodes) == len(sizes.cluster_nodes) and len(tenants) == len(sizes.cluster_tenants)
 
 
 def _each(sizes: Sequence[int], measure: Callable[[int], dict[str, float]]) -> dict[int, dict[str, float]]:
@@ -130,17 +130,22 @@ def _share(tenants: Sequence[int], runs: int) -> bool:
                 projects.twin(where / "core", registrations, "core"),
             ]
             # In turns, so that all meet the same machine.
-            taken = [[projects.run(stack, "preview").seconds for stack in stacks] for _ in range(runs)]
-        ours, typed, untyped = (statistics.median(each) for each in zip(*taken, strict=True))
-        to_typed, to_untyped = (statistics.median(each[0] / each[twin] for each in taken) for twin in (1, 2))
+            taken = [[projects.run(stack, "preview") for stack in stacks] for _ in range(runs)]
+        whole = [statistics.median(run.seconds for run in each) for each in zip(*taken, strict=True)]
+        own = [statistics.median(run.program for run in each) for each in zip(*taken, strict=True)]
+        to_typed, to_core = (
+            statistics.median(turn[0].program / turn[twin].program for turn in taken) for twin in (1, 2)
+        )
         ratios.append(to_typed)
-        figures = (ours, typed, untyped, to_typed, to_untyped)
+        figures = (*own, to_typed, to_core, *whole)
         lines.append([str(size), str(len(registrations)), *(f"{figure:.2f}" for figure in figures)])
-    headings = ("tenants", "resources", "program, s", "Kubernetes SDK, s", "core SDK, s", "to first", "to second")
-    _print(rows(f"preview of the program and of its bare twins, medians of {runs}", headings, lines))
-    word = "within" if ratios[0] <= BUDGET else "OVER"
-    console.print(f"the program takes {ratios[0]:.2f} of its twin, {word} the budget of {BUDGET}")
-    return ratios[0] <= BUDGET
+    programs = ("program", "Kubernetes SDK", "core SDK")
+    headings = (*(f"{each}, CPU s" for each in programs), "to first", "to second", *(f"{each}, s" for each in programs))
+    title = f"preview of the program and of its bare twins: CPU of their processes, and all of it; medians of {runs}"
+    _print(rows(title, ("tenants", "resources", *headings), lines))
+    word = "within" if max(ratios) <= BUDGET else "OVER"
+    console.print(f"the program takes up to {max(ratios):.2f} of its twin's CPU time, {word} the budget of {BUDGET}")
+    return max(ratios) <= BUDGET
 
 
 def _state(sizes: Sizes) -> bool:
