@@ -4,7 +4,12 @@ import gc
 import os
 from collections.abc import Generator, Iterable
 
+import hypothesis
 import pytest
+
+# A busy machine is no fault of the code, and what is used first is built first.
+hypothesis.settings.register_profile("hpc", deadline=None)
+hypothesis.settings.load_profile("hpc")
 
 pytest_plugins = ["tests.support.buckets", "tests.support.clusters"]
 
