@@ -126,6 +126,50 @@ def test_drift_is_told_and_repaired(lab: Lab) -> None:
     assert api.find(kinds.SERVICE_ACCOUNT, "mpi", "adas") is not None
 
 
+def test_what_others_added_and_what_ended(lab: Lab) -> None:
+    """Prevents keys of others that survive every repair, and a job that runs again because somebody tidied up.
+
+    And a reviewer who is not told what the update does beside.
+    """
+    api = lab.api
+    with back(lab):
+        api.patch(kinds.CONFIG_MAP, "rdma-devices", {"data": {"more": "x"}}, "kube-system")
+        api.patch(kinds.RESOURCE_QUOTA, "gpus", {"spec": {"hard": {"pods": "999"}}}, "adas")
+        lab.take(kinds.MPI_JOB_V1ALPHA2, "nccl-test-02x08", "adas")
+        said, found = drift(lab, 1)
+        assert {each["kind"] for each in found["changes"]} == {"ConfigMap", "ResourceQuota"}
+        assert "MPIJob adas/nccl-test-02x08 has ended" in said
+        said = lab.works("diff")
+        assert "ConfigMap kube-system/rdma-devices is not as declared, and is changed back" in said
+
+        lab.works("up")
+        assert "more" not in api.get(kinds.CONFIG_MAP, "rdma-devices", "kube-system")["data"]
+        assert "pods" not in api.get(kinds.RESOURCE_QUOTA, "gpus", "adas")["spec"]["hard"]
+        assert api.find(kinds.MPI_JOB_V1ALPHA2, "nccl-test-02x08", "adas") is None
+        assert drift(lab, 0)[1]["changes"] == []
+
+
+def test_what_cannot_be_repaired_does_not_stop_the_stack(lab: Lab) -> None:
+    """Prevents an object made anew by hand with what cannot change from ending every later `up`, and every preview."""
+    api = lab.api
+    made = lab.take(kinds.ROLE_BINDING, "mpi", "adas")
+    with back(lab):
+        lab.put(kinds.ROLE_BINDING, {**made, "roleRef": {**made["roleRef"], "kind": "ClusterRole", "name": "view"}})
+        done = lab.hpc("up")
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "cannot change roleRef" in done.stderr
+        assert "Delete it" in done.stderr
+        assert not [each["urn"] for each in exported(lab)["resources"] if each.get("initErrors")]
+        lab.works("preview")
+        lab.works("up", "--no-repair")
+        drift(lab, 1)
+
+        lab.take(kinds.ROLE_BINDING, "mpi", "adas")
+        lab.works("up")
+        assert api.get(kinds.ROLE_BINDING, "mpi", "adas")["roleRef"] == made["roleRef"]
+        drift(lab, 0)
+
+
 def test_a_violated_policy_is_in_the_comment(lab: Lab, tmp_path: Path) -> None:
     """Prevents a refused change whose reviewer is not told why, and one that a pipeline takes for a good one."""
     file = tmp_path / "comment.md"
