@@ -49,14 +49,15 @@ def write(review: Review, *, limit: int = 60_000) -> str:
     return f"{said}{told}{_differences(worlds, changed, room, cut)}\n"
 
 
-def marker(stack: str) -> str:
-    """Return the hidden line by which the comment of a stack is found."""
+def marker(stack: str, command: str = "diff") -> str:
+    """Return the hidden line by which the comment of a stack is found; what other commands tell is another comment."""
     safe = re.sub(r"[^A-Za-z0-9_.-]|-(?=-)|-$", lambda found: f"%{ord(found[0]):02X}", stack)
-    return f"<!-- hpc diff stack={safe[:200]} -->"
+    return f"<!-- hpc {command} stack={safe[:200]} -->"
 
 
 def _head(review: Review, worlds: Worlds) -> Iterator[str]:
-    yield f"{marker(review.stack)}\n## {markdown.sentence(summary.heading(review))}"
+    command = "drift" if review.drift else "adopt" if review.adoption else "diff"
+    yield f"{marker(review.stack, command)}\n## {markdown.sentence(summary.heading(review))}"
     failed, items = summary.failure(review)
     if failed:
         yield f"⚠️ **{markdown.sentence(failed)}**"

@@ -151,6 +151,8 @@ class Review:
     """What to know before all else, sentences of `review.words`: an update that runs, or was cut off."""
     ending: tuple[Ending, ...] = ()
     """Objects of the stack that are being deleted, sorted."""
+    adoption: bool = False
+    """Whether it tells what could be taken over."""
     drift: bool = False
     """Whether it tells what became of the stack by itself: `before` is what is declared, `after` what is there."""
     repairs: tuple[Change, ...] = ()

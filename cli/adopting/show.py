@@ -85,6 +85,7 @@ def review(stack: str, found: Collection[Candidate], facts: Any) -> Review:
         stack,
         tuple(sorted(changes, key=lambda change: change.resource.urn)),
         warnings=tuple(sorted(warnings)),
+        adoption=True,
         facts=facts,
     )
 

@@ -168,7 +168,9 @@ def random_review(seed: int) -> Review:
     )
 
 
-_OURS = re.compile(r"<details><summary>([^<>]|</?code>)*</summary>\n|</details>\n?|<!-- hpc diff stack=[\w.%-]* -->\n?")
+_OURS = re.compile(
+    r"<details><summary>([^<>]|</?code>)*</summary>\n|</details>\n?|<!-- hpc (?:diff|drift) stack=[\w.%-]* -->\n?"
+)
 
 
 _NEVER = frozenset(
@@ -235,6 +237,19 @@ def test_the_first_line_finds_the_comment_again() -> None:
     assert comment.write(review()).split("\n")[0] == "<!-- hpc diff stack=test -->"
     assert comment.marker("a--b -->") == "<!-- hpc diff stack=a%2D-b%20%2D-%3E -->"
     assert comment.marker("a--b") != comment.marker("a-b")
+
+
+@pytest.mark.parametrize(
+    ("found", "command"),
+    [
+        (Review("lab", ()), "diff"),
+        (Review("lab", (), drift=True), "drift"),
+        (Review("lab", (), adoption=True), "adopt"),
+    ],
+)
+def test_commands_have_comments_of_their_own(found: Review, command: str) -> None:
+    """Prevents what a night found, or could be adopted, from taking the place of a pull request's review."""
+    assert comment.write(found).startswith(f"<!-- hpc {command} stack=lab -->\n")
 
 
 def test_nothing_changed_is_one_line() -> None:
