@@ -536,6 +536,8 @@ def test_what_env_prints(site: Site) -> None:
         "PULUMI_SKIP_UPDATE_CHECK",
         "PULUMI_STACK",
         "PULUMI_OPTION_CONFIG_FILE",
+        "PULUMI_OPTION_CWD",
+        "PULUMI_OPTION_STACK",
         "PULUMI_BACKEND_URL",
         "PULUMI_DIY_BACKEND_GZIP",
     }
