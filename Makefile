@@ -1,4 +1,4 @@
-# `make help` lists the targets. A stamp keeps the second `make up` from installing anything.
+# `make help` lists the targets. With a stamp the second `make up` installs nothing.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
@@ -11,41 +11,45 @@ OUT ?= out
 PYTHON ?= python3
 VENV := .venv
 STAMP := $(VENV)/.installed
+REQUIREMENTS := requirements.txt requirements-sim.txt requirements-dev.txt
 RUN := $(VENV)/bin/python
 CHOICE := --stack $(STACK) $(if $(NAME),--name $(NAME))
-PYTEST := $(RUN) -m pytest -q --durations=10
+PYTEST := $(RUN) -m pytest -q --tb=short --durations=10
 STACKS ?= $(patsubst Pulumi.%.yaml,%,$(wildcard Pulumi.*.yaml))
 
-.PHONY: help venv up status down clean test unit engine cluster browser chromium check format docs lock bench \
+.PHONY: help venv up status down clean distclean test unit engine cluster browser chromium check format docs lock bench contract record golden \
 	policies diff comment kubeconfig drift workflows
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo "  parameters: STACK=$(STACK), NAME=<simulated cluster>, BACKEND=s3|<URL>, PLAN=<file>, BASE=<commit>, OUT=$(OUT), PYTHON=$(PYTHON)"
+	@echo "  parameters: STACK=$(STACK), STACKS=<all>, NAME=<simulated cluster>, BACKEND=s3|<URL>, PLAN=<file>, BASE=<commit>, OUT=$(OUT), PYTHON=$(PYTHON)"
 
-venv: $(STAMP) ## make the virtual environment
+venv: $(STAMP) ## create the virtual environment
 
-$(STAMP): requirements.txt requirements-dev.txt
+$(STAMP): $(REQUIREMENTS)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 		{ echo "$(PYTHON) is missing or older than 3.11; set PYTHON to a newer one, e.g. make up PYTHON=python3.11"; exit 1; }
 	@test -x $(RUN) || $(PYTHON) -m venv $(VENV)
 	@echo "- installing the Python packages ..."
-	@$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.txt -r requirements-dev.txt
+	@$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes $(REQUIREMENTS:%=-r %)
 	@touch $@
 
 up: $(STAMP) ## build what is missing, start the simulated cluster, run pulumi up, show the jobs
 	@./hpc up $(CHOICE) $(if $(PLAN),--plan $(PLAN)) $(if $(BACKEND),--backend '$(BACKEND)')
 
-status: $(STAMP) ## show what is on the cluster
+status: $(STAMP) ## show the platform, its tenants, nodes and jobs
 	@./hpc status $(CHOICE)
 
 down: $(STAMP) ## stop the simulated cluster; data and Pulumi state stay
 	@./hpc sim down $(CHOICE)
 
-clean: ## stop the simulated clusters and remove them, the virtual environment and what was built
-	@if [ -x $(RUN) ]; then ./hpc sim clean --all --built; fi
+clean: ## stop the simulated clusters and remove them, the virtual environment and caches of this checkout
+	@if [ -x $(RUN) ]; then ./hpc sim clean --all $(BUILT); fi
 	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+distclean: BUILT := --built
+distclean: clean ## remove also the tools that were built, which all checkouts of a user share
 
 test: unit engine cluster browser ## run every test
 
@@ -53,15 +57,25 @@ unit: $(STAMP) ## run the tests that need neither engine nor cluster
 	@$(PYTEST) -n 2 -m unit
 
 engine: $(STAMP) ## run the tests with the real engine
-	@$(PYTEST) -m engine
+	@$(PYTEST) -n 2 --dist loadfile -m engine
 
 cluster: $(STAMP) ## run the tests on the simulated cluster
-	@$(PYTEST) -m cluster
+	@$(PYTEST) -n 2 --dist loadfile -m cluster
 
-browser: $(STAMP) chromium ## open reports in Chromium, and look at them as a person would
+contract: $(STAMP) ## compare the plugins in use with what the official ones did
+	@$(PYTEST) -n 2 --dist loadfile tests/contract
+
+record: $(STAMP) ## record the contract from the official plugins; refuses others
+	@$(RUN) -m tests.contract.provider.record
+	@$(RUN) -m tests.contract.language.record
+
+golden: $(STAMP) ## write the golden manifests below tests/ from the code; review their difference before you commit it
+	@$(PYTEST) --update-golden tests/stacks/test_golden.py tests/components/test_golden.py
+
+browser: $(STAMP) chromium ## run the tests that open reports in Chromium
 	@$(PYTEST) -m browser
 
-# Only root installs packages; for others the tests are skipped, and say so.
+# Only root installs packages; for others the tests are skipped, with a message.
 chromium:
 	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
 	{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "- installing Chromium ..." && \
@@ -85,17 +99,17 @@ policies: $(STAMP) ## check every stack against the policies, without engine or 
 		$$check --format junit > $(OUT)/$$stack.policies.xml || true; \
 	done; exit $$status
 
-diff: $(STAMP) ## say what an update would change, as a comment below OUT; with BASE=<commit> without asking the cluster
+diff: $(STAMP) ## review what an update would change, as a comment below OUT; with BASE=<commit> without the cluster
 	@mkdir -p $(OUT)
 	@./hpc diff --stack $(STACK) $(if $(NAME),--name $(NAME)) $(if $(BASE),--base "$(BASE)") $(if $(PLAN),--plan "$(PLAN)") -o $(OUT)/$(STACK).md
 
-comment: $(STAMP) ## put what `make diff` wrote onto the pull request that a CI job runs for
+comment: $(STAMP) ## post what `make diff` wrote on the pull request of a CI job
 	@./hpc comment $(OUT)/$(STACK).md
 
-kubeconfig: $(STAMP) ## write HPC_KUBECONFIG, a secret of the CI job, where the stack's settings look for it
+kubeconfig: $(STAMP) ## write HPC_KUBECONFIG, a secret of the CI job, where the stack's settings expect it
 	@./hpc kubeconfig --stack $(STACK)
 
-drift: $(STAMP) ## say what on the cluster differs from what is declared; fails where something does
+drift: $(STAMP) ## report what on the cluster differs from the program; fails on drift
 	@mkdir -p $(OUT)
 	@./hpc drift $(CHOICE) -o $(OUT)/$(STACK).drift.md
 
@@ -107,18 +121,18 @@ workflows: $(STAMP) ## check the files of .github and .gitlab-ci.yml
 format: $(STAMP) ## format the Python files
 	@$(VENV)/bin/ruff format .
 
-docs: $(STAMP) ## write the pages of rules, components, settings, coverage and the performance model from the code
+docs: $(STAMP) ## generate the pages of rules, components, settings, sources, coverage and the performance model
 	@$(RUN) -m policies.docs
 	@$(RUN) -m rendering.reference
 	@$(RUN) -m simulator.performance.fit
 	@$(RUN) -m simulator.performance.programs_page
 
-lock: $(STAMP) ## compile requirements.txt and requirements-dev.txt
-	@for name in requirements requirements-dev; do \
+lock: $(STAMP) ## compile the requirement files from what is written beside them, *.in
+	@for file in $(REQUIREMENTS); do \
 		$(VENV)/bin/uv pip compile --quiet --python-version 3.11 --universal --generate-hashes --no-emit-index-url \
-			$$name.in -o $$name.txt || exit 1; done
+			$${file%.txt}.in -o $$file || exit 1; done
 
-bench: $(STAMP) ## measure the policies beside other checkers, start-up times, memory, the reading of logs, and growth
+bench: $(STAMP) ## run the benchmarks: start-up, policies, reading of logs, growth
 	@$(RUN) bench/startup.py
 	@$(RUN) bench/pack.py
 	@$(RUN) bench/policies.py

@@ -9,10 +9,13 @@ import pulumi
 gc.disable()
 
 from stacks import cluster_identity, environment, layers  # noqa: E402
+from stacks.checks import version  # noqa: E402
 
 root = Path(__file__).parent
 settings = environment.load()
 cluster_identity.require(settings.cluster, root)
+for warning in version.warnings(settings):
+    pulumi.log.warn(warning)
 accounts, checked = environment.accounts(settings), layers.platform(settings)
 for name, value in environment.build(settings, accounts, root, checked).items():
     pulumi.export(name, value)

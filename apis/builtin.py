@@ -1,6 +1,6 @@
 """The kinds of the API groups that every Kubernetes has, by group, in whatever version (tests/apis/test_builtin.py).
 
-Kinds that are gone stand here, too: `apis.lives` knows until when they were served.
+Removed kinds are listed, too: `apis.api_lifecycle` has the last release that served them.
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,8 @@
-"""Which fields the API has at every level of the kinds that the platform consists of, and what each may hold.
+"""The fields of the API at every level of the platform's kinds, and what each may hold.
 
-`fields.txt` has one type per line: its name, then its fields. A mark behind a field says what it holds: `$` text, `#`
+`fields.txt` has one type per line: its name, then its fields. A mark behind a field gives what it holds: `$` text, `#`
 number, `?` true or false, `:Type` an object of that type, `%` quantities by resource, `{}` an object with any keys,
-`[]` a list of what stands before it, nothing: anything. `*` for a field says that there may be others.
+`[]` a list of what precedes it, nothing: anything. `*` for a field means that there may be others.
 
 Facts of the Kubernetes API as the pinned Python client has them (tests/apis/test_api_fields.py compares), of MPIJob
 (platform-facts 1.7), SCC (1.10) and MachineConfig (1.11), and of the kubelet's own configuration (k8s.io/kubelet,
@@ -48,7 +48,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Type:
-    """One level: `fields` by name; `open_` says that it may have others."""
+    """One level: `fields` by name; `open_`: it may have others."""
 
     name: str
     fields: Mapping[str, Field]

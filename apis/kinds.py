@@ -1,46 +1,8 @@
-"""The Kubernetes and OpenShift kinds that the platform consists of.
+"""The Kubernetes and OpenShift kinds that the platform consists of, those of the operators in `apis.operators` too."""
 
-A `Kind` says where objects of one kind live, which other versions of the same kind exist (an object keeps its
-identity when a release moves it to another version), and at which paths inside an object a pod template sits.
-"""
-
-from dataclasses import dataclass
-from typing import Literal
-
-Scope = Literal["Namespaced", "Cluster"]
-Path = tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Kind:
-    """One kind of object: `group` is empty for the core API; `pod_templates` are paths to `PodTemplateSpec`s."""
-
-    group: str
-    version: str
-    kind: str
-    plural: str
-    scope: Scope = "Namespaced"
-    other_versions: tuple[str, ...] = ()
-    pod_templates: tuple[Path, ...] = ()
-
-    @property
-    def api_version(self) -> str:
-        """The `apiVersion` of a manifest, e.g. `kubeflow.org/v1alpha2`."""
-        return f"{self.group}/{self.version}" if self.group else self.version
-
-    @property
-    def token(self) -> str:
-        """The Pulumi type token, e.g. `kubernetes:kubeflow.org/v1alpha2:MPIJob`."""
-        return self._token(self.version)
-
-    @property
-    def other_tokens(self) -> tuple[str, ...]:
-        """The type tokens of the same kind in its other versions."""
-        return tuple(self._token(version) for version in self.other_versions)
-
-    def _token(self, version: str) -> str:
-        return f"kubernetes:{self.group or 'core'}/{version}:{self.kind}"
-
+from apis import operators
+from apis.kind import Kind as Kind  # noqa: PLC0414 - the tables and their form are imported from one place
+from apis.kind import Path as Path  # noqa: PLC0414
 
 POD = Kind("", "v1", "Pod", "pods")
 NODE = Kind("", "v1", "Node", "nodes", "Cluster")
@@ -89,11 +51,15 @@ TUNED = Kind("tuned.openshift.io", "v1", "Tuned", "tuneds")
 NODE_NETWORK_CONFIGURATION_POLICY = Kind(
     "nmstate.io", "v1", "NodeNetworkConfigurationPolicy", "nodenetworkconfigurationpolicies", "Cluster"
 )
+NODE_NETWORK_CONFIGURATION_ENACTMENT = Kind(
+    "nmstate.io", "v1beta1", "NodeNetworkConfigurationEnactment", "nodenetworkconfigurationenactments", "Cluster"
+)
 NMSTATE = Kind("nmstate.io", "v1", "NMState", "nmstates", "Cluster")
 OPERATOR_GROUP = Kind("operators.coreos.com", "v1", "OperatorGroup", "operatorgroups")
 SUBSCRIPTION = Kind("operators.coreos.com", "v1alpha1", "Subscription", "subscriptions")
 CLUSTER_SERVICE_VERSION = Kind("operators.coreos.com", "v1alpha1", "ClusterServiceVersion", "clusterserviceversions")
 INSTALL_PLAN = Kind("operators.coreos.com", "v1alpha1", "InstallPlan", "installplans")
+CATALOG_SOURCE = Kind("operators.coreos.com", "v1alpha1", "CatalogSource", "catalogsources")
 
 NODE_FEATURE_DISCOVERY_V1ALPHA1 = Kind(
     "nfd.openshift.io", "v1alpha1", "NodeFeatureDiscovery", "nodefeaturediscoveries", other_versions=("v1",)
@@ -116,6 +82,7 @@ IMAGE_STREAM = Kind("image.openshift.io", "v1", "ImageStream", "imagestreams")
 PROMETHEUS_RULE = Kind("monitoring.coreos.com", "v1", "PrometheusRule", "prometheusrules")
 ALERTMANAGER_CONFIG = Kind("monitoring.coreos.com", "v1beta1", "AlertmanagerConfig", "alertmanagerconfigs")
 BUILD_CONFIG = Kind("build.openshift.io", "v1", "BuildConfig", "buildconfigs")
+BUILD = Kind("build.openshift.io", "v1", "Build", "builds")
 
 _REPLICAS: tuple[Path, ...] = (
     ("spec", "mpiReplicaSpecs", "Launcher", "template"),
@@ -137,7 +104,27 @@ CLUSTER_QUEUE = Kind("kueue.x-k8s.io", "v1beta2", "ClusterQueue", "clusterqueues
 LOCAL_QUEUE = Kind("kueue.x-k8s.io", "v1beta2", "LocalQueue", "localqueues", other_versions=_OLD_KUEUE)
 KUEUE = Kind("kueue.openshift.io", "v1", "Kueue", "kueues", "Cluster")
 
-KINDS: tuple[Kind, ...] = tuple(value for value in list(globals().values()) if isinstance(value, Kind))
+KINDS: tuple[Kind, ...] = (
+    *(value for value in list(globals().values()) if isinstance(value, Kind)),
+    *operators.kinds(),
+)
+
+CLUSTER_RESOURCE_QUOTA = Kind("quota.openshift.io", "v1", "ClusterResourceQuota", "clusterresourcequotas", "Cluster")
+LIMIT_RANGE = Kind("", "v1", "LimitRange", "limitranges")
+BINDING = Kind("", "v1", "Binding", "bindings")
+RESOURCE_CLAIM = Kind("resource.k8s.io", "v1", "ResourceClaim", "resourceclaims")
+RESOURCE_CLAIM_TEMPLATE = Kind("resource.k8s.io", "v1", "ResourceClaimTemplate", "resourceclaimtemplates")
+DEVICE_CLASS = Kind("resource.k8s.io", "v1", "DeviceClass", "deviceclasses", "Cluster")
+NETWORK_ATTACHMENT_DEFINITION = Kind(
+    "k8s.cni.cncf.io", "v1", "NetworkAttachmentDefinition", "network-attachment-definitions"
+)
+MUTATING_WEBHOOK_CONFIGURATION = Kind(
+    "admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", "Cluster"
+)
+MUTATING_ADMISSION_POLICY = Kind(
+    "admissionregistration.k8s.io", "v1", "MutatingAdmissionPolicy", "mutatingadmissionpolicies", "Cluster"
+)
+"""Kinds that the platform does not declare, and that policies examine in the manifests of others."""
 
 _BY_NAME = {(kind.api_version, kind.kind): kind for kind in KINDS}
 

@@ -1,8 +1,8 @@
-"""What our own jobs, and the simulated cluster, say in logs and names, by which the reader of logs knows them."""
+"""Texts and names by which the reader of logs recognizes the platform's jobs and the simulated cluster."""
 
 SIMULATED = "simulated by hpc"
-"""How every line begins that the simulated cluster adds to what a program prints."""
+"""Prefix of every line that the simulated cluster adds to a program's output."""
 LISTENER = "-listener"
-"""How the name of the RDMA test's other end ends, which prints its bandwidth only."""
+"""Suffix of the RDMA test's other end, which prints only its bandwidth."""
 NO_HOSTS = "no list of hosts, umad is for root here"
-"""What the RDMA test says in place of the list of ibhosts: umad devices are root's, as on RHCOS."""
+"""What the RDMA test prints in place of the list of ibhosts where umad devices belong to root, as on RHCOS."""

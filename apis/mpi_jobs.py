@@ -49,5 +49,5 @@ SSH_MOUNT = "/root/.ssh"
 
 
 def bounds_place(version: str) -> tuple[str, ...]:
-    """Return where a version keeps backoffLimit and activeDeadlineSeconds."""
+    """Return the path of backoffLimit and activeDeadlineSeconds in a version."""
     return ("spec",) if version == "v1alpha2" else ("spec", "runPolicy")

@@ -15,7 +15,7 @@ SCC_MCS = "openshift.io/sa.scc.mcs"
 
 MACHINE_CONFIG_ROLE = "machineconfiguration.openshift.io/role"
 NODE_ROLE = "node-role.kubernetes.io/"
-"""Prefix of the label that says what a node is for; the role follows."""
+"""Prefix of the label for a node's role, which follows."""
 MACHINE_CONFIG_POOL = "pools.operator.machineconfiguration.openshift.io/"
 """Prefix of the label that OpenShift gives its own pools, master and worker; the pool's name follows."""
 
@@ -39,7 +39,7 @@ RUN_LEVEL = "openshift.io/run-level"
 RUN_LEVELS_WITHOUT_SCC = ("0", "1")
 
 POD_SECURITY = "pod-security.kubernetes.io/"
-"""Prefix of the labels with which a namespace says what of the pod security standards holds: enforce, audit, warn."""
+"""Prefix of a namespace's labels of the pod security standards: enforce, audit, warn."""
 POD_SECURITY_SYNC = "security.openshift.io/scc.podSecurityLabelSync"
 """Label with which a namespace forbids OpenShift to set those labels by the SCCs of its accounts."""
 NAMESPACE_NAME = "kubernetes.io/metadata.name"
@@ -56,7 +56,7 @@ NETWORKS = "k8s.v1.cni.cncf.io/networks"
 CONSOLE_DASHBOARD = "console.openshift.io/dashboard"
 """Label of ConfigMaps that OpenShift's console shows as dashboards."""
 NETWORK_CONFIG = "cluster"
-"""Name of the one Network of config.openshift.io, whose status tells of the pod network."""
+"""Name of the one Network of config.openshift.io, whose status describes the pod network."""
 
 MPI_JOB_NAME, MPI_ROLE = "mpi_job_name", "mpi_role_type"
 """Labels of an MPIJob's pods in v1alpha2: the job, and launcher or worker."""

@@ -10,7 +10,7 @@ _DEPTH = 5_000
 
 
 def read(text: str) -> Any:
-    """Return what a text of one document says; raise yaml.YAMLError, whose words quote the line.
+    """Return the content of a text of one document; raise yaml.YAMLError, whose message quotes the line or the reason.
 
     Raises RecursionError for a text that is nested too deeply.
     """
@@ -19,10 +19,14 @@ def read(text: str) -> Any:
     try:
         return yaml.load(text, _LOADER)  # noqa: S506 - a safe loader
     except yaml.YAMLError:
-        # libyaml says where, and does not quote.
+        # libyaml gives the place, and does not quote.
         return yaml.safe_load(text)
+    except ValueError as error:
+        raise yaml.YAMLError(
+            f"a date or a number of the text does not exist ({error}); correct it, or quote it"
+        ) from error
 
 
 def _depth(text: str) -> int:
-    """Return a depth that is not exceeded: a bracket opens a level, and others stand further right, two in a column."""
+    """Return a depth that is not exceeded: a bracket opens a level, and others are further right, two in a column."""
     return text.count("[") + text.count("{") + 2 * max(map(len, text.split("\n")))

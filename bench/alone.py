@@ -30,11 +30,11 @@ def measured(nodes: int, tenants: int) -> dict[str, float]:
 def main(nodes: int, tenants: int) -> None:
     """Measure each part once; what is imported is imported before."""
     from bench import projects  # noqa: PLC0415
-    from cli.policy_configuration import configuration  # noqa: PLC0415
+    from cli.shared.policy_configuration import configuration  # noqa: PLC0415
     from policies.check import Checker  # noqa: PLC0415
     from policies.configuration import Configuration  # noqa: PLC0415
+    from policies.inventory import Inventory  # noqa: PLC0415
     from policies.objects import objects  # noqa: PLC0415
-    from policies.world import World  # noqa: PLC0415
     from rendering.manifests import manifests  # noqa: PLC0415
 
     projects.recorded(projects.read(platform(ROOT, 4, 3)))  # imports what is imported late
@@ -49,7 +49,7 @@ def main(nodes: int, tenants: int) -> None:
     times.append(time.process_time())
     found = [each for manifest in manifests(registrations) for each in objects(manifest)]
     checker = Checker(configuration=Configuration(configuration(settings)))
-    findings = list(checker.check(found, World(found, complete=True)))
+    findings = list(checker.check(found, Inventory(found, complete=True)))
     times.append(time.process_time())
     if findings:
         raise SystemExit(f"the measured settings break policies: {findings[0]}")

@@ -13,7 +13,7 @@ from typing import Any, cast
 from bench import projects
 from bench.growth import Series
 from bench.scaled import platform
-from cli.memory import MIB
+from cli.shared.memory import MIB
 from tests.engine.kit import Stack
 
 PROGRAM = '''"""Components that hold some kB each, as objects of a cluster do in a state."""
@@ -29,7 +29,7 @@ for number in range(wanted["count"]):
     made.register_outputs({"objects": wanted["objects"]})
 '''
 WAYS: Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]] = {
-    "as it comes": ((), {}),
+    "default": ((), {}),
     "--parallel 1": (("--parallel", "1"), {}),
     "PULUMI_DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS": ((), {"PULUMI_DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS": "true"}),
     "PULUMI_DIY_BACKEND_GZIP": ((), {"PULUMI_DIY_BACKEND_GZIP": "true"}),

@@ -2,13 +2,13 @@
 
     python bench/evidence.py [--size 1024] [--runs 3]
 
-The log is written first, into a folder that is removed again: a program whose communicators of 16, 64 and 256 ranks
-on hosts of eight GPUs are made over and over, each by threads and at addresses of its own, with what each rank says of
-its devices, rings, trees and channels in the order in which ranks happen to write, some lines of other programs, and a
-table in the end. It is the same on every machine. Three more logs of 100 MiB are read for comparison: the same behind
-the times that kubectl puts before each line, runs of nccl-tests one after another, of which each begins anew, and a
-log of training behind mpirun's tags, without NCCL. Processes are measured whole, by processor time, because the
-machine may be busy: with the start of Python. Every figure is of this run on this machine; nothing is remembered.
+The log is written first, into a folder that is removed again. Its program creates communicators of 16, 64 and 256
+ranks on hosts of eight GPUs over and over, each with threads and addresses of its own. Every rank prints its devices,
+rings, trees and channels, in the order in which ranks happen to write, among some lines of other programs; a table is
+at the end. The log is the same on every machine. Three more logs of 100 MiB are read for comparison: the same behind
+the times of kubectl, runs of nccl-tests one after another, and a log of training behind mpirun's tags, without NCCL.
+Processes are measured by processor time, because the machine may be busy, and with the start of Python. Every figure
+is of this run on this machine; none is stored.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from cli.console import console  # noqa: E402
+from cli.shared.console import console  # noqa: E402
 
 MB = 1_000_000
 MIB = 1 << 20
@@ -45,7 +45,7 @@ _NOISE = (
 
 @dataclass(frozen=True)
 class Run:
-    """One process: processor time and wall clock in seconds, and what it printed."""
+    """One process: processor time and wall clock in seconds, and its output."""
 
     cpu: float
     wall: float
@@ -53,7 +53,7 @@ class Run:
 
 
 def main() -> int:
-    """Measure and print; the exit status says whether the goals were reached."""
+    """Measure, print, and return 0 if the goals were reached."""
     arguments = _arguments()
     if arguments.read is not None:
         print(json.dumps(_read(arguments.read)))  # noqa: T201 - for the process above
@@ -120,11 +120,11 @@ def _read(log: Path) -> dict[str, float]:
     from evidence.reader import read  # noqa: PLC0415 - the other process does not need it
 
     readings = read(log)
-    said = [reading.nccl for reading in readings if reading.nccl is not None]
+    nccl_readings = [reading.nccl for reading in readings if reading.nccl is not None]
     status = Path("/proc/self/status").read_text()
     return {
         "readings": len(readings),
-        "channels": sum(sum(one.transports.values()) for one in said),
+        "channels": sum(sum(one.transports.values()) for one in nccl_readings),
         "unread": sum(reading.unread_total for reading in readings),
         "memory_mib": int(status.partition("VmHWM:")[2].split()[0]) / 1024,
     }

@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from cli.console import console  # noqa: E402
+from cli.shared.console import console  # noqa: E402
 from tests.engine import previews  # noqa: E402
 from tests.engine.kit import Stack  # noqa: E402
 

@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT))
 
 import yaml  # noqa: E402
 
-from cli.console import console  # noqa: E402
+from cli.shared.console import console  # noqa: E402
 from simulator import tools  # noqa: E402
 
 CHECKOV = "3.3.30"
@@ -167,9 +167,9 @@ def _rules(arguments: argparse.Namespace) -> float:
 
 def _rules_alone(templates: int, runs: int) -> dict[str, float]:
     from policies.check import Checker  # noqa: PLC0415 - see above: the process that starts others stays small
+    from policies.inventory import Inventory  # noqa: PLC0415
     from policies.objects import Obj  # noqa: PLC0415
     from policies.rules import RULES  # noqa: PLC0415
-    from policies.world import World  # noqa: PLC0415
 
     manifests = list(_manifests(templates))
     gc.disable()
@@ -177,7 +177,7 @@ def _rules_alone(templates: int, runs: int) -> dict[str, float]:
     for _ in range(runs):
         subjects = [Obj(manifest) for manifest in manifests]
         begin = time.process_time()
-        found = sum(1 for _ in Checker().check(subjects, World(subjects)))
+        found = sum(1 for _ in Checker().check(subjects, Inventory(subjects)))
         seconds.append(time.process_time() - begin)
     return {"rules": len(RULES), "findings": found, "speed": templates / statistics.median(seconds)}
 

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import yaml
 
+from apis import yaml_text
 from bench import bare
 from rendering.recorder import REDACTED, Registration, record
 from stacks import environment, settings
@@ -50,7 +51,9 @@ def read(platform: Mapping[str, Any]) -> Settings:
 def recorded(wanted: Settings) -> tuple[Registration, ...]:
     """Return what the program registers, as the recorder sees it."""
     return record(
-        lambda: environment.build(wanted, environment.nobody(wanted, REDACTED), ROOT), stack="prod", project=PROJECT
+        lambda: environment.build(wanted, environment.placeholder_accounts(wanted, REDACTED), ROOT),
+        stack="prod",
+        project=PROJECT,
     )
 
 
@@ -68,7 +71,7 @@ def project(folder: Path, platform: Mapping[str, Any], kubeconfig: Path | None =
         f"{PROJECT}:{SECRET_KEY}": accounts,
         "kit:root": str(ROOT),
     }
-    path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | {"config": config}))
+    path.write_text(yaml.safe_dump(yaml_text.read(path.read_text()) | {"config": config}))
     return made
 
 
@@ -104,8 +107,8 @@ def run(stack: Stack, *arguments: str, **variables: str) -> Run:
         seconds = time.monotonic() - begin
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
-        said = (stack.folder / "output").read_text(errors="replace")
-        raise FailedError(f"`pulumi {' '.join(arguments)}` failed:\n{said[-3000:]}")
+        printed = (stack.folder / "output").read_text(errors="replace")
+        raise FailedError(f"`pulumi {' '.join(arguments)}` failed:\n{printed[-3000:]}")
     own = float(noted.read_text()) if noted.exists() else 0.0
     return Run(seconds, written, used.ru_maxrss * 1024, own)
 

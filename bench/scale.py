@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT))
 from bench import alone, checkpoints, projects, updates  # noqa: E402
 from bench.growth import Series, rows, table  # noqa: E402
 from bench.scaled import platform  # noqa: E402
-from cli.console import console  # noqa: E402
+from cli.shared.console import console  # noqa: E402
 
 BUDGET = 1.15  # of the program's process, in CPU seconds, over its bare twin on the same SDK; at every size
 FEW_NODES, FEW_TENANTS = 4, 3

@@ -19,9 +19,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from cli.console import Reporter, console  # noqa: E402
-from cli.memory import MIB, Peak  # noqa: E402
-from cli.stack import read  # noqa: E402
+from cli.shared.console import Reporter, console  # noqa: E402
+from cli.shared.memory import MIB, Peak  # noqa: E402
+from cli.shared.stack import read  # noqa: E402
 from simulator import cluster, tools  # noqa: E402
 
 BUDGETS = {  # seconds, and MiB for memory

@@ -10,10 +10,10 @@ from typing import Any
 
 from bench import projects
 from bench.scaled import platform
-from cli.memory import MIB, Peak
-from cli.stack import Stack as HpcStack
+from cli.shared.memory import MIB, Peak
+from cli.shared.stack import Stack as HpcStack
 from simulator import cluster
-from simulator.identities import context_name
+from simulator.kubeconfigs import context_name
 
 NAME = "scale"
 

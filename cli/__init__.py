@@ -1,1 +1,1 @@
-"""The command line: thin, one module per sub-command below `cli.commands`."""
+"""The command line: one folder or module per command; what they share is in `cli.shared`."""

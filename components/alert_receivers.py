@@ -1,8 +1,8 @@
-"""Who is told when something is wrong with a tenant's jobs: e-mail, Slack, PagerDuty or a webhook (S-5.6).
+"""Receivers of alerts about a tenant's jobs: e-mail, Slack, PagerDuty or a webhook (S-5.6).
 
 OpenShift's Alertmanager reads such objects where an administrator allows it (enableUserAlertmanagerConfig), never in
-namespaces that the cluster's own Prometheus scrapes, and for alerts of the same namespace only. Where alerts about the
-platform go stands in the Secret alertmanager-main, which belongs to the cluster.
+namespaces that the cluster's own Prometheus scrapes, and for alerts of the same namespace only. Receivers of alerts
+about the platform are in the Secret alertmanager-main, which belongs to the cluster.
 """
 
 from typing import Annotated, Any, Literal, Self
@@ -36,7 +36,7 @@ class Email(Model):
     to: Address = Field(description="who gets the mail")
     sender: Address = Field(description="who it comes from")
     server: HostAndPort = Field(description="host:port of the mail server")
-    username: str | None = Field(default=None, description="account at the server; None: it asks for none")
+    username: str | None = Field(default=None, description="account at the server; None: it needs none")
     password: SecretKey | None = None
 
     @model_validator(mode="after")
@@ -56,7 +56,7 @@ class Slack(Model):
     """A message in a channel."""
 
     kind: Literal["slack"] = "slack"
-    channel: str = Field(pattern=r"^[#@].+$", description="#channel or @person")
+    channel: str = Field(pattern=r"^[#@].+$", description="#channel or @user")
     url: SecretKey = Field(description="address of the incoming webhook")
 
     def manifest(self) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class PagerDuty(Model):
 
 
 class Webhook(Model):
-    """A POST to whatever is there."""
+    """A POST to a URL."""
 
     kind: Literal["webhook"] = "webhook"
     url: SecretKey
@@ -92,12 +92,12 @@ class AlertReceiversArgs(Model):
     namespace: DnsLabel = Field(description="whose alerts are sent, and whose Secrets are read")
     config_name: DnsName = Field(default="alerts", description="name of the AlertmanagerConfig")
     receivers: tuple[Annotated[Email | Slack | PagerDuty | Webhook, Field(discriminator="kind")], ...] = Field(
-        min_length=1, description="all of them are told"
+        min_length=1, description="all of them get every alert"
     )
     severities: tuple[Severity, ...] = Field(
         default=("critical", "warning", "info"), min_length=1, description="alerts that are sent"
     )
-    repeat: Seconds = Field(default=12 * 3600, description="seconds until what is still wrong is said again")
+    repeat: Seconds = Field(default=12 * 3600, description="seconds until an alert that still holds is sent again")
 
 
 def spec(args: AlertReceiversArgs) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What of GPUs and adapters somebody has to know at once (S-5.6, S-5.7, D-6.2), as rules of Prometheus.
+"""Alerts about GPUs and adapters (S-5.6, S-5.7, D-6.2), as rules of Prometheus.
 
 Metrics are those that NVIDIA's exporter has by default (NVIDIA/dcgm-exporter, etc/dcp-metrics-included.csv) and those
 of node_exporter's InfiniBand collector, which OpenShift runs on every node. The exporter's own pod and namespace are in
@@ -24,16 +24,27 @@ _GPU = "GPU {{ $labels.gpu }} of {{ $labels.Hostname }}"
 _PORT = "{{ $labels.device }} of {{ $labels.instance }}"
 
 
-class Limits(Model):
-    """From where on something is said."""
+class Thresholds(Model):
+    """Thresholds of alerts, as settings and the component have them."""
 
-    gpus_per_node: int = Field(gt=0, le=16, description="GPUs of a node, from its profile; fewer are missed")
     temperature: int = Field(
-        default=85, gt=0, le=120, description="degrees Celsius of a GPU. The documents name none (S-5.6): our choice"
+        default=85,
+        gt=0,
+        le=120,
+        description="degrees Celsius of a GPU, above which there is an alert. No document names one (S-5.6): a choice",
     )
     low_use: int = Field(
-        default=20, ge=0, le=100, description="percent; training keeps GPUs at 94 to 96 (S-5.3), an idle one stands out"
+        default=20,
+        ge=0,
+        le=100,
+        description="percent, below which a pod's GPU counts as idle (S-5.7); training keeps GPUs at 94 to 96 (S-5.3)",
     )
+
+
+class Limits(Thresholds):
+    """Limits of alerts on machines of one kind."""
+
+    gpus_per_node: int = Field(gt=0, le=16, description="GPUs of a node, from its profile; fewer are an alert")
     low_use_time: Seconds = Field(default=1800, description="seconds over which a pod's GPU is watched")
     infiniband_devices: tuple[Device, ...] = Field(
         default=(), description="adapters that jobs use, e.g. mlx5_0; others may be without a cable"
@@ -62,7 +73,7 @@ class Alert(Model):
 
 
 def alerts(limits: Limits) -> tuple[Alert, ...]:
-    """Return all alerts; those of InfiniBand only where it is there."""
+    """Return all alerts; those of InfiniBand only with InfiniBand devices."""
     return (*_gpus(limits), *(_ports(limits.infiniband_devices) if limits.infiniband_devices else ()))
 
 
@@ -92,7 +103,7 @@ def _gpus(limits: Limits) -> Iterator[Alert]:
         expression=f"DCGM_FI_DEV_XID_ERRORS > 0 unless ({of_programs})",
         severity="critical",
         summary="A GPU reports a fault",
-        description=f"The last XID of {_GPU} is {{{{ $value }}}}. It stays until the exporter starts anew.",
+        description=f"The last XID of {_GPU} is {{{{ $value }}}}. It stays until the exporter restarts.",
     )
     yield Alert(
         name="GpuMemoryLost",
@@ -131,7 +142,7 @@ def _ports(devices: tuple[str, ...]) -> Iterator[Alert]:
         lasting=300,
         severity="critical",
         summary="A port of the fabric is not active",
-        description=f"Jobs that are told to use {_PORT} fail, or go on over fewer ports.",
+        description=f"Jobs that are configured to use {_PORT} fail, or go on over fewer ports.",
     )
     yield Alert(
         name="InfinibandLinkLost",

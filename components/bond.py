@@ -1,31 +1,46 @@
-"""All ports of a machine as one link: the fabric of document 007, which is Ethernet (B-2.2, B-2.3).
+"""All ports of a machine as one link: the fabric of Robotic Drive, which is Ethernet (B-2.2, B-2.3).
 
 The switch has the same ports in one group with LACP, and the adapters are set to Ethernet (LINK_TYPE_P1=2) before.
 """
 
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal, Self
 
 import pulumi
 from pydantic import Field, StringConstraints, model_validator
 
 from components.component import Component
-from components.model import DnsName, Model, NumberOrShare, Seconds
-from components.network_policy import ethernet, network_policy
+from components.model import DnsName, Model, Mtu, NumberOrShare, Seconds
+from components.node_network_configuration_policy import ethernet, node_network_configuration_policy
+from components.timeouts import DEFAULTS
 
 Interface = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,14}$")]
 """Name of a network interface; the kernel takes at most 15 characters."""
 
 
-class BondArgs(Model):
+class BondLink(Model):
+    """The link of a bond, as settings and the component have it."""
+
+    interface: Interface = Field(default="bond0", description="name of the bond")
+    mtu: Mtu = Field(default=9000, description="bytes; the switch's ports take at least as much")
+
+
+def unfit(interface: str, ports: Sequence[str]) -> Iterator[str]:
+    """Yield ports that are given twice or are the bond; every problem starts with the field."""
+    for port in sorted({port for port in ports if ports.count(port) > 1}):
+        yield f"ports: {port!r} is given twice; give each its own"
+    if interface in ports:
+        yield f"interface {interface} is one of its ports; give it a name of its own, e.g. bond0"
+
+
+class BondArgs(BondLink):
     """One bond, on every selected node."""
 
     policy_name: DnsName = Field(default="fabric-bond", description="name of the policy")
     node_selector: dict[str, str] = Field(
         min_length=1, description="labels of the machines with these ports; without any, masters would get it, too"
     )
-    bond: Interface = Field(default="bond0", description="name of the new interface")
     ports: tuple[Interface, ...] = Field(min_length=2, description="interfaces that it is made of (B-2.3: all)")
-    mtu: int = Field(default=9000, ge=1280, le=9216, description="bytes; the switch's ports take at least as much")
     hashing: Literal["layer2", "layer2+3", "layer3+4"] = Field(
         default="layer3+4", description="what decides over the port: with layer3+4 two nodes use more than one"
     )
@@ -33,25 +48,26 @@ class BondArgs(Model):
     at_once: NumberOrShare = Field(
         default="1", description="nodes that may be without network at the same time, a number or a share"
     )
-    timeout: Seconds = Field(default=1800, description="seconds until all nodes have it, one after another")
+    timeout: Seconds = Field(
+        default=DEFAULTS.network_policy, description="seconds until all nodes have it, one after another"
+    )
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:
-        repeated = sorted({port for port in self.ports if self.ports.count(port) > 1 or port == self.bond})
-        if repeated:
-            raise ValueError(f"ports: {', '.join(repeated)} is there twice or is the bond; name each port once")
+        if found := [*unfit(self.interface, self.ports)]:
+            raise ValueError("; ".join(found))
         return self
 
 
 def interfaces(args: BondArgs) -> list[dict[str, Any]]:
-    """Return the bond and its ports, as the policy wants them."""
+    """Return the bond and its ports, in the form of the policy."""
     aggregation = {
         "mode": "802.3ad",
         "options": {"miimon": "100", "lacp_rate": "fast", "xmit_hash_policy": args.hashing},
         "port": list(args.ports),
     }
     bond = {
-        "name": args.bond,
+        "name": args.interface,
         "type": "bond",
         "state": "up",
         "mtu": args.mtu,
@@ -72,7 +88,7 @@ class Bond(Component):
 
     def __init__(self, name: str, args: BondArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("nodes:Bond", name, args, opts)
-        policy = network_policy(
+        policy = node_network_configuration_policy(
             self,
             name,
             interfaces(args),
@@ -81,4 +97,4 @@ class Bond(Component):
             at_once=args.at_once,
             timeout=args.timeout,
         )
-        self.outputs(interface=policy.id.apply(lambda _: args.bond))
+        self.outputs(interface=policy.id.apply(lambda _: args.interface))

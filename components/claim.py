@@ -20,20 +20,18 @@ class ClaimArgs(Model):
 
     claim_name: DnsName = Field(description="what pods name as their volume")
     storage_class: DnsName = Field(
-        description="class that makes the volume, or that a volume made by hand carries; never the cluster's default"
+        description="class that makes the volume, or of a manually created volume; never the cluster's default"
     )
     capacity: Quantity = Field(description="bytes that the volume has at least, e.g. 10Ti")
     access_mode: AccessMode = Field(
         default="ReadWriteMany", description="pods of a job are on several nodes: ReadWriteOnce is for one of them"
     )
-    volume_name: DnsName | None = Field(
-        default=None, description="volume that is there already; None: any that fits, or a new one"
-    )
+    volume_name: DnsName | None = Field(default=None, description="existing volume; None: any that fits, or a new one")
     labels: dict[str, str] = Field(default_factory=dict, description="further labels of the claim, e.g. dept")
     bind_timeout: Seconds | None = Field(
         default=None,
         description="seconds until a volume is bound, where the class makes volumes slowly, and before a pod comes. "
-        "None: the provider asks the class; it waits five minutes, or not at all where the class binds at first use, "
+        "None: the provider reads the class; it waits five minutes, or not at all where the class binds at first use, "
         "for no pod would come before the wait ends",
     )
     protect: bool = Field(
@@ -46,7 +44,7 @@ class ClaimArgs(Model):
     def _of_a_class(self) -> Self:
         if self.storage_class == STORAGE_CLASS and self.volume_name is None:
             raise ValueError(
-                f"storage_class {STORAGE_CLASS} stands for no class, so the claim would wait for ever; "
+                f"storage_class {STORAGE_CLASS} is no class, so the claim would stay Pending; "
                 "name a class, or the volume"
             )
         return self

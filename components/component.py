@@ -21,7 +21,7 @@ class Component(pulumi.ComponentResource):
         self._before: Sequence[pulumi.Resource] = () if before is None else before
 
     def child(self, *after: pulumi.Resource | pulumi.Output[Any], **options: Any) -> pulumi.ResourceOptions:
-        """Return the options of a child that is made after `after`; `options` are further ones of Pulumi.
+        """Return the options of a child that is created after `after`; `options` are further ones of Pulumi.
 
         An output among `after` is waited for as such: nothing is made when it raises. It is no input, for else Pulumi
         would replace the child together with what the output comes from.

@@ -58,7 +58,7 @@ class Ofed(Model):
 
 
 class Recipe(Model):
-    """What an image consists of, in the order in which it is made; what changes often comes last."""
+    """The parts of an image, in build order; what changes often comes last."""
 
     base: Image = Field(description="pinned; BuildConfig and FROM name the same")
     manager: Literal["apt", "dnf"] = Field(default="apt", description="package manager of the base")

@@ -19,7 +19,7 @@ class CustomObject(pulumi.CustomResource):
     """An object of a kind that the Kubernetes SDK has no class for.
 
     `fields` are the top-level fields beside apiVersion, kind and metadata (usually `spec`); keys are sent as they are.
-    `aliases` of the kind's other API versions are always set, so that a release that moves the kind keeps the object.
+    `aliases` of the kind's other API versions are always set, so that a release that moves the kind keeps it.
     """
 
     metadata: pulumi.Output[Any]

@@ -24,7 +24,7 @@ class Series(Model):
 
 
 class Panel(Model):
-    """One picture: a graph over time, or the present value as a number."""
+    """One panel: a graph over time, or the present value as a number."""
 
     title: str
     unit: Unit = "short"
@@ -40,7 +40,7 @@ class Row(Model):
 
 
 class Dashboard(Model):
-    """One page of the console."""
+    """One dashboard of the console."""
 
     title: str
     rows: tuple[Row, ...] = Field(min_length=1)

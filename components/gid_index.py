@@ -2,8 +2,8 @@
 
 Every interface over a port appends its addresses to the port's one table, those of other pods too: the index differs
 from pod to pod, and no setting can name it (multus-cni #1100, nccl #718, #890). NCCL finds it in a container from 2.26
-on (nccl #1573), before that it takes one index for all ports of a process (nccl #890). So the pod looks by itself, for
-the entry of version 2 with an IPv4 address that it has.
+on (nccl #1573), before that it takes one index for all ports of a process (nccl #890). So the pod itself searches for
+the entry of version 2 with an IPv4 address of its own.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ NCCL = "NCCL_IB_GID_INDEX"
 
 FIND = (
     "gid(){ for f in /sys/class/infiniband/$1/ports/1/gids/*;do n=${f##*/};"
-    # Entries of nobody, and those of other pods, cannot be read or are zero.
+    # Free entries, and those of other pods, cannot be read or are zero.
     "{ read -r g <$f&&read -r t <${f%/gids/*}/gid_attrs/types/$n;} 2>/dev/null||continue;"
     'case "$g $t" in 0000:0000:0000:0000:0000:ffff:*"RoCE v2");;*)continue;;esac;'
     "g=${g#*ffff:};h=${g%:*};g=${g#*:};"
@@ -20,7 +20,7 @@ FIND = (
     "if grep -qwF $a /proc/net/fib_trie;then echo $n;return;fi;done;"
     'echo "no RoCE v2 address of this pod on $1" >&2;return 1;}'
 )
-"""A function of the shell: `gid mlx5_0` prints the index, or fails and says why. Needs nothing but grep."""
+"""A function of the shell: `gid mlx5_0` prints the index, or fails with the reason. Needs only grep."""
 
 
 def one(hca: str) -> str:
@@ -31,7 +31,7 @@ def one(hca: str) -> str:
 def common(hcas: Iterable[str]) -> str:
     """Return commands that put the index that all these ports have into $index, and end the shell if one has none.
 
-    Pods that join the networks of all ports have the same one as a rule. Where they have not, $index is empty, and NCCL
+    Pods that join the networks of all ports have the same one as a rule. Where they do not, $index is empty, and NCCL
     of 2.26 or later finds each port's own.
     """
     differ = "the ports have different GID indexes: NCCL before 2.26 cannot use them together"

@@ -1,4 +1,4 @@
-"""GPUs for pods where the driver is installed on the host: document 001, on OpenShift 3.11 (S-6, S-7).
+"""GPUs for pods where the driver is installed on the host: the Supermicro reference, on OpenShift 3.11 (S-6, S-7).
 
 The printed file is of an API group that Kubernetes 1.16 has taken away, has no selector, and an annotation for its
 priority that no release reads any longer (E-42).
@@ -9,10 +9,11 @@ import pulumi_kubernetes as k8s
 from pydantic import Field
 
 from apis import names
-from components import agent
+from components import privileged_account, waits
 from components.component import Component
 from components.labels import labels
-from components.model import DnsLabel, Image, Model
+from components.model import DnsLabel, Image, Model, Seconds
+from components.timeouts import DEFAULTS
 from components.tolerations import Toleration
 
 DAEMON_SET = "nvidia-device-plugin-daemonset"
@@ -30,7 +31,7 @@ class GpuDevicePluginArgs(Model):
     )
     tolerations: tuple[Toleration, ...] = Field(
         default=(Toleration(key=names.GPU_RESOURCE, effect="NoSchedule"), Toleration(key="CriticalAddonsOnly")),
-        description="taints of nodes that are kept for GPU jobs (S-7.2)",
+        description="taints of nodes reserved for GPU jobs (S-7.2)",
     )
     selinux_type: str = Field(
         default="nvidia_container_t",
@@ -41,6 +42,7 @@ class GpuDevicePluginArgs(Model):
         default={"NVIDIA_VISIBLE_DEVICES": "all", "NVIDIA_DRIVER_CAPABILITIES": "utility"},
         description="by which the runtime's hook of 3.11 gives a container the driver's files (S-6.2)",
     )
+    ready_timeout: Seconds = Field(default=DEFAULTS.plugin, description="seconds until it runs on all nodes")
 
 
 class GpuDevicePlugin(Component):
@@ -55,10 +57,15 @@ class GpuDevicePlugin(Component):
     def __init__(self, name: str, args: GpuDevicePluginArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("gpu:GpuDevicePlugin", name, args, opts)
         ours = labels(DAEMON_SET, "gpu")
-        account = agent.account(self, name, DAEMON_SET, args.namespace, ours)
+        account = privileged_account.declare(self, name, DAEMON_SET, args.namespace, ours)
         daemon_set = k8s.apps.v1.DaemonSet(
             f"{name}-daemon-set",
-            metadata=k8s.meta.v1.ObjectMetaArgs(name=DAEMON_SET, namespace=args.namespace, labels=ours),
+            metadata=k8s.meta.v1.ObjectMetaArgs(
+                name=DAEMON_SET,
+                namespace=args.namespace,
+                labels=ours,
+                annotations=waits.at_most(args.ready_timeout),
+            ),
             spec=_daemon_set(args, ours),
             opts=self.child(*account),
         )

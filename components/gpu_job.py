@@ -9,9 +9,9 @@ from pydantic import Field
 from apis import kinds, names
 from components import job_pods, outcome
 from components.component import Component
-from components.confined import confined
 from components.job_args import JobArgs
 from components.model import DnsName
+from components.security_context import confined
 
 
 class GpuJobArgs(JobArgs):
@@ -21,7 +21,7 @@ class GpuJobArgs(JobArgs):
     seccomp: bool = Field(
         default=True,
         description="confine system calls to the runtime's default, as SCC restricted-v2 does; one of before OpenShift "
-        "4.11 refuses a pod that asks for it",
+        "4.11 refuses a pod that requests it",
     )
     queue: DnsName | None = Field(
         default=None, description="LocalQueue of the namespace; Kueue then decides when the job starts"

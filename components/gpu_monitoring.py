@@ -2,8 +2,8 @@
 
 The metrics come from the GPU Operator's exporter, whose namespace the cluster's own Prometheus scrapes (OlmOperator:
 `cluster_monitoring`), so the monitoring of user namespaces (S-5.1) is not needed for them. It is a line in
-cluster-monitoring-config, one object in which a cluster's administrators keep all their settings: what we declared of
-it would replace theirs. Grafana is not needed either; the console draws the dashboards.
+cluster-monitoring-config, one object in which a cluster's administrators have all their settings: what this stack
+declared of it would replace theirs. Grafana is not needed either; the console draws the dashboards.
 """
 
 import pulumi
@@ -23,12 +23,12 @@ DASHBOARDS = "openshift-config-managed"
 
 
 class GpuMonitoringArgs(Model):
-    """What is watched."""
+    """What is monitored."""
 
     namespace: DnsLabel = Field(description="namespace of the GPU Operator, scraped by the cluster's Prometheus")
     rule_name: DnsName = Field(default="gpus", description="name of the PrometheusRule")
     limits: Limits
-    dashboards: bool = Field(default=True, description="pages in the console; they are seen by administrators alone")
+    dashboards: bool = Field(default=True, description="dashboards in the console, for administrators alone")
 
 
 def pages(args: GpuMonitoringArgs) -> dict[str, Dashboard]:

@@ -1,5 +1,6 @@
 """The GPU Operator's ClusterPolicy: driver, runtime hook, device plugin, monitoring (platform-facts 1.1)."""
 
+from collections.abc import Iterator
 from typing import Any, Literal, Self
 
 import pulumi
@@ -13,10 +14,17 @@ from components.custom_resources import CustomObject
 from components.labels import labels
 from components.model import DnsName, Model, Seconds
 from components.operand import ImageName, Operand, Repository
+from components.timeouts import DEFAULTS
 from components.tolerations import GPU_TAINT, Toleration
-from hardware.gpus import ARCHITECTURES, Architecture, Gpu
+from hardware.gpus import ARCHITECTURES, Gpu
 
 PRIORITY_CLASS = "system-node-critical"
+
+GPUS_PAST_THE_PLUGIN = (
+    "ACCEPT_NVIDIA_VISIBLE_DEVICES_ENVVAR_WHEN_UNPRIVILEGED",
+    "ACCEPT_NVIDIA_VISIBLE_DEVICES_AS_VOLUME_MOUNTS",
+)
+"""What the toolkit is not to take from containers: GPUs that they name themselves."""
 
 KernelModule = Literal["auto", "open", "proprietary"]
 MigStrategy = Literal["none", "single", "mixed"]
@@ -53,53 +61,63 @@ class GpuDriver(Operand):
     )
 
 
-class GpuOperatorArgs(Model):
+class GpuStack(Model):
+    """What the operator installs on nodes, as settings and the component have it."""
+
+    driver: GpuDriver | None = Field(description="None: the nodes' image has the driver already")
+    gdrcopy: bool = Field(default=False, description="kernel module for small copies by the CPU")
+    mig: MigStrategy = Field(
+        default="none",
+        description="how slices of a GPU become resources (D-2.7): as nvidia.com/gpu (single), or as nvidia.com/mig-* "
+        "(mixed), which jobs, quotas and queues do not use. No GPU is divided before its node has the label "
+        "nvidia.com/mig.config, which is set manually; the node's `free_gpus` names what stays whole",
+    )
+
+
+class GpuOperatorArgs(GpuStack):
     """The one ClusterPolicy of the cluster."""
 
     policy: DnsName = Field(default="gpu-cluster-policy", description="name; the one of the operator's own sample")
     gpu: Gpu = Field(description="of the hardware profile; decides which drivers and kernel modules will do")
-    driver: GpuDriver | None = Field(description="None: the nodes' image has the driver already")
     gpudirect: GpuDirect | None = Field(default=None, description="None: HCAs do not reach the GPUs' memory")
-    gdrcopy: bool = Field(default=False, description="kernel module for small copies by the CPU")
-    mig: MigStrategy = Field(default="none", description="how slices of a GPU become resources (D-2.7)")
     monitoring: bool = Field(
         default=True,
         description="DCGM exporter with a ServiceMonitor; the operator's namespace needs the cluster-monitoring label",
     )
     tolerations: tuple[Toleration, ...] = Field(default=(GPU_TAINT,), description="of all the operator's DaemonSets")
     ready_timeout: Seconds = Field(
-        default=3600, description="seconds; the driver is compiled on every node and validated"
+        default=DEFAULTS.driver, description="seconds; the driver is compiled on every node and validated"
     )
-
-    @property
-    def architecture(self) -> Architecture:
-        """Generation of the GPUs."""
-        return ARCHITECTURES[self.gpu.architecture]
 
     @model_validator(mode="after")
     def _fits_the_gpu(self) -> Self:
-        known, version = self.architecture, self.driver.version if self.driver else None
-        if version and not known.accepts_driver(version):
-            raise ValueError(
-                f"driver: version {version} does not know {self.gpu.model}; give one of branch {known.branches()}"
-            )
-        if version and kernel_module(self) == "open" and not known.accepts_driver(version, open_module=True):
-            raise ValueError(
-                f"driver: version {version} has no open kernel module, which dma-buf needs; give one of branch "
-                f"{known.branches(open_module=True)}"
-            )
-        if self.gpudirect and (self.gpudirect.mechanism, known.peer_memory) == ("dma-buf", _PEERMEM):
-            raise ValueError(f"gpudirect: {self.gpu.model} has no dma-buf; give mechanism {_PEERMEM}")
-        if self.mig != "none" and not self.gpu.mig_instances:
-            raise ValueError(f"mig: {self.gpu.model} cannot be divided; give none, not {self.mig}")
+        if found := [*unfit(self, self.gpu, self.gpudirect)]:
+            raise ValueError("; ".join(found))
         return self
 
 
-def kernel_module(args: GpuOperatorArgs) -> KernelModule:
+def unfit(stack: GpuStack, gpu: Gpu, gpudirect: GpuDirect | None) -> Iterator[str]:
+    """Yield what of the stack these GPUs do not support; every problem starts with the field."""
+    known, version = ARCHITECTURES[gpu.architecture], stack.driver.version if stack.driver else None
+    if version and not known.accepts_driver(version):
+        yield f"driver.version {version} does not support {gpu.model}; give one of branch {known.branches()}"
+    elif version and kernel_module(gpu, gpudirect) == "open" and not known.accepts_driver(version, open_module=True):
+        yield (
+            f"driver.version {version} has no open kernel module, by which adapters reach {gpu.model} (GPUDirect); "
+            f"give one of branch {known.branches(open_module=True)}"
+        )
+    if gpudirect and (gpudirect.mechanism, known.peer_memory) == ("dma-buf", _PEERMEM):
+        yield f"gpudirect: {gpu.model} has no dma-buf; give mechanism {_PEERMEM}"
+    if stack.mig != "none" and not gpu.mig_instances:
+        yield f"mig {stack.mig}: {gpu.model} cannot be divided; give none"
+
+
+def kernel_module(gpu: Gpu, gpudirect: GpuDirect | None) -> KernelModule:
     """Return driver.kernelModuleType: what the architecture or GPUDirect demands, else the operator's choice."""
-    if args.architecture.kernel_module == "auto" and args.gpudirect and args.gpudirect.mechanism == "dma-buf":
+    architecture = ARCHITECTURES[gpu.architecture]
+    if architecture.kernel_module == "auto" and gpudirect and gpudirect.mechanism == "dma-buf":
         return "open"
-    return args.architecture.kernel_module
+    return architecture.kernel_module
 
 
 def spec(args: GpuOperatorArgs) -> dict[str, Any]:
@@ -116,7 +134,11 @@ def spec(args: GpuOperatorArgs) -> dict[str, Any]:
             "tolerations": [each.manifest() for each in args.tolerations],
         },
         "driver": _driver(args),
-        "toolkit": {"enabled": True},
+        # GPUs come by CDI, from the device plugin. The toolkit's default gives every GPU of the node to an image
+        # that sets NVIDIA_VISIBLE_DEVICES=all, under the runtime class nvidia, which any pod may name. The operator's
+        # own pods are privileged and keep theirs (NVIDIA/gpu-operator v26.7.0, controllers/object_controls.go).
+        "cdi": {"enabled": True},
+        "toolkit": {"enabled": True, "env": [{"name": name, "value": "false"} for name in GPUS_PAST_THE_PLUGIN]},
         "devicePlugin": {"enabled": True},
         "gfd": {"enabled": True},
         "gdrcopy": {"enabled": args.gdrcopy},
@@ -141,7 +163,7 @@ def _driver(args: GpuOperatorArgs) -> dict[str, Any]:
         "repository": args.driver.repository,
         "image": args.driver.image,
         "version": args.driver.version,
-        "kernelModuleType": kernel_module(args),
+        "kernelModuleType": kernel_module(args.gpu, args.gpudirect),
         "rdma": {"enabled": peermem, "useHostMofed": peermem and direct is not None and direct.host_ofed},
         "upgradePolicy": {"autoUpgrade": args.driver.auto_upgrade, "maxParallelUpgrades": 1},
     }

@@ -1,4 +1,4 @@
-"""What every job is to be, of one pod or of many."""
+"""Arguments of jobs of every kind, of one pod or of many."""
 
 from typing import Annotated, Literal, Self
 
@@ -6,6 +6,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from components.model import DnsLabel, DnsName, Image, Model, Quantity, Seconds
 from components.outcome import Wait
+from components.timeouts import DEFAULTS
 
 WORKSPACE = "/workspace"
 
@@ -24,7 +25,15 @@ class RunAs(Model):
     gid: int = Field(gt=0, description="group of the data directory (R-4.3-6)")
 
 
-class JobArgs(Model):
+class JobChoices(Model):
+    """What a workload chooses of its job, as settings and the component have it."""
+
+    environment: dict[Variable, str] = Field(default={}, description="further variables of the program")
+    node: DnsName | None = Field(default=None, description="the only node that its pods with GPUs may run on (R-4.5-7)")
+    deadline: Seconds = Field(default=7 * 24 * 3600, description="seconds after which the job is stopped")
+
+
+class JobArgs(JobChoices):
     """What jobs of all kinds have."""
 
     namespace: DnsLabel = Field(description="where it runs")
@@ -40,32 +49,29 @@ class JobArgs(Model):
         default={WORKSPACE: ""},
         description="where the claim is mounted: folder in the container -> folder of the volume, empty for all of it",
     )
-    environment: dict[Variable, str] = Field(default={}, description="further variables of the program")
     runtime_environment: dict[Variable, str] = Field(
         default={},
         description="what the container runtime's hook reads, where it reads nothing else: NVIDIA_DRIVER_CAPABILITIES "
         "and NVIDIA_REQUIRE_CUDA on OpenShift 3.11 (B-5.3)",
     )
-    node: DnsName | None = Field(default=None, description="the only node that its pods with GPUs may run on (R-4.5-7)")
     priority_class: DnsName | None = Field(default=None, description="of its pods; None: the cluster's default")
     cpus: int = Field(gt=0, description="limit of a pod with GPUs; whole CPUs, so that the kubelet can pin them")
     memory: Quantity = Field(description="limit of such a pod; pinned memory and /dev/shm count against it")
     shm: Quantity = Field(default="8Gi", description="size limit of /dev/shm")
     backoff_limit: int = Field(default=0, ge=0, description="retries; a retried verification hides what it found")
-    deadline: Seconds = Field(default=7 * 24 * 3600, description="seconds after which the job is ended")
     run: int = Field(default=1, ge=1, description="raise it to run the job again")
     on_change: Literal["replace", "keep"] = Field(
         default="replace", description="what a changed spec does: run again at once, or wait for the next run"
     )
     wait: Wait = Field(default=Wait.FINISHED, description="how far an update follows the job")
-    timeout: Seconds = Field(default=3600, description="seconds to follow the job for")
+    timeout: Seconds = Field(default=DEFAULTS.job, description="seconds to follow the job for")
 
     @model_validator(mode="after")
     def _leaves_gpus_to_the_plugin(self) -> Self:
         visible = self.runtime_environment.get(_VISIBLE)
         if visible is not None:
             raise ValueError(
-                f"runtime_environment: {_VISIBLE}={visible}: the device plugin says which GPUs a container sees; "
+                f"runtime_environment: {_VISIBLE}={visible}: the device plugin sets which GPUs a container sees; "
                 "leave it out"
             )
         return self

@@ -15,7 +15,7 @@ from components.job_args import JobArgs
 from components.labels import labels
 
 _OWN = ("spec", f'metadata.labels["{names.QUEUE_NAME}"]')
-"""What a job is made with and cannot be changed in place."""
+"""Fields of a job that cannot be changed in place."""
 
 
 def declare(
@@ -29,11 +29,11 @@ def declare(
     after: Sequence[pulumi.Output[Any]],
     queue: str | None,
 ) -> pulumi.Output[str]:
-    """Declare the object of a job as a child of `owner`, made after `after`; return its `finished`.
+    """Declare the object of a job as a child of `owner`, created after `after`; return its `finished`.
 
     It is replaced when its run number rises, when a release moves it to another version of its kind, whose spec is
-    another, or, unless told otherwise, when its spec or its queue changes. `queue` is a LocalQueue; Kueue refuses
-    another one for a job that it has let go.
+    another, or, unless `on_change` is keep, when its spec or its queue changes. `queue` is a LocalQueue; Kueue refuses
+    another one for a job that it has admitted.
     """
     replace = {"replace_on_changes": ["apiVersion", *_OWN]}
     if args.on_change == "keep":
@@ -45,7 +45,8 @@ def declare(
             name=args.job_name,
             namespace=args.namespace,
             labels=labels(args.job_name, "workload") | ({names.QUEUE_NAME: queue} if queue else {}),
-            annotations=outcome.job_annotations(kind, args.wait, timeout=args.timeout),
+            # None rather than {}: of a custom kind the provider compares that, and finds a change for ever.
+            annotations=outcome.job_annotations(kind, args.wait, timeout=args.timeout) or None,
         ),
         {"spec": spec},
         owner.child(*after, replacement_trigger=args.run, delete_before_replace=True, **replace),
@@ -64,7 +65,7 @@ def container(args: JobArgs) -> dict[str, Any]:
 
 
 def pod(args: JobArgs) -> dict[str, Any]:
-    """Return what all pods of a job say about where images come from and who goes first."""
+    """Return pull secrets and priority class of a job's pods."""
     secrets = [{"name": secret} for secret in args.pull_secrets]
     return {
         **({"imagePullSecrets": secrets} if secrets else {}),
@@ -73,7 +74,7 @@ def pod(args: JobArgs) -> dict[str, Any]:
 
 
 def placed(args: JobArgs) -> dict[str, Any]:
-    """Return what the pods with GPUs say about where they run."""
+    """Return the affinity of the pods with GPUs."""
     return {"affinity": only(args.node)} if args.node else {}
 
 

@@ -14,21 +14,28 @@ Argument = Annotated[str, StringConstraints(pattern=r"^\S+$")]
 """One argument of the kernel: a space would make two of it."""
 
 
-class KernelArgumentsArgs(Model):
-    """Which arguments, and for which pool."""
+class KernelTuning(Model):
+    """Arguments of the kernel, as settings and the component have them."""
 
-    pool: DnsName = Field(default="worker", description="MachineConfigPool of the GPU nodes; its nodes reboot")
-    ignition_version: Ignition = Field(description="2.2.0 up to OpenShift 4.5, 3.x from 4.6 on")
     iommu_passthrough: bool = Field(
         default=True,
-        description="iommu=pt: devices of the host reach memory without translation, which GPUDirect wants",
+        description="iommu=pt: devices of the host reach memory without translation, which GPUDirect needs",
     )
     nouveau: bool = Field(default=False, description="the kernel's own driver, which takes the GPUs first (R-3.4.1-7)")
     selinux: Literal["enforcing", "permissive"] = Field(
         default="enforcing",
-        description="permissive needs a recorded exception of the rule selinux-enforcing: tenants are apart no longer",
+        description="permissive, which does not separate tenants, needs an exception of the rule selinux-enforcing",
     )
-    further: tuple[Argument, ...] = Field(default=(), description="one argument each, in this order")
+    further_arguments: tuple[Argument, ...] = Field(
+        default=(), description="further arguments of the kernel, in this order"
+    )
+
+
+class KernelArgumentsArgs(KernelTuning):
+    """Which arguments, and for which pool."""
+
+    pool: DnsName = Field(default="worker", description="MachineConfigPool of the GPU nodes; its nodes reboot")
+    ignition_version: Ignition = Field(description="2.2.0 up to OpenShift 4.5, 3.x from 4.6 on")
 
 
 _PASSTHROUGH: Mapping[bool, tuple[str, ...]] = {True: ("iommu=pt",), False: ()}
@@ -38,7 +45,8 @@ _SELINUX: Mapping[str, tuple[str, ...]] = {"enforcing": (), "permissive": ("enfo
 
 def arguments(args: KernelArgumentsArgs) -> list[str]:
     """Return the arguments in their order; enforcing is how nodes start, and needs none."""
-    return [*_PASSTHROUGH[args.iommu_passthrough], *_NOUVEAU[args.nouveau], *_SELINUX[args.selinux], *args.further]
+    chosen = (*_PASSTHROUGH[args.iommu_passthrough], *_NOUVEAU[args.nouveau], *_SELINUX[args.selinux])
+    return [*chosen, *args.further_arguments]
 
 
 class KernelArguments(Component):

@@ -1,6 +1,6 @@
 """How the kubelet of GPU nodes shares out CPUs, so that a pod's CPUs are on the NUMA nodes of its GPUs.
 
-The shared RDMA plugin says nothing of NUMA nodes (platform-facts 1.3): GPUs, CPUs and memory are aligned, HCAs are
+The shared RDMA plugin reports no NUMA nodes (platform-facts 1.3): GPUs, CPUs and memory are aligned, HCAs are
 not, and follow by NCCL_IB_HCA.
 """
 
@@ -18,6 +18,7 @@ from components.custom_resources import CustomObject
 from components.labels import labels
 from components.machine_config import digest
 from components.model import DnsName, Model, Seconds
+from components.timeouts import DEFAULTS
 from hardware import cpus
 from hardware.profiles import Profile
 from hardware.topology import SYSTEM_CPUS, reserved_cpus
@@ -29,14 +30,33 @@ EVICTION_MIB = 100
 _MIB_PER_GIB = 1024
 
 
-class KubeletConfigArgs(Model):
+class KubeletAlignment(Model):
+    """How the kubelet aligns CPUs, memory and devices, as settings and the component have it."""
+
+    topology_policy: Literal["none", "best-effort", "restricted", "single-numa-node"] = Field(
+        default="best-effort",
+        description="what becomes of a pod whose CPUs and devices cannot come from one NUMA node: restricted and "
+        "single-numa-node end it, and an operator creates it again without end; single-numa-node ends every pod with "
+        "more GPUs than a NUMA node has (N-4.3)",
+    )
+    topology_scope: Literal["container", "pod"] = Field(
+        default="container",
+        description="what gets its NUMA nodes as a whole: each container by itself, or all of a pod, so that helpers "
+        "are aligned with the GPU container",
+    )
+    memory_manager: bool = Field(
+        default=False, description="memory, too, from the NUMA nodes of the GPUs, for pods of class Guaranteed"
+    )
+
+
+class KubeletConfigArgs(KubeletAlignment):
     """One pool's kubelets. `for_machine` derives what depends on the hardware."""
 
     pool: DnsName = Field(default="worker", description="MachineConfigPool of the GPU nodes; its nodes reboot")
     pool_labels: dict[str, str] | None = Field(
         default=None,
         description="labels that select the pool; None: the one that OpenShift gives its own pools, and that a custom "
-        "pool gets by hand",
+        "pool gets manually",
     )
     numa_nodes: int = Field(ge=1, le=MOST_NUMA_NODES, description="of a machine")
     reserved_cpus: str = Field(description="logical CPUs that no pod gets for itself, e.g. 0-3,128-131 (D-2.6)")
@@ -47,18 +67,9 @@ class KubeletConfigArgs(Model):
         "their own limits (hardware.placement.Reserve); to reserve that here as well takes more than firmware and "
         "kernel leave, and jobs of whole machines stay Pending",
     )
-    topology_policy: Literal["none", "best-effort", "restricted", "single-numa-node"] = Field(
-        default="best-effort",
-        description="restricted and single-numa-node end pods that cannot be aligned, and an operator makes them again "
-        "without end; single-numa-node ends every pod with more GPUs than a NUMA node has (N-4.3)",
+    timeout: Seconds = Field(
+        default=DEFAULTS.kubelet_config, description="seconds until OpenShift has accepted it; no node reboots yet"
     )
-    topology_scope: Literal["container", "pod"] = Field(
-        default="container", description="pod aligns helpers with the GPU container"
-    )
-    memory_manager: bool = Field(
-        default=False, description="memory, too, from the NUMA nodes of the GPUs, for pods of class Guaranteed"
-    )
-    timeout: Seconds = Field(default=300, description="seconds until OpenShift has accepted it; no node reboots yet")
 
     @model_validator(mode="after")
     def _cpus(self) -> Self:

@@ -17,6 +17,7 @@ from components.component import Component
 from components.custom_resources import CustomObject
 from components.labels import labels
 from components.model import DnsLabel, DnsName, Model, Quantity, Seconds
+from components.timeouts import DEFAULTS
 from components.tolerations import Toleration
 from hardware.placement import Reserve, Share, share
 from hardware.profiles import Profile
@@ -37,7 +38,7 @@ class Quota(Model):
         description="pods that hold each RDMA resource; None: as many as GPUs, for a worker has at least one",
     )
     further: dict[str, Quantity] = Field(
-        default_factory=dict, description="other resources that pods ask for, e.g. ephemeral-storage"
+        default_factory=dict, description="other resources that pods request, e.g. ephemeral-storage"
     )
 
 
@@ -48,7 +49,35 @@ class TenantQueue(Model):
     quota: Quota
 
 
-class QueuesArgs(Model):
+class QueuePolicy(Model):
+    """How jobs queue, as settings and the component have it."""
+
+    queue: DnsLabel = Field(
+        default="jobs", description="name of every tenant's queue, a LocalQueue, for the jobs' label"
+    )
+    cohort: DnsName | None = Field(default=None, description="tenants lend each other what is idle; None: they do not")
+    reclaim: Literal["Never", "LowerPriority", "Any"] = Field(
+        default="Never",
+        description="whose jobs are preempted when a tenant reclaims what it lent; Never waits for them",
+    )
+    preempt: Literal["Never", "LowerPriority", "LowerOrNewerEqualPriority"] = Field(
+        default="Never",
+        description="which running jobs of the same tenant a waiting job preempts, by their priority classes: they are "
+        "suspended, and start again when there is room. Never waits for them",
+    )
+    strategy: Literal["BestEffortFIFO", "StrictFIFO"] = Field(
+        default="BestEffortFIFO",
+        description="whether a job that has no room lets later ones pass (BestEffortFIFO) or holds them up",
+    )
+
+    @model_validator(mode="after")
+    def _lent_before_reclaimed(self) -> Self:
+        if self.reclaim != "Never" and self.cohort is None:
+            raise ValueError(f"reclaim {self.reclaim} has no effect without a cohort, in which tenants lend; name one")
+        return self
+
+
+class QueuesArgs(QueuePolicy):
     """Queues of all tenants over machines of one kind."""
 
     flavor: DnsName = Field(description="name of the kind of machine: its profile")
@@ -60,24 +89,14 @@ class QueuesArgs(Model):
     )
     rdma: tuple[RdmaResource, ...] = Field(default=(), description="every RDMA resource that the platform offers")
     tenants: tuple[TenantQueue, ...] = Field(description="those of this stack")
-    queue: DnsLabel = Field(default="jobs", description="name of the LocalQueue in every tenant, for the jobs' label")
-    cohort: DnsName | None = Field(default=None, description="tenants lend each other what is idle; None: they do not")
-    reclaim: Literal["Never", "LowerPriority", "Any"] = Field(
-        default="Never", description="whose jobs end when a tenant wants back what it lent; Never waits for them"
-    )
-    strategy: Literal["BestEffortFIFO", "StrictFIFO"] = Field(
-        default="BestEffortFIFO", description="StrictFIFO lets a large job go first, and small ones wait behind it"
-    )
-    timeout: Seconds = Field(default=300, description="seconds until a queue is active")
+    timeout: Seconds = Field(default=DEFAULTS.queue, description="seconds until a queue is active")
 
     @model_validator(mode="after")
     def _agreeing(self) -> Self:
         seen = [tenant.namespace for tenant in self.tenants]
         repeated = sorted({name for name in seen if seen.count(name) > 1})
         if repeated:
-            raise ValueError(f"tenants: {repeated[0]} is there twice; give each namespace one queue")
-        if self.reclaim != "Never" and self.cohort is None:
-            raise ValueError(f"reclaim {self.reclaim} has no effect without a cohort, in which tenants lend; name one")
+            raise ValueError(f"tenants: {repeated[0]} is given twice; give each namespace one queue")
         return self
 
     @model_validator(mode="after")
@@ -125,7 +144,7 @@ def cluster_queue_spec(args: QueuesArgs, tenant: TenantQueue) -> dict[str, Any]:
     return {
         "namespaceSelector": {"matchLabels": {names.NAMESPACE_NAME: tenant.namespace}},
         "queueingStrategy": args.strategy,
-        "preemption": {"reclaimWithinCohort": args.reclaim, "withinClusterQueue": "Never"},
+        "preemption": {"reclaimWithinCohort": args.reclaim, "withinClusterQueue": args.preempt},
         "resourceGroups": [
             {"coveredResources": list(amounts), "flavors": [{"name": args.flavor, "resources": resources}]}
         ],

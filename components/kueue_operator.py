@@ -1,4 +1,4 @@
-"""Kueue, as Red Hat's operator installs it: one object says which jobs of the cluster it manages (platform-facts 1.12).
+"""Kueue, as Red Hat's operator installs it: one object defines which jobs it manages (platform-facts 1.12).
 
 The operator makes nothing before the API cert-manager.io/v1 is served, for its webhooks have certificates of it; until
 then the object has no conditions at all. So cert-manager's operator comes first. Names of fields and frameworks:
@@ -17,6 +17,7 @@ from components.component import Component
 from components.custom_resources import CustomObject
 from components.labels import labels
 from components.model import Model, Seconds
+from components.timeouts import DEFAULTS
 
 NAME = "cluster"
 """The definition allows no other name."""
@@ -41,13 +42,15 @@ class KueueOperatorArgs(Model):
         description="end and queue again a job whose pods do not all become ready; Sequential admits the next job only "
         "after that. None: a job that is admitted stays so",
     )
-    ready_timeout: Seconds = Field(default=600, description="seconds until all replicas of the controller are ready")
+    ready_timeout: Seconds = Field(
+        default=DEFAULTS.kueue, description="seconds until all replicas of the controller are ready"
+    )
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:
         repeated = sorted({each for each in self.frameworks if self.frameworks.count(each) > 1})
         if repeated:
-            raise ValueError(f"frameworks: {repeated[0]} is there twice; name each once")
+            raise ValueError(f"frameworks: {repeated[0]} is given twice; name each once")
         return self
 
 

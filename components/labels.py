@@ -1,4 +1,4 @@
-"""The recommended labels that every object of ours carries."""
+"""The recommended labels, which every object of the stack carries."""
 
 PART_OF = "hpc"
 

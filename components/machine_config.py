@@ -39,7 +39,7 @@ def digest(content: Any) -> str:
 def machine_config(
     owner: Component, name: str, pool: str, spec: Mapping[str, Any], *, config_name: str, subject: str
 ) -> CustomObject:
-    """Declare a MachineConfig of the pool; `subject` says what it is about, as a label."""
+    """Declare a MachineConfig of the pool; `subject` becomes a label."""
     return CustomObject(
         f"{name}-machine-config",
         kinds.MACHINE_CONFIG,

@@ -1,7 +1,7 @@
 """Unlimited locked memory for containers, through the container runtime's unit on every node of a pool.
 
 IPC_LOCK alone does nothing for a process that is not root (E-19a): the limit itself must be lifted, or registering
-memory for RDMA fails with "Couldn't allocate MR" (R-3.4.3-9). The paper edits a unit file by hand, which the next
+memory for RDMA fails with "Couldn't allocate MR" (R-3.4.3-9). The paper edits a unit file manually, which the next
 update overwrites (E-19); a MachineConfig survives it.
 """
 

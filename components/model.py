@@ -1,12 +1,26 @@
 """The base of all settings and arguments, and the value types that they share."""
 
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 from pydantic import ConfigDict, Field, StringConstraints
 
 from hardware.model import Model
 
-__all__ = ["Account", "DnsLabel", "DnsName", "Image", "Model", "NumberOrShare", "Quantity", "Seconds", "int_or_share"]
+__all__ = [
+    "Account",
+    "DnsLabel",
+    "DnsName",
+    "Image",
+    "Model",
+    "Mtu",
+    "NumberOrShare",
+    "Quantity",
+    "Seconds",
+    "fields_of",
+    "int_or_share",
+]
+
+M = TypeVar("M", bound=Model)
 
 DnsLabel = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")]
 """RFC 1123 label: what names of namespaces, services and pods' hosts must be."""
@@ -17,6 +31,9 @@ DnsName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([-.a-z0-9]{0,251}
 Image = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][\w./:@-]*[:@][\w:.+-]+$")]
 """A pinned image reference: with a tag or a digest."""
 
+Mtu = Annotated[int, Field(ge=1280, le=9216)]
+"""Bytes of a link: 1280, which IPv6 needs, to 9216, which the fabric's switches take (N-1.3)."""
+
 NumberOrShare = Annotated[str, StringConstraints(pattern=r"^([1-9][0-9]*|[1-9][0-9]?%|100%)$")]
 """How many of the nodes at the same time: a number such as 2, or a share such as 10%."""
 
@@ -25,6 +42,11 @@ Quantity = Annotated[str, StringConstraints(pattern=r"^[0-9]+(\.[0-9]+)?(m|k|Ki|
 
 Seconds = Annotated[int, Field(gt=0, le=7 * 24 * 3600)]
 """A duration in seconds, at most a week."""
+
+
+def fields_of(base: type[M], derived: M) -> dict[str, Any]:
+    """Return the fields that a model has from `base`, by name: settings hand them to a component's arguments."""
+    return {name: getattr(derived, name) for name in base.model_fields}
 
 
 def int_or_share(value: NumberOrShare) -> int | str:

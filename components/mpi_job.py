@@ -14,7 +14,7 @@ __all__ = ["WORKSPACE", "MpiJob", "MpiJobArgs", "RunAs", "V2Beta1"]
 
 
 class MpiJob(Component):
-    """One MPIJob object, replaced when its run number rises or, unless told otherwise, when its spec changes.
+    """One MPIJob object, replaced when its run number rises or, unless `on_change` is keep, when its spec changes.
 
     Outputs: `finished`, the job's name, which raises when the job has failed.
     """

@@ -1,4 +1,4 @@
-"""What an MPI job is to be, in every API generation."""
+"""Arguments of an MPI job, of every API generation."""
 
 from typing import Self
 
@@ -22,14 +22,14 @@ FIXED = frozenset({"NCCL_IB_DISABLE", "NCCL_NET_GDR_LEVEL", "NCCL_IB_HCA", "LD_L
 
 
 class V2Beta1(Model):
-    """What only jobs of API generation v2beta1 can be told."""
+    """What only jobs of API generation v2beta1 support."""
 
     queue: DnsName | None = Field(
         default=None, description="LocalQueue of the namespace; Kueue then decides when the job starts"
     )
     suspend: bool = Field(default=False, description="make the job and start nothing; not with a queue")
     ttl: Seconds | None = Field(
-        default=None, description="seconds after which the ended launcher is deleted, with its log; None keeps it"
+        default=None, description="seconds after which the finished launcher is deleted, with its log; None keeps it"
     )
     start_timeout: Seconds = Field(
         default=1800, description="with a queue: seconds that the launcher waits for sshd on the workers"
@@ -63,25 +63,25 @@ class MpiJobArgs(JobArgs):
     )
     rdma_resources: tuple[str, ...] = Field(default=(), description="of which every worker takes one each (R-3.4.2-7)")
     networks: tuple[NetworkName, ...] = Field(default=(), description="secondary networks that workers join (B-7.2)")
-    debug: bool = Field(default=False, description="let Open MPI tell how it starts and connects processes (B-6.2)")
+    debug: bool = Field(default=False, description="log how Open MPI starts and connects processes (B-6.2)")
     v2beta1: V2Beta1 = Field(default=V2Beta1(), description="what no other API generation knows")
 
     @model_validator(mode="after")
     def _generation(self) -> Self:
         version = self.kind.version
         if version not in GENERATIONS:
-            raise ValueError(f"kind: MPIJob {version} is not built; known: {', '.join(GENERATIONS)}")
+            raise ValueError(f"kind: MPIJob {version} is not supported; known: {', '.join(GENERATIONS)}")
         if version != MPI_JOB_V2BETA1.version:
             if self.v2beta1 != V2Beta1():
                 raise ValueError(
-                    f"v2beta1: MPIJob {version} has no queue, suspension, ttl, launcher or sshd to set; leave it out"
+                    f"v2beta1: MPIJob {version} does not support queue, suspension, ttl, launcher or sshd; leave it out"
                 )
             return self
         last = f"{self.job_name}-worker-{self.layout.pods - 1}"
         if len(last) > LABEL_LENGTH or not last[0].isalpha():
             raise ValueError(
                 f"job_name: {last} must be a DNS-1035 label, or the operator makes no pod; shorten {self.job_name} to"
-                f" {LABEL_LENGTH - len(last) + len(self.job_name)} characters and begin it with a letter"
+                f" {LABEL_LENGTH - len(last) + len(self.job_name)} characters and start it with a letter"
             )
         if self.v2beta1.queue and self.v2beta1.suspend:
             raise ValueError("v2beta1.suspend: with a queue Kueue suspends and resumes the job; leave it out")
@@ -97,7 +97,7 @@ class MpiJobArgs(JobArgs):
         fixed = FIXED | ({gid_index.NCCL} if self.v2beta1.roce_ports else set())
         for name in sorted(fixed & self.environment.keys()):
             raise ValueError(
-                f"environment: {name}={self.environment[name]} would undo what transport {self.transport}, the image "
-                "or the pod itself says; leave it out, or choose another transport"
+                f"environment: {name}={self.environment[name]} would override what transport {self.transport}, the "
+                "image or the pod itself sets; leave it out, or use another transport"
             )
         return self

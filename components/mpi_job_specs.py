@@ -7,8 +7,8 @@ from apis import names
 from apis.kinds import MPI_JOB_V1ALPHA2, MPI_JOB_V2BETA1
 from components import job_pods
 from components import mpi_job_ssh as ssh
-from components.confined import confined
 from components.mpi_job_args import MpiJobArgs
+from components.security_context import confined
 
 LIBMLX5 = "/usr/lib/libibverbs/libmlx5"
 """Value of IBV_DRIVERS in the images of 2020 (R-4.3-5); later ones find their drivers themselves."""
@@ -16,14 +16,14 @@ HOSTFILE = "/etc/mpi/hostfile"
 """Where the operator of v2beta1 mounts the list of workers."""
 PROBE_SECONDS = 2
 DEBUG = ("-mca", "plm_base_verbose", "100", "-mca", "btl_base_verbose", "30")
-"""What makes Open MPI tell how it starts and connects processes (B-6.2)."""
+"""Options with which Open MPI logs how it starts and connects processes (B-6.2)."""
 
 
 def mpirun(args: MpiJobArgs) -> list[str]:
     """Return the launcher's command line (R-4.3-3).
 
-    v2beta1 names the hostfile: Open MPI 5 does not read the variable by which the operator tells it, and would run
-    every rank in the launcher without a word (mpi-operator #842).
+    v2beta1 names the hostfile: Open MPI 5 does not read the operator's variable for it, and would run every
+    rank in the launcher without a warning (mpi-operator #842).
     """
     current = args.kind.version == MPI_JOB_V2BETA1.version
     transport = args.transport.environment(args.gdr_level, words=current)
@@ -73,7 +73,7 @@ def v1alpha2(args: MpiJobArgs) -> dict[str, Any]:
 
 
 def v2beta1(args: MpiJobArgs) -> dict[str, Any]:
-    """Return the `spec` of today: the launcher, made when all workers are ready, reaches them by SSH.
+    """Return the `spec` of today: the launcher, created when all workers are ready, reaches them by SSH.
 
     A worker is ready when its sshd listens. No pod is restarted: a retry is a new launcher, and a worker that dies ends
     the job with its own words. Pods hold no token of their account; it only decides which SCC they get.

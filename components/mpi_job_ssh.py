@@ -1,7 +1,7 @@
 """How the pods of an MPIJob v2beta1 reach each other: sshd without root, as an SCC that drops everything admits it.
 
 Under OpenShift a pod runs as a user of its namespace's range, whom no image knows. The runtime may add that user to
-/etc/passwd, but with the shell /sbin/nologin, which ends every login; ssh and sshd both ask there. So user, client and
+/etc/passwd, but with the shell /sbin/nologin, which ends every login; ssh and sshd both read it. So user, client and
 server configuration come with the job: annotations of the pod, mounted as files (E-16, platform-facts 1.7).
 
 What is left to the image: sh, ssh, and /usr/sbin/sshd of OpenSSH 7.8 or later (SetEnv), and the same MPI in launcher
@@ -33,8 +33,8 @@ def keys(args: MpiJobArgs) -> str:
 def files(args: MpiJobArgs) -> dict[str, str]:
     """Return the content of each file of `PLACES`.
 
-    The host key is the job's own key, and no client could know it before: who serves is told by the pod network, who
-    asks by the key. Modes and owners of the mounted keys are the kubelet's, so sshd must not judge them (StrictModes).
+    The host key is the job's own key, and no client could know it before: the pod network identifies the server, and
+    the key the client. The kubelet sets modes and owners of the mounted keys, so sshd checks neither (StrictModes).
     """
     folder, run_as = keys(args), args.run_as
     passwd = ("root:x:0:0:root:/root:/sbin/nologin", f"{USER}:x:{run_as.uid}:{run_as.gid}::{args.v2beta1.home}:/bin/sh")
@@ -73,9 +73,9 @@ def mounts() -> list[dict[str, Any]]:
 def server(args: MpiJobArgs) -> list[str]:
     """Return the command of a worker.
 
-    sshd gives its sessions none of its own environment; where MPI is installed they must be told, or the launcher finds
-    no orted on the workers. What orted has in its environment, so have the ranks that it starts: of RoCE, the index of
-    the pod's own addresses, which is another one in every pod.
+    sshd gives its sessions none of its own environment; the path of MPI must be set for them, or the launcher finds no
+    orted on the workers. Ranks inherit the environment of orted: of RoCE, the index of the pod's own addresses, which
+    differs from pod to pod.
     """
     roce = args.v2beta1.roce_ports if args.transport.uses_rdma else ()
     own = f"${{index:+ {gid_index.NCCL}=$index}}" if roce else ""
@@ -85,9 +85,9 @@ def server(args: MpiJobArgs) -> list[str]:
 
 
 def waiting(args: MpiJobArgs) -> list[str]:
-    """Return the command that ends when sshd answers on every worker, or with an error when one does not.
+    """Return the command that waits until sshd answers on every worker, and fails when one does not.
 
-    A job that Kueue holds back has a launcher from the beginning, which is let go with the workers and not after them:
+    A job that Kueue suspends has a launcher from the start, which is unsuspended with the workers and not after them:
     launcherCreationPolicy does not hold there (mpi-operator #615). A scan needs no key.
     """
     worker = f"{args.job_name}-worker-$n.{args.job_name}.{args.namespace}.svc"

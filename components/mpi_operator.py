@@ -9,10 +9,12 @@ from pydantic import Field, model_validator
 
 from apis import kinds
 from apis.kinds import Kind
+from components import waits
 from components.component import Component, stateful
 from components.labels import labels
-from components.model import DnsLabel, Image, Model
+from components.model import DnsLabel, Image, Model, Seconds
 from components.mpi_operator_generations import GENERATIONS, Generation, Rule, schema_former
+from components.timeouts import DEFAULTS
 
 OPERATOR = "mpi-operator"
 """Name of the deployment, the account and the roles (R-3.4.4-1)."""
@@ -21,15 +23,21 @@ QPS, BURST = 50, 100
 simulated cluster): requests wait for their turn, and after each event in the meantime the job's queue waits longer."""
 
 
-class MpiOperatorArgs(Model):
+class MpiOperatorImages(Model):
+    """Images of the MPI operator, as settings and the component have them."""
+
+    image: Image = Field(description="of the operator, of a version that serves the release's MPIJob (R-3.4.4-1)")
+    kubectl_delivery_image: Image | None = Field(
+        default=None, description="init container that gives a launcher of v1alpha2 its kubectl; others have none"
+    )
+
+
+class MpiOperatorArgs(MpiOperatorImages):
     """Which generation of the kind, and which images."""
 
     kind: Kind = Field(description="API generation, from the release; one cluster can serve only one")
     namespace: DnsLabel = Field(default=OPERATOR, description="where the operator runs; the component makes it")
-    image: Image = Field(description="of the operator, of a version that serves this generation")
-    kubectl_delivery_image: Image | None = Field(
-        default=None, description="init container that gives a launcher of v1alpha2 its kubectl; others have none"
-    )
+    ready_timeout: Seconds = Field(default=DEFAULTS.controller, description="seconds until its pod is ready")
     protect: bool = Field(default=False, description="refuse to delete the namespace and the kind")
 
     @model_validator(mode="after")
@@ -101,14 +109,16 @@ class MpiOperator(Component):
             bindings.append(self._own_rights(name, generation.own_rules, account, inside))
         deployment = k8s.apps.v1.Deployment(
             f"{name}-deployment",
-            metadata=self._meta(OPERATOR, inside),
+            metadata=self._meta(OPERATOR, inside, waits.at_most(args.ready_timeout)),
             spec=self._deployment(args),
             opts=self.child(definition, *bindings),
         )
         self.outputs(namespace=inside, ready=deployment.id.apply(lambda _: kind.api_version))
 
-    def _meta(self, name: str, namespace: pulumi.Input[str] | None = None) -> "k8s.meta.v1.ObjectMetaArgs":
-        return k8s.meta.v1.ObjectMetaArgs(name=name, namespace=namespace, labels=self._labels)
+    def _meta(
+        self, name: str, namespace: pulumi.Input[str] | None = None, annotations: dict[str, str] | None = None
+    ) -> "k8s.meta.v1.ObjectMetaArgs":
+        return k8s.meta.v1.ObjectMetaArgs(name=name, namespace=namespace, labels=self._labels, annotations=annotations)
 
     def _subject(
         self, account: "k8s.core.v1.ServiceAccount", namespace: pulumi.Input[str]

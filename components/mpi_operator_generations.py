@@ -29,7 +29,7 @@ class Generation:
     former: tuple[str, ...] = ()
     """Versions whose objects can still be read and deleted (`schema_former`)."""
     confined: bool = False
-    """Its cluster has the SCC restricted-v2, and its pod says itself what that asks for."""
+    """Its cluster has the SCC restricted-v2, and its pod declares what that requires."""
 
 
 RULES_V1ALPHA2: tuple[Rule, ...] = (
@@ -55,7 +55,7 @@ RULES_V2BETA1: tuple[Rule, ...] = (
     # Watched without gang scheduling too: v0.8.0 ends when it may not.
     ("scheduling.k8s.io", ("priorityclasses",), ("list", "watch")),
     ("kubeflow.org", ("mpijobs",), ("get", "list", "watch")),
-    # OpenShift lets nobody block the deletion of an owner whose finalizers he may not set.
+    # On OpenShift only accounts that may set an owner's finalizers may block its deletion.
     ("kubeflow.org", ("mpijobs/finalizers", "mpijobs/status"), ("update", "patch")),
 )
 """What v0.8.0 does without gang scheduling, read from its controller; upstream's role also has exec, endpoints, CRDs.
@@ -87,10 +87,10 @@ def schema_v1alpha2() -> Schema:
 
 
 def schema_v2beta1() -> Schema:
-    """Return the OpenAPI schema of MPIJob v2beta1: every field outside pod templates, and what the operator asks of it.
+    """Return the OpenAPI schema of MPIJob v2beta1: every field outside pod templates, with the operator's rules.
 
-    Upstream's definition is 8,900 lines, most of them the pod template; in ours a template may hold anything, and the
-    API server judges the pods. What v0.8.0 would only tell in an event, and then do nothing, is refused here.
+    Upstream's definition is 8,900 lines, most of them the pod template; here a template may hold anything, and the
+    API server validates the pods. What v0.8.0 would only report in an event, without acting, is rejected here.
     """
     policy = {
         "type": "object",
@@ -125,10 +125,10 @@ def schema_v2beta1() -> Schema:
 
 
 def schema_former(version: str) -> Any:
-    """Return the schema of a version that is there only so that its old objects, and what they own, can be deleted.
+    """Return the schema of a version that exists only so that its old objects, and what they own, can be deleted.
 
-    A server lets no version go that it ever stored an object in. Nothing new is taken: the operator would read it as
-    one of its own version, whose fields stand elsewhere.
+    A server keeps every version that it ever stored an object in. New objects are rejected: the operator would read
+    them as its own version, whose fields differ.
     """
     message = f"MPIJob {version} can only be read and deleted; use {MPI_JOB_V2BETA1.api_version}"
     spec = {**OPEN, "x-kubernetes-validations": [{"rule": "false", "message": message}]}

@@ -15,6 +15,7 @@ from components.labels import labels
 from components.model import Model, Seconds
 from components.operand import ImageName, Operand, Repository
 from components.rdma_device_plugin import NamedDevice, RdmaDevice, ResourceName, require_distinct
+from components.timeouts import DEFAULTS
 from components.tolerations import GPU_TAINT, Toleration
 
 POLICY = "nic-cluster-policy"
@@ -31,13 +32,14 @@ class DocaDriver(Operand):
     repository: Repository = Field(default=REGISTRY, description="registry and folder of the image")
     image: ImageName = Field(default="doca-driver", description="name of the image in it")
     unload_storage_modules: bool = Field(
-        default=True, description="take out the node's NVMe and NFS modules over RDMA, which keep its own driver loaded"
+        default=True,
+        description="take out the node's NVMe and NFS modules over RDMA, which block unloading its own driver",
     )
     restore_on_termination: bool = Field(
         default=True, description="load the node's own driver again when the pod ends; else the ports are gone then"
     )
     keep_interface_names: bool = Field(
-        default=True, description="udev rule that keeps names such as ib0, by which the devices are chosen"
+        default=True, description="udev rule that preserves names such as ib0, by which the devices are selected"
     )
     auto_upgrade: bool = Field(
         default=False, description="let the operator drain and restart nodes one by one when the version changes"
@@ -71,27 +73,32 @@ class HostDevicePlugin(Operand):
         return self
 
 
-class NetworkOperatorArgs(Model):
+class AdapterStack(Model):
+    """What the operator installs on nodes, as settings and the component have it."""
+
+    shared: SharedDevicePlugin
+    driver: DocaDriver | None = Field(
+        description="None: the node's own driver, with which nvidia-peermem works only if it is Mellanox's"
+    )
+
+
+class NetworkOperatorArgs(AdapterStack):
     """The one NicClusterPolicy of the cluster."""
 
     link_layer: Literal["InfiniBand", "Ethernet"] = Field(description="of the ports that are shared")
     devices: tuple[RdmaDevice, ...] = Field(
         min_length=1, description="the same as for RdmaDevicePlugin: jobs ask for the same resources of either"
     )
-    shared: SharedDevicePlugin
-    driver: DocaDriver | None = Field(
-        description="None: the node's own driver, with which nvidia-peermem does not work"
-    )
     host_devices: HostDevicePlugin | None = Field(default=None, description="None: no port is handed out whole")
     tolerations: tuple[Toleration, ...] = Field(
         default=(GPU_TAINT,),
-        description="of all the operator's DaemonSets: nodes kept for GPU jobs have the adapters",
+        description="of all the operator's DaemonSets: nodes reserved for GPU jobs have the adapters",
     )
     node_selector: dict[str, str] = Field(
         default={"node-role.kubernetes.io/worker": ""},
         description="nodes that may get driver and plugins; the operator itself leaves out those without an adapter",
     )
-    ready_timeout: Seconds = Field(default=3600, description="seconds; the driver is compiled on every node")
+    ready_timeout: Seconds = Field(default=DEFAULTS.driver, description="seconds; the driver is compiled on every node")
 
     @model_validator(mode="after")
     def _fits_the_fabric(self) -> Self:

@@ -15,6 +15,7 @@ from components.component import Component
 from components.custom_resources import CustomObject
 from components.labels import labels
 from components.model import DnsName, Model, Seconds
+from components.timeouts import DEFAULTS
 from components.tolerations import GPU_TAINT, Toleration
 
 NAME = "nmstate"
@@ -33,7 +34,7 @@ class NmStateArgs(Model):
         default_factory=dict, max_length=8, description="labels of nodes with an agent; none: all Linux nodes"
     )
     tolerations: tuple[Toleration, ...] = Field(
-        default=(GPU_TAINT,), max_length=8, description="taints that agents bear: by default of nodes kept for GPUs"
+        default=(GPU_TAINT,), max_length=8, description="taints that agents bear: by default of nodes reserved for GPUs"
     )
     probe_host: DnsName | None = Field(
         default=None,
@@ -41,7 +42,7 @@ class NmStateArgs(Model):
         "root-servers.net, which a closed network does not know",
     )
     ready_timeout: Seconds | None = Field(
-        default=600,
+        default=DEFAULTS.agents,
         description="seconds until agents are on all nodes; None: no wait, for operators that report no condition",
     )
 

@@ -14,6 +14,7 @@ from components.component import Component
 from components.custom_resources import CustomObject
 from components.labels import labels
 from components.model import DnsLabel, DnsName, Model, Seconds
+from components.timeouts import DEFAULTS
 from components.tolerations import Toleration
 
 PciClass = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{2}([0-9a-f]{2})?$")]
@@ -32,7 +33,6 @@ class NodeFeatureWorker(Model):
     tolerations: tuple[Toleration, ...] = Field(
         default=(), description="of NoExecute taints; workers bear every NoSchedule taint anyway"
     )
-    ready_timeout: Seconds = Field(default=600, description="seconds until a worker is ready on every node")
 
 
 class NodeFeatureDiscoveryArgs(Model):
@@ -46,7 +46,11 @@ class NodeFeatureDiscoveryArgs(Model):
         description="image of the operand; None leaves it to the operator, which then updates it with itself",
     )
     worker: NodeFeatureWorker | None = Field(
-        default=None, description="of v1, where None stands for its defaults; v1alpha1 has no fields for it"
+        default=None, description="of v1, where None means its defaults; v1alpha1 has no fields for it"
+    )
+    ready_timeout: Seconds = Field(
+        default=DEFAULTS.node_features,
+        description="seconds until a worker is ready on every node; v1alpha1 reports nothing to wait for",
     )
 
     @model_validator(mode="after")
@@ -106,5 +110,4 @@ class NodeFeatureDiscovery(Component):
 def _wait(args: NodeFeatureDiscoveryArgs) -> dict[str, str] | None:
     if args.kind == kinds.NODE_FEATURE_DISCOVERY_V1ALPHA1:
         return None
-    timeout = (args.worker or NodeFeatureWorker()).ready_timeout
-    return waits.wait_for([waits.condition("Available")], timeout=timeout)
+    return waits.wait_for([waits.condition("Available")], timeout=args.ready_timeout)

@@ -1,7 +1,7 @@
 """A machine config pool of its own for GPU nodes.
 
-What they are tuned to (reserved CPUs, kernel arguments) is not for other workers: a kubelet whose machine has not the
-CPUs that are reserved does not start, and its pool never finishes.
+What they are tuned to (reserved CPUs, kernel arguments) is not for other workers: a kubelet whose machine does not have
+the reserved CPUs does not start, and its pool never finishes.
 """
 
 import pulumi
@@ -18,10 +18,10 @@ BUILT_IN = ("master", "worker")
 """Pools that OpenShift has by itself."""
 
 
-def at_once(said: str, nodes: int) -> int:
+def at_once(limit: str, nodes: int) -> int:
     """Return how many of `nodes` a number or a share such as 10% means: at least one, as the operator takes it."""
-    share = int(said.removesuffix("%"))
-    return max(1, nodes * share // 100 if said.endswith("%") else share)
+    share = int(limit.removesuffix("%"))
+    return max(1, nodes * share // 100 if limit.endswith("%") else share)
 
 
 class NodePoolArgs(Model):

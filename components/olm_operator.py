@@ -5,7 +5,7 @@ from typing import Any, Literal, cast
 
 import pulumi
 import pulumi_kubernetes as k8s
-from pulumi.output import UNKNOWN
+from pulumi.output import UNKNOWN, Unknown
 from pulumi_kubernetes import apiextensions
 from pydantic import Field
 
@@ -15,6 +15,7 @@ from components.component import Component, stateful
 from components.custom_resources import CustomObject
 from components.labels import labels
 from components.model import DnsLabel, DnsName, Model, Seconds
+from components.timeouts import DEFAULTS
 
 
 class OlmOperatorArgs(Model):
@@ -22,16 +23,19 @@ class OlmOperatorArgs(Model):
 
     namespace: DnsLabel = Field(description="where the operator runs; the component makes it")
     package: DnsName = Field(description="package name in the catalogue")
-    channel: str = Field(description="of the package, e.g. stable; its head is the version that is kept up with")
+    channel: str = Field(description="of the package, e.g. stable; the operator follows its head")
     source: DnsName = Field(default="redhat-operators", description="catalogue source")
     source_namespace: DnsLabel = Field(default="openshift-marketplace", description="of the catalogue source")
     starting_csv: str | None = Field(default=None, description="version to install first; None for the channel's head")
     approval: Literal["Automatic", "Manual"] = Field(
-        default="Automatic", description="Manual keeps the version until a person approves each install plan"
+        default="Automatic", description="Manual keeps the version until a user approves each install plan"
     )
     own_namespace_only: bool = Field(default=True, description="the operator watches its own namespace only")
     cluster_monitoring: bool = Field(default=False, description="let the cluster's Prometheus scrape the namespace")
-    install_timeout: Seconds = Field(default=900, description="seconds for catalogue, images and deployment")
+    install_timeout: Seconds | None = Field(
+        default=None,
+        description="seconds for catalogue, bundle, images and deployment; None: `timeouts.operator`",
+    )
     protect: bool = Field(default=False, description="refuse to delete the namespace")
 
 
@@ -55,6 +59,7 @@ class OlmOperator(Component):
             opts=self.child(**stateful(protect=args.protect)),
         )
         inside = namespace.metadata.name
+        timeout = args.install_timeout or DEFAULTS.operator
         group_spec = {"targetNamespaces": [args.namespace]} if args.own_namespace_only else {}
         CustomObject(
             f"{name}-operator-group",
@@ -70,7 +75,7 @@ class OlmOperator(Component):
                 name=args.package,
                 namespace=inside,
                 labels=ours,
-                annotations=waits.wait_for([waits.exists(".status.installedCSV")], timeout=args.install_timeout),
+                annotations=waits.wait_for([waits.exists(".status.installedCSV")], timeout=timeout),
             ),
             {"spec": _subscription_spec(args)},
             self.child(),
@@ -81,14 +86,16 @@ class OlmOperator(Component):
             api_version=kinds.CLUSTER_SERVICE_VERSION.api_version,
             kind=kinds.CLUSTER_SERVICE_VERSION.kind,
             metadata=k8s.meta.v1.ObjectMetaArgs(
-                name=installed_csv,
+                name=installed_csv.apply(lambda csv: _preview_name(csv, args.package), run_with_unknowns=True),
                 namespace=args.namespace,
                 annotations={
-                    names.AWAITED: "Succeeded",
-                    **waits.wait_for([waits.equals(".status.phase", "Succeeded")], timeout=args.install_timeout),
+                    names.AWAITED: installed_csv,
+                    **waits.wait_for([waits.equals(".status.phase", "Succeeded")], timeout=timeout),
                 },
             ),
-            opts=self.child(),
+            # OLM deletes a version that it has replaced. The provider's deletion of a patch applies it without fields,
+            # which would create the version again, and fails: "currently managing a required field".
+            opts=self.child(retain_on_delete=True),
         )
         self.outputs(namespace=inside, installed_csv=installed_csv)
 
@@ -104,8 +111,17 @@ def _subscription_spec(args: OlmOperatorArgs) -> dict[str, Any]:
     return spec | ({"startingCSV": args.starting_csv} if args.starting_csv else {})
 
 
+def _preview_name(installed_csv: Any, package: str) -> str:
+    """Return the name of the version to patch, a placeholder while OLM has not installed any.
+
+    The official provider refuses a patch whose name is unknown, in previews too. The annotation beside it stays
+    unknown until then, so that a preview sends nothing to the server.
+    """
+    return f"{package}.installed-by-olm" if isinstance(installed_csv, Unknown) else str(installed_csv)
+
+
 def installed(status: Mapping[str, Any]) -> pulumi.Input[str]:
-    """Return the version that OLM says it has installed.
+    """Return the version that OLM has installed, from the status.
 
     A Subscription that an update left before it was ready has a status without one: a preview does not know it yet,
     and the update that follows waits for it first. Raises ValueError when it is still absent then.

@@ -28,13 +28,13 @@ class JobFailedError(pulumi.RunError):
 
 
 ReadLog = Callable[[str, str], str]
-"""Given a namespace and a job's name, the last words of its failed pods, or an empty text."""
+"""Given a namespace and a job's name, why its pods failed, or an empty text."""
 
 _FAILURE = "Failed"
 
 
 def job_annotations(kind: Kind, wait: Wait, *, timeout: int) -> dict[str, str]:
-    """Return the annotations that make the provider follow a job of `kind` as far as `wait` says."""
+    """Return the annotations that make the provider follow a job of `kind` as far as `wait` defines."""
     if wait is Wait.CREATED:
         return {}
     batch = kind is kinds.JOB

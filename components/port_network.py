@@ -16,6 +16,7 @@ from components.component import Component
 from components.custom_resources import CustomObject
 from components.labels import labels
 from components.model import DnsLabel, DnsName, Model, Seconds
+from components.timeouts import DEFAULTS
 
 
 class Macvlan(Model):
@@ -30,7 +31,7 @@ class Macvlan(Model):
 
 
 class HostDevice(Model):
-    """A single pod gets the whole port, and asks for nvidia.com/<resource_name>."""
+    """A single pod gets the whole port, and requests nvidia.com/<resource_name>."""
 
     kind: Literal["host-device"] = "host-device"
     resource_name: str = Field(
@@ -38,14 +39,15 @@ class HostDevice(Model):
     )
 
 
-FEWEST = 2
+_FEWEST = 2
 """Pods that a network is for at least."""
 
 
-def addresses(subnet: IPv4Network, exclude: Iterable[IPv4Network]) -> int:
-    """Return how many addresses of a subnet pods can have; its first and its last are nobody's."""
-    left = max(subnet.num_addresses - 2, 0)
-    return left - sum(part.num_addresses for part in collapse_addresses(p for p in exclude if p.subnet_of(subnet)))
+def require_room(field: str, subnet: IPv4Network, exclude: Iterable[IPv4Network]) -> None:
+    """Raise ValueError, naming the field, unless the subnet has addresses for two pods beside its first and last."""
+    taken = sum(part.num_addresses for part in collapse_addresses(p for p in exclude if p.subnet_of(subnet)))
+    if max(subnet.num_addresses - 2, 0) - taken < _FEWEST:
+        raise ValueError(f"{field}: {subnet} has no addresses for {_FEWEST} pods; give a larger one")
 
 
 class AddressPool(Model):
@@ -59,8 +61,7 @@ class AddressPool(Model):
         outside = [each for each in self.exclude if not each.subnet_of(self.range)]
         if outside:
             raise ValueError(f"exclude: {outside[0]} is not part of {self.range}; take it out")
-        if addresses(self.range, self.exclude) < FEWEST:
-            raise ValueError(f"range: {self.range} has no addresses for {FEWEST} pods; give a larger one")
+        require_room("range", self.range, self.exclude)
         return self
 
 
@@ -71,7 +72,9 @@ class PortNetworkArgs(Model):
     namespace: DnsLabel = Field(description="of the pods; the operator makes the NetworkAttachmentDefinition there")
     attachment: Annotated[Macvlan | HostDevice, Field(discriminator="kind", description="how pods get the port")]
     addresses: AddressPool
-    ready_timeout: Seconds = Field(default=300, description="seconds until the operator has made the definition")
+    ready_timeout: Seconds = Field(
+        default=DEFAULTS.network, description="seconds until the operator has created the definition"
+    )
 
 
 _KINDS: dict[str, Kind] = {"macvlan": kinds.MACVLAN_NETWORK, "host-device": kinds.HOST_DEVICE_NETWORK}

@@ -10,8 +10,9 @@ from pydantic import Field, model_validator
 
 from components.bond import Interface
 from components.component import Component
-from components.model import DnsName, Model, NumberOrShare, Seconds
-from components.network_policy import ethernet, network_policy
+from components.model import DnsName, Model, Mtu, NumberOrShare, Seconds
+from components.node_network_configuration_policy import ethernet, node_network_configuration_policy
+from components.timeouts import DEFAULTS
 
 
 class PortsArgs(Model):
@@ -20,17 +21,19 @@ class PortsArgs(Model):
     policy_name: DnsName = Field(default="fabric-ports", description="name of the policy")
     node_selector: dict[str, str] = Field(min_length=1, description="labels of the machines with these ports")
     ports: tuple[Interface, ...] = Field(min_length=1, description="network interfaces, e.g. rail0")
-    mtu: int = Field(ge=1280, le=9216, description="bytes; the switch's ports take at least as much")
+    mtu: Mtu = Field(description="bytes; the switch's ports take at least as much")
     at_once: NumberOrShare = Field(
         default="1", description="nodes that are changed at the same time, a number or a share"
     )
-    timeout: Seconds = Field(default=1800, description="seconds until all nodes have it, one after another")
+    timeout: Seconds = Field(
+        default=DEFAULTS.network_policy, description="seconds until all nodes have it, one after another"
+    )
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:
         repeated = sorted({port for port in self.ports if self.ports.count(port) > 1})
         if repeated:
-            raise ValueError(f"ports: {repeated[0]} is there twice; name each port once")
+            raise ValueError(f"ports: {repeated[0]} is given twice; give each its own")
         return self
 
 
@@ -41,7 +44,7 @@ class Ports(Component):
 
     def __init__(self, name: str, args: PortsArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("nodes:Ports", name, args, opts)
-        made = network_policy(
+        made = node_network_configuration_policy(
             self,
             name,
             [ethernet(port, args.mtu) for port in args.ports],

@@ -1,4 +1,4 @@
-"""Which jobs start first when GPUs are short, and whether they may end others for it."""
+"""Which jobs start first when GPUs are short, and whether they preempt others."""
 
 from typing import Annotated, Literal
 
@@ -13,7 +13,7 @@ from components.model import DnsName, Model
 
 def _not_the_systems(name: str) -> str:
     if name.startswith("system-"):
-        raise ValueError(f"{name} begins with system-, as only Kubernetes' own priority classes may; give another name")
+        raise ValueError(f"{name} starts with system-, reserved for Kubernetes' own classes; give another name")
     return name
 
 
@@ -27,7 +27,8 @@ class PriorityClassArgs(Model):
     class_name: ClassName = Field(description="what pods name in priorityClassName; for the whole cluster")
     value: int = Field(ge=-1_000_000_000, le=1_000_000_000, description="the higher, the earlier; 0 has no class")
     preemption: Literal["Never", "PreemptLowerPriority"] = Field(
-        default="Never", description="Never goes ahead in the queue and ends nobody; a killed worker ends its whole job"
+        default="Never",
+        description="Never is first in the queue and preempts no pod; a killed worker ends its whole job",
     )
     purpose: str = Field(min_length=1, description="who should use it, for those who list the classes")
 

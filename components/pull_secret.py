@@ -24,7 +24,7 @@ class PullSecretArgs(Model):
 
     namespace: DnsLabel = Field(description="of the pods that pull")
     secret_name: DnsName = Field(
-        description="what pods name in imagePullSecrets. The service account does not: there OpenShift keeps its own "
+        description="what pods name in imagePullSecrets. The service account does not: there OpenShift stores its own "
         "list, and two writers of one list undo each other"
     )
     protect: bool = Field(default=False, description="refuse to delete it")

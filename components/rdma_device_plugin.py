@@ -10,10 +10,11 @@ import pulumi_kubernetes as k8s
 from pydantic import Field, StringConstraints, model_validator
 
 from apis import names
-from components import agent
+from components import privileged_account, waits
 from components.component import Component
 from components.labels import labels
-from components.model import DnsLabel, Image, Model
+from components.model import DnsLabel, Image, Model, Seconds
+from components.timeouts import DEFAULTS
 from components.tolerations import GPU_TAINT
 
 CONFIG_MAP = "rdma-devices"
@@ -48,6 +49,7 @@ class RdmaDevicePluginArgs(Model):
         default={"feature.node.kubernetes.io/pci-15b3.present": "true"},
         description="nodes with a Mellanox adapter, as node feature discovery labels them",
     )
+    ready_timeout: Seconds = Field(default=DEFAULTS.plugin, description="seconds until it runs on all nodes")
 
     @model_validator(mode="after")
     def _unique(self) -> Self:
@@ -89,18 +91,20 @@ class RdmaDevicePlugin(Component):
         config_map = k8s.core.v1.ConfigMap(
             f"{name}-config", metadata=self._meta(CONFIG_MAP), data={CONFIG_KEY: config}, opts=self.child()
         )
-        account = agent.account(self, name, DAEMON_SET, args.namespace, self._labels)
+        account = privileged_account.declare(self, name, DAEMON_SET, args.namespace, self._labels)
         daemon_set = k8s.apps.v1.DaemonSet(
             f"{name}-daemon-set",
-            metadata=self._meta(DAEMON_SET),
+            metadata=self._meta(DAEMON_SET, waits.at_most(args.ready_timeout)),
             spec=self._daemon_set(hashlib.sha256(config.encode()).hexdigest()),
             opts=self.child(config_map, *account),
         )
         offered = [names.RDMA_PREFIX + device.resource_name for device in args.devices]
         self.outputs(resources=daemon_set.id.apply(lambda _: offered))
 
-    def _meta(self, name: str) -> "k8s.meta.v1.ObjectMetaArgs":
-        return k8s.meta.v1.ObjectMetaArgs(name=name, namespace=self._args.namespace, labels=self._labels)
+    def _meta(self, name: str, annotations: dict[str, str] | None = None) -> "k8s.meta.v1.ObjectMetaArgs":
+        return k8s.meta.v1.ObjectMetaArgs(
+            name=name, namespace=self._args.namespace, labels=self._labels, annotations=annotations
+        )
 
     def _daemon_set(self, digest: str) -> "k8s.apps.v1.DaemonSetSpecArgs":
         selector = {"name": DAEMON_SET}

@@ -1,12 +1,12 @@
 """IBM Spectrum Scale CSI: the GUI accounts and the operator's custom resource (R-3.4.5)."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Annotated, Any, Literal, Self
 
 import pulumi
 import pulumi_kubernetes as k8s
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from apis import kinds
 from components import waits
@@ -14,17 +14,18 @@ from components.component import Component, stateful
 from components.custom_resources import CustomObject
 from components.labels import labels
 from components.model import Account, DnsLabel, DnsName, Model, Seconds
+from components.timeouts import DEFAULTS
 from components.tolerations import Toleration
 
 ClusterId = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,20}$")]
-"""Spectrum Scale cluster id: a number beyond what JSON keeps exactly, so always a string."""
+"""Spectrum Scale cluster id: a number beyond JSON's precision, so always a string."""
 
 Generation = Literal["2.0", "3"]
-"""Of the driver: 2.0 is the paper's, 3 means 3.0 and later, which say otherwise which cluster is the nodes' own."""
+"""Of the driver: 2.0 is the paper's, 3 means 3.0 and later, which name the nodes' own cluster differently."""
 
 PRODUCT = "ibm-spectrum-scale-csi"
 CA = "scale-gui-ca"
-"""ConfigMap with the CA of the GUIs, and its key: the driver wants both of one name."""
+"""ConfigMap with the CA of the GUIs, and its key: the driver needs the same name for both."""
 
 Certificate = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^-----BEGIN CERTIFICATE-----\n")]
 """One or more certificates in PEM form."""
@@ -35,7 +36,7 @@ class GuiAccount(Account):
 
 
 class PrimaryFileset(Model):
-    """Where the driver keeps its own records, on the local cluster."""
+    """Where the driver stores its own records, on the local cluster."""
 
     file_system: str = Field(description="R-3.4.5-6: fs0")
     fileset: str = Field(description="R-3.4.5-6: csifset")
@@ -51,35 +52,58 @@ class ScaleCluster(Model):
     primary: PrimaryFileset | None = Field(default=None, description="on the local cluster, and only there")
 
 
-def _one_local(clusters: tuple[ScaleCluster, ...]) -> tuple[ScaleCluster, ...]:
-    local = [cluster.id for cluster in clusters if cluster.primary]
-    if len(local) != 1:
-        raise ValueError(f"{len(local)} clusters have a primary fileset; give one to the local cluster alone")
-    return clusters
+class ScaleClusters(Model):
+    """The clusters of one driver, as settings and the component have them."""
+
+    host_path: str | None = Field(
+        default=None,
+        pattern=r"^/",
+        description="driver 2.0: mount point of the primary file system on every node (R-3.4.5-6)",
+    )
+    local_cluster: ClusterId | None = Field(
+        default=None, description="driver 3: the cluster that the nodes are part of"
+    )
+    clusters: tuple[ScaleCluster, ...] = Field(
+        min_length=1,
+        description="those that the driver talks to; for driver 2.0 the nodes' own has the primary fileset",
+    )
+    ca_certificate: Certificate | None = Field(
+        default=None, description="PEM, of the CA of the GUIs' certificates; required where secure_ssl verifies them"
+    )
+
+    @model_validator(mode="after")
+    def _one_local_cluster(self) -> Self:
+        if self.local_cluster is None:
+            local = [cluster.id for cluster in self.clusters if cluster.primary]
+            if len(local) != 1:
+                raise ValueError(
+                    f"clusters: {len(local)} have a primary fileset; give one to the local cluster alone, or name "
+                    "local_cluster (driver 3)"
+                )
+        elif self.local_cluster not in [cluster.id for cluster in self.clusters]:
+            raise ValueError(f"local_cluster {self.local_cluster} is none of the clusters; give its GUI among them")
+        return self
+
+    @model_validator(mode="after")
+    def _verifiable(self) -> Self:
+        secure = [cluster.id for cluster in self.clusters if cluster.secure_ssl]
+        if secure and self.ca_certificate is None:
+            raise ValueError(
+                f"ca_certificate is missing, and secure_ssl of cluster {secure[0]} needs it; give the GUI's CA"
+            )
+        return self
 
 
-ScaleClusters = Annotated[tuple[ScaleCluster, ...], Field(min_length=1), AfterValidator(_one_local)]
-"""The clusters of one driver, of which the one with a primary fileset is the nodes' own."""
-
-
-class ScaleCsiArgs(Model):
+class ScaleCsiArgs(ScaleClusters):
     """The custom resource, of either generation of the driver."""
 
     generation: Generation = Field(default="2.0", description="of the driver, from the release (platform-facts 1.9)")
     namespace: DnsLabel = Field(description="of the operator")
-    host_path: str | None = Field(
-        default=None, pattern=r"^/", description="2.0 only: mount point of the primary file system on every node"
-    )
-    local_cluster: ClusterId | None = Field(default=None, description="3 only: the cluster that the nodes are part of")
-    clusters: tuple[ScaleCluster, ...] = Field(
-        min_length=1, description="those that the driver talks to; with 2.0 the local one has a primary fileset"
-    )
-    ca_certificate: Certificate | None = Field(
-        default=None, description="of the CA of the GUIs' certificates; wanted where secure_ssl verifies them"
-    )
     node_label: str = Field(default="scale", description='label with value "true" on Spectrum Scale clients')
     tolerations: tuple[Toleration, ...] = Field(default=(), description="3 only: taints that the driver's pods bear")
-    ready_timeout: Seconds = Field(default=1800, description="3 only: seconds until the driver runs on every client")
+    ready_timeout: Seconds = Field(
+        default=DEFAULTS.storage_driver, description="3 only: seconds until the driver runs on every client"
+    )
     protect: bool = Field(default=False, description="refuse to delete the secrets")
 
     @model_validator(mode="after")
@@ -90,35 +114,11 @@ class ScaleCsiArgs(Model):
         foreign = [field for field in _FOREIGN[self.generation] if getattr(self, field)]
         if foreign:
             raise ValueError(f"generation {self.generation} of the driver has no {foreign[0]}; leave it out")
-        if self.generation == "2.0":
-            _one_local(self.clusters)
-        else:
-            require_own(self.local_cluster, self.clusters)
-        return self
-
-    @model_validator(mode="after")
-    def _verifiable(self) -> Self:
-        require_ca(self.clusters, self.ca_certificate)
         return self
 
 
 _NEEDS: Mapping[Generation, str] = {"2.0": "host_path", "3": "local_cluster"}
 _FOREIGN: Mapping[Generation, tuple[str, ...]] = {"2.0": ("local_cluster", "tolerations"), "3": ("host_path",)}
-
-
-def require_own(local_cluster: str | None, clusters: Iterable[ScaleCluster]) -> None:
-    """Raise ValueError where the nodes' own cluster is none of those that the driver talks to."""
-    if local_cluster not in [cluster.id for cluster in clusters]:
-        raise ValueError(f"local_cluster {local_cluster} is none of the clusters; give its GUI among them")
-
-
-def require_ca(clusters: Iterable[ScaleCluster], ca_certificate: str | None) -> None:
-    """Raise ValueError where certificates are to be verified and there is no CA: the driver does not start then."""
-    secure = [cluster.id for cluster in clusters if cluster.secure_ssl]
-    if secure and ca_certificate is None:
-        raise ValueError(
-            f"ca_certificate is missing, and secure_ssl of cluster {secure[0]} needs it; give the GUI's CA"
-        )
 
 
 def spec(args: ScaleCsiArgs) -> dict[str, Any]:

@@ -29,7 +29,7 @@ class _Directory(Model):
 
 
 class VolumeHandle(_Directory):
-    """What the Spectrum Scale driver finds a directory by (R-4.2-8); `str()` gives the three-part form."""
+    """The handle of a directory for the Spectrum Scale driver (R-4.2-8); `str()` gives the three-part form."""
 
     def __str__(self) -> str:
         return f"{self.cluster_id};{self.file_system_uid};path={self.path}"
@@ -71,7 +71,7 @@ class StaticVolumeArgs(Model):
 
     volume_name: DnsName = Field(description="cluster-wide, one per namespace (R-4.2-3)")
     claim_name: DnsName = Field(description="in the namespace of the volume's user")
-    handle: AnyHandle = Field(description="what the driver finds the directory by (R-4.2-8)")
+    handle: AnyHandle = Field(description="the directory's handle for the driver (R-4.2-8)")
     capacity: Quantity = Field(description="nominal: the driver does not enforce it on static volumes (E-36)")
     labels: dict[str, str] = Field(default_factory=dict, description="further labels of the volume, e.g. dept")
     protect: bool = Field(default=False, description="refuse to delete; the object is retained in any case")
@@ -80,7 +80,7 @@ class StaticVolumeArgs(Model):
 class StaticVolume(Component):
     """PersistentVolume and PersistentVolumeClaim, bound to each other by name.
 
-    A label selector may bind any volume that looks the same (E-36), so each names the other. Data outlives both: the
+    A label selector may bind any volume with the same labels (E-36), so each names the other. Data outlives both: the
     reclaim policy is Retain. Outputs: `claim`, known when it is bound.
     """
 

@@ -1,4 +1,4 @@
-"""Volumes that Spectrum Scale makes when somebody asks for one: dynamic provisioning (R-3.4.5-8).
+"""Volumes that Spectrum Scale creates on demand: dynamic provisioning (R-3.4.5-8).
 
 The source documents describe it and print no listing. Names of parameters, and which of them go together, are those of
 the driver itself: IBM/ibm-spectrum-scale-csi, driver/csiplugin/gpfs_util.go, where a wrong one fails at the first claim
@@ -51,7 +51,7 @@ class Directory(Model):
 
     kind: Literal["directory"] = "directory"
     base_path: Annotated[str, StringConstraints(pattern=r"^[^/;][^;]*$")] = Field(
-        description="existing directory below which the volumes are made, relative to the mount point"
+        description="existing directory below which the volumes are created, relative to the mount point"
     )
 
     def parameters(self) -> dict[str, str]:
@@ -85,7 +85,7 @@ class StorageClassArgs(Model):
 
     class_name: DnsName = Field(description="what claims name; not the name of static volumes' class (R-4.2-5)")
     file_system: str = Field(min_length=1, description="in which volumes are made, by its name on the local cluster")
-    cluster_id: ClusterId = Field(description="that owns the file system; the driver of 2020 wants it for filesets")
+    cluster_id: ClusterId = Field(description="that owns the file system; the driver of 2020 needs it for filesets")
     volumes: Annotated[IndependentFileset | DependentFileset | Directory | Cache, Field(discriminator="kind")] = Field(
         default=IndependentFileset(), description="what a volume is; independent filesets as the driver's own default"
     )
@@ -104,7 +104,7 @@ class StorageClassArgs(Model):
     def _acceptable(self) -> Self:
         if self.class_name == STORAGE_CLASS:
             raise ValueError(
-                f"class_name {STORAGE_CLASS} stands for no class: claims of static volumes have it; give another name"
+                f"class_name {STORAGE_CLASS} is no class: claims of static volumes have it; give another name"
             )
         if self.gid is not None and self.uid is None:
             raise ValueError(f"gid {self.gid} without uid makes root the owner; give uid as well")

@@ -63,33 +63,20 @@ PodSecurity = Literal["privileged", "restricted"]
 
 
 class ContainerResources(Model):
-    """What a container has that does not say it: the launcher's and the operators' helpers."""
+    """Resources of containers that declare none: the launcher's and the operators' helpers."""
 
     cpu: Quantity = Field(description="request and limit, CPUs")
     memory: Quantity = Field(description="request and limit, bytes")
 
 
-class TenantArgs(Model):
-    """One tenant."""
+class TenantNamespace(Model):
+    """The namespace of one tenant, as settings and the component have it."""
 
-    namespace: DnsLabel = Field(description="name of the namespace, which is made")
-    uid_range: IdRange = Field(description="unique per tenant; OpenShift keeps values that are there (E-17)")
-    mcs: McsLabel = Field(description="SELinux level of the tenant's pods, unique per tenant")
-    gpu_quota: int = Field(ge=0, description="GPUs that the tenant's pods may hold at once")
-    scc_name: DnsName | None = Field(
-        description="SCC that the account may use; None: those of every account, as where no pod asks for RDMA"
-    )
-    queued: bool = Field(
-        default=False, description="Kueue manages jobs here that name a queue: the label that Red Hat's operator wants"
-    )
-    pod_security: PodSecurity | None = Field(
-        default=None,
-        description="level that the API server enforces; IPC_LOCK needs privileged, jobs without it run at restricted; "
-        "warnings and audit are always of restricted. None: no labels, as before 4.11 (platform-facts 4.1)",
-    )
+    namespace: DnsLabel = Field(description="its name, which jobs and builds give as `tenant`")
+    uid_range: IdRange = Field(description="unique per tenant; OpenShift keeps existing values (E-17)")
+    mcs: McsLabel = Field(description="SELinux level of its pods, unique per tenant")
     container_resources: ContainerResources | None = Field(
-        default=None,
-        description="of containers that say nothing, for each of the two resources; None: no LimitRange",
+        default=None, description="of containers that declare none; None: no LimitRange"
     )
     isolated: bool = Field(
         default=False,
@@ -101,16 +88,34 @@ class TenantArgs(Model):
         description="namespaces that may connect nevertheless, e.g. of monitoring; only if isolated. They are found by "
         "a label that namespaces have from Kubernetes 1.21 on",
     )
-    protect: bool = Field(default=False, description="refuse to delete the namespace")
 
     @model_validator(mode="after")
     def _reached_if_isolated(self) -> Self:
         if self.reachable_from and not self.isolated:
             raise ValueError(
-                f"reachable_from {self.reachable_from[0]} has no effect in a namespace that is not isolated; "
+                f"reachable_from {self.reachable_from[0]} has no effect in {self.namespace}, which is not isolated; "
                 "set isolated, or leave it out"
             )
         return self
+
+
+class TenantArgs(TenantNamespace):
+    """One tenant."""
+
+    gpu_quota: int = Field(ge=0, description="GPUs that the tenant's pods may hold at once")
+    scc_name: DnsName | None = Field(
+        description="SCC that the account may use; None: those of every account, where no pod requests RDMA"
+    )
+    queued: bool = Field(
+        default=False,
+        description="Kueue manages jobs here that name a queue: the label that Red Hat's operator requires",
+    )
+    pod_security: PodSecurity | None = Field(
+        default=None,
+        description="level that the API server enforces; IPC_LOCK needs privileged, jobs without it run at restricted; "
+        "warnings and audit are always of restricted. None: no labels, as before 4.11 (platform-facts 4.1)",
+    )
+    protect: bool = Field(default=False, description="refuse to delete the namespace")
 
 
 class Tenant(Component):

@@ -24,4 +24,4 @@ class Toleration(Model):
 
 
 GPU_TAINT = Toleration(key=names.GPU_RESOURCE, effect="NoSchedule")
-"""Bears the taint of nodes kept for GPU jobs, as NVIDIA's own manifests do (platform-facts 1.2)."""
+"""Bears the taint of nodes reserved for GPU jobs, as NVIDIA's own manifests do (platform-facts 1.2)."""

@@ -25,7 +25,7 @@ def condition(kind: str) -> str:
 
 
 def any_condition(*kinds: str) -> str:
-    """Wait until one of the status conditions is there and True; `condition=` can name only one."""
+    """Wait until one of the status conditions is True; `condition=` can name only one."""
     either = " || ".join(f'@.type=="{kind}"' for kind in kinds)
     if len(kinds) > 1:
         either = f"({either})"
@@ -36,3 +36,8 @@ def wait_for(expressions: Sequence[str], *, timeout: int) -> dict[str, str]:
     """Return the annotations that make the provider wait for all `expressions`, at most `timeout` seconds."""
     value = expressions[0] if len(expressions) == 1 else json.dumps(list(expressions))
     return {names.WAIT_FOR: value, names.TIMEOUT_SECONDS: str(timeout)}
+
+
+def at_most(timeout: int) -> dict[str, str]:
+    """Return the annotation that bounds the provider's own wait for an object to `timeout` seconds."""
+    return {names.TIMEOUT_SECONDS: str(timeout)}

@@ -1,6 +1,6 @@
 """What the images of the source documents contain: facts of each, to be built by ImageBuild.
 
-Not taken over: packages that only help somebody at a terminal (vim, tree), and keys for SSH (N-6).
+Left out: packages for users at a terminal (vim, tree), and keys for SSH (N-6).
 """
 
 from pydantic import Field
@@ -67,7 +67,7 @@ def horovod(base: Image) -> Recipe:
 
 
 def multi_node(base: Image, ofed: Ofed | None, sources: Sources) -> Recipe:
-    """Return document 005's image: the host's OFED, nccl-tests with MPI, perftest with CUDA, benchmarks.
+    """Return the image of NVIDIA AI Enterprise: the host's OFED, nccl-tests with MPI, perftest with CUDA, benchmarks.
 
     Without `ofed` the base's own verbs: for nodes whose driver comes in a container and has no user space of its time.
     """
@@ -90,14 +90,14 @@ def multi_node(base: Image, ofed: Ofed | None, sources: Sources) -> Recipe:
                 ),
             ),
         ),
-        # Without these marks the base's entry point checks its CUDA compatibility anew at every start (N-5.6a).
+        # Without these marks the base's entry point checks its CUDA compatibility again at every start (N-5.6a).
         clean=("rm -f ${_CUDA_COMPAT_PATH}/.*.checked", *_SSHD),
         environment={"PATH": NCCL_TESTS_PATH},
     )
 
 
 def pytorch_from_source(base: Image, pytorch: Ref, architectures: tuple[str, ...] = ("7.0",)) -> Recipe:
-    """Return document 001's image: PyTorch for `architectures` (7.0: V100) on a RHEL base with CUDA's compiler."""
+    """Return the Supermicro reference's image: PyTorch for `architectures` (7.0: V100) on RHEL with CUDA's compiler."""
     return Recipe(
         base=base,
         manager="dnf",

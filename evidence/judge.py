@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from evidence.criteria import COMPARISONS, CRITERIA
-from evidence.criteria.logs import known
+from evidence.criteria.logs import recognised
 from evidence.diagnosis import Diagnosis, diagnose, ended, explaining, reasons
+from evidence.evaluation import evaluate
 from evidence.text import clean, opened, raw_lines
 from evidence.verdict import Job, Proof, Status, Verdict
 
@@ -72,8 +73,8 @@ def proofs(file: str, lines: Iterable[int]) -> Mapping[int, Proof]:
 
 
 def _of(job: Job) -> list[Verdict]:
-    criteria = CRITERIA if known(job) else [one for one in CRITERIA if one.name in _ALWAYS]
-    found = [verdict for criterion in criteria if (verdict := criterion.verdict(job)) is not None]
+    criteria = CRITERIA if recognised(job) else [one for one in CRITERIA if one.name in _ALWAYS]
+    found = [verdict for criterion in criteria if (verdict := evaluate(criterion, job)) is not None]
     diagnoses = diagnose(job)
     return [_explained(verdict, job, diagnoses) for verdict in found]
 
@@ -84,13 +85,13 @@ def _explained(verdict: Verdict, job: Job, diagnoses: Sequence[Diagnosis]) -> Ve
     cut = verdict.criterion == "complete-logs"
     shown = ended(job, diagnoses) if cut else diagnoses
     causes = list(explaining(shown, verdict.criterion, ended_early=verdict.criterion in _ENDS))
-    said = [str(cause) for cause in reasons(job.why)] if verdict.criterion == "job-ended" else []
+    by_cluster = [str(cause) for cause in reasons(job.why)] if verdict.criterion == "job-ended" else []
     return verdict.model_copy(
         update={
-            # A cut log of a program that said why it cannot go on is a failure, and no want of evidence.
+            # A cut log of a program that reported why it cannot go on is a failure, and no missing evidence.
             "status": Status.FAIL if cut and causes else verdict.status,
             "proofs": _unique(verdict.proofs, (proof for one in causes for proof in one.proofs)),
-            "causes": tuple(dict.fromkeys([*said, *(str(one.cause) for one in causes)])),
+            "causes": tuple(dict.fromkeys([*by_cluster, *(str(one.cause) for one in causes)])),
         }
     )
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from pydantic import Field
 
+from evidence.wording import listed
 from hardware.model import Model
 
 UNREAD_KEPT = 1000
@@ -18,7 +19,7 @@ class Unread(Model):
 
 
 class NcclLog(Model):
-    """What NCCL_DEBUG=INFO told of the communicators of one program, all ranks together."""
+    """What NCCL_DEBUG=INFO prints of the communicators of one program, all ranks together."""
 
     version: str | None = Field(description="of NCCL, e.g. 2.5.6")
     cuda: str | None = Field(description="that NCCL was built for, e.g. 10.2")
@@ -53,13 +54,22 @@ class NcclLog(Model):
         default=0,
         description="of them those that go into each host and out of it: channels of the number between hosts",
     )
-    trees: bool | None = Field(description="whether trees are enabled; None: not said")
-    collnet: bool | None = Field(description="whether CollNet, so SHARP, is in use; None: not said")
-    gdr_unavailable: tuple[Unread, ...] = Field(description="lines in which NCCL says why GPUDirect is not used")
+    trees: bool | None = Field(description="whether trees are enabled; None: not printed")
+    collnet: bool | None = Field(description="whether CollNet, so SHARP, is in use; None: not printed")
+    gdr_unavailable: tuple[Unread, ...] = Field(description="lines in which NCCL reports why GPUDirect is not used")
     warnings: tuple[Unread, ...] = Field(description="lines with NCCL WARN")
     proofs: Mapping[str, Unread] = Field(
         description="the first line of each kind: transport as above, `GDRDMA`, `NET/IB : Using`, `Init COMPLETE`, ..."
     )
+
+    def figures(self) -> str:
+        """Return the few figures that a table has room for: channels by transport, GPUDirect, trees and CollNet."""
+        channels = listed(f"{count} by {name}" for name, count in self.transports.items())
+        direct = f", {self.gpudirect} with GDRDMA" if self.gpudirect else ""
+        algorithms = {"trees": self.trees, "CollNet": self.collnet}
+        used = "".join(f", {'' if on else 'no '}{name}" for name, on in algorithms.items() if on is not None)
+        version = f" {self.version}" if self.version else ""
+        return f"NCCL{version}: {channels or 'no channels'}{direct}{used}"
 
 
 class Reading(Model):
@@ -70,12 +80,30 @@ class Reading(Model):
     tool_version: str | None = Field(default=None, description="as printed; None: not printed")
     complete: bool = Field(description="whether everything that the tool prints is there")
     incomplete: str | None = Field(default=None, description="what is missing; None when complete")
-    simulated: bool = Field(default=False, description="whether the log says that it was simulated")
+    simulated: bool = Field(default=False, description="whether the log is marked as simulated")
     first_line: int = Field(ge=1)
     last_line: int = Field(ge=1)
     nccl: NcclLog | None = Field(default=None, description="of the program that ran; None: NCCL printed nothing")
     unread: tuple[Unread, ...] = Field(default=(), description=f"at most {UNREAD_KEPT}")
-    unread_total: int = Field(default=0, ge=0, description="lines that could not be read, kept or not")
+    unread_total: int = Field(default=0, ge=0, description="lines that could not be read, stored or not")
+
+    def figures(self) -> str:
+        """Return the few figures that a table has room for: the number of rows, unless the tool's kind has better."""
+        rows = getattr(self, "rows", None)
+        return f"{len(rows)} rows" if isinstance(rows, tuple) else ""
+
+    def rank_count(self) -> int | None:
+        """Return the processes or GPUs that took part, by the tool, else by NCCL; None: neither prints it."""
+        ranks: int | None = getattr(self, "ranks", None)
+        return ranks if ranks is not None or self.nccl is None else self.nccl.nranks
+
+    def refusal(self) -> str | None:
+        """Return the message by which the job reports that the tool's output cannot be had; None: there is none."""
+        return None
+
+    def summary(self) -> str:
+        """Return the figures, and what NCCL printed beside them."""
+        return "; ".join(part for part in (self.figures(), self.nccl.figures() if self.nccl else "") if part)
 
 
 class Unknown(Reading):

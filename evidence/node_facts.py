@@ -1,4 +1,4 @@
-"""What the API server says of the nodes: the evidence that no log holds."""
+"""What the API server reports of the nodes: the evidence that no log holds."""
 
 from collections.abc import Mapping
 
@@ -30,4 +30,4 @@ class NodeFacts(Reading):
     """The nodes that jobs may run on."""
 
     nodes: tuple[NodeFact, ...]
-    pod_mtu: int | None = Field(default=None, gt=0, description="MTU of the pod network, bytes; None: not told")
+    pod_mtu: int | None = Field(default=None, gt=0, description="MTU of the pod network, bytes; None: unknown")

@@ -6,6 +6,7 @@ from typing import ClassVar, TypedDict
 
 from evidence.model import NcclLog, Reading, Unread
 from evidence.text import Line
+from evidence.verdict import Request
 
 
 class Taken(Enum):
@@ -24,6 +25,7 @@ class Taken(Enum):
 class Common(TypedDict):
     """The fields that the reader gives to every reading, so that no parser has to."""
 
+    tool: str
     file: str
     simulated: bool
     first_line: int
@@ -31,6 +33,19 @@ class Common(TypedDict):
     nccl: NcclLog | None
     unread: tuple[Unread, ...]
     unread_total: int
+
+
+class Ending(TypedDict):
+    """Whether an output is complete."""
+
+    complete: bool
+    incomplete: str | None
+
+
+def ending(*reasons: str | None) -> Ending:
+    """Return that an output is complete, or why not: the reasons that are not None."""
+    known = [one for one in reasons if one]
+    return {"complete": not known, "incomplete": "; ".join(known) or None}
 
 
 class Parser(ABC):
@@ -42,18 +57,29 @@ class Parser(ABC):
 
     tool: ClassVar[str]
     """Name of the tool; one parser may read several (all primitives of nccl-tests are one)."""
+    kind: ClassVar[type[Reading]]
+    """What `reading` returns, as which a stored reading is read again."""
+    printed_by: ClassVar[frozenset[str]]
+    """Programs of docs/programs.md, and the RDMA test, whose jobs print it: where it is absent, evidence is missing."""
+    excuse: ClassVar[str | None] = None
+    """Message by which a job reports that the output is not available."""
     starts: ClassVar[str]
     """Regular expression of a line that begins the tool's output; it is matched at the start of the text."""
     leads: ClassVar[str | None] = None
-    """Regular expression of whole lines that may stand right before the first one that tells the tool, e.g. a date."""
+    """Regular expression of whole lines that may precede the first one that identifies the tool, e.g. a date."""
     by_source: ClassVar[bool] = False
     """Whether each rank or pod has a run of its own: then a parser gets the lines of one source only."""
     hosts_nccl: ClassVar[bool] = False
     """Whether it is a program that uses NCCL, whose messages then belong to its reading."""
 
+    @classmethod
+    def is_expected(cls, request: Request) -> bool:
+        """Return whether a job was to print it."""
+        return request.prints in cls.printed_by
+
     @abstractmethod
     def feed(self, line: Line) -> Taken:
-        """Read a line, and say what it was."""
+        """Read a line, and return what it was."""
 
     @abstractmethod
     def reading(self, common: Common) -> Reading:

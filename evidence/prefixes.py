@@ -1,6 +1,6 @@
-"""What launchers, loggers and terminals put before each line, and does not tell itself from a tool's own words.
+"""Prefixes that launchers, loggers and terminals put before each line, and that only their form distinguishes.
 
-Of these a prefix is known by what it stands before: a line of NCCL, whose head no other text has, or the first line of
+A prefix is recognised by what follows it: a line of NCCL, whose head no other text has, or the first line of
 a tool; such a prefix then holds for the file. The forms are those of srun --label, Open MPI, Intel MPI and MPICH,
 torchrun, Ray, pdsh and DeepSpeed, Docker Compose, stern, klog, syslog and journald, Python's and Go's loggers, views
 of CloudWatch, and quoted or indented text.
@@ -43,7 +43,7 @@ _ADOPTED = 4
 _DEEPEST = 3
 """Forms one after another, e.g. an indentation, a time and a level."""
 _LEAST = 11
-"""Characters of a line that tells a prefix: less, as `unlimited`, may stand behind anything."""
+"""Characters of a line that identifies a prefix: less, as `unlimited`, may follow anything."""
 _LONGEST = 2000
 _REFUSED = 1000
 
@@ -66,12 +66,12 @@ def before_nccl(raw: bytes) -> int:
 
 
 def is_prefix(text: bytes) -> bool:
-    """Tell whether a text, which ends where a line of NCCL begins, is nothing but what others put there."""
+    """Return whether a text, which ends where a line of NCCL begins, is nothing but what others put there."""
     return len(text) <= _FARTHEST and _many.fullmatch(text) is not None
 
 
 class Bare(NamedTuple):
-    """A line without its prefix, and whose it says that it is, if it does."""
+    """A line without its prefix, and the source that the prefix names, if it does."""
 
     text: str
     source: str
@@ -93,7 +93,7 @@ class Prefixes:
         return None
 
     def learn(self, text: str, begins: Callable[[Bare], bool]) -> bool:
-        """Find the prefix of a line that nobody knows; `begins` says whether what is left is a tool's first."""
+        """Find the prefix of a line that no parser knows; `begins` returns whether the rest is a tool's first line."""
         if len(self._adopted) >= _ADOPTED or text in self._refused or len(text) > _LONGEST:
             return False
         if _any.match(text) is None:
@@ -109,7 +109,7 @@ class Prefixes:
 
 
 class _Chain(NamedTuple):
-    """Forms that a line begins with, where they end, and whose they say that it is."""
+    """Forms of the start of a line, where they end, and the source that they name."""
 
     forms: tuple[str, ...]
     end: int

@@ -22,15 +22,15 @@ _SILENT = 8
 """Lines of others after which NCCL is held to be silent."""
 
 
-def read(path: Path) -> tuple[Reading, ...]:
+def read(path: Path, parsers: Sequence[type[Parser]] = PARSERS) -> tuple[Reading, ...]:
     """Return what the tools printed that a file holds, in the order of their first lines; - is standard input.
 
     Raises OSError when the file cannot be read. A file with nothing known in it gives one `Unknown`.
     """
     if str(path) == "-":
-        return read_stream(sys.stdin.buffer, "-")
+        return read_stream(sys.stdin.buffer, "-", parsers)
     with opened(path) as file:
-        return read_stream(file, str(path))
+        return read_stream(file, str(path), parsers)
 
 
 def read_stream(file: BinaryIO, name: str, parsers: Sequence[type[Parser]] = PARSERS) -> tuple[Reading, ...]:
@@ -56,9 +56,9 @@ class _Log:
         self._runs: list[ToolRun] = []
         self._active: list[ToolRun] = []
         """Those that may still take lines: of a table that is printed every second only the last."""
-        self._shared = nccl_debug.Shared()
+        self._shared = nccl_debug.LineCache()
         self._speaker: ToolRun | None = None
-        """Whose NCCL's messages are: the last program that uses NCCL, or one that nobody knows yet."""
+        """The run that NCCL's messages belong to: the last program that uses NCCL, or an unknown one."""
         self._silent = 0
         """Lines since the last of NCCL's, but for those passed over."""
         self._simulated = False
@@ -134,7 +134,7 @@ class _Log:
             self._nobody(line, damaged)
 
     def _release(self, source: str, run: ToolRun | None = None) -> None:
-        """Give the lines that were held to the run that they lead to; those that lead to none are nobody's."""
+        """Give the held lines to the run that they lead to; those that lead to none belong to no run."""
         for line, before in self._held.pop(source, ()):
             leads = run.parser.leads if run is not None and run.parser is not None else None
             if run is not None and leads is not None and re.fullmatch(leads, line.text):
@@ -173,7 +173,7 @@ class _Log:
         return run
 
     def _speaks(self, run: ToolRun) -> None:
-        """Give a program that has begun what NCCL says from now on, and what it has said and is nobody's."""
+        """Give a program that has started NCCL's messages from now on, and earlier ones that belong to no run."""
         before = self._speaker
         self._speaker = run
         if before is None:

@@ -8,7 +8,7 @@ from datetime import UTC
 from functools import cache
 from io import FileIO
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, get_type_hints
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, AwareDatetime, Field, ValidationError
 from pydantic_core import to_jsonable_python
@@ -19,14 +19,14 @@ from evidence.tools import PARSERS
 from evidence.verdict import Job, Status, Verdict
 from hardware.model import Model
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Of the lines that are written; it grows when a reader of today's lines could not read tomorrow's."""
 FILE = "runs.jsonl"
 """Name of the file in the folder of results of a stack."""
 
 
 class RecordsError(Exception):
-    """A file of runs cannot be read, or has not the run that was asked for: what, and what to do."""
+    """A file of runs cannot be read, or does not have the requested run: what, and what to do."""
 
 
 class Run(Model):
@@ -36,7 +36,7 @@ class Run(Model):
     time: Annotated[AwareDatetime, AfterValidator(lambda time: time.astimezone(UTC))] = Field(
         description="when it was judged, UTC"
     )
-    stack: str = Field(description="name of the stack; of files what the person calls them")
+    stack: str = Field(description="name of the stack; of files the name that the user gave")
     simulated: bool = Field(description="whether the cluster, or any of the logs, was simulated")
     versions: Mapping[str, str] = Field(
         default={}, description="part of the stack -> version: release, operators, images, driver, NCCL"
@@ -48,7 +48,7 @@ class Run(Model):
         """Return it as one line of JSON, with every figure of each kind of reading."""
         # Not as JSON yet: pydantic's would have null for the inf or nan that a tool printed.
         content = self.model_dump(serialize_as_any=True, exclude_defaults=True)
-        # The version is there in any case: it says how to read the rest.
+        # The version is written in any case: the rest is read by it.
         whole = {"schema_version": self.schema_version, **content}
         return json.dumps(whole, separators=(",", ":"), default=to_jsonable_python)
 
@@ -65,7 +65,7 @@ class Kept(NamedTuple):
 
 
 class Records:
-    """The runs of a file. A line is read when it is asked for: a report needs few of many."""
+    """The runs of a file. A line is read on demand: a report needs few of many."""
 
     def __init__(
         self, name: str, lines: Mapping[int, Mapping[str, Any]], skipped: Sequence[str], newer: Mapping[int, int]
@@ -157,7 +157,7 @@ def _write(file: FileIO, content: bytes) -> None:
 def read(path: Path) -> Records:
     """Return the runs of a file; `skipped` says which lines are none, such as the cut last one of a killed run.
 
-    A line of a newer version of this program is skipped, and refused when that run is asked for. Raises RecordsError
+    A line of a newer version of this program is skipped, and refused when that run is requested. Raises RecordsError
     for a file that is not there, or cannot be read.
     """
     try:
@@ -165,11 +165,11 @@ def read(path: Path) -> Records:
             fcntl.flock(file, fcntl.LOCK_SH)
             content = file.read()
     except FileNotFoundError:
-        raise RecordsError(f"there are no results in {path} yet: `./hpc verify` writes them") from None
+        raise RecordsError(f"{path} does not exist: `./hpc verify` stores results in it") from None
     except IsADirectoryError:
         raise RecordsError(f"{path} is a folder: name the file of results in it, {FILE}") from None
     except OSError as error:
-        raise RecordsError(f"{path} cannot be read: {error.strerror or error}; name one that can be") from None
+        raise RecordsError(f"{path} cannot be read: {error.strerror or error}; name another") from None
     lines: dict[int, Mapping[str, Any]] = {}
     newer: dict[int, int] = {}
     skipped = []
@@ -203,14 +203,13 @@ def _too_new(name: str, number: int, version: int) -> str:
 
 @cache
 def kinds() -> Mapping[str, type[Reading]]:
-    """Return the kind of reading of each tool: what its parser says that it returns; nodes have none."""
-    found = {parser.tool: get_type_hints(parser.reading)["return"] for parser in PARSERS}
-    return {**found, NODE_FACTS: NodeFacts}
+    """Return the kind of reading of each tool, and of nodes, which no parser reads."""
+    return {**{parser.tool: parser.kind for parser in PARSERS}, NODE_FACTS: NodeFacts}
 
 
 def _loaded(content: Mapping[str, Any], where: str) -> Run:
     try:
-        jobs = [{**job, "readings": [_reading(each) for each in job["readings"]]} for job in content.get("jobs", ())]
+        jobs = [_job(job) for job in content.get("jobs", ())]
         return Run.model_validate({**content, "jobs": jobs})
     except ValidationError as error:
         first = error.errors()[0]
@@ -218,6 +217,12 @@ def _loaded(content: Mapping[str, Any], where: str) -> Run:
         raise RecordsError(f"{where}, is not a run of schema {SCHEMA_VERSION}: {field}: {first['msg']}") from None
     except (AttributeError, KeyError, TypeError) as error:
         raise RecordsError(f"{where}, is not a run of schema {SCHEMA_VERSION}: {error!r}") from None
+
+
+def _job(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the fields of a job; in schema 1 `request` was called `asked`."""
+    renamed = {"request" if name == "asked" else name: value for name, value in content.items()}
+    return {**renamed, "readings": [_reading(each) for each in content["readings"]]}
 
 
 def _reading(content: Mapping[str, Any]) -> Reading:

@@ -14,7 +14,7 @@ from evidence import prefixes
 BLOCK = 1 << 17
 """Bytes that are read at once: the memory for a log of any size. Blocks of a MiB, beyond the cache, take 5 % longer."""
 LONGEST = 1 << 16
-"""Bytes of a line that are kept; one that is longer is nobody's."""
+"""Bytes of a line that are stored; a longer one belongs to no tool."""
 
 _GZIP = b"\x1f\x8b"
 _OTHER = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16", b"\x00\x00\xfe\xff": "UTF-32"}
@@ -39,7 +39,7 @@ _DOCKER = b'{"log":"'
 
 
 class Line(NamedTuple):
-    """One line: `number` from 1, `text` without prefixes and trailing blanks, `source` the pod or rank that said it."""
+    """One line: `number` from 1, `text` without prefixes and trailing blanks, `source` its pod or rank."""
 
     number: int
     text: str
@@ -135,10 +135,10 @@ def clean(number: int, raw: bytes) -> Line:
 
 def _of_docker(raw: bytes) -> bytes:
     try:
-        said = json.loads(raw)
+        line = json.loads(raw)
     except ValueError:
         return raw
-    text = said.get("log")
+    text = line.get("log")
     return text.rstrip("\r\n").encode("utf-8", "replace") if isinstance(text, str) else raw
 
 

@@ -2,24 +2,24 @@
 
 from evidence import nccl_debug
 from evidence.model import UNREAD_KEPT, NcclLog, Reading, Unknown, Unread
-from evidence.parser import Common, Parser, Taken
+from evidence.parser import Common, Parser, Taken, ending
 from evidence.text import Line
 
 _SHOWN = 2000
-"""Characters of a line that nobody could read, at most: many such lines are kept."""
+"""Characters of a line that could not be read, at most: many such lines are stored."""
 
 
 class ToolRun:
     """One run of one tool: its parser, and what every reading has."""
 
-    def __init__(self, parser: Parser | None, line: Line, shared: nccl_debug.Shared) -> None:
+    def __init__(self, parser: Parser | None, line: Line, shared: nccl_debug.LineCache) -> None:
         self.parser = parser
         self.source = line.source
         self.first = self.last = line.number
         self.nccl = nccl_debug.Collector(shared)
         self.unread: list[Unread] = []
         self.unread_total = 0
-        self._said: NcclLog | None = None
+        self._log: NcclLog | None = None
 
     def takes(self, line: Line) -> Taken:
         """Offer a line to the parser."""
@@ -29,7 +29,7 @@ class ToolRun:
         return parser.feed(line)
 
     def cannot_read(self, line: Line) -> None:
-        """Count a line that nobody can read."""
+        """Count a line that could not be read."""
         self.last = max(self.last, line.number)
         self.unread_total += 1
         if len(self.unread) < UNREAD_KEPT:
@@ -37,34 +37,36 @@ class ToolRun:
             self.unread.append(Unread(line=line.number, text=text))
 
     def take_over(self, other: "ToolRun") -> None:
-        """Take what was said before the program's own first line."""
+        """Adopt what was printed before the program's own first line."""
         self.first = min(self.first, other.first)
         self.nccl = other.nccl
         self.unread = [*other.unread, *self.unread][:UNREAD_KEPT]
         self.unread_total += other.unread_total
 
     def settle(self) -> None:
-        """Count what NCCL said, of which there is no more, and give up what that needed."""
-        if self._said is None:
-            self._said = self.nccl.log()
-            self.nccl = nccl_debug.Collector(nccl_debug.Shared())
+        """Count the messages of NCCL, of which no more come, and release the memory that this needed."""
+        if self._log is None:
+            self._log = self.nccl.log()
+            self.nccl = nccl_debug.Collector(nccl_debug.LineCache())
 
     def reading(self, file: str, *, simulated: bool, missing: str) -> Reading:
-        """Return what was read; `missing` says what an unknown file lacks."""
+        """Return what was read; `missing` is what an unknown file lacks."""
         self.settle()
+        name = self.parser.tool if self.parser is not None else "nccl" if self._log is not None else "unknown"
         common = Common(
+            tool=name,
             file=file,
             simulated=simulated,
             first_line=self.first,
             last_line=self.last,
-            nccl=self._said,
+            nccl=self._log,
             unread=tuple(self.unread),
             unread_total=self.unread_total,
         )
         if self.parser is not None:
             return self.parser.reading(common)
-        if self._said is not None:
-            ready, ranks = self._said.initialised, self._said.nranks
-            lacks = f"{ready} of {ranks} ranks say Init COMPLETE" if ranks is not None and ready < ranks else None
-            return Unknown(tool="nccl", complete=lacks is None, incomplete=lacks, **common)
-        return Unknown(tool="unknown", complete=False, incomplete=missing, **common)
+        if self._log is not None:
+            ready, ranks = self._log.initialised, self._log.nranks
+            lacks = f"{ready} of {ranks} ranks print Init COMPLETE" if ranks is not None and ready < ranks else None
+            return Unknown(**ending(lacks), **common)
+        return Unknown(**ending(missing), **common)

@@ -1,4 +1,4 @@
-"""What was asked of a job, and what its logs say to that."""
+"""What was requested of a job, and what its logs prove."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -6,11 +6,18 @@ from typing import Literal
 
 from pydantic import Field
 
+from apis.logs import LISTENER
 from apis.nccl import Transport
 from evidence.model import Reading
+from hardware import profiles
 from hardware.model import Model
+from hardware.profiles import PROFILES, Profile
 
 Fabric = Literal["infiniband", "roce", "ethernet"]
+RDMA_TEST = "rdma-test"
+"""What the bandwidth test is called among the programs."""
+RDMA_LISTENER = f"{RDMA_TEST}{LISTENER}"
+"""What its side that listens is called, among what prints a tool's output."""
 
 
 class Shape(Model):
@@ -29,20 +36,81 @@ class Shape(Model):
         return self.pods * self.gpus
 
 
-class Asked(Model):
+class Request(Model):
     """What a job was to be: its criteria follow from this, never from what it printed."""
 
-    job: str = Field(description="namespace/name on a cluster; for files what the person calls it")
+    job: str = Field(description="namespace/name on a cluster; for files the name that the user gave")
     program: str | None = Field(default=None, description="name in the catalogue (docs/programs.md); None: not known")
     profile: str | None = Field(default=None, description="hardware profile of its nodes; None: not known")
+    own_machine: str | None = Field(
+        default=None,
+        description="that profile as JSON, where a stack brings it along; None: of hardware/machines",
+    )
     fabric: Fabric | None = None
     shape: Shape | None = Field(default=None, description="None: a job without GPUs, or not known")
     nodes: tuple[str, ...] = Field(default=(), description="on which its pods with GPUs ran; empty: not known")
     peers: tuple[str, ...] = Field(default=(), description="nodes of other jobs that it talks to")
     transport: Transport | None = Field(default=None, description="between nodes; None: one node, or not known")
     sharp: bool = Field(default=False, description="whether in-network reduction (CollNet) is to be in use")
-    pod_mtu: int | None = Field(default=None, description="bytes that pods' eth0 must take; None: nobody said")
+    pod_mtu: int | None = Field(default=None, description="bytes that pods' eth0 must take; None: not set")
     devices: tuple[str, ...] = Field(default=(), description="HCAs for use between nodes; empty: none, or not known")
+
+    @property
+    def machine(self) -> Profile | None:
+        """Return the hardware profile of its nodes; None: not known."""
+        return profiles.from_json(self.own_machine) if self.own_machine else PROFILES.get(self.profile or "")
+
+    @property
+    def known_machine(self) -> Profile:
+        """Return the hardware profile of its nodes; raise ValueError where it is not known."""
+        if self.machine is None:
+            raise ValueError(f"{self.job}: the hardware profile is not known")
+        return self.machine
+
+    @property
+    def is_rdma_test(self) -> bool:
+        """Return whether it is the RDMA test, either side of it."""
+        return self.program == RDMA_TEST
+
+    @property
+    def prints(self) -> str | None:
+        """Return the program whose output its log holds: the side of the RDMA test that listens prints less."""
+        return RDMA_LISTENER if self.is_rdma_test and self.job.endswith(LISTENER) else self.program
+
+    @property
+    def is_infiniband(self) -> bool:
+        """Return whether the nodes talk over InfiniBand."""
+        return self.fabric == "infiniband"
+
+    @property
+    def has_rdma_fabric(self) -> bool:
+        """Return whether the fabric carries RDMA."""
+        return self.fabric in ("infiniband", "roce")
+
+    @property
+    def port_rate_gbps(self) -> int | None:
+        """Return the rate of the profile's compute ports, Gb/s; None: no profile."""
+        return self.machine.ports.rate_gbps if self.machine else None
+
+    @property
+    def hcas(self) -> frozenset[str]:
+        """Return the HCAs that each pod was to use: those it was given, else all of the profile."""
+        return frozenset(self.devices or (hca.name for hca in (self.machine.hcas if self.machine else ())))
+
+    @property
+    def spans_nodes(self) -> bool:
+        """Return whether ranks are on several nodes, as far as it is known."""
+        return self.transport is not None and (len(self.nodes) != 1 or self._exceeds_a_node)
+
+    @property
+    def uses_rdma(self) -> bool:
+        """Return whether RDMA was requested between nodes."""
+        return self.transport is not None and self.transport.uses_rdma and self.spans_nodes
+
+    @property
+    def _exceeds_a_node(self) -> bool:
+        """Return whether one node has too few GPUs for the job: then others are not known."""
+        return self.machine is not None and self.shape is not None and self.shape.total > self.machine.gpus
 
 
 class Ended(StrEnum):
@@ -54,15 +122,15 @@ class Ended(StrEnum):
     WAITING = "waiting"
     ABSENT = "absent"
     UNKNOWN = "unknown"
-    """Logs from files: nobody said."""
+    """Logs from files: the end is not known."""
 
 
 class Job(Model):
     """A job with what its logs hold."""
 
-    asked: Asked
+    request: Request
     ended: Ended
-    why: str | None = Field(default=None, description="what the cluster says of its end, or of its waiting")
+    why: str | None = Field(default=None, description="why it ended or waits, as the cluster reports it")
     seconds: float | None = Field(default=None, ge=0, description="seconds that its program ran; None: not known")
     readings: tuple[Reading, ...]
     versions: Mapping[str, str] = Field(
@@ -76,7 +144,7 @@ class Status(StrEnum):
     PASS = "pass"  # noqa: S105 - no password
     FAIL = "fail"
     WARN = "warn"
-    """Worth a look, and no reason to refuse the platform."""
+    """Worth reading, and no reason to refuse the platform."""
     MISSING = "missing"
     """The logs do not hold what it needs: no pass, and no failure."""
 
@@ -100,7 +168,7 @@ class Verdict(Model):
     job: str
     status: Status
     measured: str = Field(description="what was found, with its unit; empty when nothing was")
-    limit: str = Field(description="what was asked, with its unit")
+    limit: str = Field(description="what is required, with its unit")
     source: str = Field(description="inventory id, or public record, of the limit")
     proofs: tuple[Proof, ...] = ()
     causes: tuple[str, ...] = Field(default=(), description="known causes that the lines show, each with its remedy")

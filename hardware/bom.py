@@ -1,7 +1,7 @@
 """Bills of material: what is bought for each role, how many nodes that makes, and whether the figures agree (E-44).
 
-A document states totals beside the parts. Here they are calculated from the parts, and what a document states is kept,
-so that a total that is another one is found before it is bought or planned with.
+A document states totals beside the parts. Here they are calculated from the parts and compared with what the document
+states, so that a wrong total is found before it is bought or planned with.
 """
 
 from collections.abc import Iterator, Mapping
@@ -51,7 +51,7 @@ class Memory(Model):
 
     @property
     def part_mhz(self) -> int | None:
-        """MHz that the part number stands for, None for one that is not known."""
+        """MHz of the part number, None for an unknown one."""
         return _SPEEDS.get(self.part.rpartition("-")[2])
 
 

@@ -28,7 +28,7 @@ class Share(Model):
 def share(profile: Profile, gpus: int, reserve: Reserve) -> Share:
     """Return what goes with `gpus` of a machine's GPUs: as large a part of what it does not keep for itself.
 
-    Raises ValueError when it keeps so much that a GPU gets less than one CPU or one GiB.
+    Raises ValueError when it reserves so much that a GPU gets less than one CPU or one GiB.
     """
     cpus = (profile.cpus - reserve.cpus) // profile.gpus
     memory = (profile.memory_gib - reserve.memory_gib) // profile.gpus
@@ -130,7 +130,7 @@ class Plan(Model):
 def plan(free: Mapping[str, int], wanted: int, gpus_per_pod: int | None = None) -> Plan:
     """Return the layouts with which a job can have `wanted` GPUs of the `free` ones (GPUs per node).
 
-    Each divisor of `wanted` is tried as GPUs per pod, or only `gpus_per_pod`, since all workers of a job are alike.
+    Each divisor of `wanted` is tried as GPUs per pod, or only `gpus_per_pod`, since all workers of a job are equal.
     Fewest pods come first: GPUs of one pod talk over NVLink, those of two pods do not (E-29). Each layout is placed on
     as few nodes as can be, and leaves untouched nodes whole. Raises ValueError for less than one GPU.
     """

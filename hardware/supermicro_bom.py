@@ -1,4 +1,4 @@
-"""The machines of document 001, as it lists them (S-2.1, S-2.2). Figures are the document's, also where they differ."""
+"""The machines of the Supermicro reference (S-2.1, S-2.2). Figures are the document's, also where they differ."""
 
 from hardware.bom import Adapter, Bom, Chassis, Cpus, Drives, Memory, Node
 

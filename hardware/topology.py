@@ -9,19 +9,19 @@ from hardware import cpus
 from hardware.model import Model
 from hardware.placement import Reserve
 from hardware.profiles import Hca, NumaNode, Profile
-from hardware.profiles.records import Distance
+from hardware.profiles.records import Near
 
 PAGEPOOL_PART = 4
 """The Redpaper's pagepool is 128 GiB of 512: a quarter of the memory (R-3.3-7)."""
 SYSTEM_GIB, SYSTEM_PART = 16, 32
-"""Memory that a node keeps for itself beside the pagepool: 16 GiB, on larger machines a 32nd part; a choice of ours.
+"""Memory that a node keeps for itself beside the pagepool: 16 GiB, on larger machines a 32nd part; a choice.
 
 Firmware and kernel take 1.7 % of the nominal memory (public Slurm configurations of machines with eight GPUs have
 RealMemory 515600 and 1031736 MiB of 512 and 1024 GiB), the kubelet 1.1 GiB, and DaemonSets ask for one or two more.
 """
 SYSTEM_CPUS = Reserve().cpus
 DAEMON_CPUS = 4
-"""CPUs that GPU pods leave beside the kubelet's reserved ones: for DaemonSets, launchers, helpers; a choice of ours."""
+"""CPUs that GPU pods leave beside the kubelet's reserved ones: for DaemonSets, launchers, helpers; a choice."""
 LEAST_DAEMON_CPUS = 1
 """What the DaemonSets of OpenShift and the operators ask for on a GPU node, about half a CPU, as whole CPUs."""
 
@@ -53,13 +53,13 @@ def nearest_hcas(profile: Profile, gpu: int) -> tuple[Hca, ...]:
     return tuple(hca for hca in profile.hcas if gpu in hca.gpus)
 
 
-def gpudirect_level(profile: Profile) -> Distance:
+def gpudirect_level(profile: Profile) -> Near:
     """Return the NCCL_NET_GDR_LEVEL at which each GPU may use GPUDirect with the ports next to it (E-30).
 
     PIX on a DGX-1. On a DGX A100, where two bridges lie between, PIX would turn GPUDirect off: there it is PXB.
     Raises ValueError for a machine of which no document says how far its ports are.
     """
-    distances: set[Distance] = {hca.distance for hca in profile.hcas if hca.gpus and hca.distance is not None}
+    distances: set[Near] = {hca.distance for hca in profile.hcas if hca.gpus and hca.distance is not None}
     if not distances:
         raise ValueError(f"{profile.name}: no port is known to be next to a GPU; name its ports (with_hcas)")
     return "PXB" if "PXB" in distances else "PIX"
@@ -123,7 +123,7 @@ def system_gib(profile: Profile) -> int:
 
 
 def reserve(profile: Profile, *, pagepool: bool = True, kubelet_reserved: int = 0) -> Reserve:
-    """Return what this machine keeps from its pods; `pagepool`: it is a Spectrum Scale client.
+    """Return what this machine reserves from its pods; `pagepool`: it is a Spectrum Scale client.
 
     On a machine with NUMA nodes without GPUs these nodes' CPUs: a pod that got some of them would not have its CPUs
     beside its GPUs. They are left for daemons, launchers and the Scale daemon. `kubelet_reserved` CPUs are no pod's,
@@ -136,7 +136,7 @@ def reserve(profile: Profile, *, pagepool: bool = True, kubelet_reserved: int = 
 
 
 def least_reserve(profile: Profile, kubelet_reserved: int = 0) -> Reserve:
-    """Return what the machine must keep, or no pod with all its GPUs ever fits beside the DaemonSets.
+    """Return what the machine must reserve, or no pod with all its GPUs ever fits beside the DaemonSets.
 
     `kubelet_reserved` are the CPUs of the KubeletConfig; without one OpenShift reserves half a CPU.
     """

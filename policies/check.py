@@ -1,19 +1,20 @@
-"""All rules over a set of objects; every door runs them through here."""
+"""All rules over a set of objects; every entry point runs them through here."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from policies.configuration import Configuration
-from policies.findings import Doubt, Finding, Severity
+from policies.findings import Finding, Severity, Undetermined
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.parts import overlap
-from policies.rule import ALL_KINDS, AnyRule, Parameters, Remark
+from policies.rule import ALL_KINDS, AnyRule, Parameters
 from policies.rules import RULES
-from policies.values import show
-from policies.world import World
+from policies.unknown_values import ReadLog, overlap
+from policies.values import Unknown, show
+from policies.violation import Violation
 
-_PREFIXES = {None: "", Doubt.VALUE: "cannot be verified: ", Doubt.LINK: "cannot be verified here: "}
+_PREFIXES = {None: "", Undetermined.VALUE: "cannot be verified: ", Undetermined.LINK: "cannot be verified here: "}
 
 
 @dataclass(frozen=True)
@@ -42,14 +43,18 @@ class Checker:
         """The names of the rules that run."""
         return frozenset(job.rule.name for job in self._jobs)
 
-    def check(self, subjects: Iterable[Obj], world: World) -> Iterator[Finding]:
-        """Yield what the rules find in `subjects`, which are among the objects of `world`, object by object."""
+    def check(self, subjects: Iterable[Obj], inventory: Inventory) -> Iterator[Finding]:
+        """Yield what the rules find in `subjects`, which are among the objects of `inventory`, object by object."""
         for subject in subjects:
+            log = ReadLog(subject.unknown)
+            examined = subject.logged(log) if subject.unknown else subject
             for job in self._for(subject.group, subject.kind, subject.has_pods):
-                subject.touched.clear()
-                remarks = [*job.rule.examine(subject, world, job.parameters)]
-                if remarks or subject.touched:
-                    yield from self._findings(job, subject, world, remarks)
+                if log.values:  # of the rule before; what a view has cached without a read of these needs none later
+                    log = ReadLog(subject.unknown)
+                    examined = subject.logged(log)
+                violations = [*job.rule.examine(examined, inventory, job.parameters)]
+                if violations or log.values:
+                    yield from self._findings(job, subject, inventory, violations, log.values)
 
     def _select(self, group: str, kind: str, pods: bool) -> tuple[_Job, ...]:
         return tuple(
@@ -58,40 +63,43 @@ class Checker:
             if (pods if not job.rule.kinds else job.rule.kinds is ALL_KINDS or _among(group, kind, job.rule))
         )
 
-    def _findings(self, job: _Job, subject: Obj, world: World, remarks: list[Remark]) -> Iterator[Finding]:
-        if subject.touched:
-            hidden = list(dict.fromkeys(subject.touched))
-            remarks = [remark for remark in remarks if not any(overlap(remark.path, value.path) for value in hidden)]
-            for value in hidden:
-                message = f"{show(value.path)} is not known before the update"
-                yield from self._doubt(job, subject, Remark(message, value.path), Doubt.VALUE)
-        for remark in remarks:
-            if remark.unknown:
-                yield from self._doubt(job, subject, remark, Doubt.VALUE)
-            elif not remark.link or world.complete:
-                yield _finding(job.rule, job.severity, subject, remark)
+    def _findings(
+        self, job: _Job, subject: Obj, inventory: Inventory, violations: list[Violation], unknown: tuple[Unknown, ...]
+    ) -> Iterator[Finding]:
+        for value in unknown:
+            message = f"{show(value.path)} is unknown until the update"
+            yield from self._undetermined(job, subject, Violation(message, value.path), Undetermined.VALUE)
+        for violation in violations:
+            if any(overlap(violation.path, value.path) for value in unknown):
+                continue
+            if violation.unknown:
+                yield from self._undetermined(job, subject, violation, Undetermined.VALUE)
+            elif not violation.link or inventory.complete:
+                yield _finding(job.rule, job.severity, subject, violation)
             else:
-                yield from self._doubt(job, subject, remark, Doubt.LINK)
+                yield from self._undetermined(job, subject, violation, Undetermined.LINK)
 
-    def _doubt(self, job: _Job, subject: Obj, remark: Remark, doubt: Doubt) -> Iterator[Finding]:
-        severity = self._configuration.doubts(doubt)
+    def _undetermined(self, job: _Job, subject: Obj, violation: Violation, reason: Undetermined) -> Iterator[Finding]:
+        severity = self._configuration.undetermined(reason)
         if severity is not None:
-            yield _finding(job.rule, severity, subject, remark, doubt)
+            yield _finding(job.rule, severity, subject, violation, reason)
 
 
 def _among(group: str, kind: str, rule: AnyRule) -> bool:
     return any((each.group, each.kind) == (group, kind) for each in rule.kinds)
 
 
-def _finding(rule: AnyRule, severity: Severity, subject: Obj, remark: Remark, doubt: Doubt | None = None) -> Finding:
+def _finding(
+    rule: AnyRule, severity: Severity, subject: Obj, violation: Violation, reason: Undetermined | None = None
+) -> Finding:
     return Finding(
         rule=rule.name,
         severity=severity,
         object=str(subject),
-        message=f"{_PREFIXES[doubt]}{remark.message}",
-        remedy=remark.remedy or rule.remedy,
-        path=remark.path,
-        container=remark.container,
-        doubt=doubt,
+        message=f"{_PREFIXES[reason]}{violation.message}",
+        remedy=violation.remedy or rule.remedy,
+        path=violation.path,
+        container=violation.container,
+        undetermined=reason,
         origin=subject.origin,
     )

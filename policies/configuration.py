@@ -1,4 +1,4 @@
-"""What is set for the rules: the same JSON that the engine takes as `--policy-pack-config`.
+"""The configuration of the rules: the same JSON that the engine takes as `--policy-pack-config`.
 
 ```json
 {"gpu-limit": {"enforcementLevel": "advisory", "maximum": 4}, "unverified-value": "mandatory"}
@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from policies.findings import Doubt, Severity
+from policies.findings import Severity, Undetermined
 from policies.rule import AnyRule, P, Rule
 from policies.rules import RULES
 
@@ -29,11 +29,11 @@ COMPLETE = "complete"
 BESIDE = "beside"
 _LEVELS: Mapping[Any, Severity | None] = {
     **{str(level): level for level in Severity},
-    "remediate": Severity.MANDATORY,  # the engine knows it; no rule mends anything
+    "remediate": Severity.MANDATORY,  # the engine knows it; no rule changes an object
     DISABLED: None,
 }
 
-_DOUBTS: Mapping[str, Severity] = dict.fromkeys(Doubt, Severity.ADVISORY)
+_UNDETERMINED: Mapping[str, Severity] = dict.fromkeys(Undetermined, Severity.ADVISORY)
 
 
 class ConfigurationError(ValueError):
@@ -42,10 +42,10 @@ class ConfigurationError(ValueError):
 
 @dataclass(frozen=True)
 class General:
-    """What is set for no single rule.
+    """What is configured for no single rule.
 
-    `complete` says whether the objects are all there is, and is None where that is not set; `ended` is the severity of
-    exceptions that have ended, None when they are not to be told; `beside` are manifests of other stacks on the same
+    `complete` says whether the objects are complete, and is None where that is not set; `ended` is the severity of
+    exceptions that have expired, None when they are not reported; `beside` are manifests of other stacks on the same
     cluster, at which links may end and which are not examined themselves.
     """
 
@@ -55,7 +55,7 @@ class General:
 
 
 def divided(content: Mapping[str, Any]) -> tuple[dict[str, Any], General]:
-    """Divide a configuration into what is set for rules and doubts, with the level of `all`, and the rest.
+    """Divide a configuration into that of rules and undetermined findings, with the level of `all`, and the rest.
 
     Raise ConfigurationError for a field or a level that does not exist or has a wrong value.
     """
@@ -63,22 +63,22 @@ def divided(content: Mapping[str, Any]) -> tuple[dict[str, Any], General]:
     if ALL in rest:
         level = {LEVEL: _fields(ALL, rest.pop(ALL), LEVEL).get(LEVEL)}
         _level(ALL, level[LEVEL])
-        for name in (*(rule.name for rule in RULES), *_DOUBTS, EXCEPTIONS):
+        for name in (*(rule.name for rule in RULES), *_UNDETERMINED, EXCEPTIONS):
             given = rest.get(name, {})
             rest[name] = {**level, **given} if isinstance(given, Mapping) else given
     ended = _fields(EXCEPTIONS, rest.pop(EXCEPTIONS, {}), LEVEL).get(LEVEL, Severity.MANDATORY)
     whole = _fields(WHOLE_STACK, rest.pop(WHOLE_STACK, {}), LEVEL, COMPLETE, BESIDE)
     complete = whole.get(COMPLETE)
     if complete is not None and not isinstance(complete, bool):
-        raise ConfigurationError(f"{WHOLE_STACK}.{COMPLETE}: {complete!r} is neither true nor false")
+        raise ConfigurationError(f"{WHOLE_STACK}.{COMPLETE}: {complete!r} must be true or false")
     beside = whole.get(BESIDE, ())
     if not isinstance(beside, list | tuple) or not all(isinstance(each, Mapping) for each in beside):
-        raise ConfigurationError(f"{WHOLE_STACK}.{BESIDE}: a list of manifests is wanted")
+        raise ConfigurationError(f"{WHOLE_STACK}.{BESIDE}: must be a list of manifests")
     return rest, General(complete, _level(EXCEPTIONS, ended), tuple(beside))
 
 
 def unknown_rule(name: str, known: Iterable[str]) -> str:
-    """Return the message for a rule that does not exist, with those that are called alike."""
+    """Return the message for a rule that does not exist, with those of similar names."""
     alike = difflib.get_close_matches(name, sorted(known))
     hint = f"did you mean {' or '.join(alike)}?" if alike else "docs/policies/README.md lists all of them"
     return f"{name}: no such rule; {hint}"
@@ -93,8 +93,8 @@ class Configuration:
         self._levels: dict[str, Severity | None] = {}
         self._parameters: dict[str, Any] = {}
         for name, given in (content or {}).items():
-            if name not in known and name not in _DOUBTS:
-                raise ConfigurationError(unknown_rule(name, (*known, *_DOUBTS, ALL, EXCEPTIONS, WHOLE_STACK)))
+            if name not in known and name not in _UNDETERMINED:
+                raise ConfigurationError(unknown_rule(name, (*known, *_UNDETERMINED, ALL, EXCEPTIONS, WHOLE_STACK)))
             fields = _fields(name, given) if name in known else _fields(name, given, LEVEL)
             if LEVEL in fields:
                 self._levels[name] = _level(name, fields.pop(LEVEL))
@@ -105,9 +105,9 @@ class Configuration:
         """Return the severity of a rule's findings; None when it is disabled."""
         return self._levels.get(rule.name, rule.severity)
 
-    def doubts(self, doubt: Doubt) -> Severity | None:
-        """Return the severity of doubts of one kind; None when they are not wanted."""
-        return self._levels.get(doubt, _DOUBTS[doubt])
+    def undetermined(self, reason: Undetermined) -> Severity | None:
+        """Return the severity of undetermined findings of one kind; None when they are disabled."""
+        return self._levels.get(reason, _UNDETERMINED[reason])
 
     def parameters(self, rule: Rule[P]) -> P:
         """Return the parameters of a rule."""
@@ -138,7 +138,7 @@ def merged(own: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
 def with_file(own: Mapping[str, Any], file: Path | None) -> dict[str, Any]:
     """Return a configuration with that of a file over it; raise ConfigurationError, naming it, for a fault in the file.
 
-    The engine's own message for a rule that does not exist has no name in it, so that all of it is looked at here.
+    The engine's own message for a rule that does not exist has no name in it, so that all of it is checked here.
     """
     if file is None:
         return dict(own)
@@ -156,7 +156,7 @@ def _read(file: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigurationError(f"cannot be read as JSON: {error}") from None
     if not isinstance(content, dict):
-        raise ConfigurationError("an object with the names of rules is wanted")
+        raise ConfigurationError("must be an object whose keys are names of rules")
     return content
 
 

@@ -1,7 +1,7 @@
-"""Writes docs/policies/ from the rules: `python -m policies.docs`, or `make docs`.
+"""Write docs/policies/ from the rules: `python -m policies.docs`, or `make docs`.
 
-A page for each rule, and in README.md and coverage.md the tables between two marks. What stands outside the marks is
-written by hand. The examples are the rules' fixtures, and what is said about them is what the checker says.
+A page for each rule, and the tables between two marks in README.md, coverage.md and ways-around.md; the rest of these
+is written by hand. The examples are the rules' fixtures, with what the checker finds in them.
 """
 
 import json
@@ -16,27 +16,29 @@ from apis import yaml_text
 from policies.check import Checker
 from policies.configuration import Configuration
 from policies.findings import Finding, Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.pack.schema import properties
-from policies.rule import ALL_KINDS, AnyRule
+from policies.rule import ALL_KINDS, FIXTURES, AnyRule
 from policies.rules import RULES
-from policies.world import World
+from policies.ways_around import table
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "policies"
 INDEX = "README.md"
 COVERAGE = "coverage.md"
+WAYS_AROUND = "ways-around.md"
 COVERAGE_DATA = FOLDER / "coverage.yaml"
-_FIXTURES = ROOT / "tests" / "policies" / "fixtures"
 _BEGIN, _END = "<!-- generated: begin -->", "<!-- generated: end -->"
 _UNKNOWN = "<unknown>"
 _ANOTHER_KIND = 150  # characters of difference that are as bad as another kind of object
 _LONG_ENOUGH = 300  # characters of a manifest; about a container with what is said about it
 _FAMILIES: Mapping[str, tuple[str, ...]] = {
-    "RDMA and GPUs": ("rdma-", "gpu-", "memlock-", "machine-config-", "kubelet-"),
-    "SCC and RBAC": ("scc-", "role-", "rbac-", "binding-"),
+    "RDMA and GPUs": ("rdma-", "gpu-", "device-", "quota-", "no-default-", "memlock-", "machine-config-", "kubelet-"),
+    "SCC and RBAC": ("scc-", "role-", "rbac-", "binding-", "namespace-", "mutation-"),
     "Pod security": (
         "not-privileged",
+        "pod-",
         "no-host-",
         "no-privilege-",
         "escalation-",
@@ -45,7 +47,8 @@ _FAMILIES: Mapping[str, tuple[str, ...]] = {
         "run-as-",
         "selinux-",
     ),
-    "MPI jobs": ("mpi-", "nccl-", "shared-memory", "results-on-volume", "no-bare-pod", "kueue-"),
+    "MPI jobs": ("mpi-", "nccl-", "shared-memory", "results-on-volume", "no-bare-pod", "kueue-", "scheduler-"),
+    "Networks": ("network-",),
     "Storage": ("volume-", "scale-", "no-static-"),
     "Images": ("image-",),
 }
@@ -81,6 +84,7 @@ def pages(rules: Iterable[AnyRule] = RULES) -> dict[str, str]:
         **{f"{rule.name}.md": page(rule) for rule in known},
         INDEX: _between(INDEX, _index(known)),
         COVERAGE: _between(COVERAGE, _coverage(yaml_text.read(COVERAGE_DATA.read_text()))),
+        WAYS_AROUND: _between(WAYS_AROUND, table()),
     }
 
 
@@ -89,13 +93,13 @@ def page(rule: AnyRule) -> str:
     denied, allowed = _examples(rule)
     every = "every object" if rule.kinds is ALL_KINDS else ""
     kinds = every or ", ".join(sorted({kind.kind for kind in rule.kinds})) or "every object that is or makes pods"
-    said = "\n".join(f"- {_prose(f'{each.place}: {each.message}')}" for each in _findings(rule, denied))
+    messages = "\n".join(f"- {_prose(f'{each.place}: {each.message}')}" for each in _findings(rule, denied))
     return f"""# {rule.name}
 
 {_prose(rule.what)}
 
 - Severity: {_SEVERITIES[rule.severity]}.
-- Looks at: {kinds}.
+- Applies to: {kinds}.
 - In the pack: {_WHERE[rule.links]}.
 - Source: {rule.source}.
 
@@ -115,7 +119,7 @@ def page(rule: AnyRule) -> str:
 
 {_manifests(denied)}
 
-{said}
+{messages}
 
 ## Allowed
 
@@ -163,20 +167,23 @@ def _examples(rule: AnyRule) -> tuple[Example, Example]:
 
 def _candidates(rule: AnyRule, side: str) -> list[Example]:
     found = []
-    for path in sorted((_FIXTURES / rule.name / side).glob("*.yaml")):
+    for path in sorted((FIXTURES / rule.name / side).glob("*.yaml")):
         content = yaml_text.read(path.read_text())
         manifests, parameters = content.get("objects") or [content["object"]], content.get("parameters", {})
         if _UNKNOWN not in str(manifests) and content.get("complete", True):
             found.append(Example(manifests, parameters))
     if not found:
-        raise LookupError(f"{rule.name}: no fixture in {side} can be shown; one with all values known is wanted")
+        wanted = (FIXTURES / rule.name / side / "<case>.yaml").relative_to(ROOT)
+        raise LookupError(
+            f"{rule.name} has no manifest that is {side} and that its page can show: add {wanted} without {_UNKNOWN}"
+        )
     return found
 
 
 def _findings(rule: AnyRule, example: Example) -> list[Finding]:
     subjects = [Obj(manifest) for manifest in example.manifests]
     checker = Checker([rule], Configuration({rule.name: example.parameters}, (rule,)))
-    return list(checker.check(subjects, World(subjects, complete=True)))
+    return list(checker.check(subjects, Inventory(subjects, complete=True)))
 
 
 def _manifests(example: Example) -> str:

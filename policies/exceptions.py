@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 from pydantic import Field, PrivateAttr, ValidationError
 
+from apis import yaml_text
 from hardware.model import Model
 from policies.configuration import EXCEPTIONS, unknown_rule
 from policies.findings import Finding, Severity
@@ -17,7 +18,7 @@ from policies.rules import RULES
 
 FILE = Path(__file__).with_name("exceptions.yaml")
 NAME = EXCEPTIONS
-_REMEDY = "Mend the object, or renew the exception with its reason; delete it when nothing needs it"
+_REMEDY = "Fix the object, or renew the exception with its reason; delete the exception when nothing needs it"
 
 
 class ExceptionsError(ValueError):
@@ -53,7 +54,7 @@ class RuleException(Model):
         return f"exception to {self.rule} for {self.object}"
 
     def matches(self, finding: Finding) -> bool:
-        """Say whether it is about this finding."""
+        """Return whether it is about this finding."""
         return self.rule == finding.rule and any(fnmatchcase(name, self.object) for name in _names(finding))
 
 
@@ -70,7 +71,7 @@ def load(path: Path = FILE) -> tuple[RuleException, ...]:
     rules = {rule.name for rule in RULES}
     try:
         text = path.read_text()
-        content: Any = yaml.safe_load(text)
+        content: Any = yaml_text.read(text)
         node = yaml.compose(text, yaml.SafeLoader)
     except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
         raise ExceptionsError(f"cannot read the exceptions in {path}: {error}") from error
@@ -93,7 +94,7 @@ def load(path: Path = FILE) -> tuple[RuleException, ...]:
 def waive(
     findings: Iterable[Finding], exceptions: Iterable[RuleException], today: date, tally: Tally | None = None
 ) -> Iterator[Finding]:
-    """Yield the findings that no exception covers on `today`; one whose exception has ended says so.
+    """Yield the findings that no exception covers on `today`; the message of one whose exception has expired says so.
 
     `tally` takes note of the others.
     """
@@ -117,7 +118,7 @@ def unused(exceptions: Iterable[RuleException], tally: Tally) -> Iterator[RuleEx
 
 
 def ended(exceptions: Iterable[RuleException], today: date) -> Iterator[Finding]:
-    """Yield a mandatory finding for each exception that has ended: it is to be renewed or deleted."""
+    """Yield a mandatory finding for each expired exception: renew or delete it."""
     for entry in exceptions:
         if entry.expires < today:
             yield Finding(

@@ -1,4 +1,4 @@
-"""What the rules have to say."""
+"""What the rules report."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,18 +15,18 @@ class Severity(StrEnum):
     ADVISORY = "advisory"
 
 
-class Doubt(StrEnum):
-    """Why a rule could not be verified; each has a severity of its own."""
+class Undetermined(StrEnum):
+    """Why a finding is undetermined; each reason has a severity of its own."""
 
     VALUE = "unverified-value"
-    """A value is not known before the update."""
+    """A value is unknown until the update."""
     LINK = "unverified-link"
     """The object at the other end of a link is not among the given ones."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One fault of one object, or one doubt about it.
+    """One violation of a rule by one object, or an undetermined one.
 
     `path` is where the offending field stands in the object, or would stand; `container` is empty when it is not about
     a container; `origin` is what the caller gave with the object to find it again: a URN, a place in a file.
@@ -39,12 +39,12 @@ class Finding:
     remedy: str
     path: Path = ()
     container: str = ""
-    doubt: Doubt | None = None
+    undetermined: Undetermined | None = None
     origin: Any = None
 
     @property
     def place(self) -> str:
-        """Where it is, for people: object, container and field."""
+        """Where it is: object, container and field."""
         parts = (self.object, f"container {self.container}" if self.container else "", show(self.path))
         return ", ".join(part for part in parts if part)
 

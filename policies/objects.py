@@ -11,10 +11,12 @@ from typing import Any
 
 from apis.kinds import KINDS, POD
 from apis.kinds import Path as TemplatePath
-from policies.parts import Container, Part, Pod, Step, overlap
+from policies.part import Root
 from policies.pod_specs import pod_specs
+from policies.pods import Container, Pod, Step
 from policies.templates import OBJECTS
-from policies.values import Path, Tree, Unknown, read
+from policies.unknown_values import ReadLog
+from policies.values import Path, Tree, Unknown, read, text
 
 _LIST = "List"
 _OPENSHIFT_TEMPLATE = "template.openshift.io/"
@@ -26,39 +28,44 @@ _TEMPLATES: dict[tuple[str, str], tuple[TemplatePath, ...]] = {
 _KNOWN = frozenset({*((kind.group, kind.kind) for kind in KINDS), *_TEMPLATES})
 
 
-class Obj(Part):
+class Obj(Root):
     """One object.
 
     `origin` is whatever finds it again; `partial` says that the tree has only some of the object's fields (a patch);
-    `unknown` are all values of the tree that are not known. `touched` collects those which a rule met.
+    `unknown` are the values of the tree that are unknown until the update.
     """
 
     def __init__(
-        self, tree: Tree, origin: object = None, *, partial: bool = False, unknown: tuple[Unknown, ...] = ()
+        self,
+        tree: Tree,
+        origin: object = None,
+        *,
+        partial: bool = False,
+        unknown: tuple[Unknown, ...] = (),
+        log: ReadLog | None = None,
     ) -> None:
-        self.unknown = unknown
-        self.touched: list[Unknown] = []
-        super().__init__(None, (), tree)
+        super().__init__(tree, unknown, log)
         self.origin = origin
         self.partial = partial
-        self.api_version = _text(self.tree.get("apiVersion"))
-        self.group, _, self.version = self.api_version.rpartition("/")
-        self.kind = _text(self.tree.get("kind"))
-        metadata = read(self.tree, "metadata")
-        self.name = _text(read(metadata, "name"))
-        self.namespace = _text(read(metadata, "namespace"))
 
-    def __str__(self) -> str:
-        """Name it for people: `MPIJob adas/nccl-test`, with `?` for a part that is unknown."""
-        name = self.name or "(no name)"
-        return f"{self.kind} {self.namespace}/{name}" if self.namespace else f"{self.kind} {name}"
+    def logged(self, log: ReadLog) -> "Obj":
+        """Return a view of the object that records in `log` which unknown values are read through it."""
+        return Obj(self.tree, self.origin, partial=self.partial, unknown=self.unknown, log=log)
+
+    @cached_property
+    def unknown(self) -> tuple[Unknown, ...]:
+        """All values of the tree that are unknown until the update; also images that a controller fills in."""
+        if self.known:
+            return self._given
+        late = (image for pod in self.pods if isinstance(pod, Step) for image in pod.late_images)
+        return tuple(dict.fromkeys((*self._given, *late)))
 
     @cached_property
     def pods(self) -> tuple[Pod, ...]:
         """Its pods: itself, its templates, what an object of an unknown kind holds of them, or none."""
         known = _TEMPLATES.get((self.group, self.kind))
         if known is None:
-            return () if (self.group, self.kind) in _KNOWN else tuple(map(self._pod, pod_specs(self.tree)))
+            return () if self.known else tuple(map(self._pod, pod_specs(self.tree)))
         found = ((path, read(self.tree, *path)) for path in known)
         return tuple(Pod(self, path, tree) for path, tree in found if tree is not None)
 
@@ -70,23 +77,18 @@ class Obj(Part):
 
     @property
     def has_pods(self) -> bool:
-        """Say whether it is or makes pods, or is of a kind that does."""
+        """Whether it is or makes pods, or is of a kind that does."""
         return (self.group, self.kind) in _TEMPLATES or bool(self.pods)
 
     @property
-    def containers(self) -> tuple[Container, ...]:
-        """The containers of all its pods."""
-        if self.unknown:
-            return tuple(container for pod in self.pods for container in pod.containers)
-        return self._containers
+    def known(self) -> bool:
+        """Whether it is of a kind of which the walk knows where it has pods, or that it has none."""
+        return (self.group, self.kind) in _KNOWN
 
     @cached_property
-    def _containers(self) -> tuple[Container, ...]:
+    def containers(self) -> tuple[Container, ...]:
+        """The containers of all its pods."""
         return tuple(container for pod in self.pods for container in pod.containers)
-
-    def touch(self, path: Path) -> None:
-        """Note the unknown values at, below or above `path`."""
-        self.touched.extend(value for value in self.unknown if overlap(value.path, path))
 
 
 def items(tree: Tree) -> Iterator[tuple[Path, Mapping[str, Any]]]:
@@ -110,7 +112,7 @@ def items(tree: Tree) -> Iterator[tuple[Path, Mapping[str, Any]]]:
 
 def _members(item: Tree) -> tuple[str, dict[str, str]]:
     """Return the field with an object's members, empty when it has none, and what all of them are."""
-    kind, version = _text(read(item, "kind")), _text(read(item, "apiVersion"))
+    kind, version = text(read(item, "kind")), text(read(item, "apiVersion"))
     if kind.endswith(_LIST) and isinstance(read(item, "items"), list):
         of = kind.removesuffix(_LIST)
         return "items", {"apiVersion": version, "kind": of} if of else {}
@@ -122,9 +124,3 @@ def _members(item: Tree) -> tuple[str, dict[str, str]]:
 def objects(tree: Tree, origin: object = None) -> Iterator[Obj]:
     """Yield the object of one manifest, or those of a `List`, however deep."""
     return (Obj(item, origin) for _, item in items(tree))
-
-
-def _text(value: Tree) -> str:
-    if isinstance(value, str):
-        return value
-    return "?" if isinstance(value, Unknown) else ""

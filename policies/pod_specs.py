@@ -1,4 +1,4 @@
-"""Where objects of kinds that nobody here knows keep their pods: found by the shape of what they hold.
+"""Where objects of unknown kinds have their pods: found by the shape of their content.
 
 A custom resource hands its pod template on to a controller, which makes pods of it; a rule that only looks at known
 kinds is passed by. What describes or matches pods, and makes none, is left out.
@@ -15,15 +15,21 @@ SINGLE = ("container", "script")
 """Fields of a step with one container (templates of Argo Workflows)."""
 STEPS = ("steps", "sidecars")
 """Lists of a step whose containers run beside one another (tasks of Tekton; the sidecars of both)."""
+SHARED = "stepTemplate"
+"""What all steps of a task of Tekton have in common: the fields of a container."""
 VARIABLES = ("{{", "$(")
 """What the values of a step begin with that are filled in at each run."""
 
 _HOLDERS = frozenset({"template", "podTemplate", SPEC})
 _WHOLE = "podSpec"
-_NO_PODS = frozenset(
+_PATCHES = frozenset({"podTemplateOverrides", "runtimePatches"})
+"""Fields of a TrainJob that change the pods of its runtime; a pod's fields stand there without containers, too."""
+_PLACING = frozenset({"nodeName", "priorityClassName", "schedulerName", "serviceAccountName", "tolerations"})
+NO_PODS = frozenset(
     {"metadata", "status", "openAPIV3Schema"}  # described, not made
     | {"pattern", "anyPattern", "patchStrategicMerge"}  # of Kyverno's policies
 )
+"""Fields whose content makes no pods."""
 _ROLE = 2
 """Where the role stands in a path: behind spec and mpiReplicaSpecs."""
 _DEEPEST = 64
@@ -43,7 +49,9 @@ def pod_specs(tree: Tree) -> Iterator[tuple[Path, bool]]:
     while waiting and found < _MOST:
         path, value, holds = waiting.pop()
         if value.__class__ is dict:
-            spec = holds and _has_containers(value.get(CONTAINERS))
+            spec = _is_whole(value.get(CONTAINERS)) or (
+                holds and (_has_containers(value.get(CONTAINERS)) or _is_patch(path, value))
+            )
             if spec or _is_step(path, value):
                 found += 1
                 yield path, not spec
@@ -60,9 +68,14 @@ def pod_specs(tree: Tree) -> Iterator[tuple[Path, bool]]:
 def _below(path: Path, tree: dict[Any, Any]) -> Iterator[tuple[Path, Any, bool]]:
     for key in reversed(tree):
         value = tree[key]
-        if value.__class__ in (dict, list) and key not in _NO_PODS:
+        if value.__class__ in (dict, list) and key not in NO_PODS:
             holds = key == _WHOLE or (
-                key == SPEC and ((path and path[-1] in _HOLDERS) or tree.get("kind") == "Pod")  # a manifest within one
+                key == SPEC
+                and (
+                    (path and path[-1] in _HOLDERS)
+                    or (len(path) > 1 and path[-2] in _PATCHES)
+                    or tree.get("kind") == "Pod"  # a manifest within one
+                )
             )
             yield (*path, key), value, bool(holds)
 
@@ -71,6 +84,19 @@ def _has_containers(value: Tree) -> bool:
     if value.__class__ is not list:
         return isinstance(value, Unknown)
     return any(entry.__class__ is dict and ("image" in entry or "name" in entry) for entry in value)
+
+
+def _is_whole(value: Tree) -> bool:
+    """Return whether a list holds containers and nothing else: it makes a pod, whatever its field is called."""
+    return (
+        value.__class__ is list
+        and bool(value)
+        and all(entry.__class__ is dict and isinstance(entry.get("image"), str) and "name" in entry for entry in value)
+    )
+
+
+def _is_patch(path: Path, tree: dict[Any, Any]) -> bool:
+    return not _PLACING.isdisjoint(tree) and not _PATCHES.isdisjoint(path)
 
 
 def _is_step(path: Path, tree: dict[Any, Any]) -> bool:

@@ -56,7 +56,7 @@ class Subject:
     index: int
 
     def __str__(self) -> str:
-        """Name it for people: `ServiceAccount adas/mpi`."""
+        """Return kind and name: `ServiceAccount adas/mpi`."""
         return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
 
     @property
@@ -81,7 +81,7 @@ class Grant:
     names: frozenset[str] | None
 
     def covers(self, scc: str) -> bool:
-        """Say whether it grants the SCC of this name."""
+        """Return whether it grants the SCC of this name."""
         return self.names is None or scc in self.names
 
 
@@ -230,7 +230,7 @@ class _Roles:
         return self._names[id(role)]
 
     def _collect(self, role: Object) -> frozenset[str] | None:
-        """Follow aggregation: on a cluster its controller has written the rules already, in a manifest nobody has."""
+        """Follow aggregation: on a cluster its controller has written the rules already."""
         names: set[str] = set()
         waiting, seen = [role], {id(role)}
         while waiting:
@@ -246,7 +246,7 @@ class _Roles:
         return frozenset(names)
 
     def _selected(self, role: Object) -> Iterator[Object]:
-        """Yield what a role aggregates by `matchLabels`; by `matchExpressions` nobody on OpenShift does."""
+        """Yield what a role aggregates by `matchLabels`; nothing on OpenShift aggregates by `matchExpressions`."""
         for selector in _list(read(role, "aggregationRule", "clusterRoleSelectors")):
             wanted = read(selector, "matchLabels")
             if not isinstance(wanted, Mapping) or not wanted or read(selector, "matchExpressions"):

@@ -1,4 +1,4 @@
-"""Keeps secrets out of messages: engine and files hand them over as plain text, and messages end in logs."""
+"""Removal of secrets from messages: engine and files have them as plain text, and messages end in logs."""
 
 import base64
 import binascii

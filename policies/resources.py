@@ -24,7 +24,7 @@ class Request:
 
     @property
     def hidden(self) -> bool:
-        """Whether one of the quantities is not known yet."""
+        """Whether one of the quantities is unknown until the update."""
         return isinstance(self.limit, Unknown) or isinstance(self.request, Unknown)
 
     @property

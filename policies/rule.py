@@ -1,17 +1,19 @@
 """What a rule is."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 from apis.kinds import Kind
 from hardware.model import Model
 from policies.findings import Severity
-from policies.values import Path
+from policies.inventory import Inventory
+from policies.objects import Obj
+from policies.violation import Violation
 
-if TYPE_CHECKING:
-    from policies.objects import Obj
-    from policies.world import World
+FIXTURES = Path(__file__).with_name("fixtures")
+"""Manifests that rules allow and deny, in `<rule>/allowed` and `<rule>/denied`: for the pages and the tests."""
 
 
 class Parameters(Model):
@@ -24,35 +26,14 @@ ALL_KINDS = (Kind("*", "*", "*", "*"),)
 P = TypeVar("P", bound=Parameters)
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """What a rule says about one object: the message, and the path of the field that it is about.
-
-    `container` is the name of the container, empty when it is about the pod or the object as a whole; `link` says that
-    the other end of a link is not among the objects, `unknown` that it is there and not known before the update.
-    `remedy` is the remark's own, one imperative sentence without final period; empty means the rule's.
-    """
-
-    message: str
-    path: Path = ()
-    container: str = ""
-    link: bool = False
-    unknown: bool = False
-    remedy: str = ""
-
-    def mended(self, remedy: str) -> "Remark":
-        """Return the remark with a remedy of its own."""
-        return replace(self, remedy=remedy)
-
-
 @dataclass(frozen=True)
 class Rule(Generic[P]):
     """One rule: `what` must hold, `why` (with the message of the field), the `remedy`, and the sources.
 
-    `examine` yields what is wrong with one object. It must not raise, whatever the object holds. A value that is not
-    known needs no care where a rule looks for something wrong: what it reads through `Part.read` and is unknown is
-    reported as a doubt, and a remark on the same field is left out. Where a rule looks for something missing, or
-    compares two fields, it asks `Part.hidden` first.
+    `examine` yields the violations of one object. It must not raise, whatever the object holds. An unknown value needs
+    no care where a rule looks for something wrong: what it reads through `Part.read` and is unknown is reported as
+    undetermined, and a violation at the same field is left out. Where a rule looks for something missing, or compares
+    two fields, it checks `Part.hidden` first.
 
     `kinds` are the kinds of objects to examine, in any version; empty means every object that is or makes pods,
     and `ALL_KINDS` every object.
@@ -66,7 +47,7 @@ class Rule(Generic[P]):
     source: str
     severity: Severity
     parameters: type[P]
-    examine: Callable[["Obj", "World", P], Iterator[Remark]]
+    examine: Callable[[Obj, Inventory, P], Iterator[Violation]]
     kinds: tuple[Kind, ...] = ()
     links: bool = False
 

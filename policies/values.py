@@ -1,4 +1,4 @@
-"""Values of manifests: where they stand, quantities, and values that are not known yet."""
+"""Values of manifests: where they stand, quantities, and values that are unknown until the update."""
 
 import reprlib
 from collections.abc import Mapping
@@ -23,20 +23,20 @@ _LARGEST_PLAIN = 10**_LONGEST_QUANTITY
 
 @dataclass(frozen=True)
 class Unknown:
-    """A value that is not known before the update; `path` is where it sits in its object."""
+    """A value that is unknown until the update; `path` is where it sits in its object."""
 
     path: Path
 
 
 def show(path: Path) -> str:
-    """Write a path for people: `spec.containers[0].resources.limits[rdma/shared_ib0]`."""
-    text = ""
+    """Return a path as text: `spec.containers[0].resources.limits[rdma/shared_ib0]`."""
+    shown = ""
     for key in path:
         if not isinstance(key, str) or not key.replace("-", "").replace("_", "").isalnum():
-            text += f"[{key if isinstance(key, str) else brief(key)}]"
+            shown += f"[{key if isinstance(key, str) else brief(key)}]"
         else:
-            text += f".{key}" if text else key
-    return text
+            shown += f".{key}" if shown else key
+    return shown
 
 
 def brief(value: Tree) -> str:
@@ -59,6 +59,25 @@ def read(tree: Tree, *keys: str | int) -> Tree:
     return tree
 
 
+def entries(tree: Tree, *keys: str | int) -> list[Tree]:
+    """Return the list at `keys` in a tree; empty where there is none."""
+    found = read(tree, *keys)
+    return found if isinstance(found, list) else []
+
+
+def mapping(tree: Tree, *keys: str | int) -> Mapping[str, Tree]:
+    """Return the mapping at `keys` in a tree; empty where there is none."""
+    found = read(tree, *keys)
+    return found if isinstance(found, Mapping) else {}
+
+
+def text(value: Tree) -> str:
+    """Return a string as it is, `?` for an unknown value, and nothing for any other."""
+    if isinstance(value, str):
+        return value
+    return "?" if isinstance(value, Unknown) else ""
+
+
 def amount(quantity: Tree) -> Decimal | None:
     """Return a Kubernetes quantity as a number, or None when it is none.
 
@@ -73,10 +92,10 @@ def amount(quantity: Tree) -> Decimal | None:
 
 @lru_cache(maxsize=1024)
 def _amount(quantity: str) -> Decimal | None:
-    text = quantity.strip()
-    suffix = next((known for known in (text[-2:], text[-1:]) if known in _SUFFIXES), "")
+    written = quantity.strip()
+    suffix = next((known for known in (written[-2:], written[-1:]) if known in _SUFFIXES), "")
     try:
-        number = Decimal(text.removesuffix(suffix)) * _SUFFIXES.get(suffix, Decimal(1))
+        number = Decimal(written.removesuffix(suffix)) * _SUFFIXES.get(suffix, Decimal(1))
     except ArithmeticError:  # what decimal raises for nonsense and for 1e999999999
         return None
     return number if number.is_finite() else None

@@ -8,34 +8,39 @@ from typing import Any
 import yaml
 
 from apis import kinds
+from apis.errors import UserError
 from rendering.recorder import REDACTED, Registration, record
 from stacks import environment, settings
 from stacks.layer_settings import TenantsLayer
 
 ROOT = Path(__file__).resolve().parent.parent
 INDEX = ".rendered"
-"""File that lists what a render wrote, so that the next one can take it away."""
+"""File that lists what a render wrote, so that the next one can remove it."""
 _PATCH = "Patch"
-_WAITS = (kinds.CLUSTER_SERVICE_VERSION.kind, kinds.MACHINE_CONFIG_POOL.kind)
-"""Kinds of other owners that the program only waits on; a patch of theirs is no manifest of ours."""
+_WAITS = (kinds.CLUSTER_SERVICE_VERSION.kind, kinds.IMAGE_STREAM.kind, kinds.MACHINE_CONFIG_POOL.kind)
+"""Kinds that the program waits on by a patch, which is no manifest."""
 
 
-class FolderError(Exception):
-    """The folder for the manifests cannot be used; the message says why and what to do."""
+class FolderError(UserError):
+    """The folder for the manifests cannot be used; the message has the reason and the remedy."""
 
 
-def registrations(stack: str, root: Path = ROOT) -> tuple[Registration, ...]:
-    """Return what the program registers for `stack`; its secrets are not needed and not read."""
+def registrations(stack: str, root: Path = ROOT, *, first_preview: bool = False) -> tuple[Registration, ...]:
+    """Return what the program registers for `stack`; its secrets are not needed and not read.
+
+    In a `first_preview` the cluster has nothing yet, and what the program reads from it is unknown.
+    """
     wanted = settings.load(stack, root)
     return record(
-        lambda: environment.build(wanted, environment.nobody(wanted, REDACTED), root),
+        lambda: environment.build(wanted, environment.placeholder_accounts(wanted, REDACTED), root),
         stack=stack,
         project=settings.PROJECT,
+        first_preview=first_preview,
     )
 
 
 def beside(stack: str, root: Path = ROOT) -> tuple[Registration, ...]:
-    """Return what another stack declares that `stack` rests on: its platform, where that is one of its own."""
+    """Return the registrations of the platform that `stack` depends on, where that is a stack of its own."""
     wanted = settings.load(stack, root)
     return registrations(wanted.platform, root) if isinstance(wanted, TenantsLayer) else ()
 
@@ -65,7 +70,7 @@ def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
 def write(recorded: Iterable[Registration], directory: Path) -> list[Path]:
     """Write the manifests below `directory`, one file an object, and return the files' paths.
 
-    What an earlier call wrote there goes; a folder with files of others is refused with FolderError.
+    Files of an earlier call are removed first; a folder with other files is refused with FolderError.
     """
     rendered = {_file_name(manifest): manifest for manifest in manifests(recorded)}
     index = directory / INDEX

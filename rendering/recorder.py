@@ -4,7 +4,6 @@ Pulumi's mocks see inputs only. The monitor underneath receives the whole reques
 and replacement rules can be recorded, too. Its `RegisterResource` is not a public interface, hence the pinned SDK.
 """
 
-import gc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -16,7 +15,9 @@ from google.protobuf.message import Message
 from pulumi.runtime import mocks, resource, rpc
 from pulumi.runtime.proto.source_pb2 import StackTrace
 
-_SECRET_SIGNATURE = "4dabf18193072939515e22adb298388d"  # noqa: S105 - marks a secret on Pulumi's wire, is none
+from apis.garbage_collection import no_collection
+from apis.pulumi_values import SIGNATURE
+
 REDACTED = "[secret]"
 
 
@@ -39,7 +40,7 @@ class Registration:
     replacement_trigger: Any = None
     aliases: tuple[str, ...] = ()
     arguments: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """Of a component: its inputs as the engine keeps them, nulls inside them, too."""
+    """Of a component: its inputs as the engine stores them, including nulls inside them."""
 
     @property
     def is_kubernetes(self) -> bool:
@@ -47,15 +48,19 @@ class Registration:
         return self.type.startswith("kubernetes:")
 
 
-def record(program: Callable[[], object], *, stack: str, project: str) -> tuple[Registration, ...]:
+def record(
+    program: Callable[[], object], *, stack: str, project: str, first_preview: bool = False
+) -> tuple[Registration, ...]:
     """Run `program` and return its registrations, sorted by type and name.
 
-    Everything it waits for is there at once: subscriptions are installed, jobs have not failed. An error of the program
-    is raised as it is.
+    Everything it waits for is there at once: subscriptions are installed, jobs have not failed. In a `first_preview`
+    the cluster has nothing yet, so whatever the program reads from it is unknown. An error of the program is raised
+    as it is.
     """
-    monitor = _Monitor(_Cluster())
-    mocks.set_mocks(_Cluster(), project=project, stack=stack, preview=False, monitor=monitor)
-    with _without_source_positions(), _without_collections():
+    cluster = _EmptyCluster() if first_preview else _Cluster()
+    monitor = _Monitor(cluster)
+    mocks.set_mocks(cluster, project=project, stack=stack, preview=first_preview, monitor=monitor)
+    with _without_source_positions(), no_collection():
         _run_to_the_end(program)()
     return tuple(sorted(monitor.registrations, key=lambda item: (item.type, item.name)))
 
@@ -65,7 +70,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, pulumi.Output):
         return REDACTED
     if isinstance(value, Mapping):
-        if _SECRET_SIGNATURE in value:
+        if SIGNATURE in value:
             return REDACTED
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -77,25 +82,13 @@ def plain(value: Any) -> Any:
 
 @contextmanager
 def _without_source_positions() -> Iterator[None]:
-    """Leave out where in the program a resource stands: it is not recorded, and takes a quarter of the time."""
+    """Leave out a resource's place in the program: it is not recorded, and takes a quarter of the time."""
     whole = resource._get_stack_trace
     resource._get_stack_trace = StackTrace
     try:
         yield
     finally:
         resource._get_stack_trace = whole
-
-
-@contextmanager
-def _without_collections() -> Iterator[None]:
-    """Look for no garbage: all that is declared is kept to the end, and looking took half of the time."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
 
 
 # The SDK ships these two without types.
@@ -112,7 +105,14 @@ class _Cluster(mocks.Mocks):
         return identity or args.name, {**args.inputs, **_status(args)}
 
     def call(self, args: mocks.MockCallArgs) -> tuple[dict[Any, Any], list[tuple[str, str]] | None]:
-        raise NotImplementedError(f"the program asks the cluster for {args.token} while it is being recorded")
+        raise NotImplementedError(f"the program reads {args.token} from the cluster while it is being recorded")
+
+
+class _EmptyCluster(_Cluster):
+    """Answers as a preview does before the first update: with the inputs, and no status."""
+
+    def new_resource(self, args: mocks.MockResourceArgs) -> tuple[str | None, dict[Any, Any]]:
+        return super().new_resource(args)[0], dict(args.inputs)
 
 
 def _status(args: mocks.MockResourceArgs) -> dict[str, Any]:
@@ -135,7 +135,7 @@ class _Monitor(mocks.MockMonitor):
         return response
 
     def _transformed(self, item: Registration) -> Registration:
-        """Return what the stack's transforms make of a registration; ours change nothing but retain_on_delete."""
+        """Return a registration after the stack's transforms; the program's change only retain_on_delete."""
         for transform in self.get_registered_transforms():
             opts = pulumi.ResourceOptions(retain_on_delete=item.retain_on_delete)
             args = pulumi.ResourceTransformArgs(True, item.type, item.name, {**item.inputs}, opts)

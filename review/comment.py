@@ -1,7 +1,7 @@
 """A review as a comment of a pull request: what matters first, within what hosts take.
 
 GitHub takes 65,536 characters for a comment. Space is given to the summary first, then to the sections, then to the
-differences of single objects, the most important first. What does not fit is counted, and where to see it is said.
+differences of single objects, the most important first. What does not fit is counted, with the command that shows it.
 """
 
 import re
@@ -10,12 +10,12 @@ from collections.abc import Iterator
 
 from review import markdown, summary, titles
 from review.importance import importance, shown
+from review.indexed_review import IndexedReview
 from review.model import Change, Op, Review
-from review.properties import difference
+from review.object_diff import difference
 from review.section import Section
+from review.sentences import count, enumerated, name
 from review.subjects import sections
-from review.words import count, enumerated, name
-from review.worlds import Worlds
 
 LEAST = 6_000
 """The smallest limit: what is never cut has room in it."""
@@ -38,24 +38,24 @@ def write(review: Review, *, limit: int = 60_000) -> str:
     below LEAST.
     """
     if limit < LEAST:
-        raise ValueError(f"a comment cannot be kept below {limit} characters; give it {LEAST} or more")
-    worlds = Worlds(review)
-    said = "\n\n".join(_head(review, worlds))
-    room = limit - len(said) - _RESERVED
+        raise ValueError(f"a limit of {limit} characters is too small for a comment; use {LEAST} or more")
+    indexed = IndexedReview(review)
+    head = "\n\n".join(_head(review, indexed))
+    room = limit - len(head) - _RESERVED
     changed = shown(review)
-    body, cut = _sections(list(sections(worlds)), int(room * _SHARE) if changed else room)
+    body, cut = _sections(list(sections(indexed)), int(room * _SHARE) if changed else room)
     room -= len(body)
-    told = f"\n\n{body}" if body else ""
-    return f"{said}{told}{_differences(worlds, changed, room, cut)}\n"
+    reported = f"\n\n{body}" if body else ""
+    return f"{head}{reported}{_differences(indexed, changed, room, cut)}\n"
 
 
 def marker(stack: str, command: str = "diff") -> str:
-    """Return the hidden line by which the comment of a stack is found; what other commands tell is another comment."""
+    """Return the hidden line by which the comment of a stack is found; other commands have comments of their own."""
     safe = re.sub(r"[^A-Za-z0-9_.-]|-(?=-)|-$", lambda found: f"%{ord(found[0]):02X}", stack)
     return f"<!-- hpc {command} stack={safe[:200]} -->"
 
 
-def _head(review: Review, worlds: Worlds) -> Iterator[str]:
+def _head(review: Review, indexed: IndexedReview) -> Iterator[str]:
     command = "drift" if review.drift else "adopt" if review.adoption else "diff"
     yield f"{marker(review.stack, command)}\n## {markdown.sentence(summary.heading(review))}"
     failed, items = summary.failure(review)
@@ -65,7 +65,7 @@ def _head(review: Review, worlds: Worlds) -> Iterator[str]:
         yield "\n".join(f"- {markdown.sentence(item)}" for item in items)
     for caution in summary.cautions(review):
         yield f"⚠️ {markdown.sentence(caution)}"
-    yield markdown.sentence(summary.counts(worlds))
+    yield markdown.sentence(summary.counts(indexed))
     if unasked := summary.unasked(review):
         yield markdown.sentence(unasked)
 
@@ -92,14 +92,14 @@ def _sections(found: list[Section], room: int) -> tuple[str, bool]:
     return "\n\n".join(texts), cut
 
 
-def _differences(worlds: Worlds, changed: list[Change], room: int, cut: bool) -> str:
+def _differences(indexed: IndexedReview, changed: list[Change], room: int, cut: bool) -> str:
     """Return what differs in each object, folded, the most important first as long as there is room."""
     blocks: list[tuple[str, str]] = []
     left: list[Change] = []
     for change in sorted(changed, key=importance):
-        if _told(worlds, change):
+        if _is_reported(indexed, change):
             continue
-        block = "" if left else _difference(worlds, change)
+        block = "" if left else _difference(indexed, change)
         if left or len(block) + 2 > room:
             left.append(change)
         else:
@@ -108,16 +108,16 @@ def _differences(worlds: Worlds, changed: list[Change], room: int, cut: bool) ->
     text = "\n\n### Differences of single objects\n\n" if blocks else ""
     text += "\n\n".join(block for _, block in blocks)
     if left or cut:
-        text += f"\n\n{markdown.sentence(_left_out(worlds, left))}"
+        text += f"\n\n{markdown.sentence(_left_out(indexed, left))}"
     return text
 
 
-def _told(worlds: Worlds, change: Change) -> bool:
-    """Say whether a section has told all of a change: a job that runs again by its number alone."""
-    return bool(change.op is Op.REPLACE and worlds.raised(change)) and not difference(change)
+def _is_reported(indexed: IndexedReview, change: Change) -> bool:
+    """Return whether a section has reported all of a change: a job that runs again by its number alone."""
+    return bool(change.op is Op.REPLACE and indexed.raised(change)) and not difference(change)
 
 
-def _difference(worlds: Worlds, change: Change) -> str:
+def _difference(indexed: IndexedReview, change: Change) -> str:
     lines, size = [], 0
     for line in difference(change):
         size += len(line) + 1
@@ -125,18 +125,18 @@ def _difference(worlds: Worlds, change: Change) -> str:
             lines.append("… more lines differ")
             break
         lines.append(line)
-    title = f"{titles.title(change.resource)} {worlds.done(change)}"
+    title = f"{titles.title(change.resource)} {indexed.done(change)}"
     body = markdown.fenced(lines, "diff") if lines else "Nothing of what is declared differs."
     return markdown.folded(title, body)
 
 
-def _left_out(worlds: Worlds, left: list[Change]) -> str:
-    command = "drift" if worlds.review.drift else "diff"
-    how = f"{name(f'./hpc {command} --stack {worlds.review.stack}')} shows all of it."
+def _left_out(indexed: IndexedReview, left: list[Change]) -> str:
+    command = "drift" if indexed.review.drift else "diff"
+    how = f"{name(f'./hpc {command} --stack {indexed.review.stack}')} shows all of it."
     if not left:
         return f"Lists above were shortened to keep this comment within its limit; {how}"
-    kinds = Counter((change.resource.kind, worlds.done(change)) for change in left)
+    kinds = Counter((change.resource.kind, indexed.done(change)) for change in left)
     ranked = sorted(kinds.items(), key=lambda each: (-each[1], each[0]))
-    told = enumerated([f"{number:,} {name(kind, 60)} {done}" for (kind, done), number in ranked], 5)
-    what = f"the differences of {count(len(left), 'object')} ({told})"
+    listed = enumerated([f"{number:,} {name(kind, 60)} {done}" for (kind, done), number in ranked], 5)
+    what = f"the differences of {count(len(left), 'object')} ({listed})"
     return f"Left out to keep this comment within its limit: {what}; {how}"

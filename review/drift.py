@@ -5,36 +5,47 @@ from dataclasses import replace
 from typing import Any
 
 from apis import kinds
-from review import events, live, paths, wire
+from policies import values
+from review import event_properties, events, live, paths
+from review.job_status import finished
 from review.model import Change, Op, Resource, Review
 from review.titles import path as name
 
-_AWAITED = (kinds.CLUSTER_SERVICE_VERSION.kind, kinds.MACHINE_CONFIG_POOL.kind)
+_AWAITED = (kinds.CLUSTER_SERVICE_VERSION.kind, kinds.IMAGE_STREAM.kind, kinds.MACHINE_CONFIG_POOL.kind)
 """Patches of these kinds only wait for objects of other owners, who may take them away (an operator's upgrade)."""
 _JOBS = (kinds.JOB.kind, "MPIJob")
-_REMARK = (
-    "{} {} has ended and is not on the cluster any more; another number of its `run` makes it run again, nothing else"
-)
-_ENDS = ("Complete", "Failed", "Succeeded")
+_REMARK = "{} {} has finished and is not on the cluster any more; only another number of its `run` makes it run again"
 _TEXTS = ("data", "stringData")
 
 
 def read(log: Iterable[Mapping[str, Any]], stack: str, *, trouble: str = "") -> Review:
     """Return the review of a refresh that was previewed.
 
-    Drift is a declared field with another value, an entry that somebody added to a declared list, an object that is
-    gone; not what the server or an operator fills in beside. Whether the value of a secret is another one only the
-    provider can tell, and is believed.
+    Drift is a declared field with another value, an entry that was added to a declared list, an object that is
+    gone; not what the server or an operator fills in beside. Only the provider knows whether a secret's value differs.
     """
     log = list(log)
-    said = events.read((event for event in log if not _is_step(event)), stack, trouble=trouble)
-    ended = {event["resOutputsEvent"]["metadata"]["urn"]: event for event in log if "resOutputsEvent" in event}
-    steps = [event["resOutputsEvent"]["metadata"] for _, event in sorted(ended.items())]
+    messages = events.read((event for event in log if not _is_step(event)), stack, trouble=trouble)
+    done = [event["resOutputsEvent"]["metadata"] for event in log if "resOutputsEvent" in event]
+    ended = {step["urn"]: step for step in done if not events.is_of_leftover(step)}
+    steps = [step for _, step in sorted(ended.items())]
     changes = tuple(change for step in steps if (change := _change(step)) is not None)
     gone = {step["urn"] for step in steps if _is_gone(step)}
     jobs = (each.resource for each in changes if each.resource.urn in gone and _is_job(each))
     remarks = (_REMARK.format(job.kind, name(job)) for job in jobs)
-    return replace(said, drift=True, changes=changes, warnings=tuple(sorted({*said.warnings, *remarks})))
+    return replace(messages, drift=True, changes=changes, warnings=tuple(sorted({*messages.warnings, *remarks})))
+
+
+def with_live(review: Review, drifted: Review) -> Review:
+    """Return the review of a preview with what `drifted` has read from the cluster in place of what the state holds."""
+    found = {each.urn: each for each in drifted.objects(after=True) if each.queried}
+
+    def read_again(change: Change) -> Change:
+        if change.before is None or (seen := found.get(change.before.urn)) is None:
+            return change
+        return replace(change, before=replace(change.before, live=seen.live, queried=True))
+
+    return replace(review, changes=tuple(map(read_again, review.changes)))
 
 
 def _is_step(event: Mapping[str, Any]) -> bool:
@@ -44,13 +55,13 @@ def _is_step(event: Mapping[str, Any]) -> bool:
 def _change(step: Mapping[str, Any]) -> Change | None:
     if not step.get("old"):
         return None
-    before = wire.resource(step["old"])
+    before = event_properties.resource(step["old"])
     if not before.is_object or step["old"].get("external"):
         return Change(Op.SAME, before, before)
     if _is_gone(step):
         return Change(Op.SAME, before, before) if _may_go(before) else Change(Op.DELETE, before, None)
-    seen = wire.resource(step["new"])
-    after = replace(before, inputs=live.as_live(replace(before, live=seen.live)), live=seen.live)
+    seen = event_properties.resource(step["new"])
+    after = replace(before, inputs=live.as_live(replace(before, live=seen.live)), live=seen.live, queried=True)
     after = events.marked(before, after, _secret_paths(before, step))
     return Change(Op.SAME if after.inputs == before.inputs else Op.UPDATE, before, after)
 
@@ -84,7 +95,7 @@ def _secret_paths(resource: Resource, step: Mapping[str, Any]) -> list[str]:
 def _may_go(resource: Resource) -> bool:
     """Whether an object that is gone is not missing: one that only waited, or a job that ended.
 
-    A job that somebody cleaned away has done its work; what runs it again is another number of its run.
+    A finished job that was deleted has done its work; another number of its run runs it again.
     """
     if resource.is_patch:
         return resource.kind in _AWAITED
@@ -93,17 +104,10 @@ def _may_go(resource: Resource) -> bool:
 
 def _goes(resource: Resource) -> bool:
     """Whether a job was declared to go by itself when it has ended."""
-    spec = resource.inputs.get("spec")
-    policy = spec.get("runPolicy") if isinstance(spec, Mapping) else None
-    return any(isinstance(each, Mapping) and each.get("ttlSecondsAfterFinished") is not None for each in (spec, policy))
+    places = (("spec",), ("spec", "runPolicy"))
+    return any(values.read(resource.inputs, *place, "ttlSecondsAfterFinished") is not None for place in places)
 
 
 def _ended(resource: Resource) -> bool:
     """Whether the state saw the job's end, or never waited for it."""
-    status = resource.live.get("status")
-    conditions = status.get("conditions") if isinstance(status, Mapping) else None
-    if not isinstance(conditions, list) or not conditions:
-        return True
-    return any(
-        isinstance(each, Mapping) and each.get("type") in _ENDS and each.get("status") == "True" for each in conditions
-    )
+    return not values.entries(resource.live, "status", "conditions") or finished(resource) is True

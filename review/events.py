@@ -1,15 +1,17 @@
 """From the engine's events of a preview to a review: one change for each resource, whatever steps the engine takes."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from policies.rules import RULES
-from review import paths, wire
+from review import event_properties, paths
 from review.model import CHANGED, REDACTED, Change, Finding, Op, Resource, Review
+from review.titles import short
 
-CUT = "the engine ended before it had seen the whole stack"
+CUT = "the engine stopped before it had processed the whole stack"
 
 _OPS = {
     "create": Op.CREATE,
@@ -28,11 +30,12 @@ _OPS = {
     "read-replacement": Op.REPLACE,
     "remove-pending-replace": Op.REPLACE,
 }
+_REPLACING = ("replace", "create-replacement")
 _WEIGHT = {op: weight for weight, op in enumerate((Op.SAME, Op.DELETE, Op.FORGET, Op.UPDATE, Op.CREATE, Op.ADOPT))}
 _WEIGHT[Op.REPLACE] = len(_WEIGHT)
-"""Of several steps of one resource the heaviest tells."""
+"""Of several steps of one resource the one with the highest weight decides."""
 _COLOUR = re.compile(r"<\{%.*?%\}>")
-_PLUGIN = re.compile(r"using pulumi-\S+ from \$PATH")
+PLUGIN = re.compile(r"using pulumi-\S+ from \$PATH")
 _UNREACHABLE = re.compile(
     "PULUMI_K8S_DELETE_UNREACHABLE|unreachable cluster|cluster is unreachable|API server cannot be reached"
 )
@@ -44,24 +47,25 @@ _REMEDIES = {rule.name: rule.remedy for rule in RULES}
 def read(events: Iterable[Mapping[str, Any]], stack: str, *, trouble: str = "") -> Review:
     """Return the review of a preview.
 
-    `trouble` is what else is known of a preview that failed, e.g. the end of what the engine printed: it is told only
+    `trouble` is what else is known of a preview that failed, e.g. the end of what the engine printed: it is used only
     where the events do not say why.
     """
     steps: dict[str, list[Mapping[str, Any]]] = {}
-    said = _Said()
+    messages = _Messages()
     for event in events:
         for key in ("resourcePreEvent", "resOutputsEvent"):
             if key in event:
                 metadata = event[key]["metadata"]
                 steps.setdefault(metadata["urn"], []).append(metadata)
-        said.take(event)
+        messages.take(event)
     found = (_change(metadata) for _, metadata in sorted(steps.items()))
     return Review(
         stack=stack,
         changes=tuple(change for change in found if change is not None),
-        findings=said.findings(),
-        warnings=tuple(sorted(said.warnings)),
-        failed=said.failed(trouble),
+        findings=messages.findings(),
+        leftovers=tuple(_leftovers(steps)),
+        warnings=tuple(sorted(messages.warnings)),
+        failed=messages.failed(trouble),
     )
 
 
@@ -70,24 +74,47 @@ def op_of(steps: Iterable[Mapping[str, Any]]) -> Op:
     return max((_op(step) for step in steps), key=_WEIGHT.__getitem__)
 
 
-def short(urn: str) -> str:
-    """Name a resource for people: `Job mofed-test-job`."""
-    *_, types, name = urn.split("::")
-    return f"{types.rpartition('$')[2].rpartition(':')[2]} {name}"
+def counted(steps: Mapping[str, Sequence[Mapping[str, Any]]]) -> Counter[Op]:
+    """Count what becomes of the objects of the cluster, by all steps that the engine takes with each resource."""
+    objects = (own for urn, own in steps.items() if Resource(urn, str(own[0]["type"]), {}).is_object)
+    return Counter(op_of(_own(own)) for own in objects)
 
 
 def _op(step: Mapping[str, Any]) -> Op:
     op = _OPS.get(str(step.get("op")), Op.SAME)
+    if op is Op.REPLACE and is_of_leftover(step):
+        op = Op.DELETE  # its successor exists: the engine calls this delete-replaced, too
     return Op.FORGET if op is Op.DELETE and (step.get("old") or {}).get("retainOnDelete") else op
 
 
-def _of_leftover(step: Mapping[str, Any]) -> bool:
-    """Whether a step is of what an interrupted replacement left: the resource itself has steps of its own."""
-    return bool((step.get("old") or {}).get("delete"))
+def is_of_leftover(step: Mapping[str, Any]) -> bool:
+    """Whether a step is of what a replacement has marked for deletion: the resource itself has steps of its own."""
+    return bool((step.get("old") or {}).get("delete")) and step.get("op") not in _REPLACING
 
 
-def _change(steps: list[Mapping[str, Any]]) -> Change | None:
-    steps = [step for step in steps if not _of_leftover(step)] or steps
+def _leftovers(steps: Mapping[str, list[Mapping[str, Any]]]) -> Iterator[Resource]:
+    """Yield what interrupted replacements left, and is deleted beside the resource itself, each once.
+
+    A replacement of this update marks what it replaces in the same way.
+    """
+    for _, own in sorted(steps.items()):
+        replaced = {step["old"].get("id") for step in own if step.get("op") in _REPLACING and step.get("old")}
+        found = {
+            step["old"].get("id"): event_properties.resource(step["old"])
+            for step in own
+            if is_of_leftover(step) and _op(step) is Op.DELETE and step["old"].get("id") not in replaced
+        }
+        if not all(map(is_of_leftover, own)):
+            yield from (each for each in found.values() if each.is_object)
+
+
+def _own(steps: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """Return the steps of a resource itself; those of a leftover where it has no others."""
+    return [step for step in steps if not is_of_leftover(step)] or steps
+
+
+def _change(steps: Sequence[Mapping[str, Any]]) -> Change | None:
+    steps = _own(steps)
     op = op_of(steps)
     own = [step for step in steps if _op(step) is op]
     before = next((step["old"] for step in own if step.get("old")), None)
@@ -97,8 +124,8 @@ def _change(steps: list[Mapping[str, Any]]) -> Change | None:
         before = before if op is Op.ADOPT else None
     if before is None and after is None:
         return None
-    old = wire.resource(before) if before else None
-    new = wire.resource(after, live=_outputs(own)) if after else None
+    old = event_properties.resource(before) if before else None
+    new = event_properties.resource(after, live=_outputs(own)) if after else None
     if old and new and op in (Op.UPDATE, Op.REPLACE):
         new = marked(old, new, differences(own))
     return Change(op, old, new, _replaced_for(own) if op is Op.REPLACE else ())
@@ -136,15 +163,15 @@ def _replaced_for(steps: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
 
 
 def _outputs(steps: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return the last outputs that the steps tell: those of a dry run come after the step began."""
+    """Return the last outputs of the steps: those of a dry run come after the step began."""
     found: Mapping[str, Any] = {}
     for step in steps:
         found = (step.get("new") or {}).get("outputs") or found
     return found
 
 
-class _Said:
-    """What engine, plugins, program and policies remark."""
+class _Messages:
+    """Messages of engine, plugins, program and policies."""
 
     def __init__(self) -> None:
         self.warnings: set[str] = set()
@@ -175,7 +202,7 @@ class _Said:
     def _diagnostic(self, event: Mapping[str, Any]) -> None:
         text = _COLOUR.sub("", str(event.get("message") or "")).strip()
         severity = str(event.get("severity") or "")
-        if not text or event.get("ephemeral") or _PLUGIN.match(text) or text in _SUMMARIES:
+        if not text or event.get("ephemeral") or PLUGIN.match(text) or text in _SUMMARIES:
             return
         where = f"{short(str(event['urn']))}: " if event.get("urn") else ""
         if severity.startswith("error") and _UNREACHABLE.search(text):

@@ -1,7 +1,7 @@
 """What is declared of an object, as the cluster has it: the declared fields with the values that they have there.
 
 The provider's own answer is not enough. It compares lists by position and to the length of the declared ones, so that
-a subject which somebody added to a binding is no difference to it.
+a subject that was added to a binding is no difference to it.
 """
 
 import re
@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from review import fields, paths
-from review.fields import HINTS, QUANTITIES, SETS, Fields
+from review import compared_fields, paths
+from review.compared_fields import HINTS, QUANTITIES, SETS, Fields
 from review.model import REDACTED, UNKNOWN, Resource
 from review.paths import Path
 
@@ -21,17 +21,19 @@ _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "
 _NOTHING: tuple[Any, ...] = (None, False, 0, "", [], {})
 """Values that the server drops where a field is optional."""
 _HIDDEN = (UNKNOWN, REDACTED)
+_NAMESPACE = ("metadata", "namespace")
+"""A live object without one is cluster-scoped; the official provider declares `default` where it does not know that."""
 _UNREAD = ("stringData", "status")
 """Fields that a server takes and does not keep as they were sent."""
 
 
 @dataclass(frozen=True)
-class Mended:
+class Repaired:
     """An object of the cluster with what is declared of it."""
 
     body: dict[str, Any]
-    taken: tuple[Path, ...]
-    """What others have added, and what goes."""
+    removed: tuple[Path, ...]
+    """Paths of additions by other owners, which are removed."""
 
 
 def as_live(resource: Resource) -> dict[str, Any]:
@@ -40,30 +42,30 @@ def as_live(resource: Resource) -> dict[str, Any]:
     What the cluster has beside is left out, but for what changes the meaning of what is declared: entries of lists,
     keys of maps that are one value, fields that give power.
     """
-    rules = fields.of(resource)
+    rules = compared_fields.of(resource)
     found: Any = _live(dict(resource.inputs), dict(resource.live), (), rules)
     for path in _undeclared(resource.inputs, resource.live, rules):
         found = _with(found, path, paths.value(resource.live, path))
     return found if isinstance(found, dict) else {}
 
 
-def mended(resource: Resource, found: Mapping[str, Any]) -> Mended:
+def repaired(resource: Resource, found: Mapping[str, Any]) -> Repaired:
     """Return `found`, an object as the API server has it, as it would be with what is declared of it.
 
     Values of secrets are not known here, and stay.
     """
-    rules = fields.of(replace(resource, live=found))
+    rules = compared_fields.of(replace(resource, live=found))
     declared = {key: value for key, value in resource.inputs.items() if key not in _UNREAD}
-    mending = _Mending(rules)
-    body: Any = mending.value(declared, dict(found), ())
+    repair = _Repair(rules)
+    body: Any = repair.value(declared, dict(found), ())
     for path in _undeclared(declared, found, rules):
         body = _with(body, path[:-1], {k: v for k, v in paths.value(body, path[:-1]).items() if k != path[-1]})
-        mending.taken.append(path)
-    return Mended(body, tuple(mending.taken))
+        repair.removed.append(path)
+    return Repaired(body, tuple(repair.removed))
 
 
 def _undeclared(declared: Mapping[str, Any], live: Mapping[str, Any], rules: Fields) -> list[Path]:
-    """Return the paths of fields that count although nobody declares them, where they hold something."""
+    """Return the paths of fields that count although they are not declared, where they hold something."""
     held = [path for path in rules.counted if not _nothing(paths.value(live, path))]
     return [path for path in held if paths.value(declared, path) is None]
 
@@ -101,10 +103,10 @@ def _list(declared: list[Any], live: list[Any], path: Path, rules: Fields) -> li
     )
 
 
-class _Mending:
+class _Repair:
     def __init__(self, rules: Fields) -> None:
         self._rules = rules
-        self.taken: list[Path] = []
+        self.removed: list[Path] = []
 
     def value(self, declared: Any, live: Any, path: Path) -> Any:
         if path in self._rules.owned or declared in _HIDDEN:
@@ -117,7 +119,7 @@ class _Mending:
 
     def _map(self, declared: Mapping[str, Any], live: Mapping[str, Any], path: Path) -> dict[str, Any]:
         further = _further(declared, live, path, self._rules)
-        self.taken += [(*path, key) for key in further]
+        self.removed += [(*path, key) for key in further]
         result = {key: value for key, value in live.items() if key not in further}
         for key, value in declared.items():
             own = (*path, key)
@@ -136,7 +138,7 @@ class _Mending:
         ]
         if _is_beside(path, self._rules):
             return kept + [live[place] for place in further]
-        self.taken += [(*path, place) for place in further]
+        self.removed += [(*path, place) for place in further]
         return kept
 
 
@@ -145,7 +147,7 @@ def _is_hint(path: Path) -> bool:
 
 
 def _may_be_absent(value: Any, path: Path, rules: Fields) -> bool:
-    return _is_hint(path) or path in rules.owned or _nothing(value) or path == ("stringData",)
+    return _is_hint(path) or path in rules.owned or _nothing(value) or path in (("stringData",), _NAMESPACE)
 
 
 def _name(path: Path) -> str:

@@ -1,7 +1,7 @@
 """Markdown that nothing in it can break out of: for comments on GitHub and GitLab.
 
-Where a value that somebody else chose stands, it is a code span, a fenced block or escaped HTML. There, neither hosts
-nor readers take it for more than text: no mention, no link, no HTML, no command.
+A value of a manifest is a code span, a fenced block or escaped HTML. There it is text to hosts and readers: no mention,
+no link, no HTML, no command.
 """
 
 import html
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from review.section import Line, Section
-from review.words import count, parts
+from review.sentences import count, parts
 
 _TICKS = re.compile(r"`+")
 # A word of these alone is shown as it is by every renderer; others become code.
@@ -39,7 +39,7 @@ def fenced(lines: Iterable[str], language: str = "") -> str:
 
 
 def sentence(text: str) -> str:
-    """Return a sentence of `review.words` as Markdown."""
+    """Return a sentence of `review.sentences` as Markdown."""
     shown = ""
     for marked, part in parts(text):
         piece = code(part) if marked else _plain(part, first=not shown)

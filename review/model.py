@@ -6,7 +6,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from review.facts import Facts
+from review.cluster_facts import Facts
 
 REDACTED = "[secret]"
 """What stands for a secret's value, in the engine's events as in renders."""
@@ -44,6 +44,8 @@ class Resource:
     retain_on_delete: bool = False
     live: Mapping[str, Any] = field(default_factory=dict)
     """What the state, or the cluster, holds of it; empty where it is not known."""
+    queried: bool = False
+    """Whether `live` was read from the cluster for this review, and not from the state."""
 
     @property
     def name(self) -> str:
@@ -57,7 +59,7 @@ class Resource:
 
     @property
     def is_patch(self) -> bool:
-        """Whether it only adds to an object that somebody else made."""
+        """Whether it only adds to an object of another owner."""
         return self.is_object and self.type.endswith("Patch")
 
     @property
@@ -72,8 +74,8 @@ class Resource:
 
     @property
     def namespace(self) -> str:
-        """Namespace of an object; empty where it has none."""
-        return str(self._metadata.get("namespace") or "")
+        """Namespace of an object; empty where it has none, whatever the provider wrote into its inputs."""
+        return "" if self._is_cluster_scoped else str(self._metadata.get("namespace") or "")
 
     @property
     def object_name(self) -> str:
@@ -84,6 +86,12 @@ class Resource:
     def manifest(self) -> dict[str, Any]:
         """The object as YAML has it."""
         return {"apiVersion": self.api_version, "kind": self.kind, **self.inputs}
+
+    @property
+    def _is_cluster_scoped(self) -> bool:
+        """Whether the live object is known and has no namespace."""
+        metadata = self.live.get("metadata")
+        return isinstance(metadata, Mapping) and "name" in metadata and not metadata.get("namespace")
 
     @property
     def _metadata(self) -> Mapping[str, Any]:
@@ -100,6 +108,8 @@ class Change:
     after: Resource | None
     replaced_for: tuple[str, ...] = ()
     """Paths of the properties that force a replacement."""
+    kept: tuple[str, ...] = ()
+    """Paths of the properties that the program declares otherwise and the update leaves, by `ignore_changes`."""
 
     @property
     def resource(self) -> Resource:
@@ -111,7 +121,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a policy says."""
+    """What a policy found."""
 
     policy: str
     mandatory: bool
@@ -123,7 +133,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Ending:
-    """An object that somebody has deleted, and that stays until its finalizers are gone."""
+    """An object that was deleted out of band, and that stays until its finalizers are gone."""
 
     kind: str
     path: str
@@ -140,7 +150,7 @@ class Review:
     """All resources of before and after, unchanged ones too, sorted by URN."""
     findings: tuple[Finding, ...] = ()
     warnings: tuple[str, ...] = ()
-    """What the engine, a plugin or the program remarks."""
+    """Warnings of the engine, a plugin or the program."""
     failed: str = ""
     """Why there is no whole answer; empty where there is."""
     cluster_asked: bool = True
@@ -148,19 +158,25 @@ class Review:
     unanswered: str = ""
     """Why the cluster, which is there to be asked, was not."""
     cautions: tuple[str, ...] = ()
-    """What to know before all else, sentences of `review.words`: an update that runs, or was cut off."""
+    """What to know before all else, sentences of `review.sentences`: an update that runs, or was cut off."""
+    unsettled: bool = False
+    """Whether an update runs or was interrupted: the state may lack what that has done."""
     ending: tuple[Ending, ...] = ()
     """Objects of the stack that are being deleted, sorted."""
+    leftovers: tuple[Resource, ...] = ()
+    """Objects that an interrupted replacement left beside their successors; the next update deletes them. Sorted."""
     adoption: bool = False
-    """Whether it tells what could be taken over."""
+    """Whether it reports what could be adopted."""
     drift: bool = False
-    """Whether it tells what became of the stack by itself: `before` is what is declared, `after` what is there."""
+    """Whether it reports drift: `before` is what is declared, `after` what is there."""
     repairs: tuple[Change, ...] = ()
-    """What is not as declared on the cluster, in a review of an update: `before` is what is declared. Sorted by URN."""
+    """What has drifted, in a review of an update, which leaves it: `before` is what is declared. Sorted by URN."""
+    kubectl: str = "kubectl"
+    """How kubectl is called for the stack's cluster."""
     compared: tuple[str, str] = ("", "")
     """Names of the two commits, for such a comparison."""
     facts: Facts = field(default_factory=Facts)
-    """What the settings say that no resource does."""
+    """Facts of the settings that are in no resource."""
 
     @cached_property
     def changed(self) -> tuple[Change, ...]:

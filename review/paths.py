@@ -1,7 +1,7 @@
 """Paths of properties in the engine's spelling, `spec.containers[0].image`, `data["a.b"]`, and values at them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 Path = tuple[str | int, ...]
@@ -52,3 +52,18 @@ def put(content: Any, path: Path, new: Any) -> Any:
     if isinstance(step, str) and isinstance(content, dict) and step in content:
         return {**content, step: put(content[step], rest, new)}
     return content
+
+
+def differing(before: Any, after: Any, at: Path = ()) -> Iterator[Path]:
+    """Yield the paths at which two contents differ; a list of another length as a whole."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in (*before, *(key for key in after if key not in before)):
+            if key in before and key in after:
+                yield from differing(before[key], after[key], (*at, key))
+            else:
+                yield (*at, key)
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for index, (old, new) in enumerate(zip(before, after, strict=True)):
+            yield from differing(old, new, (*at, index))
+    elif before != after:
+        yield at

@@ -1,9 +1,7 @@
 """GPUs that quotas promise."""
 
-from typing import Any
-
 from apis.names import GPU_RESOURCE
-from policies.values import read, whole
+from policies.values import entries, read, whole
 from review.model import Resource
 
 
@@ -19,13 +17,9 @@ def gpu_quota(quota: Resource) -> int | None:
 def queue_quota(queue: Resource) -> int:
     """Return the GPUs that a ClusterQueue guarantees."""
     total = 0
-    for group in _list(read(queue.inputs, "spec", "resourceGroups")):
-        for flavor in _list(read(group, "flavors")):
-            for resource in _list(read(flavor, "resources")):
+    for group in entries(queue.inputs, "spec", "resourceGroups"):
+        for flavor in entries(group, "flavors"):
+            for resource in entries(flavor, "resources"):
                 if read(resource, "name") == GPU_RESOURCE:
                     total += whole(read(resource, "nominalQuota")) or 0
     return total
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []

@@ -3,12 +3,14 @@
 The engine and its provider are not asked, so which updates become replacements is predicted by their rules.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from policies.values import mapping
 from review import paths
-from review.model import REDACTED, Change, Op, Resource
+from review.event_properties import without_secrets
+from review.model import Change, Op, Resource, Review
 
 _ROOT = "pulumi:pulumi:Stack$"
 Difference = Callable[[Resource, Resource], Mapping[str, bool]]
@@ -31,7 +33,7 @@ def read(content: Mapping[str, Any]) -> Rendered:
     resource = Resource(
         urn=_urn(content.get("urn")),
         type=str(content.get("type") or ""),
-        inputs=_hidden(content.get("inputs"), str(content.get("type") or "")),
+        inputs=without_secrets(dict(mapping(content, "inputs")), str(content.get("type") or "")),
         parent=_urn(content.get("parent")),
         protect=bool(content.get("protect")),
         retain_on_delete=bool(content.get("retain_on_delete")),
@@ -66,16 +68,47 @@ def _change(old: Rendered, new: Rendered, difference: Difference) -> Change:
         return Change(Op.SAME, before, after)
     if not after.is_object:
         return Change(Op.UPDATE, before, after)
-    ignored = [paths.read(path) for path in new.ignore_changes]
+    kept = _kept(before, new)
+    # The provider compares an API server's form, `"1"` of `1`: of what no one changed, that is no reason.
     found = {
         path: forced or _named(path, new.replace_on_changes)
         for path, forced in difference(before, after).items()
-        if not any(_within(paths.read(path), each) for each in ignored)
+        if not _named(path, new.ignore_changes) and _differs(before, after, paths.read(path))
     }
     if not found:
-        return Change(Op.SAME, before, replace(after, inputs=before.inputs))
+        return Change(Op.SAME, before, replace(after, inputs=before.inputs), kept=kept)
     forcing = tuple(sorted(path for path, forced in found.items() if forced))
-    return Change(Op.REPLACE if forcing else Op.UPDATE, before, after, forcing)
+    return Change(Op.REPLACE if forcing else Op.UPDATE, before, after, forcing, () if forcing else kept)
+
+
+def with_kept(review: Review, program: Iterable[Rendered]) -> Review:
+    """Return the review of a preview with what each object keeps although `program` declares it otherwise.
+
+    The engine's events do not have it: where a property is ignored, the engine replaces the new value by the old one.
+    """
+    declared = {each.resource.urn: each for each in program}
+
+    def known(change: Change) -> Change:
+        rendered = declared.get(change.resource.urn)
+        if rendered is None or change.before is None or change.op not in (Op.SAME, Op.UPDATE):
+            return change
+        return replace(change, kept=_kept(change.before, rendered))
+
+    return replace(review, changes=tuple(map(known, review.changes)))
+
+
+def _kept(before: Resource, new: Rendered) -> tuple[str, ...]:
+    """Return the paths under `ignore_changes` at which a render differs from what was declared before."""
+    if not new.ignore_changes:
+        return ()
+    found = map(paths.show, paths.differing(before.inputs, new.resource.inputs))
+    return tuple(sorted(path for path in found if _named(path, new.ignore_changes)))
+
+
+def _differs(before: Resource, after: Resource, path: paths.Path) -> bool:
+    """Whether a value differs as it is declared; a path that neither side has is the provider's own spelling."""
+    old, new = (paths.value(each.inputs, path) for each in (before, after))
+    return bool(old is None or old != new)
 
 
 def _named(path: str, wanted: tuple[str, ...]) -> bool:
@@ -99,15 +132,4 @@ def _urn(value: Any) -> str:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(str(each) for each in value) if isinstance(value, list) else ()
-
-
-def _hidden(value: Any, kind: str) -> dict[str, Any]:
-    inputs = dict(value) if isinstance(value, Mapping) else {}
-    if kind.endswith((":Secret", ":SecretPatch")):
-        for key in ("data", "stringData"):
-            if isinstance(inputs.get(key), Mapping):
-                inputs[key] = dict.fromkeys(inputs[key], REDACTED)
-            elif key in inputs:
-                inputs[key] = REDACTED
-    return inputs
+    return tuple(str(each) for each in value) if isinstance(value, list | tuple) else ()

@@ -1,4 +1,4 @@
-"""Values of properties on one line or a few, short enough to read: as YAML has them, or told where they are long."""
+"""Values of properties on one line or a few, short enough to read: as in YAML, or described where they are long."""
 
 import base64
 import binascii
@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from review.model import CHANGED, REDACTED, UNKNOWN
-from review.words import shortened, visible
+from review.sentences import shortened, visible
 
 LONGEST = 160
 """Characters of a value that are shown on a line."""
@@ -19,7 +19,7 @@ _WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n",
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{80,}={0,2}")
 _PEM = re.compile(r"-----BEGIN ([A-Z0-9 ]{1,40})-----")
 _TEXT_URL = re.compile(r"data:(?:text/plain)?(?:;charset=utf-8)?(;base64)?,", re.IGNORECASE)
-_MARKS = {REDACTED: "(secret)", CHANGED: "(another secret)", UNKNOWN: "(not known yet)"}
+_MARKS = {REDACTED: "(secret)", CHANGED: "(another secret)", UNKNOWN: "(unknown until the update)"}
 _FEW_LINES = 2
 
 
@@ -29,8 +29,8 @@ def scalar(value: Any) -> str:
         return shortened(json.dumps(value, default=str), LONGEST)
     if value in _MARKS:
         return _MARKS[value]
-    if told := _told(value):
-        return told
+    if described := _described(value):
+        return described
     short = shortened(value, LONGEST)
     if _PLAIN.fullmatch(short) and short.lower() not in _WORDS and not _is_number(short):
         return short
@@ -38,7 +38,7 @@ def scalar(value: Any) -> str:
 
 
 def _is_number(text: str) -> bool:
-    """Say whether YAML would take a text for a number."""
+    """Return whether YAML would take a text for a number."""
     try:
         float(text.replace("_", "") if not text.lower().startswith(("0x", "0o")) else "0")
     except ValueError:
@@ -49,7 +49,7 @@ def _is_number(text: str) -> bool:
 def lines(value: Any) -> list[str]:
     """Return the lines of a text that has several and says something to people; else nothing."""
     text = content(value)
-    if not isinstance(text, str) or text.count("\n") < _FEW_LINES or _told(text):
+    if not isinstance(text, str) or text.count("\n") < _FEW_LINES or _described(text):
         return []
     return [shortened(visible(line), LONGEST) for line in text.split("\n")]
 
@@ -75,8 +75,8 @@ def empty(value: Any) -> str:
     return ""
 
 
-def _told(text: str) -> str:
-    """Say what a text is that nobody reads; empty for others."""
+def _described(text: str) -> str:
+    """Return what an unreadable text is, e.g. a certificate; empty for others."""
     pem = _PEM.search(text)
     if not pem and not _BASE64.fullmatch(text):
         return ""

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Line:
-    """One thing to know, a sentence of `review.words`; `details` are folded into their number where space is short."""
+    """One statement, a sentence of `review.sentences`; `details` are folded into their number where space is short."""
 
     text: str
     details: tuple[str, ...] = ()
     alarm: bool = False
-    """Whether it deserves a second look before anybody approves."""
+    """Whether it deserves attention before the change is approved."""
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,13 @@
-"""The line that tells how much changes, and how much of it is protected or holds data."""
+"""The summary: how much changes, and how much of it is protected or holds data."""
 
 from collections import Counter
 from collections.abc import Iterator
 
-from review.holding import Holdings
+from review.indexed_review import IndexedReview
 from review.model import Change, Ending, Op, Resource, Review
-from review.titles import ORDER, done
-from review.words import count, enumerated, name, said
-from review.worlds import Worlds
+from review.sentences import count, enumerated, name, quoted
+from review.stateful_objects import StatefulObjects
+from review.titles import ORDER, done, title
 
 _COMMIT = 12
 FAILED = 1_500
@@ -15,7 +15,7 @@ FAILED = 1_500
 _ITEM = 300
 """Characters of one of several errors."""
 _ENDING = 3
-"""Objects being deleted that are named."""
+"""Objects being deleted, or to be deleted, that are named."""
 _INDENT = "  "
 
 
@@ -35,8 +35,8 @@ def failure(review: Review) -> tuple[str, tuple[str, ...]]:
     lines = review.failed.splitlines()
     first = next((index for index, line in enumerate(lines) if line.startswith(_INDENT)), len(lines))
     if not review.failed or not first:
-        return (f"There is no whole answer: {said(_sentences(lines), FAILED)}" if review.failed else "", ())
-    items = list(dict.fromkeys(said(line, _ITEM) for line in lines[first:] if line.strip()))
+        return (f"The result is incomplete: {quoted(_sentences(lines), FAILED)}" if review.failed else "", ())
+    items = list(dict.fromkeys(quoted(line, _ITEM) for line in lines[first:] if line.strip()))
     shown, room = [], FAILED
     for item in items:
         room -= len(item)
@@ -45,7 +45,7 @@ def failure(review: Review) -> tuple[str, tuple[str, ...]]:
         shown.append(item)
     if rest := len(items) - len(shown):
         shown.append(f"… {rest:,} more")
-    return f"There is no whole answer: {said(_sentences(lines[:first]), FAILED // 2)}", (*shown,)
+    return f"The result is incomplete: {quoted(_sentences(lines[:first]), FAILED // 2)}", (*shown,)
 
 
 def _sentences(lines: list[str]) -> str:
@@ -60,12 +60,15 @@ def _sentences(lines: list[str]) -> str:
 def cautions(review: Review) -> Iterator[str]:
     """Yield what to know before all else."""
     if review.unanswered:
-        reason = said(_sentences(review.unanswered.splitlines())).rstrip(".")
+        reason = quoted(_sentences(review.unanswered.splitlines())).rstrip(".")
         yield (
-            f"The cluster was not asked: {reason}. This is what the state of the last update says. Not known: what the "
-            "cluster holds now, whether it takes the objects, and what it would replace."
+            f"The cluster was not queried: {reason}. This is from the state of the last update. Unknown: what the "
+            "cluster holds now, whether it accepts the objects, and what it would replace."
         )
     yield from review.cautions
+    if review.leftovers:
+        left = enumerated([title(each) for each in review.leftovers], _ENDING)
+        yield f"An interrupted replacement left what the next update deletes: {left}."
     for each in review.ending[:_ENDING]:
         yield f"{name(each.kind, 60)} {name(each.path)} is being deleted{_awaited(each)}."
     if rest := len(review.ending[_ENDING:]):
@@ -84,18 +87,18 @@ def unasked(review: Review) -> str:
     if review.cluster_asked or review.unanswered:
         return ""
     return (
-        "The cluster was not asked: this compares what two commits declare. Not known: what the cluster holds and how "
-        "it differs, which objects the update would replace where only the API server can say so, which jobs run, and "
-        "whether the API server takes the objects."
+        "The cluster was not queried: this compares what two commits declare. Unknown: what the cluster holds and how "
+        "it differs, which objects the update would replace where the API server alone decides, which jobs run, and "
+        "whether the API server accepts the objects."
     )
 
 
-def counts(worlds: Worlds) -> str:
+def counts(indexed: IndexedReview) -> str:
     """Return the summary."""
-    review = worlds.review
+    review = indexed.review
     objects = [change for change in review.changed if change.resource.is_object]
     if not objects and review.failed:
-        return f"What {'drifted' if review.drift else 'changes'} is not known."
+        return f"What {'drifted' if review.drift else 'changes'} could not be determined."
     if not review.changed and any(map(_less_kept, review.changes)):
         return "No object changes, but the protection of some does."
     if not review.changed:
@@ -104,8 +107,8 @@ def counts(worlds: Worlds) -> str:
         others = count(len(review.changed), "component or provider", "components or providers")
         return f"No object changes, only {others} of the program."
     number = Counter(change.op for change in objects)
-    text = f"{count(len(objects), 'object')}: {_told(number, drift=review.drift)}."
-    holdings = Holdings(worlds)
+    text = f"{count(len(objects), 'object')}: {_numbers(number, drift=review.drift)}."
+    holdings = StatefulObjects(indexed)
     protected: Counter[Op] = Counter()
     holding: Counter[Op] = Counter()
     for change in objects:
@@ -113,23 +116,34 @@ def counts(worlds: Worlds) -> str:
         protected[change.op] += resource.protect
         holding[change.op] += bool(holdings.of(resource))
     for words, found in (("protected", protected), ("holding data or credentials", holding)):
-        if told := _told(found, drift=review.drift):
-            text += f" Of these {words}: {told}."
+        if shown := _numbers(found, drift=review.drift):
+            text += f" Of these {words}: {shown}."
     if not any(number[op] for op in (Op.DELETE, Op.REPLACE)):
         text += " Nothing is deleted or replaced."
     return text
 
 
+def counted(number: Counter[Op]) -> str:
+    """Return what became of the objects of a stack: `objects on the cluster: 2 created and 51 unchanged`."""
+    parts = [f"{number[op]:,} {done(op)}" for op in (*ORDER, Op.SAME) if number[op]]
+    return f"objects on the cluster: {enumerated(parts, len(parts)) or 'none'}"
+
+
 def _unchanged(review: Review) -> str:
     if not review.drift:
-        return "Nothing changes."
+        return "Nothing else changes." if review.leftovers else "Nothing changes."
+    if review.unsettled:
+        return (
+            "Nothing that the state records has drifted. What the update did beyond that could not be determined until "
+            "it is completed."
+        )
     if review.ending:
         return "Otherwise the cluster is as the last update left it."
     return "No drift: the cluster is as the last update left it."
 
 
 def _less_kept(change: Change) -> bool:
-    """Say whether an object's protection changes, which the engine takes for no change."""
+    """Return whether an object's protection changes, which the engine takes for no change."""
     before, after = change.before, change.after
     return bool(before and after) and _kept(before) != _kept(after)
 
@@ -138,6 +152,6 @@ def _kept(resource: Resource | None) -> tuple[bool, bool] | None:
     return (resource.protect, resource.retain_on_delete) if resource else None
 
 
-def _told(number: Counter[Op], *, drift: bool) -> str:
-    told = [f"{number[op]:,} {done(op, drift=drift)}" for op in ORDER if number[op]]
-    return enumerated(told, len(ORDER))
+def _numbers(number: Counter[Op], *, drift: bool) -> str:
+    shown = [f"{number[op]:,} {done(op, drift=drift)}" for op in ORDER if number[op]]
+    return enumerated(shown, len(ORDER))

@@ -1,7 +1,7 @@
-"""How objects are called in sentences."""
+"""Names of objects in sentences."""
 
 from review.model import Op, Resource
-from review.words import name
+from review.sentences import name
 
 _DONE = {
     Op.CREATE: "created",
@@ -20,6 +20,12 @@ ORDER = (Op.CREATE, Op.UPDATE, Op.REPLACE, Op.DELETE, Op.ADOPT, Op.FORGET)
 def done(op: Op, *, drift: bool = False) -> str:
     """Return what becomes of an object, or what became of it without us."""
     return _DRIFTED.get(op, _DONE[op]) if drift else _DONE[op]
+
+
+def short(urn: str) -> str:
+    """Return type and name of the resource of a URN: `Job mofed-test-job`."""
+    *_, types, logical = urn.split("::")
+    return f"{types.rpartition('$')[2].rpartition(':')[2]} {logical}"
 
 
 def path(resource: Resource) -> str:

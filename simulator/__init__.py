@@ -1,1 +1,1 @@
-"""The simulated cluster: real control plane, played nodes, pods and operators."""
+"""The simulated cluster: real control plane, simulated nodes, pods and operators."""

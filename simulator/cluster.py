@@ -1,4 +1,4 @@
-"""Simulated clusters: start, stop, remove and look at one. All of a cluster is below its home."""
+"""Simulated clusters: start, stop, remove and inspect one. All of a cluster is below its home."""
 
 import errno
 import shutil
@@ -11,11 +11,11 @@ from simulator import home as homes
 from simulator.errors import SimulatorError
 from simulator.files import locked
 from simulator.home import Layout
-from simulator.identities import context_name
+from simulator.kubeconfigs import context_name
 from simulator.processes import Processes
 from simulator.progress import SILENT, Progress
 from simulator.spec import ClusterSpec, NodeSpec
-from simulator.starting import start
+from simulator.start import start
 from simulator.status import ClusterStatus, look
 
 __all__ = ["Cluster", "ClusterSpec", "ClusterStatus", "NodeSpec", "clean", "down", "status", "up"]
@@ -35,7 +35,7 @@ class Cluster:
 
     @property
     def kubeconfig(self) -> Path:
-        """The person's kubeconfig."""
+        """The user's kubeconfig."""
         return Layout(self.home).kubeconfig
 
     @property
@@ -50,7 +50,7 @@ class Cluster:
 
 
 def up(spec: ClusterSpec, home: Path | None = None, progress: Progress | None = None) -> Cluster:
-    """Start the cluster of `spec`, in `home` or where its name says, or set right what runs of it.
+    """Start the cluster of `spec`, in `home` or where its name says, or repair one that runs in part.
 
     Data, API port and Pulumi state of an earlier start are used again. Raises SimulatorError, with what to do,
     when a tool cannot be made, a process does not start, the port is taken, or another start or stop is at work.
@@ -83,7 +83,15 @@ def clean(home: Path) -> tuple[str, ...]:
         raise SimulatorError(f"{layout.home} does not look like a simulated cluster's home, so it is left alone.")
     with _alone(layout):
         stopped = Processes(layout.home).stop()
-        shutil.rmtree(layout.home)
+        try:
+            shutil.rmtree(layout.home)
+        except OSError as error:
+            if error.errno != errno.ENOTEMPTY:
+                raise
+            layout.lock.touch()  # so that the next try knows the folder as a cluster's
+            raise SimulatorError(
+                f"{layout.home} is not removed: another command still writes there. Run this again when it has ended."
+            ) from error
     return stopped
 
 

@@ -1,5 +1,7 @@
-"""Errors that a person can act on."""
+"""Errors that the user can act on."""
+
+from apis.errors import UserError
 
 
-class SimulatorError(Exception):
-    """Something that the user can put right; the message says what happened and what to do about it."""
+class SimulatorError(UserError):
+    """Something that the user can correct; the message says what happened and what to do about it."""

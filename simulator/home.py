@@ -1,4 +1,4 @@
-"""Where a simulated cluster keeps its things: everything below one folder, by default .sim/<name> of the checkout."""
+"""Where a simulated cluster stores its files: everything below one folder, by default .sim/<name> of the checkout."""
 
 import os
 import re
@@ -54,7 +54,7 @@ class Layout:
 
     @property
     def kubeconfig(self) -> Path:
-        """The person's kubeconfig."""
+        """The user's kubeconfig."""
         return self.home / "kubeconfig"
 
     def identity(self, name: str) -> Path:

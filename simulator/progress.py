@@ -1,4 +1,4 @@
-"""How long work tells what it does: a protocol, and the implementation that says nothing."""
+"""How long-running work reports its steps: a protocol, and the implementation that prints nothing."""
 
 from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
@@ -15,19 +15,19 @@ class Progress(Protocol):
     """Where steps are reported."""
 
     def step(self, title: str) -> AbstractContextManager[Step]:
-        """Begin a piece of work called `title`; it ends, well or badly, with the context."""
+        """Start a piece of work called `title`; it ends, well or badly, with the context."""
 
 
 class _SilentStep:
     def update(self, done: float | None = None, total: float | None = None, what: str = "") -> None:
-        """Say nothing."""
+        """Print nothing."""
 
 
 class Silent:
-    """A progress that says nothing."""
+    """A progress that prints nothing."""
 
     def step(self, title: str) -> AbstractContextManager[Step]:  # noqa: ARG002 - the protocol's signature
-        """Begin a step that nobody hears of."""
+        """Start a step that is not shown."""
         return nullcontext(_SilentStep())
 
 

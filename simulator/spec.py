@@ -4,9 +4,10 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from hardware import profiles
 from hardware.model import Model
-from hardware.profiles import Hca
-from policies.scc.defaults import Release
+from hardware.profiles import Hca, Profile
+from policies.scc.shipped import Release
 
 Role = Literal["master", "worker"]
 MpiGeneration = Literal["v1alpha2", "v2beta1"]
@@ -18,8 +19,16 @@ class NodeSpec(Model):
     name: str = Field(pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", max_length=253)
     roles: tuple[Role, ...] = ("worker",)
     profile: str | None = Field(default=None, description="a name known to hardware.profiles, e.g. dgx1-v100-16gb")
+    machine: str | None = Field(default=None, description="a machine of the stack's own, by `profiles.to_json`")
     ports: tuple[Hca, ...] = Field(default=(), description="compute ports, where they are not called as in the profile")
     host_driver: bool = Field(default=False, description="the system brings the GPU driver along (S-6)")
+
+    @property
+    def hardware(self) -> Profile | None:
+        """Its machine; None for a plain one. Raises ValueError for an unknown profile."""
+        if self.machine:
+            return profiles.from_json(self.machine)
+        return profiles.profile(self.profile) if self.profile else None
 
 
 class ClusterSpec(Model):
@@ -27,14 +36,14 @@ class ClusterSpec(Model):
 
     name: str = Field(default="default", pattern=r"^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$")
     nodes: tuple[NodeSpec, ...] = ()
-    actors: bool = Field(default=True, description="play hardware, operators and the runtime of pods")
+    actors: bool = Field(default=True, description="simulate hardware, operators and the runtime of pods")
     release: Release = Field(default="4.4", description="whose default SCCs the cluster has")
     mpi: MpiGeneration = Field(default="v1alpha2", description="MPIJob generation whose real operator runs")
     storage_classes: tuple[str, ...] = Field(
-        default=(), description="further classes of shared files that it has, each played like sim-files"
+        default=(), description="further classes of shared files that it has, each simulated like sim-files"
     )
     object_store: bool = Field(default=False, description="S3 on loopback beside it, for the state of Pulumi")
-    run_seconds: float = Field(default=1.0, ge=0, description="seconds that a played workload takes")
+    run_seconds: float = Field(default=1.0, ge=0, description="seconds that a simulated workload takes")
 
     @property
     def schedules(self) -> bool:

@@ -1,4 +1,4 @@
-"""What a cluster remembers of itself between two commands: cluster.json."""
+"""What is stored of a cluster between two commands: cluster.json."""
 
 import json
 from pathlib import Path
@@ -22,6 +22,16 @@ class PortNumbers(Model):
     kubelet: int
     admission: int = Field(default=0, description="0 until it is drawn: clusters of before did not have it")
     objects: int = Field(default=0, description="of the object store; 0 until it is drawn")
+
+
+LISTENERS = {
+    "kube-apiserver": "api",
+    "etcd": "etcd",
+    "kwok": "kubelet",
+    "scc-admission": "admission",
+    "object-store": "objects",
+}
+"""Process -> the port on which it is called."""
 
 
 class State(Model):
@@ -54,7 +64,7 @@ def load(layout: Layout) -> State | None:
     except (ValidationError, ValueError) as error:
         raise SimulatorError(
             f"{layout.state} is damaged or of another version of this program, so the cluster's ports are not known:"
-            f" run `./hpc sim clean --name {layout.home.name}` and start it anew."
+            f" run `./hpc sim clean --name {layout.home.name}` and start it again."
             f" ({str(error).splitlines()[0]})"
         ) from error
 

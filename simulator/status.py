@@ -1,20 +1,21 @@
-"""How a simulated cluster is: its processes, its nodes, what it takes of this machine."""
+"""The status of a simulated cluster: its processes, its nodes, what it uses of this machine."""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal
 
-from simulator import identities, procfs
+from apis.names import NODE_ROLE
 from simulator import state as states
+from simulator.access import identities
+from simulator.access.pki import Pki
+from simulator.actors.pods import annotations, condition, labels
 from simulator.api import Api
 from simulator.errors import SimulatorError
 from simulator.home import Layout
+from simulator.kubeconfigs import context_name
 from simulator.names import PROFILE
-from simulator.pki import Pki
-from simulator.processes import Processes
-from simulator.state import State
+from simulator.processes import Processes, procfs
+from simulator.state import LISTENERS, State
 
-ROLE_LABEL = "node-role.kubernetes.io/"
 ASK_SECONDS = 3.0
 
 
@@ -70,7 +71,7 @@ class ClusterStatus:
 
 
 def look(layout: Layout) -> ClusterStatus:
-    """Look at the cluster of `layout`, whatever its condition."""
+    """Inspect the cluster of `layout`, whatever its condition."""
     problem = None
     known: State | None = None
     try:
@@ -91,7 +92,7 @@ def look(layout: Layout) -> ClusterStatus:
         state=_state(known, problem, len(alive), len(processes)),
         server=known.server if known else None,
         kubeconfig=str(layout.kubeconfig),
-        context=identities.context_name(known.spec.name if known else layout.home.name),
+        context=context_name(known.spec.name if known else layout.home.name),
         processes=processes,
         nodes=nodes,
         problem=problem,
@@ -109,17 +110,7 @@ def _state(
 
 def _processes(layout: Layout, known: State | None) -> tuple[ProcessStatus, ...]:
     processes = Processes(layout.home)
-    ports = (
-        {}
-        if known is None
-        else {
-            "etcd": known.ports.etcd,
-            "kube-apiserver": known.ports.api,
-            "kwok": known.ports.kubelet,
-            "scc-admission": known.ports.admission,
-            "object-store": known.ports.objects,
-        }
-    )
+    numbers = known.ports.model_dump() if known else {}
     found = []
     for name, record in processes.records().items():
         alive = processes.alive(record)
@@ -131,7 +122,7 @@ def _processes(layout: Layout, known: State | None) -> tuple[ProcessStatus, ...]
                 alive=alive,
                 rss_bytes=sum(now for now, _ in amounts),
                 peak_rss_bytes=sum(peak for _, peak in amounts),
-                port=ports.get(name),
+                port=numbers.get(LISTENERS.get(name, "")),
                 log=str(processes.log(name)),
             )
         )
@@ -140,8 +131,7 @@ def _processes(layout: Layout, known: State | None) -> tuple[ProcessStatus, ...]
 
 def _nodes(layout: Layout, known: State) -> tuple[NodeStatus, ...]:
     pki = Pki(layout.pki)
-    connect = partial(Api, known.ports.api, identities.tokens(pki)[identities.PERSON], pki.ca, timeout=ASK_SECONDS)
-    api = connect()
+    api = Api(known.ports.api, identities.tokens(pki)[identities.USER], pki.ca, timeout=ASK_SECONDS)
     try:
         return tuple(map(_node, api.get("/api/v1/nodes")["items"]))
     finally:
@@ -150,18 +140,11 @@ def _nodes(layout: Layout, known: State) -> tuple[NodeStatus, ...]:
 
 def _node(item: dict[str, Any]) -> NodeStatus:
     metadata, status = item["metadata"], item.get("status", {})
-    ready = any(
-        condition["type"] == "Ready" and condition["status"] == "True" for condition in status.get("conditions", [])
-    )
     return NodeStatus(
         name=metadata["name"],
-        state="Ready" if ready else "NotReady",
+        state="Ready" if condition(item, "Ready") else "NotReady",
         schedulable=not item["spec"].get("unschedulable", False),
-        roles=tuple(
-            sorted(
-                label.removeprefix(ROLE_LABEL) for label in metadata.get("labels", {}) if label.startswith(ROLE_LABEL)
-            )
-        ),
-        profile=metadata.get("annotations", {}).get(PROFILE),
+        roles=tuple(sorted(label.removeprefix(NODE_ROLE) for label in labels(item) if label.startswith(NODE_ROLE))),
+        profile=annotations(item).get(PROFILE),
         allocatable=dict(status.get("allocatable", {})),
     )

@@ -1,4 +1,4 @@
-"""Objects that were on the cluster before the stack: declared so that nothing the engine does deletes them.
+"""Objects that existed before the stack: declared so that the engine never deletes them.
 
 The engine's own option for it, retain_on_delete, is set in one place, on what the program registers, so it holds for
 `./hpc down`, plain `pulumi destroy`, an object that leaves the settings, and a replacement.
@@ -18,7 +18,7 @@ Transform = Callable[[pulumi.ResourceTransformArgs], pulumi.ResourceTransformRes
 
 
 def named(kind: str, namespace: str, name: str) -> str:
-    """Return how the settings name an object: `Role/adas/mpi`; without a namespace `Namespace/adas`."""
+    """Return an object's name in the settings: `Role/adas/mpi`; without a namespace `Namespace/adas`."""
     return "/".join(part for part in (kind, namespace, name) if part)
 
 
@@ -36,11 +36,11 @@ AdoptedObject = Annotated[str, AfterValidator(_well_formed)]
 
 
 def keep(adopted: Collection[str]) -> None:
-    """Make the engine leave these objects on the cluster, whatever happens to them in the state.
+    """Make the engine never delete these objects.
 
-    What they cannot be without stays, too: their namespaces, and the definitions of their kinds. Call it before
+    Their namespaces and the definitions of their kinds are retained, too. Call it before
     anything is declared. It is a transform of the engine, not of the SDK, because a namespace is known to the program
-    only as what another object will say.
+    only as another object's output.
     """
     if adopted:
         pulumi.runtime.register_resource_transform(transform(adopted))
@@ -83,7 +83,7 @@ def is_kept(adopted: Collection[str], token: str, inputs: Mapping[str, Any]) -> 
 
 
 def _carries(adopted: Collection[str], kind: str, name: str, inputs: Mapping[str, Any]) -> bool:
-    """Whether adopted objects go when this one goes."""
+    """Whether deleting this object would delete adopted ones."""
     if kind == kinds.NAMESPACE.kind:
         return any(each.split("/")[1] == name for each in adopted if each.count("/") == 2)  # noqa: PLR2004
     if kind == kinds.CUSTOM_RESOURCE_DEFINITION.kind:

@@ -6,8 +6,8 @@ from pydantic import Field
 
 from components import workload_images as recipes
 from components.containerfiles import Ofed, Recipe, Ref, containerfile
-from components.image_build import Git, ImageBuildArgs, Inline, Tag, ToRegistry, ToStream, reference
-from components.model import DnsLabel, Image, Model
+from components.image_build import BuiltImage, Git, ImageBuildArgs, Inline, reference
+from components.model import DnsLabel, Image, Model, fields_of
 from components.workload_images import Sources
 
 
@@ -63,19 +63,19 @@ class PyTorchRecipe(Model):
 AnyRecipe = NgcRecipe | HorovodRecipe | MultiNodeRecipe | PyTorchRecipe
 
 
-class BuildSettings(Model):
+class BuildSettings(BuiltImage):
     """One image, built in a tenant's namespace; its jobs name it by `build`."""
 
     tenant: DnsLabel = Field(description="namespace of the tenant that builds it")
     name: DnsLabel = Field(description="what jobs call it, and the name of BuildConfig and ImageStream")
-    tag: Tag = Field(description="another one for another content")
-    base: Image = Field(description="what it is built on")
     source: Annotated[
         AnyRecipe | Inline | Git,
-        Field(discriminator="kind", description="what is built: a recipe of ours, or a Containerfile"),
+        Field(discriminator="kind", description="what is built: a recipe of this project, or a Containerfile"),
     ]
-    to: Annotated[ToStream | ToRegistry, Field(discriminator="kind", description="where it goes")] = ToStream()
-    at_once: bool = Field(default=True, description="build when this is new; otherwise when a person starts it")
+    at_once: bool = Field(
+        default=True,
+        description="build when this is new or changes, and wait for it; else when a user starts it",
+    )
 
     def arguments(self, registry: str, pull_secret: str | None) -> ImageBuildArgs:
         """Return the arguments of the build: a recipe becomes a Containerfile of its own."""
@@ -85,10 +85,8 @@ class BuildSettings(Model):
         return ImageBuildArgs(
             namespace=self.tenant,
             image_name=self.name,
-            tag=self.tag,
-            base=self.base,
+            **fields_of(BuiltImage, self),
             source=source,
-            to=self.to,
             registry=registry,
             pull_secret=pull_secret,
             at_once=self.at_once,
@@ -105,5 +103,5 @@ class BuildSettings(Model):
 
     @property
     def has_sshd(self) -> bool | None:
-        """Whether the image has sshd; None where the Containerfile is not ours."""
+        """Whether the image has sshd; None for a user's Containerfile."""
         return None if isinstance(self.source, Inline | Git) else not isinstance(self.source, PyTorchRecipe)

@@ -19,7 +19,7 @@ def build(
 ) -> list[OfTenant]:
     """Declare the builds, each after its tenant and the accounts there; return the images' names.
 
-    A name is known when the image can be built.
+    A name is known when the image is there, if it is built at once, else when it can be built.
     """
     secret = settings.pull_secret.name if settings.pull_secret else None
     registry = settings.version.registry
@@ -28,7 +28,7 @@ def build(
             each.tenant,
             ImageBuild(
                 f"{each.tenant}-{each.name}",
-                each.arguments(registry, secret),
+                each.arguments(registry, secret).model_copy(update={"build_timeout": settings.timeouts.build}),
                 opts=after(opts, *(parts[each.tenant] for parts in (teams, secrets) if each.tenant in parts)),
             ).image,
         )

@@ -64,7 +64,7 @@ class Entry(Model):
     trains: bool = True
     working_directory: Folder | None = Field(default=None, description="None: the image's own")
     mounts: dict[Folder, str] = Field(
-        default={}, description="where it wants the tenant's data: folder -> folder of the volume; empty: needs none"
+        default={}, description="where it expects the tenant's data: folder -> folder of the volume; empty: needs none"
     )
     data: DataSet | None = None
     images: tuple[Image, ...] = Field(default=(), description="of stacks/images.py, the oldest first")
@@ -76,7 +76,7 @@ class Entry(Model):
         default=None, description="the program's name in images of `builds` that have it; None: no recipe has it"
     )
     require_cuda: str = Field(default="cuda>=9.0", description="NVIDIA_REQUIRE_CUDA on OpenShift 3.11 (B-5.3)")
-    source: str = Field(description="inventory ids; E-.. is a fault of the document that is mended here")
+    source: str = Field(description="inventory ids; E-.. is a fault of the document that is corrected here")
 
     def started(self, layout: Layout, *, in_image: bool = False) -> tuple[str, ...]:
         """Return the command line for a layout; `in_image`: the program is not on the volume but in the image."""

@@ -5,27 +5,28 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
 from components.model import DnsName, Model
 from hardware import profiles
+from hardware.profiles import Profile
 
 _RANGE = re.compile(r"^(?P<before>[^\[\]]*)\[(?P<first>\d+)-(?P<last>\d+)\](?P<after>[^\[\]]*)$")
 _UID = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
 MOST_NODES = 5000
-"""Nodes that Kubernetes is built for, and so the most that one range may mean."""
+"""Nodes that Kubernetes supports, and so the most that one range may mean."""
 
 
 class ClusterSettings(Model):
     """Which cluster the stack belongs to; the ambient current context is never used."""
 
-    kubeconfig: str = Field(description="path, relative to the project's folder; `~` is the home of who runs it")
+    kubeconfig: str = Field(description="path, relative to the project's folder; `~` is the user's home")
     context: str = Field(min_length=1, description="context in the kubeconfig")
-    identifier: DnsName = Field(description="identity of the cluster; another one replaces every object")
+    identifier: DnsName = Field(description="identity of the cluster; fixed as long as the stack has objects")
     simulated: bool = Field(default=False, description="whether `./hpc up` starts a simulated cluster for it")
     uid: Annotated[str, Field(pattern=_UID)] | None = Field(
         default=None,
-        description="UID of its namespace kube-system, which the first `./hpc up` tells; an update or preview against "
+        description="UID of its namespace kube-system, which the first `./hpc up` prints; an update or preview against "
         "another cluster is then refused, also by plain `pulumi`. None: only `./hpc` holds the stack to its cluster",
     )
 
@@ -35,12 +36,10 @@ class ClusterSettings(Model):
 
 
 class NodeSettings(Model):
-    """One node of the cluster; or several alike, with a range in the name: dgx[01-04]."""
+    """One node of the cluster, or several equal ones, with a range in the name: dgx[01-04]."""
 
-    name: DnsName = Field(
-        description="as the cluster has it; a range such as dgx[01-04].lab.example.com means four nodes"
-    )
-    roles: tuple[Literal["master", "worker"], ...] = Field(min_length=1, description="what the node is there for")
+    name: DnsName = Field(description="as on the cluster; a range such as dgx[01-04].lab.example.com means four nodes")
+    roles: tuple[Literal["master", "worker"], ...] = Field(min_length=1, description="roles of the node")
     profile: str | None = Field(default=None, description="hardware profile of a GPU node; None for others")
     scale_client: bool = Field(default=False, description="is a Spectrum Scale client, so CSI pods run there")
     free_gpus: int | None = Field(
@@ -49,16 +48,19 @@ class NodeSettings(Model):
         description="GPUs that this stack's jobs may have; None: all. For nodes that others use, too",
     )
 
+    _machine: Profile | None = PrivateAttr(default=None)
+
     @field_validator("profile")
     @classmethod
-    def _known_profile(cls, name: str | None) -> str | None:
+    def _known_profile(cls, name: str | None, info: ValidationInfo) -> str | None:
         if name is not None:
-            profiles.profile(name)
+            _machine(name, info)
         return name
 
     @model_validator(mode="after")
-    def _has_as_many(self) -> Self:
-        there = profiles.profile(self.profile).gpus if self.profile else 0
+    def _has_as_many(self, info: ValidationInfo) -> Self:
+        self._machine = _machine(self.profile, info) if self.profile else None
+        there = self._machine.gpus if self._machine else 0
         if self.free_gpus is not None and self.free_gpus > there:
             raise ValueError(f"free_gpus {self.free_gpus} is more than the {there} GPUs of {self.name}; lower it")
         return self
@@ -68,11 +70,34 @@ class NodeSettings(Model):
         """GPUs that jobs may have."""
         if self.free_gpus is not None:
             return self.free_gpus
-        return profiles.profile(self.profile).gpus if self.profile else 0
+        return self.machine.gpus if self.profile else 0
+
+    @property
+    def machine(self) -> Profile:
+        """The hardware of a GPU node; raise ValueError for another node."""
+        if self.profile is None:
+            raise ValueError(f"{self.name} has no hardware profile")
+        # A copy with another profile still has the machine of the first one.
+        own = self._machine
+        return own if own and own.name == self.profile else profiles.profile(self.profile)
+
+
+def _machine(name: str, info: ValidationInfo) -> Profile:
+    """Return a machine of the stack's own, which the context of the validation has, or a known one."""
+    own: Mapping[str, Profile] = info.context or {}
+    try:
+        return own.get(name) or profiles.profile(name)
+    except ValueError as error:
+        raise ValueError(f"{error}; this stack has {', '.join(own)}" if own else str(error)) from None
 
 
 def _expanded(nodes: Any) -> Any:
     return [each for node in nodes for each in _one(node)] if isinstance(nodes, list | tuple) else nodes
+
+
+def entries(nodes: Any) -> list[int]:
+    """Return for every node the index of its entry in the settings, where a name with a range is one entry."""
+    return [index for index, node in enumerate(nodes) for _ in _one(node)]
 
 
 def _one(node: Any) -> Iterator[Any]:
@@ -84,7 +109,7 @@ def _one(node: Any) -> Iterator[Any]:
     first, last = int(found["first"]), int(found["last"])
     if not first <= last < first + MOST_NODES:
         raise ValueError(
-            f"name {name!r}: the range ends before it begins, or has more than {MOST_NODES} nodes; correct it"
+            f"name {name!r}: the range ends before it starts, or has more than {MOST_NODES} nodes; correct it"
         )
     for number in range(first, last + 1):
         yield {**node, "name": f"{found['before']}{number:0{len(found['first'])}d}{found['after']}"}

@@ -55,7 +55,7 @@ class Accounts:
 def accounts(environment: Settings) -> Accounts:
     """Return the accounts from the stack's secrets.
 
-    A simulated cluster has nothing to log on to: accounts that are not set there are made up.
+    A simulated cluster has nothing to log in to: missing accounts get placeholders.
     """
     guis, registries = _wanted(environment)
     simulated = environment.cluster.simulated
@@ -65,8 +65,8 @@ def accounts(environment: Settings) -> Accounts:
     )
 
 
-def nobody(environment: Settings, value: str) -> Accounts:
-    """Return accounts of which every part is `value`, for programs that only show what would be declared."""
+def placeholder_accounts(environment: Settings, value: str) -> Accounts:
+    """Return accounts whose every field is `value`, for programs that only render."""
     guis, registries = _wanted(environment)
     return Accounts(
         guis=pulumi.Output.secret({name: GuiAccount(username=value, password=value) for name in guis}),
@@ -75,7 +75,7 @@ def nobody(environment: Settings, value: str) -> Accounts:
 
 
 def _wanted(environment: Settings) -> tuple[Sequence[str], Sequence[str]]:
-    """Return for what there are accounts: secrets of GUIs, and hosts of registries."""
+    """Return what has accounts: secrets of GUIs, and hosts of registries."""
     stored = environment.storage if environment.has_platform else None
     guis = [cluster.secret for cluster in stored.clusters] if stored else []
     return guis, environment.pull_secret.registries if environment.pull_secret else ()
@@ -115,7 +115,7 @@ def _missing(key: str, names: Sequence[str]) -> str:
 def provider(environment: Settings, root: Path, checked: pulumi.Output[Any] | None = None) -> k8s.Provider:
     """Return the one provider of the stack; it names its cluster, whatever the current context is.
 
-    It comes after `checked`, and nothing comes before it.
+    It depends on `checked`, and on nothing else.
     """
     cluster = environment.cluster
     return k8s.Provider(
@@ -125,7 +125,7 @@ def provider(environment: Settings, root: Path, checked: pulumi.Output[Any] | No
         cluster_identifier=cluster.identifier,
         enable_secret_mutable=True,
         enable_config_map_mutable=True,
-        # What we declare is ours: a change by hand is repaired by the next update, not reported as a conflict.
+        # The stack owns what it declares: the next update repairs manual changes, without a conflict.
         enable_patch_force=True,
     )
 
@@ -136,7 +136,7 @@ def _reader(environment: Settings, root: Path) -> ReadLog:
         from stacks import failed_jobs  # noqa: PLC0415
 
         cluster = environment.cluster
-        return failed_jobs.last_words(cluster.path(root), cluster.context, namespace, job)
+        return failed_jobs.messages(cluster.path(root), cluster.context, namespace, job)
 
     return read
 
@@ -146,12 +146,12 @@ class Platform:
     """What tenants are declared on; empty where another stack has declared it."""
 
     settled: pulumi.ResourceOptions
-    """Of what comes after the nodes' configuration and labels."""
+    """Options of resources that depend on the nodes' configuration and labels."""
     devices: Sequence[fabric.Part] = ()
     classes: Mapping[str, StorageClass] = field(default_factory=dict)
     kueue: Sequence[KueueOperator] = ()
     ready: Sequence[pulumi.Output[Any]] = ()
-    """Names that are known when jobs can rest on it."""
+    """Names that are known when jobs can use it."""
 
 
 def build(
@@ -160,7 +160,7 @@ def build(
     """Declare the environment and return the stack's outputs: names only, since job states are read live.
 
     Of an environment in layers it is the layer of the settings. Tenants come after `checked`, which fails when their
-    platform is not as they need it (`layers.platform`); without it, the platform is taken for granted.
+    platform does not match its file (`layers.platform`); without it, the platform is not checked.
     """
     adoption.keep(environment.adopted)
     opts = pulumi.ResourceOptions(provider=provider(environment, root, checked))
@@ -190,19 +190,21 @@ def _platform(environment: Settings, known: Accounts, opts: pulumi.ResourceOptio
     configured = host.build(environment, opts)
     # Interfaces have their new names, and nodes have rebooted, before drivers are built on them.
     features = operators.node_features(environment, opts)
-    # Policies and plugins choose nodes by the labels that they have by then.
+    # Policies and plugins select nodes by labels, which exist by then.
     settled = operators.after(opts, *features, *(configured if environment.tuning else ()))
     enabled = gpus.build(environment, settled)
     operator = operators.mpi(environment, opts)
     devices = fabric.build(environment, settled)
     stored = storage.build(environment, known.guis, opts)
-    kueue = queues.operator(environment, operator, opts)
+    added = operators.added(environment, opts)
+    kueue = queues.operator(environment, [*operator, *added.resources], opts)
     ready = [
         *(fabric.known(part) for part in devices),
         *(host.known(part) for part in configured),
         *(part.instance for part in features),
         enabled,
         *(part.ready for part in operator),
+        *added.ready,
         *stored.ready,
         *tenants.constraints(environment, opts),
         *(part.class_name for part in tenants.priority_classes(environment, opts)),

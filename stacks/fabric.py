@@ -1,4 +1,4 @@
-"""The fabric layer: what the ports between the GPU nodes become, and what jobs must know of them."""
+"""The fabric layer: what the ports between the GPU nodes become, and the variables that jobs need for them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,8 +6,9 @@ from typing import Any
 import pulumi
 
 from apis.kinds import MPI_JOB_V2BETA1
-from components.bond import Bond, BondArgs
-from components.network_operator import NetworkOperator, NetworkOperatorArgs
+from components.bond import Bond, BondArgs, BondLink
+from components.model import fields_of
+from components.network_operator import AdapterStack, NetworkOperator, NetworkOperatorArgs
 from components.nmstate import NmState, NmStateArgs
 from components.olm_operator import OlmOperatorArgs
 from components.port_network import AddressPool, Macvlan, PortNetwork, PortNetworkArgs
@@ -17,14 +18,12 @@ from stacks.fabric_settings import BondSettings, Ethernet, InfiniBand, NetworkOp
 from stacks.operators import OfTenant, after, install
 from stacks.platform import Settings
 
-SECONDS_PER_NODE, LEAST_SECONDS = 120, 1800
-"""For a network policy, which nmstate carries out node by node, and takes back where it cuts one off."""
 GPU_FOUND = {"feature.node.kubernetes.io/pci-10de.present": "true"}
 """Label that node feature discovery gives machines with NVIDIA's devices."""
 
 
 Part = Bond | NetworkOperator | Ports | RdmaDevicePlugin
-"""What a fabric is made of."""
+"""A component of a fabric."""
 
 
 def known(part: Part) -> pulumi.Output[Any]:
@@ -51,7 +50,9 @@ def build(settings: Settings, opts: pulumi.ResourceOptions) -> list[Part]:
     if isinstance(plugin, NetworkOperatorPlugin):
         resources = _network_operator(settings, plugin, devices, opts)
     else:
-        args = RdmaDevicePluginArgs(devices=devices, image=plugin.image)
+        args = RdmaDevicePluginArgs(
+            devices=devices, image=plugin.image, ready_timeout=settings.timeouts.plugins(len(settings.gpu_nodes))
+        )
         resources = RdmaDevicePlugin("rdma-device-plugin", args, opts=opts)
     # A driver that is loaded takes the interfaces away and brings them back as they were at first.
     return [resources, *_ports(settings, settings.fabric, after(opts, resources))]
@@ -64,8 +65,10 @@ def _network_operator(
     args = NetworkOperatorArgs(
         link_layer="InfiniBand" if isinstance(settings.fabric, InfiniBand) else "Ethernet",
         devices=devices,
-        shared=plugin.shared,
-        driver=plugin.driver,
+        **fields_of(AdapterStack, plugin),
+        ready_timeout=settings.timeouts.drivers(
+            len(settings.gpu_nodes), one_by_one=plugin.driver is not None and plugin.driver.auto_upgrade
+        ),
     )
     # The name of the Redpaper's plugin: either offers the same resources, and a change of the one for the other is one.
     return NetworkOperator("rdma-devices", args, opts=after(opts, installed))
@@ -74,7 +77,10 @@ def _network_operator(
 def _bond(settings: Settings, bond: BondSettings, opts: pulumi.ResourceOptions) -> Bond:
     ports = bond.ports or settings.port_names
     args = BondArgs(
-        node_selector=GPU_FOUND, bond=bond.interface, ports=ports, mtu=bond.mtu, timeout=_one_by_one(settings)
+        node_selector=GPU_FOUND,
+        **fields_of(BondLink, bond),
+        ports=ports,
+        timeout=_policies(settings),
     )
     return Bond("fabric-bond", args, opts=after(opts, _agents(settings, bond.operator, opts)))
 
@@ -83,18 +89,22 @@ def _ports(settings: Settings, fabric: InfiniBand | Roce, opts: pulumi.ResourceO
     wanted = fabric.ports if isinstance(fabric, Roce) else None
     if wanted is None:
         return []
-    args = PortsArgs(node_selector=GPU_FOUND, ports=settings.interfaces, mtu=wanted.mtu, timeout=_one_by_one(settings))
+    args = PortsArgs(
+        node_selector=GPU_FOUND,
+        ports=settings.interfaces,
+        mtu=wanted.mtu,
+        timeout=_policies(settings),
+    )
     return [Ports("fabric-ports", args, opts=after(opts, _agents(settings, wanted.operator, opts)))]
 
 
-def _one_by_one(settings: Settings) -> int:
-    """Return how long a network policy may take on all nodes, seconds."""
-    return max(LEAST_SECONDS, SECONDS_PER_NODE * len(settings.gpu_nodes))
+def _policies(settings: Settings) -> int:
+    return settings.timeouts.network_policies(len(settings.gpu_nodes))
 
 
 def _agents(settings: Settings, operator: OlmOperatorArgs, opts: pulumi.ResourceOptions) -> NmState:
     installed = install("nmstate-operator", operator, settings, opts)
-    return NmState("nmstate", NmStateArgs(), opts=after(opts, installed))
+    return NmState("nmstate", NmStateArgs(ready_timeout=settings.timeouts.agents), opts=after(opts, installed))
 
 
 def port_networks(
@@ -118,6 +128,7 @@ def port_networks(
                     namespace=namespace,
                     # An MTU of 0 is that of the port.
                     attachment=Macvlan(master=interface),
+                    ready_timeout=settings.timeouts.network,
                     addresses=AddressPool(
                         range=subnet, exclude=tuple(part for part in wanted.exclude if part.subnet_of(subnet))
                     ),
@@ -138,7 +149,7 @@ def networks(settings: Settings, namespace: str) -> tuple[str, ...]:
 
 
 def environment(settings: Settings) -> dict[str, str]:
-    """Return what NCCL must know of the fabric, beside the transport."""
+    """Return NCCL's variables for the fabric, beside those of the transport."""
     fabric = settings.fabric
     match fabric:
         case InfiniBand():
@@ -150,7 +161,7 @@ def environment(settings: Settings) -> dict[str, str]:
 
 
 def _planes(settings: Settings) -> dict[str, str]:
-    """Return what keeps a ring on the same port of all machines, whose ports are planes of their own (D-3.6).
+    """Return the variables that keep a ring on one port of all machines, whose ports are separate planes (D-3.6).
 
     Jobs of v1alpha2 have the Redpaper's own command lines, with which its results were measured (R-4.3-4).
     """

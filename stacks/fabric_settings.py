@@ -6,11 +6,11 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from components.bond import Interface
-from components.model import Image, Model
-from components.network_operator import ROCE_MOST_PODS, DocaDriver, SharedDevicePlugin
+from components.bond import BondLink, Interface
+from components.model import Image, Model, Mtu
+from components.network_operator import ROCE_MOST_PODS, AdapterStack
 from components.olm_operator import OlmOperatorArgs
-from components.port_network import FEWEST, addresses
+from components.port_network import require_room
 
 
 class DaemonSetPlugin(Model):
@@ -23,13 +23,11 @@ class DaemonSetPlugin(Model):
     )
 
 
-class NetworkOperatorPlugin(Model):
+class NetworkOperatorPlugin(AdapterStack):
     """The Network Operator, with the same plugin and, where wanted, the adapters' driver."""
 
     kind: Literal["network-operator"]
     operator: OlmOperatorArgs
-    shared: SharedDevicePlugin
-    driver: DocaDriver | None = Field(description="None: the node's own driver")
     host_ofed: bool = Field(
         default=False, description="without `driver`: the nodes have Mellanox's own, which nvidia-peermem needs"
     )
@@ -68,8 +66,7 @@ class PortNetworks(Model):
             if not any(part.subnet_of(subnet) for subnet in self.subnets):
                 raise ValueError(f"exclude: {part} is not part of one of the subnets; take it out or correct it")
         for subnet in self.subnets:
-            if addresses(subnet, self.exclude) < FEWEST:
-                raise ValueError(f"subnets: {subnet} has no addresses for {FEWEST} pods; give a larger one")
+            require_room("subnets", subnet, self.exclude)
         return self
 
 
@@ -77,7 +74,7 @@ class PortSettings(Model):
     """What the ports of the machines are set to; needs the NMState operator."""
 
     operator: OlmOperatorArgs
-    mtu: int = Field(default=9216, ge=1280, le=9216, description="bytes; the switches' ports have 9216 (N-1.3)")
+    mtu: Mtu = Field(default=9216, description="bytes; the switches' ports have 9216 (N-1.3)")
 
 
 class Roce(Model):
@@ -103,7 +100,7 @@ class Roce(Model):
     networks: PortNetworks = Field(description="interfaces of the pods over the ports")
 
 
-class BondSettings(Model):
+class BondSettings(BondLink):
     """Ports of a running machine as one link (B-2.3); needs the NMState operator.
 
     It gets an address by DHCP, and hosts use it for what is in that network, e.g. storage. Jobs do not: pods have
@@ -116,8 +113,6 @@ class BondSettings(Model):
     ports: tuple[Interface, ...] | None = Field(
         default=None, min_length=2, description="interfaces of the GPU nodes; None: all compute ports of the machine"
     )
-    interface: Interface = Field(default="bond0", description="name of the bond")
-    mtu: int = Field(default=9000, ge=1280, le=9216, description="bytes; the switch's ports take at least as much")
 
 
 class Ethernet(Model):
@@ -133,10 +128,8 @@ class Ethernet(Model):
         min_length=1,
         description="NCCL_SOCKET_IFNAME: interface inside the pods; eth0 is the pod network (B-7.1)",
     )
-    pod_mtu: int | None = Field(
+    pod_mtu: Mtu | None = Field(
         default=None,
-        ge=1280,
-        le=9216,
         description="bytes that the pod network was installed to take, 100 less than its links (OVN-Kubernetes): "
         "`./hpc verify` fails where it takes less; null: it warns below 9000 (B-7.1)",
     )

@@ -1,16 +1,12 @@
-"""Reads the last words of failed pods, for the message that ends an update."""
+"""Read why pods failed, for the message that ends an update."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import yaml
-from kubernetes import client, config
-from kubernetes.client.exceptions import ApiException
-from kubernetes.config.config_exception import ConfigException
 from urllib3.exceptions import HTTPError
 
-from apis import names
+from apis import kinds, kubeconfig, names
+from apis.client import ApiError
 
 _SELECTORS = (
     f"{names.JOB_NAME}={{job}}",
@@ -18,26 +14,30 @@ _SELECTORS = (
     f"{names.MPI_JOB_NAME_V2BETA1}={{job}},{names.MPI_ROLE_V2BETA1}={names.LAUNCHER}",
 )
 """Labels of the pods of a Job, and of the launcher of an MPIJob v1alpha2 and v2beta1."""
-_connect: Callable[[str, str], client.ApiClient] = config.new_client_from_config
+_TIMEOUT = 15.0  # seconds
 
 
-def last_words(kubeconfig: Path, context: str, namespace: str, job: str) -> str:
-    """Return why a job's pods failed, from the cluster of `context`; what cannot be read is said, not raised."""
+def messages(file: Path, context: str, namespace: str, job: str) -> str:
+    """Return why a job's pods failed, from the cluster of `context`; errors of reading are part of the text."""
     try:
-        api = client.CoreV1Api(_connect(str(kubeconfig), context))
+        api = kubeconfig.client(file, context, timeout=_TIMEOUT)
         pods = [
             pod
             for selector in _SELECTORS
-            for pod in api.list_namespaced_pod(namespace, label_selector=selector.format(job=job)).items
+            for pod in api.get(kinds.POD.path(namespace), labelSelector=selector.format(job=job)).get("items") or ()
         ]
-    except (ApiException, ConfigException, HTTPError, OSError, yaml.YAMLError) as error:
+    except (ApiError, kubeconfig.KubeconfigError, HTTPError, OSError, ValueError) as error:
         return f"(its pods could not be read: {error})"
     return "\n".join(words for pod in pods if (words := _words(pod)))
 
 
 def _words(pod: Any) -> str:
-    ends = [status.state.terminated for status in pod.status.container_statuses or () if status.state.terminated]
-    texts = [f"exit code {end.exit_code}: {end.message or end.reason}" for end in ends if end.exit_code]
-    if not texts and pod.status.phase == "Failed":
-        texts = [f"{pod.status.reason}: {pod.status.message}"]
-    return "".join(f"pod {pod.metadata.name}, {text}" for text in texts).rstrip()
+    status = pod.get("status") or {}
+    states = [one.get("state") or {} for one in status.get("containerStatuses") or ()]
+    ends = [state["terminated"] for state in states if state.get("terminated")]
+    texts = [
+        f"exit code {end['exitCode']}: {end.get('message') or end.get('reason')}" for end in ends if end["exitCode"]
+    ]
+    if not texts and status.get("phase") == "Failed":
+        texts = [f"{status.get('reason')}: {status.get('message')}"]
+    return "".join(f"pod {pod['metadata']['name']}, {text}" for text in texts).rstrip()

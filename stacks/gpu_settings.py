@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from components.gpu_operator import GpuDriver, MigStrategy
+from components.alerts import Thresholds
+from components.gpu_operator import GpuStack
 from components.model import Image, Model
 from components.olm_operator import OlmOperatorArgs
 
@@ -16,31 +17,20 @@ class SpecialResourceSettings(Model):
     operator: OlmOperatorArgs
 
 
-class MonitoringSettings(Model):
-    """What is watched of GPUs and ports (S-5)."""
+class MonitoringSettings(Thresholds):
+    """What is monitored of GPUs and ports (S-5)."""
 
-    temperature: int = Field(default=85, gt=0, le=120, description="degrees Celsius of a GPU, above which it is said")
-    low_use: int = Field(
-        default=20, ge=0, le=100, description="percent, below which a pod's GPU counts as idle (S-5.7)"
-    )
-    dashboards: bool = Field(default=True, description="pages in the console")
+    dashboards: bool = Field(default=True, description="dashboards in the console, for administrators alone")
 
 
-class GpuOperatorSettings(Model):
+class GpuOperatorSettings(GpuStack):
     """The GPU Operator, of today. What GPUDirect needs of it follows from the fabric and the machines."""
 
     enablement: Literal["gpu-operator"]
     operator: OlmOperatorArgs
-    driver: GpuDriver | None = Field(description="None: the nodes' image has the driver already")
-    gdrcopy: bool = Field(default=False, description="kernel module for small copies by the CPU")
-    mig: MigStrategy = Field(
-        default="none",
-        description="how slices of a GPU become resources (D-2.7): as nvidia.com/gpu (single), or as nvidia.com/mig-* "
-        "(mixed), of which jobs, quotas and queues here know nothing. No GPU is divided before its node has the label "
-        "nvidia.com/mig.config, which is set by hand; say with the node's `free_gpus` what stays whole",
-    )
     monitoring: MonitoringSettings | None = Field(
-        default=MonitoringSettings(), description="DCGM exporter, scraped by the cluster's Prometheus, alerts and pages"
+        default=MonitoringSettings(),
+        description="DCGM exporter, scraped by the cluster's Prometheus, alerts and dashboards",
     )
 
 

@@ -2,10 +2,11 @@
 
 import pulumi
 
-from components.alerts import Limits
+from components.alerts import Limits, Thresholds
 from components.gpu_device_plugin import GpuDevicePlugin, GpuDevicePluginArgs
 from components.gpu_monitoring import GpuMonitoring, GpuMonitoringArgs
-from components.gpu_operator import GpuDirect, GpuOperator, GpuOperatorArgs
+from components.gpu_operator import GpuDirect, GpuOperator, GpuOperatorArgs, GpuStack
+from components.model import fields_of
 from components.special_resource import SpecialResource, SpecialResourceArgs
 from stacks.fabric_settings import Ethernet, InfiniBand, NetworkOperatorPlugin
 from stacks.gpu_settings import (
@@ -31,7 +32,9 @@ def build(settings: Settings, opts: pulumi.ResourceOptions) -> pulumi.Output[str
         case GpuOperatorSettings():
             return _gpu_operator(settings, gpu, opts)
         case DevicePluginSettings():
-            return GpuDevicePlugin("gpus", GpuDevicePluginArgs(image=gpu.image), opts=opts).resource
+            timeout = settings.timeouts.plugins(len(settings.gpu_nodes))
+            args = GpuDevicePluginArgs(image=gpu.image, ready_timeout=timeout)
+            return GpuDevicePlugin("gpus", args, opts=opts).resource
 
 
 def _special_resource(
@@ -49,11 +52,12 @@ def _gpu_operator(settings: Settings, gpu: GpuOperatorSettings, opts: pulumi.Res
     installed = install("gpu-operator", monitored, settings, opts)
     args = GpuOperatorArgs(
         gpu=settings.profile.gpu,
-        driver=gpu.driver,
+        **fields_of(GpuStack, gpu),
         gpudirect=gpudirect(settings) if gpu.driver else None,
-        gdrcopy=gpu.gdrcopy,
-        mig=gpu.mig,
         monitoring=gpu.monitoring is not None,
+        ready_timeout=settings.timeouts.drivers(
+            len(settings.gpu_nodes), one_by_one=gpu.driver is not None and gpu.driver.auto_upgrade
+        ),
     )
     if gpu.monitoring:
         _monitoring(settings, gpu.operator.namespace, gpu.monitoring, after(opts, installed))
@@ -63,9 +67,8 @@ def _gpu_operator(settings: Settings, gpu: GpuOperatorSettings, opts: pulumi.Res
 def _monitoring(settings: Settings, namespace: str, wanted: MonitoringSettings, opts: pulumi.ResourceOptions) -> None:
     ports = settings.profile.hcas if isinstance(settings.fabric, InfiniBand) else ()
     limits = Limits(
+        **fields_of(Thresholds, wanted),
         gpus_per_node=settings.profile.gpus,
-        temperature=wanted.temperature,
-        low_use=wanted.low_use,
         infiniband_devices=tuple(hca.name for hca in ports),
     )
     args = GpuMonitoringArgs(namespace=namespace, limits=limits, dashboards=wanted.dashboards)

@@ -3,10 +3,11 @@
 import pulumi
 
 from apis import names
-from components.kernel_arguments import KernelArguments, KernelArgumentsArgs
-from components.kubelet_config import KubeletConfig, for_machine
+from components.kernel_arguments import KernelArguments, KernelArgumentsArgs, KernelTuning
+from components.kubelet_config import KubeletAlignment, KubeletConfig, for_machine
 from components.machine_config import Ignition
 from components.memlock import Memlock, MemlockArgs
+from components.model import fields_of
 from components.node_labels import NodeLabels, NodeLabelsArgs
 from components.node_pool import BUILT_IN, NodePool, NodePoolArgs, role
 from components.pool_rollout import PoolRollout, PoolRolloutArgs
@@ -49,7 +50,7 @@ def known(configured: Memlock | PoolRollout) -> pulumi.Output[str]:
 
 
 def labels(settings: Settings) -> dict[str, dict[str, str]]:
-    """Return the labels that are ours, by node."""
+    """Return the labels that the stack gives, by node."""
     found: dict[str, dict[str, str]] = {}
     for node in settings.nodes:
         wanted = {SCALE_LABEL: "true"} if node.scale_client else {}
@@ -78,10 +79,7 @@ def _tuned(
             KernelArgumentsArgs(
                 pool=pool,
                 ignition_version=version,
-                iommu_passthrough=tuning.iommu_passthrough,
-                nouveau=tuning.nouveau,
-                selinux=tuning.selinux,
-                further=tuning.further_arguments,
+                **fields_of(KernelTuning, tuning),
             ),
             opts=opts,
         )
@@ -104,8 +102,7 @@ def _kubelet(settings: Settings, kubelet: KubeletSettings, opts: pulumi.Resource
         settings.profile,
         kubelet.reserved,
         pool=settings.machine_config_pool,
-        topology_policy=kubelet.topology_policy,
-        topology_scope=kubelet.topology_scope,
-        memory_manager=kubelet.memory_manager,
+        **fields_of(KubeletAlignment, kubelet),
+        timeout=settings.timeouts.kubelet_config,
     )
     return KubeletConfig("kubelet", args, opts=opts)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from pydantic import Field
 
@@ -11,10 +10,8 @@ from components.model import Image, Model
 from hardware.gpus import Architecture
 from stacks.build_settings import BuildSettings
 from stacks.catalogue import CATALOGUE
+from stacks.platform import Settings
 from stacks.workload_settings import MpiWorkload, Started
-
-if TYPE_CHECKING:
-    from stacks.platform import Settings
 
 SHARP = (2, 6)
 """First NCCL that reduces in the network (D-4.1)."""
@@ -25,6 +22,7 @@ class KnownImage(Model):
 
     reference: Image
     cuda: int = Field(gt=0, description="major version of CUDA")
+    cuda_minor: int | None = Field(default=None, ge=0, description="minor version; None: not looked up")
     nccl: tuple[int, int] | None = Field(default=None, description="version of NCCL, as far as features depend on it")
     sshd: bool = Field(
         default=False, description="has sshd of OpenSSH 7.8 or later, by which launchers of v2beta1 reach workers"
@@ -34,6 +32,10 @@ class KnownImage(Model):
     def unfit(self, architecture: Architecture, *, ssh: bool) -> str | None:
         """Return why it cannot run on GPUs of an architecture, or (`ssh`) under v2beta1; None if it can."""
         first, last = architecture.first_cuda, architecture.last_cuda
+        minor = architecture.first_cuda_minor
+        if self.cuda == first and minor > (self.cuda_minor or 0):
+            own = f"{self.cuda}.{'?' if self.cuda_minor is None else self.cuda_minor}"
+            return f"has CUDA {own}, and {architecture.name} GPUs need {first}.{minor} or later"
         if self.cuda < first:
             return f"has CUDA {self.cuda}, and {architecture.name} GPUs need {first} or later"
         if last is not None and self.cuda > last:
@@ -76,6 +78,7 @@ _KNOWN = (
     KnownImage(
         reference="nvcr.io/nvidia/k8s/cuda-sample:vectoradd-cuda12.5.0-ubuntu22.04",
         cuda=12,
+        cuda_minor=5,
         source="E-42; CUDA by its tag",
     ),
 )
@@ -83,25 +86,25 @@ IMAGES: Mapping[str, KnownImage] = MappingProxyType({image.reference: image for 
 """Known images by reference."""
 
 
-def by_ssh(workload: Started, settings: "Settings") -> bool:
+def by_ssh(workload: Started, settings: Settings) -> bool:
     """Say whether the pods of a workload reach each other by SSH."""
     kind = settings.version.mpi_job
     return isinstance(workload, MpiWorkload) and kind is not None and kind.version == MPI_JOB_V2BETA1.version
 
 
-def build(workload: Started, settings: "Settings") -> BuildSettings | None:
+def build(workload: Started, settings: Settings) -> BuildSettings | None:
     """Return the build whose image a workload names; None for none, or one that is not there."""
     wanted = (workload.tenant, workload.build)
     return next((each for each in settings.builds if (each.tenant, each.name) == wanted), None)
 
 
-def has_nccl_tests(workload: Started, settings: "Settings") -> bool:
+def has_nccl_tests(workload: Started, settings: Settings) -> bool:
     """Say whether the image of a workload brings nccl-tests along."""
     built = build(workload, settings)
     return built is not None and built.has_nccl_tests
 
 
-def image(workload: Started, settings: "Settings") -> str | None:
+def image(workload: Started, settings: Settings) -> str | None:
     """Return the image of a workload: its own, a build's, or the catalogue's; None where there is none that fits."""
     if built := build(workload, settings):
         return built.image(settings.version.registry)

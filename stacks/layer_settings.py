@@ -12,20 +12,20 @@ from stacks.tenant_settings import PullSecretSettings, TenantSettings
 from stacks.workload_settings import Stage
 
 TENANTS_PART = ("tenants", "builds", "stages", "pull_secret")
-"""Settings of tenants, which the file of a platform has none of."""
+"""Settings of tenants, which the file of a platform must not have."""
 
 
 class PlatformLayer(Settings):
-    """The platform alone; its tenants are in other files, whose stacks come and go without this one."""
+    """The platform alone; its tenants are in other files, whose stacks are created and deleted independently."""
 
-    layer: Literal["platform"] = Field(description="says that files of tenants name this stack as their platform")
+    layer: Literal["platform"] = Field(description="marks this stack as the platform that files of tenants name")
     tenants: tuple[TenantSettings, ...] = ()
 
     @field_validator(*TENANTS_PART, mode="before")
     @classmethod
     def _elsewhere(cls, _: Any) -> Any:
         raise ValueError(
-            "belongs to tenants, and this file is the platform's (`layer: platform`); move it to a file that says "
+            "belongs to tenants, and this file is the platform's (`layer: platform`); move it to a file with "
             "`platform:` and the name of this stack"
         )
 
@@ -36,7 +36,7 @@ class PlatformLayer(Settings):
 
 
 class Place(Model):
-    """Where the cluster is found; which cluster it must be, the platform's file says."""
+    """Where the cluster is found; the platform's file names which cluster it must be."""
 
     kubeconfig: str = Field(description="path, relative to the project's folder")
     context: str = Field(min_length=1, description="context in the kubeconfig")
@@ -50,10 +50,10 @@ class TenantsFile(Model):
     )
     cluster: Place | None = Field(
         default=None,
-        description="for who has another kubeconfig than the platform's team; None: as the platform's file says",
+        description="for users with another kubeconfig than the platform's team; None: as in the platform's file",
     )
     adopted: tuple[AdoptedObject, ...] = Field(
-        default=(), description="objects of this stack that were on the cluster before it, and stay after it"
+        default=(), description="objects of this stack that existed before it, and remain after it"
     )
     pull_secret: PullSecretSettings | None = None
     tenants: tuple[TenantSettings, ...] = Field(min_length=1)
@@ -69,14 +69,14 @@ class Neighbours(Model):
 
 
 class TenantsLayer(Settings):
-    """Tenants on their platform, as one: made of both files, and of what the platform's other tenants have taken."""
+    """Tenants on their platform, as one: from both files, and the platform's other tenants."""
 
     platform: str = Field(description="stack of the platform")
     neighbours: tuple[Neighbours, ...] = ()
 
     @property
     def has_platform(self) -> bool:
-        """Whether the stack declares what all tenants rest on."""
+        """Whether the stack declares what all tenants depend on."""
         return False
 
     @property
@@ -86,7 +86,7 @@ class TenantsLayer(Settings):
 
 
 def on(platform: PlatformLayer, own: TenantsFile, neighbours: tuple[Neighbours, ...]) -> TenantsLayer:
-    """Return tenants on their platform; raise ValidationError for what does not go together."""
+    """Return tenants on their platform."""
     there = {name: getattr(platform, name) for name in platform.model_fields_set - {"layer"}}
     if own.cluster:
         there["cluster"] = platform.cluster.model_copy(update=dict(own.cluster))

@@ -1,7 +1,7 @@
-"""The seam between the stack of a platform and those of its tenants: what these rest on, told and compared.
+"""What the stacks of tenants depend on of their platform's stack: exported by the one, compared by the others.
 
-Both sides derive it from the settings. The platform's stack tells it only when all of it stands, so that tenants find
-out that the platform's file has changed and nobody has updated its stack since.
+Both sides derive it from the settings. The platform's stack exports it only when all of the platform is ready, so that
+tenants detect a platform whose file has changed since its last update.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,15 +16,15 @@ from stacks.platform import Settings
 from stacks.settings import PROJECT
 
 OUTPUT = "platform"
-"""Output of a platform's stack that holds what its tenants rest on."""
+"""Output of a platform's stack with what its tenants depend on."""
 
 
 class PlatformError(pulumi.RunError):
-    """The stack of the platform does not offer what the tenants' settings rest on."""
+    """The stack of the platform does not have what the tenants' settings depend on."""
 
 
-def rests(settings: Settings) -> dict[str, str | list[str]]:
-    """Return what tenants rest on, as plain names: texts, which come back from the engine as they went."""
+def dependencies(settings: Settings) -> dict[str, str | list[str]]:
+    """Return what tenants depend on, as plain names: texts, which the engine returns unchanged."""
     storage, queues, kind = settings.storage, settings.queues, settings.version.mpi_job
     found: dict[str, str | list[str]] = {
         "release": settings.release,
@@ -43,12 +43,12 @@ def rests(settings: Settings) -> dict[str, str | list[str]]:
 
 
 def outputs(settings: Settings, ready: Sequence[pulumi.Output[Any]]) -> Mapping[str, Any]:
-    """Return what the stack of a platform tells its tenants, known when all of `ready` is."""
-    return {OUTPUT: pulumi.Output.all(*ready).apply(lambda _: rests(settings))}
+    """Return what the stack of a platform exports for its tenants, known when all of `ready` is."""
+    return {OUTPUT: pulumi.Output.all(*ready).apply(lambda _: dependencies(settings))}
 
 
 def platform(settings: Settings) -> pulumi.Output[Any] | None:
-    """Look up the stack of the tenants' platform; return what fails with PlatformError unless all is there.
+    """Look up the stack of the tenants' platform; the result fails with PlatformError unless it has all.
 
     None for stacks that declare their platform themselves.
     """
@@ -57,19 +57,19 @@ def platform(settings: Settings) -> pulumi.Output[Any] | None:
     stack = settings.platform
     # The name is what the engine shows with `unknown stack`, where there is none.
     there = pulumi.StackReference("platform", f"{pulumi.get_organization()}/{PROJECT}/{stack}")
-    return there.outputs.apply(lambda told: require(stack, told, rests(settings)))
+    return there.outputs.apply(lambda outputs: require(stack, outputs, dependencies(settings)))
 
 
-def require(stack: str, told: Mapping[str, Any] | None, wanted: Mapping[str, str | list[str]]) -> None:
-    """Raise PlatformError unless the outputs of the stack of a platform say what its file says."""
-    found = (told or {}).get(OUTPUT)
+def require(stack: str, outputs: Mapping[str, Any] | None, wanted: Mapping[str, str | list[str]]) -> None:
+    """Raise PlatformError unless the outputs of the stack of a platform match its file."""
+    found = (outputs or {}).get(OUTPUT)
     if not isinstance(found, Mapping):
         raise PlatformError(
             f"stack {stack}, the platform of these tenants, is not up: it has no output {OUTPUT!r}\n"
             f"Run `./hpc up --stack {stack}` first; if it is up as a stack of its own tenants, write `layer: platform` "
-            "into its file, as docs/layers.md says."
+            "into its file, as docs/layers.md describes."
         )
-    # The engine leaves nothing out that is empty, but an older program of ours may know less.
+    # The engine keeps empty values, but an older version of this program may have exported fewer.
     lines = [
         f"  {name}: the stack has {_shown(found.get(name))}, its file says {_shown(value)}"
         for name, value in wanted.items()

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from pydantic import Field
 
@@ -12,10 +12,8 @@ from components.model import Model
 from components.outcome import Wait
 from hardware import placement
 from hardware.placement import Demand, waves
+from stacks.platform import Settings
 from stacks.workload_settings import MpiWorkload, RdmaTestWorkload, Stage, Started, Workload
-
-if TYPE_CHECKING:
-    from stacks.platform import Settings
 
 _ON = "node/"
 """A resource that only the node of this name has, so that pods that are bound to it fit nowhere else."""
@@ -29,7 +27,7 @@ class Placement(Model):
     job: str = Field(description="namespace/name")
     layout: Layout | None = Field(description="None for a workload without GPUs")
     on: tuple[tuple[str, int], ...] = Field(
-        description="node, pods on it; the scheduler may find others. Empty: only after others have ended"
+        description="node, pods on it; the scheduler may find others. Empty: only after others have finished"
     )
 
     @property
@@ -38,13 +36,13 @@ class Placement(Model):
         return self.layout.total_gpus if self.layout else 0
 
 
-def free(workload: Workload, settings: "Settings") -> Mapping[str, int]:
+def free(workload: Workload, settings: Settings) -> Mapping[str, int]:
     """Return the GPUs that a workload may have, by node."""
     node = None if isinstance(workload, RdmaTestWorkload) else workload.node
     return {name: gpus for name, gpus in settings.free.items() if node in (None, name)}
 
 
-def layout(workload: Started, settings: "Settings") -> Layout:
+def layout(workload: Started, settings: Settings) -> Layout:
     """Return pods and GPUs of a workload: those that it names, or the best that fits on the free GPUs.
 
     Best is fewest pods. Raises ValueError with the plan's reason when it names a number of GPUs and nothing fits.
@@ -61,14 +59,14 @@ def layout(workload: Started, settings: "Settings") -> Layout:
     return Layout(pods=best.pods, gpus=best.gpus, nodes=best.nodes)
 
 
-def job_name(workload: Workload, settings: "Settings") -> str:
+def job_name(workload: Workload, settings: Settings) -> str:
     """Return a job's name on the cluster; that of an MPI job tells pods x GPUs x nodes (R-4.3-2)."""
     if isinstance(workload, MpiWorkload):
         return f"{workload.name}-{layout(workload, settings)}{workload.suffix}"
     return workload.name
 
 
-def demands(workload: Workload, settings: "Settings") -> list[Demand]:
+def demands(workload: Workload, settings: Settings) -> list[Demand]:
     """Return the GPUs that each pod of a workload takes; RDMA devices are shared and never run short first."""
     if isinstance(workload, RdmaTestWorkload):
         return []
@@ -77,7 +75,7 @@ def demands(workload: Workload, settings: "Settings") -> list[Demand]:
     return [{names.GPU_RESOURCE: wanted.gpus, **bound}] * wanted.pods
 
 
-def plan(stage: Stage, settings: "Settings") -> list[list[Workload]]:
+def plan(stage: Stage, settings: Settings) -> list[list[Workload]]:
     """Return the workloads of a stage in waves: those of one fit on the GPU nodes and into the quotas together."""
     by_name = {f"{workload.tenant}/{job_name(workload, settings)}": workload for workload in stage.workloads}
     wanted = {name: demands(workload, settings) for name, workload in by_name.items()}
@@ -98,7 +96,7 @@ class Running(NamedTuple):
     held: list[Workload]
 
 
-def running(settings: "Settings") -> Iterator[Running]:
+def running(settings: Settings) -> Iterator[Running]:
     """Yield all waves in the order in which they start."""
     held: list[Workload] = []
     for stage in settings.stages:
@@ -107,12 +105,12 @@ def running(settings: "Settings") -> Iterator[Running]:
             held = [*held, *(workload for workload in wave if workload.follow is Wait.STARTED)]
 
 
-def room(settings: "Settings") -> dict[str, Demand]:
+def room(settings: Settings) -> dict[str, Demand]:
     """Return what jobs may have of each node."""
     return {node: {names.GPU_RESOURCE: gpus, _ON + node: gpus} for node, gpus in settings.free.items()}
 
 
-def within_quotas(workloads: Sequence[Workload], settings: "Settings") -> bool:
+def within_quotas(workloads: Sequence[Workload], settings: Settings) -> bool:
     """Say whether no tenant holds more GPUs than it may, while all of these run."""
     return _within(((each.tenant, _gpus(demands(each, settings))) for each in workloads), settings.gpu_limits)
 
@@ -128,7 +126,7 @@ def _within(wanted: Iterable[tuple[str, int]], limits: Mapping[str, int]) -> boo
     return all(amount <= limits.get(tenant, amount) for tenant, amount in held.items())
 
 
-def placements(settings: "Settings") -> tuple[Placement, ...]:
+def placements(settings: Settings) -> tuple[Placement, ...]:
     """Return where all workloads fit, in the order in which they run."""
     return tuple(
         placed
@@ -138,7 +136,7 @@ def placements(settings: "Settings") -> tuple[Placement, ...]:
     )
 
 
-def _placed(stage: Stage, number: int, wave: Sequence[Workload], settings: "Settings") -> list[Placement]:
+def _placed(stage: Stage, number: int, wave: Sequence[Workload], settings: Settings) -> list[Placement]:
     left = dict(settings.free)
     found = []
     for workload in wave:

@@ -4,26 +4,39 @@ from typing import Any, NamedTuple
 
 import pulumi
 
-from components.mpi_operator import MpiOperator, MpiOperatorArgs
+from components.jobset_operator import JobSetOperator, JobSetOperatorArgs
+from components.model import fields_of
+from components.mpi_operator import MpiOperator, MpiOperatorArgs, MpiOperatorImages
 from components.node_feature_discovery import NodeFeatureDiscovery, NodeFeatureDiscoveryArgs
 from components.olm_operator import OlmOperator, OlmOperatorArgs
 from stacks.platform import Settings
 
 
 class OfTenant(NamedTuple):
-    """A name that is known when a part of a tenant stands: its own jobs wait for it, and those of others do not."""
+    """A name that is known when a part of a tenant is ready; only the tenant's own jobs wait for it."""
 
     tenant: str
     part: pulumi.Output[Any]
 
 
+class Added(NamedTuple):
+    """What `operators` of the settings adds."""
+
+    resources: list[pulumi.Resource]
+    """Operators, and objects by which they start, that others come after."""
+    ready: list[pulumi.Output[Any]]
+    """Names that are known when jobs can use them."""
+
+
 def install(name: str, args: OlmOperatorArgs, settings: Settings, opts: pulumi.ResourceOptions) -> OlmOperator:
-    """Subscribe to one operator, protected as the environment says."""
-    return OlmOperator(name, args.model_copy(update={"protect": settings.protect}), opts=opts)
+    """Subscribe to one operator, protected as the environment's objects are."""
+    timeout = args.install_timeout or settings.timeouts.operator
+    wanted = args.model_copy(update={"protect": settings.protect, "install_timeout": timeout})
+    return OlmOperator(name, wanted, opts=opts)
 
 
 def after(opts: pulumi.ResourceOptions, *earlier: pulumi.Resource) -> pulumi.ResourceOptions:
-    """Return `opts` for what can only be once `earlier` is: a custom resource whose operator brings its kind."""
+    """Return `opts` for what needs `earlier`: a custom resource whose operator defines its kind."""
     return pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=list(earlier)))
 
 
@@ -34,9 +47,26 @@ def node_features(settings: Settings, opts: pulumi.ResourceOptions) -> list[Node
         return []
     installed = install("nfd-operator", operator, settings, opts)
     args = NodeFeatureDiscoveryArgs(
-        kind=kind, namespace=operator.namespace, instance=settings.version.node_feature_discovery_instance
+        kind=kind,
+        namespace=operator.namespace,
+        instance=settings.version.node_feature_discovery_instance,
+        ready_timeout=settings.timeouts.node_features,
     )
     return [NodeFeatureDiscovery("node-features", args, opts=after(opts, installed))]
+
+
+def added(settings: Settings, opts: pulumi.ResourceOptions) -> Added:
+    """Declare the operators that `operators` of the settings has; what has webhooks comes after cert-manager."""
+    found = Added([], [])
+    if settings.operators.cert_manager:
+        found.resources.append(install("cert-manager", settings.operators.cert_manager, settings, opts))
+    if settings.operators.jobset:
+        installed = install("jobset-operator", settings.operators.jobset, settings, opts)
+        args = JobSetOperatorArgs(ready_timeout=settings.timeouts.controller, protect=settings.protect)
+        jobset = JobSetOperator("jobset", args, opts=after(opts, installed, *found.resources))
+        found.resources.append(jobset)
+        found.ready.append(jobset.instance)
+    return found
 
 
 def mpi(settings: Settings, opts: pulumi.ResourceOptions) -> list[MpiOperator]:
@@ -46,8 +76,8 @@ def mpi(settings: Settings, opts: pulumi.ResourceOptions) -> list[MpiOperator]:
         return []
     args = MpiOperatorArgs(
         kind=kind,
-        image=wanted.image,
-        kubectl_delivery_image=wanted.kubectl_delivery_image,
+        **fields_of(MpiOperatorImages, wanted),
+        ready_timeout=settings.timeouts.controller,
         protect=settings.protect,
     )
     return [MpiOperator("mpi-operator", args, opts=opts)]

@@ -1,59 +1,59 @@
 """One environment as a frozen tree of settings, and what follows from it."""
 
-from typing import Self
+from typing import Any
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from apis.nccl import Transport
-from components.model import DnsLabel, Image, Model
+from components.model import DnsLabel, Model
+from components.mpi_operator import MpiOperatorImages
 from components.node_pool import BUILT_IN, at_once
 from components.olm_operator import OlmOperatorArgs
 from components.priority_class import PriorityClassArgs
+from components.timeouts import LONGEST, Timeouts
 from hardware import profiles, topology
 from hardware.placement import Reserve
 from hardware.profiles import Hca, Profile
-from stacks import checks
 from stacks.adoption import AdoptedObject
 from stacks.build_settings import BuildSettings
 from stacks.cluster_settings import ClusterSettings, Nodes, NodeSettings
-from stacks.fabric_settings import Ethernet, FabricSettings
+from stacks.fabric_settings import Ethernet, FabricSettings, InfiniBand
 from stacks.gpu_settings import DevicePluginSettings, GpuOperatorSettings, GpuSettings
 from stacks.node_settings import TuningSettings
+from stacks.operator_settings import OperatorSettings, completed
 from stacks.releases import RELEASES, Release, ReleaseName
 from stacks.state_settings import StateSettings
 from stacks.storage_settings import ClaimData, StorageSettings
 from stacks.tenant_settings import PullSecretSettings, QueueSettings, TenantSettings
 from stacks.workload_settings import Stage
 
-LONGEST = 7 * 24 * 3600
-"""Seconds that anything is waited for at most."""
-
-
-class MpiOperatorSettings(Model):
-    """The MPI operator, of the generation of the release."""
-
-    image: Image = Field(description="of the operator (R-3.4.4-1)")
-    kubectl_delivery_image: Image | None = Field(default=None, description="of v1alpha2: gives launchers their kubectl")
-
 
 class Settings(Model):
     """One environment."""
 
-    release: ReleaseName = Field(description="of OpenShift; decides the generation of every API")
+    release: ReleaseName = Field(
+        description="of OpenShift, in quotes; decides the generation of every API ([releases](releases.md))"
+    )
     cluster: ClusterSettings
     state: StateSettings | None = Field(
-        default=None, description="where the Pulumi state is; None: where the person who runs the engine has it"
+        default=None, description="where the Pulumi state is; None: the backend of the user who runs the engine"
+    )
+    machines: tuple[str, ...] = Field(
+        default=(),
+        description="files of machines of the stack's own, from the project's folder, e.g. machines/our-hgx.yaml; the "
+        "file's name without .yaml is a profile (hardware/README.md)",
     )
     nodes: Nodes
     machine_config_pool: DnsLabel = Field(
         default="worker",
-        description="pool of the GPU nodes; one other than worker is made of them, and `tuning` needs that",
+        description="pool of the GPU nodes; a name other than worker creates one for them, which `tuning` needs",
     )
+    timeouts: Timeouts = Field(default=Timeouts(), description="how long an update waits for each part")
     reboot_minutes: int = Field(
         default=15,
         gt=0,
         le=240,
-        description="that a GPU node is away at most to drain and to restart; decides how long a pool is waited for",
+        description="that a GPU node needs at most to drain and restart; decides how long an update waits for a pool",
     )
     ports: tuple[Hca, ...] = Field(
         default=(),
@@ -61,7 +61,7 @@ class Settings(Model):
     )
     reserve: Reserve | None = Field(
         default=None,
-        description="what GPU nodes keep; jobs get a share of the rest per GPU. None: what the machine's profile says",
+        description="what GPU nodes reserve; jobs get a share of the rest per GPU. None: as in the machine's profile",
     )
     tuning: TuningSettings | None = Field(default=None, description="None: nodes stay as they are but for memlock")
     node_feature_discovery: OlmOperatorArgs | None = Field(
@@ -69,7 +69,12 @@ class Settings(Model):
     )
     gpu: GpuSettings = Field(description="how nodes get their GPUs")
     fabric: FabricSettings = Field(description="network between the GPU nodes")
-    mpi_operator: MpiOperatorSettings | None = None
+    mpi_operator: MpiOperatorImages | None = Field(
+        default=None, description="the MPI operator, of the generation of the release; None: no MPI jobs"
+    )
+    operators: OperatorSettings = Field(
+        default=OperatorSettings(), description="operators from OperatorHub beside those of the other settings"
+    )
     storage: StorageSettings | None = Field(
         default=None, description="Spectrum Scale; None: the cluster has other storage"
     )
@@ -84,13 +89,18 @@ class Settings(Model):
     protect: bool = Field(default=False, description="refuse to delete shared and stateful objects; on in production")
     adopted: tuple[AdoptedObject, ...] = Field(
         default=(),
-        description="objects that were there before the stack, as Kind/namespace/name; they are never deleted, nor are "
+        description="objects that existed before the stack, as Kind/namespace/name; they are never deleted, nor are "
         "their namespaces and the definitions of their kinds. `./hpc adopt` writes it",
     )
 
+    @field_validator("operators", mode="before")
+    @classmethod
+    def _completed(cls, given: Any, info: ValidationInfo) -> Any:
+        return completed(given, info.data.get("release"))
+
     @property
     def has_platform(self) -> bool:
-        """Whether the stack declares what all tenants rest on; a stack of tenants alone does not."""
+        """Whether the stack declares what all tenants depend on; a stack of tenants alone does not."""
         return True
 
     @property
@@ -126,10 +136,10 @@ class Settings(Model):
     @property
     def profile(self) -> Profile:
         """The profile that all GPU nodes share."""
-        name = self.gpu_nodes[0].profile
-        assert name is not None  # noqa: S101 - gpu_nodes have one, by definition
-        machine = profiles.profile(name)
-        return profiles.with_hcas(machine, self.ports) if self.ports else machine
+        machine = self.gpu_nodes[0].machine
+        if self.ports:
+            return profiles.with_hcas(machine, self.ports)
+        return machine if isinstance(self.fabric, InfiniBand) else profiles.on_ethernet(machine)
 
     @property
     def most_pods(self) -> int:
@@ -139,7 +149,7 @@ class Settings(Model):
 
     @property
     def has_scale_clients(self) -> bool:
-        """Whether GPU nodes are Spectrum Scale clients, and so keep a pagepool."""
+        """Whether GPU nodes are Spectrum Scale clients, and so reserve a pagepool."""
         return any(node.scale_client for node in self.gpu_nodes)
 
     @property
@@ -165,7 +175,7 @@ class Settings(Model):
 
     @property
     def transport(self) -> Transport:
-        """How jobs move data between nodes unless they say otherwise."""
+        """The default transport of jobs."""
         return Transport.GPUDIRECT if self.uses_rdma else Transport.TCP
 
     @property
@@ -183,10 +193,10 @@ class Settings(Model):
 
     @property
     def port_names(self) -> tuple[str, ...]:
-        """What the nodes call a machine's compute ports, in the order of the rails; none where nobody names them."""
+        """Names of a machine's compute ports on the nodes, in the order of the rails; none where they are unknown."""
         if self.tuning and self.tuning.rail_names:
             return tuple(rail.name for rail in topology.rails(self.profile))
-        return tuple(hca.netdev for hca in self.profile.hcas)
+        return tuple(hca.netdev for hca in self.profile.hcas if hca.netdev)
 
     @property
     def interfaces(self) -> tuple[str, ...]:
@@ -205,20 +215,13 @@ class Settings(Model):
     def most_gpus(self, tenant: TenantSettings) -> int:
         """Return the GPUs that a tenant may hold at most: where tenants lend them to each other, those of all tenants.
 
-        GPUs that are no tenant's are nobody's to lend: Kueue admits no more than the quotas of the cohort together.
+        GPUs outside all quotas are not lent: Kueue admits no more than the quotas of the cohort together.
         """
         return self.gpu_limits[tenant.namespace]
 
     @property
     def gpu_limits(self) -> dict[str, int]:
-        """What `most_gpus` says of every tenant; for all of them at once, it is the quicker one."""
+        """The result of `most_gpus` for every tenant, computed at once."""
         lends = self.queues is not None and self.queues.cohort is not None
         together = sum(each.gpu_quota for each in self.everyone)
         return {each.namespace: together if lends else each.gpu_quota for each in self.tenants}
-
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
-        found = list(checks.problems(self))
-        if found:
-            raise checks.InconsistentError(found)
-        return self

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 import pulumi
 
 from apis import names
-from components.kueue import Queues, QueuesArgs, TenantQueue, quota_of
+from components.kueue import QueuePolicy, Queues, QueuesArgs, TenantQueue, quota_of
 from components.kueue_operator import KueueOperator, KueueOperatorArgs
-from components.mpi_operator import MpiOperator
+from components.model import fields_of
 from components.tenant import Tenant
 from stacks.gpu_settings import GpuOperatorSettings
 from stacks.gpus import GPU_PRESENT
@@ -15,19 +15,23 @@ from stacks.operators import after, install
 from stacks.platform import Settings
 
 
-def operator(settings: Settings, mpi: Sequence[MpiOperator], opts: pulumi.ResourceOptions) -> list[KueueOperator]:
+def operator(
+    settings: Settings, earlier: Sequence[pulumi.Resource], opts: pulumi.ResourceOptions
+) -> list[KueueOperator]:
     """Declare Kueue where the environment has it.
 
-    `mpi` comes first: Kueue starts for the kinds of jobs alone that are served by then.
+    `earlier` has the operators of its kinds of jobs, as Kueue manages only those that are served when it starts, and
+    cert-manager.
     """
     wanted = settings.queues
     if wanted is None:
         return []
-    needed: list[pulumi.Resource] = [*mpi]
+    needed = [*earlier]
     if wanted.cert_manager:
         needed.append(install("cert-manager", wanted.cert_manager, settings, opts))
     installed = install("kueue-operator", wanted.operator, settings, opts)
-    return [KueueOperator("kueue", KueueOperatorArgs(), opts=after(opts, installed, *needed))]
+    args = KueueOperatorArgs(ready_timeout=settings.timeouts.kueue)
+    return [KueueOperator("kueue", args, opts=after(opts, installed, *needed))]
 
 
 def build(
@@ -49,9 +53,7 @@ def build(
             )
             for tenant in settings.tenants
         ),
-        queue=wanted.queue,
-        cohort=wanted.cohort,
-        reclaim=wanted.reclaim,
-        strategy=wanted.strategy,
+        **fields_of(QueuePolicy, wanted),
+        timeout=settings.timeouts.queue,
     )
     return [Queues("queues", args, teams, flavor=settings.has_platform, opts=after(opts, *kueue))]

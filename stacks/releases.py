@@ -1,128 +1,163 @@
-"""Which API generations and versions an OpenShift release means: the one place that knows."""
+"""The API generations and versions of each OpenShift release, as the files of `stacks/releases/` say.
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+A file is called as its release, e.g. `4.20.yaml`, and adding one adds the release.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from datetime import date
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, StringConstraints, model_validator
+from pydantic_core import PydanticCustomError
 
 from apis import kinds
+from apis.errors import UserError
 from apis.kinds import Kind
-from components.image_build import REGISTRY
 from components.machine_config import Ignition
+from components.model import DnsName, Model
 from components.mpi_scc import Base
 from components.scale_csi import Generation
+from hardware import data_files
+from hardware.data_files import DataFileError
 
-ReleaseName = Literal["3.11", "4.4", "4.20"]
-
-
-@dataclass(frozen=True)
-class Release:
-    """One OpenShift release, as far as the platform depends on it. None: the release has no such thing."""
-
-    name: ReleaseName
-    kubernetes: str
-    """Minor version of the release's Kubernetes, which decides what the API server serves."""
-    simulated_as: Literal["4.4", "current"] | None
-    """Whose security constraints a simulated cluster of it has; None: it is rendered and checked, but runs nowhere."""
-    scc_base: Base
-    runtime_hook: bool
-    """Whether pods tell the container runtime's hook what they need of the driver (B-5.3)."""
-    pod_security: bool
-    """Whether namespaces say what of the pod security standards holds."""
-    registry: str
-    """The cluster's own registry, as pods name it."""
-    ignition_version: Ignition | None = None
-    node_feature_discovery: Kind | None = None
-    node_feature_discovery_instance: str = ""
-    special_resource: Kind | None = None
-    mpi_job: Kind | None = None
-    scale_csi: Generation | None = None
-    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Path of a setting that chooses a variant -> what this release can be given there."""
-    lacks: Mapping[str, str] = field(default_factory=dict)
-    """Path of a setting that this release does not know -> what it would need."""
-    needs: Mapping[str, str] = field(default_factory=dict)
-    """Path of a setting that this release cannot be without, where what it is part of is there -> what for."""
+FOLDER = Path(__file__).with_suffix("")
+_NAME = re.compile(r"\d+\.\d+")
 
 
-_QUEUES = "Kueue"
-_MACHINE_CONFIGS = "machine configuration by operators"
-_NAMESPACE_NAMES = "namespaces that carry their name as a label (Kubernetes 1.21)"
-_LOCAL_CLUSTER = "version 3 of the Scale CSI driver"
+def either(names: Iterable[str]) -> str:
+    """Return one or more names as a choice: `a, b or c`."""
+    *others, last = names
+    return f"{', '.join(others)} or {last}" if others else last
 
-RELEASES: dict[ReleaseName, Release] = {
-    "3.11": Release(
-        name="3.11",
-        kubernetes="1.11",
-        simulated_as=None,
-        scc_base="restricted",
-        runtime_hook=True,
-        pod_security=False,
-        registry="docker-registry.default.svc:5000",
-        choices={"gpu.enablement": ("device-plugin",), "fabric.kind": ("ethernet",)},
-        lacks={
-            "fabric.bond": "nmstate",
-            "mpi_operator": "an MPI operator that is built here (v1alpha2 wants Kubernetes 1.16)",
-            "node_feature_discovery": "OperatorHub",
-            "queues": _QUEUES,
-            "priority_classes": "scheduling.k8s.io/v1 (Kubernetes 1.14)",
-            "storage": "OperatorHub",
-            "tuning": _MACHINE_CONFIGS,
-            "tenants.*.reachable_from": _NAMESPACE_NAMES,
-            "tenants.*.data.long_handle": _LOCAL_CLUSTER,
-        },
-    ),
-    "4.4": Release(
-        name="4.4",
-        kubernetes="1.17",
-        simulated_as="4.4",
-        scc_base="restricted",
-        runtime_hook=False,
-        pod_security=False,
-        registry=REGISTRY,
-        ignition_version="2.2.0",
-        node_feature_discovery=kinds.NODE_FEATURE_DISCOVERY_V1ALPHA1,
-        node_feature_discovery_instance="nfd-master-server",
-        special_resource=kinds.SPECIAL_RESOURCE_V1ALPHA1,
-        mpi_job=kinds.MPI_JOB_V1ALPHA2,
-        scale_csi="2.0",
-        choices={
-            "gpu.enablement": ("special-resource-operator", "device-plugin"),
-            "fabric.kind": ("infiniband", "ethernet"),
-            "fabric.plugin.kind": ("daemon-set",),
-            "storage.classes.*.volumes.kind": ("independent-fileset", "dependent-fileset", "directory"),
-        },
-        lacks={
-            "fabric.bond": "nmstate",
-            "queues": _QUEUES,
-            "storage.classes.*.expandable": "a resizer in version 2.0 of the Scale CSI driver",
-            "storage.local_cluster": _LOCAL_CLUSTER,
-            "tuning": "a Topology Manager that is no preview",
-            "tenants.*.reachable_from": _NAMESPACE_NAMES,
-            "tenants.*.data.long_handle": _LOCAL_CLUSTER,
-        },
-        needs={
-            "mpi_operator.kubectl_delivery_image": "launchers reach their workers with kubectl",
-            "storage.host_path": "version 2.0 of the Scale CSI driver mounts it",
-        },
-    ),
-    "4.20": Release(
-        name="4.20",
-        kubernetes="1.33",
-        simulated_as="current",
-        scc_base="restricted-v2",
-        runtime_hook=False,
-        pod_security=True,
-        registry=REGISTRY,
-        ignition_version="3.2.0",
-        node_feature_discovery=kinds.NODE_FEATURE_DISCOVERY_V1,
-        node_feature_discovery_instance="nfd-instance",
-        mpi_job=kinds.MPI_JOB_V2BETA1,
-        scale_csi="3",
-        choices={"gpu.enablement": ("gpu-operator", "device-plugin")},
-        lacks={
-            "mpi_operator.kubectl_delivery_image": "launchers that use kubectl; today's use SSH",
-            "storage.host_path": "version 2.0 of the Scale CSI driver",
-        },
-        needs={"storage.local_cluster": "version 3 of the Scale CSI driver asks which cluster the nodes are part of"},
-    ),
-}
+
+class ReleaseError(UserError):
+    """A file of a release is wrong; the message has its path, and every field with value and remedy."""
+
+
+def _version_of(kind: str) -> BeforeValidator:
+    """Return what makes an API version into the kind: a file has `kubeflow.org/v2beta1` of an MPIJob."""
+
+    def find(value: Any) -> Any:
+        known = [each for each in kinds.KINDS if each.kind == kind]
+        found = next((each for each in known if value in (each, each.api_version)), None)
+        if found is None:
+            expected = either(each.api_version for each in known)
+            raise PydanticCustomError("literal_error", f"{kind} has no such version here, but {expected}")
+        return found
+
+    return BeforeValidator(find)
+
+
+class Support(Model):
+    """How long Red Hat supports a release."""
+
+    until: date = Field(description="last day of maintenance support")
+    extended_until: date | None = Field(default=None, description="last day of extended update support (EUS), term 1")
+    source: str
+
+    @property
+    def last_day(self) -> date:
+        """The last day with fixes of any kind."""
+        return self.extended_until or self.until
+
+
+class KnownVersions(Model):
+    """Versions of an operator that its vendor lists for a release."""
+
+    name: str
+    package: DnsName | None = Field(
+        default=None, description="in OperatorHub, as settings name it; None: not installed from there"
+    )
+    versions: tuple[Annotated[str, StringConstraints(pattern=r"^\d+\.\d+$")], ...] = Field(
+        min_length=1, description="major and minor, from the oldest on"
+    )
+    source: str
+
+
+class Release(Model):
+    """One OpenShift release, as far as the platform depends on it. None: the release does not have it."""
+
+    name: str = Field(description="major and minor version, from the name of the file")
+    kubernetes: str = Field(
+        pattern=r"^\d+\.\d+$", description="minor version of its Kubernetes, which decides what the API server serves"
+    )
+    support: Support | None = Field(default=None, description="None: its end is not known here")
+    historical: str | None = Field(
+        default=None, description="why stacks of this project have it even without support; None: they must not"
+    )
+    simulated_as: Literal["4.4", "current"] | None = Field(
+        description="SCCs that a simulated cluster of it has; None: it is rendered and checked, and cannot be simulated"
+    )
+    scc_base: Base = Field(description="the SCC of OpenShift that the one for MPI jobs is made from")
+    runtime_hook: bool = Field(
+        description="whether pods declare what they need of the driver for the container runtime's hook (B-5.3)"
+    )
+    pod_security: bool = Field(description="whether namespaces have labels of the pod security standards")
+    registry: str = Field(description="the cluster's own registry, as pods name it")
+    ignition_version: Ignition | None = Field(default=None, description="of machine configurations")
+    node_feature_discovery: Annotated[Kind, _version_of("NodeFeatureDiscovery")] | None = None
+    node_feature_discovery_instance: str = Field(default="", description="name of its custom resource")
+    special_resource: Annotated[Kind, _version_of("SpecialResource")] | None = None
+    mpi_job: Annotated[Kind, _version_of("MPIJob")] | None = None
+    scale_csi: Generation | None = Field(default=None, description="generation of the Spectrum Scale CSI driver")
+    choices: Mapping[str, tuple[str, ...]] = Field(
+        default={}, description="path of a setting that selects a variant -> the values that this release supports"
+    )
+    lacks: Mapping[str, str] = Field(
+        default={}, description="path of a setting that this release does not support -> what it lacks"
+    )
+    needs: Mapping[str, str] = Field(
+        default={}, description="path of a setting that this release requires, where its parent is set -> what for"
+    )
+    operators: tuple[KnownVersions, ...] = ()
+    notes: tuple[str, ...] = Field(default=(), description="what users should know of it, each with its source")
+
+    @model_validator(mode="after")
+    def _supported_or_historical(self) -> Self:
+        if self.support is None and self.historical is None:
+            raise ValueError("support is missing; give its last day, or say why the release is `historical`")
+        return self
+
+    def expired(self, day: date) -> bool:
+        """Return whether stacks of this project must have left the release by a day."""
+        return self.historical is None and self.support is not None and day > self.support.last_day
+
+
+def load(folder: Path) -> Mapping[str, Release]:
+    """Return the releases of a folder's files by name, from the oldest on; raise ReleaseError for a wrong file."""
+    files = sorted(folder.glob("*.y*ml"))
+    for file in files:
+        if file.suffix != ".yaml" or not _NAME.fullmatch(file.stem):
+            raise ReleaseError(
+                f"{data_files.shown(file)}: no release is called so; call the file as its release, e.g. 4.20.yaml"
+            )
+    found = (_read(file) for file in sorted(files, key=lambda file: [int(part) for part in file.stem.split(".")]))
+    return MappingProxyType({release.name: release for release in found})
+
+
+def _read(file: Path) -> Release:
+    try:
+        fields = data_files.read(file)
+        if "name" in fields:
+            path, value = data_files.shown(file), fields["name"]
+            raise DataFileError(f"{path}: name: a release has the name of its file (value: {value!r}); remove it")
+        return data_files.checked(Release, {"name": file.stem, **fields}, file)
+    except DataFileError as error:
+        raise ReleaseError(str(error)) from None
+
+
+RELEASES = load(FOLDER)
+
+
+def _known(value: Any) -> str:
+    if isinstance(value, str) and value in RELEASES:
+        return value
+    quoted = ", in quotes" if isinstance(value, float) else ""
+    raise PydanticCustomError("literal_error", f"Input should be {either(map(repr, RELEASES))}{quoted}")
+
+
+ReleaseName = Annotated[str, BeforeValidator(_known)]
+"""A release of OpenShift that has a file in `stacks/releases/`."""

@@ -5,7 +5,7 @@ reads the configuration. A file of tenants names a platform, whose file is read,
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,8 +14,9 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from apis import yaml_text
-from stacks import layer_settings
-from stacks.checks import InconsistentError
+from apis.errors import UserError
+from stacks import consistency, field_names, layer_settings, machines
+from stacks.cluster_settings import entries
 from stacks.layer_settings import TENANTS_PART, Neighbours, PlatformLayer, TenantsFile
 from stacks.platform import Settings
 
@@ -26,28 +27,30 @@ KEY = "platform"
 EXAMPLES = Path("stacks", "examples")
 ROOT = Path(__file__).resolve().parent.parent
 _SECRET = re.compile(r"secret|passw|token|credential|login", re.IGNORECASE)
-"""Names of fields whose values are not shown: secrets are mistaken for what is said of them."""
+"""Names of fields whose values are not shown: users may write a secret into one that describes it."""
 _REMEDIES = {
     "extra_forbidden": "; remove it or correct its name",
-    "missing": "; add it: docs/settings.md says what it takes",
+    "missing": "; add it: docs/settings.md describes it",
     "too_short": "; write one more",
     "too_long": "; leave some out",
-    "string_pattern_mismatch": "; write it in that form: docs/settings.md says what it is",
+    "string_pattern_mismatch": "; write it in that form: docs/settings.md describes it",
     "literal_error": "; write one of these",
+    "tuple_type": "; write a list, e.g. [a, b]",
     "enum": "; write one of these",
     "union_tag_invalid": "; write one of these",
-    "union_tag_not_found": "; say which kind it is: docs/settings.md lists them",
+    "union_tag_not_found": "; give its kind: docs/settings.md lists them",
 }
-"""What to do about errors, by pydantic's name of them; those with a bound or a type in their message say it."""
+"""Remedies by pydantic's name of an error; messages with a bound or a type are their own."""
 _NO_TENANTS = (
-    "; name one, or write `layer: platform` in place of it: a platform whose last tenant is to go (docs/layers.md)",
-    "; name one: the last tenant goes with its whole stack (docs/layers.md)",
+    "; name one, or write `layer: platform` in place of it: a platform without tenants (docs/layers.md)",
+    "; name one: the last tenant is removed with its whole stack (docs/layers.md)",
 )
 """Of a file with all layers, and of one with tenants alone."""
 M = TypeVar("M", bound=BaseModel)
+S = TypeVar("S", bound=Settings)
 
 
-class SettingsError(pulumi.RunError):
+class SettingsError(pulumi.RunError, UserError):
     """The settings of a stack are wrong; the message names every field, its value and the remedy."""
 
 
@@ -59,24 +62,35 @@ def parse(data: Any, source: str, stack: str = "", root: Path = ROOT) -> Setting
     if data is None:
         raise SettingsError(f"{source}: {PROJECT}:{KEY} is missing; Pulumi.dev.yaml is an example")
     if isinstance(data, Mapping) and "platform" in data:
-        return _on_platform(_read(TenantsFile, data, source), data, source, stack, root)
+        return _on_platform(_read(TenantsFile, data, source), source, stack, root)
     layered = isinstance(data, Mapping) and "layer" in data
-    return _read(PlatformLayer if layered else Settings, data, source)
+    return _checked(_read(PlatformLayer if layered else Settings, data, source, root), source)
 
 
-def _read(model: type[M], data: Any, source: str) -> M:
+def _read(model: type[M], data: Any, source: str, root: Path = ROOT) -> M:
+    own, wrong = machines.read(data, root)
+    if wrong:
+        raise _wrong(source, [f"  {PROJECT}:{KEY}.{problem}" for problem in wrong])
     try:
-        return model.model_validate(data)
+        return model.model_validate(data, context=own)
     except ValidationError as errors:
-        raise _wrong(errors, data, source) from None
+        causes = _as_written(_causes(errors.errors(include_url=False)), data)
+        raise _wrong(source, list(dict.fromkeys(_line(error, data, model) for error in causes))) from None
 
 
-def _wrong(errors: ValidationError, data: Any, source: str, platform: str = "") -> SettingsError:
-    found = [line for error in _causes(errors.errors(include_url=False)) for line in _lines(error, data, platform)]
+def _checked(settings: S, source: str, platform: str = "") -> S:
+    """Return `settings` unless they contradict each other; a problem of a setting in the file `platform` names it."""
+    found = [f"  {_file_of(problem, platform)}{PROJECT}:{KEY}: {problem}" for problem in consistency.problems(settings)]
+    if found:
+        raise _wrong(source, found)
+    return settings
+
+
+def _wrong(source: str, found: list[str]) -> SettingsError:
     return SettingsError(f"{source}: {len(found)} wrong\n" + "\n".join(found))
 
 
-def _on_platform(own: TenantsFile, data: Any, source: str, stack: str, root: Path) -> Settings:
+def _on_platform(own: TenantsFile, source: str, stack: str, root: Path) -> Settings:
     """Return tenants with what is in the files that belong to them."""
     try:
         path = file(own.platform, root)
@@ -86,7 +100,7 @@ def _on_platform(own: TenantsFile, data: Any, source: str, stack: str, root: Pat
                 f"{path.name} is not the file of a platform alone; write `layer: platform` there, and move its "
                 f"{', '.join(TENANTS_PART)} to files such as this one"
             )
-        there = _read(PlatformLayer, content, path.name)
+        platform = _checked(_read(PlatformLayer, content, path.name, root), path.name)
     except SettingsError as error:
         raise SettingsError(f"{source}: {PROJECT}:{KEY}.platform: {own.platform!r} cannot be used\n{error}") from None
     neighbours = tuple(
@@ -94,10 +108,7 @@ def _on_platform(own: TenantsFile, data: Any, source: str, stack: str, root: Pat
         for name, each, content in _tenants(own.platform, root)
         if name != stack
     )
-    try:
-        return layer_settings.on(there, own, neighbours)
-    except ValidationError as errors:
-        raise _wrong(errors, data, source, path.name) from None
+    return _checked(layer_settings.on(platform, own, neighbours), source, path.name)
 
 
 def tenants_of(platform: str, root: Path) -> list[str]:
@@ -116,7 +127,7 @@ def _tenants(platform: str, root: Path) -> Iterator[tuple[str, Path, Mapping[str
 
 
 def _causes(errors: Sequence[Any]) -> list[Any]:
-    """Leave out that a list is too short where that is only because of what is wrong inside it."""
+    """Leave out that a list is too short where an error inside it is the cause."""
     places = [error["loc"] for error in errors]
     return [
         error
@@ -126,8 +137,18 @@ def _causes(errors: Sequence[Any]) -> list[Any]:
     ]
 
 
+def _as_written(errors: Sequence[Any], data: Any) -> Iterator[Any]:
+    """Yield the errors with places as in the file, where nodes with a range are one entry."""
+    for error in errors:
+        match error["loc"]:
+            case ("nodes", int(index), *rest):
+                yield {**error, "loc": ("nodes", entries(data["nodes"])[index], *rest)}
+            case _:
+                yield error
+
+
 def _path(place: Sequence[str | int], data: Any) -> Iterator[str]:
-    """Yield the parts of a place as the file has them: without the names of variants, which pydantic puts in."""
+    """Yield the parts of a place as in the file: without the names of variants, which pydantic adds."""
     for index, part in enumerate(place):
         if isinstance(part, str) and isinstance(data, Mapping):
             if part not in data and index + 1 < len(place):
@@ -138,29 +159,36 @@ def _path(place: Sequence[str | int], data: Any) -> Iterator[str]:
         yield str(part)
 
 
-def _lines(error: Any, data: Any, platform: str) -> list[str]:
-    """Return an error as lines: one, or one for each problem between settings; those of `platform` name that file."""
+def _line(error: Any, data: Any, model: type[BaseModel]) -> str:
     path = ".".join([f"{PROJECT}:{KEY}", *_path(error["loc"], data)])
-    cause = error.get("ctx", {}).get("error")
-    if isinstance(cause, InconsistentError):
-        return [f"  {_theirs(problem, platform)}{path}: {problem}" for problem in cause.found]
     message = error["msg"].removeprefix("Value error, ")
     value, unknown = error["input"], error["type"] == "extra_forbidden"
-    # Logs are read by many: what somebody has written where no field is, or for a secret, may be one.
-    told = not unknown and not _SECRET.search(path.rpartition(".")[2])
-    shown = f" (value: {value!r})" if told and isinstance(value, str | int | float | bool) else ""
-    return [f"  {path}: {message}{shown}{_remedy(error, data)}"]
+    # Logs are read by many: the value of an unknown field, or of a secret's name, may be a secret.
+    public = not unknown and not _SECRET.search(path.rpartition(".")[2])
+    shown = f" (value: {value!r})" if public and isinstance(value, str | int | float | bool) else ""
+    return f"  {path}: {message}{shown}{_remedy(error, data, model)}"
 
 
-def _remedy(error: Any, data: Any) -> str:
-    """Return what to do about an error of which pydantic says only what is wrong."""
+def _remedy(error: Any, data: Any, model: type[BaseModel]) -> str:
+    """Return what to do about an error whose message names only what is wrong."""
     if error["loc"] == ("tenants",) and error["type"] in ("too_short", "missing"):
         return _NO_TENANTS["platform" in data]
+    if error["type"] == "extra_forbidden":
+        meant = field_names.closest(model, error["loc"], _written(error["loc"][:-1], data))
+        return f"; did you mean {meant}?" if meant else _REMEDIES["extra_forbidden"]
     return _REMEDIES.get(error["type"], "")
 
 
-def _theirs(problem: str, platform: str) -> str:
-    """Return how a problem begins that a setting in the platform's file has: every problem begins with a setting."""
+def _written(place: Sequence[str | int], data: Any) -> Collection[str]:
+    """Return the names that are written at a place."""
+    for part in place:
+        if isinstance(part, int) or (isinstance(data, Mapping) and part in data):
+            data = data[part]
+    return data.keys() if isinstance(data, Mapping) else ()
+
+
+def _file_of(problem: str, platform: str) -> str:
+    """Return the prefix that names the platform's file, for a problem that begins with a setting of that file."""
     return f"{platform}: " if platform and not problem.startswith(TENANTS_PART) else ""
 
 

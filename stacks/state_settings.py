@@ -1,4 +1,4 @@
-"""Settings of the state: where it is kept, and who keeps its secrets. No credentials: those are the environment's."""
+"""Settings of the state: its backend and secrets provider. Credentials come from the environment."""
 
 import re
 from collections.abc import Mapping
@@ -14,16 +14,16 @@ _LOGIN = re.compile(r"^\w+://[^/?]*@")
 
 
 class StateSettings(Model):
-    """Where the Pulumi state of the stack is. A simulated cluster has its own, whatever is written here."""
+    """Where the Pulumi state of the stack is. A simulated cluster has its own, whatever these settings are."""
 
     backend: str | None = Field(
         default=None,
         description="URL as `pulumi login` takes it, e.g. s3://BUCKET?endpoint=https://HOST&s3ForcePathStyle=true. "
-        "None: PULUMI_BACKEND_URL, else where the person is logged in",
+        "None: PULUMI_BACKEND_URL, else where the user is logged in",
     )
     secrets_provider: str = Field(
         default="passphrase",
-        description="what encrypts the secrets of the stack when it is made: passphrase, or the URL of a key",
+        description="what encrypts the secrets of a new stack: passphrase, or the URL of a key",
     )
 
     @model_validator(mode="before")
@@ -31,14 +31,14 @@ class StateSettings(Model):
     def _has_no_login(cls, data: Any) -> Any:
         """Refuse a password in the URL, here, where the message does not repeat the URL."""
         if isinstance(data, Mapping) and _LOGIN.match(str(data.get("backend"))):
-            raise ValueError("a login stands in the URL of `backend`, and everybody can read this file; take it out")
+            raise ValueError("the URL of `backend` contains a login, and everyone can read this file; remove it")
         return data
 
     @field_validator("backend")
     @classmethod
     def _is_a_url(cls, url: str | None) -> str | None:
         if url is not None and not _URL.match(url):
-            raise ValueError("no URL of a backend; write s3://BUCKET, file:///FOLDER or https://SERVICE")
+            raise ValueError("not a URL of a backend; write s3://BUCKET, file:///FOLDER or https://SERVICE")
         return url
 
     @field_validator("secrets_provider")

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import pulumi
 
 from components.claim import Claim, ClaimArgs
-from components.scale_csi import GuiAccount, ScaleCsi, ScaleCsiArgs
+from components.model import fields_of
+from components.scale_csi import GuiAccount, ScaleClusters, ScaleCsi, ScaleCsiArgs
 from components.static_volume import StaticVolume, StaticVolumeArgs
 from components.storage_class import StorageClass
 from stacks.host import SCALE_LABEL
@@ -68,11 +69,9 @@ def _driver(
     args = ScaleCsiArgs(
         generation=generation,
         namespace=storage.operator.namespace,
-        host_path=storage.host_path,
-        local_cluster=storage.local_cluster,
-        clusters=storage.clusters,
-        ca_certificate=storage.ca_certificate,
+        **fields_of(ScaleClusters, storage),
         node_label=SCALE_LABEL,
+        ready_timeout=settings.timeouts.storage_driver,
         protect=settings.protect,
     )
     return ScaleCsi("scale-csi", args, accounts, opts=after(opts, operator))

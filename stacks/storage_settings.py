@@ -1,12 +1,12 @@
 """Settings of Spectrum Scale, and of what a tenant sees of it."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from components.model import DnsName, Model, Quantity
 from components.olm_operator import OlmOperatorArgs
-from components.scale_csi import Certificate, ClusterId, ScaleCluster, require_ca, require_own
+from components.scale_csi import ScaleClusters
 from components.static_volume import (
     AnyHandle,
     DirectoryPath,
@@ -26,45 +26,16 @@ class FileSystem(Model):
     uid: FileSystemUid = Field(description="from `mmlsfs NAME --uid` on the local cluster")
 
 
-class StorageSettings(Model):
+class StorageSettings(ScaleClusters):
     """Spectrum Scale. Which generation of the driver there is follows from the release."""
 
     operator: OlmOperatorArgs
-    host_path: str | None = Field(
-        default=None, pattern=r"^/", description="driver 2.0: mount point of the primary file system (R-3.4.5-6)"
-    )
-    local_cluster: ClusterId | None = Field(
-        default=None, description="driver 3: the cluster that the nodes are part of"
-    )
-    clusters: tuple[ScaleCluster, ...] = Field(
-        min_length=1,
-        description="those that the driver talks to; for driver 2.0 the nodes' own has the primary fileset",
-    )
-    ca_certificate: Certificate | None = Field(default=None, description="PEM, of the CA of the GUIs' certificates")
     file_system: FileSystem
     classes: tuple[StorageClassArgs, ...] = Field(default=(), description="of volumes made on demand (R-3.4.5-8)")
 
-    @model_validator(mode="after")
-    def _one_local_cluster(self) -> Self:
-        if self.local_cluster is None:
-            local = [cluster.id for cluster in self.clusters if cluster.primary]
-            if len(local) != 1:
-                raise ValueError(
-                    f"clusters: {len(local)} have a primary fileset; give one to the local cluster alone, or name "
-                    "local_cluster (driver 3)"
-                )
-        else:
-            require_own(self.local_cluster, self.clusters)
-        return self
-
-    @model_validator(mode="after")
-    def _verifiable(self) -> Self:
-        require_ca(self.clusters, self.ca_certificate)
-        return self
-
     @property
     def own_cluster(self) -> str:
-        """Id of the cluster of the nodes themselves, which begins every volume handle (R-4.2-8)."""
+        """Id of the cluster of the nodes themselves, the first part of every volume handle (R-4.2-8)."""
         return self.local_cluster or next(cluster.id for cluster in self.clusters if cluster.primary)
 
 
@@ -85,11 +56,11 @@ class DirectoryData(Model):
     long_handle: bool = Field(
         default=False,
         description="the seven-part form of the handle, for an independent fileset or a directory. A volume's handle "
-        "cannot be changed, so volumes of an older driver keep the form that they have",
+        "cannot be changed, so volumes of an older driver keep their form",
     )
 
     def handle(self, storage: StorageSettings) -> AnyHandle:
-        """Return what the driver finds the directory by."""
+        """Return the handle by which the driver finds the directory."""
         where = {"cluster_id": storage.own_cluster, "file_system_uid": storage.file_system.uid, "path": self.path}
         if self.long_handle:
             return LongHandle(**where, independent_fileset=None if self.fileset is None else str(self.fileset))
@@ -102,7 +73,7 @@ class ClaimData(Model):
     kind: Literal["claim"]
     claim: DnsName = Field(description="name of the claim in the namespace of the tenant")
     storage_class: DnsName = Field(description="of storage.classes, or one that the cluster has")
-    capacity: Quantity = Field(description="what the claim asks for")
+    capacity: Quantity = Field(description="size that the claim requests")
 
 
 Data = Annotated[DirectoryData | ClaimData, Field(discriminator="kind")]

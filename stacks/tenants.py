@@ -4,16 +4,17 @@ from collections.abc import Mapping
 
 import pulumi
 
+from components.model import fields_of
 from components.mpi_scc import MpiScc, MpiSccArgs
 from components.priority_class import PriorityClass
 from components.pull_secret import PullSecret, PullSecretArgs, RegistryAccount
-from components.tenant import PodSecurity, Tenant, TenantArgs
+from components.tenant import PodSecurity, Tenant, TenantArgs, TenantNamespace
 from stacks.operators import after
 from stacks.platform import Settings
 
 
 def constraints(settings: Settings, opts: pulumi.ResourceOptions) -> list[pulumi.Output[str]]:
-    """Declare the SCC where RDMA wants it; return its name, known when pods can be admitted by it."""
+    """Declare the SCC that RDMA needs; return its name, known when it can admit pods."""
     if not settings.uses_rdma:
         return []
     args = MpiSccArgs(base=settings.version.scc_base, protect=settings.protect)
@@ -27,15 +28,10 @@ def build(settings: Settings, opts: pulumi.ResourceOptions) -> dict[str, Tenant]
         tenant.namespace: Tenant(
             tenant.namespace,
             TenantArgs(
-                namespace=tenant.namespace,
-                uid_range=tenant.uid_range,
-                mcs=tenant.mcs,
+                **fields_of(TenantNamespace, tenant),
                 gpu_quota=limits[tenant.namespace],
                 scc_name=MpiSccArgs().scc_name if settings.uses_rdma else None,
                 pod_security=_pod_security(settings),
-                container_resources=tenant.container_resources,
-                isolated=tenant.isolated,
-                reachable_from=tenant.reachable_from,
                 queued=settings.queues is not None,
                 protect=settings.protect,
             ),

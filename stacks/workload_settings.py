@@ -5,10 +5,11 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from apis.nccl import Transport
-from components.job_args import Variable
+from components.job_args import JobChoices
 from components.layout import Layout
 from components.model import DnsLabel, DnsName, Image, Model, Seconds
 from components.outcome import Wait
+from components.rdma_perftest import RdmaPair
 from components.tenant import ContainerResources
 from stacks.catalogue import Program
 
@@ -23,18 +24,16 @@ class WorkloadBase(Model):
         default=None, description="how far an update follows it; by default verification finished, training started"
     )
     run: int = Field(default=1, ge=1, description="raise it to run the workload again")
-    timeout: Seconds = Field(default=3600, description="seconds that an update follows it for")
+    timeout: Seconds | None = Field(
+        default=None, description="seconds that an update follows it for; None: `timeouts.job`"
+    )
 
 
-class RdmaTestWorkload(WorkloadBase):
+class RdmaTestWorkload(WorkloadBase, RdmaPair):
     """The bandwidth test between two nodes (R-4.1-2)."""
 
     kind: Literal["rdma-test"]
     name: DnsLabel = Field(default="mofed-test-job", description="of the job")
-    image: Image = Field(description="with ib_write_bw, ibstatus and, for InfiniBand, ibhosts (R-4.1-2)")
-    client_node: DnsName = Field(description="node that measures")
-    server_node: DnsName = Field(description="node that listens")
-    hca: str = Field(description="measured on both nodes, e.g. mlx5_1")
 
     @property
     def follow(self) -> Wait:
@@ -42,23 +41,20 @@ class RdmaTestWorkload(WorkloadBase):
         return self.wait or Wait.FINISHED
 
 
-class ProgramWorkload(WorkloadBase):
+class ProgramWorkload(WorkloadBase, JobChoices):
     """A program of the catalogue."""
 
     name: DnsLabel = Field(description="of the job")
     program: Program = Field(description="what runs, of the catalogue")
     image: Image | None = Field(default=None, description="None: the catalogue's, where it has one that fits")
     build: DnsLabel | None = Field(default=None, description="one of the tenant's `builds`, in place of an image")
-    node: DnsName | None = Field(default=None, description="the only node that it may run on (R-4.5-7)")
     shm_gib: int = Field(default=8, gt=0, description="GiB; size limit of /dev/shm, part of the pod's memory")
     precision: Literal["tf32", "fp32"] | None = Field(
         default=None,
         description="of programs that compute in 32 bits: tf32 is what Ampere's tensor cores do unasked, fp32 turns it "
         "off; None leaves it to program and GPU (D-2.8)",
     )
-    environment: dict[Variable, str] = Field(default={}, description="further variables of the program")
     priority: DnsName | None = Field(default=None, description="priority class of its pods, of priority_classes")
-    deadline: Seconds = Field(default=7 * 24 * 3600, description="seconds after which the job is ended")
     on_change: Literal["replace", "keep"] | None = Field(
         default=None,
         description="what a changed spec does: run again at once (by default verification), or wait for the next run",
@@ -93,7 +89,7 @@ class MpiWorkload(ProgramWorkload):
         default=None,
         description="of the launcher of v2beta1, e.g. for hundreds of workers; null: enough for some dozens",
     )
-    debug: bool = Field(default=False, description="let Open MPI tell how it starts and connects processes (B-6.2)")
+    debug: bool = Field(default=False, description="log how Open MPI starts and connects processes (B-6.2)")
 
     @model_validator(mode="after")
     def _laid_out_once(self) -> Self:

@@ -10,9 +10,11 @@ from apis import names
 from apis.kinds import MPI_JOB_V2BETA1
 from apis.nccl import Transport
 from components.gpu_job import GpuJob, GpuJobArgs
+from components.job_args import JobChoices
+from components.model import fields_of
 from components.mpi_job import MpiJob, MpiJobArgs, RunAs, V2Beta1
 from components.outcome import ReadLog
-from components.rdma_test import RdmaTest, RdmaTestArgs
+from components.rdma_perftest import RdmaPair, RdmaTest, RdmaTestArgs
 from components.tenant import ACCOUNT
 from hardware import topology
 from hardware.placement import share
@@ -41,7 +43,7 @@ def build(
 
     `ready` are names of the platform's parts, known when jobs may start, and `parts` those of the tenants: a job waits
     for its own tenant's alone, or dependencies would grow with jobs times tenants. A wave starts when all of the wave
-    before it is as far as its `wait` settings say.
+    before it is as far as its `wait` settings require.
     """
     own: dict[str, list[pulumi.Output[Any]]] = defaultdict(list)
     for tenant, part in parts:
@@ -72,7 +74,7 @@ def _job(
 
 
 def arguments(workload: Started, settings: Settings) -> MpiJobArgs | GpuJobArgs:
-    """Return the arguments of a program's job; `checks.workload` has made sure that there are any."""
+    """Return the arguments of a program's job; `checks.workload` guarantees that they exist."""
     return mpi_job(workload, settings) if isinstance(workload, MpiWorkload) else gpu_job(workload, settings)
 
 
@@ -81,21 +83,18 @@ def _rdma_test(workload: RdmaTestWorkload, settings: Settings) -> RdmaTestArgs:
     return RdmaTestArgs(
         namespace=workload.tenant,
         job_name=workload.name,
-        client_node=workload.client_node,
-        server_node=workload.server_node,
-        hca=workload.hca,
+        **fields_of(RdmaPair, workload),
         hcas=tuple(hca.name for hca in settings.profile.hcas) if isinstance(settings.fabric, InfiniBand) else (),
         roce=roce is not None,
         traffic_class=roce.traffic_class if roce else None,
         networks=fabric.networks(settings, workload.tenant),
-        image=workload.image,
         pull_secrets=_pull_secrets(workload.image, settings),
         account=ACCOUNT,
         rdma_resources=_rdma(settings),
         seccomp=_seccomp(settings),
         run=workload.run,
         wait=workload.follow,
-        timeout=workload.timeout,
+        timeout=workload.timeout or settings.timeouts.job,
     )
 
 
@@ -105,7 +104,7 @@ def mpi_job(workload: MpiWorkload, settings: Settings) -> MpiJobArgs:
     assert kind is not None  # noqa: S101 - checked in checks.workload
     program, wanted = CATALOGUE[workload.program], layout(workload, settings)
     transport = workload.transport or settings.transport
-    # Images of 2020 are told as the paper does; later ones see every adapter of the machine and must be told which.
+    # Images of 2020 get the Redpaper's command line; later ones see every adapter of the machine and need their names.
     today, ports = kind.version == MPI_JOB_V2BETA1.version, settings.profile.hcas if settings.uses_rdma else ()
     return MpiJobArgs(
         **_common(workload, settings),
@@ -150,6 +149,7 @@ def _common(workload: Started, settings: Settings) -> dict[str, Any]:
         "run_as": RunAs(uid=tenant.run_as_uid, gid=tenant.run_as_gid),
         "claim": tenant.data.claim if tenant.data and program.mounts else None,
         "mounts": program.mounts,
+        **fields_of(JobChoices, workload),
         "environment": {
             **further,
             **program.environment,
@@ -157,16 +157,14 @@ def _common(workload: Started, settings: Settings) -> dict[str, Any]:
             **workload.environment,
         },
         "runtime_environment": _CAPABILITIES | {"NVIDIA_REQUIRE_CUDA": program.require_cuda} if hook else {},
-        "node": workload.node,
         "priority_class": workload.priority,
         "cpus": part.cpus,
         "memory": f"{part.memory_gib}Gi",
         "shm": f"{workload.shm_gib}Gi",
-        "deadline": workload.deadline,
         "run": workload.run,
         "on_change": workload.changed,
         "wait": workload.follow,
-        "timeout": workload.timeout,
+        "timeout": workload.timeout or settings.timeouts.job,
     }
 
 

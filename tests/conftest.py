@@ -7,17 +7,17 @@ from collections.abc import Generator, Iterable
 import hypothesis
 import pytest
 
+from apis.garbage_collection import collect_seldom
+
 # A busy machine is no fault of the code, and what is used first is built first.
 hypothesis.settings.register_profile("hpc", deadline=None)
 hypothesis.settings.load_profile("hpc")
 
-pytest_plugins = ["tests.support.buckets", "tests.support.clusters"]
+pytest_plugins = ["tests.support.buckets", "tests.support.clusters", "tests.support.golden"]
 
 _LAYERS = ("unit", "engine", "cluster", "browser")
 
-# What is imported stays, and a test makes little waste: with Python's own thresholds a quarter of the unit layer's time
-# goes into searching for it.
-gc.set_threshold(100_000, 50, 1000)
+collect_seldom()
 
 
 def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:

@@ -37,5 +37,5 @@ def usable(given: Iterable[str], names: Collection[str]) -> frozenset[str]:
     """Return the SCCs that are to be usable, which are among `names`; raises WrongArgument."""
     found = frozenset(given)
     if lost := sorted(found.difference(names)):
-        raise WrongArgument(f"--usable {lost[0]}: there is no such SCC; there are {', '.join(sorted(names))}")
+        raise WrongArgument(f"--usable {lost[0]}: no such SCC; known: {', '.join(sorted(names))}")
     return found

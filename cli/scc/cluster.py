@@ -22,10 +22,9 @@ from policies.scc import (
 )
 from policies.scc.constraints import ordered
 from policies.scc.roles import shipped_roles
-from policies.scc.stored import stored
 from policies.scc.subjects import AUTHENTICATED
 from policies.views.accounts import undecided
-from policies.views.asked import freed
+from policies.views.admission_fields import freed
 
 _ALWAYS_THERE = "restricted"
 """An SCC that every cluster has: files that hold it are a cluster's SCCs, others are some to add."""
@@ -36,7 +35,7 @@ class Asked:
     """One pod to judge: `title` says whose it is, `pod` is as the cluster hands it to the plugin, account and all.
 
     `examples` are the annotations of the namespace that stand in for what is not known, and `open` the fields of
-    security contexts that they decide. `nameless` says that the namespace itself stands in for one that nobody named,
+    security contexts that they decide. `nameless` says that the namespace itself stands in for one that no one named,
     `exempt` that OpenShift asks no SCC there.
     """
 
@@ -82,7 +81,7 @@ class Cluster:
 
     def __init__(self, objects: Iterable[Mapping[str, Any]], release: Release, usable: Iterable[str] = ()) -> None:
         found = [Obj(tree) for tree in objects]
-        given = {each.name: stored(each.tree) for each in found if _is(each, SECURITY_CONTEXT_CONSTRAINTS)}
+        given = {each.name: each.tree for each in found if _is(each, SECURITY_CONTEXT_CONSTRAINTS)}
         shipped = {} if _ALWAYS_THERE in given else {scc["metadata"]["name"]: scc for scc in default_sccs(release)}
         self.sccs: Mapping[str, Mapping[str, Any]] = {**shipped, **given}
         self.source = f"OpenShift release {release}" if shipped else "the files"

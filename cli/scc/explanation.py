@@ -10,7 +10,7 @@ from cli.scc.arguments import WrongArgument, annotations
 from cli.scc.cluster import Cluster, Explained
 from cli.scc.files import Unreadable, objects
 from cli.scc.pods import Wanted, asked
-from cli.scc.show import as_json, print_tables
+from cli.scc.presentation import as_json, print_tables
 from policies.scc import InvalidPod, Release
 
 __all__ = ["UNREADABLE", "Wanted", "annotations", "explain", "show"]

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
-from cli.checking.documents import Aliases, NotReadable, documents
-from cli.checking.sources import Source, sources
-from cli.checking.texts import chunks, decode
+from cli.check.documents import Aliases, NotReadable, documents
+from cli.check.sources import Source, sources
+from cli.check.texts import chunks, decode
 from policies.objects import items
 
 

@@ -6,14 +6,14 @@ from typing import Any
 
 from cli.scc.cluster import Asked, Cluster
 from policies.objects import Obj
-from policies.parts import Pod
+from policies.pods import Pod
 from policies.scc import Namespace, User, service_account
 from policies.scc.subjects import AUTHENTICATED
 from policies.views.accounts import account_of, without_scc
 from policies.views.namespaces import STAND_IN, allocation
 
 _SOMEWHERE = "example"
-"""The namespace of a pod that names none: an ordinary one, since nobody means `default`, where no SCC is asked."""
+"""The namespace of a pod that names none: an ordinary one, since no one means `default`, where no SCC is asked."""
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,16 @@
-"""Whether what NCCL told of its channels is all there is: every run, every ring, and no other network by the way."""
+"""Whether NCCL's messages of its channels are complete: every run, every ring, and no other network."""
 
 import re
 from collections.abc import Iterator
 
 from apis.nccl import Transport
-from evidence.criteria.criterion import NCCL, Criterion, Found, begins, listed, nccl_logs, of, quoted
-from evidence.criteria.transport import NETWORKS, between_nodes, is_over
+from evidence.criteria.transport import NETWORKS, is_over
+from evidence.criterion import NCCL, Criterion, Found, begins, nccl_logs, of, texts_of
 from evidence.model import Reading, Unread
 from evidence.tools import PARSERS
 from evidence.tools.nccl_tests.model import NcclTests
-from evidence.verdict import Asked, Job, Proof, Status
+from evidence.verdict import Job, Request, Status
+from evidence.wording import listed, plural
 
 _PROGRAMS = frozenset(parser.tool for parser in PARSERS if parser.hosts_nccl)
 """Tools that are programs over NCCL."""
@@ -20,17 +21,17 @@ _DISABLED = "GPU Direct RDMA Disabled for HCA"
 
 def _every_run(job: Job) -> Found | None:
     runs = [one for one in job.readings if one.tool in _PROGRAMS]
-    silent = [one for one in runs if not _tells(one)]
+    silent = [one for one in runs if not _has_channels(one)]
     # What ranks wrote into files of their own may be of any run.
-    apart = any(_tells(one) for one in job.readings if one.tool not in _PROGRAMS)
+    apart = any(_has_channels(one) for one in job.readings if one.tool not in _PROGRAMS)
     if len(runs) <= 1 or len(silent) == len(runs) or apart:
         return None
     if silent:
-        return Found(Status.MISSING, f"{len(silent)} of {len(runs)} runs tell of no channel", proofs=begins(silent[:4]))
+        return Found(Status.MISSING, f"{len(silent)} of {len(runs)} runs print no channel", proofs=begins(silent[:4]))
     return Found(Status.PASS, f"{len(runs)} runs", proofs=begins(runs[:4]))
 
 
-def _tells(one: Reading) -> bool:
+def _has_channels(one: Reading) -> bool:
     return one.nccl is not None and bool(one.nccl.between_nodes)
 
 
@@ -44,29 +45,27 @@ def _every_ring(job: Job) -> Found | None:
         return None
     # A ring goes into each node and out of it; channels of other communicators may have more numbers.
     short = [(file, log) for file, log in logs if log.rings_between_nodes < (log.rings or 0)]
-    said = [f"{log.rings_between_nodes} of {log.rings} rings" for _, log in short or logs]
-    proofs = tuple(
-        proof for file, log in short or logs for proof in quoted(file, *map(log.proofs.get, sorted(log.between_nodes)))
-    )
-    return Found(Status.MISSING if short else Status.PASS, f"{listed(said, 3)} go between nodes", proofs=proofs)
+    counts = [f"{log.rings_between_nodes} of {log.rings} rings" for _, log in short or logs]
+    proofs = texts_of((file, log.proofs.get(kind)) for file, log in short or logs for kind in sorted(log.between_nodes))
+    return Found(Status.MISSING if short else Status.PASS, f"{listed(counts, 3)} go between nodes", proofs=proofs)
 
 
 def _no_other(job: Job) -> Found | None:
-    wanted = NETWORKS[job.asked.transport] if job.asked.transport else ""
+    wanted = NETWORKS[job.request.transport] if job.request.transport else ""
     if not any(log.between_nodes for _, log in nccl_logs(job)):
         return None
-    told = list(_named(job, wanted))
+    named = list(_named(job, wanted))
     doubts = [(file, line) for file, log in nccl_logs(job) for line in log.gdr_unavailable if _DISABLED in line.text]
-    proofs = tuple(Proof(file=file, line=line.line, text=line.text) for file, line in (told or doubts)[:4])
-    if told:
-        return Found(Status.FAIL, f"another in {len(told)} {'line' if len(told) == 1 else 'lines'}", proofs=proofs)
-    if doubts and job.asked.transport is Transport.GPUDIRECT:
-        return Found(Status.WARN, "NCCL says of an HCA that it is without GPUDirect", proofs=proofs)
+    proofs = texts_of((named or doubts)[:4])
+    if named:
+        return Found(Status.FAIL, f"another in {plural(len(named), 'line')}", proofs=proofs)
+    if doubts and job.request.transport is Transport.GPUDIRECT:
+        return Found(Status.WARN, "NCCL reports an HCA without GPUDirect", proofs=proofs)
     return Found(Status.PASS, f"only {wanted}")
 
 
 def _named(job: Job, wanted: str) -> Iterator[tuple[str, Unread]]:
-    """Yield lines that name another network: of what `Using network` says, and of channels in damaged lines."""
+    """Yield lines that name another network: messages `Using network`, and damaged lines of channels."""
     for one in job.readings:
         for line in one.unread:
             if any(not is_over(name, wanted) for name in _VIA.findall(line.text)):
@@ -76,18 +75,17 @@ def _named(job: Job, wanted: str) -> Iterator[tuple[str, Unread]]:
                 yield one.file, line
 
 
-def _over_several(asked: Asked) -> bool:
-    return asked.transport is not None and between_nodes(asked)
+def _over_several(request: Request) -> bool:
+    return request.transport is not None and request.spans_nodes
 
 
 CRITERIA = (
     Criterion(
         name="every-run-told",
-        title="Each run tells of its own channels",
+        title="Each run prints its own channels",
         limit="messages of NCCL of every run",
         unit="runs",
-        tolerance="",
-        applies="several runs of programs over NCCL on several nodes, of which one tells of channels in its own output",
+        applies="several runs of programs over NCCL on several nodes, of which one prints channels in its own output",
         source="R-4.3-4, R-4.4-12",
         needs=(NCCL,),
         look=_every_run,
@@ -110,10 +108,10 @@ CRITERIA = (
     Criterion(
         name="no-other-network",
         title="No line names another network, not even a damaged one",
-        limit="only the network asked for",
+        limit="only the requested network",
         unit="lines",
-        tolerance="an HCA that is said to be without GPUDirect is a warning where all channels have it",
-        applies="jobs on several nodes that tell of channels between them",
+        tolerance="an HCA reported without GPUDirect is a warning where all channels have it",
+        applies="jobs on several nodes whose logs hold channels between them",
         source="R-4.3-4, R-4.4-12",
         needs=(NCCL,),
         look=_no_other,

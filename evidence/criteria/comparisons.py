@@ -1,102 +1,74 @@
 """Between jobs: what twice the GPUs bring, and what pods of one GPU cost."""
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import permutations
 from statistics import median
 
 from apis.nccl import Transport
-from evidence.criteria.criterion import Comparison, Found, at, listed, of, passed
-from evidence.reference import Elapsed, Rate, elapsed, rate
+from evidence.criterion import Comparison, Found, lines_of, of, passed
+from evidence.reference import ELAPSED, RATES, Training, trainings
 from evidence.tools.deeplearningexamples import DeepLearningExamples
 from evidence.tools.tf_cnn_benchmarks import TfCnnBenchmarks
-from evidence.verdict import Asked, Ended, Job, Proof, Shape, Status
+from evidence.verdict import Ended, Job, Proof, Request, Shape, Status
+from evidence.wording import listed
 
 SCALING = 1.9
 SPEED_UP = 1.7
 PENALTY = 0.17
-"""The paper has 16.6 % on one node and 15.4 % on two."""
+"""The Redpaper has 16.6 % on one node and 15.4 % on two."""
 
 
-def _pairs(jobs: Sequence[Job], documented: Callable[[Asked], object]) -> Iterator[tuple[Job, Job]]:
-    """Yield pairs of jobs of one program, alike but for twice the pods, of which the documents have figures."""
-    known = [job for job in jobs if job.asked.shape is not None and documented(job.asked) is not None]
-    for small in known:
-        for large in known:
-            one, two = small.asked, large.asked
-            alike = (one.program, one.profile, one.fabric) == (two.program, two.profile, two.fabric)
-            twice = one.shape and two.shape and Shape(pods=one.shape.pods * 2, gpus=one.shape.gpus) == two.shape
-            if alike and twice:
-                yield small, large
+_Figure = Callable[[Job], float | None]
+_Judge = Callable[[float, float], tuple[Status, str]]
 
 
-def _as_measured(asked: Asked) -> bool:
-    """Whether a job's ranks talk as those of the documents' trainings did, or nobody said how."""
-    return asked.transport in (None, Transport.GPUDIRECT)
+def _compare(
+    jobs: Sequence[Job],
+    among: Sequence[Training],
+    are_pair: Callable[[Shape, Shape], bool],
+    figure: tuple[str, _Figure],
+    judge: _Judge,
+) -> Iterator[tuple[str, Found]]:
+    """Yield the verdicts on jobs that differ in their shape alone, and of which the documents have figures."""
+    what, measure = figure
+    known = [
+        (job, job.request.shape) for job in jobs if job.request.shape is not None and _is_documented(job.request, among)
+    ]
+    for (one, first), (two, second) in permutations(known, 2):
+        if not are_pair(first, second) or _requested(one.request) != _requested(two.request):
+            continue
+        before, after = measure(one), measure(two)
+        names = f"{one.request.job} to {two.request.job}"
+        if before and after:
+            status, measured = judge(before, after)
+            yield names, Found(status, measured, proofs=_totals(one, two))
+        else:
+            lacking = listed(job.request.job for job, found in ((one, before), (two, after)) if not found)
+            yield names, Found(Status.MISSING, f"no {what} of {lacking}")
 
 
-def _rate(asked: Asked) -> Rate | None:
-    return rate(asked.program, asked.profile, asked.fabric, asked.shape) if _as_measured(asked) else None
+def _is_documented(request: Request, among: Sequence[Training]) -> bool:
+    """Return whether the documents have a figure of a job, whose transport is theirs, or was not requested."""
+    same_transport = request.transport in (None, Transport.GPUDIRECT)
+    return same_transport and any(one.shape == request.shape for one in trainings(among, request))
+
+
+def _requested(request: Request) -> tuple[str | None, ...]:
+    return request.program, request.profile, request.fabric
+
+
+def _is_twice(small: Shape, large: Shape) -> bool:
+    return Shape(pods=small.pods * 2, gpus=small.gpus) == large
+
+
+def _is_split(whole: Shape, single: Shape) -> bool:
+    """Return whether each GPU of the one is in a pod of its own."""
+    return whole.gpus > 1 and single.gpus == 1 and whole.total == single.total
 
 
 def _images(job: Job) -> float | None:
     rates = [one.total_images_per_s for one in of(job, TfCnnBenchmarks) if one.total_images_per_s]
     return median(rates) if rates else None
-
-
-def _totals(*jobs: Job) -> tuple[Proof, ...]:
-    runs = [one for job in jobs for one in of(job, TfCnnBenchmarks)]
-    return tuple(proof for one in runs for proof in at(one.file, *[total.line for total in one.totals[:1]]))
-
-
-def _scaling(jobs: Sequence[Job]) -> Iterator[tuple[str, Found]]:
-    for small, large in _pairs(jobs, _rate):
-        one, two = _images(small), _images(large)
-        if one and two:
-            measured = f"{two / one:.3f} ({one:,.0f} to {two:,.0f} images/s)"
-            yield _names(small, large), Found(passed(two / one >= SCALING), measured, proofs=_totals(small, large))
-        else:
-            yield _names(small, large), _lacking("images/s", (small, one), (large, two))
-
-
-def _lacking(what: str, *jobs: tuple[Job, float | None]) -> Found:
-    return Found(Status.MISSING, f"no {what} of {listed(job.asked.job for job, figure in jobs if not figure)}")
-
-
-def _penalty(jobs: Sequence[Job]) -> Iterator[tuple[str, Found]]:
-    known = [job for job in jobs if _rate(job.asked) is not None]
-    for whole in known:
-        for single in known:
-            if not _split(whole.asked, single.asked):
-                continue
-            one, two = _images(whole), _images(single)
-            if one and two:
-                status = Status.PASS if 1 - two / one <= PENALTY else Status.WARN
-                measured = f"{1 - two / one:.1%} ({one:,.0f} to {two:,.0f} images/s)"
-                yield _names(whole, single), Found(status, measured, proofs=_totals(whole, single))
-            else:
-                yield _names(whole, single), _lacking("images/s", (whole, one), (single, two))
-
-
-def _split(whole: Asked, single: Asked) -> bool:
-    """Whether two jobs are alike but that each GPU of the one is in a pod of its own."""
-    if whole.shape is None or single.shape is None or whole.shape.gpus == 1 or single.shape.gpus != 1:
-        return False
-    one, two = ((each.program, each.profile, each.fabric, each.shape and each.shape.total) for each in (whole, single))
-    return one == two
-
-
-def _elapsed(asked: Asked) -> Elapsed | None:
-    return elapsed(asked.program, asked.profile, asked.fabric, asked.shape) if _as_measured(asked) else None
-
-
-def _speed_up(jobs: Sequence[Job]) -> Iterator[tuple[str, Found]]:
-    for small, large in _pairs(jobs, _elapsed):
-        one, two = _seconds(small), _seconds(large)
-        if one and two:
-            gain = one / two
-            measured = f"{gain:.3f} ({one:.0f} s to {two:.0f} s), efficiency {gain / 2:.1%}"
-            yield _names(small, large), Found(passed(gain >= SPEED_UP), measured)
-        else:
-            yield _names(small, large), _lacking("run time to the end", (small, one), (large, two))
 
 
 def _seconds(job: Job) -> float | None:
@@ -107,8 +79,25 @@ def _seconds(job: Job) -> float | None:
     return median(stamped) if stamped else job.seconds
 
 
-def _names(small: Job, large: Job) -> str:
-    return f"{small.asked.job} to {large.asked.job}"
+def _totals(*jobs: Job) -> tuple[Proof, ...]:
+    return lines_of((one.file, one.totals[0]) for job in jobs for one in of(job, TfCnnBenchmarks) if one.totals)
+
+
+def _scaling(one: float, two: float) -> tuple[Status, str]:
+    return passed(two / one >= SCALING), f"{two / one:.3f} ({one:,.0f} to {two:,.0f} images/s)"
+
+
+def _penalty(one: float, two: float) -> tuple[Status, str]:
+    lost = 1 - two / one
+    return Status.PASS if lost <= PENALTY else Status.WARN, f"{lost:.1%} ({one:,.0f} to {two:,.0f} images/s)"
+
+
+def _speed_up(one: float, two: float) -> tuple[Status, str]:
+    gain = one / two
+    return passed(gain >= SPEED_UP), f"{gain:.3f} ({one:.0f} s to {two:.0f} s), efficiency {gain / 2:.1%}"
+
+
+_RATE, _TIME = ("images/s", _images), ("run time to the end", _seconds)
 
 
 COMPARISONS = (
@@ -118,19 +107,19 @@ COMPARISONS = (
         limit=f">= {SCALING:g}",
         unit="ratio of images/s",
         tolerance="5 % of the ideal 2; the median of repeats",
-        applies="ResNet-50 of the same pods on one node and on two, over GPUDirect, of which the paper has figures",
+        applies="ResNet-50 of the same pods on one node and on two, over GPUDirect, of which the Redpaper has figures",
         source="R-4.5-4, R-4.5-8",
-        look=_scaling,
+        look=lambda jobs: _compare(jobs, RATES, _is_twice, _RATE, _scaling),
     ),
     Comparison(
         name="single-gpu-penalty",
         title="Pods of one GPU train little slower than pods of whole nodes",
         limit=f"<= {PENALTY:.0%} fewer images/s",
         unit="share of images/s",
-        tolerance="what the paper lost; more is a warning; the median of repeats",
-        applies="ResNet-50 on the same GPUs in pods of eight and in pods of one, of which the paper has figures",
+        tolerance="what the Redpaper lost; more is a warning; the median of repeats",
+        applies="ResNet-50 on the same GPUs in pods of eight and in pods of one, of which the Redpaper has figures",
         source="R-4.5-8",
-        look=_penalty,
+        look=lambda jobs: _compare(jobs, RATES, _is_split, _RATE, _penalty),
     ),
     Comparison(
         name="speed-up",
@@ -138,8 +127,8 @@ COMPARISONS = (
         limit=f">= {SPEED_UP:g}, an efficiency of {SPEED_UP / 2:.0%}",
         unit="ratio of seconds",
         tolerance="15 % of the ideal 2",
-        applies="A2D2 on one node and on two, over GPUDirect, of which the paper has run times",
+        applies="A2D2 on one node and on two, over GPUDirect, of which the Redpaper has run times",
         source="R-5.2-6, E-31",
-        look=_speed_up,
+        look=lambda jobs: _compare(jobs, ELAPSED, _is_twice, _TIME, _speed_up),
     ),
 )

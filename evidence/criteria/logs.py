@@ -1,15 +1,16 @@
 """Whether a job came to its end, and its logs with it."""
 
-from evidence.criteria.criterion import Criterion, Found, ends, listed
-from evidence.criteria.expected import excused
+from evidence.criterion import Criterion, Found, ends
+from evidence.expectations import excused
 from evidence.model import Reading, Unknown
 from evidence.node_facts import NODE_FACTS
 from evidence.verdict import Ended, Job, Status
+from evidence.wording import listed
 
 _ENDS = {Ended.SUCCEEDED: Status.PASS, Ended.FAILED: Status.FAIL}
 
 
-def known(job: Job) -> list[Reading]:
+def recognised(job: Job) -> list[Reading]:
     """Return the readings in which a tool, or NCCL, was recognised."""
     return [one for one in job.readings if not isinstance(one, Unknown) or one.nccl is not None]
 
@@ -22,7 +23,7 @@ def _ended(job: Job) -> Found | None:
 
 
 def _complete(job: Job) -> Found | None:
-    found = known(job)
+    found = recognised(job)
     if not found:
         why = sorted({f"{one.file}: {one.incomplete}" for one in job.readings})
         absent = f"no log: {job.why}" if job.why else "no log"
@@ -30,7 +31,7 @@ def _complete(job: Job) -> Found | None:
     if all(one.tool == NODE_FACTS for one in found):
         return None
     if job.ended is Ended.UNKNOWN and all(isinstance(one, Unknown) for one in found):
-        # Of a program that is not known nobody knows whether it came to its end.
+        # Whether an unknown program came to its end could not be determined.
         return Found(Status.MISSING, "messages of NCCL alone", proofs=ends(found))
     without = excused(job)
     cut = [one for one in found if not one.complete and one.tool not in without]
@@ -49,11 +50,9 @@ CRITERIA = (
         name="job-ended",
         title="The job succeeded",
         limit="succeeded",
-        unit="",
         tolerance="a job that runs, waits or is absent is missing evidence, and no failure",
         applies="jobs on a cluster",
         source="R-4.1-2, R-4.3-1, R-4.4-1",
-        needs=(),
         look=_ended,
     ),
     Criterion(
@@ -62,9 +61,8 @@ CRITERIA = (
         limit="every output complete",
         unit="outputs",
         tolerance="a cut output is missing evidence; it fails when the log shows what ended it",
-        applies="all jobs, not to what the API server says of nodes",
+        applies="all jobs, but not the nodes of the API server",
         source="R-4.4-8 (footer), S-7.4, S-7.7",
-        needs=(),
         look=_complete,
     ),
 )

@@ -1,18 +1,18 @@
 """Which HCAs NCCL uses between nodes: all that lie beside the job's GPUs, each channel the same at both ends."""
 
-from evidence.criteria.criterion import NCCL, Criterion, Found, listed, nccl_logs, passed
-from evidence.criteria.transport import first_lines, hcas, uses_rdma
-from evidence.verdict import Asked, Job, Proof, Status
-from hardware.profiles import PROFILES
+from evidence.criteria.transport import first_lines
+from evidence.criterion import NCCL, Criterion, Found, nccl_logs, passed
+from evidence.verdict import Job, Request, Status
+from evidence.wording import listed
 
 
 def _hcas_used(job: Job) -> Found | None:
-    wanted = hcas(job.asked)
+    wanted = job.request.hcas
     if not wanted:
         return None
     limit = f"{listed(sorted(wanted))} on every host"
     lacking: list[str] = []
-    proofs: list[Proof] = []
+    proofs = first_lines(nccl_logs(job), "NET/IB : Using")
     hosts = 0
     for file, log in nccl_logs(job):
         by_host = dict(log.devices_by_host) or ({"": log.devices} if log.devices else {})
@@ -20,49 +20,48 @@ def _hcas_used(job: Job) -> Found | None:
         for host, devices in sorted(by_host.items()):
             if absent := wanted - {*devices}:
                 lacking.append(f"{host or file} lacks {listed(sorted(absent))}")
-        proofs += first_lines(file, log, ["NET/IB : Using"])
     if not hosts:
         sockets = any(log.between_nodes for _, log in nccl_logs(job))
         return Found(Status.FAIL if sockets else Status.MISSING, "no HCA is named", limit)
-    pods = job.asked.shape.pods if job.asked.shape else hosts
+    pods = job.request.shape.pods if job.request.shape else hosts
     if not lacking and hosts < pods:
-        return Found(Status.MISSING, f"all on {hosts} of {pods} hosts", limit, tuple(proofs))
+        return Found(Status.MISSING, f"all on {hosts} of {pods} hosts", limit, proofs)
     if not lacking and (idle := _idle(job, len(wanted))) is not None:
-        return Found(*idle, limit, tuple(proofs), short=True)
-    return Found(passed(not lacking), listed(lacking, 4) if lacking else f"all on {hosts} hosts", limit, tuple(proofs))
+        return Found(*idle, limit, proofs, short=True)
+    return Found(passed(not lacking), listed(lacking, 4) if lacking else f"all on {hosts} hosts", limit, proofs)
 
 
 def _idle(job: Job, count: int) -> tuple[Status, str] | None:
-    """Say which HCAs alone have channels; None: enough for the job's GPUs and for its channels, or it is not known.
+    """Return which HCAs alone have channels; None: enough for the job's GPUs and for its channels, or it is not known.
 
     Few channels need not use all: it is a failure where one HCA has twice as many as there are HCAs.
     """
     used = {name: channels for _, log in nccl_logs(job) for name, channels in log.used_devices.items()}
     channels = sum(used.values())
-    if not used or channels < count or len(used) >= _beside(job.asked, count):
+    if not used or channels < count or len(used) >= _beside(job.request, count):
         return None
     alone = len(used) == 1 and channels >= 2 * count
-    said = ", ".join(f"{name}: {channels}" for name, channels in sorted(used.items()))
-    return Status.FAIL if alone else Status.WARN, f"all {count} named, and channels over {said} alone"
+    shown = ", ".join(f"{name}: {channels}" for name, channels in sorted(used.items()))
+    return Status.FAIL if alone else Status.WARN, f"all {count} named, and channels over {shown} alone"
 
 
-def _beside(asked: Asked, count: int) -> int:
+def _beside(request: Request, count: int) -> int:
     """Return how many of a node's HCAs lie beside the GPUs that a job has of it."""
-    profile = PROFILES.get(asked.profile or "")
-    if profile is None or asked.shape is None:
+    profile = request.machine
+    if profile is None or request.shape is None:
         return count
-    nodes = len(asked.nodes) or -(-asked.shape.total // profile.gpus)
-    gpus = max(1, min(asked.shape.total // nodes, profile.gpus))
-    if asked.shape.gpus == 1:
+    nodes = len(request.nodes) or -(-request.shape.total // profile.gpus)
+    gpus = max(1, min(request.shape.total // nodes, profile.gpus))
+    if request.shape.gpus == 1:
         # A GPU alone takes the first of those that are equally near.
         count = min(count, len({hca.gpus for hca in profile.hcas}) or count)
     return -(-gpus * count // profile.gpus)
 
 
-def _has_whole_nodes(asked: Asked) -> bool:
-    """Whether each pod has all GPUs of its node: ranks with one GPU each keep to the HCA beside it, whichever it is."""
-    profile = PROFILES.get(asked.profile or "")
-    return profile is not None and asked.shape is not None and asked.shape.gpus == profile.gpus
+def _has_whole_nodes(request: Request) -> bool:
+    """Return whether each pod has all GPUs of its node: a rank with one GPU uses the HCA beside it."""
+    profile = request.machine
+    return profile is not None and request.shape is not None and request.shape.gpus == profile.gpus
 
 
 def _same_hca(job: Job) -> Found | None:
@@ -70,10 +69,11 @@ def _same_hca(job: Job) -> Found | None:
     if not logs:
         return None
     crossed = [(file, log) for file, log in logs if log.crossed_devices]
-    said = [f"{pair}: {count} channels" for _, log in crossed for pair, count in log.crossed_devices.items()]
-    proofs = tuple(proof for file, log in crossed or logs for proof in first_lines(file, log, ["NET/IB : Using"]))
+    pairs = [f"{pair}: {count} channels" for _, log in crossed for pair, count in log.crossed_devices.items()]
+    proofs = first_lines(crossed or logs, "NET/IB : Using")
     used = listed(sorted({name for _, log in logs for name in log.used_devices}))
-    return Found(Status.WARN if crossed else Status.PASS, listed(said, 4) if crossed else f"over {used}", proofs=proofs)
+    measured = listed(pairs, 4) if crossed else f"over {used}"
+    return Found(Status.WARN if crossed else Status.PASS, measured, proofs=proofs)
 
 
 CRITERIA = (
@@ -88,7 +88,7 @@ CRITERIA = (
         source="R-4.4-9, R-4.3-8",
         needs=(NCCL,),
         look=_hcas_used,
-        when=lambda asked: uses_rdma(asked) and bool(hcas(asked)),
+        when=lambda request: request.uses_rdma and bool(request.hcas),
     ),
     Criterion(
         name="same-hca",
@@ -100,6 +100,6 @@ CRITERIA = (
         source="D-3.6",
         needs=(NCCL,),
         look=_same_hca,
-        when=lambda asked: uses_rdma(asked) and _has_whole_nodes(asked),
+        when=lambda request: request.uses_rdma and _has_whole_nodes(request),
     ),
 )

@@ -1,19 +1,19 @@
-"""What a job's logs say of why it failed."""
+"""Why a job failed, as far as its logs show it."""
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from evidence.diagnosis.cause import Cause
-from evidence.diagnosis.causes import CAUSES
-from evidence.diagnosis.figures import SEEN
+from evidence.diagnosis.cause_table import CAUSES
+from evidence.diagnosis.measured_causes import SEEN
 from evidence.model import Reading, Unread
 from evidence.verdict import Job, Proof
 
 PROOFS_KEPT = 3
 """Lines that are kept of those that show a cause."""
-_TOLD = ("failed", "failure", "failures")
-"""Fields of readings in which a parser keeps what its tool said of its failure."""
+_FAILURES = ("failed", "failure", "failures")
+"""Fields of readings in which a parser stores the messages of a failure."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def _firsts(proofs: Sequence[Proof]) -> tuple[Proof, ...]:
 
 
 def reasons(why: str | None) -> tuple[Cause, ...]:
-    """Return the causes that a cluster's own words show."""
+    """Return the causes that a cluster's message shows."""
     return tuple(cause for shows, cause in _SHOWS if why and shows.search(why))
 
 
@@ -73,7 +73,7 @@ def ended(job: Job, diagnoses: Sequence[Diagnosis]) -> tuple[Diagnosis, ...]:
     for one in job.readings:
         if not one.complete:
             last[one.file] = max(last.get(one.file, 0), _last_row(one))
-    ranks = job.asked.shape.total if job.asked.shape else 0
+    ranks = job.request.shape.total if job.request.shape else 0
     return tuple(
         one
         for one in diagnoses
@@ -88,14 +88,14 @@ def _last_row(reading: Reading) -> int:
 
 
 def _lines(job: Job) -> Iterator[Proof]:
-    """Yield the lines that no parser understood, those in which a tool says that it failed, and NCCL's warnings."""
+    """Yield the lines that no parser understood, those in which a tool reports a failure, and NCCL's warnings."""
     for reading in job.readings:
-        for one in (*reading.unread, *_told(reading)):
+        for one in (*reading.unread, *_failures(reading)):
             yield Proof(file=reading.file, line=one.line, text=one.text)
 
 
-def _told(reading: Reading) -> Iterator[Unread]:
-    for name in _TOLD:
+def _failures(reading: Reading) -> Iterator[Unread]:
+    for name in _FAILURES:
         value = getattr(reading, name, None)
         for one in value if isinstance(value, tuple) else (value,):
             if isinstance(one, Unread):

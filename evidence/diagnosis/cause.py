@@ -19,7 +19,7 @@ class Cause:
     shows: str
     """Regular expression, case ignored, of a line that shows it: one that no parser knew, or in which a tool warns.
 
-    Empty where only figures show it (evidence.diagnosis.figures).
+    Empty where only figures show it (evidence.diagnosis.measured_causes).
     """
     why: str
     """What happened."""
@@ -30,7 +30,7 @@ class Cause:
     ends: bool = True
     """Whether a program that prints it cannot go on."""
     last_resort: bool = False
-    """Whether it is told only where nothing else explains a failure: what is seen, and not yet why."""
+    """Whether it is shown only where nothing else explains a failure: a symptom, without its reason."""
 
     def __str__(self) -> str:
         """Return cause and remedy as one text."""

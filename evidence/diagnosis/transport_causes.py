@@ -1,4 +1,4 @@
-"""Known causes for which data takes another way between nodes than was asked: locked memory, HCAs, GPUDirect."""
+"""Known causes of another transport than the requested one: locked memory, HCAs, GPUDirect."""
 
 from evidence.diagnosis.cause import HCAS, LATENCY, LINK, STARTED, TRANSPORT, Cause
 
@@ -9,7 +9,7 @@ TRANSPORT_CAUSES: tuple[Cause, ...] = (
         r"|register_mr.*cannot allocate memory|max locked memory \(memlock\) .* too low",
         why="containers may not lock the memory that RDMA needs (R-3.4.3-8, E-19b)",
         remedy="let the memlock drop-in reach the GPU nodes (`machine_config_pool` names their pool, `ulimit -l` in a "
-        "pod says unlimited), and run the workers as the tenant's account that the SCC gives IPC_LOCK (`tenant`)",
+        "pod prints unlimited), and run the workers as the tenant's account that the SCC gives IPC_LOCK (`tenant`)",
         explains=TRANSPORT | LINK | STARTED,
     ),
     Cause(
@@ -22,7 +22,7 @@ TRANSPORT_CAUSES: tuple[Cause, ...] = (
     Cause(
         name="ib-disabled",
         shows=r"NCCL_IB_DISABLE set (?:by environment )?to 1",
-        why="NCCL was told not to use InfiniBand",
+        why="NCCL is configured not to use InfiniBand",
         remedy="leave `transport` of the workload empty or set it to gpudirect, and NCCL_IB_DISABLE out of "
         "`environment` (R-4.3-4)",
         explains=TRANSPORT | LATENCY,
@@ -31,9 +31,9 @@ TRANSPORT_CAUSES: tuple[Cause, ...] = (
     Cause(
         name="libfabric",
         shows=r"\bvia NET/[\w ]*Libfabric\b|\bvia NET/OFI\b|Using network (?:AWS )?Libfabric",
-        why="ranks talk by libfabric (EFA of AWS), which is neither InfiniBand nor TCP",
-        remedy="no `transport` of ours is EFA, and no limit here is for it: judge such a job without its fabric, or "
-        "take an `image` without the plugin aws-ofi-nccl where the nodes have InfiniBand",
+        why="ranks communicate by libfabric (EFA of AWS), which is neither InfiniBand nor TCP",
+        remedy="`transport` has no EFA, and no limit here is for it: judge such a job without its fabric, or "
+        "use an `image` without the plugin aws-ofi-nccl where the nodes have InfiniBand",
         explains=frozenset({"transport-between-nodes", "no-other-network"}),
         ends=False,
     ),
@@ -42,7 +42,7 @@ TRANSPORT_CAUSES: tuple[Cause, ...] = (
         shows=r"NET/IB : No device found|libibverbs: Warning: (?:couldn't load driver|no userspace device-specific)"
         r"|failed to get IB devices list|no IB devices? found|IB device \S+ not found|Unable to find (?:the )?IB dev",
         why="no HCA is in the pod, or the image has no driver for it (R-3.4.2, R-4.3-5)",
-        remedy="look that `fabric.plugin` offers rdma/shared_ib* on the node (`./hpc status`), that `ports` name "
+        remedy="check that `fabric.plugin` offers rdma/shared_ib* on the node (`./hpc status`), that `ports` name "
         "devices that exist, and give images a driver of verbs (IBV_DRIVERS in `environment`, `builds` with `ofed`)",
         explains=TRANSPORT | LATENCY | LINK | frozenset({"hcas-used"}),
         ends=False,
@@ -51,7 +51,7 @@ TRANSPORT_CAUSES: tuple[Cause, ...] = (
         name="hca-absent",
         shows=r"port \S+ (?:is )?(?:not active|down)|Port number \d+ state is (?:Down|Initialize|Armed)",
         why="an HCA is down, or not in the pod",
-        remedy="look at its cable and at ibstatus of the node, and that `ports` (or the profile) and the resources of "
+        remedy="check its cable and ibstatus of the node, and that `ports` (or the profile) and the resources of "
         "`fabric.plugin` name all of them",
         explains=TRANSPORT | LINK | HCAS,
     ),
@@ -60,8 +60,8 @@ TRANSPORT_CAUSES: tuple[Cause, ...] = (
         shows=r"got completion .*(?:error|status)[ =]12\b|transport retry counter exceeded"
         r"|ibv_modify_qp failed|failed to modify QP|wrong GID|invalid GID|failed to query gid",
         why="packets do not arrive at the other port: a wrong GID, another subnet, or a port that lost its link",
-        remedy="on RoCE look at `fabric.networks.subnets` (a subnet for each rail) and NCCL_IB_GID_INDEX in "
-        "`environment`; on InfiniBand at ibstatus of both nodes, and that one subnet manager runs",
+        remedy="on RoCE check `fabric.networks.subnets` (a subnet for each rail) and NCCL_IB_GID_INDEX in "
+        "`environment`; on InfiniBand ibstatus of both nodes, and that one subnet manager runs",
         explains=TRANSPORT | LINK | LATENCY | STARTED,
     ),
     Cause(
@@ -76,7 +76,7 @@ TRANSPORT_CAUSES: tuple[Cause, ...] = (
     Cause(
         name="gdr-off",
         shows=r"NCCL_NET_GDR_LEVEL set (?:by environment )?to (?:0|LOC)\b",
-        why="NCCL was told never to use GPUDirect (E-30)",
+        why="NCCL is configured never to use GPUDirect (E-30)",
         remedy="set `transport` of the workload to gpudirect, and leave NCCL_NET_GDR_LEVEL out of `environment`",
         explains=frozenset({"gpudirect", "bus-bandwidth", "average-bus-bandwidth"}),
         ends=False,

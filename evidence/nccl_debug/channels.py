@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from evidence.nccl_debug.messages import Kind, number, ranks
 
@@ -15,26 +15,26 @@ MOST = 500_000
 
 
 _HOSTS = 4
-"""Hosts that are kept of those that say the same of one end: those of a framework's many groups, whose ranks are alike.
+"""Hosts that are stored of those that print the same end: a framework's many groups have ranks with equal numbers.
 
 Of a channel within a host it is one.
 """
 
 
 class Place(NamedTuple):
-    """One end of a channel, and the host that said it."""
+    """One end of a channel, and the host that printed it."""
 
     kind: Kind
     host: str
 
 
 class Ends:
-    """All that the ends of a channel said. There are few different ones, and many channels: they share them."""
+    """All that the ends of a channel printed. There are few different ones, and many channels: they share them."""
 
     def __init__(self, places: frozenset[Place]) -> None:
         self.places = places
         self.after: dict[tuple[Kind, str], Ends] = {}
-        """What it is after one more end said something."""
+        """Return what it is after one more end was read."""
 
     @property
     def transport(self) -> str:
@@ -43,17 +43,17 @@ class Ends:
 
     @property
     def networked(self) -> bool:
-        """Whether it may go between hosts."""
+        """Return whether it may go between hosts."""
         return _networked(self.transport)
 
     @property
     def single(self) -> bool:
-        """Whether the other end may be on another host, and did not say anything."""
+        """Return whether the other end may be on another host, and printed nothing."""
         return self.networked and len({place.kind.receives for place in self.places}) == 1
 
     @property
     def between(self) -> bool:
-        """Whether it was said by several hosts."""
+        """Return whether several hosts printed it."""
         return self.networked and len({place.host for place in self.places}) > 1
 
     def hcas(self, devices: Devices) -> frozenset[str]:
@@ -77,15 +77,10 @@ class Ends:
 
 
 class Counts(NamedTuple):
-    """Channels, by what NcclLog asks."""
+    """Counts of channels."""
 
-    transports: Mapping[str, int]
-    between_nodes: Mapping[str, int]
-    gpudirect: int
-    gpudirect_between_nodes: int
-    gpudirect_one_end: int
-    used_devices: Mapping[str, int]
-    crossed_devices: Mapping[str, int]
+    fields: Mapping[str, Any]
+    """As NcclLog has them."""
     crossings: Mapping[int, int]
     """Number of a channel, so of its ring -> how many of that number are between hosts."""
 
@@ -117,7 +112,7 @@ class Channels:
         self._all: dict[frozenset[Place], Ends] = {}
 
     def add(self, channel: int, kind: Kind, host: str) -> bool:
-        """Take what one end said, and tell whether it was known; TooMany: there is no room for one more channel."""
+        """Add one end, and return whether it was known; raise TooMany where there is no room for one more channel."""
         before = self._channels.get(channel, self._none)
         after = before.after.get((kind, host)) or self._after(before, kind, host)
         if after is before:
@@ -150,7 +145,7 @@ class Channels:
         used: Counter[str] = Counter()
         crossed: Counter[str] = Counter()
         direct = direct_between = half = 0
-        # Channels whose ends say the same are counted together.
+        # Channels with equal ends are counted together.
         alike = Counter(self._channels.values())
         apart = {ends: count if ends.between else 0 for ends, count in alike.items()}
         sure = {ends for ends in alike if ends.between}
@@ -160,28 +155,28 @@ class Channels:
         for ends, count in alike.items():
             transports[ends.transport] += count
             between[ends.transport] += apart[ends]
-            said = {place.kind.gpudirect for place in ends.places}
-            if said == {True}:
+            direct_ends = {place.kind.gpudirect for place in ends.places}
+            if direct_ends == {True}:
                 direct, direct_between = direct + count, direct_between + apart[ends]
-            elif True in said:
+            elif True in direct_ends:
                 half += count
             used.update(dict.fromkeys(ends.hcas(devices), count))
             if (pair := ends.crossed(devices)) is not None:
                 crossed[pair] += count
         between = +between
-        return Counts(
-            transports=_sorted(transports),
-            between_nodes=_sorted(between),
-            gpudirect=direct,
-            gpudirect_between_nodes=direct_between,
-            gpudirect_one_end=half,
-            used_devices=_sorted(used),
-            crossed_devices=_sorted(crossed),
-            crossings=crossings,
-        )
+        fields = {
+            "transports": _sorted(transports),
+            "between_nodes": _sorted(between),
+            "gpudirect": direct,
+            "gpudirect_between_nodes": direct_between,
+            "gpudirect_one_end": half,
+            "used_devices": _sorted(used),
+            "crossed_devices": _sorted(crossed),
+        }
+        return Counts(fields, crossings)
 
     def _apart(self, hosts: Mapping[int, str], crossings: Counter[int]) -> Counter[Ends]:
-        """Count the channels between hosts of which one end alone said something, and add their numbers."""
+        """Count the channels between hosts of which one end alone was printed, and add their numbers."""
         found: Counter[Ends] = Counter()
         single = {ends for ends in self._all.values() if ends.single}
         for channel, ends in self._channels.items():

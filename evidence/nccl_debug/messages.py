@@ -89,7 +89,7 @@ _RANK = (1 << _RANK_BITS) - 1
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """What one end of a channel said of itself: that of its first rank, unless it receives.
+    """What one end of a channel prints: the end of its first rank, unless it receives.
 
     There is one of each, so that they are compared by identity: that is looked up for each line.
     """
@@ -128,8 +128,8 @@ def number(channel: int) -> int:
     return (channel >> 2 * _RANK_BITS & _RANK) >> 10
 
 
-class Said(NamedTuple):
-    """A line of NCCL: the host that said it, how loud, and what."""
+class Message(NamedTuple):
+    """A line of NCCL: the host that printed it, its level, and the message."""
 
     host: str
     level: str
@@ -137,22 +137,22 @@ class Said(NamedTuple):
 
 
 def is_nccl(text: str) -> bool:
-    """Tell whether a line is NCCL's, whole or not."""
+    """Return whether a line is NCCL's, whole or not."""
     return "NCCL " in text and (any(mark in text for mark in _MARKS) or text.startswith(_WITHOUT_HEAD))
 
 
-def said(text: str) -> Said | None:
+def parsed(text: str) -> Message | None:
     """Take a line apart; None: it is not a whole one, or more than one."""
     if (version := VERSION.fullmatch(text)) is not None:
-        return Said("", "INFO", version[0])
+        return Message("", "INFO", version[0])
     found = _LINE.fullmatch(text)
     if found is None or (is_nccl(message := found["message"]) and not VERSION.fullmatch(message)):
         return None
-    return Said(found["host"], found["level"], message)
+    return Message(found["host"], found["level"], message)
 
 
 def end(message: bytes) -> End | None:
-    """Read the message with which one end of a channel says that it is connected; None: it is another, or damaged."""
+    """Read the message of one end of a channel that is connected; None: it is another, or damaged."""
     if (found := _END.fullmatch(message)) is not None:
         source, target = int(found["from"]), int(found["to"])
         transport = found["net"] or found["p2p"] or b"SHM"
@@ -164,3 +164,26 @@ def end(message: bytes) -> End | None:
     number = int(found["channel"]) << 10 | int(found["connection"] or 0)
     channel = (int.from_bytes(transport) << 24 | number) << 2 * _RANK_BITS | source << _RANK_BITS | target
     return End(channel, _kind(transport, found["side"], found["device"], found["gdr"]))
+
+
+CALLS = frozenset(
+    f"{name}:"
+    for name in ("AllReduce", "Broadcast", "Reduce", "AllGather", "ReduceScatter", "Send", "Recv", "AllToAll")
+)
+"""First words of a line for each collective operation (NCCL_DEBUG_SUBSYS=COLL), which has no figures."""
+_CALL_BLANKS = frozenset({19, 23})
+"""Blanks of such a line when it is whole: of NCCL, and of RCCL."""
+
+
+def is_whole_call(message: str) -> bool:
+    """Return whether the message of a collective operation is whole."""
+    return message.count(" ") in _CALL_BLANKS
+
+
+def is_part(message: str) -> bool:
+    """Return whether a message of no known form holds a piece of one: its start, a part of that, or what follows."""
+    return (
+        not message
+        or any(message.startswith(begin) or begin.startswith(message) for begin in BEGINNINGS)
+        or PIECE.search(message) is not None
+    )

@@ -5,23 +5,22 @@ from pydantic import Field
 from apis.nccl import Transport
 from evidence.verdict import Fabric, Shape
 from hardware import measured
-from hardware.measured import AllReduceTable
-from hardware.profiles import DGX1_V100_16GB
+from hardware.measured import REDPAPER_MACHINE, AllReduceTable
 
 
 class AllReduceRun(AllReduceTable):
-    """A table with what its job asked for."""
+    """A table with what its job requested."""
 
     profile: str
     fabric: Fabric
     shape: Shape
-    transport: Transport | None = Field(description="that the job asked for between nodes; None: one node")
+    transport: Transport | None = Field(description="requested between nodes; None: one node")
 
 
 def _run(table: AllReduceTable) -> AllReduceRun:
     return AllReduceRun(
         **{name: getattr(table, name) for name in AllReduceTable.model_fields},
-        profile=DGX1_V100_16GB.name,
+        profile=REDPAPER_MACHINE,
         fabric="infiniband",
         shape=Shape(pods=table.pods, gpus=table.gpus),
         transport=Transport.GPUDIRECT if table.nodes > 1 else None,

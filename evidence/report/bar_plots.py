@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
@@ -11,7 +11,7 @@ from evidence.report.bars import Bar, Bars
 from evidence.report.canvas import COLOURS, svg
 from evidence.report.links import Link
 from evidence.report.markup import Markup
-from evidence.report.words import figure
+from evidence.wording import figure
 
 _SIZE, _LETTER, _ROOM = 11.0, 6.4, 262.0
 """Points: of the font, of one of its letters at most, and of all labels beside each other."""
@@ -30,23 +30,29 @@ def bars(drawn: Bars, name: str, stamp: str) -> Markup:
             dash = "-" if bar.measured else "--"
             axes.bar(place, bar.value, 0.62, color=face, edgecolor=edge, linestyle=dash, linewidth=1.2)
             above = (place, max(bar.value, bar.ideal or 0))
-            axes.annotate(_told(bar), above, (0, 4), textcoords="offset points", ha="center", fontsize=font)
+            axes.annotate(_label(bar), above, (0, 4), textcoords="offset points", ha="center", fontsize=font)
             if bar.ideal is not None:
                 ends = [place - 0.4, place + 0.4]
                 axes.plot(ends, [bar.ideal] * 2, color=COLOURS["ink"], linestyle="--", linewidth=1.3)
         axes.set_xticks(list(places), [bar.label for bar in drawn.bars], fontsize=font)
         axes.set_ylim(0, top * 1.24 or 1)
-        axes.yaxis.set_major_locator(MaxNLocator(5))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: figure(value)))
-        axes.grid(axis="y")
-        axes.set_axisbelow(True)
-        axes.tick_params(axis="x", length=0)
+        _scale(axes, "y", 5)
 
-    told = ", ".join(f"{' '.join(bar.label.split())} {figure(bar.value)} {drawn.unit}" for bar in drawn.bars)
-    return svg(draw, name, f"{drawn.title}: {told}", stamp)
+    description = ", ".join(f"{' '.join(bar.label.split())} {figure(bar.value)} {drawn.unit}" for bar in drawn.bars)
+    return svg(draw, name, f"{drawn.title}: {description}", stamp)
 
 
-def _told(bar: Bar) -> str:
+def _scale(axes: Axes, name: Literal["x", "y"], ticks: int) -> None:
+    """Put figures and a grid on one axis, and no ticks on the other."""
+    axis = axes.xaxis if name == "x" else axes.yaxis
+    axis.set_major_locator(MaxNLocator(ticks))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: figure(value)))
+    axes.grid(axis=name)
+    axes.set_axisbelow(True)
+    axes.tick_params(axis="y" if name == "x" else "x", length=0)
+
+
+def _label(bar: Bar) -> str:
     return figure(bar.value) + (f"\n{bar.efficiency:.0%}" if bar.efficiency is not None else "")
 
 
@@ -57,12 +63,12 @@ def _font(labels: Sequence[str]) -> float:
 
 
 def rates(drawn: Sequence[Link], name: str, stamp: str) -> Markup:
-    """Return what links carry as bars to the right, with what is asked of them and what their rate is as lines."""
+    """Return the bandwidth of links as horizontal bars, with their limit and their line rate as lines."""
     shown = drawn[::-1]
     papers = sorted({one.paper_mb_s for one in drawn if one.paper_mb_s})
-    asked = {one.least_mb_s for one in drawn if one.least_mb_s}
+    limits = {one.least_mb_s for one in drawn if one.least_mb_s}
     lines = {one.line_mb_s for one in drawn if one.line_mb_s}
-    least = min(asked) if len(asked) == 1 else None
+    least = min(limits) if len(limits) == 1 else None
     line = min(lines) if len(lines) == 1 else None
 
     def draw(axes: Axes) -> None:
@@ -79,15 +85,11 @@ def rates(drawn: Sequence[Link], name: str, stamp: str) -> Markup:
         most = max([*(one.mb_s for one in drawn), *papers, *(one for one in (least, line) if one is not None)])
         axes.set_xlim(0, most * 1.45 or 1)
         axes.set_ylim(-0.5, len(labels) - 0.1)
-        axes.xaxis.set_major_locator(MaxNLocator(4))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: figure(value)))
-        axes.grid(axis="x")
-        axes.set_axisbelow(True)
-        axes.tick_params(axis="y", length=0)
+        _scale(axes, "x", 4)
 
-    told = ", ".join(f"{' '.join(_side(one).split())} MB/s" for one in drawn)
+    description = ", ".join(f"{' '.join(_side(one).split())} MB/s" for one in drawn)
     height = 1.15 + 0.5 * (len(drawn) + len(papers))
-    return svg(draw, name, f"bandwidth of links: {told}", stamp, height)
+    return svg(draw, name, f"bandwidth of links: {description}", stamp, height)
 
 
 class _Line(NamedTuple):

@@ -6,13 +6,13 @@ from statistics import median
 from typing import Literal, NamedTuple
 
 from evidence.model import Reading
-from evidence.report.paper import TIMED, Figure, figures
-from evidence.report.series import Sweep
-from evidence.report.words import size
+from evidence.report.redpaper import TIMED, figures
+from evidence.report.sweeps import Sweep
 from evidence.tools.deeplearningexamples import DeepLearningExamples
 from evidence.tools.horovod_synthetic import HorovodSynthetic
 from evidence.tools.tf_cnn_benchmarks import TfCnnBenchmarks
-from evidence.verdict import Asked, Ended, Job, Shape
+from evidence.verdict import Ended, Job, Request, Shape
+from evidence.wording import size
 
 Unit = Literal["images/s", "s"]
 
@@ -50,7 +50,7 @@ def results(job: Job) -> tuple[Sequence[float], Unit]:
 
     A run time is by the stamps of the training's own log; without any, by the cluster's.
     """
-    if job.asked.program not in TIMED:
+    if job.request.program not in TIMED:
         return [rate for reading in job.readings if (rate := _images_per_s(reading)) is not None], "images/s"
     if job.ended is not Ended.SUCCEEDED:
         return [], "s"
@@ -72,7 +72,7 @@ def _images_per_s(reading: Reading) -> float | None:
 
 
 class _Found(NamedTuple):
-    asked: Asked
+    request: Request
     shape: Shape
     value: float
 
@@ -85,36 +85,36 @@ def training_bars(jobs: Iterable[Job]) -> tuple[Bars, ...]:
     """
     groups: dict[tuple[str, bool, Unit], list[_Found]] = {}
     for job in jobs:
-        shape, found = job.asked.shape, result(job)
+        shape, found = job.request.shape, result(job)
         if shape is not None and found is not None:
             value, unit = found
-            key = (job.asked.program or job.asked.job, shape.gpus == 1, unit)
-            groups.setdefault(key, []).append(_Found(job.asked, shape, value))
+            key = (job.request.program or job.request.job, shape.gpus == 1, unit)
+            groups.setdefault(key, []).append(_Found(job.request, shape, value))
     return tuple(_bars(key, found) for key, found in groups.items())
 
 
 def _bars(key: tuple[str, bool, Unit], found: Sequence[_Found]) -> Bars:
     program, single, unit = key
-    here = [Figure(one.shape, one.value) for one in found]
-    paper = figures(found[0].asked, unit)
+    here = [(one.shape, one.value) for one in found]
+    paper = [(one.shape, one.figure) for one in figures(found[0].request, unit)]
     own = len({one.shape for one in found}) > 1 or not paper
-    base = min(here if own else paper, key=lambda one: one.shape.total)
+    smallest, least = min(here if own else paper, key=lambda one: one[0].total)
 
     def ideal(shape: Shape) -> float | None:
-        times = shape.total / base.shape.total
+        times = shape.total / smallest.total
         if times <= 1:
             return None
-        return base.value / times if unit == "s" else base.value * times
+        return least / times if unit == "s" else least * times
 
-    both = [*((one, True) for one in here), *((one, False) for one in paper)]
+    both = [*((*one, True) for one in here), *((*one, False) for one in paper)]
     bars = tuple(
-        Bar(f"{one.shape}\n{'here' if measured else 'paper'}", one.value, ideal(one.shape), measured, unit == "s")
-        for one, measured in sorted(both, key=lambda each: (each[0].shape.total, each[1]))
+        Bar(f"{shape}\n{'here' if measured else 'paper'}", value, ideal(shape), measured, unit == "s")
+        for shape, value, measured in sorted(both, key=lambda each: (each[0].total, each[2]))
     )
     kind = "pods of one GPU" if single else "pods of several GPUs"
     whose = "" if own else "the paper's "
     compared = any(bar.ideal is not None for bar in bars)
-    note = f"Dashed: ideal, as good per GPU as {whose}{base.shape}. Per cent: share of it." if compared else ""
+    note = f"Dashed: ideal, as good per GPU as {whose}{smallest}. Per cent: share of it." if compared else ""
     return Bars(f"{program}, {kind}", unit, bars, note)
 
 

@@ -3,19 +3,19 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from statistics import geometric_mean
+from statistics import geometric_mean, median
 from typing import NamedTuple
 
-from evidence.compare import faster, repeats
 from evidence.records import Kept, Run
+from evidence.repeats import faster, spread
 from evidence.report.bars import results
-from evidence.report.change import REPEATS, Change, Comparison, Turned
-from evidence.report.facts import when
-from evidence.report.series import nccl_runs
-from evidence.report.words import plural, size
+from evidence.report.changes import REPEATS, Change, Comparison, Turned
+from evidence.report.run_summary import when
+from evidence.report.sweeps import nccl_runs
 from evidence.tools.mllog import MlLog
 from evidence.tools.perftest.model import Perftest
 from evidence.verdict import Job, Status
+from evidence.wording import plural, size
 
 
 class Band(NamedTuple):
@@ -39,7 +39,7 @@ BANDS = (Band(1, 1 << 14, 0.12), Band((1 << 14) + 1, 1 << 20, 0.034), Band((1 <<
 ROUNDING = 0.005
 """What figures of three digits may differ by and be the same: no noise is less."""
 OTHER_NOISE = 0.02
-"""Of rates and bandwidths that nobody repeated: what a total may differ by from the sum of its ranks (E-50)."""
+"""Of rates and bandwidths without repeats: what a total may differ by from the sum of its ranks (E-50)."""
 _TABLES = (
     "mean times of a range of sizes: twice the most that the out-of-place and in-place halves of the paper's tables "
     "differ by (R-4.4-4, R-4.4-8, R-4.4-13)"
@@ -88,9 +88,7 @@ def compare(run: Run, earlier: Sequence[Kept]) -> Comparison:
         if others is None:
             notes.append(f"{name} is new")
         elif _shape(jobs[0]) != _shape(others[-1]):
-            notes.append(
-                f"{name} was asked otherwise, so its figures are not compared: {_differs(others[-1], jobs[0])}"
-            )
+            notes.append(f"{name} had other settings, so its figures are not compared: {_differs(others[-1], jobs[0])}")
         elif not _measured(jobs[0]):
             continue
         elif any(job.readings == jobs[0].readings for job in others):
@@ -98,8 +96,8 @@ def compare(run: Run, earlier: Sequence[Kept]) -> Comparison:
         else:
             changes += _changes(name, [job for job in others if _shape(job) == _shape(jobs[0])], jobs)
     if same:
-        notes.append(f"The same logs as before, so nothing was measured anew: {', '.join(same)}")
-    notes += [f"{name} is not there any more" for name in before_jobs if name not in _jobs([run])]
+        notes.append(f"The same logs as before, so nothing was measured again: {', '.join(same)}")
+    notes += [f"{name} is missing now" for name in before_jobs if name not in _jobs([run])]
     return Comparison(_name(earlier), tuple(changes), tuple(_turned(run, runs[-1])), tuple(notes))
 
 
@@ -115,22 +113,22 @@ def _jobs(runs: Sequence[Run]) -> Mapping[str, list[Job]]:
     found: dict[str, list[Job]] = defaultdict(list)
     for run in runs:
         for job in run.jobs:
-            if not any(job.readings == other.readings for other in found[job.asked.job]):
-                found[job.asked.job].append(job)
+            if not any(job.readings == other.readings for other in found[job.request.job]):
+                found[job.request.job].append(job)
     return found
 
 
 def _shape(job: Job) -> Mapping[str, str]:
-    asked = job.asked
-    told = {
-        "program": asked.program,
-        "layout": asked.shape,
-        "transport": asked.transport,
-        "profile": asked.profile,
-        "fabric": asked.fabric,
-        "HCAs": ", ".join(asked.devices) or None,
+    request = job.request
+    fields = {
+        "program": request.program,
+        "layout": request.shape,
+        "transport": request.transport,
+        "profile": request.profile,
+        "fabric": request.fabric,
+        "HCAs": ", ".join(request.devices) or None,
     }
-    return {key: str(value) for key, value in told.items()}
+    return {key: str(value) for key, value in fields.items()}
 
 
 def _measured(job: Job) -> bool:
@@ -212,14 +210,14 @@ def _of_perftest(reading: Perftest) -> Iterator[tuple[str, str, bool, float]]:
 
 
 def _change(job: str, what: str, before: _Figure, after: _Figure) -> Change:
-    old, new = repeats(before.values), repeats(after.values)
-    worse = -faster(new.median, old.median, "less" if before.least else "more")
+    old, new = median(before.values), median(after.values)
+    worse = -faster(new, old, "less" if before.least else "more")
     # Where nothing works any more, repeats agree on it.
-    spread = max(old.spread, new.spread if new.median else 0, ROUNDING)
+    apart = max(spread(before.values), spread(after.values) if new else 0, ROUNDING)
     count = max(len(before.values), len(after.values))
-    known = len(before.values) >= REPEATS or spread > before.noise
-    noise, assumed = (spread, None) if known else (before.noise, before.whence)
-    return Change(job, what, before.unit, old.median, new.median, worse, noise, count, assumed)
+    known = len(before.values) >= REPEATS or apart > before.noise
+    noise, assumed = (apart, None) if known else (before.noise, before.whence)
+    return Change(job, what, before.unit, old, new, worse, noise, count, assumed)
 
 
 def _turned(run: Run, before: Run) -> Iterator[Turned]:
@@ -232,5 +230,5 @@ def _turned(run: Run, before: Run) -> Iterator[Turned]:
             yield Turned(job, criterion, old[job, criterion][0], status, measured)
     new = by_key(run)
     for (job, criterion), (status, _) in old.items():
-        if (job, criterion) not in new and status is Status.PASS and any(one.asked.job == job for one in run.jobs):
+        if (job, criterion) not in new and status is Status.PASS and any(one.request.job == job for one in run.jobs):
             yield Turned(job, criterion, status, Status.MISSING, "not judged any more")

@@ -4,11 +4,11 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from evidence.criteria.fabric import EDR_GBPS, EDR_MB_S, rate_gbps
 from evidence.reference import RDMA_WRITE
 from evidence.tools.ibstatus import IbStatus
+from evidence.tools.perftest.criteria import EDR_GBPS, EDR_MB_S
 from evidence.tools.perftest.model import Perftest, as_mb
-from evidence.verdict import Asked, Job
+from evidence.verdict import Job, Request
 
 _WRITES = ("ib_write_bw", None)
 
@@ -25,7 +25,7 @@ class Link(NamedTuple):
     least_mb_s: float | None
     """What the documents ask of such a link; None: no figure of theirs."""
     line_mb_s: float | None
-    """What its rate is; None: neither a log nor the machine's profile tells."""
+    """Its rate; None: neither a log nor the machine's profile has it."""
     line_gbps: float | None
     paper_mb_s: float | None
 
@@ -44,12 +44,12 @@ def links(jobs: Iterable[Job]) -> tuple[Link, ...]:
             row = max(test.bandwidth, key=lambda one: one.bytes)
             if not math.isfinite(row.average_mb_s):
                 continue
-            said = next((port.rate_gbps for port in ports if port.up and port.device == test.device), None)
-            rate = said or rate_gbps(job.asked)
+            seen = next((port.rate_gbps for port in ports if port.up and port.device == test.device), None)
+            rate = seen or job.request.port_rate_gbps
             single = test.program in _WRITES and not test.bidirectional and not test.dual_port
             found.append(
                 Link(
-                    job=job.asked.job,
+                    job=job.request.job,
                     program=test.program or test.title or test.tool,
                     device=test.device,
                     role=test.role,
@@ -58,11 +58,11 @@ def links(jobs: Iterable[Job]) -> tuple[Link, ...]:
                     least_mb_s=EDR_MB_S if single and rate == EDR_GBPS else None,
                     line_mb_s=as_mb(rate, "Gb/s") if rate and not test.bidirectional and not test.dual_port else None,
                     line_gbps=rate,
-                    paper_mb_s=RDMA_WRITE.average_mb_s if single and _as_the_paper(job.asked) else None,
+                    paper_mb_s=RDMA_WRITE.average_mb_s if single and _as_the_paper(job.request) else None,
                 )
             )
     return tuple(found)
 
 
-def _as_the_paper(asked: Asked) -> bool:
-    return (asked.profile, asked.fabric) == (RDMA_WRITE.profile, RDMA_WRITE.fabric)
+def _as_the_paper(request: Request) -> bool:
+    return (request.profile, request.fabric) == (RDMA_WRITE.profile, RDMA_WRITE.fabric)

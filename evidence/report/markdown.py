@@ -3,23 +3,23 @@
 from collections.abc import Iterator, Sequence
 
 from evidence.records import Run
-from evidence.report.change import Comparison, assumptions, told, turn
-from evidence.report.facts import (
+from evidence.report.changes import Comparison, as_text, assumptions, turn
+from evidence.report.job_figures import figures_by_job
+from evidence.report.run_summary import (
     SIMULATED,
-    WORDS,
     about,
     by_job,
     counted,
     counts,
     gaps,
     layouts,
+    named_counts,
     notable,
     outcome,
     versions,
 )
-from evidence.report.known import figures_by_job
-from evidence.report.words import figure, plural, printable, short
 from evidence.verdict import Status, Verdict
+from evidence.wording import plural, printable, short
 
 _MARKS = {Status.PASS: "✅", Status.FAIL: "❌", Status.WARN: "⚠️", Status.MISSING: "❔"}
 _MISSING_SHOWN, _LINES = 20, 3
@@ -40,26 +40,30 @@ def _lines(run: Run, against: Comparison | None) -> Iterator[str]:
     yield f"{escaped(about(run))}: {counts(run)}."
     groups = notable(run, {Status.FAIL, Status.MISSING, Status.WARN})
     for group in groups:
-        yield from _told(group)
+        yield from _verdicts(group)
     if against is not None:
         yield from _changes(against)
     yield from _jobs(run)
-    yield from _folded("Versions", ("part", "version"), [list(one) for one in versions(run).items()])
+    if parts := versions(run):
+        table = _rows(("part", "version"), [*parts.items()])
+        yield from ("", "<details><summary>Versions</summary>", *table, "", "</details>")
     lacks = list(gaps(run))
     if lacks:
         yield from ("", "## What is missing", "")
         yield from (f"- {escaped(text)}" for text in lacks[:_MISSING_SHOWN])
         if len(lacks) > _MISSING_SHOWN:
             yield f"- and {len(lacks) - _MISSING_SHOWN} more, in the page"
+    if groups:
+        yield from ("", "docs/sources.md explains the ids of sources.")
 
 
-def _told(group: Sequence[Verdict]) -> Iterator[str]:
+def _verdicts(group: Sequence[Verdict]) -> Iterator[str]:
     """Yield the verdicts that have one cause, and below the last the cause and the lines that show it."""
     yield ""
     for one in group:
         yield (
             f"- {_MARKS[one.status]} **{escaped(one.criterion)}** of {escaped(one.job)}: "
-            f"{escaped(one.measured or 'nothing measured')}; asked: {escaped(one.limit)} ({escaped(one.source)})"
+            f"{escaped(one.measured or 'nothing measured')}; limit: {escaped(one.limit)} ({escaped(one.source)})"
         )
     yield from (f"  - {_quoted(cause)}" for cause in group[-1].causes)
     each = max(1, _LINES // len(group))
@@ -72,11 +76,7 @@ def _changes(against: Comparison) -> Iterator[str]:
     yield f"{plural(against.regressions, 'regression')} against {escaped(against.name)}."
     turned = [[_MARKS[one.after], one.job, one.criterion, turn(one)] for one in against.turned]
     yield from _rows(("", "job", "criterion", "change"), turned)
-    rows = []
-    for one in against.beyond:
-        difference, noise, result = told(one)
-        before, after = f"{figure(one.before)} {one.unit}", f"{figure(one.after)} {one.unit}"
-        rows.append([_MARKS[one.status], one.job, one.what, before, after, difference, noise, result])
+    rows = [[_MARKS[one.status], *as_text(one)] for one in against.beyond]
     yield from _rows(("", "job", "figure", "before", "now", "difference", "noise", "result"), rows)
     if against.within:
         yield from ("", f"{plural(len(against.within), 'figure')} within the noise.")
@@ -86,27 +86,14 @@ def _changes(against: Comparison) -> Iterator[str]:
 
 
 def _jobs(run: Run) -> Iterator[str]:
-    told_of = figures_by_job(run)
+    figures = figures_by_job(run)
     machines = layouts(run)
     rows = []
     for job, verdicts in by_job(run).items():
         found = counted(verdicts)
-        told = ", ".join(f"{number} {WORDS[status]}" for status, number in found)
-        rows.append([_MARKS[found[0][0]], job, machines.get(job, ""), told, told_of.get(job, "")])
-    yield from _table("Jobs", ("", "job", "layout", "criteria", "figures"), rows)
-
-
-def _table(name: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+        rows.append([_MARKS[found[0][0]], job, machines.get(job, ""), named_counts(found), figures.get(job, "")])
     if rows:
-        yield from ("", f"## {name}")
-        yield from _rows(heads, rows)
-
-
-def _folded(name: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    if rows:
-        yield from ("", f"<details><summary>{name}</summary>")
-        yield from _rows(heads, rows)
-        yield from ("", "</details>")
+        yield from ("", "## Jobs", *_rows(("", "job", "layout", "criteria", "figures"), rows))
 
 
 def _rows(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from evidence.report.words import printable
+from evidence.wording import printable
 
 _VOID = frozenset({"br", "col", "hr", "meta"})
 """Of HTML; what is empty in SVG is closed all the same."""

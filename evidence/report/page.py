@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from evidence.records import Run
-from evidence.report.change import Comparison
-from evidence.report.drawn import bandwidth, link_rates, rail_maps, scaling
-from evidence.report.facts import SIMULATED, WORDS, about, counts, notable, outcome, stamp, title, when
+from evidence.report.changes import Comparison
 from evidence.report.markup import Markup, element, joined, quoted
-from evidence.report.sections import changes, criteria, job_table, lacking, version_table
+from evidence.report.plot_sections import bandwidth, link_rates, rail_maps, scaling
+from evidence.report.run_summary import SIMULATED, WORDS, about, counts, notable, outcome, stamp, title, when
+from evidence.report.table_sections import changes, criteria, job_table, lacking, version_table
 from evidence.report.tables import mark
-from evidence.report.words import plural
 from evidence.verdict import Status, Verdict
+from evidence.wording import plural
 
 _CSS = Path(__file__).with_name("page.css")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -27,14 +27,14 @@ def page(run: Run, against: Comparison | None = None) -> str:
         element("title", title(run)),
         element("style", Markup(_CSS.read_text())),
     )
-    told = stamp(run)
+    below = stamp(run)
     sections = (
         ("changes", "Changes", changes(against)),
         ("jobs", "Jobs", job_table(run)),
-        ("bandwidth", "Bandwidth and latency", bandwidth(run.jobs, told)),
-        ("links", "RDMA", link_rates(run.jobs, told)),
-        ("scaling", "Scaling", scaling(run.jobs, told)),
-        ("rails", "Rails", rail_maps(run.jobs, told)),
+        ("bandwidth", "Bandwidth and latency", bandwidth(run.jobs, below)),
+        ("links", "RDMA", link_rates(run.jobs, below)),
+        ("scaling", "Scaling", scaling(run.jobs, below)),
+        ("rails", "Rails", rail_maps(run.jobs, below)),
         ("criteria", "Criteria", criteria(run)),
         ("versions", "Versions", version_table(run)),
         ("missing", "What is missing", lacking(run)),
@@ -49,7 +49,7 @@ def page(run: Run, against: Comparison | None = None) -> str:
     return f'<!doctype html>\n<html lang="en">\n{element("head", head)}\n{element("body", body)}\n</html>\n'
 
 
-_SOURCES = "Paper: IBM Redpaper REDP-5610. Sources are the ids of docs/coverage.md."
+_SOURCES = "Paper: IBM Redpaper REDP-5610. docs/sources.md explains the ids of sources."
 
 
 def _banner() -> Markup:
@@ -59,38 +59,40 @@ def _banner() -> Markup:
 
 def _header(run: Run, against: Comparison | None, anchors: Sequence[tuple[str, str]]) -> Markup:
     found = outcome(run)
-    told = [
+    results = [
         element("li", mark(status, f"{run.count(status)} {WORDS[status]}"))
         for status in (Status.PASS, Status.FAIL, Status.WARN, Status.MISSING)
         if run.count(status) or status is Status.PASS
     ]
     if against is not None:
         text = f"{plural(against.regressions, 'regression')} against {against.name}"
-        told.append(element("li", mark(Status.FAIL if against.regressions else Status.PASS, text), class_="long"))
+        results.append(element("li", mark(Status.FAIL if against.regressions else Status.PASS, text), class_="long"))
     return element(
         "header",
         element("h1", mark(found.status, found.text)),
         element("p", about(run), class_="muted"),
-        element("ul", *told, class_="result"),
+        element("ul", *results, class_="result"),
         _notable(run),
         element("nav", *(element("a", name, href=f"#{anchor}") for anchor, name in anchors), aria_label="Sections"),
     )
 
 
 def _notable(run: Run) -> Markup | None:
-    """Return what failed, and then what is worth a look; what is missing has a section of its own."""
+    """Return failures, and then warnings; what is missing has a section of its own."""
     groups = notable(run, {Status.FAIL, Status.WARN})
-    return element("ul", *(piece for group in groups for piece in _told(group)), class_="notable") if groups else None
+    return (
+        element("ul", *(piece for group in groups for piece in _verdicts(group)), class_="notable") if groups else None
+    )
 
 
-def _told(group: Sequence[Verdict]) -> Iterator[Markup]:
+def _verdicts(group: Sequence[Verdict]) -> Iterator[Markup]:
     """Yield the verdicts that have one cause, which stands below the last."""
     causes = group[-1].causes
     for one in group:
-        told = f" of {one.job}: {one.measured or 'nothing measured'}; asked: {one.limit}"
+        about = f" of {one.job}: {one.measured or 'nothing measured'}; limit: {one.limit}"
         last = one is group[-1] and causes
         why = element("ul", *(element("li", quoted(cause)) for cause in causes)) if last else None
-        yield element("li", mark(one.status), " ", element("strong", one.criterion), told, why)
+        yield element("li", mark(one.status), " ", element("strong", one.criterion), about, why)
 
 
 def _section(anchor: str, name: str, content: Markup) -> Markup:

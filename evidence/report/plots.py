@@ -7,11 +7,11 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from evidence.report.canvas import COLOURS, svg
+from evidence.report.label_places import spread
 from evidence.report.markup import Markup
-from evidence.report.series import Sweep
-from evidence.report.spread import spread
-from evidence.report.units import Limit, Measure, Point
-from evidence.report.words import figure, size
+from evidence.report.points import Limit, Measure, Point
+from evidence.report.sweeps import Sweep
+from evidence.wording import figure, size
 
 _UNITS: Mapping[Measure, str] = {"time": "µs", "busbw": "GB/s"}
 CAPTIONS: Mapping[Measure, str] = {"busbw": "bus bandwidth, GB/s", "time": "time, µs"}
@@ -50,8 +50,8 @@ def sweep(drawn: Sweep, measure: Measure, name: str, stamp: str) -> Markup:
 
     values = [(point.bytes, value) for point in drawn.out_of_place if (value := point.value(measure)) > 0]
     ends = " to ".join(f"{figure(value)} {_UNITS[measure]} at {size(count)}" for count, value in _ends(values))
-    told = f"{CAPTIONS[measure]} against message size, {drawn.title}: {ends or 'no figures'}"
-    return svg(draw, name, told, stamp)
+    description = f"{CAPTIONS[measure]} against message size, {drawn.title}: {ends or 'no figures'}"
+    return svg(draw, name, description, stamp)
 
 
 def overview(layouts: Sequence[Sweep], measure: Measure, name: str, stamp: str) -> Markup:
@@ -69,8 +69,8 @@ def overview(layouts: Sequence[Sweep], measure: Measure, name: str, stamp: str) 
         _scales(axes, [point.bytes for each in layouts for point in each.out_of_place], room=room)
         _names(axes, ends)
 
-    told = f"{CAPTIONS[measure]} against message size of {', '.join(one.layout for one in layouts)}"
-    return svg(draw, name, told, stamp)
+    description = f"{CAPTIONS[measure]} against message size of {', '.join(one.layout for one in layouts)}"
+    return svg(draw, name, description, stamp)
 
 
 class _End(NamedTuple):

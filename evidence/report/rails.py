@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from evidence.report.markup import Markup, element
-from evidence.report.words import plural
 from evidence.tools.ibstatus import IbStatus
 from evidence.verdict import Job
-from hardware.profiles import PROFILES, Hca, Profile
+from evidence.wording import plural
+from hardware.profiles import Hca, Profile
 
 ROW, BOX, GPU, GAP = 46, 30, 46, 8  # of the drawing, in its own units: about pixels
 LEFT, GPUS, HCA_LEFT, HCA_WIDTH, WIDTH = 30, 98, 178, 92, 400
@@ -17,21 +17,21 @@ LEFT, GPUS, HCA_LEFT, HCA_WIDTH, WIDTH = 30, 98, 178, 92, 400
 
 @dataclass
 class Rails:
-    """One profile's machines: what went over each HCA, and which ports did not work, with where that is said."""
+    """One profile's machines: the traffic of each HCA, and which ports did not work, with the log that shows it."""
 
     profile: Profile
     channels: Counter[str] = field(default_factory=Counter)
     by_job: dict[str, Mapping[str, int]] = field(default_factory=dict)
     failed: dict[str, list[str]] = field(default_factory=dict)
     seen: bool = False
-    """Whether NCCL told of channels at all."""
+    """Whether NCCL printed any channels."""
 
 
 def rails(jobs: Iterable[Job]) -> tuple[Rails, ...]:
     """Return the maps of the machines that a run's jobs were on, in the order in which they come up."""
     found: dict[str, Rails] = {}
     for job in jobs:
-        profile = PROFILES.get(job.asked.profile or "")
+        profile = job.request.machine
         if profile is None:
             continue
         one = found.setdefault(profile.name, Rails(profile))
@@ -41,26 +41,28 @@ def rails(jobs: Iterable[Job]) -> tuple[Rails, ...]:
                 one.seen = True
                 used.update(reading.nccl.used_devices)
                 for host, device in _absent(job, reading.nccl.devices_by_host):
-                    _add(one, device, f"not seen by NCCL on {host} ({job.asked.job})")
+                    _add(one, device, f"not seen by NCCL on {host} ({job.request.job})")
             if isinstance(reading, IbStatus):
                 for port in reading.rows:
                     if not port.up:
-                        _add(one, port.device, f"{port.state}, {port.phys_state} in {reading.source or job.asked.job}")
+                        _add(
+                            one, port.device, f"{port.state}, {port.phys_state} in {reading.source or job.request.job}"
+                        )
         if used:
-            one.by_job[job.asked.job] = used
+            one.by_job[job.request.job] = used
             one.channels.update(used)
     return tuple(one for one in found.values() if one.profile.hcas or one.by_job)
 
 
 def _absent(job: Job, by_host: Mapping[str, Sequence[str]]) -> Iterable[tuple[str, str]]:
-    wanted = {*job.asked.devices} or {device for devices in by_host.values() for device in devices}
+    wanted = {*job.request.devices} or {device for devices in by_host.values() for device in devices}
     return ((host, device) for host, devices in by_host.items() for device in sorted(wanted - {*devices}))
 
 
-def _add(one: Rails, device: str, told: str) -> None:
+def _add(one: Rails, device: str, reason: str) -> None:
     reasons = one.failed.setdefault(device, [])
-    if told not in reasons:
-        reasons.append(told)
+    if reason not in reasons:
+        reasons.append(reason)
 
 
 def drawing(of: Rails, stamp: str) -> Markup:
@@ -86,8 +88,8 @@ def drawing(of: Rails, stamp: str) -> Markup:
         top += GAP
     pieces.append(_text(stamp, WIDTH - 2, top + 6, "end", "small"))
     top += 2 * GAP
-    told = "; ".join(f"{hca.name} {_state(of, hca.name)}" for hca in of.profile.hcas)
-    label = f"GPUs, HCAs and rails of {of.profile.model}: {told}"
+    states = "; ".join(f"{hca.name} {_state(of, hca.name)}" for hca in of.profile.hcas)
+    label = f"GPUs, HCAs and rails of {of.profile.model}: {states}"
     return element("svg", *pieces, viewBox=f"0 0 {WIDTH} {top:g}", role="img", class_="map", aria_label=label)
 
 
@@ -127,7 +129,7 @@ def _state(of: Rails, device: str) -> str:
         return "✕ failed"
     if of.channels[device]:
         return plural(of.channels[device], "channel")
-    return "no channel" if of.seen else "not told"
+    return "no channel" if of.seen else "unknown"
 
 
 def _text(

@@ -2,12 +2,12 @@
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 
-from evidence.report.facts import WORDS
 from evidence.report.markup import Markup, element
+from evidence.report.run_summary import WORDS
 from evidence.verdict import Status
 
 NONE = "-"
-"""Stands where there is nothing to say."""
+"""Shown where there is no value."""
 _ICONS: Mapping[Status, str] = {
     Status.PASS: "M3 9l4 4 8-9",
     Status.FAIL: "M4 4l10 10M14 4L4 14",
@@ -47,13 +47,19 @@ def table(
 
 def stacked(heads: Sequence[str], rows: Iterable[Sequence[str]], class_: str, name: str) -> Markup:
     """Return a table whose rows become blocks on a phone."""
+    return headed(heads, (block(heads, row) for row in rows), class_, name)
+
+
+def block(heads: Sequence[str], row: Sequence[str]) -> Markup:
+    """Return a row of such a table."""
+    return element("tr", *(element("td", cell, data_head=head) for head, cell in zip(heads, row, strict=True)))
+
+
+def headed(heads: Sequence[str], rows: Iterable[Markup], class_: str, name: str) -> Markup:
+    """Return such a table of rows that are markup already."""
     columns = element("colgroup", *(element("col", class_=head) for head in heads))
     top = element("thead", element("tr", *(element("th", head, scope="col") for head in heads)))
-    body = [
-        element("tr", *(element("td", cell, data_head=head) for head, cell in zip(heads, row, strict=True)))
-        for row in rows
-    ]
-    return scrolling(name, element("table", columns, top, element("tbody", *body), class_=f"stacked {class_}"))
+    return scrolling(name, element("table", columns, top, element("tbody", *rows), class_=f"stacked {class_}"))
 
 
 def scrolling(name: str, inner: Markup) -> Markup:

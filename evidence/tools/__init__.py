@@ -1,69 +1,60 @@
-"""One parser a tool. A tool that is to be read is added here."""
+"""The tools whose output is read: a module or package each, found by itself.
 
+It defines one `Parser`, the kind of reading that it returns with its figures, and `CRITERIA`, what that output decides.
+"""
+
+import importlib
+import pkgutil
+from dataclasses import replace
+from types import ModuleType
+from typing import NamedTuple
+
+from evidence.criterion import Criterion
+from evidence.model import Reading
 from evidence.parser import Parser
-from evidence.tools.bonding import BondingParser
-from evidence.tools.cuda_vector_add import CudaVectorAddParser
-from evidence.tools.deeplearningexamples import DeepLearningExamplesParser
-from evidence.tools.device_plugin import DevicePluginParser
-from evidence.tools.esxcli_kernel import EsxcliKernelParser
-from evidence.tools.esxcli_pci import EsxcliPciParser
-from evidence.tools.getent_hosts import GetentHostsParser
-from evidence.tools.horovod_synthetic import HorovodSyntheticParser
-from evidence.tools.ib_smnode import IbSmNodeParser
-from evidence.tools.ibhosts import IbHostsParser
-from evidence.tools.ibstat import IbStatParser
-from evidence.tools.ibstatus import IbStatusParser
-from evidence.tools.lscpu import LsCpuParser
-from evidence.tools.lsmod import LsModParser
-from evidence.tools.lspci import LsPciParser
-from evidence.tools.mllog import MlLogParser
-from evidence.tools.mlxconfig import MlxConfigParser
-from evidence.tools.mmlscluster import MmLsClusterParser
-from evidence.tools.mmlsconfig import MmLsConfigParser
-from evidence.tools.mmremotecluster import MmRemoteClusterParser
-from evidence.tools.nccl_tests import NcclTestsParser
-from evidence.tools.net_devices import NetDevicesParser
-from evidence.tools.nodes import NodesParser
-from evidence.tools.nvidia_smi import NvidiaSmiParser
-from evidence.tools.nvidia_smi_topo import NvidiaSmiTopoParser
-from evidence.tools.perftest import PerftestParser
-from evidence.tools.rdma_devices import RdmaDevicesParser
-from evidence.tools.semodule import SeModuleParser
-from evidence.tools.tf_cnn_benchmarks import TfCnnParser
-from evidence.tools.ulimit import UlimitParser
-from evidence.tools.whoami import WhoAmIParser
 
-PARSERS: tuple[type[Parser], ...] = (
-    BondingParser,
-    CudaVectorAddParser,
-    DeepLearningExamplesParser,
-    DevicePluginParser,
-    EsxcliKernelParser,
-    EsxcliPciParser,
-    GetentHostsParser,
-    HorovodSyntheticParser,
-    IbSmNodeParser,
-    IbHostsParser,
-    IbStatParser,
-    IbStatusParser,
-    LsCpuParser,
-    LsModParser,
-    LsPciParser,
-    MlLogParser,
-    MlxConfigParser,
-    MmLsClusterParser,
-    MmLsConfigParser,
-    MmRemoteClusterParser,
-    NcclTestsParser,
-    NetDevicesParser,
-    NodesParser,
-    NvidiaSmiParser,
-    NvidiaSmiTopoParser,
-    PerftestParser,
-    RdmaDevicesParser,
-    SeModuleParser,
-    TfCnnParser,
-    UlimitParser,
-    WhoAmIParser,
+
+class Tool(NamedTuple):
+    """A tool whose output is read."""
+
+    parser: type[Parser]
+    criteria: tuple[Criterion, ...]
+
+
+def tool_of(module: ModuleType) -> Tool:
+    """Return the tool that a module defines; raise TypeError with the part that it lacks, and its file."""
+    file = f"{module.__name__.replace('.', '/')}{'/__init__' if hasattr(module, '__path__') else ''}.py"
+    parsers = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Parser) and value.__module__.startswith(module.__name__)
+    ]
+    if len(parsers) != 1:
+        raise TypeError(f"{file} defines {len(parsers)} parsers; define one class that inherits evidence.parser.Parser")
+    (parser,) = parsers
+    for part, meaning in (
+        ("tool", "the tool's name"),
+        ("starts", "how its output starts"),
+        ("kind", "the class that `reading` returns"),
+        ("printed_by", "the programs whose jobs print it, frozenset() for none"),
+    ):
+        if not hasattr(parser, part):
+            raise TypeError(f"{file}: {parser.__name__} lacks `{part}`; set it to {meaning}")
+    if not parser.kind.__module__.startswith(module.__name__):
+        raise TypeError(f"{file}: `kind` is {parser.kind.__name__}, which other tools share; define a class of its own")
+    if parser.kind.figures is Reading.figures and "rows" not in parser.kind.model_fields:
+        raise TypeError(f"{file}: {parser.kind.__name__} has no rows to count; define `figures`")
+    criteria = getattr(module, "CRITERIA", None)
+    if not isinstance(criteria, tuple):
+        raise TypeError(f"{file} lacks CRITERIA; set it to a tuple of what the output decides, () for nothing")
+    for one in criteria:
+        if one.needs:
+            raise TypeError(f"{file}: criterion {one.name} has needs {one.needs}; omit it, or use evidence/criteria")
+    return Tool(parser, tuple(replace(one, needs=(parser.tool,)) for one in criteria))
+
+
+TOOLS: tuple[Tool, ...] = tuple(
+    tool_of(importlib.import_module(f"{__name__}.{each.name}")) for each in pkgutil.iter_modules(__path__)
 )
-"""All parsers; where two begin alike, the first that matches is taken."""
+PARSERS: tuple[type[Parser], ...] = tuple(tool.parser for tool in TOOLS)
+"""All parsers; of those whose output starts the same way, the first that matches is used."""

@@ -1,13 +1,17 @@
 """/proc/net/bonding/*: a bond of network ports, with its partner by LACP."""
 
 import re
-from typing import ClassVar
+from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from evidence.blocks import Block, HostParser, HostReading, compiled, typed
-from evidence.parser import Common, Taken
+from evidence.block_parser import Block, BlocksParser, compiled
+from evidence.criterion import Criterion, Found, begins, of, passed
+from evidence.host_parser import HostReading, typed
+from evidence.parser import Taken
 from evidence.text import Line
+from evidence.verdict import Job
+from evidence.wording import listed
 from hardware.model import Model
 
 NO_PARTNER = "00:00:00:00:00:00"
@@ -29,7 +33,7 @@ class BondPort(Model):
 class Bonding(HostReading):
     """A bond; tool_version is the driver's."""
 
-    bond: str | None = Field(description="name, of the command that printed the file; None: not told")
+    bond: str | None = Field(description="name, of the command that printed the file; None: unknown")
     mode: str | None = Field(description="e.g. IEEE 802.3ad Dynamic link aggregation")
     up: bool | None = Field(description="MII status; None: not read")
     hash_policy: str | None = Field(description="e.g. layer3+4 (1)")
@@ -41,37 +45,40 @@ class Bonding(HostReading):
 
     @property
     def lacp(self) -> bool:
-        """Whether it is a bond by LACP that has found its partner."""
+        """Return whether it is a bond by LACP that has found its partner."""
         return bool(self.mode and "802.3ad" in self.mode and self.partner not in (None, NO_PARTNER))
+
+    def figures(self) -> str:
+        """Return the few figures that a table has room for."""
+        return f"{sum(row.up for row in self.rows)} of {len(self.rows)} ports up"
 
 
 _COMMAND = typed(r"(?:cat|head|tail)\b.*/proc/net/bonding/")
 _BANNER = r"Ethernet Channel Bonding Driver: "
 _VERSION = re.compile(rf"{_BANNER}(v?[\w.-]+)")
 _MAC = r"[0-9a-f]{2}(?::[0-9a-f]{2}){5,19}"
+_STATUS = r"up|down|going down|going back"
 _OF_BOND = compiled(
     {
-        "Bonding Mode": r"\S.*",
-        "Transmit Hash Policy": r"\S.*",
-        "MII Status": r"up|down|going down|going back",
-        "LACP rate": r"slow|fast",
-        "Aggregator ID": r"\d+",
-        "Number of ports": r"\d+",
-        "Partner Mac Address": _MAC,
+        "Bonding Mode": r"(?P<mode>\S.*)",
+        "Transmit Hash Policy": r"(?P<hash_policy>\S.*)",
+        "MII Status": _STATUS,
+        "LACP rate": r"(?P<lacp_rate>slow|fast)",
+        "Aggregator ID": r"(?P<aggregator>\d+)",
+        "Number of ports": r"(?P<ports>\d+)",
+        "Partner Mac Address": rf"(?P<partner>{_MAC})",
     }
 )
 _OF_PORT = compiled(
     {
-        "Slave Interface": r"[\w.@-]+",
-        "MII Status": r"up|down|going down|going back",
-        "Speed": r"(\d+) Mbps|Unknown",
-        "Duplex": r"full|half|Unknown|unknown",
-        "Link Failure Count": r"\d+",
-        "Aggregator ID": r"\d+|N/A",
+        "MII Status": _STATUS,
+        "Speed": r"(?P<speed_mbps>\d+) Mbps|Unknown",
+        "Duplex": r"(?P<duplex>full|half|Unknown|unknown)",
+        "Link Failure Count": r"(?P<failures>\d+)",
+        "Aggregator ID": r"(?P<aggregator>\d+)|N/A",
     }
 )
-_NEEDED = ("Bonding Mode", "MII Status")
-_NEEDED_OF_PORT = ("MII Status", "Link Failure Count")
+_PORT = re.compile(r"Slave Interface:\s*([\w.@-]+)\s*")
 _OTHER = re.compile(
     r"\s*(?:MII Polling|Up Delay|Down Delay|Peer Notification|Primary Slave|Currently Active|802\.3ad info|LACP active|"
     r"Min links|Aggregator selection|System (?:priority|MAC)|Active Aggregator Info|Actor Key|Partner Key|"
@@ -80,25 +87,24 @@ _OTHER = re.compile(
 )
 
 
-class BondingParser(HostParser):
+class BondingParser(BlocksParser):
     """Reads one bond's file."""
 
-    tool: ClassVar[str] = "bonding"
-    starts: ClassVar[str] = rf"{_BANNER}|{_COMMAND}"
-    command: ClassVar[re.Pattern[str] | None] = re.compile(_COMMAND)
+    tool = "bonding"
+    kind = Bonding
+    printed_by = frozenset()
+    starts = rf"{_BANNER}|{_COMMAND}"
+    command = re.compile(_COMMAND)
+    argument = re.compile(r"/proc/net/bonding/(?P<bond>[\w.-]+)")
+    forms = _OF_PORT
+    needed = ("MII Status", "Link Failure Count")
+    row = BondPort
+    no_rows = "no port"
 
     def __init__(self) -> None:
         super().__init__()
-        self._bond: str | None = None
         self._version: str | None = None
         self._head = Block(_OF_BOND, 1)
-        self._ports: dict[str, Block] = {}
-        self._block = self._head
-
-    def asked(self, text: str) -> None:
-        """Read which bond's file it is."""
-        found = re.search(r"/proc/net/bonding/([\w.-]+)", text)
-        self._bond = found[1] if found else None
 
     def take(self, line: Line) -> Taken:
         """Read a line."""
@@ -111,51 +117,56 @@ class BondingParser(HostParser):
         if self._version is None:
             return Taken.NO
         if text.startswith("Slave Interface:"):
-            return self._port(line)
-        return Taken.YES if _OTHER.match(text) else self._block.take(text)
+            port = _PORT.fullmatch(text)
+            return self.open(port[1], line.number, Taken.DAMAGED, name=port[1]) if port else Taken.DAMAGED
+        return Taken.YES if _OTHER.match(text) else (self.block or self._head).take(text)
 
-    def _port(self, line: Line) -> Taken:
-        block = Block(_OF_PORT, line.number)
-        taken = block.take(line.text)
-        name = block.get("Slave Interface")
-        if name is None or name in self._ports:
-            return Taken.DAMAGED
-        self._block = self._ports[name] = block
-        return taken
+    def fields_of(self, block: Block) -> Mapping[str, object]:
+        """Return the fields of a port."""
+        return {**block.fields(), "up": block.get("MII Status") == "up"}
 
-    def reading(self, common: Common) -> Bonding:
-        """Return the bond."""
-        head = self._head
-        whole = {name: port for name, port in self._ports.items() if not port.lacks(*_NEEDED_OF_PORT)}
-        cut = [f"{name}: not all lines" for name in self._ports if name not in whole]
-        missing = [f"no {key}" for key in head.lacks(*_NEEDED)]
-        status, aggregator, ports = head.get("MII Status"), head.get("Aggregator ID"), head.get("Number of ports")
-        return Bonding(
-            tool=self.tool,
-            tool_version=self._version,
-            source=self.source,
-            bond=self._bond,
-            mode=head.get("Bonding Mode"),
-            up=None if status is None else status == "up",
-            hash_policy=head.get("Transmit Hash Policy"),
-            lacp_rate=head.get("LACP rate"),
-            aggregator=None if aggregator is None else int(aggregator),
-            ports=None if ports is None else int(ports),
-            partner=head.get("Partner Mac Address"),
-            rows=tuple(_port(name, port) for name, port in whole.items() if not port.damaged),
-            **self.ending(*missing, *cut, None if self._ports else "no port"),
-            **common,
-        )
+    def facts(self) -> Mapping[str, object]:
+        """Return the fields of the bond."""
+        status = self._head.get("MII Status")
+        up = None if status is None else status == "up"
+        return {**self._head.groups(), "tool_version": self._version, "up": up}
+
+    def missing(self) -> Iterable[str]:
+        """Yield what the head lacks."""
+        return (f"no {key}" for key in self._head.lacks("Bonding Mode", "MII Status"))
 
 
-def _port(name: str, port: Block) -> BondPort:
-    speed, aggregator = port.get("Speed", 1), port.get("Aggregator ID")
-    return BondPort(
-        name=name,
-        up=port.value("MII Status") == "up",
-        speed_mbps=None if speed is None else int(speed),
-        duplex=port.get("Duplex"),
-        failures=int(port.value("Link Failure Count")),
-        aggregator=None if aggregator in (None, "N/A") else int(aggregator or 0),
-        line=port.line,
-    )
+def _bond(job: Job) -> Found | None:
+    found = of(job, Bonding)
+    bad = [one for one in found if not _bundles(one)]
+    faults = [
+        f"{one.bond or 'bond'}: {listed(row.name for row in one.rows if not row.up) or _unbundled(one)}" for one in bad
+    ]
+    measured = listed(faults) if bad else listed(f"{len(one.rows)} ports" for one in found)
+    short = all(not one.rows for one in bad)
+    return Found(passed(not bad), measured, proofs=begins(bad or found), short=short)
+
+
+def _unbundled(one: Bonding) -> str:
+    if not one.rows:
+        return "no port"
+    return f"{one.ports} of {len(one.rows)} ports in the aggregator" if one.lacp and one.ports else "no partner"
+
+
+def _bundles(one: Bonding) -> bool:
+    aggregators = {row.aggregator for row in one.rows if row.aggregator is not None}
+    bundled = one.lacp and one.up is True and all(row.up for row in one.rows) and len(aggregators) <= 1
+    return bool(one.rows) and bundled and one.ports in (None, len(one.rows))
+
+
+CRITERIA = (
+    Criterion(
+        name="bond-up",
+        title="All ports of the bond carry traffic",
+        limit="802.3ad with a partner, all ports up in one aggregator",
+        unit="ports",
+        applies="nodes that show /proc/net/bonding",
+        source="B-2.3",
+        look=_bond,
+    ),
+)

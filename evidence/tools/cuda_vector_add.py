@@ -1,13 +1,14 @@
 """The CUDA sample vectorAdd: the smallest program that shows that a pod has a GPU that computes (S-7.7)."""
 
 import re
-from typing import ClassVar
 
 from pydantic import Field
 
+from evidence.criterion import Criterion, Found, at, of, texts_of
 from evidence.model import Reading, Unread
-from evidence.parser import Common, Parser, Taken
+from evidence.parser import Common, Parser, Taken, ending
 from evidence.text import Line
+from evidence.verdict import Job, Proof, Status
 
 _BEGIN = re.compile(r"\[Vector addition of ([0-9]{1,12}) elements\]", re.ASCII)
 _LAUNCH = re.compile(r"CUDA kernel launch with ([0-9]{1,12}) blocks of ([0-9]{1,9}) threads", re.ASCII)
@@ -29,15 +30,23 @@ class CudaVectorAdd(Reading):
     threads: int | None = Field(default=None, description="of a block")
     passed: bool = Field(default=False, description="whether `Test PASSED` is there, before `Done`")
     passed_line: int | None = Field(default=None, description="line of `Test PASSED`")
-    failure: Unread | None = Field(default=None, description="the first line that says what went wrong")
+    failure: Unread | None = Field(default=None, description="the first line that reports an error")
+
+    def figures(self) -> str:
+        """Return the few figures that a table has room for."""
+        if self.passed:
+            return "Test PASSED"
+        return self.failure.text if self.failure is not None else "no result"
 
 
 class CudaVectorAddParser(Parser):
     """Reads one run, from `[Vector addition of` to `Done`."""
 
-    tool: ClassVar[str] = "cuda-vector-add"
-    starts: ClassVar[str] = r"\[Vector addition of "
-    by_source: ClassVar[bool] = True
+    tool = "cuda-vector-add"
+    kind = CudaVectorAdd
+    printed_by = frozenset({"cuda-vector-add"})
+    starts = r"\[Vector addition of "
+    by_source = True
 
     def __init__(self) -> None:
         self._elements: int | None = None
@@ -73,9 +82,7 @@ class CudaVectorAddParser(Parser):
             missing = "no `Done`" if self._passed_line is not None else "no `Test PASSED`"
         blocks, threads = self._launch or (None, None)
         return CudaVectorAdd(
-            tool=self.tool,
-            complete=missing is None,
-            incomplete=missing,
+            **ending(missing),
             elements=self._elements,
             blocks=blocks,
             threads=threads,
@@ -84,3 +91,26 @@ class CudaVectorAddParser(Parser):
             failure=self._failure,
             **common,
         )
+
+
+def _vector_add(job: Job) -> Found | None:
+    found = of(job, CudaVectorAdd)
+    failures = [(one.file, one.failure) for one in found if one.failure is not None]
+    if failures:
+        proofs = texts_of(failures)
+        return Found(Status.FAIL, "failed", proofs=proofs)
+    good = all(one.passed for one in found)
+    lines: tuple[Proof, ...] = tuple(proof for one in found for proof in at(one.file, one.passed_line))
+    return Found(Status.PASS if good else Status.MISSING, "Test PASSED" if good else "no `Test PASSED`", proofs=lines)
+
+
+CRITERIA = (
+    Criterion(
+        name="vector-add",
+        title="A GPU computes",
+        limit="Test PASSED",
+        applies="runs of the vectorAdd sample",
+        source="S-7.7, S-6.5",
+        look=_vector_add,
+    ),
+)

@@ -2,13 +2,15 @@
 
 import re
 from enum import StrEnum
-from typing import ClassVar
 
 from pydantic import Field
 
+from evidence.criterion import Criterion, Found, at, of, quoted
 from evidence.model import Reading, Unread
-from evidence.parser import Common, Parser, Taken
+from evidence.parser import Common, Parser, Taken, ending
 from evidence.text import Line
+from evidence.verdict import Job, Status
+from evidence.wording import listed
 from hardware.model import Model
 
 FAILURES_KEPT = 100
@@ -70,7 +72,7 @@ class Reached(Model):
     """A milestone that the plugin printed."""
 
     line: int = Field(ge=1, description="number in the file")
-    milestone: Milestone = Field(description="its words in the log, of all versions alike")
+    milestone: Milestone = Field(description="its message in the log, the same for all versions")
 
 
 class DevicePlugin(Reading):
@@ -83,17 +85,21 @@ class DevicePlugin(Reading):
     )
     resource: str | None = Field(default=None, description="e.g. nvidia.com/gpu; None: not printed before v0.7")
     socket: str | None = Field(default=None, description="under /var/lib/kubelet/device-plugins")
-    failures: tuple[Unread, ...] = Field(
-        default=(), description=f"lines that say what went wrong, first {FAILURES_KEPT}"
-    )
+    failures: tuple[Unread, ...] = Field(default=(), description=f"lines that report an error, first {FAILURES_KEPT}")
+
+    def figures(self) -> str:
+        """Return the few figures that a table has room for."""
+        return "registered" if self.registered else "not registered"
 
 
 class DevicePluginParser(Parser):
     """Reads one start, of one pod."""
 
-    tool: ClassVar[str] = "device-plugin"
-    starts: ClassVar[str] = _STAMP.replace("?P<level>", "?:") + _START
-    by_source: ClassVar[bool] = True
+    tool = "device-plugin"
+    kind = DevicePlugin
+    printed_by = frozenset()
+    starts = _STAMP.replace("?P<level>", "?:") + _START
+    by_source = True
 
     def __init__(self) -> None:
         self._milestones: dict[Milestone, int] = {}
@@ -112,8 +118,8 @@ class DevicePluginParser(Parser):
         self._in_block = False
         message = found["message"]
         for pattern, milestone in _MILESTONES:
-            if (said := pattern.match(message)) is not None:
-                return self._reached(milestone, said, line)
+            if (stated := pattern.match(message)) is not None:
+                return self._reached(milestone, stated, line)
         if found["level"] in {"E", "F"} or _FAILED.match(message):
             if len(self._failures) < FAILURES_KEPT:
                 self._failures.append(Unread(line=line.number, text=line.text))
@@ -126,19 +132,19 @@ class DevicePluginParser(Parser):
             return Taken.YES
         return Taken.NO
 
-    def _reached(self, milestone: Milestone, said: re.Match[str], line: Line) -> Taken:
+    def _reached(self, milestone: Milestone, stated: re.Match[str], line: Line) -> Taken:
         if milestone in _FIRST and (
             milestone in self._milestones
             or (milestone is not Milestone.FS_WATCHER and any(one in self._milestones for one in _AFTER))
         ):
             return Taken.AGAIN
         self._milestones.setdefault(milestone, line.number)
-        groups = said.groupdict()
+        groups = stated.groupdict()
         self._resource = groups.get("resource") or self._resource
         self._socket = groups.get("socket") or self._socket
         if milestone is Milestone.REGISTERED:
             self._registered = True
-        if milestone is Milestone.STARTING and said.string.endswith("version=<"):
+        if milestone is Milestone.STARTING and stated.string.endswith("version=<"):
             self._in_block = True
         return Taken.YES
 
@@ -157,9 +163,7 @@ class DevicePluginParser(Parser):
         places = [_ORDER[milestone] for milestone, _ in reached]
         last = Milestone.REGISTERED in self._milestones
         return DevicePlugin(
-            tool=self.tool,
-            complete=last,
-            incomplete=None if last else f"no `{Milestone.REGISTERED}`",
+            **ending(None if last else f"no `{Milestone.REGISTERED}`"),
             milestones=tuple(Reached(line=number, milestone=milestone) for milestone, number in reached),
             in_order=places == sorted(places),
             registered=self._registered,
@@ -168,3 +172,32 @@ class DevicePluginParser(Parser):
             failures=tuple(self._failures),
             **common,
         )
+
+
+def _registered(job: Job) -> Found | None:
+    found = of(job, DevicePlugin)
+    bad = [one for one in found if not one.registered or one.failures]
+    reasons = [one.failures[0].text if one.failures else "not registered" for one in bad]
+    proofs = tuple(
+        proof for one in bad or found for proof in (*quoted(one.file, *one.failures[:2]), *at(one.file, one.last_line))
+    )
+    if bad:
+        return Found(Status.FAIL, listed(reasons, 2), proofs=proofs)
+    if cut := [one for one in found if not one.complete]:
+        return Found(Status.MISSING, listed(one.incomplete or "not whole" for one in cut), proofs=proofs)
+    in_order = all(one.in_order for one in found)
+    said_so = "registered" if in_order else "registered, its milestones not in the plugin's order"
+    return Found(Status.PASS if in_order else Status.WARN, said_so, proofs=proofs)
+
+
+CRITERIA = (
+    Criterion(
+        name="device-plugin-registered",
+        title="The device plugin offers the GPUs to the kubelet",
+        limit="Registered device plugin with Kubelet",
+        tolerance="milestones in another order are a warning",
+        applies="logs of NVIDIA's device plugin",
+        source="S-7.4",
+        look=_registered,
+    ),
+)

@@ -1,13 +1,14 @@
 """`esxcli system settings kernel list`: options of ESXi's kernel, of which atsSupport is one (N-2.2)."""
 
 import re
-from typing import ClassVar
 
 from pydantic import Field
 
-from evidence.blocks import HostParser, HostReading
-from evidence.parser import Common, Taken
+from evidence.criterion import Criterion, Found, begins, lines_of, of, passed
+from evidence.host_parser import HostReading, RowsParser, record
+from evidence.parser import Taken
 from evidence.text import Line
+from evidence.verdict import Job, Status
 from hardware.model import Model
 
 
@@ -35,19 +36,25 @@ class EsxcliKernel(HostReading):
 _COMMAND = r"(?:\[[^\]]*\]\s*)?(?:[#$]\s*)?esxcli system settings kernel (list|set)\b"
 _HEADER = re.compile(r"Name\s+Type\s+Configured\s+Runtime\s+Default\s+Description$")
 _RULE = re.compile(r"-+(?:\s+-+){5}$")
-_ROW = re.compile(r"(\w+)\s+(Bool|String|u?int(?:8|16|32|64))\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S.*)$", re.IGNORECASE)
+_ROW = re.compile(
+    r"(?P<name>\w+)\s+(?P<kind>Bool|String|u?int(?:8|16|32|64))\s+(?P<configured>\S+)\s+(?P<runtime>\S+)"
+    r"\s+(?P<default>\S+)\s+\S.*$",
+    re.IGNORECASE,
+)
 
 
-class EsxcliKernelParser(HostParser):
+class EsxcliKernelParser(RowsParser):
     """Reads the table."""
 
-    tool: ClassVar[str] = "esxcli-kernel"
-    starts: ClassVar[str] = rf"{_HEADER.pattern}|{_COMMAND.replace('(list|set)', 'list')}"
-    contiguous: ClassVar[bool] = True
+    tool = "esxcli-kernel"
+    kind = EsxcliKernel
+    printed_by = frozenset()
+    starts = rf"{_HEADER.pattern}|{_COMMAND.replace('(list|set)', 'list')}"
+    contiguous = True
+    no_rows = "no option"
 
     def __init__(self) -> None:
         super().__init__()
-        self._rows: dict[str, KernelOption] = {}
         self._headed = self._ruled = False
 
     def take(self, line: Line) -> Taken:
@@ -64,15 +71,27 @@ class EsxcliKernelParser(HostParser):
         if not self._ruled or (row := _ROW.match(text)) is None:
             known = self._headed and re.match(r"\w+\s+(?:Bool|String|u?int)", text)
             return Taken.DAMAGED if known else Taken.NO
-        if row[1] in self._rows:
-            return Taken.DAMAGED
-        name, kind, configured, runtime, default = row.groups()[:5]
-        self._rows[name] = KernelOption(
-            name=name, kind=kind, configured=configured, runtime=runtime, default=default, line=line.number
-        )
-        return Taken.YES
+        return self.add(row["name"], record(KernelOption, row, line), Taken.DAMAGED)
 
-    def reading(self, common: Common) -> EsxcliKernel:
-        """Return the options."""
-        ending = self.ending(None if self._rows else "no option")
-        return EsxcliKernel(tool=self.tool, source=self.source, rows=tuple(self._rows.values()), **ending, **common)
+
+def _ats_host(job: Job) -> Found | None:
+    found = of(job, EsxcliKernel)
+    options = [(one.file, option) for one in found if (option := one.option("atsSupport")) is not None]
+    if not options:
+        return Found(Status.MISSING, "atsSupport is not listed", proofs=begins(found))
+    good = all((option.configured, option.runtime) == ("TRUE", "TRUE") for _, option in options)
+    _, last = options[-1]
+    proofs = lines_of(options)
+    return Found(passed(good), f"configured {last.configured}, runtime {last.runtime}", proofs=proofs)
+
+
+CRITERIA = (
+    Criterion(
+        name="ats-host",
+        title="The host's kernel supports ATS",
+        limit="Configured TRUE, Runtime TRUE",
+        applies="hosts that show esxcli system settings kernel",
+        source="N-2.2",
+        look=_ats_host,
+    ),
+)

@@ -1,13 +1,16 @@
 """`esxcli hardware pci list`: PCI devices of an ESXi host with their NUMA nodes (N-4.1)."""
 
 import re
-from typing import ClassVar
 
 from pydantic import Field
 
-from evidence.blocks import Block, HostParser, HostReading, compiled
-from evidence.parser import Common, Taken
+from evidence.block_parser import BlocksParser, compiled
+from evidence.criterion import Criterion, Found, begins, lines_of, of, passed
+from evidence.host_parser import HostReading
+from evidence.parser import Taken
 from evidence.text import Line
+from evidence.verdict import Job, Status
+from evidence.wording import listed
 from hardware.model import Model
 
 
@@ -34,16 +37,15 @@ _ADDRESS = r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]"
 _COMMAND = r"(?:\[[^\]]*\]\s*)?(?:[#$]\s*)?esxcli hardware pci list\b"
 _FORMS = compiled(
     {
-        "Address": _ADDRESS,
-        "Vendor Name": r".*",
-        "Device Name": r".*",
-        "Vendor ID": r"0x[0-9a-f]{4}",
-        "Device ID": r"0x[0-9a-f]{4}",
-        "NUMA Node": r"-?\d+",
-        "Passthru Capable": r"true|false",
+        "Address": rf"(?P<address>{_ADDRESS})",
+        "Vendor Name": r"(?P<vendor>.*)",
+        "Device Name": r"(?P<device>.*)",
+        "Vendor ID": r"(?P<vendor_id>0x[0-9a-f]{4})",
+        "Device ID": r"(?P<device_id>0x[0-9a-f]{4})",
+        "NUMA Node": r"(?P<numa_node>\d+)|-\d+",
+        "Passthru Capable": r"(?P<passthru>true|false)",
     }
 )
-_NEEDED = ("Address", "Vendor Name", "Device Name", "Vendor ID", "Device ID", "NUMA Node")
 _OTHER = re.compile(
     r"\s+(?:Segment|Bus|Slot|Function|VMkernel Name|(?:Configured|Current) Owner|Sub(?:Vendor|Device) ID|"
     r"Device Class(?: Name)?|Programming Interface|Revision ID|Interrupt Line|IRQ|Interrupt Vector|PCI Pin|Spawned Bus|"
@@ -52,53 +54,57 @@ _OTHER = re.compile(
 )
 
 
-class EsxcliPciParser(HostParser):
+class EsxcliPciParser(BlocksParser):
     """Reads the blocks; `grep` leaves parts of others around them."""
 
-    tool: ClassVar[str] = "esxcli-pci"
-    starts: ClassVar[str] = rf"{_ADDRESS}$|\s+Address: {_ADDRESS}$|{_COMMAND}"
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._blocks: dict[str, Block] = {}
-        self._block: Block | None = None
+    tool = "esxcli-pci"
+    kind = EsxcliPci
+    printed_by = frozenset()
+    starts = rf"{_ADDRESS}$|\s+Address: {_ADDRESS}$|{_COMMAND}"
+    forms = _FORMS
+    needed = ("Address", "Vendor Name", "Device Name", "Vendor ID", "Device ID", "NUMA Node")
+    row = EsxcliDevice
+    no_rows = "no device"
 
     def take(self, line: Line) -> Taken:
         """Read a line."""
         text = line.text
         if re.fullmatch(_ADDRESS, text):
-            if text in self._blocks:
-                return Taken.AGAIN
-            self._block = self._blocks[text] = Block(_FORMS, line.number)
-            return Taken.YES
+            return self.open(text, line.number)
         if re.match(_COMMAND, text):
-            return Taken.AGAIN if self._blocks else Taken.YES
-        if self._block is None or not text[0].isspace():
-            return Taken.YES if text == "--" and self._blocks else Taken.NO
-        taken = self._block.take(text)
+            return Taken.AGAIN if self.blocks else Taken.YES
+        if self.block is None or not text[0].isspace():
+            return Taken.YES if text == "--" and self.blocks else Taken.NO
+        taken = self.block.take(text)
         return Taken.YES if taken is Taken.NO and _OTHER.match(text) else taken
 
-    def reading(self, common: Common) -> EsxcliPci:
-        """Return the devices."""
-        cut = [
-            f"{address}: no {', '.join(block.lacks(*_NEEDED))}"
-            for address, block in self._blocks.items()
-            if block.lacks(*_NEEDED)
-        ]
-        whole = [block for block in self._blocks.values() if not block.lacks(*_NEEDED) and not block.damaged]
-        ending = self.ending(*cut, None if self._blocks else "no device")
-        return EsxcliPci(tool=self.tool, source=self.source, rows=tuple(map(_device, whole)), **ending, **common)
+
+_NVIDIA, _MELLANOX = "0x10de", "0x15b3"
 
 
-def _device(block: Block) -> EsxcliDevice:
-    node, passthru = int(block.value("NUMA Node")), block.get("Passthru Capable")
-    return EsxcliDevice(
-        address=block.value("Address"),
-        vendor=block.value("Vendor Name"),
-        device=block.value("Device Name"),
-        vendor_id=block.value("Vendor ID"),
-        device_id=block.value("Device ID"),
-        numa_node=node if node >= 0 else None,
-        passthru=None if passthru is None else passthru == "true",
-        line=block.line,
+def _same_numa(job: Job) -> Found | None:
+    both = [(one.file, row) for one in of(job, EsxcliPci) for row in one.rows if row.vendor_id in (_NVIDIA, _MELLANOX)]
+    gpus = {row.numa_node for _, row in both if row.vendor_id == _NVIDIA}
+    nics = {row.numa_node for _, row in both if row.vendor_id == _MELLANOX}
+    if not gpus or not nics:
+        return Found(Status.MISSING, "not both a GPU and an adapter", proofs=begins(of(job, EsxcliPci)))
+    if None in gpus | nics:
+        unknown = sum(row.numa_node is None for _, row in both)
+        return Found(Status.MISSING, f"NUMA node of {unknown} devices not shown", proofs=begins(of(job, EsxcliPci)))
+    measured = (
+        f"GPUs on {listed(map(str, sorted(gpus, key=str)))}, adapters on {listed(map(str, sorted(nics, key=str)))}"
     )
+    return Found(passed(gpus <= nics), measured, proofs=lines_of(both))
+
+
+CRITERIA = (
+    Criterion(
+        name="same-numa-node",
+        title="Adapters and GPUs are on the same NUMA nodes",
+        limit="each GPU's NUMA node has an adapter",
+        tolerance="which machine has which of a host's devices is unknown",
+        applies="hosts that show esxcli hardware pci",
+        source="N-4.2",
+        look=_same_numa,
+    ),
+)

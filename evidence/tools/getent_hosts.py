@@ -1,13 +1,15 @@
-"""getent hosts: which address a name has, as the RDMA test's client asks for its listener."""
+"""getent hosts: the address of a name, as the RDMA test's client looks up its listener."""
 
 import re
-from typing import ClassVar
+from collections.abc import Mapping
 
 from pydantic import Field
 
-from evidence.blocks import HostParser, HostReading, typed
-from evidence.parser import Common, Taken
+from evidence.criterion import Criterion
+from evidence.host_parser import HostReading, RowsParser, typed
+from evidence.parser import Taken
 from evidence.text import Line
+from evidence.wording import listed
 from hardware.model import Model
 
 
@@ -22,50 +24,52 @@ class Address(Model):
 class GetentHosts(HostReading):
     """The addresses of one name; nothing is printed for a name that is not known."""
 
-    name: str = Field(description="that was asked for")
-    tries: int = Field(description="times that it was asked for until it was known")
+    name: str = Field(description="that was looked up")
+    tries: int = Field(description="lookups until it was known")
     rows: tuple[Address, ...]
 
+    def figures(self) -> str:
+        """Return the few figures that a table has room for."""
+        return f"{self.name} is {listed(row.address for row in self.rows) or 'not known'}"
 
-_ASKED = re.compile(typed(r"getent hosts ([\w.-]{1,253})$"))
+
+_LOOKUP = re.compile(typed(r"getent hosts ([\w.-]{1,253})$"))
 _ROW = re.compile(r"((?:\d{1,3}\.){3}\d{1,3}|[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7})\s+([\w.-]+(?:\s+[\w.-]+)*)$")
 
 
-class GetentHostsParser(HostParser):
+class GetentHostsParser(RowsParser):
     """Reads it in a loop, too, that waits for the name; without the command a line could be any table's."""
 
-    tool: ClassVar[str] = "getent-hosts"
-    starts: ClassVar[str] = typed("getent hosts ")
-    traced: ClassVar[bool] = True
+    tool = "getent-hosts"
+    kind = GetentHosts
+    printed_by = frozenset()
+    starts = typed("getent hosts ")
+    traced = True
+    no_rows = "no address"
 
     def __init__(self) -> None:
         super().__init__()
         self._name = ""
         self._tries = 0
-        self._rows: list[Address] = []
 
     def take(self, line: Line) -> Taken:
         """Read a line."""
-        if (asked := _ASKED.match(line.text)) is not None:
-            if self._rows or self._name not in {"", asked[1]}:
+        if (lookup := _LOOKUP.match(line.text)) is not None:
+            if self.rows or self._name not in {"", lookup[1]}:
                 return Taken.AGAIN
-            self._name = asked[1]
+            self._name = lookup[1]
             self._tries += 1
             return Taken.YES
         row = _ROW.match(line.text)
         if row is None or self._name not in row[2].split():
             return Taken.NO
-        self._rows.append(Address(address=row[1], names=tuple(row[2].split()), line=line.number))
-        return Taken.YES
+        names = tuple(row[2].split())
+        return self.add(line.number, Address(address=row[1], names=names, line=line.number))
 
-    def reading(self, common: Common) -> GetentHosts:
-        """Return the addresses."""
-        return GetentHosts(
-            tool=self.tool,
-            source=self.source,
-            name=self._name,
-            tries=self._tries,
-            rows=tuple(self._rows),
-            **self.ending(None if self._rows else "no address"),
-            **common,
-        )
+    def facts(self) -> Mapping[str, object]:
+        """Return what was looked up, and how often."""
+        return {"name": self._name, "tries": self._tries}
+
+
+CRITERIA: tuple[Criterion, ...] = ()
+"""None yet."""

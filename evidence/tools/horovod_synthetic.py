@@ -1,12 +1,12 @@
 """Horovod's synthetic benchmarks (pytorch_synthetic_benchmark.py and its TensorFlow sisters): rank 0 prints them."""
 
 import re
-from typing import ClassVar
 
 from pydantic import Field
 
+from evidence.criterion import Criterion
 from evidence.model import Reading
-from evidence.parser import Common, Parser, Taken, number
+from evidence.parser import Common, Parser, Taken, ending, number
 from evidence.text import Line
 from hardware.model import Model
 
@@ -14,17 +14,20 @@ ITERATIONS_KEPT = 10_000
 
 _N = r"[0-9]{1,12}[.,][0-9]"
 """All rates are printed with one decimal: another number has been cut."""
-_MODEL = re.compile(r"Model: (\S+)")
-_BATCH = re.compile(r"Batch size: ([0-9]{1,9})", re.ASCII)
-_DEVICES = re.compile(r"Number of (GPU|CPU)s: ([0-9]{1,9})", re.ASCII)
+_MODEL = re.compile(r"Model: (?P<model>\S+)")
+_HEADER = (
+    _MODEL,
+    re.compile(r"Batch size: (?P<batch_size>[0-9]{1,9})", re.ASCII),
+    re.compile(r"Number of (?P<device>GPU|CPU)s: (?P<ranks>[0-9]{1,9})", re.ASCII),
+)
 _ITERATION = re.compile(rf"Iter #([0-9]{{1,9}}): ({_N}) img/sec per (?:GPU|CPU)", re.ASCII)
-_EACH = re.compile(rf"Img/sec per (GPU|CPU): ({_N}) \+-({_N})", re.ASCII)
-_TOTAL = re.compile(rf"Total img/sec on ([0-9]{{1,9}}) (?:GPU|CPU)\(s\): ({_N}) \+-({_N})", re.ASCII)
+_EACH = re.compile(rf"Img/sec per (?P<device>GPU|CPU): ({_N}) \+-({_N})", re.ASCII)
+_TOTAL = re.compile(rf"Total img/sec on (?P<ranks>[0-9]{{1,9}}) (?:GPU|CPU)\(s\): ({_N}) \+-({_N})", re.ASCII)
 _QUIET = frozenset({"Running warmup...", "Running benchmark..."})
 
 
 class Iteration(Model):
-    """One measurement of rank 0, of ten batches unless it was asked otherwise."""
+    """One measurement of rank 0, of ten batches by default."""
 
     line: int = Field(ge=1, description="number in the file")
     iteration: int = Field(description="from 0")
@@ -48,37 +51,36 @@ class HorovodSynthetic(Reading):
         default=None, description="|total - devices x mean| / total: rounding, unless the log was edited"
     )
 
+    def figures(self) -> str:
+        """Return the few figures that a table has room for."""
+        total = self.total_images_per_s
+        return f"{total:,.2f} images/s" if total is not None else f"{len(self.iterations)} iterations"
+
 
 class HorovodSyntheticParser(Parser):
     """Reads one run, from `Model:` to the total."""
 
-    tool: ClassVar[str] = "horovod-synthetic"
-    starts: ClassVar[str] = r"Model: \S+$"
-    hosts_nccl: ClassVar[bool] = True
+    tool = "horovod-synthetic"
+    kind = HorovodSynthetic
+    printed_by = frozenset({"pytorch-synthetic"})
+    starts = r"Model: \S+$"
+    hosts_nccl = True
 
     def __init__(self) -> None:
-        self._model: str | None = None
-        self._batch: int | None = None
-        self._device: str | None = None
-        self._ranks: int | None = None
+        self._header: dict[str, str] = {}
         self._iterations: list[Iteration] = []
         self._each: tuple[float, float] | None = None
-        self._total: tuple[int, int, float, float] | None = None
+        self._total: tuple[int, float, float] | None = None
 
     def feed(self, line: Line) -> Taken:
         """Read a line of the header, an iteration or a result."""
-        text = line.text
-        if (found := _MODEL.fullmatch(text)) is not None:
-            if self._model is not None:
-                return Taken.AGAIN
-            self._model = found[1]
-        elif (found := _BATCH.fullmatch(text)) is not None:
-            self._batch = int(found[1])
-        elif (found := _DEVICES.fullmatch(text)) is not None:
-            self._device, self._ranks = found[1], int(found[2])
-        elif text not in _QUIET:
-            return self._rate(line)
-        return Taken.YES
+        for form in _HEADER:
+            if (found := form.fullmatch(line.text)) is not None:
+                if form is _MODEL and "model" in self._header:
+                    return Taken.AGAIN
+                self._header |= found.groupdict()
+                return Taken.YES
+        return Taken.YES if line.text in _QUIET else self._rate(line)
 
     def _rate(self, line: Line) -> Taken:
         text = line.text
@@ -87,35 +89,36 @@ class HorovodSyntheticParser(Parser):
                 self._iterations.append(
                     Iteration(line=line.number, iteration=int(found[1]), images_per_s=number(found[2]))
                 )
-        elif (found := _EACH.fullmatch(text)) is not None:
-            self._device, self._each = found[1], (number(found[2]), number(found[3]))
+            return Taken.YES
+        if (found := _EACH.fullmatch(text)) is not None:
+            self._each = number(found[2]), number(found[3])
         elif (found := _TOTAL.fullmatch(text)) is not None:
-            self._total = (line.number, int(found[1]), number(found[2]), number(found[3]))
+            self._total = line.number, number(found[2]), number(found[3])
         else:
             return Taken.DAMAGED if text.startswith(("Iter #", "Img/sec per ", "Total img/sec")) else Taken.NO
+        self._header |= found.groupdict()
         return Taken.YES
 
-    def reading(self, common: Common) -> HorovodSynthetic:
+    def reading(self, common: Common) -> Reading:
         """Return what rank 0 printed."""
         each, spread = self._each or (None, None)
-        at, devices, total, total_spread = self._total or (None, None, None, None)
-        deviation = None
-        if each is not None and devices is not None and total:
-            deviation = abs(total - devices * each) / total
-        return HorovodSynthetic(
-            tool=self.tool,
-            complete=total is not None,
-            incomplete=None if total is not None else "no `Total img/sec`",
-            model=self._model,
-            batch_size=self._batch,
-            device=self._device,
-            ranks=devices if devices is not None else self._ranks,
-            iterations=tuple(self._iterations),
-            images_per_s_per_device=each,
-            spread_per_device=spread,
-            total_images_per_s=total,
-            total_spread=total_spread,
-            total_line=at,
-            total_deviation=deviation,
-            **common,
+        at, total, total_spread = self._total or (None, None, None)
+        deviation = abs(total - int(self._header["ranks"]) * each) / total if each is not None and total else None
+        return HorovodSynthetic.model_validate(
+            {
+                **common,
+                **self._header,
+                **ending(None if total is not None else "no `Total img/sec`"),
+                "iterations": tuple(self._iterations),
+                "images_per_s_per_device": each,
+                "spread_per_device": spread,
+                "total_images_per_s": total,
+                "total_spread": total_spread,
+                "total_line": at,
+                "total_deviation": deviation,
+            }
         )
+
+
+CRITERIA: tuple[Criterion, ...] = ()
+"""None: evidence/criteria/training.py judges all trainings."""

@@ -1,26 +1,33 @@
 """`show ib smnode` of the switch: whether it runs the subnet manager (R-3.1-3)."""
 
 import re
-from typing import ClassVar
+from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from evidence.blocks import HostParser, HostReading
-from evidence.parser import Common, Taken
+from evidence.criterion import Criterion, Found, lines_of, of, passed
+from evidence.host_parser import HostParser, HostReading
+from evidence.parser import Taken
 from evidence.text import Line
+from evidence.verdict import Job, Status
+from evidence.wording import listed
 
 
 class IbSmNode(HostReading):
-    """What the switch says."""
+    """The answer of the switch."""
 
-    node: str | None = Field(description="switch that was asked for; None: not told")
+    node: str | None = Field(description="switch that was queried; None: unknown")
     state: str | None = Field(description="enabled or disabled; None: not read")
     line: int
 
     @property
     def enabled(self) -> bool | None:
-        """Whether the subnet manager is enabled there; None when it was not read."""
+        """Return whether the subnet manager is enabled there; None when it was not read."""
         return None if self.state is None else self.state == "enabled"
+
+    def figures(self) -> str:
+        """Return the few figures that a table has room for."""
+        return f"{self.node} {self.state}"
 
 
 _COMMAND = r"(?:.*[#>]\s*)?show ib smnode\b"
@@ -30,31 +37,52 @@ _STATE = re.compile(r"\s*sm-state:?\s+(enabled|disabled)$")
 class IbSmNodeParser(HostParser):
     """Reads the command and its answer."""
 
-    tool: ClassVar[str] = "ib-smnode"
-    starts: ClassVar[str] = rf"{_COMMAND}|\s*sm-state\b"
-    command: ClassVar[re.Pattern[str] | None] = re.compile(_COMMAND)
+    tool = "ib-smnode"
+    kind = IbSmNode
+    printed_by = frozenset()
+    starts = rf"{_COMMAND}|\s*sm-state\b"
+    command = re.compile(_COMMAND)
+    argument = re.compile(r"smnode (?P<node>\S+)")
 
     def __init__(self) -> None:
         super().__init__()
-        self._node: str | None = None
-        self._state: tuple[str, int] | None = None
-
-    def asked(self, text: str) -> None:
-        """Read of which switch."""
-        found = re.search(r"smnode (\S+)", text)
-        self._node = found[1] if found else None
+        self._state: str | None = None
 
     def take(self, line: Line) -> Taken:
         """Read a line."""
         if (state := _STATE.match(line.text)) is not None:
             if self._state is not None:
                 return Taken.AGAIN
-            self._state = (state[1], line.number)
+            self._state, self.line = state[1], line.number
             return Taken.YES
         return Taken.DAMAGED if re.match(r"\s*sm-state\b", line.text) else Taken.NO
 
-    def reading(self, common: Common) -> IbSmNode:
+    def facts(self) -> Mapping[str, object]:
         """Return the state."""
-        state, line = self._state or (None, common["first_line"])
-        ending = self.ending(None if state else "no sm-state")
-        return IbSmNode(tool=self.tool, source=self.source, node=self._node, state=state, line=line, **ending, **common)
+        return {"state": self._state, "line": self.line}
+
+    def missing(self) -> Iterable[str | None]:
+        """Return whether the state is missing."""
+        return (None if self._state else "no sm-state",)
+
+
+def _manager_enabled(job: Job) -> Found | None:
+    known = [one for one in of(job, IbSmNode) if one.state is not None]
+    if not known:
+        return Found(Status.MISSING, "no sm-state")
+    enabled = [one for one in known if one.enabled]
+    measured = listed(f"{one.node or 'the switch'}: {one.state}" for one in known)
+    return Found(passed(bool(enabled)), measured, proofs=lines_of((one.file, one) for one in enabled or known))
+
+
+CRITERIA = (
+    Criterion(
+        name="subnet-manager-enabled",
+        title="A switch runs the subnet manager",
+        limit="sm-state enabled",
+        tolerance="further switches may have theirs disabled",
+        applies="answers of switches to show ib smnode",
+        source="R-3.1-3",
+        look=_manager_enabled,
+    ),
+)

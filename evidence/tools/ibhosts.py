@@ -1,13 +1,18 @@
 """ibhosts: the channel adapters that the subnet shows (R-4.1-7)."""
 
 import re
-from typing import ClassVar
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from evidence.blocks import HostParser, HostReading, typed
-from evidence.parser import Common, Taken
+from apis.logs import NO_HOSTS
+from evidence.criterion import Criterion, Found, begins, lines_of, of, passed
+from evidence.host_parser import HostReading, RowsParser, record, typed
+from evidence.parser import Taken
 from evidence.text import Line
+from evidence.verdict import RDMA_TEST, Job, Request, Status
+from evidence.wording import listed
 from hardware.model import Model
 
 
@@ -21,73 +26,145 @@ class ChannelAdapter(Model):
 
     @property
     def aggregation_node(self) -> bool:
-        """Whether it is the part of a switch that reduces (SHARP)."""
+        """Return whether it is the part of a switch that reduces (SHARP)."""
         return "Aggregation Node" in self.name
 
 
 class IbHosts(HostReading):
     """The subnet as one HCA sees it."""
 
-    hca: str | None = Field(description="through which it was asked (-C), e.g. mlx5_0; None: not told")
+    hca: str | None = Field(description="through which the subnet was queried (-C), e.g. mlx5_0; None: unknown")
     rows: tuple[ChannelAdapter, ...]
     failed: tuple[str, ...] = Field(description="errors that the tool printed")
-    excuse: str | None = Field(default=None, description="why there is no list, as our RDMA test says it")
+    excuse: str | None = Field(default=None, description="why there is no list, as the RDMA test prints it")
+
+    def figures(self) -> str:
+        """Return the few figures that a table has room for."""
+        return f"{len(self.rows)} CAs{f' from {self.hca}' if self.hca else ''}"
+
+    def refusal(self) -> str | None:
+        """Return why there is no list."""
+        return self.excuse
 
 
-_ROW = re.compile(r'Ca\s*: (0x[0-9a-f]{16}) ports (\d+) "(.*)"$')
+_ROW = re.compile(r'Ca\s*: (?P<guid>0x[0-9a-f]{16}) ports (?P<ports>\d+) "(?P<name>.*)"$')
 _FAILED = re.compile(
     r"ibwarn: |ibpanic: |.*\bibnetdisc\w*[.: ].*fail|.*[Ff]ailed to .*(?:umad|UMAD|MAD)|discover failed"
 )
-_SAID = re.compile(r"[\w.-]+: no list of hosts, ")
-"""What our RDMA test says where the tool may not ask, or could not."""
-_HCA = re.compile(r"(?:-C|--Ca)[ =]?([\w.-]+)")
+_EXCUSE = re.compile(r"[\w.-]+: no list of hosts, ")
+"""What the RDMA test prints where the tool is not permitted, or failed."""
 
 
-class IbHostsParser(HostParser):
+class IbHostsParser(RowsParser):
     """Reads ibhosts; a GUID that comes again begins another run."""
 
-    tool: ClassVar[str] = "ibhosts"
-    starts: ClassVar[str] = rf"Ca\s*: 0x|{typed('ibhosts')}\b"
-    command: ClassVar[re.Pattern[str] | None] = re.compile(typed(r"ibhosts\b"))
-    traced: ClassVar[bool] = True
+    tool = "ibhosts"
+    kind = IbHosts
+    printed_by = frozenset({RDMA_TEST})
+    excuse = NO_HOSTS
+    starts = rf"Ca\s*: 0x|{typed('ibhosts')}\b"
+    command = re.compile(typed(r"ibhosts\b"))
+    argument = re.compile(r"(?:-C|--Ca)[ =]?(?P<hca>[\w.-]+)")
+    traced = True
+    no_rows = "no adapter"
+
+    @classmethod
+    def is_expected(cls, request: Request) -> bool:
+        """Return whether a job was to print it: InfiniBand alone has such a list."""
+        return request.is_infiniband and super().is_expected(request)
 
     def __init__(self) -> None:
         super().__init__()
-        self._hca: str | None = None
-        self._rows: dict[str, ChannelAdapter] = {}
         self._failed: list[str] = []
         self._excuse: str | None = None
-
-    def asked(self, text: str) -> None:
-        """Read which HCA was asked."""
-        found = _HCA.search(text)
-        self._hca = found[1] if found else None
 
     def take(self, line: Line) -> Taken:
         """Read a line."""
         if (row := _ROW.match(line.text)) is not None:
-            if row[1] in self._rows:
-                return Taken.AGAIN
-            self._rows[row[1]] = ChannelAdapter(guid=row[1], ports=int(row[2]), name=row[3], line=line.number)
-            return Taken.YES
+            return self.add(row["guid"], record(ChannelAdapter, row, line))
         if _FAILED.match(line.text):
             self._failed.append(line.text)
             return Taken.YES
-        if _SAID.match(line.text):
+        if _EXCUSE.match(line.text):
             self._excuse = line.text
             return Taken.YES
         return Taken.DAMAGED if re.match(r"Ca\s*:", line.text) else Taken.NO
 
-    def reading(self, common: Common) -> IbHosts:
-        """Return the adapters."""
-        missing = (None if self._rows else "no adapter", *self._failed)
-        return IbHosts(
-            tool=self.tool,
-            source=self.source,
-            hca=self._hca,
-            rows=tuple(self._rows.values()),
-            failed=tuple(self._failed),
-            excuse=self._excuse,
-            **self.ending(*missing),
-            **common,
-        )
+    def facts(self) -> Mapping[str, object]:
+        """Return the errors, and why there is no list."""
+        return {"failed": tuple(self._failed), "excuse": self._excuse}
+
+    def missing(self) -> Iterable[str]:
+        """Return the errors."""
+        return self._failed
+
+
+def _alike(job: Job) -> Found | None:
+    views = [one for one in of(job, IbHosts) if one.rows]
+    if not views:
+        return Found(Status.MISSING, "no list of hosts")
+    sets = [frozenset(row.guid for row in one.rows) for one in views]
+    everywhere = frozenset.intersection(*sets)
+    differing = [one for one, guids in zip(views, sets, strict=True) if guids != frozenset.union(*sets)]
+    lacking = [f"{one.hca or 'one HCA'} sees {len(one.rows)}" for one in differing]
+    queried = sorted({one.hca for one in views if one.hca})
+    unasked = sorted(job.request.hcas - {*queried}) if queried else []
+    if unasked and not lacking:
+        return Found(Status.MISSING, f"no list from {listed(unasked)}", proofs=begins(views))
+    measured = listed(lacking) if lacking else f"{len(everywhere)} CAs from each of {len(views)}"
+    return Found(passed(not lacking), measured, proofs=begins(differing or views), short=True)
+
+
+def _all_there(job: Job) -> Found | None:
+    profile = job.request.known_machine
+    rows = {row.guid: (one.file, row) for one in of(job, IbHosts) for row in one.rows}
+    if not rows:
+        return Found(Status.MISSING, "no list of hosts")
+    hosts = Counter(_host(row) for _, row in rows.values() if not row.aggregation_node)
+    reducing = [(file, row) for file, row in rows.values() if row.aggregation_node]
+    each, known = profile.ports.count, (*job.request.nodes, *job.request.peers)
+    lacking = [f"{name}: {hosts[_short(name)]} CAs" for name in known if hosts[_short(name)] < each]
+    # Where the nodes are not known: two machines; storage and further ones may be there, too.
+    whole = [name for name, count in hosts.items() if count >= each]
+    lacking += [f"{len(whole)} hosts with {each} CAs"] if len(whole) < max(2, len(known)) else []
+    lacking += ["no Aggregation Node"] if job.request.sharp and not reducing else []
+    limit = f">= {each} CAs of {f'each of {listed(known)}' if known else 'each of 2 hosts'}"
+    limit += ", and an Aggregation Node" if job.request.sharp else ""
+    proofs = lines_of(reducing)
+    measured = f"{hosts.total()} CAs of {len(hosts)} hosts, {len(reducing)} Aggregation Nodes"
+    shown = f"{listed(lacking, 4)} ({measured})" if lacking else measured
+    return Found(passed(not lacking), shown, limit, proofs or begins(of(job, IbHosts)), short=True)
+
+
+def _host(row: ChannelAdapter) -> str:
+    """Return the host of `dgx02 HCA-3`, as drivers describe nodes."""
+    return _short(row.name.partition(" ")[0])
+
+
+def _short(name: str) -> str:
+    return name.partition(".")[0]
+
+
+CRITERIA = (
+    Criterion(
+        name="fabric-alike",
+        title="Every HCA sees the same subnet",
+        limit="the same CAs from every HCA",
+        unit="CAs",
+        applies="jobs that list the hosts of InfiniBand; not where umad devices are root's, as on RHCOS",
+        source="R-4.1-7",
+        look=_alike,
+        when=lambda request: request.is_infiniband,
+    ),
+    Criterion(
+        name="fabric-complete",
+        title="The subnet has every HCA of the nodes, and of SHARP its Aggregation Node",
+        limit="the profile's HCAs of each node that takes part; where nodes are not known, of two hosts",
+        unit="CAs",
+        tolerance="more may be there: of storage, and of other machines; hosts by the first word of a node description",
+        applies="jobs that list the hosts of InfiniBand, of a known profile",
+        source="R-4.1-7, D-3.8",
+        look=_all_there,
+        when=lambda request: request.is_infiniband and request.machine is not None,
+    ),
+)

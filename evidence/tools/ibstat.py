@@ -1,13 +1,17 @@
 """ibstat: each HCA with its firmware, and the state of its ports."""
 
 import re
-from typing import ClassVar
+from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from evidence.blocks import Block, HostParser, HostReading, compiled, typed
-from evidence.parser import Common, Taken
+from evidence.block_parser import Block, BlocksParser, compiled, cut, whole
+from evidence.criterion import Criterion, Found, lines_of, of, passed
+from evidence.host_parser import HostReading, typed
+from evidence.parser import Taken
 from evidence.text import Line
+from evidence.verdict import Job, Status
+from evidence.wording import listed
 from hardware.model import Model
 
 
@@ -27,7 +31,7 @@ class IbStatPort(Model):
 
     @property
     def up(self) -> bool:
-        """Whether the port carries traffic."""
+        """Return whether the port carries traffic."""
         return self.state == "Active" and self.phys_state == "LinkUp"
 
 
@@ -53,42 +57,45 @@ _PORT = re.compile(r"\s+Port (\d+):$")
 _GUID = r"0x[0-9a-f]{16}"
 _OF_CA = compiled(
     {
-        "CA type": r"\S.*",
+        "CA type": r"(?P<kind>\S.*)",
         "Number of ports": r"\d+",
-        "Firmware version": r"\S+",
+        "Firmware version": r"(?P<firmware>\S+)",
         "Hardware version": r"\S+",
-        "Node GUID": _GUID,
+        "Node GUID": rf"(?P<node_guid>{_GUID})",
         "System image GUID": _GUID,
     }
 )
 _OF_PORT = compiled(
     {
-        "State": r"[A-Z][a-z]+",
-        "Physical state": r"[A-Z]\w+(?: \w+)*",
-        "Rate": r"\d{1,6}(?:\.\d{1,6})?",
-        "Base lid": r"\d+",
-        "SM lid": r"\d+",
-        "Port GUID": _GUID,
-        "Link layer": r"InfiniBand|Ethernet",
+        "State": r"(?P<state>[A-Z][a-z]+)",
+        "Physical state": r"(?P<phys_state>[A-Z]\w+(?: \w+)*)",
+        "Rate": r"(?P<rate_gbps>\d{1,6}(?:\.\d{1,6})?)",
+        "Base lid": r"(?P<base_lid>\d+)",
+        "SM lid": r"(?P<sm_lid>\d+)",
+        "Port GUID": rf"(?P<guid>{_GUID})",
+        "Link layer": r"(?P<link_layer>InfiniBand|Ethernet)",
         "LMC": r"\d+",
         "Capability mask": r"0x[0-9a-f]+",
     }
 )
 
 
-class IbStatParser(HostParser):
+class IbStatParser(BlocksParser):
     """Reads ibstat."""
 
-    tool: ClassVar[str] = "ibstat"
-    starts: ClassVar[str] = rf"CA '[\w.-]+'$|{typed('ibstat')}(?!us)\b"
-    command: ClassVar[re.Pattern[str] | None] = re.compile(typed(r"ibstat(?!us)\b"))
+    tool = "ibstat"
+    kind = IbStat
+    printed_by = frozenset()
+    starts = rf"CA '[\w.-]+'$|{typed('ibstat')}(?!us)\b"
+    command = re.compile(typed(r"ibstat(?!us)\b"))
+    forms = _OF_PORT
+    row = IbStatPort
+    no_rows = "no port"
 
     def __init__(self) -> None:
         super().__init__()
         self._adapters: dict[str, Block] = {}
-        self._ports: dict[tuple[str, int], Block] = {}
         self._device = ""
-        self._block: Block | None = None
 
     def take(self, line: Line) -> Taken:
         """Read a line."""
@@ -96,68 +103,50 @@ class IbStatParser(HostParser):
             if head[1] in self._adapters:
                 return Taken.AGAIN
             self._device = head[1]
-            self._block = self._adapters[head[1]] = Block(_OF_CA, line.number)
+            self.block = self._adapters[head[1]] = Block(_OF_CA, line.number, device=head[1])
             return Taken.YES
         if (port := _PORT.match(line.text)) is not None and self._device:
-            key = (self._device, int(port[1]))
-            if key in self._ports:
-                return Taken.DAMAGED
-            self._block = self._ports[key] = Block(_OF_PORT, line.number)
-            return Taken.YES
+            name = f"{self._device}/{port[1]}"
+            return self.open(name, line.number, Taken.DAMAGED, device=self._device, port=port[1])
         if line.text.startswith("CA '"):
-            self._device, self._block = "", None
+            self._device, self.block = "", None
             return Taken.DAMAGED
-        return self._block.take(line.text) if self._block is not None and line.text[0].isspace() else Taken.NO
+        return self.block.take(line.text) if self.block is not None and line.text[0].isspace() else Taken.NO
 
-    def reading(self, common: Common) -> IbStat:
-        """Return adapters and ports."""
-        broken = [
-            f"{name}: no {', '.join(block.lacks())}"
-            for name, block in (
-                *self._adapters.items(),
-                *((f"{device}/{port}", block) for (device, port), block in self._ports.items()),
-            )
-            if block.lacks()
-        ]
-        counted = [
-            f"{device}: ports missing"
-            for device, block in self._adapters.items()
-            if int(block.get("Number of ports") or 0) != sum(of == device for of, _ in self._ports)
-        ]
-        return IbStat(
-            tool=self.tool,
-            source=self.source,
-            rows=tuple(_port(*key, block) for key, block in self._ports.items() if _whole(block)),
-            adapters=tuple(_adapter(device, block) for device, block in self._adapters.items() if _whole(block)),
-            **self.ending(*broken, *counted, None if self._adapters else "no adapter"),
-            **common,
-        )
+    def facts(self) -> Mapping[str, object]:
+        """Return the adapters."""
+        return {"adapters": tuple(Hca.model_validate(one.fields()) for one in whole(self._adapters))}
+
+    def missing(self) -> Iterable[str]:
+        """Yield what adapters lack, and that they have fewer ports than they name."""
+        yield from cut(self._adapters)
+        for device, block in self._adapters.items():
+            if int(block.get("Number of ports") or 0) != sum(name.startswith(f"{device}/") for name in self.blocks):
+                yield f"{device}: ports missing"
 
 
-def _whole(block: Block) -> bool:
-    return not block.lacks() and not block.damaged
+def _one_firmware(job: Job) -> Found | None:
+    found = [(one.file, hca) for one in of(job, IbStat) for hca in one.adapters]
+    if not found:
+        return Found(Status.MISSING, "no adapter")
+    versions: dict[str, set[str]] = {}
+    for _, hca in found:
+        versions.setdefault(hca.kind, set()).add(hca.firmware)
+    mixed = {kind for kind, several in versions.items() if len(several) > 1}
+    measured = listed(f"{kind}: {listed(sorted(several))}" for kind, several in sorted(versions.items()))
+    shown = [(file, hca) for file, hca in found if hca.kind in mixed] or found
+    proofs = lines_of(shown)
+    return Found(passed(not mixed), f"{measured}, on {len(found)} HCAs", proofs=proofs)
 
 
-def _port(device: str, port: int, block: Block) -> IbStatPort:
-    return IbStatPort(
-        device=device,
-        port=port,
-        state=block.value("State"),
-        phys_state=block.value("Physical state"),
-        rate_gbps=float(block.value("Rate")),
-        base_lid=int(block.value("Base lid")),
-        sm_lid=int(block.value("SM lid")),
-        guid=block.value("Port GUID"),
-        link_layer=block.value("Link layer"),
-        line=block.line,
-    )
-
-
-def _adapter(device: str, block: Block) -> Hca:
-    return Hca(
-        device=device,
-        kind=block.value("CA type"),
-        firmware=block.value("Firmware version"),
-        node_guid=block.value("Node GUID"),
-        line=block.line,
-    )
+CRITERIA = (
+    Criterion(
+        name="one-firmware",
+        title="All HCAs of one kind have the same firmware",
+        limit="one version of each CA type",
+        unit="versions",
+        applies="machines that show ibstat; logs of several of them together",
+        source="N-3.5",
+        look=_one_firmware,
+    ),
+)

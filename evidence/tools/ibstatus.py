@@ -1,13 +1,17 @@
 """ibstatus: the state of each port of the HCAs (R-4.1-6)."""
 
 import re
-from typing import ClassVar
+from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from evidence.blocks import Block, HostParser, HostReading, compiled, typed
-from evidence.parser import Common, Taken, number
+from evidence.block_parser import Block, BlocksParser, compiled
+from evidence.criterion import Criterion, Found, begins, lines_of, of, passed
+from evidence.host_parser import HostReading, typed
+from evidence.parser import Taken, number
 from evidence.text import Line
+from evidence.verdict import RDMA_TEST, Job, Status
+from evidence.wording import listed
 from hardware.model import Model
 
 
@@ -28,7 +32,7 @@ class Port(Model):
 
     @property
     def up(self) -> bool:
-        """Whether the port carries traffic."""
+        """Return whether the port carries traffic."""
         return self.state == "ACTIVE" and self.phys_state == "LinkUp"
 
 
@@ -38,81 +42,144 @@ class IbStatus(HostReading):
     rows: tuple[Port, ...] = Field(description="ports of which all seven lines were read")
     failed: tuple[str, ...] = Field(description="errors that the tool printed, e.g. of a device that does not exist")
 
+    def figures(self) -> str:
+        """Return the few figures that a table has room for."""
+        return f"{sum(port.up for port in self.rows)} of {len(self.rows)} ports up"
+
 
 _HEAD = re.compile(r"Infiniband device '([\w.-]+)' port (\d+) status:$")
 _FAILED = re.compile(r"Fatal error:\s+(.+)")
-_STATE = r"(\d+): ([\w ]+)"
 _FORMS = compiled(
     {
-        "default gid": r"[0-9a-f]{4}(?::[0-9a-f]{4}){7}",
-        "base lid": r"0x[0-9a-f]+",
-        "sm lid": r"0x[0-9a-f]+",
-        "state": _STATE,
-        "phys state": _STATE,
-        "rate": r"(\d{1,6}(?:[.,]\d{1,6})?) Gb/sec(?: \((\d+X(?: \w+)?)\))?",
-        "link_layer": r"InfiniBand|Ethernet",
+        "default gid": r"(?P<gid>[0-9a-f]{4}(?::[0-9a-f]{4}){7})",
+        "base lid": r"(?P<base_lid>0x[0-9a-f]+)",
+        "sm lid": r"(?P<sm_lid>0x[0-9a-f]+)",
+        "state": r"\d+: (?P<state>[\w ]+)",
+        "phys state": r"\d+: (?P<phys_state>[\w ]+)",
+        "rate": r"(?P<rate_gbps>\d{1,6}(?:[.,]\d{1,6})?) Gb/sec(?: \((?P<width>\d+X(?: \w+)?)\))?",
+        "link_layer": r"(?P<link_layer>InfiniBand|Ethernet)",
     }
 )
 
 
-class IbStatusParser(HostParser):
+class IbStatusParser(BlocksParser):
     """Reads ibstatus."""
 
-    tool: ClassVar[str] = "ibstatus"
-    starts: ClassVar[str] = (
-        rf"Infiniband device '[\w.-]+' port \d+ status:|Fatal error:\s+device '|{typed('ibstatus')}\b"
-    )
-    command: ClassVar[re.Pattern[str] | None] = re.compile(typed(r"ibstatus\b"))
-    traced: ClassVar[bool] = True
+    tool = "ibstatus"
+    kind = IbStatus
+    printed_by = frozenset({RDMA_TEST})
+    starts = rf"Infiniband device '[\w.-]+' port \d+ status:|Fatal error:\s+device '|{typed('ibstatus')}\b"
+    command = re.compile(typed(r"ibstatus\b"))
+    traced = True
+    forms = _FORMS
+    row = Port
+    no_rows = "no port"
 
     def __init__(self) -> None:
         super().__init__()
-        self._ports: dict[tuple[str, int], Block] = {}
         self._failed: list[str] = []
-        self._block: Block | None = None
 
     def take(self, line: Line) -> Taken:
         """Read a line."""
         if (head := _HEAD.match(line.text)) is not None:
-            port = (head[1], int(head[2]))
-            if port in self._ports:
-                return Taken.AGAIN
-            self._block = self._ports[port] = Block(_FORMS, line.number)
-            return Taken.YES
+            return self.open(f"port {head[1]}/{head[2]}", line.number, device=head[1], port=head[2])
         if (failed := _FAILED.match(line.text)) is not None:
             self._failed.append(failed[1])
             return Taken.YES
         if line.text.startswith("Infiniband device"):
-            self._block = None
+            self.block = None
             return Taken.DAMAGED
-        return self._block.take(line.text) if self._block is not None else Taken.NO
+        return self.block.take(line.text) if self.block is not None else Taken.NO
 
-    def reading(self, common: Common) -> IbStatus:
-        """Return the ports."""
-        whole = {port: block for port, block in self._ports.items() if not block.lacks() and not block.damaged}
-        rows = tuple(_port(*port, block) for port, block in whole.items())
-        cut = [
-            f"port {device}/{port}: no {', '.join(block.lacks())}"
-            for (device, port), block in self._ports.items()
-            if block.lacks()
-        ]
-        missing = (*cut, None if self._ports else "no port", *self._failed)
-        return IbStatus(
-            tool=self.tool, source=self.source, rows=rows, failed=tuple(self._failed), **self.ending(*missing), **common
-        )
+    def fields_of(self, block: Block) -> Mapping[str, object]:
+        """Return the fields of a port."""
+        fields = block.fields()
+        return {**fields, "rate_gbps": number(str(fields["rate_gbps"]))}
+
+    def facts(self) -> Mapping[str, object]:
+        """Return the errors."""
+        return {"failed": tuple(self._failed)}
+
+    def missing(self) -> Iterable[str]:
+        """Return the errors."""
+        return self._failed
 
 
-def _port(device: str, port: int, block: Block) -> Port:
-    return Port(
-        device=device,
-        port=port,
-        gid=block.value("default gid"),
-        base_lid=block.value("base lid"),
-        sm_lid=block.value("sm lid"),
-        state=block.value("state", 2),
-        phys_state=block.value("phys state", 2),
-        rate_gbps=number(block.value("rate", 1)),
-        width=block.get("rate", 2),
-        link_layer=block.value("link_layer"),
-        line=block.line,
-    )
+def ports(job: Job) -> list[tuple[str, Port]]:
+    """Return the ports that ibstatus shows, with the file of each."""
+    return [(one.file, port) for one in of(job, IbStatus) for port in one.rows]
+
+
+def _active(job: Job) -> Found | None:
+    wanted, rate = job.request.hcas, job.request.port_rate_gbps
+    limit = f"ACTIVE, LinkUp, {rate} Gb/s" if rate else "ACTIVE, LinkUp"
+    found = _of_compute(job)
+    if not found:
+        none = f"none of {listed(sorted(wanted))}" if wanted else "no port"
+        return Found(Status.FAIL, none, limit, begins(of(job, IbStatus)), short=True)
+    # An adapter of two ports has one cable where the profile has one port of it.
+    carrying = {(file, port.device) for file, port in found if _carries(port, rate)}
+    bad = [(file, port) for file, port in found if (file, port.device) not in carrying]
+    states = [f"{port.device}: {port.state}, {port.phys_state}, {port.rate_gbps:g} Gb/s" for _, port in bad]
+    measured = listed(states, 4) if bad else f"{len(carrying)} ports"
+    return Found(passed(not bad), measured, limit, lines_of(bad or found))
+
+
+def _of_compute(job: Job) -> list[tuple[str, Port]]:
+    """Return the ports that jobs are to use: storage may have HCAs and a fabric of its own (D-3.2)."""
+    wanted = job.request.hcas
+    return [(file, port) for file, port in ports(job) if not wanted or port.device in wanted]
+
+
+def _carries(port: Port, rate: int | None) -> bool:
+    return port.up and (rate is None or port.rate_gbps >= rate)
+
+
+def _present(job: Job) -> Found | None:
+    wanted, seen = job.request.hcas, {port.device for _, port in ports(job)}
+    absent = sorted(wanted - seen)
+    measured = f"{listed(absent)} absent" if absent else listed(sorted(seen))
+    return Found(passed(not absent), measured, listed(sorted(wanted)), lines_of(ports(job)), short=True)
+
+
+def _one_manager(job: Job) -> Found | None:
+    found = [(file, port) for file, port in _of_compute(job) if port.link_layer == "InfiniBand" and port.up]
+    lids = sorted({port.sm_lid for _, port in found})
+    if not found:
+        return Found(Status.MISSING, "no active port")
+    return Found(passed(len(lids) == 1 and int(lids[0], 16) > 0), f"sm lid {listed(lids)}", proofs=lines_of(found))
+
+
+CRITERIA = (
+    Criterion(
+        name="ports-active",
+        title="Every port is up, at its rate",
+        limit="ACTIVE, LinkUp, at least the profile's rate",
+        unit="ports",
+        tolerance="a second port of an HCA without a cable; HCAs for storage",
+        applies="jobs that show ibstatus",
+        source="R-4.1-6",
+        look=_active,
+    ),
+    Criterion(
+        name="ports-present",
+        title="Every HCA is in the machine",
+        limit="every HCA that the pods were given, else every one of the profile",
+        unit="HCAs",
+        tolerance="pods see all of their machine; what a pod was given its device files show",
+        applies="jobs that show ibstatus, of profiles whose HCAs have names",
+        source="R-4.1-6, R-3.4.2-2",
+        look=_present,
+        when=lambda request: bool(request.hcas),
+    ),
+    Criterion(
+        name="one-subnet-manager",
+        title="One subnet manager serves all ports",
+        limit="one sm lid",
+        tolerance="HCAs for storage may have another; two subnets whose managers have one lid cannot be distinguished",
+        applies="jobs that show ibstatus, over InfiniBand",
+        source="R-4.1-6, R-3.1-1",
+        look=_one_manager,
+        when=lambda request: request.is_infiniband,
+    ),
+)

@@ -1,14 +1,19 @@
 """lscpu, also as JSON (-J): CPUs and their NUMA nodes (D-2.5)."""
 
 import re
-from typing import ClassVar
+from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from evidence.blocks import HostParser, HostReading, typed
-from evidence.parser import Common, Taken
+from evidence.criterion import Criterion, Found, at, of, passed
+from evidence.host_parser import HostParser, HostReading, typed
+from evidence.parser import Taken
 from evidence.text import Line
+from evidence.verdict import Job, Proof
+from evidence.wording import listed
+from hardware import cpus
 from hardware.model import Model
+from hardware.profiles import PROFILES
 
 
 class NumaNode(Model):
@@ -59,18 +64,20 @@ _FRAME = re.compile(r'\s*(?:\{?\s*"lscpu"\s*:\s*\[|"children"\s*:\s*\[|[\[\]{}]+
 class LsCpuParser(HostParser):
     """Reads both forms."""
 
-    tool: ClassVar[str] = "lscpu"
-    starts: ClassVar[str] = (
+    tool = "lscpu"
+    kind = LsCpu
+    printed_by = frozenset()
+    starts = (
         r"Architecture:\s+\S+$|CPU\(s\):\s+\d+$|NUMA node(?:\(s\):|\d+ CPU\(s\):)|\s*(?:\{\s*)?\"lscpu\"\s*:|"
         + typed(r"lscpu\b")
     )
-    leads: ClassVar[str | None] = r"\{"
-    command: ClassVar[re.Pattern[str] | None] = re.compile(typed(r"lscpu\b"))
-    contiguous: ClassVar[bool] = True
+    leads = r"\{"
+    command = re.compile(typed(r"lscpu\b"))
+    contiguous = True
 
     def __init__(self) -> None:
         super().__init__()
-        self._told: dict[str, str] = {}
+        self._texts: dict[str, str] = {}
         self._figures: dict[str, int] = {}
         self._rows: dict[int, NumaNode] = {}
         self._json = self._closed = False
@@ -79,7 +86,7 @@ class LsCpuParser(HostParser):
     def take(self, line: Line) -> Taken:
         """Read a line."""
         if '"lscpu"' in line.text:
-            again = self._json or bool(self._told or self._rows)
+            again = self._json or bool(self._texts or self._rows)
             self._json = True
             return Taken.AGAIN if again else Taken.YES
         if self._json:
@@ -108,9 +115,9 @@ class LsCpuParser(HostParser):
         if (node := _NUMA.match(key)) is not None:
             return self._node(int(node[1]), value, line.number)
         if key in _TEXT:
-            if _TEXT[key] in self._told:
+            if _TEXT[key] in self._texts:
                 return Taken.AGAIN
-            self._told[_TEXT[key]] = value
+            self._texts[_TEXT[key]] = value
             return Taken.YES
         if key in _FIGURES:
             return self._figure(_FIGURES[key], value)
@@ -118,7 +125,7 @@ class LsCpuParser(HostParser):
 
     def _figure(self, field: str, value: str) -> Taken:
         if value == "-":
-            # What the kernel does not tell, as sockets of an A64FX.
+            # What the kernel does not report, as sockets of an A64FX.
             return Taken.YES
         if not value.isascii() or not value.isdecimal():
             return Taken.DAMAGED
@@ -135,26 +142,50 @@ class LsCpuParser(HostParser):
         self._rows[node] = NumaNode(node=node, cpus=cpus, line=line)
         return Taken.YES
 
-    def reading(self, common: Common) -> LsCpu:
+    def facts(self) -> Mapping[str, object]:
         """Return the CPUs."""
+        texts = {name: self._texts.get(name) for name in _TEXT.values()}
+        figures = {name: self._figures.get(name) for name in _FIGURES.values()}
+        return {**texts, **figures, "rows": tuple(self._rows.values())}
+
+    def missing(self) -> Iterable[str | None]:
+        """Return which figures and NUMA nodes are missing."""
         nodes = self._figures.get("numa_nodes")
-        missing = (
+        return (
             None if nodes is not None else "no number of NUMA nodes",
             None if "cpus" in self._figures else "no number of CPUs",
             f"{len(self._rows)} of {nodes} NUMA nodes" if nodes is not None and nodes != len(self._rows) else None,
             "no end of the JSON" if self._json and not self._closed else None,
         )
-        return LsCpu(
-            tool=self.tool,
-            source=self.source,
-            architecture=self._told.get("architecture"),
-            model=self._told.get("model"),
-            cpus=self._figures.get("cpus"),
-            sockets=self._figures.get("sockets"),
-            cores_per_socket=self._figures.get("cores_per_socket"),
-            threads_per_core=self._figures.get("threads_per_core"),
-            numa_nodes=nodes,
-            rows=tuple(self._rows.values()),
-            **self.ending(*missing),
-            **common,
-        )
+
+
+def _numa(job: Job) -> Found | None:
+    profile = PROFILES[job.request.profile or ""]
+    # As text: lscpu writes the shortest list, and one that was damaged may name any number of CPUs.
+    wanted = {node.id: cpus.write(node.cpu_set) for node in profile.numa}
+    bad: list[str] = []
+    proofs: list[Proof] = []
+    other = False
+    for one in of(job, LsCpu):
+        wrong = [row for row in one.rows if wanted.get(row.node) != row.cpus]
+        bad += [f"node {row.node}: {row.cpus}" for row in wrong]
+        other = other or bool(wrong)
+        bad += [f"no node {node}" for node in sorted(wanted.keys() - {row.node for row in one.rows})]
+        proofs += at(one.file, *[row.line for row in wrong or one.rows])
+    measured = listed(bad, 4) if bad else f"{len(wanted)} NUMA nodes"
+    limit = f"{len(wanted)} NUMA nodes with their CPUs"
+    return Found(passed(not bad), measured, limit, tuple(proofs), short=not other)
+
+
+CRITERIA = (
+    Criterion(
+        name="numa-nodes",
+        title="CPUs are on the NUMA nodes of the profile",
+        limit="the profile's NUMA nodes, each with its CPUs",
+        unit="nodes",
+        applies="jobs that show lscpu, of a profile whose NUMA nodes a document prints",
+        source="D-2.5, R-4.4-3",
+        look=_numa,
+        when=lambda request: request.profile in PROFILES and bool(PROFILES[request.profile or ""].numa),
+    ),
+)

@@ -1,13 +1,15 @@
 """lsmod: kernel modules, with those that use them (R-3.2.3-3)."""
 
 import re
-from typing import ClassVar
+from collections.abc import Mapping
 
 from pydantic import Field
 
-from evidence.blocks import HostParser, HostReading, typed
-from evidence.parser import Common, Taken
+from evidence.criterion import Criterion, Found, at, begins, lines_of, of, passed
+from evidence.host_parser import HostReading, RowsParser, record, typed
+from evidence.parser import Taken
 from evidence.text import Line
+from evidence.verdict import Job, Proof, Request
 from hardware.model import Model
 
 
@@ -33,45 +35,93 @@ class LsMod(HostReading):
 
 
 _HEADER = re.compile(r"Module\s+Size\s+Used by$")
-_ROW = re.compile(r"([a-z0-9][\w-]*)\s+(\d+)\s+(-?\d+)(?:\s+([A-Za-z0-9][\w,-]*))?$", re.IGNORECASE)
+_ROW = re.compile(
+    r"(?P<name>[a-z0-9][\w-]*)\s+(?P<size_bytes>\d+)\s+(?P<users>-?\d+)(?:\s+(?P<used_by>[A-Za-z0-9][\w,-]*))?$",
+    re.IGNORECASE,
+)
 _KNOWN = r"(?:nv_peer_mem|nvidia\w*|gdrdrv|ib_\w+|iw_cm|rdma_\w+|mlx[45]_\w+|mlx_compat|mlxfw)"
 """Modules that show without a heading what a list is: those that are looked for."""
 
 
-class LsModParser(HostParser):
+class LsModParser(RowsParser):
     """Reads lsmod, whole or filtered."""
 
-    tool: ClassVar[str] = "lsmod"
-    starts: ClassVar[str] = rf"Module\s+Size\s+Used by$|{_KNOWN}\s+\d+\s+-?\d+(?:\s+[\w,-]+)?$|{typed('lsmod')}\b"
-    command: ClassVar[re.Pattern[str] | None] = re.compile(typed(r"lsmod\b"))
-    contiguous: ClassVar[bool] = True
+    tool = "lsmod"
+    kind = LsMod
+    printed_by = frozenset()
+    starts = rf"Module\s+Size\s+Used by$|{_KNOWN}\s+\d+\s+-?\d+(?:\s+[\w,-]+)?$|{typed('lsmod')}\b"
+    command = re.compile(typed(r"lsmod\b"))
+    contiguous = True
+    no_rows = "no module"
 
     def __init__(self) -> None:
         super().__init__()
-        self._rows: dict[str, Module] = {}
         self._headed = False
 
     def take(self, line: Line) -> Taken:
         """Read a line."""
         if _HEADER.match(line.text):
-            again = self._headed or bool(self._rows)
+            again = self._headed or bool(self.rows)
             self._headed = True
             return Taken.AGAIN if again else Taken.YES
         if (row := _ROW.match(line.text)) is None:
             return Taken.DAMAGED if re.match(rf"{_KNOWN}\s+\d+(?:\s+\S|$)", line.text) else Taken.NO
-        if row[1] in self._rows:
-            return Taken.AGAIN
-        self._rows[row[1]] = Module(
-            name=row[1],
-            size_bytes=int(row[2]),
-            users=int(row[3]),
-            used_by=tuple(one for one in (row[4] or "").split(",") if one and one != "-"),
-            line=line.number,
-        )
-        return Taken.YES
+        used_by = tuple(one for one in (row["used_by"] or "").split(",") if one and one != "-")
+        return self.add(row["name"], record(Module, row, line, used_by=used_by))
 
-    def reading(self, common: Common) -> LsMod:
-        """Return the modules."""
-        ending = self.ending(None if self._rows else "no module")
-        rows = tuple(self._rows.values())
-        return LsMod(tool=self.tool, source=self.source, rows=rows, filtered=not self._headed, **ending, **common)
+    def facts(self) -> Mapping[str, object]:
+        """Return whether a part was shown."""
+        return {"filtered": not self._headed}
+
+
+PEER_MEMORY = ("nv_peer_mem", "nvidia_peermem")
+
+
+def _peer_memory(job: Job) -> Found | None:
+    found = of(job, LsMod)
+    bad: list[LsMod] = []
+    lines: list[Proof] = []
+    for one in found:
+        loaded = next((module for name in PEER_MEMORY if (module := one.module(name)) is not None), None)
+        if loaded is None:
+            bad.append(one)
+        else:
+            lines += at(one.file, loaded.line)
+    measured = f"not on {len(bad)} of {len(found)}" if bad else "loaded"
+    return Found(passed(not bad), measured, proofs=begins(bad) or tuple(lines), short=True)
+
+
+def _by_module(request: Request) -> bool:
+    """Return whether an HCA reaches the GPUs' memory by a module of its own; newer ones need none (dma-buf)."""
+    profile = request.machine
+    return request.has_rdma_fabric and (profile is None or profile.architecture.peer_memory == "nvidia-peermem")
+
+
+def _nouveau(job: Job) -> Found | None:
+    whole = [one for one in of(job, LsMod) if one.module("nouveau") is not None or not one.filtered]
+    bad = [(one.file, module) for one in whole if (module := one.module("nouveau")) is not None]
+    if not whole:
+        return None
+    proofs = lines_of(bad)
+    return Found(passed(not bad), "loaded" if bad else "not loaded", proofs=proofs or begins(whole))
+
+
+CRITERIA = (
+    Criterion(
+        name="peer-memory",
+        title="The kernel module for GPUDirect is loaded",
+        limit=" or ".join(PEER_MEMORY),
+        applies="nodes that show lsmod, over InfiniBand and RoCE, whose GPUs do without dma-buf",
+        source="R-3.2.3-3, E-05, E-63",
+        look=_peer_memory,
+        when=_by_module,
+    ),
+    Criterion(
+        name="nouveau-absent",
+        title="The kernel's own GPU driver is not loaded",
+        limit="not loaded",
+        applies="nodes that show lsmod whole",
+        source="R-3.4.1-7, S-6.1",
+        look=_nouveau,
+    ),
+)

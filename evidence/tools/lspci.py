@@ -1,13 +1,15 @@
 """`lspci -vvv`: PCI devices, and whether address translation (ATS) is enabled in them (N-3.9)."""
 
 import re
-from typing import ClassVar
+from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from evidence.blocks import HostParser, HostReading, typed
-from evidence.parser import Common, Taken
+from evidence.criterion import Criterion, Found, lines_of, of, passed
+from evidence.host_parser import HostParser, HostReading, typed
+from evidence.parser import Taken
 from evidence.text import Line
+from evidence.verdict import Job, Status
 from hardware.model import Model
 
 
@@ -43,16 +45,18 @@ _ATS = "Address Translation Service (ATS)"
 class LsPciParser(HostParser):
     """Reads lspci of any verbosity."""
 
-    tool: ClassVar[str] = "lspci"
-    starts: ClassVar[str] = rf"{_HEAD.pattern}|\s*Capabilities: \[[0-9a-f]+(?: v\d+)?\] Address Translation|{_COMMAND}"
-    command: ClassVar[re.Pattern[str] | None] = re.compile(_COMMAND)
-    contiguous: ClassVar[bool] = True
+    tool = "lspci"
+    kind = LsPci
+    printed_by = frozenset()
+    starts = rf"{_HEAD.pattern}|\s*Capabilities: \[[0-9a-f]+(?: v\d+)?\] Address Translation|{_COMMAND}"
+    command = re.compile(_COMMAND)
+    contiguous = True
 
     def __init__(self) -> None:
         super().__init__()
         self._rows: list[PciDevice] = []
         self._seen: set[str] = set()
-        self._asked_of: int | None = None
+        self._waits: int | None = None
         """Line of a capability whose control line has not come."""
 
     def take(self, line: Line) -> Taken:
@@ -71,39 +75,76 @@ class LsPciParser(HostParser):
         if not self._rows:
             return Taken.NO
         if (node := _NODE.match(text)) is not None:
-            self._tell(numa_node=int(node[1]))
+            self._update(numa_node=int(node[1]))
         elif (driver := _DRIVER.match(text)) is not None:
-            self._tell(driver=driver[1])
+            self._update(driver=driver[1])
         return Taken.YES if text[0].isspace() or text == "--" else Taken.NO
 
     def _capability(self, name: str, line: int) -> Taken:
         if self._rows and not self._rows[-1].capabilities:
-            self._tell(capabilities=True)
+            self._update(capabilities=True)
         if name == _ATS:
             if not self._rows or (self._rows[-1].address is None and self._rows[-1].ats_enabled is not None):
                 self._rows.append(PciDevice(line=line))
-            self._tell(ats=True)
-            self._asked_of = line
+            self._update(ats=True)
+            self._waits = line
             return Taken.YES
         if name.startswith("Address Trans"):
             return Taken.DAMAGED
         return Taken.YES if self._rows else Taken.NO
 
     def _control(self, found: re.Match[str] | None) -> Taken:
-        if found is None or self._asked_of is None:
+        if found is None or self._waits is None:
             return Taken.DAMAGED
-        self._tell(ats_enabled=found[1] == "+")
-        self._asked_of = None
+        self._update(ats_enabled=found[1] == "+")
+        self._waits = None
         return Taken.YES
 
-    def _tell(self, **told: object) -> None:
-        self._rows[-1] = self._rows[-1].model_copy(update=told)
+    def _update(self, **fields: object) -> None:
+        self._rows[-1] = self._rows[-1].model_copy(update=fields)
 
-    def reading(self, common: Common) -> LsPci:
+    def facts(self) -> Mapping[str, object]:
         """Return the devices."""
-        missing = (
-            None if self._rows else "no device",
-            f"no ATSCtl of line {self._asked_of}" if self._asked_of is not None else None,
-        )
-        ending = self.ending(*missing)
-        return LsPci(tool=self.tool, source=self.source, rows=tuple(self._rows), **ending, **common)
+        return {"rows": tuple(self._rows)}
+
+    def missing(self) -> Iterable[str | None]:
+        """Return whether devices are missing, or a line of one."""
+        waiting = f"no ATSCtl of line {self._waits}" if self._waits is not None else None
+        return (None if self._rows else "no device", waiting)
+
+
+def _is_adapter(row: PciDevice) -> bool:
+    """Return whether it is a whole adapter for RoCE."""
+    name, kind = row.name or "", row.kind or ""
+    return "Mellanox" in name and "Virtual Function" not in name and kind.startswith("Ethernet")
+
+
+def _ats_device(job: Job) -> Found | None:
+    rows = [(one.file, row) for one in of(job, LsPci) for row in one.rows if row.ats]
+    adapters = [(one.file, row) for one in of(job, LsPci) for row in one.rows if _is_adapter(row)]
+    # The capability goes when the firmware has it off. To whom is not root lspci shows none, and without -v neither.
+    if without := [(file, row) for file, row in adapters if row.capabilities and not row.ats]:
+        proofs = lines_of(without)
+        return Found(Status.FAIL, f"{len(without)} of {len(adapters)} adapters without ATS", proofs=proofs)
+    if adapters and not rows:
+        return Found(Status.MISSING, "no capabilities shown: ask as root, by lspci -vvv")
+    if not rows:
+        return None
+    off = [(file, row) for file, row in rows if not row.ats_enabled]
+    proofs = lines_of(off or rows)
+    measured = f"off on {len(off)} of {len(rows)} devices" if off else f"on {len(rows)} devices"
+    return Found(passed(not off), measured, proofs=proofs)
+
+
+CRITERIA = (
+    Criterion(
+        name="ats-device",
+        title="The adapter uses ATS",
+        limit="ATSCtl: Enable+",
+        unit="devices",
+        tolerance="virtual functions, of which not all show it",
+        applies="machines that show lspci -vvv of Mellanox's adapters for Ethernet, or the capability of any device",
+        source="N-3.9",
+        look=_ats_device,
+    ),
+)

@@ -1,13 +1,17 @@
 """mmlscluster: nodes of a Spectrum Scale cluster (R-3.3-2)."""
 
 import re
-from typing import ClassVar
+from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from evidence.blocks import Block, HostParser, HostReading, compiled, typed
-from evidence.parser import Common, Taken
+from evidence.block_parser import Block, compiled
+from evidence.criterion import Criterion, Found, begins, lines_of, of, passed
+from evidence.host_parser import HostReading, RowsParser, record, typed
+from evidence.parser import Taken
 from evidence.text import Line
+from evidence.verdict import Job
+from evidence.wording import listed
 from hardware.model import Model
 
 
@@ -35,35 +39,38 @@ class MmLsCluster(HostReading):
 _COMMAND = typed(r"mmlscluster\b")
 _FORMS = compiled(
     {
-        "GPFS cluster name": r"\S+",
-        "GPFS cluster id": r"\d+",
+        "GPFS cluster name": r"(?P<name>\S+)",
+        "GPFS cluster id": r"(?P<cluster_id>\d+)",
         "GPFS UID domain": r"\S+",
         "Remote shell command": r"\S.*",
         "Remote file copy command": r"\S.*",
-        "Repository type": r"\S.*",
+        "Repository type": r"(?P<repository>\S.*)",
     }
 )
 _HEADER = re.compile(r"\s*Node\s+Daemon node name\s+IP address\s+Admin node name\s+Designation$")
 _ROW = re.compile(
-    r"\s*(\d+)\s+([A-Za-z0-9][\w.-]*)\s+(\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f:]*:[0-9a-f:]+)\s+([A-Za-z0-9][\w.-]*)"
-    r"(?:\s+([a-z]+(?:-[a-z]+)*))?$"
+    r"\s*(?P<number>\d+)\s+(?P<daemon_name>[A-Za-z0-9][\w.-]*)"
+    r"\s+(?P<address>\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f:]*:[0-9a-f:]+)\s+(?P<admin_name>[A-Za-z0-9][\w.-]*)"
+    r"(?:\s+(?P<designation>[a-z]+(?:-[a-z]+)*))?$"
 )
 _RULE = re.compile(r"\s*[-=]{5,}$")
 
 
-class MmLsClusterParser(HostParser):
+class MmLsClusterParser(RowsParser):
     """Reads the block and the table under it."""
 
-    tool: ClassVar[str] = "mmlscluster"
-    starts: ClassVar[str] = rf"GPFS cluster information$|{_COMMAND}"
-    command: ClassVar[re.Pattern[str] | None] = re.compile(_COMMAND)
-    contiguous: ClassVar[bool] = True
+    tool = "mmlscluster"
+    kind = MmLsCluster
+    printed_by = frozenset()
+    starts = rf"GPFS cluster information$|{_COMMAND}"
+    command = re.compile(_COMMAND)
+    contiguous = True
+    no_rows = "no node"
 
     def __init__(self) -> None:
         super().__init__()
         self._block = Block(_FORMS, 1)
         self._begins = self._headed = self._short = False
-        self._rows: dict[int, ScaleNode] = {}
 
     def take(self, line: Line) -> Taken:
         """Read a line."""
@@ -76,42 +83,52 @@ class MmLsClusterParser(HostParser):
         elif self._headed and re.match(r"\[\s*\.\.\.", text):
             self._short = True
         elif not (self._begins and _RULE.match(text)):
-            return self._row(text, line.number) if self._headed else self._block.take(text)
+            return self._row(line) if self._headed else self._block.take(text)
         return Taken.YES
 
-    def _row(self, text: str, line: int) -> Taken:
-        row = _ROW.match(text)
+    def _row(self, line: Line) -> Taken:
+        row = _ROW.match(line.text)
         if row is None:
-            return Taken.DAMAGED if re.match(r"\s*\d+\s+\S", text) else Taken.NO
-        number = int(row[1])
-        if number in self._rows:
-            return Taken.DAMAGED
-        designation = tuple(row[5].split("-")) if row[5] else ()
-        self._rows[number] = ScaleNode(
-            number=number,
-            daemon_name=row[2],
-            address=row[3],
-            admin_name=row[4],
-            designation=designation,
-            line=line,
-        )
-        return Taken.YES
+            return Taken.DAMAGED if re.match(r"\s*\d+\s+\S", line.text) else Taken.NO
+        designation = tuple(row["designation"].split("-")) if row["designation"] else ()
+        return self.add(int(row["number"]), record(ScaleNode, row, line, designation=designation), Taken.DAMAGED)
 
-    def reading(self, common: Common) -> MmLsCluster:
+    def facts(self) -> Mapping[str, object]:
         """Return the cluster."""
-        missing = (
-            *(f"no {key}" for key in self._block.lacks("GPFS cluster name", "GPFS cluster id")),
-            None if self._rows else "no node",
-            "nodes left out" if self._short else None,
-        )
-        return MmLsCluster(
-            tool=self.tool,
-            source=self.source,
-            name=self._block.get("GPFS cluster name"),
-            cluster_id=self._block.get("GPFS cluster id"),
-            repository=self._block.get("Repository type"),
-            shortened=self._short,
-            rows=tuple(self._rows.values()),
-            **self.ending(*missing),
-            **common,
-        )
+        return {**self._block.groups(), "shortened": self._short}
+
+    def missing(self) -> Iterable[str]:
+        """Yield what the cluster lacks, and that nodes were left out."""
+        yield from (f"no {key}" for key in self._block.lacks("GPFS cluster name", "GPFS cluster id"))
+        if self._short:
+            yield "nodes left out"
+
+
+def _members(job: Job) -> Found | None:
+    found, wanted = of(job, MmLsCluster), job.request.nodes
+    rows = [(one.file, row) for one in found for row in one.rows]
+    known = [(file, row, (row.admin_name, row.daemon_name)) for file, row in rows]
+    absent = [name for name in wanted if not any(_same(name, other) for *_, names in known for other in names)]
+    ours = ((file, row) for file, row, names in known if any(_same(name, one) for name in wanted for one in names))
+    measured = f"{listed(absent)} absent" if absent else f"{len(wanted)} of {len(rows)} nodes"
+    return Found(passed(not absent), measured, listed(wanted), begins(found) if absent else lines_of(ours), short=True)
+
+
+def _same(name: str, other: str) -> bool:
+    """Return whether two names are one machine's: Scale has a network, and so a domain, of its own."""
+    return name == other or name.partition(".")[0] == other.partition(".")[0]
+
+
+CRITERIA = (
+    Criterion(
+        name="scale-members",
+        title="The nodes are in the Scale cluster",
+        limit="every node of the job",
+        unit="nodes",
+        tolerance="by the name without its domain: Scale has a network of its own",
+        applies="machines that show mmlscluster, where the nodes are known",
+        source="R-3.3-2",
+        look=_members,
+        when=lambda request: bool(request.nodes),
+    ),
+)

@@ -1,14 +1,18 @@
 """mmlsconfig: settings of a Spectrum Scale cluster, of all nodes and of groups of them (R-3.3-7, R-3.4.5-4)."""
 
 import re
-from typing import ClassVar
+from collections.abc import Iterable, Iterator, Mapping
 
 from pydantic import Field
 
-from evidence.blocks import HostParser, HostReading, typed
-from evidence.parser import Common, Taken
+from evidence.criterion import Criterion, Found, begins, lines_of, of, passed
+from evidence.host_parser import HostReading, RowsParser, typed
+from evidence.parser import Taken
 from evidence.text import Line
+from evidence.verdict import Job, Request, Status
+from evidence.wording import listed, plural
 from hardware.model import Model
+from hardware.topology import pagepool_gib
 
 MOST = 20_000
 """Settings that are kept: there are some hundred, each once a group of nodes."""
@@ -31,8 +35,8 @@ class MmLsConfig(HostReading):
 
     def value(self, name: str, group: str = "common") -> str | None:
         """Return what a group of nodes has: its own setting, else that of all nodes; None: the default."""
-        told = {row.group: row.value for row in self.rows if row.name == name}
-        return told.get(group, told.get("common"))
+        values = {row.group: row.value for row in self.rows if row.name == name}
+        return values.get(group, values.get("common"))
 
 
 _COMMAND = typed(r"mmlsconfig\b")
@@ -44,19 +48,20 @@ _RULE = re.compile(r"-{5,}$")
 _FILE_SYSTEM = re.compile(r"/dev/[\w.-]+$")
 
 
-class MmLsConfigParser(HostParser):
-    """Reads all settings; one that was asked for by name is printed without the frame, and not read."""
+class MmLsConfigParser(RowsParser):
+    """Reads all settings; a setting queried by name is printed without the frame, and not read."""
 
-    tool: ClassVar[str] = "mmlsconfig"
-    starts: ClassVar[str] = rf"Configuration data for cluster \S+:$|{_COMMAND}\s*$"
-    command: ClassVar[re.Pattern[str] | None] = re.compile(rf"{_COMMAND}\s*$")
-    contiguous: ClassVar[bool] = True
+    tool = "mmlsconfig"
+    kind = MmLsConfig
+    printed_by = frozenset()
+    starts = rf"Configuration data for cluster \S+:$|{_COMMAND}\s*$"
+    command = re.compile(rf"{_COMMAND}\s*$")
+    contiguous = True
 
     def __init__(self) -> None:
         super().__init__()
         self._cluster: str | None = None
         self._group: str | None = "common"
-        self._rows: dict[tuple[str, str], ScaleSetting] = {}
         self._whole = False
 
     def take(self, line: Line) -> Taken:
@@ -77,29 +82,105 @@ class MmLsConfigParser(HostParser):
 
     def _setting(self, text: str, line: int) -> Taken:
         if text.startswith("["):
-            # Of a group that cannot be read the settings are nobody's.
+            # Settings of a group that cannot be read belong to no node.
             group = _GROUP.match(text)
             self._group = group[1] if group else None
             return Taken.YES if group else Taken.DAMAGED
         if (setting := _SETTING.match(text)) is None:
             return Taken.NO
         name, value = setting[1], setting[2]
-        if self._group is None or (self._group, name) in self._rows or len(self._rows) >= MOST:
+        if self._group is None or len(self.rows) >= MOST:
             return Taken.DAMAGED
-        self._rows[self._group, name] = ScaleSetting(group=self._group, name=name, value=value, line=line)
-        return Taken.YES
+        row = ScaleSetting(group=self._group, name=name, value=value, line=line)
+        return self.add((self._group, name), row, Taken.DAMAGED)
 
-    def reading(self, common: Common) -> MmLsConfig:
-        """Return the settings."""
-        missing = (
+    def facts(self) -> Mapping[str, object]:
+        """Return the name of the cluster."""
+        return {"cluster": self._cluster}
+
+    def missing(self) -> Iterable[str | None]:
+        """Return whether there is a list, and its end."""
+        return (
             None if self._cluster else "no settings",
             None if self._whole or not self._cluster else "no list of file systems after them",
         )
-        return MmLsConfig(
-            tool=self.tool,
-            source=self.source,
-            cluster=self._cluster,
-            rows=tuple(self._rows.values()),
-            **self.ending(*missing),
-            **common,
-        )
+
+
+COMMON = "common"
+_OF_ALL = ("enforceFilesetQuotaOnRoot", "controlSetxattrImmutableSELinux")
+"""What the driver of OpenShift needs on every node."""
+_SIZE = re.compile(r"(\d{1,18})([KMGT]?)(%?)$")
+_GIB = {"": 2.0**-30, "K": 2.0**-20, "M": 2.0**-10, "G": 1.0, "T": 2.0**10}
+
+
+def _settings(job: Job) -> Found | None:
+    found = [one for one in of(job, MmLsConfig) if one.rows]
+    if not found:
+        return Found(Status.MISSING, "no settings")
+    faults = [(one, row, text) for one in found for row, text in _faults(one, job.request)]
+    absent = [one for one, row, _ in faults if row is None]
+    proofs = lines_of((one.file, row) for one, row, _ in faults if row is not None)
+    measured = listed((text for *_, text in faults), 4) if faults else f"all, in {plural(len(found), 'list')}"
+    short = len(absent) == len(faults)
+    return Found(passed(not faults), measured, proofs=proofs or begins(absent or found), short=short)
+
+
+def _faults(one: MmLsConfig, request: Request) -> Iterator[tuple[ScaleSetting | None, str]]:
+    """Yield what is not as planned, with its setting; None: it is not set."""
+    common = {row.name: row for row in one.rows if row.group == COMMON}
+    for name in _OF_ALL:
+        rows = [row for row in one.rows if row.name == name]
+        if not rows:
+            yield None, f"{name}: not set"
+        yield from ((row, f"{name}: {row.value}") for row in rows if row.value.lower() != "yes")
+    for group in _groups(one):
+        own = {**common, **{row.name: row for row in one.rows if row.group == group}}
+        yield from ((row, f"{text} [{group}]") for row, text in _of_machine(own, request))
+
+
+def _groups(one: MmLsConfig) -> list[str]:
+    """Return the nodes that use RDMA; where none do, all."""
+    groups = dict.fromkeys(row.group for row in one.rows if row.name in ("verbsPorts", "verbsRdma"))
+    return [*groups] or [COMMON]
+
+
+def _of_machine(own: Mapping[str, ScaleSetting], request: Request) -> Iterator[tuple[ScaleSetting | None, str]]:
+    profile = request.machine
+    pool = own.get("pagepool")
+    if profile is not None and pool is not None:
+        size = _gib(pool.value, profile.memory_gib)
+        if size is not None and size > pagepool_gib(profile):
+            yield pool, f"pagepool: {pool.value}, planned {pagepool_gib(profile)}G"
+    if request.fabric != "infiniband" or profile is None:
+        return
+    rdma, ports = own.get("verbsRdma"), own.get("verbsPorts")
+    if rdma is None or rdma.value.lower() != "enable":
+        yield rdma, f"verbsRdma: {rdma.value if rdma else 'not set'}"
+    wanted = {hca.name for hca in profile.storage_hcas or profile.hcas}
+    named = {port.partition("/")[0] for port in re.split(r"[\s,]+", ports.value)} if ports else set()
+    if absent := wanted - named:
+        yield ports, f"verbsPorts without {listed(sorted(absent))}"
+    if strange := named - {hca.name for hca in (*profile.hcas, *profile.storage_hcas)}:
+        yield ports, f"verbsPorts with {listed(sorted(strange))}"
+
+
+def _gib(value: str, memory_gib: int) -> float | None:
+    """Return a size as GiB; None: it is none, e.g. dynamic."""
+    found = _SIZE.match(value.upper())
+    if found is None:
+        return None
+    return int(found[1]) / 100 * memory_gib if found[3] else int(found[1]) * _GIB[found[2]]
+
+
+CRITERIA = (
+    Criterion(
+        name="scale-settings",
+        title="Spectrum Scale is set as planned",
+        limit=f"{' and '.join(_OF_ALL)} yes; over InfiniBand verbsRdma enable, and in verbsPorts the profile's HCAs "
+        "(for storage, where it has such); pagepool <= a quarter of the profile's memory, which pods leave",
+        tolerance="what the profile does not have; a smaller pagepool, and one that is not set",
+        applies="machines that show mmlsconfig",
+        source="R-3.3-7, R-3.4.5-4, R-3.4.5-7",
+        look=_settings,
+    ),
+)

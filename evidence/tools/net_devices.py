@@ -1,13 +1,16 @@
 """`ls -l /sys/class/net`, ifconfig, `ip link`, `ip addr`: the network devices of a pod or host (B-7.1, R-4.1-5)."""
 
 import re
-from typing import ClassVar
+from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from evidence.blocks import HostParser, HostReading, typed
-from evidence.parser import Common, Taken
+from evidence.criterion import Criterion, Found, begins, of, passed
+from evidence.host_parser import HostParser, HostReading, typed
+from evidence.parser import Taken
 from evidence.text import Line
+from evidence.verdict import RDMA_TEST, Job, Status
+from evidence.wording import listed
 from hardware.model import Model
 
 
@@ -25,6 +28,10 @@ class NetDevices(HostReading):
     """Devices, each once."""
 
     rows: tuple[NetDevice, ...]
+
+    def figures(self) -> str:
+        """Return the few figures that a table has room for."""
+        return listed(f"{row.name}{f' MTU {row.mtu}' if row.mtu else ''}" for row in self.rows)
 
 
 _LINK = re.compile(r"l[rwx]{9}[.+]?\s.*\s([\w.@-]+) -> (?:\.\./)+devices/\S+/net/([\w.@-]+)$")
@@ -47,11 +54,13 @@ _BEGINS = (
 class NetDevicesParser(HostParser):
     """Reads any of the four forms; a device that comes again begins another run."""
 
-    tool: ClassVar[str] = "net-devices"
+    tool = "net-devices"
+    kind = NetDevices
+    printed_by = frozenset({RDMA_TEST})
     _COMMANDS = r"(?:ls\b.*/sys/class/net|ifconfig\b|ip (?:-\S+ )*(?:link|addr|a|l|address)\b)"
-    starts: ClassVar[str] = rf"{_BEGINS}|{typed(_COMMANDS)}"
-    leads: ClassVar[str | None] = r"total \d+"
-    command: ClassVar[re.Pattern[str] | None] = re.compile(typed(_COMMANDS))
+    starts = rf"{_BEGINS}|{typed(_COMMANDS)}"
+    leads = r"total \d+"
+    command = re.compile(typed(_COMMANDS))
 
     def __init__(self) -> None:
         super().__init__()
@@ -111,8 +120,39 @@ class NetDevicesParser(HostParser):
         elif self._last is not None and self._rows[self._last].address is None:
             self._rows[self._last] = self._rows[self._last].model_copy(update={"address": address})
 
-    def reading(self, common: Common) -> NetDevices:
+    def facts(self) -> Mapping[str, object]:
         """Return the devices."""
-        cut = f"{self._old[0]}: no MTU" if self._old else None
-        ending = self.ending(cut, None if self._rows else "no device")
-        return NetDevices(tool=self.tool, source=self.source, rows=tuple(self._rows.values()), **ending, **common)
+        return {"rows": tuple(self._rows.values())}
+
+    def missing(self) -> Iterable[str | None]:
+        """Return whether devices are missing, or the MTU of one."""
+        return (f"{self._old[0]}: no MTU" if self._old else None, None if self._rows else "no device")
+
+
+def _interfaces(job: Job) -> Found | None:
+    found = of(job, NetDevices)
+    # Each pod by itself: one that lacks a port is not made whole by another.
+    names = [{row.name for row in one.rows} - {"lo"} for one in found]
+    ports = [each - {"eth0"} for each in names]
+    if job.request.fabric == "roce":
+        count = len(job.request.hcas)
+        least = min(names, key=len)
+        good = all(len(each) >= count for each in ports)
+        return Found(passed(good), listed(sorted(least)), f"eth0, and {count} ports", begins(found), short=True)
+    status = Status.PASS if not any(ports) and any(names) else Status.WARN
+    return Found(status, listed(sorted(set().union(*names))), "eth0 alone", begins(found))
+
+
+CRITERIA = (
+    Criterion(
+        name="pod-interfaces",
+        title="The pod has the interfaces that its fabric means it to have",
+        limit="InfiniBand: eth0 alone; RoCE: eth0, and one for each HCA",
+        unit="interfaces",
+        tolerance="further ones are a warning",
+        applies="the RDMA test",
+        source="R-4.1-5, B-7.2",
+        look=_interfaces,
+        when=lambda request: request.is_rdma_test and request.has_rdma_fabric,
+    ),
+)

@@ -1,12 +1,12 @@
 """`oc get nodes -o wide` (R-3.2.5-4)."""
 
 import re
-from typing import ClassVar
 
 from pydantic import Field
 
-from evidence.blocks import HostParser, HostReading, typed
-from evidence.parser import Common, Taken
+from evidence.criterion import Criterion
+from evidence.host_parser import HostReading, RowsParser, typed
+from evidence.parser import Taken
 from evidence.text import Line
 from hardware.model import Model
 
@@ -27,7 +27,7 @@ class ClusterNode(Model):
 
     @property
     def ready(self) -> bool:
-        """Whether it is ready, also when no pods are scheduled to it."""
+        """Return whether it is ready, also when no pods are scheduled to it."""
         return self.status.split(",")[0] == "Ready"
 
 
@@ -58,18 +58,20 @@ _KINDS = {
 }
 
 
-class NodesParser(HostParser):
+class NodesParser(RowsParser):
     """Reads the table by the columns of its heading."""
 
-    tool: ClassVar[str] = "nodes"
-    starts: ClassVar[str] = rf"{_HEADER}|{_COMMAND}"
-    command: ClassVar[re.Pattern[str] | None] = re.compile(_COMMAND)
-    contiguous: ClassVar[bool] = True
+    tool = "nodes"
+    kind = Nodes
+    printed_by = frozenset()
+    starts = rf"{_HEADER}|{_COMMAND}"
+    command = re.compile(_COMMAND)
+    contiguous = True
+    no_rows = "no node"
 
     def __init__(self) -> None:
         super().__init__()
         self._columns: tuple[str, ...] = ()
-        self._rows: dict[str, ClusterNode] = {}
 
     def take(self, line: Line) -> Taken:
         """Read a line."""
@@ -80,15 +82,13 @@ class NodesParser(HostParser):
             return Taken.NO
         # Columns are padded with two blanks or more; names of operating systems have single ones.
         cells = re.split(r"\s{2,}", line.text)
-        if len(cells) != len(self._columns) or cells[0] in self._rows:
+        if len(cells) != len(self._columns):
             return Taken.DAMAGED
-        told = {_COLUMNS[key]: cell for key, cell in zip(self._columns, cells, strict=True) if key in _COLUMNS}
-        if not all(_KINDS[key].fullmatch(told[key]) for key in _KINDS if key in told):
+        fields = {_COLUMNS[key]: cell for key, cell in zip(self._columns, cells, strict=True) if key in _COLUMNS}
+        if not all(_KINDS[key].fullmatch(fields[key]) for key in _KINDS if key in fields):
             return Taken.DAMAGED
-        self._rows[cells[0]] = ClusterNode.model_validate({**told, "line": line.number})
-        return Taken.YES
+        return self.add(cells[0], ClusterNode.model_validate({**fields, "line": line.number}), Taken.DAMAGED)
 
-    def reading(self, common: Common) -> Nodes:
-        """Return the nodes."""
-        ending = self.ending(None if self._rows else "no node")
-        return Nodes(tool=self.tool, source=self.source, rows=tuple(self._rows.values()), **ending, **common)
+
+CRITERIA: tuple[Criterion, ...] = ()
+"""None yet."""

@@ -1,15 +1,19 @@
 """`nvidia-smi topo -m`: how GPUs and HCAs of a node are connected (R-4.4-3, D-2.6)."""
 
 import re
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Iterable, Iterator, Mapping
 
 from pydantic import Field
 
-from evidence.blocks import HostParser, HostReading, typed
-from evidence.parser import Common, Taken
+from evidence.criterion import Criterion, Found, at, of, passed
+from evidence.host_parser import HostParser, HostReading, typed
+from evidence.parser import Taken
 from evidence.text import Line
+from evidence.verdict import Job, Status
+from evidence.wording import listed
+from hardware import cpus
 from hardware.model import Model
+from hardware.profiles import Hca, Profile
 
 
 class TopologyRow(Model):
@@ -54,11 +58,11 @@ _OTHER = re.compile(r"\s*(?:Legend:|NIC Legend:|\.\.\.)$")
 class NvidiaSmiTopoParser(HostParser):
     """Reads the matrix and its legends."""
 
-    tool: ClassVar[str] = "nvidia-smi-topo"
-    starts: ClassVar[str] = rf"\s*GPU0(?:\s+{_DEVICE})*(?:\s+\.\.\.)?\s+(?:CPU Affinity|{_DEVICE}\s*$)|" + typed(
-        r"nvidia-smi topo\b"
-    )
-    command: ClassVar[re.Pattern[str] | None] = re.compile(typed(r"nvidia-smi topo\b"))
+    tool = "nvidia-smi-topo"
+    kind = NvidiaSmiTopo
+    printed_by = frozenset({"node-check"})
+    starts = rf"\s*GPU0(?:\s+{_DEVICE})*(?:\s+\.\.\.)?\s+(?:CPU Affinity|{_DEVICE}\s*$)|" + typed(r"nvidia-smi topo\b")
+    command = re.compile(typed(r"nvidia-smi topo\b"))
 
     def __init__(self) -> None:
         super().__init__()
@@ -98,38 +102,40 @@ class NvidiaSmiTopoParser(HostParser):
         known = name in self._columns and name not in self._rows
         if not whole or not known or len(rest) > 3 or not all(map(_AFFINITY.fullmatch, rest)):  # noqa: PLR2004
             return Taken.DAMAGED
-        told = [None if one == "N/A" else one for one in (*rest, "N/A", "N/A")]
+        affinity = [None if one == "N/A" else one for one in (*rest, "N/A", "N/A")]
         self._rows[name] = TopologyRow(
             name=name,
             links={to: how for to, how in zip(self._columns, links, strict=True) if to != "..."},
-            cpu_affinity=told[0],
-            numa_affinity=told[1],
+            cpu_affinity=affinity[0],
+            numa_affinity=affinity[1],
             line=line,
         )
         return Taken.YES
 
-    def reading(self, common: Common) -> NvidiaSmiTopo:
+    @property
+    def _named(self) -> list[str]:
+        return [device for device in self._columns if device != "..."]
+
+    def facts(self) -> Mapping[str, object]:
         """Return the matrix."""
-        named = [device for device in self._columns if device != "..."]
-        lost = [device for device in named if device not in self._rows]
-        unnamed = [device for device in named if device.startswith("NIC") and device not in self._nics]
-        missing = (
+        return {
+            "devices": tuple(self._named),
+            "rows": tuple(self._rows.values()),
+            "nics": self._nics,
+            "shortened": "..." in self._columns,
+            "asymmetric": _asymmetric(self._rows),
+        }
+
+    def missing(self) -> Iterable[str | None]:
+        """Return which rows and legends are missing."""
+        lost = [device for device in self._named if device not in self._rows]
+        unnamed = [device for device in self._named if device.startswith("NIC") and device not in self._nics]
+        return (
             None if self._columns else "no matrix",
             f"no row {', '.join(lost)}" if lost else None,
             "columns left out" if "..." in self._columns else None,
             f"no legend of {', '.join(unnamed)}" if unnamed else None,
             None if self._legend else "no legend",
-        )
-        return NvidiaSmiTopo(
-            tool=self.tool,
-            source=self.source,
-            devices=tuple(named),
-            rows=tuple(self._rows.values()),
-            nics=self._nics,
-            shortened="..." in self._columns,
-            asymmetric=_asymmetric(self._rows),
-            **self.ending(*missing),
-            **common,
         )
 
 
@@ -140,3 +146,62 @@ def _asymmetric(rows: Mapping[str, TopologyRow]) -> tuple[str, ...]:
     pairs = ((one, two) for at, one in enumerate(names) for two in names[at + 1 :])
     wrong += [f"{one}-{two}" for one, two in pairs if rows[one].links.get(two) != rows[two].links.get(one)]
     return tuple(wrong)
+
+
+def _topology(job: Job) -> Found | None:
+    profile = job.request.known_machine
+    shown = [one for one in of(job, NvidiaSmiTopo) if one.rows]
+    if not shown:
+        return Found(Status.MISSING, "no matrix")
+    faults = [(one.file, line, text) for one in shown for line, text in _differences(one, profile)]
+    measured = listed((text for *_, text in faults), 4) if faults else "as the profile has it"
+    places = [(file, line) for file, line, _ in faults[:4]] or [(one.file, one.first_line) for one in shown]
+    proofs = tuple(proof for file, line in places for proof in at(file, line))
+    return Found(passed(not faults), measured, profile.name, proofs)
+
+
+def _differences(topo: NvidiaSmiTopo, profile: Profile) -> Iterator[tuple[int, str]]:
+    """Yield what differs from the profile, with its line; what is not printed is not compared."""
+    for pair in topo.asymmetric:
+        yield topo.first_line, f"{pair}: two cells differ"
+    gpus = {row.name: row for row in topo.rows if row.name.startswith("GPU")}
+    # Of some of a node's GPUs the container renumbers, and only HCAs' distances can be looked for, which it hides too.
+    if len(gpus) != profile.gpus:
+        return
+    for name, row in gpus.items():
+        index = int(name.removeprefix("GPU"))
+        yield from ((row.line, text) for text in _links(name, row.links, profile, index))
+        wanted = next((cpus.write(node.cpu_set) for node in profile.numa if index in node.gpus), None)
+        if wanted and row.cpu_affinity not in (None, "N/A", wanted):
+            yield row.line, f"{name}: CPUs {row.cpu_affinity}"
+    for hca in (*profile.hcas, *profile.storage_hcas):
+        if (found := topo.row(hca.name)) is not None:
+            yield from ((found.line, text) for text in _paths(hca, found.links))
+
+
+def _links(name: str, links: Mapping[str, str], profile: Profile, index: int) -> Iterator[str]:
+    for other, count in enumerate(profile.nvlink.links[index] if profile.nvlink.links else ()):
+        seen = links.get(f"GPU{other}")
+        if other != index and seen is not None and seen != f"NV{count}" and (count or seen.startswith("NV")):
+            yield f"{name} to GPU{other}: {seen}"
+
+
+def _paths(hca: Hca, links: Mapping[str, str]) -> Iterator[str]:
+    for gpu in hca.gpus:
+        seen = links.get(f"GPU{gpu}")
+        if seen is not None and seen != hca.distance:
+            yield f"{hca.name} to GPU{gpu}: {seen}, not {hca.distance}"
+
+
+CRITERIA = (
+    Criterion(
+        name="topology",
+        title="GPUs and HCAs are connected as in the profile",
+        limit="NVLinks, HCA distances and CPUs of the profile, in a symmetric matrix",
+        tolerance="columns that are not printed, and a part of the GPUs, are not compared",
+        applies="jobs that show nvidia-smi topo, of a known profile",
+        source="R-4.4-3, D-2.6",
+        look=_topology,
+        when=lambda request: request.machine is not None,
+    ),
+)

@@ -1,13 +1,14 @@
 """`semodule -l`: modules of the SELinux policy (R-3.2.4-1)."""
 
 import re
-from typing import ClassVar
 
 from pydantic import Field
 
-from evidence.blocks import HostParser, HostReading, typed
-from evidence.parser import Common, Taken
+from evidence.criterion import Criterion, Found, begins, lines_of, of, passed
+from evidence.host_parser import HostReading, RowsParser, typed
+from evidence.parser import Taken
 from evidence.text import Line
+from evidence.verdict import Job
 from hardware.model import Model
 
 
@@ -32,29 +33,31 @@ _ROW = re.compile(r"([a-zA-Z][\w.-]*)(?:\s+(\d+(?:\.\d+)*))?$")
 _LIST = re.compile(r"-l\b|--list")
 
 
-class SeModuleParser(HostParser):
+class SeModuleParser(RowsParser):
     """Reads the list; a name alone on a line is a module only after the command."""
 
-    tool: ClassVar[str] = "semodule"
-    starts: ClassVar[str] = (
+    tool = "semodule"
+    kind = SeModule
+    printed_by = frozenset()
+    starts = (
         rf"{_KNOWN}(?:\s+\d+(?:\.\d+)*)?$|[a-zA-Z][\w.-]*\t\d+\.\d+(?:\.\d+)*$|\d{{3}} [\w.-]+\s+(?:pp|cil)$|{_COMMAND}"
     )
-    command: ClassVar[re.Pattern[str] | None] = re.compile(_COMMAND)
-    contiguous: ClassVar[bool] = True
+    command = re.compile(_COMMAND)
+    contiguous = True
+    no_rows = "no module"
 
     def __init__(self) -> None:
         super().__init__()
-        self._rows: dict[str, PolicyModule] = {}
         self._bare = False
 
     def feed(self, line: Line) -> Taken:
         """Read a line; the command that installs a module stands before the one that lists them."""
-        if not self._rows and self._begun and self.command and self.command.match(line.text):
-            self.asked(line.text)
+        if not self.rows and self._begun and self.command and self.command.match(line.text):
+            self.read_command(line.text)
             return Taken.YES
         return super().feed(line)
 
-    def asked(self, text: str) -> None:
+    def read_command(self, text: str) -> None:
         """Read whether the modules are listed."""
         self._bare = _LIST.search(text) is not None
 
@@ -66,12 +69,26 @@ class SeModuleParser(HostParser):
         version = row[2] if row.re is _ROW else None
         if version is None and row.re is _ROW and not self._bare and not re.match(rf"{_KNOWN}$", line.text):
             return Taken.NO
-        if row[1] in self._rows:
-            return Taken.AGAIN
-        self._rows[row[1]] = PolicyModule(name=row[1], version=version, line=line.number)
-        return Taken.YES
+        return self.add(row[1], PolicyModule(name=row[1], version=version, line=line.number))
 
-    def reading(self, common: Common) -> SeModule:
-        """Return the modules."""
-        ending = self.ending(None if self._rows else "no module")
-        return SeModule(tool=self.tool, source=self.source, rows=tuple(self._rows.values()), **ending, **common)
+
+def _selinux(job: Job) -> Found | None:
+    found = of(job, SeModule)
+    rows = [(one.file, row) for one in found for row in one.rows if row.name == "infiniband"]
+    proofs = lines_of(rows)
+    return Found(
+        passed(len(rows) >= len(found)), "installed" if rows else "not installed", proofs=proofs or begins(found)
+    )
+
+
+CRITERIA = (
+    Criterion(
+        name="selinux-infiniband",
+        title="SELinux lets containers use InfiniBand",
+        limit="module infiniband",
+        applies="nodes that show semodule, over InfiniBand",
+        source="R-3.2.4-1",
+        look=_selinux,
+        when=lambda request: request.is_infiniband,
+    ),
+)

@@ -4,13 +4,14 @@ import math
 import re
 from collections import Counter
 from statistics import median
-from typing import ClassVar
 
 from pydantic import Field
 
+from evidence.criterion import Criterion, Found, lines_of, of, passed
 from evidence.model import Reading
-from evidence.parser import Common, Parser, Taken, number
+from evidence.parser import Common, Parser, Taken, ending, number
 from evidence.text import Line
+from evidence.verdict import Job
 from hardware.model import Model
 
 STEPS_KEPT = 20_000
@@ -70,7 +71,7 @@ class TfCnnBenchmarks(Reading):
     variable_update: str | None = Field(default=None, description="e.g. horovod, replicated, parameter_server")
     ranks: int | None = Field(default=None, description="processes that printed rates; None: none did")
     steps: tuple[Step, ...] = Field(default=(), description=f"first {STEPS_KEPT}, and those of the last step")
-    steps_total: int = Field(default=0, description="lines of steps, kept or not")
+    steps_total: int = Field(default=0, description="lines of steps, stored or not")
     totals: tuple[Total, ...] = Field(default=(), description="one of each rank that came to its end")
     total_images_per_s: float | None = Field(default=None, description="median of the totals, images/s of the job")
     sum_images_per_s: float | None = Field(
@@ -80,13 +81,20 @@ class TfCnnBenchmarks(Reading):
         default=None, description="|total - sum| / total; more than 0.02 means that the log was edited or mixed (E-50)"
     )
 
+    def figures(self) -> str:
+        """Return the few figures that a table has room for."""
+        total = self.total_images_per_s
+        return f"{total:,.2f} images/s" if total is not None else f"{self.steps_total} steps"
+
 
 class TfCnnParser(Parser):
     """Reads one run; a run begins with its header, or where there is none with `Done warm up`."""
 
-    tool: ClassVar[str] = "tf-cnn-benchmarks"
-    starts: ClassVar[str] = r"TensorFlow:  \S|Model:  +\S|Done warm up$|Step\s+Img/sec\s"
-    hosts_nccl: ClassVar[bool] = True
+    tool = "tf-cnn-benchmarks"
+    kind = TfCnnBenchmarks
+    printed_by = frozenset({"resnet50", "resnet50-xla", "resnet101"})
+    starts = r"TensorFlow:  \S|Model:  +\S|Done warm up$|Step\s+Img/sec\s"
+    hosts_nccl = True
 
     def __init__(self) -> None:
         self._header: dict[str, str] = {}
@@ -166,9 +174,7 @@ class TfCnnParser(Parser):
             missing = f"`total images/sec` of {len(totals)} of {ranks} ranks"
         kept = {one.line for one in self._steps}
         return TfCnnBenchmarks(
-            tool=self.tool,
-            complete=missing is None,
-            incomplete=missing,
+            **ending(missing),
             tensorflow=self._header.get("TensorFlow"),
             model=self._header.get("Model"),
             dataset=self._header.get("Dataset"),
@@ -185,3 +191,31 @@ class TfCnnParser(Parser):
             total_deviation=abs(total - summed) / total if total and summed is not None else None,
             **common,
         )
+
+
+_KEPT = 5
+
+
+def _finite(job: Job) -> Found | None:
+    runs = [one for one in of(job, TfCnnBenchmarks) if one.steps]
+    lost = [(one.file, step) for one in runs for step in one.steps if step.loss is None]
+    count = sum(len(one.steps) for one in runs)
+    if not runs:
+        return None
+    proofs = lines_of(lost[:_KEPT])
+    measured = f"nan or inf in {len(lost)} of {count} lines" if lost else f"a figure in each of {count} lines"
+    return Found(passed(not lost), measured, proofs=proofs)
+
+
+CRITERIA = (
+    Criterion(
+        name="loss-finite",
+        title="Training computes figures",
+        limit="no loss that is nan or inf",
+        unit="lines",
+        applies="runs of tf_cnn_benchmarks",
+        source="R-4.5-9, N-8.3",
+        look=_finite,
+        missed=False,
+    ),
+)

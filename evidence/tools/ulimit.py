@@ -1,13 +1,16 @@
 """The limit of locked memory: `ulimit -l`, `ulimit -a`, /proc/self/limits."""
 
 import re
-from typing import ClassVar
+from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from evidence.blocks import HostParser, HostReading, typed
-from evidence.parser import Common, Taken
+from evidence.criterion import Criterion, Found, begins, lines_of, of, passed
+from evidence.host_parser import HostParser, HostReading, typed
+from evidence.parser import Taken
 from evidence.text import Line
+from evidence.verdict import RDMA_TEST, Job, Status
+from evidence.wording import listed
 
 
 class Ulimit(HostReading):
@@ -16,6 +19,10 @@ class Ulimit(HostReading):
     unlimited: bool | None = Field(description="None: not read")
     memlock_bytes: int | None = Field(description="bytes; None: unlimited, or not read")
     line: int
+
+    def figures(self) -> str:
+        """Return the few figures that a table has room for."""
+        return "unlimited" if self.unlimited else f"{self.memlock_bytes} bytes"
 
 
 _ALL = re.compile(
@@ -32,21 +39,22 @@ _PROC = re.compile(r"Limit\s+Soft Limit|Max [a-z]+(?: [a-z]+){0,3}\s+(?:unlimite
 class UlimitParser(HostParser):
     """Reads all three; a figure alone is a limit only after the command, `unlimited` alone is always one."""
 
-    tool: ClassVar[str] = "ulimit"
-    starts: ClassVar[str] = (
+    tool = "ulimit"
+    kind = Ulimit
+    printed_by = frozenset({RDMA_TEST})
+    starts = (
         r"[mM]ax locked memory\s|-l: locked-in-memory|locked memory\(kbytes|core file size\s+\(blocks|"
         rf"real-time non-blocking|Limit\s+Soft Limit\s+Hard Limit|unlimited$|{_COMMAND}"
     )
-    command: ClassVar[re.Pattern[str] | None] = re.compile(_COMMAND)
+    command = re.compile(_COMMAND)
 
     def __init__(self) -> None:
         super().__init__()
         self._limit: str | None = None
         self._unit = 1
-        self._line = 1
         self._only = False
 
-    def asked(self, text: str) -> None:
+    def read_command(self, text: str) -> None:
         """Read whether the limit is the only line."""
         self._only = re.search(r"ulimit\s+-[HS]?l", text) is not None
 
@@ -70,18 +78,41 @@ class UlimitParser(HostParser):
     def _found(self, limit: str, unit: int, line: int) -> Taken:
         if self._limit is not None:
             return Taken.AGAIN
-        self._limit, self._unit, self._line = limit, unit, line
+        self._limit, self._unit, self.line = limit, unit, line
         return Taken.YES
 
-    def reading(self, common: Common) -> Ulimit:
+    def facts(self) -> Mapping[str, object]:
         """Return the limit."""
-        figure = None if self._limit in (None, "unlimited") else int(self._limit or 0) * self._unit
-        return Ulimit(
-            tool=self.tool,
-            source=self.source,
-            unlimited=None if self._limit is None else self._limit == "unlimited",
-            memlock_bytes=figure,
-            line=self._line if self._limit else common["first_line"],
-            **self.ending(None if self._limit else "no limit of locked memory"),
-            **common,
-        )
+        return {
+            "unlimited": None if self._limit is None else self._limit == "unlimited",
+            "memlock_bytes": None if self._limit in (None, "unlimited") else int(self._limit or 0) * self._unit,
+            "line": self.line,
+        }
+
+    def missing(self) -> Iterable[str | None]:
+        """Return whether there is no limit."""
+        return (None if self._limit else "no limit of locked memory",)
+
+
+def _memlock(job: Job) -> Found | None:
+    found = of(job, Ulimit)
+    known = [one for one in found if one.unlimited is not None]
+    if not known:
+        return Found(Status.MISSING, "no limit", proofs=begins(found))
+    bad = [one for one in known if not one.unlimited]
+    measured = listed({f"{one.memlock_bytes} bytes" for one in bad}) if bad else "unlimited"
+    return Found(passed(not bad), measured, proofs=lines_of((one.file, one) for one in bad or known))
+
+
+CRITERIA = (
+    Criterion(
+        name="memlock-unlimited",
+        title="Containers may lock any amount of memory",
+        limit="unlimited",
+        unit="bytes",
+        applies="jobs that show ulimit -l, over InfiniBand and RoCE",
+        source="R-3.4.3-8, E-19a, E-64",
+        look=_memlock,
+        when=lambda request: request.has_rdma_fabric,
+    ),
+)

@@ -1,13 +1,16 @@
 """whoami and id: as whom a pod ran (R-4.1-3)."""
 
 import re
-from typing import ClassVar
+from collections.abc import Iterable, Mapping
 
 from pydantic import Field
 
-from evidence.blocks import HostParser, HostReading, typed
-from evidence.parser import Common, Taken
+from evidence.criterion import Criterion, Found, lines_of, of
+from evidence.host_parser import HostParser, HostReading, typed
+from evidence.parser import Taken
 from evidence.text import Line
+from evidence.verdict import RDMA_TEST, Job, Status
+from evidence.wording import listed
 
 FIRST_UID, LAST_UID, UIDS_OF_NAMESPACE = 1_000_000_000, 1_999_999_999, 10_000
 """OpenShift gives each namespace 10,000 user ids of these; a pod runs as the first."""
@@ -22,8 +25,12 @@ class WhoAmI(HostReading):
 
     @property
     def of_namespace(self) -> bool | None:
-        """Whether the id is of the ranges that OpenShift gives to namespaces; None when no id is known."""
+        """Return whether the id is of the ranges that OpenShift gives to namespaces; None when no id is known."""
         return None if self.uid is None else FIRST_UID <= self.uid <= LAST_UID
+
+    def figures(self) -> str:
+        """Return the few figures that a table has room for."""
+        return self.user or str(self.uid or "")
 
 
 _ALONE = r"1\d{5}0000$"
@@ -36,15 +43,16 @@ _NAME = re.compile(r"[a-z_][a-z0-9_.-]{0,31}\$?$|\d{1,10}$")
 class WhoAmIParser(HostParser):
     """Reads the one line."""
 
-    tool: ClassVar[str] = "whoami"
-    starts: ClassVar[str] = rf"{_ALONE}|uid=\d+(?:\([^)]*\))? gid=|whoami: cannot find name|{typed('(?:whoami|id)$')}"
-    command: ClassVar[re.Pattern[str] | None] = re.compile(typed(r"(?:whoami|id)$"))
+    tool = "whoami"
+    kind = WhoAmI
+    printed_by = frozenset({RDMA_TEST})
+    starts = rf"{_ALONE}|uid=\d+(?:\([^)]*\))? gid=|whoami: cannot find name|{typed('(?:whoami|id)$')}"
+    command = re.compile(typed(r"(?:whoami|id)$"))
 
     def __init__(self) -> None:
         super().__init__()
         self._user: str | None = None
         self._uid: int | None = None
-        self._line = 1
         self._done = False
 
     def take(self, line: Line) -> Taken:
@@ -61,11 +69,40 @@ class WhoAmIParser(HostParser):
             self._uid = int(line.text) if line.text.isascii() and line.text.isdecimal() else None
         else:
             return Taken.NO
-        self._line = line.number
+        self.line = line.number
         return Taken.YES
 
-    def reading(self, common: Common) -> WhoAmI:
+    def facts(self) -> Mapping[str, object]:
         """Return the user."""
-        line = self._line if self._user else common["first_line"]
-        ending = self.ending(None if self._user else "no user")
-        return WhoAmI(tool=self.tool, source=self.source, user=self._user, uid=self._uid, line=line, **ending, **common)
+        return {"user": self._user, "uid": self._uid, "line": self.line}
+
+    def missing(self) -> Iterable[str | None]:
+        """Return whether there is no user."""
+        return (None if self._user else "no user",)
+
+
+_ROOT = ("0", "root")
+
+
+def _user(job: Job) -> Found | None:
+    found = [one for one in of(job, WhoAmI) if one.user is not None or one.uid is not None]
+    if not found:
+        return Found(Status.MISSING, "no user")
+    root = [one for one in found if one.uid == 0 or one.user in _ROOT]
+    outside = [one for one in found if one.of_namespace is False]
+    status = Status.FAIL if root else Status.WARN if outside else Status.PASS
+    measured = listed(sorted({str(one.uid if one.uid is not None else one.user) for one in root or outside or found}))
+    return Found(status, measured, proofs=lines_of((one.file, one) for one in found))
+
+
+CRITERIA = (
+    Criterion(
+        name="unprivileged-user",
+        title="The pod runs as a user of its namespace",
+        limit="not root, in the range of the namespace",
+        tolerance="an id outside the ranges that OpenShift gives is a warning",
+        applies="jobs that show whoami or id",
+        source="R-4.1-3, E-17",
+        look=_user,
+    ),
+)

@@ -4,6 +4,7 @@ Tables are CSV files beside this module, as the documents print them; a test hol
 """
 
 from hardware.measured.all_reduce import ALL_REDUCE, AllReduceRow, AllReduceTable, Half
+from hardware.measured.machines import REDPAPER_MACHINE, SUPERMICRO_MACHINE
 from hardware.measured.mlperf import MLPERF, MLPERF_BAND, Band, Submission, submission
 from hardware.measured.training import A2D2, RESNET50, RESNET101_TCP, Trained
 from hardware.measured.write import RDMA_WRITE, RdmaWrite
@@ -14,8 +15,10 @@ __all__ = [
     "MLPERF",
     "MLPERF_BAND",
     "RDMA_WRITE",
+    "REDPAPER_MACHINE",
     "RESNET50",
     "RESNET101_TCP",
+    "SUPERMICRO_MACHINE",
     "AllReduceRow",
     "AllReduceTable",
     "Band",

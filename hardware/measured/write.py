@@ -4,8 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from hardware.measured.machines import REDPAPER_MACHINE
 from hardware.model import Model
-from hardware.profiles import DGX1_V100_16GB
 
 
 class RdmaWrite(Model):
@@ -24,7 +24,7 @@ class RdmaWrite(Model):
 
 RDMA_WRITE = RdmaWrite(
     source="R-4.1-8",
-    profile=DGX1_V100_16GB.name,
+    profile=REDPAPER_MACHINE,
     fabric="infiniband",
     bytes=65536,
     iterations=5000,

@@ -1,51 +1,55 @@
-"""Node profiles: what one machine of a model has. One module per family."""
+"""Node profiles: what one machine of a model has; the data is in `hardware/machines`."""
 
+import json
 from collections.abc import Sequence
+from functools import cache
 
-from hardware.profiles.dgx1 import DGX1_V100_16GB, DGX1_V100_32GB
-from hardware.profiles.dgx2h import DGX2H
-from hardware.profiles.dgx_a100 import DGX_A100
+from hardware.profiles.catalogue import PROFILES, missing, read_machine
 from hardware.profiles.records import (
     MELLANOX_PCI_VENDOR,
     NVIDIA_PCI_VENDOR,
+    Device,
     Hca,
     NumaNode,
     NvLink,
     Ports,
     Profile,
 )
-from hardware.profiles.supermicro import SYS_4029GP_TVRT
 
 __all__ = [
-    "DGX1_V100_16GB",
-    "DGX1_V100_32GB",
-    "DGX2H",
-    "DGX_A100",
     "MELLANOX_PCI_VENDOR",
     "NVIDIA_PCI_VENDOR",
     "PROFILES",
-    "SYS_4029GP_TVRT",
+    "Device",
     "Hca",
     "NumaNode",
     "NvLink",
     "Ports",
     "Profile",
+    "from_json",
+    "missing",
+    "on_ethernet",
     "profile",
+    "read_machine",
+    "to_json",
     "with_hcas",
     "with_memory",
 ]
 
-PROFILES: dict[str, Profile] = {
-    known.name: known for known in (DGX1_V100_16GB, DGX1_V100_32GB, DGX2H, DGX_A100, SYS_4029GP_TVRT)
-}
-
 
 def profile(name: str) -> Profile:
     """Return the profile called `name`; raise ValueError, naming the known ones, for another."""
-    try:
+    if name in PROFILES:
         return PROFILES[name]
-    except KeyError:
-        raise ValueError(f"unknown hardware profile {name!r}; known: {', '.join(sorted(PROFILES))}") from None
+    if open_fields := missing(name):
+        raise ValueError(
+            f"hardware profile {name!r} is incomplete: {', '.join(open_fields)} differ from site to site or are in no "
+            f"source; write a machine file with `base: {name}` that gives them, and name it in `machines`"
+        )
+    raise ValueError(
+        f"unknown hardware profile {name!r}; known: {', '.join(sorted(PROFILES))}; "
+        "or name a machine file of your own in `machines`"
+    )
 
 
 def with_memory(machine: Profile, memory_gib: int) -> Profile:
@@ -67,3 +71,23 @@ def with_hcas(machine: Profile, hcas: Sequence[Hca]) -> Profile:
     GPUs contradict the machine.
     """
     return Profile.model_validate({**dict(machine), "hcas": tuple(hcas)})
+
+
+def on_ethernet(machine: Profile) -> Profile:
+    """Return the machine with its compute ports in Ethernet mode; unchanged where their names in it are not known."""
+    if machine.link_layer == "Ethernet" or not machine.hcas or any(hca.ethernet is None for hca in machine.hcas):
+        return machine
+    hcas = tuple(hca.model_copy(update={"netdev": hca.ethernet}) for hca in machine.hcas)
+    return machine.model_copy(update={"link_layer": "Ethernet", "hcas": hcas})
+
+
+def to_json(machine: Profile) -> str:
+    """Return a machine as text from which `from_json` makes it again."""
+    gpu = {name: getattr(machine.gpu, name) for name in type(machine.gpu).model_fields}
+    return json.dumps(machine.model_dump(mode="json") | {"gpu": gpu})
+
+
+@cache
+def from_json(text: str) -> Profile:
+    """Return the machine that `to_json` wrote."""
+    return Profile.model_validate_json(text)

@@ -1,30 +1,85 @@
 """What one machine of a model has, as a record."""
 
-from typing import Literal, Self
+from collections.abc import Iterator
+from typing import Annotated, Literal, Self, get_args
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from hardware import cpus
-from hardware.gpus import ARCHITECTURES, Architecture, Gpu
+from hardware.gpus import ARCHITECTURES, Architecture, Gpu, named
 from hardware.model import Model
 
 NVIDIA_PCI_VENDOR = "10de"
 MELLANOX_PCI_VENDOR = "15b3"
 
-Distance = Literal["PIX", "PXB"]
-"""What lies between an HCA and its GPUs, as nvidia-smi topo says it: one PCIe bridge, or several."""
+Near = Literal["PIX", "PXB"]
+"""What is between an HCA and the GPUs next to it, as nvidia-smi topo prints it: one PCIe bridge, or several."""
+Distance = Literal["PIX", "PXB", "PHB", "NODE", "SYS"]
+"""What is between a device and a GPU: also a host bridge, several of one NUMA node, or the link between sockets."""
+
+
+def _is_empty(value: object) -> bool:
+    """Return whether a field that the first machines do not have is left out of dumps, and so of states."""
+    return not value
 
 
 class Hca(Model):
     """One port of an InfiniBand or RoCE adapter."""
 
     name: str = Field(description="verbs device, as NCCL_IB_HCA names it, e.g. mlx5_0")
-    netdev: str = Field(description="network interface, as the RDMA device plugin selects it, e.g. ib0")
+    netdev: str | None = Field(
+        description="network interface on RHEL and RHCOS, as the RDMA device plugin selects it, e.g. ib0; "
+        "None: not known"
+    )
     numa: int = Field(ge=0, description="NUMA node of its PCIe root")
     gpus: tuple[int, ...] = Field(description="GPUs at `distance`; empty for a port that no GPU is near to")
-    distance: Distance | None = Field(default="PIX", description="PCIe path to `gpus`; None if there are none")
+    distance: Near | None = Field(default="PIX", description="PCIe path to `gpus`; None if there are none")
     rate_gbps: int = Field(gt=0, description="line rate in Gb/s")
-    pci: str | None = Field(default=None, description="PCI address, for a udev rule; None: not given")
+    pci: str | None = Field(
+        default=None,
+        pattern=r"^[0-9a-f]{4,5}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$",
+        description="PCI address as lspci -D prints it, for a udev rule, e.g. 0000:18:00.0; None: not given",
+    )
+    ethernet: str | None = Field(
+        default=None,
+        exclude_if=_is_empty,
+        description="network interface where the port runs Ethernet; None: not known",
+    )
+    other_names: dict[str, str] = Field(
+        default={}, exclude_if=_is_empty, description="operating system -> network interface where it differs there"
+    )
+    distances: tuple[Distance, ...] = Field(
+        default=(), exclude_if=_is_empty, description="path to each GPU; empty: no source prints the matrix"
+    )
+
+    @property
+    def interface(self) -> str:
+        """Its network interface; of one whose name is not known that of its device, so that it can be simulated."""
+        return self.netdev or self.name
+
+
+class OtherDevice(Model):
+    """A device that has the name of an HCA and is none, such as a bridge by which NVSwitches are managed."""
+
+    name: str = Field(description="verbs device, e.g. mlx5_0")
+    what: str = Field(description="what it is")
+    numa: int = Field(ge=0, description="NUMA node of its PCIe root")
+    pci: str | None = Field(default=None, description="PCI address; None: not given")
+    distances: tuple[Distance, ...] = Field(default=(), description="path to each GPU; empty: not given")
+
+    @property
+    def gpus(self) -> tuple[int, ...]:
+        """GPUs next to it: none, as far as jobs are concerned."""
+        return ()
+
+    @property
+    def distance(self) -> None:
+        """PCIe path to `gpus`."""
+        return
+
+
+Device = Hca | OtherDevice
+"""What has the name of a verbs device."""
 
 
 class Ports(Model):
@@ -68,15 +123,22 @@ class Profile(Model):
     name: str
     model: str
     gpus: int = Field(gt=0, description="number of GPUs, which is what nvidia.com/gpu becomes")
-    gpu: Gpu
+    gpu: Annotated[Gpu, BeforeValidator(named)] = Field(
+        description="a known one, as architecture/name, or its own fields"
+    )
+    gpu_buses: tuple[int, ...] = Field(default=(), description="PCI bus of each GPU; empty: no document gives them")
     nvlink: NvLink
     sockets: int = Field(default=2, gt=0)
+    cpu_architecture: Literal["x86_64", "aarch64"] = "x86_64"
     cpu_model: str | None = None
     cpu_cores: int = Field(gt=0, description="physical cores of all sockets")
     threads_per_core: int = Field(default=2, gt=0)
     memory_gib: int = Field(gt=0)
     memory_options_gib: tuple[int, ...] = Field(default=(), description="other sizes that the documents mention, GiB")
-    numa: tuple[NumaNode, ...] = Field(default=(), description="empty: no document prints the map")
+    numa: tuple[NumaNode, ...] = Field(default=(), description="nodes with CPUs; empty: no document prints the map")
+    gpu_memory_nodes: tuple[int, ...] = Field(
+        default=(), description="NUMA nodes without CPUs, which are the GPUs' own memory"
+    )
     link_layer: Literal["InfiniBand", "Ethernet"] = Field(description="of the compute ports as delivered")
     ports: Ports = Field(description="compute ports")
     hcas: tuple[Hca, ...] = Field(
@@ -84,11 +146,25 @@ class Profile(Model):
     )
     storage_ports: Ports | None = Field(default=None, description="ports for storage only; None: shares the others")
     storage_hcas: tuple[Hca, ...] = ()
+    inband_ports: Ports | None = Field(default=None, description="ports of the cluster's own network; None: not given")
+    inband_hcas: tuple[Hca, ...] = ()
+    other_devices: tuple[OtherDevice, ...] = Field(
+        default=(), description="devices with names of HCAs that jobs must not use"
+    )
     pci_vendors: tuple[str, ...] = Field(description="PCI vendor ids that node feature discovery finds")
     power_watts: int | None = Field(default=None, gt=0, description="most that it draws, W")
     rack_units: int | None = Field(default=None, gt=0)
-    weight_kg: int | None = Field(default=None, gt=0)
+    weight_kg: int | float | None = Field(default=None, gt=0)
+    reference_design: Literal["superpod", "supermicro"] | None = Field(
+        default=None, description="design whose fabric tables or list of parts `./hpc plan` shows for it"
+    )
     source: str = Field(description="inventory ids of the figures, and public records where the documents have none")
+    sources: dict[str, str] = Field(default={}, description="field -> its own source, where it is another one")
+
+    @property
+    def devices(self) -> tuple[Device, ...]:
+        """All that has the name of a verbs device."""
+        return (*self.hcas, *self.storage_hcas, *self.inband_hcas, *self.other_devices)
 
     @property
     def cpus(self) -> int:
@@ -112,7 +188,7 @@ class Profile(Model):
 
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> Self:
-        faults = [*self._numa_faults(), *self._port_faults()]
+        faults = [*self._numa_faults(), *self._port_faults(), *self._gpu_faults()]
         if faults:
             raise ValueError(f"{self.name}: {'; '.join(faults)}")
         return self
@@ -128,7 +204,7 @@ class Profile(Model):
         gpus = {node.id: set(node.gpus) for node in self.numa}
         faults += [
             f"hca {hca.name}: its GPUs {hca.gpus} are not on its NUMA node {hca.numa}"
-            for hca in (*self.hcas, *self.storage_hcas)
+            for hca in (*self.hcas, *self.storage_hcas, *self.inband_hcas)
             if not set(hca.gpus) <= gpus.get(hca.numa, set())
         ]
         return faults
@@ -138,12 +214,36 @@ class Profile(Model):
         for field, ports, hcas in (
             ("hcas", self.ports, self.hcas),
             ("storage_hcas", self.storage_ports, self.storage_hcas),
+            ("inband_hcas", self.inband_ports, self.inband_hcas),
         ):
             if hcas and (ports is None or len(hcas) != ports.count):
                 faults.append(f"{field}: name all {ports.count if ports else 0} ports or none, not {len(hcas)}")
             elif ports is not None and any(hca.rate_gbps != ports.rate_gbps for hca in hcas):
-                faults.append(f"{field}: every port has {ports.rate_gbps} Gb/s")
-        names = [hca.name for hca in (*self.hcas, *self.storage_hcas)]
-        if len(names) != len(set(names)):
-            faults.append("hcas: a name is there twice")
+                others = ", ".join(f"{hca.name} {hca.rate_gbps}" for hca in hcas if hca.rate_gbps != ports.rate_gbps)
+                faults.append(f"{field}: every port has {ports.rate_gbps} Gb/s, not {others}; correct it, or `ports`")
+        return [*faults, *self._twice()]
+
+    def _twice(self) -> Iterator[str]:
+        for field in ("name", "netdev", "ethernet", "pci"):
+            given = [value for device in self.devices if (value := getattr(device, field, None))]
+            if twice := sorted({value for value in given if given.count(value) > 1}):
+                yield f"hcas.{field}: {', '.join(twice)} is given twice; give each port its own"
+
+    def _gpu_faults(self) -> list[str]:
+        links = self.nvlink.links
+        faults = []
+        if self.gpu_buses and len(self.gpu_buses) != self.gpus:
+            faults.append(f"gpu_buses: give one of each of the {self.gpus} GPUs, not {len(self.gpu_buses)}")
+        if links and {len(links), *map(len, links)} != {self.gpus}:
+            faults.append(f"nvlink.links: give {self.gpus} rows of {self.gpus} numbers")
+        if unknown := sorted(self.sources.keys() - type(self).model_fields.keys()):
+            faults.append(f"sources: {', '.join(unknown)} is no field of a machine; correct its name")
+        for device in self.devices:
+            if device.distances and len(device.distances) != self.gpus:
+                faults.append(f"{device.name}: distances: give one for each of the {self.gpus} GPUs")
+        for hca in self.hcas:
+            nearest = next((path for path in get_args(Near) if path in hca.distances), None)
+            near = tuple(gpu for gpu, path in enumerate(hca.distances) if nearest and path == nearest)
+            if hca.distances and (near, nearest) != (hca.gpus, hca.distance):
+                faults.append(f"{hca.name}: distances: gpus {hca.gpus} at {hca.distance} are not what they give")
         return faults

@@ -7,7 +7,7 @@ from typing import Any
 from pulumi.runtime.proto import analyzer_pb2 as messages
 
 from policies.configuration import BESIDE, COMPLETE, EXCEPTIONS, WHOLE_STACK
-from policies.findings import Doubt, Severity
+from policies.findings import Severity, Undetermined
 from policies.pack.schema import properties
 from policies.rule import AnyRule
 
@@ -43,8 +43,8 @@ class Policy:
 
 
 _OTHERS = (
-    Policy(Doubt.VALUE, "What a rule needs to know is known before the update.", Severity.ADVISORY, stack=False),
-    Policy(Doubt.LINK, "The other end of a link is in the stack.", Severity.ADVISORY, stack=True),
+    Policy(Undetermined.VALUE, "What a rule needs to know is known before the update.", Severity.ADVISORY, stack=False),
+    Policy(Undetermined.LINK, "The other end of a link is in the stack.", Severity.ADVISORY, stack=True),
     Policy(EXCEPTIONS, "No exception to a rule has ended.", Severity.MANDATORY, stack=True),
     Policy(
         WHOLE_STACK,

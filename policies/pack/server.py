@@ -16,9 +16,9 @@ from policies.configuration import DISABLED, LEVEL, ConfigurationError
 from policies.exceptions import RuleException, load
 from policies.findings import Severity
 from policies.pack.described import LEVELS, described
-from policies.pack.examination import Examination, Violation
-from policies.pack.objects import as_objects
-from policies.pack.wire import Properties
+from policies.pack.engine_resources import as_objects
+from policies.pack.examination import Diagnostic, Examination
+from policies.pack.properties import Properties
 from policies.rule import AnyRule
 from policies.rules import RULES
 from policies.version import version
@@ -32,7 +32,7 @@ _ALL = "all"  # the engine has given its level to each policy when it sends it
 _LEVELS = {
     messages.ADVISORY: str(Severity.ADVISORY),
     messages.MANDATORY: str(Severity.MANDATORY),
-    messages.REMEDIATE: str(Severity.MANDATORY),  # no rule mends anything
+    messages.REMEDIATE: str(Severity.MANDATORY),  # no rule changes an object
     messages.DISABLED: DISABLED,
 }
 
@@ -112,7 +112,7 @@ class PackServicer(analyzer_pb2_grpc.AnalyzerServicer):
 
     @override
     def Remediate(self, request: messages.AnalyzeRequest, context: grpc.ServicerContext) -> messages.RemediateResponse:
-        """Mend nothing: what is declared is what is applied."""
+        """Change nothing: what is declared is what is applied."""
         return messages.RemediateResponse()
 
     @override
@@ -120,19 +120,19 @@ class PackServicer(analyzer_pb2_grpc.AnalyzerServicer):
         """Take note that the engine stops; nothing takes long here."""
         return empty_pb2.Empty()
 
-    def _response(self, violations: Iterable[Violation]) -> messages.AnalyzeResponse:
-        return messages.AnalyzeResponse(diagnostics=[self._diagnostic(violation) for violation in violations])
+    def _response(self, diagnostics: Iterable[Diagnostic]) -> messages.AnalyzeResponse:
+        return messages.AnalyzeResponse(diagnostics=[self._diagnostic(each) for each in diagnostics])
 
-    def _diagnostic(self, violation: Violation) -> messages.AnalyzeDiagnostic:
+    def _diagnostic(self, diagnostic: Diagnostic) -> messages.AnalyzeDiagnostic:
         return messages.AnalyzeDiagnostic(
-            policyName=violation.policy,
+            policyName=diagnostic.policy,
             policyPackName=NAME,
             policyPackVersion=VERSION,
-            description=self._policies[violation.policy].description,
+            description=self._policies[diagnostic.policy].description,
             # The engine shows the policy's name in front.
-            message=violation.text.removeprefix(f"{violation.policy}: "),
-            enforcementLevel=LEVELS[violation.severity],
-            urn=violation.urn,
+            message=diagnostic.text.removeprefix(f"{diagnostic.policy}: "),
+            enforcementLevel=LEVELS[diagnostic.severity],
+            urn=diagnostic.urn,
         )
 
 

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
+from apis.api_lifecycle import LIVES, Life, Release
 from apis.kinds import Kind
-from apis.lives import LIVES, Life, Release
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Parameters, Remark, Rule
-from policies.world import World
+from policies.rule import Parameters, Rule
+from policies.violation import Violation
 
 _NEWEST: Release = (1, 999)
 _BY_KIND: dict[tuple[str, str, str], Life] = {
@@ -33,19 +34,19 @@ class ApiServed(Parameters):
         return (int(parts[0]), int(parts[1])) if self.kubernetes else _NEWEST
 
 
-def _examine(subject: Obj, _: World, parameters: ApiServed) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, parameters: ApiServed) -> Iterator[Violation]:
     life = _BY_KIND.get((subject.group, subject.version, subject.kind))
     if life is None:
         return
     release = parameters.release
     what = f"{subject.api_version} {subject.kind}"
     if life.removed is not None and release >= life.removed:
-        yield subject.remark(
+        yield subject.violation(
             f"{what} is gone since {_say(life.removed)}; {life.instead} is there instead", "apiVersion"
         )
     elif life.since is not None and release < life.since:
         message = f"{what} is not there before {_say(life.since)}; {life.instead} is, in {parameters.kubernetes}"
-        yield subject.remark(message, "apiVersion")
+        yield subject.violation(message, "apiVersion")
 
 
 def _say(release: Release) -> str:

@@ -6,12 +6,13 @@ from pydantic import Field
 
 from apis.names import IPC_LOCK
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Remark, Rule
+from policies.rule import Rule
 from policies.values import brief
 from policies.views.constraints import capability
 from policies.views.infrastructure import AGENTS, Infrastructure
-from policies.world import World
+from policies.violation import Violation
 
 _FIELD = ("securityContext", "capabilities", "add")
 
@@ -30,13 +31,13 @@ class BaselineCapabilities(Infrastructure):
     )
 
 
-def _examine(subject: Obj, _: World, parameters: BaselineCapabilities) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, parameters: BaselineCapabilities) -> Iterator[Violation]:
     for container in subject.containers:
         added = container.capabilities("add")
         if added and not all(capability(name) in parameters.capabilities for name in added):
             others = [name for name in added if capability(name) not in parameters.capabilities]
             if not parameters.excepts(subject):
-                yield container.remark(f"adds {', '.join(map(brief, others[:8]))}", *_FIELD)
+                yield container.violation(f"adds {', '.join(map(brief, others[:8]))}", *_FIELD)
 
 
 BASELINE_CAPABILITIES = Rule(

@@ -4,20 +4,21 @@ from collections.abc import Iterator
 
 from apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING, SERVICE_ACCOUNT
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Parameters, Remark, Rule
+from policies.rule import Parameters, Rule
 from policies.scc.roles import ships
 from policies.views.accounts import built_in_namespace, exists
-from policies.world import World
+from policies.violation import Violation
 
 
-def _examine(subject: Obj, world: World, _: Parameters) -> Iterator[Remark]:
+def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Violation]:
     namespace = subject.text("metadata", "namespace")
     kind, name = subject.text("roleRef", "kind"), subject.text("roleRef", "name")
     if kind == CLUSTER_ROLE.kind:
-        known = ships(name) or world.get(CLUSTER_ROLE, name) is not None
+        known = ships(name) or inventory.get(CLUSTER_ROLE, name) is not None
     else:
-        known = kind != ROLE.kind or built_in_namespace(namespace) or world.get(ROLE, name, namespace) is not None
+        known = kind != ROLE.kind or built_in_namespace(namespace) or inventory.get(ROLE, name, namespace) is not None
     if name and not known:
         where = f" in {namespace}" if kind == ROLE.kind else ""
         yield subject.unlinked(f"grants the {kind} {name}{where}, which is not among the objects", "roleRef", "name")
@@ -25,7 +26,7 @@ def _examine(subject: Obj, world: World, _: Parameters) -> Iterator[Remark]:
         if entry.text("kind") != SERVICE_ACCOUNT.kind:
             continue
         account, home = entry.text("name"), entry.text("namespace")
-        if account and home and not built_in_namespace(home) and not exists(world, home, account):
+        if account and home and not built_in_namespace(home) and not exists(inventory, home, account):
             yield entry.unlinked(f"is for the ServiceAccount {home}/{account}, which is not among the objects", "name")
 
 

@@ -10,13 +10,14 @@ from pydantic import Field
 
 from apis.kinds import CONFIG_MAP, KINDS, POD, SECRET
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.parts import Container
-from policies.rule import Parameters, Remark, Rule
+from policies.pods import Container
+from policies.rule import Parameters, Rule
 from policies.values import Path, Unknown
 from policies.views.credentials import in_arguments, in_lines, is_name, is_value, known
 from policies.views.environment import variables
-from policies.world import World
+from policies.violation import Violation
 
 _MOST = 20
 _SHOWN = 80
@@ -33,13 +34,13 @@ class CredentialsInSecrets(Parameters):
     )
 
 
-def _examine(subject: Obj, _: World, parameters: CredentialsInSecrets) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, parameters: CredentialsInSecrets) -> Iterator[Violation]:
     if subject.kind == SECRET.kind:
         return islice(_secret(subject), _MOST) if parameters.files else iter(())
     return islice(_config_map(subject) if subject.kind == CONFIG_MAP.kind else _pods(subject), _MOST)
 
 
-def _pods(subject: Obj) -> Iterator[Remark]:
+def _pods(subject: Obj) -> Iterator[Violation]:
     for container in subject.containers:
         if "env" in container.tree:
             yield from _environment(container)
@@ -47,30 +48,32 @@ def _pods(subject: Obj) -> Iterator[Remark]:
             arguments = container.tree.get(field)
             if isinstance(arguments, list):
                 for index, what in in_arguments(arguments):
-                    yield container.remark(f"has {what[:_SHOWN]} in the open", field, index)
+                    yield container.violation(f"has {what[:_SHOWN]} in the open", field, index)
 
 
-def _environment(container: Container) -> Iterator[Remark]:
-    told: set[Path] = set()
+def _environment(container: Container) -> Iterator[Violation]:
+    reported: set[Path] = set()
     for variable in variables(container, is_name):
         if is_value(variable.value, variable.name):
-            told.add(variable.place)
-            yield container.remark(f"{variable.name} has its value in the open", *variable.place)
-    # What shows by its form is found under any name; a value of another name that is not known is no doubt here.
+            reported.add(variable.place)
+            yield container.violation(f"{variable.name} has its value in the open", *variable.place)
+    # What shows by its form is found under any name; an unknown value of another name is not reported here.
     entries = container.tree.get("env")
     for index, entry in enumerate(entries if isinstance(entries, list) else ()):
         value = entry.get("value") if isinstance(entry, Mapping) else None
-        if isinstance(value, str) and ("env", index, "value") not in told and (what := known(value)):
-            yield container.remark(f"{str(entry.get('name'))[:_SHOWN]} has {what} in the open", "env", index, "value")
+        if isinstance(value, str) and ("env", index, "value") not in reported and (what := known(value)):
+            yield container.violation(
+                f"{str(entry.get('name'))[:_SHOWN]} has {what} in the open", "env", index, "value"
+            )
 
 
-def _config_map(subject: Obj) -> Iterator[Remark]:
+def _config_map(subject: Obj) -> Iterator[Violation]:
     data = subject.tree.get("data")
     if isinstance(data, Unknown):
         subject.read("data")
     for key, value in data.items() if isinstance(data, Mapping) else ():
         if isinstance(key, str) and (what := _of_key(subject, key, value)):
-            yield subject.remark(f"{key[:_SHOWN]} has {what} in the open, in a ConfigMap", "data", key)
+            yield subject.violation(f"{key[:_SHOWN]} has {what} in the open, in a ConfigMap", "data", key)
 
 
 def _of_key(subject: Obj, key: str, value: Any) -> str:
@@ -84,17 +87,17 @@ def _of_key(subject: Obj, key: str, value: Any) -> str:
     return f"the value of {name}" if name else ""
 
 
-def _secret(subject: Obj) -> Iterator[Remark]:
+def _secret(subject: Obj) -> Iterator[Violation]:
     if subject.text("type").startswith(_OF_HELM):
         return
     for field in ("data", "stringData"):
         for key, value in subject.mapping(field).items():
             if isinstance(key, str) and value and not isinstance(value, Unknown) and _is_secret(field, value):
-                yield subject.remark(f"has the value of {key[:_SHOWN]} in a file", field, key)
+                yield subject.violation(f"has the value of {key[:_SHOWN]} in a file", field, key)
 
 
 def _is_secret(field: str, value: Any) -> bool:
-    """Say whether a Secret's value is one: neither a mark that a tool replaces nor a certificate."""
+    """Return whether a Secret's value is one: neither a mark that a tool replaces nor a certificate."""
     text = str(value)
     if field == "data":
         if not is_value(text):

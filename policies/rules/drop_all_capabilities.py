@@ -3,20 +3,21 @@
 from collections.abc import Iterator
 
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Remark, Rule
+from policies.rule import Rule
 from policies.views.infrastructure import Infrastructure
-from policies.world import World
+from policies.violation import Violation
 
 _FIELD = ("securityContext", "capabilities", "drop")
 
 
-def _examine(subject: Obj, _: World, parameters: Infrastructure) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, parameters: Infrastructure) -> Iterator[Violation]:
     for container in subject.containers:
         dropped = container.capabilities("drop")
         if "ALL" not in dropped and not parameters.excepts(subject):
             kept = f"drops {', '.join(dropped)[:200]} only" if dropped else "drops no capability"
-            yield container.remark(f"{kept}, so that it keeps the runtime's default ones", *_FIELD)
+            yield container.violation(f"{kept}, so that it keeps the runtime's default ones", *_FIELD)
 
 
 DROP_ALL_CAPABILITIES = Rule(

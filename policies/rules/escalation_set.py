@@ -1,27 +1,28 @@
-"""Every container says whether it needs more privilege than it starts with."""
+"""Every container sets whether it may gain more privilege than it starts with."""
 
 from collections.abc import Iterator
 
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.parts import Container
-from policies.rule import Remark, Rule
+from policies.pods import Container
+from policies.rule import Rule
 from policies.values import read
 from policies.views.infrastructure import Infrastructure
-from policies.world import World
+from policies.violation import Violation
 
 _FIELD = ("securityContext", "allowPrivilegeEscalation")
 _NEEDING = frozenset({"SYS_ADMIN", "CAP_SYS_ADMIN"})
 
 
-def _examine(subject: Obj, _: World, parameters: Infrastructure) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, parameters: Infrastructure) -> Iterator[Violation]:
     for container in subject.containers:
         if container.read(*_FIELD) is None and not (_may_not(container) or parameters.excepts(subject)):
-            yield container.remark("does not set allowPrivilegeEscalation", *_FIELD)
+            yield container.violation("does not set allowPrivilegeEscalation", *_FIELD)
 
 
 def _may_not(container: Container) -> bool:
-    """Say whether the API server would refuse false here, which other rules remark on."""
+    """Return whether the API server would refuse false here, which other rules report."""
     if read(container.tree, "securityContext", "privileged") is True:
         return True
     return not _NEEDING.isdisjoint(container.capabilities("add"))

@@ -1,4 +1,4 @@
-"""nvidia.com/gpu is a whole number, the same in requests and limits, and no more than one machine has."""
+"""GPUs and slices are whole numbers, the same in requests and limits, and no more than one machine has."""
 
 from collections.abc import Iterator
 
@@ -7,13 +7,14 @@ from pydantic import Field
 from apis.names import GPU_RESOURCE
 from hardware.profiles import PROFILES
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.parts import Container, Pod
+from policies.pods import Container, Pod
 from policies.resources import Request
-from policies.rule import Parameters, Remark, Rule
+from policies.rule import Parameters, Rule
 from policies.values import brief, whole
-from policies.views.devices import runs_along
-from policies.world import World
+from policies.views.devices import is_gpu, place, runs_along
+from policies.violation import Violation
 
 
 class GpuLimit(Parameters):
@@ -26,49 +27,46 @@ class GpuLimit(Parameters):
     )
 
 
-def _examine(subject: Obj, _: World, parameters: GpuLimit) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, parameters: GpuLimit) -> Iterator[Violation]:
     for pod in subject.pods:
         found = [
-            (container, item)
-            for container in pod.containers
-            for item in container.requests
-            if item.resource == GPU_RESOURCE
+            (container, item) for container in pod.containers for item in container.requests if is_gpu(item.resource)
         ]
         if found:
             yield from _pod(pod, found, parameters.maximum)
 
 
-def _pod(pod: Pod, found: list[tuple[Container, Request]], maximum: int) -> Iterator[Remark]:
+def _pod(pod: Pod, found: list[tuple[Container, Request]], maximum: int) -> Iterator[Violation]:
     for container, item in found:
         yield from _request(container, item, maximum)
+    found = [(container, item) for container, item in found if item.resource == GPU_RESOURCE]
     # Init containers run one after another; only those that run at the same time add up.
     total = sum(item.count for container, item in found if runs_along(container))
     if total > maximum and all(item.count <= maximum for _, item in found):
-        yield pod.remark(
+        yield pod.violation(
             f"asks for {total} of {GPU_RESOURCE} in all its containers, and the largest machine has {maximum}",
             "containers",
         )
 
 
-def _request(container: Container, item: Request, maximum: int) -> Iterator[Remark]:
-    place = ("resources", "limits" if item.limit is not None else "requests", GPU_RESOURCE)
+def _request(container: Container, item: Request, maximum: int) -> Iterator[Violation]:
+    where, resource = place(item), item.resource
     broken = [value for value in item.values if (number := whole(value)) is None or number < 0]
     if broken:
-        yield container.remark(f"asks for {GPU_RESOURCE}: {brief(broken[0])}, which is not a whole number", *place)
+        yield container.violation(f"asks for {resource}: {brief(broken[0])}, which is not a whole number", *where)
         return
     if item.limit is None:
-        yield container.remark(f"asks for {GPU_RESOURCE} in requests without the same limit", *place)
+        yield container.violation(f"asks for {resource} in requests without the same limit", *where)
     elif item.request is not None and not item.hidden and whole(item.request) != whole(item.limit):
-        yield container.remark(f"requests {item.request} of {GPU_RESOURCE} and limits it to {item.limit}", *place)
-    if item.count > maximum:
-        yield container.remark(
-            f"asks for {item.count} of {GPU_RESOURCE}, and the largest machine has {maximum}", *place
-        )
+        yield container.violation(f"requests {item.request} of {resource} and limits it to {item.limit}", *where)
+    if resource == GPU_RESOURCE and item.count > maximum:
+        yield container.violation(f"asks for {item.count} of {resource}, and the largest machine has {maximum}", *where)
 
 
 GPU_LIMIT = Rule(
     name="gpu-limit",
-    what=f"{GPU_RESOURCE} is a whole number, the same in requests and limits, and at most what one machine has.",
+    what=f"{GPU_RESOURCE}, a shared GPU or a slice of one is a whole number, the same in requests and limits, and "
+    f"{GPU_RESOURCE} at most what one machine has.",
     why="A pod runs on one node. One that asks for more GPUs than a node has stays Pending for ever "
     "(0/2 nodes are available: Insufficient nvidia.com/gpu), and the API server refuses a fraction or unequal values.",
     remedy=f"Write {GPU_RESOURCE} under limits only, at most what a machine has; spread larger jobs over more workers",

@@ -3,31 +3,32 @@
 from collections.abc import Iterator
 
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.parts import Container
+from policies.pods import Container
 from policies.resources import Request
-from policies.rule import Parameters, Remark, Rule
+from policies.rule import Parameters, Rule
 from policies.values import amount
 from policies.views.devices import gpus
-from policies.world import World
+from policies.violation import Violation
 
 _LIMITED = ("cpu", "memory")
 
 
-def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     for container in subject.containers:
         if gpus(container):
             yield from _container(container)
 
 
-def _container(container: Container) -> Iterator[Remark]:
+def _container(container: Container) -> Iterator[Violation]:
     found = {item.resource: item for item in container.requests if item.resource in _LIMITED}
     missing = [name for name in _LIMITED if name not in found or found[name].limit is None]
     if missing:
-        yield container.remark(f"asks for GPUs and has no limit for {' and '.join(missing)}", "resources", "limits")
+        yield container.violation(f"asks for GPUs and has no limit for {' and '.join(missing)}", "resources", "limits")
     if "memory" in found and _differs(found["memory"]):
         memory = found["memory"]
-        yield container.remark(
+        yield container.violation(
             f"requests {memory.request} of memory and limits it to {memory.limit}", "resources", "requests", "memory"
         )
 

@@ -3,19 +3,20 @@
 from collections.abc import Iterator
 
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Parameters, Remark, Rule
+from policies.rule import Parameters, Rule
 from policies.views.devices import gpus, place, runs_along
-from policies.world import World
+from policies.violation import Violation
 
 
-def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     for pod in subject.pods:
         if len(pod.containers) == 1:
             continue
         found = [(each, items) for each in pod.containers if runs_along(each) and (items := gpus(each))]
         for container, items in found[1:]:
-            yield container.remark(
+            yield container.violation(
                 f"asks for {items[0].resource} beside container {found[0][0].name}, which asks for GPUs already",
                 *place(items[0]),
             )

@@ -2,8 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from fnmatch import fnmatchcase
-from functools import lru_cache
 from typing import Any, TypeAlias
 
 from pydantic import Field
@@ -11,11 +9,13 @@ from pydantic import Field
 from apis.kinds import RESOURCE_QUOTA
 from apis.names import GPU_RESOURCE
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Parameters, Remark, Rule
+from policies.rule import Parameters, Rule
 from policies.values import Unknown, read, whole
-from policies.views.devices import copies, each_demand
-from policies.world import World
+from policies.views.devices import copies, each_demand, is_gpu
+from policies.views.tenants import NAMESPACES, in_one_of
+from policies.violation import Violation
 
 _REQUESTS = "requests."
 _Quotas: TypeAlias = Mapping[str, list[tuple[str, Any]]]
@@ -25,50 +25,47 @@ class GpuQuota(Parameters):
     """Where no quota is wanted."""
 
     exempt_namespaces: tuple[str, ...] = Field(
-        default=("kube-*", "openshift-*", "nvidia-*", "gpu-operator*"),
+        default=NAMESPACES,
         description="patterns of namespaces of the infrastructure, whose pods test GPUs; * matches any",
     )
 
 
-def _examine(subject: Obj, world: World, parameters: GpuQuota) -> Iterator[Remark]:
+def _examine(subject: Obj, inventory: Inventory, parameters: GpuQuota) -> Iterator[Violation]:
     asked: dict[str, int] = {}
     for pod, each in each_demand(subject):
         pods = copies(subject, pod)
         for resource, count in each.items():
             asked[resource] = asked.get(resource, 0) + count * pods
     namespace = subject.namespace
-    if not asked or _exempt(namespace, parameters.exempt_namespaces):
+    if not asked or in_one_of(namespace, parameters.exempt_namespaces):
         return
     subject.read("metadata", "namespace")
-    quotas = world.once(_quotas).get(namespace, {})
+    quotas = inventory.once(_quotas).get(namespace, {})
     for resource, count in sorted(asked.items()):
         yield from _resource(subject, resource, count, quotas)
 
 
-@lru_cache(maxsize=1024)
-def _exempt(namespace: str, patterns: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(namespace, pattern) for pattern in patterns)
-
-
-def _resource(subject: Obj, resource: str, count: int, quotas: _Quotas) -> Iterator[Remark]:
+def _resource(subject: Obj, resource: str, count: int, quotas: _Quotas) -> Iterator[Violation]:
     key = f"{_REQUESTS}{resource}"
     found = quotas.get(key, [])
     place = ("metadata", "namespace") if subject.namespace else ("metadata",)
     if any(isinstance(limit, Unknown) for _, limit in [*found, *quotas.get("", [])]):
-        yield subject.unverified(f"the quota for {resource} is not known before the update", *place)
-    elif not found and resource == GPU_RESOURCE:
+        yield subject.unverified(f"the quota for {resource} is unknown until the update", *place)
+    elif not found and is_gpu(resource):
         where = f"namespace {subject.namespace}" if subject.namespace else "its namespace"
         yield subject.unlinked(f"its pods ask for {resource}, and {where} has no ResourceQuota with {key}", *place)
     for name, limit in found:
         number = whole(limit)
         if number is not None and number < count:
-            yield subject.remark(f"its pods ask for {count} of {resource}, and the quota {name} has {number}", *place)
+            yield subject.violation(
+                f"its pods ask for {count} of {resource}, and the quota {name} has {number}", *place
+            )
 
 
-def _quotas(world: World) -> Mapping[str, _Quotas]:
+def _quotas(inventory: Inventory) -> Mapping[str, _Quotas]:
     """Return by namespace and resource the quotas with their limits; "" has what is unknown as a whole."""
     found: dict[str, dict[str, list[tuple[str, Any]]]] = defaultdict(lambda: defaultdict(list))
-    for quota in world.of(RESOURCE_QUOTA):
+    for quota in inventory.of(RESOURCE_QUOTA):
         hard = read(quota.tree, "spec", "hard")
         if isinstance(hard, Unknown):
             found[quota.namespace][""].append((quota.name, hard))
@@ -83,7 +80,7 @@ def _quotas(world: World) -> Mapping[str, _Quotas]:
 
 
 def _tightest(limits: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
-    """Keep the least quota, which decides, and one that is unknown; a pod is not to be told of a thousand."""
+    """Keep the least quota, which decides, and one that is unknown."""
     unknown = [entry for entry in limits if isinstance(entry[1], Unknown)][:1]
     known = [(number, entry) for entry in limits if (number := whole(entry[1])) is not None]
     least = [min(known, key=lambda each: each[0])[1]] if known else limits[:1]
@@ -92,14 +89,15 @@ def _tightest(limits: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
 
 GPU_QUOTA = Rule(
     name="gpu-quota",
-    what=f"A namespace whose pods ask for {GPU_RESOURCE} has a ResourceQuota with requests.{GPU_RESOURCE}, and every "
-    "quota for GPUs or RDMA devices there is enough for each workload by itself.",
+    what=f"A namespace whose pods ask for {GPU_RESOURCE}, for shared GPUs or for slices of them has a ResourceQuota "
+    f"with requests.{GPU_RESOURCE} or requests.<that resource>, and every quota for GPUs or RDMA devices there is "
+    "enough for each workload by itself.",
     why="Without a quota one tenant takes every GPU. With one that is too small some workers of a job are refused "
     "(exceeded quota: gpus, requested: requests.nvidia.com/gpu=8), while the others hold their GPUs and wait. "
     "A quota for rdma/* is not demanded: a device is shared by as many pods as rdmaHcaMax says, and the quota of GPUs "
     "bounds the pods.",
-    remedy=f"Give the namespace a ResourceQuota with requests.{GPU_RESOURCE} of at least what its largest workload "
-    "asks for",
+    remedy=f"Give the namespace a ResourceQuota with requests.{GPU_RESOURCE}, or with requests.<the slices>, of at "
+    "least what its largest workload asks for",
     source="P-13, R-4.4-10",
     severity=Severity.MANDATORY,
     parameters=GpuQuota,

@@ -7,10 +7,11 @@ from functools import lru_cache
 from pydantic import Field
 
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Parameters, Remark, Rule
+from policies.rule import Parameters, Rule
 from policies.views.images import filled_in, parse
-from policies.world import World
+from policies.violation import Violation
 
 
 class ImagePinned(Parameters):
@@ -23,13 +24,13 @@ class ImagePinned(Parameters):
     digest_only: bool = Field(default=False, description="whether a tag without a digest is refused, too")
 
 
-def _examine(subject: Obj, _: World, parameters: ImagePinned) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, parameters: ImagePinned) -> Iterator[Violation]:
     for container in subject.containers:
         reference = container.text("image")
         if not reference.strip() and filled_in(subject):
             continue
         if reference and (fault := _fault(reference, parameters.moving_tags, parameters.digest_only)):
-            yield container.remark(fault, "image")
+            yield container.violation(fault, "image")
 
 
 @lru_cache(maxsize=4096)

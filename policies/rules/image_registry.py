@@ -7,10 +7,11 @@ from functools import lru_cache
 from pydantic import Field
 
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Parameters, Remark, Rule
+from policies.rule import Parameters, Rule
 from policies.views.images import DOCKER_HUB, parse
-from policies.world import World
+from policies.violation import Violation
 
 _LONGEST = 253
 _LOOKALIKE = 0.9
@@ -36,17 +37,17 @@ class ImageRegistry(Parameters):
     more: tuple[str, ...] = Field(default=(), description="registries, or parts of one, beside those of registries")
 
 
-def _examine(subject: Obj, _: World, parameters: ImageRegistry) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, parameters: ImageRegistry) -> Iterator[Violation]:
     for container in subject.containers:
         reference = container.text("image")
         if reference and (fault := _fault(reference, parameters.registries, parameters.more)) is not None:
             message, remedy = fault
-            yield container.remark(f"image {reference} {message}", "image").mended(remedy)
+            yield container.violation(f"image {reference} {message}", "image").with_remedy(remedy)
 
 
 @lru_cache(maxsize=4096)
 def _fault(reference: str, registries: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, str] | None:
-    """Say what is wrong with a reference, and what to do about it."""
+    """Return what is wrong with a reference, and what to do about it."""
     image = parse(reference)
     if image.fault:
         return None  # what is no reference at all is the business of image-pinned
@@ -86,7 +87,7 @@ def _or_add(meant: str, written: str) -> str:
 
 IMAGE_REGISTRY = Rule(
     name="image-registry",
-    what="Every image comes from one of the known registries and says from which organisation.",
+    what="Every image comes from one of the known registries and names its organisation.",
     why="A misspelt registry (nvcv.io for nvcr.io) fails only when a pod starts on a node: ErrImagePull, no such host. "
     "A short name is looked up in the node's own list of registries, so that two nodes may pull two images; "
     "a short name that was built and never pushed ends in ImagePullBackOff.",

@@ -5,13 +5,14 @@ from collections.abc import Iterator, Mapping
 from apis.fields import root
 from apis.kinds import CUSTOM_RESOURCE_DEFINITION
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import ALL_KINDS, Parameters, Remark, Rule
+from policies.rule import ALL_KINDS, Parameters, Rule
 from policies.values import Path, Unknown, brief
 from policies.views.builtin import unknown_kind
 from policies.views.fields import Walk
 from policies.views.placement import explain
-from policies.world import World
+from policies.violation import Violation
 
 _MOST = 20
 _MEANT, _MISSPELT = "did you mean", "Correct the name of the field"
@@ -21,30 +22,32 @@ _OF_THE_SERVER = frozenset(
 )
 
 
-def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     if fault := unknown_kind(subject.group, subject.version, subject.kind):
-        yield subject.remark(fault.why, fault.field).mended(fault.remedy)
+        yield subject.violation(fault.why, fault.field).with_remedy(fault.remedy)
     walk = Walk(subject.tree, root(subject.group, subject.kind), _MOST + 1)
     for misfit in walk.misfits[:_MOST]:
         message = explain(misfit)
-        yield subject.remark(message, *misfit.path).mended(misfit.remedy or (_MISSPELT if _MEANT in message else ""))
+        yield subject.violation(message, *misfit.path).with_remedy(
+            misfit.remedy or (_MISSPELT if _MEANT in message else "")
+        )
     if len(walk.misfits) > _MOST:
-        yield subject.remark("more fields of it do not fit, which are not listed")
+        yield subject.violation("more fields of it do not fit, which are not listed")
     for path in walk.hidden:
-        subject.touch(path)
+        subject.depends_on(path)
     dump = _of_the_server(subject)
     if dump is not None:
         yield dump
     for pod in subject.pods:
         alias = pod.tree.get(_ALIAS)
         if alias and (dump is None or alias != pod.tree.get(_PRESENT)):  # the API server fills in the alias, too
-            yield pod.remark(f"{_ALIAS} is a deprecated alias of {_PRESENT}", _ALIAS).mended(
+            yield pod.violation(f"{_ALIAS} is a deprecated alias of {_PRESENT}", _ALIAS).with_remedy(
                 f"Write {_PRESENT}: {brief(alias)}" if isinstance(alias, str) else f"Write {_PRESENT}"
             )
 
 
-def _of_the_server(subject: Obj) -> Remark | None:
-    """Remark once on all that a dump of a live object has beside what was declared."""
+def _of_the_server(subject: Obj) -> Violation | None:
+    """Return one violation for all that a dump of a live object has beside what was declared."""
     found: list[Path] = []
     metadata = subject.tree.get("metadata")
     if isinstance(metadata, Mapping) and not _OF_THE_SERVER.isdisjoint(metadata):
@@ -60,14 +63,16 @@ def _of_the_server(subject: Obj) -> Remark | None:
         message = f"is a dump of a live object: {listed} are set by the API server"
     else:
         message = f"{listed} is set by {'controllers' if fields == ['status'] else 'the API server'}"
-    return subject.remark(message, *found[0]).mended(f"Delete {listed}; nobody declares what the server sets")
+    return subject.violation(message, *found[0]).with_remedy(
+        f"Delete {listed}; a manifest does not declare what the server sets"
+    )
 
 
 KNOWN_FIELDS = Rule(
     name="known-fields",
-    what="Every field stands where the API knows it and holds what the API takes, apiVersion and kind among them; none "
-    "is one of the server's own or a deprecated alias.",
-    why="The API server drops a field that it does not know without a word, and what it should have done is missing: "
+    what="Every field, apiVersion and kind too, is where the API has it and has a value that the API accepts; none is "
+    "one of the server's own or a deprecated alias.",
+    why="The API server drops an unknown field silently, and its effect is missing: "
     "capabilities beside securityContext, a command inside resources. With strict validation it refuses the object "
     '(strict decoding error: unknown field "spec.containers[0].runAsUser"); a kind or a quantity that is none it '
     'refuses in any case (no matches for kind "Deploymnt" in version "apps/v1").',

@@ -8,12 +8,13 @@ from pydantic import Field
 from apis.kinds import CLUSTER_QUEUE, LOCAL_QUEUE
 from apis.names import QUEUE_NAME
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.parts import Container
-from policies.rule import Parameters, Remark, Rule
+from policies.pods import Container
+from policies.rule import Parameters, Rule
 from policies.values import Path, amount, read, whole
 from policies.views.devices import copies, each_demand, place
-from policies.world import World
+from policies.violation import Violation
 
 _LABEL: Path = ("metadata", "labels", QUEUE_NAME)
 _CLUSTER_QUEUE: Path = ("spec", "clusterQueue")
@@ -23,7 +24,7 @@ _MOST = 16
 
 
 class KueueCoversResources(Parameters):
-    """What Kueue itself is told."""
+    """Configuration of Kueue itself."""
 
     excluded_prefixes: tuple[str, ...] = Field(
         default=(),
@@ -34,7 +35,7 @@ class KueueCoversResources(Parameters):
 
 @dataclass(frozen=True)
 class _Quotas:
-    """What a ClusterQueue has: the resources that it covers, and whole numbers of them where nobody lends more."""
+    """What a ClusterQueue has: the resources that it covers, and their quotas where no other queue lends more."""
 
     name: str
     covered: frozenset[str]
@@ -42,19 +43,19 @@ class _Quotas:
     hidden: bool
 
 
-def _examine(subject: Obj, world: World, parameters: KueueCoversResources) -> Iterator[Remark]:
+def _examine(subject: Obj, inventory: Inventory, parameters: KueueCoversResources) -> Iterator[Violation]:
     queue = subject.text(*_LABEL)
     if not queue:
         return
-    found = world.get(LOCAL_QUEUE, queue, subject.namespace)
+    found = inventory.get(LOCAL_QUEUE, queue, subject.namespace)
     if found is None:
         where = f"namespace {subject.namespace}" if subject.namespace else "its namespace"
         yield subject.unlinked(f"{where} has no LocalQueue {queue}", *_LABEL)
         return
     name = found.text(*_CLUSTER_QUEUE)
-    quotas = world.once(_all).get(name)
+    quotas = inventory.once(_all).get(name)
     if found.hidden(*_CLUSTER_QUEUE) or (quotas is not None and quotas.hidden):
-        yield subject.unverified(f"the quotas of LocalQueue {queue} are not known before the update", *_LABEL)
+        yield subject.unverified(f"the quotas of LocalQueue {queue} are unknown until the update", *_LABEL)
     elif quotas is None:
         yield subject.unlinked(f"LocalQueue {queue} is of ClusterQueue {name or '?'}, which is not there", *_LABEL)
     else:
@@ -63,16 +64,16 @@ def _examine(subject: Obj, world: World, parameters: KueueCoversResources) -> It
         yield from _too_many(subject, quotas)
 
 
-def _uncovered(container: Container, quotas: _Quotas, excluded: tuple[str, ...]) -> Iterator[Remark]:
+def _uncovered(container: Container, quotas: _Quotas, excluded: tuple[str, ...]) -> Iterator[Violation]:
     for item in container.requests:
         if item.resource in quotas.covered or item.resource.startswith(excluded):
             continue
         if item.hidden or any(amount(value) for value in item.values):
             message = f"asks for {item.resource}, of which ClusterQueue {quotas.name} has no quota"
-            yield container.remark(message, *place(item))
+            yield container.violation(message, *place(item))
 
 
-def _too_many(subject: Obj, quotas: _Quotas) -> Iterator[Remark]:
+def _too_many(subject: Obj, quotas: _Quotas) -> Iterator[Violation]:
     asked: dict[str, int] = {}
     for pod, each in each_demand(subject):
         pods = copies(subject, pod)
@@ -81,11 +82,11 @@ def _too_many(subject: Obj, quotas: _Quotas) -> Iterator[Remark]:
     for resource, count in sorted(asked.items()):
         if count > quotas.numbers.get(resource, count):
             message = f"its pods ask for {count} of {resource}, and ClusterQueue {quotas.name}"
-            yield subject.remark(f"{message} has {quotas.numbers[resource]}", *_LABEL)
+            yield subject.violation(f"{message} has {quotas.numbers[resource]}", *_LABEL)
 
 
-def _all(world: World) -> Mapping[str, _Quotas]:
-    return {queue.name: _quotas(queue) for queue in world.of(CLUSTER_QUEUE)}
+def _all(inventory: Inventory) -> Mapping[str, _Quotas]:
+    return {queue.name: _quotas(queue) for queue in inventory.of(CLUSTER_QUEUE)}
 
 
 def _quotas(queue: Obj) -> _Quotas:
@@ -110,7 +111,7 @@ KUEUE_COVERS_RESOURCES = Rule(
     name="kueue-covers-resources",
     what=f"A job with the label {QUEUE_NAME} names a LocalQueue of its namespace, whose ClusterQueue has a quota of "
     "every resource that the job's pods ask for; of GPUs and RDMA devices as many, unless its cohort lends more.",
-    why="Kueue never admits a job with a resource that its queue does not cover, and says so nowhere but in the "
+    why="Kueue never admits a job with a resource that its queue does not cover, and reports it only in the "
     "Workload (resource rdma/shared_ib0 unavailable in ClusterQueue): the job stays suspended without a pod, and "
     "nothing fails. So it is with a queue that is not there, and with more GPUs than the queue will ever have.",
     remedy="Add the resource to coveredResources and to every flavor of the ClusterQueue, or take it out of the job",

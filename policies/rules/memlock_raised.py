@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.parts import Container, Pod
-from policies.rule import Parameters, Remark, Rule
+from policies.pods import Container, Pod
+from policies.rule import Parameters, Rule
 from policies.values import whole
 from policies.views.devices import rdma
 from policies.views.memlock import EVERY_WORKER, MASTERS, raised
-from policies.world import World
+from policies.violation import Violation
 
 _CONTEXT = "securityContext"
 _USER = "runAsUser"
@@ -28,15 +29,15 @@ class MemlockRaised(Parameters):
     )
 
 
-def _examine(subject: Obj, world: World, parameters: MemlockRaised) -> Iterator[Remark]:
+def _examine(subject: Obj, inventory: Inventory, parameters: MemlockRaised) -> Iterator[Violation]:
     for pod in subject.pods:
         for container in pod.containers:
             if container.requests and rdma(container) and not _is_root(pod, container):
-                yield from _pool(container, world, parameters.pool)
+                yield from _pool(container, inventory, parameters.pool)
 
 
 def _is_root(pod: Pod, container: Container) -> bool:
-    """Say whether its processes are root's: by its user id, or by a privileged SCC, which leaves the image's user.
+    """Return whether its processes are root's: by its user id, or by a privileged SCC, which leaves the image's user.
 
     Otherwise OpenShift gives it a user id of the namespace's range.
     """
@@ -47,8 +48,8 @@ def _is_root(pod: Pod, container: Container) -> bool:
     return container.read(_CONTEXT, "privileged") is True and container.read(_CONTEXT, "runAsNonRoot") is not True
 
 
-def _pool(container: Container, world: World, pool: str | None) -> Iterator[Remark]:
-    known = world.once(raised)
+def _pool(container: Container, inventory: Inventory, pool: str | None) -> Iterator[Violation]:
+    known = inventory.once(raised)
     sure = {
         found for name, found in known.items() if name in (pool, EVERY_WORKER) or (pool is None and name != MASTERS)
     }
@@ -57,7 +58,7 @@ def _pool(container: Container, world: World, pool: str | None) -> Iterator[Rema
     if True in sure:
         return
     if False in sure:
-        yield container.unverified(f"the MachineConfigs {which} are not known before the update", *place)
+        yield container.unverified(f"the MachineConfigs {which} are unknown until the update", *place)
     else:
         yield container.unlinked(
             f"uses RDMA as an ordinary user, and no MachineConfig {which} lifts the limit of locked memory",

@@ -5,17 +5,18 @@ from itertools import islice
 
 from apis.kinds import STATEFUL_SET
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.parts import Container, Pod
-from policies.rule import Parameters, Remark, Rule
+from policies.pods import Container, Pod
+from policies.rule import Parameters, Rule
 from policies.values import brief, read
-from policies.world import World
+from policies.violation import Violation
 
 _MOST = 20
 _MOUNTS = (("volumeMounts", "mountPath"), ("volumeDevices", "devicePath"))
 
 
-def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     for pod in subject.pods:
         mounting = [each for each in pod.containers if "volumeMounts" in each.tree or "volumeDevices" in each.tree]
         if mounting:
@@ -35,7 +36,7 @@ def _volumes(subject: Obj, pod: Pod) -> set[str] | None:
     return {name for name in named if isinstance(name, str)}
 
 
-def _mounts(container: Container, known: set[str] | None) -> Iterator[Remark]:
+def _mounts(container: Container, known: set[str] | None) -> Iterator[Violation]:
     for key, place in _MOUNTS:
         paths: dict[str, int] = {}
         for index, entry in enumerate(container.entries(key)):
@@ -43,9 +44,9 @@ def _mounts(container: Container, known: set[str] | None) -> Iterator[Remark]:
                 continue
             name, path = entry.get("name"), entry.get(place)
             if known is not None and isinstance(name, str) and name not in known:
-                yield container.remark(f"mounts {brief(name)}, which is no volume of its pod", key, index, "name")
+                yield container.violation(f"mounts {brief(name)}, which is no volume of its pod", key, index, "name")
             if isinstance(path, str) and paths.setdefault(path, index) != index:
-                yield container.remark(f"mounts something at {brief(path)} twice", key, index, place)
+                yield container.violation(f"mounts something at {brief(path)} twice", key, index, place)
 
 
 MOUNTS_HAVE_VOLUMES = Rule(

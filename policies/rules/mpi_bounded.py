@@ -1,4 +1,4 @@
-"""A job with GPUs says how often it is tried and how long it may take."""
+"""A job with GPUs limits its retries and its duration."""
 
 from collections.abc import Iterator
 
@@ -7,11 +7,12 @@ from pydantic import Field
 from apis import mpi_jobs
 from apis.kinds import CRON_JOB, JOB, MPI_JOB_V2BETA1
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Parameters, Remark, Rule
+from policies.rule import Parameters, Rule
 from policies.values import Path, Unknown, brief, whole
 from policies.views.devices import gpus, rdma
-from policies.world import World
+from policies.violation import Violation
 
 _PLACES: dict[str, Path] = {JOB.kind: ("spec",), CRON_JOB.kind: ("spec", "jobTemplate", "spec")}
 
@@ -22,23 +23,23 @@ class MpiBounded(Parameters):
     retries: int = Field(default=6, ge=0, description="most retries; default: what Kubernetes takes when none is said")
 
 
-def _examine(subject: Obj, _: World, parameters: MpiBounded) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, parameters: MpiBounded) -> Iterator[Violation]:
     if subject.kind != MPI_JOB_V2BETA1.kind and not _scarce(subject):
         return
     place = _PLACES.get(subject.kind) or mpi_jobs.bounds_place(subject.version)
     retries = subject.read(*place, "backoffLimit")
     if retries is None:
-        yield subject.remark("does not say how often it is tried again", *place, "backoffLimit")
+        yield subject.violation("does not set how often it is retried", *place, "backoffLimit")
     elif not isinstance(retries, Unknown) and not 0 <= (-1 if (count := whole(retries)) is None else count) <= (
         parameters.retries
     ):
-        message = f"is tried again {brief(retries)} times; 0 to {parameters.retries} are wanted"
-        yield subject.remark(message, *place, "backoffLimit")
+        message = f"is retried {brief(retries)} times; set 0 to {parameters.retries}"
+        yield subject.violation(message, *place, "backoffLimit")
     deadline = subject.read(*place, "activeDeadlineSeconds")
     if deadline is None:
-        yield subject.remark("does not say how long it may take", *place, "activeDeadlineSeconds")
+        yield subject.violation("does not set how long it may run", *place, "activeDeadlineSeconds")
     elif not isinstance(deadline, Unknown) and (whole(deadline) or 0) <= 0:
-        yield subject.remark(f"may take {brief(deadline)} seconds", *place, "activeDeadlineSeconds")
+        yield subject.violation(f"may run for {brief(deadline)} seconds", *place, "activeDeadlineSeconds")
 
 
 def _scarce(subject: Obj) -> bool:
@@ -48,7 +49,7 @@ def _scarce(subject: Obj) -> bool:
 MPI_BOUNDED = Rule(
     name="mpi-bounded",
     what="An MPIJob, and a Job with GPUs or RDMA devices, sets backoffLimit and activeDeadlineSeconds.",
-    why="A launcher that waits for a worker, or a collective that hangs, holds its GPUs until somebody looks "
+    why="A launcher that waits for a worker, or a collective that hangs, holds its GPUs until someone notices "
     "(mpi-operator #386, #443); six silent retries hide a failure and cost its time six times.",
     remedy="Set backoffLimit (0 for a verification) and activeDeadlineSeconds: in spec for a Job and MPIJob v1alpha2, "
     "in spec.runPolicy for v1 and v2beta1",

@@ -6,10 +6,11 @@ from itertools import islice
 from apis import mpi_jobs
 from apis.kinds import MPI_JOB_V2BETA1
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Parameters, Remark, Rule
+from policies.rule import Parameters, Rule
 from policies.values import Path, Unknown, brief
-from policies.world import World
+from policies.violation import Violation
 
 _SPEC: Path = ("spec",)
 _RUN_POLICY: Path = ("spec", "runPolicy")
@@ -17,10 +18,10 @@ _MOST = 20
 _LONGEST = 40
 
 
-def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     version = subject.version
     if version not in mpi_jobs.SPEC:
-        yield subject.remark(
+        yield subject.violation(
             f"{subject.api_version} is no version of MPIJob that has an operator; known: {', '.join(mpi_jobs.SPEC)}",
             "apiVersion",
         )
@@ -30,28 +31,30 @@ def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
         for name, allowed in mpi_jobs.VALUES.items():
             value = subject.read(*place, name)
             if value is not None and not isinstance(value, Unknown) and value not in tuple(allowed):
-                yield subject.remark(f"{name} {brief(value)} is not one of {', '.join(sorted(allowed))}", *place, name)
+                yield subject.violation(
+                    f"{name} {brief(value)} is not one of {', '.join(sorted(allowed))}", *place, name
+                )
 
 
-def _misplaced(subject: Obj, version: str) -> Iterator[Remark]:
+def _misplaced(subject: Obj, version: str) -> Iterator[Violation]:
     spec, policy = mpi_jobs.SPEC[version], mpi_jobs.RUN_POLICY[version]
     for name in _names(subject.mapping(*_SPEC)):
         if name not in spec:
-            yield subject.remark(f"{_why(name, version, policy, 'spec.runPolicy')}", *_SPEC, name)
+            yield subject.violation(f"{_why(name, version, policy, 'spec.runPolicy')}", *_SPEC, name)
     if "runPolicy" in spec:
         for name in _names(subject.mapping(*_RUN_POLICY)):
             if name not in policy:
-                yield subject.remark(f"{_why(name, version, spec, 'spec')}", *_RUN_POLICY, name)
+                yield subject.violation(f"{_why(name, version, spec, 'spec')}", *_RUN_POLICY, name)
     replicas = subject.mapping("spec", "mpiReplicaSpecs")
     for role in _names(replicas):
         if role not in ("Launcher", "Worker"):
             message = f"{role[:_LONGEST]} is no part of an MPIJob, whose parts are Launcher and Worker"
-            yield subject.remark(message, "spec", "mpiReplicaSpecs", role)
+            yield subject.violation(message, "spec", "mpiReplicaSpecs", role)
             continue
         for name in _names(subject.mapping("spec", "mpiReplicaSpecs", role)):
             if name not in mpi_jobs.REPLICA:
                 message = f"{name[:_LONGEST]} is no field of a {role}: it has {', '.join(sorted(mpi_jobs.REPLICA))}"
-                yield subject.remark(message, "spec", "mpiReplicaSpecs", role, name)
+                yield subject.violation(message, "spec", "mpiReplicaSpecs", role, name)
 
 
 def _names(mapping: Mapping[str, object]) -> Iterator[str]:
@@ -59,9 +62,9 @@ def _names(mapping: Mapping[str, object]) -> Iterator[str]:
 
 
 def _why(name: str, version: str, elsewhere: mpi_jobs.Fields, place: str) -> str:
-    """Say what a field is to this version: moved, of another version, or nothing at all."""
+    """Return what a field is in this version: moved, of another version, or unknown."""
     if name in elsewhere:
-        return f"{name} stands in {place}.{name} in {version}"
+        return f"{name} is at {place}.{name} in {version}"
     others = [other for other in mpi_jobs.SPEC if name in mpi_jobs.SPEC[other] | mpi_jobs.RUN_POLICY[other]]
     if others:
         return f"{name} is no field of {version}, only of {', '.join(others)}"

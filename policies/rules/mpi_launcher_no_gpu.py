@@ -4,20 +4,21 @@ from collections.abc import Iterator
 
 from apis.kinds import MPI_JOB_V1ALPHA2
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Parameters, Remark, Rule
+from policies.rule import Parameters, Rule
 from policies.views.devices import gpus, place
-from policies.world import World
+from policies.violation import Violation
 
 
-def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     for pod in subject.pods:
         if pod.role != "Launcher":
             continue
         found = [(container, item) for container in pod.containers for item in gpus(container)]
         if found and subject.read("spec", "runLauncherAsWorker") is not True:
             for container, item in found:
-                yield container.remark(f"the launcher asks for {item.resource}: {item.count}", *place(item))
+                yield container.violation(f"the launcher asks for {item.resource}: {item.count}", *place(item))
 
 
 MPI_LAUNCHER_NO_GPU = Rule(

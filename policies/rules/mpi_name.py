@@ -1,4 +1,4 @@
-"""A name with a layout in it tells the truth: <base>-PPxGG, or PPxGGxNN, is pods x GPUs per pod x nodes."""
+"""A name with a layout in it is true: <base>-PPxGG, or PPxGGxNN, is pods x GPUs per pod x nodes."""
 
 import re
 from collections.abc import Iterator
@@ -8,10 +8,11 @@ from pydantic import Field
 from apis.kinds import MPI_JOB_V2BETA1
 from hardware.profiles import PROFILES
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Parameters, Remark, Rule
+from policies.rule import Parameters, Rule
 from policies.views.mpi_jobs import WORKER, MpiJobView
-from policies.world import World
+from policies.violation import Violation
 
 _LAYOUT = re.compile(r"(?<![0-9a-z])(\d\d)x(\d\d)(?:x(\d\d))?(?![0-9a-z])")
 
@@ -26,7 +27,7 @@ class MpiName(Parameters):
     )
 
 
-def _examine(subject: Obj, _: World, parameters: MpiName) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, parameters: MpiName) -> Iterator[Violation]:
     match = _LAYOUT.search(subject.name[:253])
     if match is None:
         return
@@ -34,16 +35,16 @@ def _examine(subject: Obj, _: World, parameters: MpiName) -> Iterator[Remark]:
     job = MpiJobView(subject)
     workers = job.workers
     if workers is not None and workers != pods:
-        yield subject.remark(f"the name says {pods} pods, and the job has {workers} workers", "metadata", "name")
+        yield subject.violation(f"the name means {pods} pods, and the job has {workers} workers", "metadata", "name")
     own = job.gpus
     if own is not None and own != gpus and not subject.hidden(*WORKER, "template"):
-        yield subject.remark(f"the name says {gpus} GPUs per pod, and a worker has {own}", "metadata", "name")
+        yield subject.violation(f"the name means {gpus} GPUs per pod, and a worker has {own}", "metadata", "name")
     nodes = int(match[3]) if match[3] else None
     if nodes is not None and not 0 < nodes <= pods:
-        yield subject.remark(f"the name says {nodes} nodes for {pods} pods", "metadata", "name")
+        yield subject.violation(f"the name means {nodes} nodes for {pods} pods", "metadata", "name")
     elif nodes is not None and pods * gpus > nodes * parameters.gpus_per_node:
-        yield subject.remark(
-            f"the name says {nodes} nodes, which have {nodes * parameters.gpus_per_node} GPUs, "
+        yield subject.violation(
+            f"the name means {nodes} nodes, which have {nodes * parameters.gpus_per_node} GPUs, "
             f"and {pods} pods x {gpus} GPUs need {pods * gpus}",
             "metadata",
             "name",
@@ -53,7 +54,7 @@ def _examine(subject: Obj, _: World, parameters: MpiName) -> Iterator[Remark]:
 MPI_NAME = Rule(
     name="mpi-name",
     what="A job called <base>-PPxGGxNN runs PP pods with GG GPUs each on NN nodes.",
-    why="Results are filed and compared by the job's name. One that says 02x08 over a run of 16x01 compares 55 GB/s "
+    why="Results are filed and compared by the job's name. One with 02x08 over a run of 16x01 compares 55 GB/s "
     "with 5.7 GB/s, and the loss is looked for in the fabric.",
     remedy="Rename the job after its layout, or correct Worker.replicas and the workers' nvidia.com/gpu",
     source="R-4.3-2",

@@ -3,18 +3,19 @@
 from collections.abc import Iterator
 
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.parts import Container, Pod
-from policies.rule import Parameters, Remark, Rule
+from policies.pods import Container, Pod
+from policies.rule import Parameters, Rule
 from policies.values import brief
 from policies.views.mpi_jobs import MpiJobView, gpus, gpus_per_process
 from policies.views.mpirun import Mpirun, calls, number
-from policies.world import World
+from policies.violation import Violation
 
 _HERE = ("localhost", "127.0.0.1")
 
 
-def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     if subject.kind == "MPIJob":
         yield from _mpi_job(MpiJobView(subject))
         return
@@ -23,7 +24,7 @@ def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
             yield from _pod(pod)
 
 
-def _mpi_job(job: MpiJobView) -> Iterator[Remark]:
+def _mpi_job(job: MpiJobView) -> Iterator[Violation]:
     workers, slots = job.workers, job.slots
     for container, call in job.mpiruns:
         yield from _well_formed(container, call)
@@ -31,13 +32,13 @@ def _mpi_job(job: MpiJobView) -> Iterator[Remark]:
             continue
         started = _started(call, workers)
         if started is not None and started != workers * slots:
-            yield container.remark(
+            yield container.violation(
                 f"mpirun starts {started} processes, and {workers} workers x {slots} slots are {workers * slots}",
                 *_place(call),
             )
 
 
-def _pod(pod: Pod) -> Iterator[Remark]:
+def _pod(pod: Pod) -> Iterator[Violation]:
     for container in pod.containers:
         for call in calls(container):
             yield from _well_formed(container, call)
@@ -48,7 +49,7 @@ def _pod(pod: Pod) -> Iterator[Remark]:
                 continue
             # A program that does not say it may drive all GPUs from one process.
             if started * (each or 1) != own and not (each is None and started == 1):
-                yield container.remark(
+                yield container.violation(
                     f"mpirun starts {started} processes for {own} GPUs of the pod, {each or 1} per process",
                     *_place(call),
                 )
@@ -66,17 +67,17 @@ def _place(call: Mpirun) -> tuple[str | int, ...]:
     return word.place if word is not None else call.place
 
 
-def _well_formed(container: Container, call: Mpirun) -> Iterator[Remark]:
+def _well_formed(container: Container, call: Mpirun) -> Iterator[Violation]:
     word = call.processes
     if word is not None and not call.count and "$" not in word.text and "`" not in word.text:
-        yield container.remark(f"mpirun -np {brief(word.text)} is no number of processes", *word.place)
+        yield container.violation(f"mpirun -np {brief(word.text)} is no number of processes", *word.place)
 
 
 MPI_NP = Rule(
     name="mpi-np",
     what="mpirun -np is workers x slotsPerWorker; in a single pod, processes x GPUs of each are the pod's GPUs.",
     why="With more processes than slots mpirun ends with `There are not enough slots available in the system to "
-    "satisfy the slots that were requested`; with fewer, GPUs that the job holds stay idle and nobody notices.",
+    "satisfy the slots that were requested`; with fewer, GPUs that the job holds stay idle unnoticed.",
     remedy="Set -np to Worker.replicas x slotsPerWorker, or leave it out: mpirun then fills every slot",
     source="R-4.3-2, B-4.4, B-5.4",
     severity=Severity.MANDATORY,

@@ -4,32 +4,33 @@ from collections.abc import Iterator, Mapping
 
 from apis.kinds import CUSTOM_RESOURCE_DEFINITION, DEPLOYMENT, MPI_JOB_V2BETA1
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.parts import Container
-from policies.rule import Parameters, Remark, Rule
-from policies.world import World
+from policies.pods import Container
+from policies.rule import Parameters, Rule
+from policies.violation import Violation
 
 DEFINITION = f"{MPI_JOB_V2BETA1.plural}.{MPI_JOB_V2BETA1.group}"
 _SCHEME = "enable-scheme"
 
 
-def _examine(subject: Obj, world: World, _: Parameters) -> Iterator[Remark]:
+def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Violation]:
     if subject.kind == MPI_JOB_V2BETA1.kind:
-        yield from _served(subject, world.once(_definitions))
+        yield from _served(subject, inventory.once(_definitions))
         return
     deployment = subject.kind == DEPLOYMENT.kind
-    owners = world.once(_operators if deployment else _definitions)
+    owners = inventory.once(_operators if deployment else _definitions)
     mine = _is_operator(subject) if deployment else subject.name == DEFINITION
-    if mine and owners and subject is not owners[0]:
-        yield subject.remark(f"is a second owner of {DEFINITION}, beside {owners[0]}", "metadata", "name")
+    if mine and owners and subject != owners[0]:
+        yield subject.violation(f"is a second owner of {DEFINITION}, beside {owners[0]}", "metadata", "name")
 
 
-def _definitions(world: World) -> tuple[Obj, ...]:
-    return tuple(found for found in world.of(CUSTOM_RESOURCE_DEFINITION) if found.name == DEFINITION)
+def _definitions(inventory: Inventory) -> tuple[Obj, ...]:
+    return tuple(found for found in inventory.of(CUSTOM_RESOURCE_DEFINITION) if found.name == DEFINITION)
 
 
-def _operators(world: World) -> tuple[Obj, ...]:
-    return tuple(found for found in world.of(DEPLOYMENT) if _is_operator(found))
+def _operators(inventory: Inventory) -> tuple[Obj, ...]:
+    return tuple(found for found in inventory.of(DEPLOYMENT) if _is_operator(found))
 
 
 def _is_operator(deployment: Obj) -> bool:
@@ -44,7 +45,7 @@ def _runs_it(container: Container) -> bool:
 
 
 def _takes_mpi(container: Container) -> bool:
-    """Say whether a training operator handles MPIJobs: it does unless its schemes are listed without them."""
+    """Return whether a training operator handles MPIJobs: it does unless its schemes are listed without them."""
     words = [word for group in ("command", "args") for word in container.entries(group) if isinstance(word, str)]
     schemes = []
     for index, word in enumerate(words):
@@ -54,20 +55,18 @@ def _takes_mpi(container: Container) -> bool:
     return not schemes or any("mpijob" in scheme.lower() for scheme in schemes)
 
 
-def _served(job: Obj, definitions: tuple[Obj, ...]) -> Iterator[Remark]:
+def _served(job: Obj, definitions: tuple[Obj, ...]) -> Iterator[Violation]:
     if not definitions:
         return  # it comes with the operator, and another object's rule asks for that
     versions = {name for found in definitions for name in _versions(found)}
     if job.version in versions:
         return
     if any(found.hidden("spec", "versions") for found in definitions):
-        yield job.unverified(
-            f"the versions of the definition {DEFINITION} are not known before the update", "apiVersion"
-        )
+        yield job.unverified(f"the versions of the definition {DEFINITION} are unknown until the update", "apiVersion")
     else:
         served = ", ".join(sorted(versions))[:80]
         message = f"{job.api_version} is not served by the definition {DEFINITION}, which has {served}"
-        yield job.remark(message, "apiVersion")
+        yield job.violation(message, "apiVersion")
 
 
 def _versions(definition: Obj) -> Iterator[str]:

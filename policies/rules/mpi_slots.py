@@ -4,20 +4,21 @@ from collections.abc import Iterator
 
 from apis.kinds import MPI_JOB_V2BETA1
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Parameters, Remark, Rule
+from policies.rule import Parameters, Rule
 from policies.values import Unknown, brief
 from policies.views.mpi_jobs import SLOTS, MpiJobView, gpus_per_process
-from policies.world import World
+from policies.violation import Violation
 
 
-def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     job = MpiJobView(subject)
     slots, gpus = job.slots, job.gpus
     if slots is None:
         value = subject.read(*SLOTS)
         if not isinstance(value, Unknown):
-            yield subject.remark(f"slotsPerWorker {brief(value)} is no number of processes", *SLOTS)
+            yield subject.violation(f"slotsPerWorker {brief(value)} is no number of processes", *SLOTS)
         return
     if not gpus:
         return
@@ -26,11 +27,11 @@ def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
     if known:
         each = max(known)
         if slots * each != gpus:
-            yield subject.remark(
+            yield subject.violation(
                 f"{slots} slots x {each} GPUs per process are {slots * each}, and a worker has {gpus}", *SLOTS
             )
     elif slots not in (1, gpus):
-        yield subject.remark(f"a worker has {slots} slots for {gpus} GPUs", *SLOTS)
+        yield subject.violation(f"a worker has {slots} slots for {gpus} GPUs", *SLOTS)
 
 
 MPI_SLOTS = Rule(

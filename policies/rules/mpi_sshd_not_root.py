@@ -7,12 +7,13 @@ from posixpath import basename, normpath
 from apis import mpi_jobs
 from apis.kinds import MPI_JOB_V2BETA1
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.parts import Container, Pod
-from policies.rule import Parameters, Remark, Rule
+from policies.pods import Container, Pod
+from policies.rule import Parameters, Rule
 from policies.values import Unknown, whole
 from policies.views.command_lines import Command, commands
-from policies.world import World
+from policies.violation import Violation
 
 _MOUNT = ("spec", "sshAuthMountPath")
 _FIRST_FREE_PORT = 1024
@@ -20,7 +21,7 @@ _PORT = re.compile(r"-p=?(\d{1,5})?\Z|-o(?:port[= ](\d{1,5}))?\Z", re.IGNORECASE
 _NEEDED = frozenset({"SETUID", "SETGID"})
 
 
-def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     if subject.version != MPI_JOB_V2BETA1.version:
         return
     ordinary = False
@@ -38,13 +39,13 @@ def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
         yield from _mount(subject)
 
 
-def _mount(subject: Obj) -> Iterator[Remark]:
+def _mount(subject: Obj) -> Iterator[Violation]:
     path = subject.read(*_MOUNT)
     if path is None:
         message = f"is not run by root, and its keys lie in {mpi_jobs.SSH_MOUNT}, which only root may read"
-        yield subject.remark(message, *_MOUNT)
+        yield subject.violation(message, *_MOUNT)
     elif isinstance(path, str) and f"{normpath(path)}/".startswith("/root/"):
-        yield subject.remark(f"is not run by root, and its keys lie in {path}, which only root may read", *_MOUNT)
+        yield subject.violation(f"is not run by root, and its keys lie in {path}, which only root may read", *_MOUNT)
 
 
 def _user(pod: Pod, container: Container) -> int | None:
@@ -58,13 +59,15 @@ def _user(pod: Pod, container: Container) -> int | None:
     return None
 
 
-def _port(container: Container) -> Iterator[Remark]:
+def _port(container: Container) -> Iterator[Violation]:
     for command in commands(container):
         if not any(basename(word) == "sshd" for word in command.words):
             continue
         for index, port in _ports(command):
             if 0 < port < _FIRST_FREE_PORT:
-                yield container.remark(f"sshd listens on port {port}, which only root may use", *command.place(index))
+                yield container.violation(
+                    f"sshd listens on port {port}, which only root may use", *command.place(index)
+                )
 
 
 def _ports(command: Command) -> Iterator[tuple[int, int]]:
@@ -79,12 +82,12 @@ def _ports(command: Command) -> Iterator[tuple[int, int]]:
             yield index, int(text[:6])
 
 
-def _capabilities(container: Container) -> Iterator[Remark]:
+def _capabilities(container: Container) -> Iterator[Violation]:
     dropped, added = container.capabilities("drop"), container.capabilities("add")
     missing = [name for name in sorted(_NEEDED) if {name, "ALL"} & {*dropped} and not {name, "ALL"} & {*added}]
     if missing:
         message = f"runs sshd as root without {', '.join(missing)}, by which sshd changes to the session's user"
-        yield container.remark(message, "securityContext", "capabilities", "drop")
+        yield container.violation(message, "securityContext", "capabilities", "drop")
 
 
 MPI_SSHD_NOT_ROOT = Rule(

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from apis import mpi_jobs
 from apis.kinds import MPI_JOB_V2BETA1
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Parameters, Remark, Rule
+from policies.rule import Parameters, Rule
 from policies.values import Unknown, brief, whole
 from policies.views.mpi_jobs import LAUNCHER, WORKER
-from policies.world import World
+from policies.violation import Violation
 
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z")
 _LONGEST_LABEL = 63
@@ -18,7 +19,7 @@ _LONGEST_STATEFUL_SET = 52  # its pods carry its name and a hash of ten digits i
 _NAME = ("metadata", "name")
 
 
-def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     v2 = subject.version == MPI_JOB_V2BETA1.version
     yield from _replicas(subject, v2=v2)
     name = subject.read(*_NAME)
@@ -27,47 +28,47 @@ def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
     workers = whole(subject.read(*WORKER, "replicas")) or 1
     last = f"{name}-worker-{max(workers, 1) - 1}"
     if len(last) > _LONGEST_LABEL or not _LABEL.match(last):
-        yield subject.remark(
+        yield subject.violation(
             f"the last worker would be called {last[:80]!r}, {len(last)} characters, which is no DNS label of at most "
             f"{_LONGEST_LABEL}",
             *_NAME,
         )
     elif not name[0].isalpha():
         why = "the operator refuses it" if v2 else f"{subject.version} takes it, v2beta1 refuses it"
-        yield subject.remark(f"{name!r} starts with a digit, which no service may: {why}", *_NAME)
+        yield subject.violation(f"{name!r} starts with a digit, which no service may: {why}", *_NAME)
     elif subject.version == "v1alpha2" and len(f"{name}-worker") > _LONGEST_STATEFUL_SET:
-        yield subject.remark(
+        yield subject.violation(
             f"the workers' StatefulSet {name}-worker has more than {_LONGEST_STATEFUL_SET} characters, too long for "
             "the label controller-revision-hash of its pods",
             *_NAME,
         )
 
 
-def _replicas(subject: Obj, *, v2: bool) -> Iterator[Remark]:
+def _replicas(subject: Obj, *, v2: bool) -> Iterator[Violation]:
     launchers = subject.read(*LAUNCHER, "replicas")
     if subject.read(*LAUNCHER) is None:
-        yield subject.remark("has no Launcher", *LAUNCHER)
+        yield subject.violation("has no Launcher", *LAUNCHER)
     elif launchers is not None and not isinstance(launchers, Unknown) and whole(launchers) != 1:
-        yield subject.remark(f"has {brief(launchers)} launchers; there is one", *LAUNCHER, "replicas")
+        yield subject.violation(f"has {brief(launchers)} launchers; there is one", *LAUNCHER, "replicas")
     worker = subject.read(*WORKER)
     workers = subject.read(*WORKER, "replicas")
     if worker is None or isinstance(workers, Unknown):
         pass
     elif workers is None and v2:
-        yield subject.remark("does not say how many workers it has, which is none", *WORKER, "replicas")
+        yield subject.violation("does not set how many workers it has, which means none", *WORKER, "replicas")
     elif workers is not None and (whole(workers) or 0) < 1:
-        yield subject.remark(f"has {brief(workers)} workers", *WORKER, "replicas")
+        yield subject.violation(f"has {brief(workers)} workers", *WORKER, "replicas")
     for place in (LAUNCHER, WORKER) if v2 else ():
         policy = subject.read(*place, "restartPolicy")
         if policy is not None and not isinstance(policy, Unknown) and policy not in tuple(mpi_jobs.RESTART_POLICIES):
-            yield subject.remark(
+            yield subject.violation(
                 f"restartPolicy {brief(policy)} is not one of {', '.join(sorted(mpi_jobs.RESTART_POLICIES))}",
                 *place,
                 "restartPolicy",
             )
     for place in (LAUNCHER, WORKER):
         if subject.read(*place) is not None and subject.read(*place, "template", "spec", "containers") in (None, []):
-            yield subject.remark("has no container", *place, "template", "spec", "containers")
+            yield subject.violation("has no container", *place, "template", "spec", "containers")
 
 
 MPI_WORKER_NAMES = Rule(

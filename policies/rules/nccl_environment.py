@@ -1,4 +1,4 @@
-"""What NCCL is told about the network agrees with the RDMA devices that its container asks for."""
+"""The configuration of NCCL's network agrees with the RDMA devices that its container asks for."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,14 +9,15 @@ from apis import nccl
 from apis.names import RDMA_PREFIX
 from hardware.profiles import PROFILES
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.parts import Container, Pod
-from policies.rule import Parameters, Remark, Rule
+from policies.pods import Container, Pod
+from policies.rule import Parameters, Rule
 from policies.values import Path
 from policies.views.devices import is_gpu, rdma
 from policies.views.environment import variables
 from policies.views.mpirun import calls
-from policies.world import World
+from policies.violation import Violation
 
 _PREFIX = "NCCL_"
 _LEVEL = "NCCL_DEBUG"
@@ -24,11 +25,15 @@ _DEBUG = "Set NCCL_DEBUG to INFO for a verification and to WARN, or not at all, 
 
 
 class NcclEnvironment(Parameters):
-    """What belongs to a platform's devices, and how much its jobs may say."""
+    """The platform's devices, and which settings its jobs may change."""
 
     devices: dict[str, str] = Field(
         default={
-            f"{RDMA_PREFIX}shared_{hca.netdev}": hca.name for profile in PROFILES.values() for hca in profile.hcas
+            f"{RDMA_PREFIX}shared_{netdev}": hca.name
+            for profile in PROFILES.values()
+            for hca in profile.hcas
+            for netdev in (hca.netdev, hca.ethernet)
+            if netdev
         },
         description="verbs device of each RDMA resource; default: of the known hardware profiles (source R-3.4.2-2)",
     )
@@ -50,7 +55,7 @@ class _Setting:
 _Settings = dict[str, _Setting]
 
 
-def _examine(subject: Obj, _: World, parameters: NcclEnvironment) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, parameters: NcclEnvironment) -> Iterator[Violation]:
     if subject.kind == "MPIJob":
         yield from _mpi_job(subject, parameters)
         return
@@ -59,7 +64,7 @@ def _examine(subject: Obj, _: World, parameters: NcclEnvironment) -> Iterator[Re
             yield from _judge(settings, container, parameters)
 
 
-def _mpi_job(subject: Obj, parameters: NcclEnvironment) -> Iterator[Remark]:
+def _mpi_job(subject: Obj, parameters: NcclEnvironment) -> Iterator[Violation]:
     """Examine the workers' containers, under the variables that the launcher's mpirun hands on to them."""
     pods = {pod.role: pod for pod in subject.pods}
     launcher, worker = pods.get("Launcher"), pods.get("Worker")
@@ -70,7 +75,7 @@ def _mpi_job(subject: Obj, parameters: NcclEnvironment) -> Iterator[Remark]:
         settings = {**_settings(container), **handed_on} if container.group == "containers" else _settings(container)
         if settings:
             yield from _judge(settings, container, parameters)
-            handed_on = {}  # what the launcher says is told once
+            handed_on = {}  # what the launcher sets is reported once
 
 
 def _handed_on(launcher: Pod) -> _Settings:
@@ -109,7 +114,7 @@ def _is_ours(name: str) -> bool:
     return name.startswith(_PREFIX)
 
 
-def _judge(settings: _Settings, container: Container, parameters: NcclEnvironment) -> Iterator[Remark]:
+def _judge(settings: _Settings, container: Container, parameters: NcclEnvironment) -> Iterator[Violation]:
     yield from _values(settings, parameters)
     found, scarce = _asked(container)
     if found:
@@ -128,58 +133,58 @@ def _asked(container: Container) -> tuple[list[str], bool]:
     return found, others
 
 
-def _values(settings: _Settings, parameters: NcclEnvironment) -> Iterator[Remark]:
+def _values(settings: _Settings, parameters: NcclEnvironment) -> Iterator[Violation]:
     for name, setting in settings.items():
         values = parameters.debug if name == _LEVEL else nccl.VALUES.get(name)
         if values is not None and setting.value.strip().upper() not in values and "$" not in setting.value:
             message = f"{name}={setting.value[:40]} is not one of {', '.join(sorted(values))}"
-            yield _remark(setting, message).mended(
+            yield _violation(setting, message).with_remedy(
                 _DEBUG if name == _LEVEL else f"Write one of them, or leave out {name}"
             )
 
 
 def _with_rdma(
     settings: _Settings, container: Container, asked: list[str], parameters: NcclEnvironment
-) -> Iterator[Remark]:
+) -> Iterator[Violation]:
     disabled = settings.get("NCCL_IB_DISABLE")
     if disabled is not None and disabled.value.strip() == "1":
-        yield _remark(disabled, f"NCCL_IB_DISABLE=1 turns off what container {container.name} asks for: {asked[0]}")
+        yield _violation(disabled, f"NCCL_IB_DISABLE=1 turns off what container {container.name} asks for: {asked[0]}")
     named = settings.get("NCCL_IB_HCA")
     if named is None or named.value[:1] == "^" or "$" in named.value:
         return
     behind = [parameters.devices[resource] for resource in asked if resource in parameters.devices]
     if len(behind) != len(asked):
-        return  # a resource whose device nobody has told
+        return  # a resource of an unknown device
     wanted = list(nccl.hca_list(named.value))
     strangers = [text for text, fits in wanted if not any(fits(device) for device in behind)]
     if strangers:
         message = f"NCCL_IB_HCA names {', '.join(strangers)[:80]}, and the container has {', '.join(behind)}"
-        yield _remark(named, message)
+        yield _violation(named, message)
     idle = [device for device in behind if not any(fits(device) for _, fits in wanted)]
     if idle and not strangers:
-        yield _remark(named, f"NCCL_IB_HCA leaves out {', '.join(idle)}, for which the container asks")
+        yield _violation(named, f"NCCL_IB_HCA leaves out {', '.join(idle)}, for which the container asks")
 
 
-def _without_rdma(settings: _Settings, container: Container) -> Iterator[Remark]:
+def _without_rdma(settings: _Settings, container: Container) -> Iterator[Violation]:
     disabled = settings.get("NCCL_IB_DISABLE")
     if disabled is not None and disabled.value.strip() == "0":
         message = f"NCCL_IB_DISABLE=0 wants InfiniBand, and container {container.name} asks for no {RDMA_PREFIX}*"
-        yield _remark(disabled, message)
+        yield _violation(disabled, message)
     level = settings.get("NCCL_NET_GDR_LEVEL")
     if level is not None and level.value.strip().upper() in nccl.GDR_LEVELS - nccl.NO_GDR:
         message = f"NCCL_NET_GDR_LEVEL={level.value} wants GPUDirect, and container {container.name} asks for no "
-        yield _remark(level, f"{message}{RDMA_PREFIX}*")
+        yield _violation(level, f"{message}{RDMA_PREFIX}*")
 
 
-def _remark(setting: _Setting, message: str) -> Remark:
-    return setting.container.remark(message, *setting.place)
+def _violation(setting: _Setting, message: str) -> Violation:
+    return setting.container.violation(message, *setting.place)
 
 
 NCCL_ENVIRONMENT = Rule(
     name="nccl-environment",
     what="NCCL_IB_DISABLE, NCCL_IB_HCA and NCCL_NET_GDR_LEVEL agree with the RDMA devices that the container asks for; "
     "NCCL_DEBUG is not TRACE.",
-    why="NCCL says nothing and takes TCP: the log has NET/Socket where NET/IB/0/GDRDMA was wanted, and small messages "
+    why="NCCL falls back to TCP silently: the log has NET/Socket instead of NET/IB/0/GDRDMA, and small messages "
     "take thousands of microseconds. TRACE writes more than it computes.",
     remedy=f"With {RDMA_PREFIX}* set NCCL_IB_DISABLE=0 and name in NCCL_IB_HCA the devices behind those resources, or "
     "leave it out; without, set NCCL_IB_DISABLE=1 and NCCL_NET_GDR_LEVEL=LOC",

@@ -4,19 +4,20 @@ from collections.abc import Iterator
 
 from apis.kinds import POD
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Parameters, Remark, Rule
+from policies.rule import Parameters, Rule
 from policies.views.devices import gpus
-from policies.world import World
+from policies.violation import Violation
 
 
-def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     if subject.entries("metadata", "ownerReferences") or subject.hidden("metadata", "ownerReferences"):
         return
     if any(gpus(container) for container in subject.containers):
-        yield subject.remark("has GPUs and no controller that makes it again", "kind")
+        yield subject.violation("has GPUs and no controller that recreates it", "kind")
     elif subject.text("spec", "restartPolicy") == "OnFailure":
-        yield subject.remark("is to end some day, and has no controller that says how often it is tried", "kind")
+        yield subject.violation("is meant to finish, and has no controller that retries it", "kind")
 
 
 NO_BARE_POD = Rule(

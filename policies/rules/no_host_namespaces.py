@@ -3,26 +3,27 @@
 from collections.abc import Iterator
 
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Remark, Rule
+from policies.rule import Rule
 from policies.values import brief
 from policies.views.infrastructure import AGENTS, Infrastructure
-from policies.world import World
+from policies.violation import Violation
 
 _FIELDS = ("hostNetwork", "hostPID", "hostIPC")
 
 
-def _examine(subject: Obj, _: World, parameters: Infrastructure) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, parameters: Infrastructure) -> Iterator[Violation]:
     for pod in subject.pods:
         shared = [field for field in _FIELDS if pod.read(field) not in (None, False)]
         if shared and not parameters.excepts(subject):
             for field in shared:
-                yield pod.remark(f"sets {field}", field)
+                yield pod.violation(f"sets {field}", field)
         for container in pod.containers:
             for entry in container.parts("ports") if "ports" in container.tree else ():
                 port = entry.read("hostPort")
                 if port and not parameters.excepts(subject):
-                    yield entry.remark(f"takes port {brief(port)} of its node", "hostPort")
+                    yield entry.violation(f"takes port {brief(port)} of its node", "hostPort")
 
 
 NO_HOST_NAMESPACES = Rule(

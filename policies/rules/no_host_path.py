@@ -2,19 +2,22 @@
 
 import posixpath
 from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 
 from pydantic import Field
 
-from apis.kinds import KINDS, PERSISTENT_VOLUME, POD
+from apis.kinds import PERSISTENT_VOLUME
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.parts import Part
-from policies.rule import Remark, Rule
+from policies.part import Part
+from policies.rule import ALL_KINDS, Rule
 from policies.values import Tree, Unknown, read
 from policies.views.infrastructure import AGENTS, Infrastructure
-from policies.world import World
+from policies.violation import Violation
 
 _HOST_PATH = "hostPath"
+_LOCAL = "Use the disk that the volume is for, or take its path out of the parameter local_paths of the rule"
 _PATHS = "Use one of these folders, or add this one to the parameter paths of the rule"
 
 
@@ -27,15 +30,24 @@ class NoHostPath(Infrastructure):
         "(source R-3.4.2-5, platform-facts 4.3)",
     )
 
+    local_paths: tuple[str, ...] = Field(
+        default=("/", "/dev", "/dev/nvidia*", "/dev/infiniband*", "/dev/mem", "/proc*", "/sys*", "/var/lib/kubelet*"),
+        description="patterns of paths that no PersistentVolume may be by `local`: devices and the node itself; a "
+        "disk or a folder for data may",
+    )
+
     def allows(self, path: str) -> bool:
-        """Say whether a path is one of the folders or below one."""
+        """Return whether a path is one of the folders or below one."""
         plain = posixpath.normpath(path)
         return any(plain == folder or plain.startswith(f"{folder.rstrip('/')}/") for folder in self.paths)
 
 
-def _examine(subject: Obj, _: World, parameters: NoHostPath) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, parameters: NoHostPath) -> Iterator[Violation]:
     if subject.kind == PERSISTENT_VOLUME.kind:
         yield from _volume(subject, ("spec", _HOST_PATH), parameters)
+        path = subject.text("spec", "local", "path")
+        if path and any(fnmatchcase(posixpath.normpath(path), folder) for folder in parameters.local_paths):
+            yield subject.violation(f"is {path[:200]} of its node", "spec", "local", "path").with_remedy(_LOCAL)
     for pod in subject.pods:
         if subject.unknown or _mentions(pod.tree.get("volumes")):
             for volume in pod.parts("volumes"):
@@ -46,16 +58,16 @@ def _mentions(volumes: Tree) -> bool:
     return isinstance(volumes, list) and any(isinstance(entry, Mapping) and _HOST_PATH in entry for entry in volumes)
 
 
-def _volume(part: Part, place: tuple[str, ...], parameters: NoHostPath) -> Iterator[Remark]:
+def _volume(part: Part, place: tuple[str, ...], parameters: NoHostPath) -> Iterator[Violation]:
     found = read(part.tree, *place)
     if isinstance(found, Unknown):
         part.read(*place)  # to note it
     elif found is not None and not parameters.excepts(part.object):
-        yield part.remark(f"uses {_folder(read(found, 'path'))} of its node", *place)
+        yield part.violation(f"uses {_folder(read(found, 'path'))} of its node", *place)
     elif found is not None and not parameters.allows(path := part.text(*place, "path")):
         allowed = ", ".join(parameters.paths)
         message = f"uses {_folder(path)} of its node; infrastructure may use {allowed}"
-        yield part.remark(message, *place, "path").mended(_PATHS)
+        yield part.violation(message, *place, "path").with_remedy(_PATHS)
 
 
 def _folder(path: Tree) -> str:
@@ -64,8 +76,8 @@ def _folder(path: Tree) -> str:
 
 NO_HOST_PATH = Rule(
     name="no-host-path",
-    what="No pod mounts a hostPath and no PersistentVolume is one; the named parts of the infrastructure may mount "
-    "the folders of the kubelet and the devices.",
+    what="No pod mounts a hostPath, and no PersistentVolume is one or, by `local`, a device that is no disk; the named "
+    "parts of the infrastructure may mount the folders of the kubelet and the devices.",
     why="A hostPath reaches past the namespace into the node, is another folder on every node, and SELinux denies it "
     "in an ordinary pod (Permission denied). An ordinary account is refused in any case (hostPath volumes are not "
     "allowed to be used).",
@@ -74,5 +86,5 @@ NO_HOST_PATH = Rule(
     severity=Severity.MANDATORY,
     parameters=NoHostPath,
     examine=_examine,
-    kinds=(*(kind for kind in KINDS if kind.pod_templates), POD, PERSISTENT_VOLUME),
+    kinds=ALL_KINDS,
 )

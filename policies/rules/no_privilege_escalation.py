@@ -3,18 +3,19 @@
 from collections.abc import Iterator
 
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Remark, Rule
+from policies.rule import Rule
 from policies.views.infrastructure import AGENTS, Infrastructure
-from policies.world import World
+from policies.violation import Violation
 
 _FIELD = ("securityContext", "allowPrivilegeEscalation")
 
 
-def _examine(subject: Obj, _: World, parameters: Infrastructure) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, parameters: Infrastructure) -> Iterator[Violation]:
     for container in subject.containers:
         if container.read(*_FIELD) is True and not parameters.excepts(subject):
-            yield container.remark("sets allowPrivilegeEscalation: true", *_FIELD)
+            yield container.violation("sets allowPrivilegeEscalation: true", *_FIELD)
 
 
 NO_PRIVILEGE_ESCALATION = Rule(

@@ -6,9 +6,10 @@ from pydantic import Field
 
 from apis.kinds import STORAGE_CLASS
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Parameters, Remark, Rule
-from policies.world import World
+from policies.rule import Parameters, Rule
+from policies.violation import Violation
 
 
 class NoStaticStorageClass(Parameters):
@@ -17,10 +18,10 @@ class NoStaticStorageClass(Parameters):
     reserved: tuple[str, ...] = Field(default=("static",), description="names of no StorageClass (source R-4.2-5)")
 
 
-def _examine(subject: Obj, _: World, parameters: NoStaticStorageClass) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, parameters: NoStaticStorageClass) -> Iterator[Violation]:
     subject.read("metadata", "name")
     if subject.name in parameters.reserved:
-        yield subject.remark(
+        yield subject.violation(
             f"{subject.name} is the class of static volumes, which no provisioner serves", "metadata", "name"
         )
 

@@ -3,19 +3,20 @@
 from collections.abc import Iterator
 
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Remark, Rule
+from policies.rule import Rule
 from policies.views.infrastructure import AGENTS, Infrastructure
-from policies.world import World
+from policies.violation import Violation
 
 _FIELD = ("securityContext", "privileged")
 
 
-def _examine(subject: Obj, _: World, parameters: Infrastructure) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, parameters: Infrastructure) -> Iterator[Violation]:
     for container in subject.containers:
         # Whatever stands there and is not false counts: a text is for the API server to refuse.
         if container.read(*_FIELD) not in (None, False) and not parameters.excepts(subject):
-            yield container.remark("is privileged", *_FIELD)
+            yield container.violation("is privileged", *_FIELD)
 
 
 NOT_PRIVILEGED = Rule(

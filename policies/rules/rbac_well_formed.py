@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping
 
 from apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING, SERVICE_ACCOUNT
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.parts import Part
+from policies.part import Part
 from policies.rbac import GROUP, USER
-from policies.rule import Parameters, Remark, Rule
+from policies.rule import Parameters, Rule
 from policies.values import brief
-from policies.world import World
+from policies.violation import Violation
 
 _REFERENCE = ("apiGroup", "kind", "name")
 _ROLES: Mapping[str, tuple[str, ...]] = {
@@ -19,47 +20,47 @@ _ROLES: Mapping[str, tuple[str, ...]] = {
 _SUBJECTS = (SERVICE_ACCOUNT.kind, USER, GROUP)
 
 
-def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     if not (subject.partial and "roleRef" not in subject.tree):
         yield from _reference(subject)
     for entry in subject.parts("subjects"):
         yield from _subject(entry)
 
 
-def _reference(binding: Obj) -> Iterator[Remark]:
+def _reference(binding: Obj) -> Iterator[Violation]:
     place = "roleRef"
     reference = binding.mapping(place)
     if not reference:
-        yield binding.remark(f"has no {place}", place)
+        yield binding.violation(f"has no {place}", place)
         return
     for field in _REFERENCE:
         if not reference.get(field):
-            yield binding.remark(f"has a {place} without {field}", place, field)
+            yield binding.violation(f"has a {place} without {field}", place, field)
     for field in sorted(reference.keys() - _REFERENCE, key=brief):
         if reference[field] is not None:
-            yield binding.remark(f"has {brief(field)} in its {place}, which has no such field", place, field)
+            yield binding.violation(f"has {brief(field)} in its {place}, which has no such field", place, field)
     kind, group, known = reference.get("kind"), reference.get("apiGroup"), _ROLES[binding.kind]
     if kind and kind not in known:
-        yield binding.remark(f"refers to the kind {brief(kind)}; known: {', '.join(known)}", place, "kind")
+        yield binding.violation(f"refers to the kind {brief(kind)}; known: {', '.join(known)}", place, "kind")
     if group and group != ROLE.group:
-        yield binding.remark(f"refers to the API group {brief(group)}; roles are in {ROLE.group}", place, "apiGroup")
+        yield binding.violation(f"refers to the API group {brief(group)}; roles are in {ROLE.group}", place, "apiGroup")
 
 
-def _subject(entry: Part) -> Iterator[Remark]:
+def _subject(entry: Part) -> Iterator[Violation]:
     kind, group = entry.read("kind"), entry.read("apiGroup")
     if not entry.read("name"):
-        yield entry.remark("has a subject without name", "name")
+        yield entry.violation("has a subject without name", "name")
     if kind not in _SUBJECTS:
-        said = f"of the kind {brief(kind)}" if kind else "without kind"
-        yield entry.remark(f"has a subject {said}; known: {', '.join(_SUBJECTS)}", "kind")
+        wrong = f"of the kind {brief(kind)}" if kind else "without kind"
+        yield entry.violation(f"has a subject {wrong}; known: {', '.join(_SUBJECTS)}", "kind")
     elif kind == SERVICE_ACCOUNT.kind:
         if group:
-            yield entry.remark(f"has a {kind} with the API group {brief(group)}, which is empty for it", "apiGroup")
+            yield entry.violation(f"has a {kind} with the API group {brief(group)}, which is empty for it", "apiGroup")
         if not entry.read("namespace"):
-            yield entry.remark(f"has a {kind} without namespace", "namespace")
+            yield entry.violation(f"has a {kind} without namespace", "namespace")
     elif group != ROLE.group:
-        said = f"with the API group {brief(group)}" if group else "without apiGroup"
-        yield entry.remark(f"has a {kind} {said}; it is {ROLE.group}", "apiGroup")
+        wrong = f"with the API group {brief(group)}" if group else "without apiGroup"
+        yield entry.violation(f"has a {kind} {wrong}; it is {ROLE.group}", "apiGroup")
 
 
 RBAC_WELL_FORMED = Rule(
@@ -67,7 +68,7 @@ RBAC_WELL_FORMED = Rule(
     what="A binding's roleRef has apiGroup, kind and name and nothing else; its subjects have kind and name, a "
     "ServiceAccount its namespace, a User or Group the API group.",
     why="A field of the old authorization.openshift.io, or a namespace in roleRef, is dropped or refused "
-    '(strict decoding error: unknown field "roleRef.namespace"), and a subject without namespace binds nobody: the job '
+    '(strict decoding error: unknown field "roleRef.namespace"), and a subject without namespace binds no one: the job '
     "fails with `Forbidden: not usable by user or serviceaccount`.",
     remedy="Write roleRef: {apiGroup, kind, name} and subjects: [{kind: ServiceAccount, name, namespace}]",
     source="E-14, R-3.4.3-5, platform-facts 4.3",

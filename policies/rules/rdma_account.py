@@ -6,12 +6,13 @@ from pydantic import Field
 
 from apis.names import IPC_LOCK, RDMA_PREFIX
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.parts import Pod
-from policies.rule import Parameters, Remark, Rule
+from policies.pods import Pod
+from policies.rule import Parameters, Rule
 from policies.scc import Release
 from policies.views.accounts import DEFAULT, Accounts, account_of, accounts, built_in_namespace, exists
-from policies.world import World
+from policies.violation import Violation
 
 _ACCOUNT = "serviceAccountName"
 
@@ -24,22 +25,22 @@ class RdmaAccount(Parameters):
     )
 
 
-def _examine(subject: Obj, world: World, parameters: RdmaAccount) -> Iterator[Remark]:
+def _examine(subject: Obj, inventory: Inventory, parameters: RdmaAccount) -> Iterator[Violation]:
     for pod in subject.pods:
         if any(item.resource.startswith(RDMA_PREFIX) for container in pod.containers for item in container.requests):
-            yield from _pod(pod, world, world.once(accounts(parameters.release)))
+            yield from _pod(pod, inventory, inventory.once(accounts(parameters.release)))
 
 
-def _pod(pod: Pod, world: World, known: Accounts) -> Iterator[Remark]:
+def _pod(pod: Pod, inventory: Inventory, known: Accounts) -> Iterator[Violation]:
     namespace, account = pod.object.text("metadata", "namespace"), account_of(pod)
     if account == DEFAULT:
-        yield pod.remark("asks for RDMA under the account default, which every other pod has too", _ACCOUNT)
+        yield pod.violation("asks for RDMA under the account default, which every other pod has too", _ACCOUNT)
         return
     missing = pod.unverified if known.uncertain else pod.unlinked
     if not namespace:
         if not pod.hidden(_ACCOUNT):
             yield pod.unlinked(f"names no namespace, and so not whose account {account} it is", _ACCOUNT)
-    elif not exists(world, namespace, account) and not built_in_namespace(namespace):
+    elif not exists(inventory, namespace, account) and not built_in_namespace(namespace):
         yield pod.unlinked(f"runs under ServiceAccount {namespace}/{account}, which is not among the objects", _ACCOUNT)
     else:
         usable = known.usable(namespace, account)
@@ -56,7 +57,7 @@ RDMA_ACCOUNT = Rule(
     "that allows IPC_LOCK.",
     why="The pod adds IPC_LOCK, and no SCC that everybody may use allows that. Its controller cannot create it "
     "(unable to validate against any security context constraint: capability may not be added), and the job hangs "
-    "with no pod to look at.",
+    "with no pod to inspect.",
     remedy="Name the tenant's account mpi in serviceAccountName, and bind it to a Role that may use scc-for-mpi",
     source="R-3.4.3-3, R-3.4.3-6, R-3.4.3-7, E-26, P-1, platform-facts 4.3",
     severity=Severity.MANDATORY,

@@ -4,24 +4,25 @@ from collections.abc import Iterator
 
 from apis.names import RDMA_PREFIX
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Parameters, Remark, Rule
+from policies.rule import Parameters, Rule
 from policies.values import Tree, brief, whole
-from policies.world import World
+from policies.violation import Violation
 
 _LONGEST = 40
 
 
-def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     for container in subject.containers:
         for item in container.requests:
             if not item.resource.startswith(RDMA_PREFIX):
                 continue
             place = ("resources", "limits" if item.limit is not None else "requests", item.resource)
             for quantity in dict.fromkeys(_text(value) for value in item.values if whole(value) != 1):
-                yield container.remark(f"asks for {item.resource}: {quantity}", *place)
+                yield container.violation(f"asks for {item.resource}: {quantity}", *place)
             if item.limit is None:
-                yield container.remark(f"asks for {item.resource} in requests without the same limit", *place)
+                yield container.violation(f"asks for {item.resource} in requests without the same limit", *place)
 
 
 def _text(value: Tree) -> str:

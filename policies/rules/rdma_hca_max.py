@@ -7,11 +7,12 @@ from pydantic import Field
 
 from hardware.profiles import PROFILES
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Parameters, Remark, Rule
+from policies.rule import Parameters, Rule
 from policies.views.device_plugins import KINDS, configuration
 from policies.views.devices import copies, each_demand, is_gpu
-from policies.world import World
+from policies.violation import Violation
 
 
 class RdmaHcaMax(Parameters):
@@ -25,28 +26,28 @@ class RdmaHcaMax(Parameters):
     )
 
 
-def _examine(subject: Obj, world: World, parameters: RdmaHcaMax) -> Iterator[Remark]:
+def _examine(subject: Obj, inventory: Inventory, parameters: RdmaHcaMax) -> Iterator[Violation]:
     found = configuration(subject)
     if found is None:
         return
     if found.unknown is not None:
-        subject.touch(found.path)
+        subject.depends_on(found.path)
     for entry in found.entries:
-        others = world.once(_without_gpus)[entry.resource]
+        others = inventory.once(_without_gpus)[entry.resource]
         needed = parameters.pods_per_node + others
         if entry.hca_max is not None and 0 <= entry.hca_max < needed:
             beside = f" and {others} without GPUs" if others else ""
-            yield subject.remark(
+            yield subject.violation(
                 f"{entry.resource} has rdmaHcaMax {entry.hca_max}, and a node can hold {parameters.pods_per_node} pods "
                 f"with GPUs{beside} that ask for it",
                 *found.path,
             )
 
 
-def _without_gpus(world: World) -> Counter[str]:
+def _without_gpus(inventory: Inventory) -> Counter[str]:
     """Count the pods that ask for each RDMA resource and for no GPU: all of them may land on one node."""
     found: Counter[str] = Counter()
-    for subject in world.objects:
+    for subject in inventory.objects:
         for pod, asked in each_demand(subject):
             if not any(is_gpu(resource) for resource in asked):
                 found.update(dict.fromkeys(asked, copies(subject, pod)))

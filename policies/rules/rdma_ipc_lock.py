@@ -8,11 +8,12 @@ from pydantic import Field
 
 from apis.names import GPU_RESOURCE, GPU_SLICE_PREFIXES, IPC_LOCK, RDMA_PREFIX
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.parts import Container
-from policies.rule import Parameters, Remark, Rule
+from policies.pods import Container
+from policies.rule import Parameters, Rule
 from policies.values import whole
-from policies.world import World
+from policies.violation import Violation
 
 # Runtimes take the kernel's spelling too, and ALL has IPC_LOCK in it.
 _GRANTING = frozenset({IPC_LOCK, f"CAP_{IPC_LOCK}", "ALL"})
@@ -32,41 +33,50 @@ class RdmaIpcLock(Parameters):
             *(GPU_RESOURCE, *(f"{prefix}*" for prefix in GPU_SLICE_PREFIXES)),
             *("amd.com/gpu", "gpu.intel.com/*", "devices.kubevirt.io/*", "*.kubernetes.io/*"),
         ),
-        description="patterns of resources that are certainly no RDMA devices; a container that asks for any other "
-        "extended resource, such as a virtual function of the SR-IOV operator (openshift.io/mlnx_ib), may add IPC_LOCK",
+        description="patterns of resources that are certainly no RDMA devices, whatever `adapters` says",
+    )
+    adapters: tuple[str, ...] = Field(
+        default=(
+            *("openshift.io/*", "mellanox.com/*", "nvidia.com/*", "intel.com/*", "broadcom.com/*"),
+            *("amazonaws.com/*", "vpc.amazonaws.com/*", "networking.gke.io.networks/*"),
+        ),
+        description="patterns of resources that may be RDMA adapters under names of their own, such as a virtual "
+        "function of the SR-IOV operator (openshift.io/mlnx_ib); a container that asks for one may add IPC_LOCK",
     )
 
 
-def _examine(subject: Obj, _: World, parameters: RdmaIpcLock) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, parameters: RdmaIpcLock) -> Iterator[Violation]:
     for container in subject.containers:
         if container.requests or _CAPABILITIES[0] in container.tree:
             yield from _container(container, parameters)
 
 
-def _container(container: Container, parameters: RdmaIpcLock) -> Iterator[Remark]:
+def _container(container: Container, parameters: RdmaIpcLock) -> Iterator[Violation]:
     granting = sorted(_GRANTING.intersection(container.capabilities("add")))
     asked = [item.resource for item in container.requests if any(whole(value) != 0 for value in item.values)]
     rdma = [resource for resource in asked if _is_one(resource, parameters.resources)]
     if rdma and not granting:
-        yield container.remark(
+        yield container.violation(
             f"asks for {', '.join(rdma)} but does not add the capability {IPC_LOCK}", *_CAPABILITIES, "add"
         )
     if granting and not rdma and not _perhaps(container, asked, parameters):
         wanted = ", ".join(parameters.resources)
         message = f"adds the capability {', '.join(granting)} but asks for no {wanted} resource"
-        yield container.remark(message, *_CAPABILITIES, "add").mended(
+        yield container.violation(message, *_CAPABILITIES, "add").with_remedy(
             f"Delete {IPC_LOCK}, or ask for the RDMA device that needs it; "
             "set the parameter resources if the device has another name"
         )
     if rdma and granting and _GRANTING.difference({"ALL"}).intersection(container.capabilities("drop")):
-        yield container.remark(f"adds {', '.join(granting)} and drops {IPC_LOCK} again", *_CAPABILITIES, "drop")
+        yield container.violation(f"adds {', '.join(granting)} and drops {IPC_LOCK} again", *_CAPABILITIES, "drop")
 
 
 def _perhaps(container: Container, asked: list[str], parameters: RdmaIpcLock) -> bool:
-    """Say whether a container may have an RDMA device that no resource of ours tells."""
+    """Return whether a container may have an RDMA device that no resource of the platform stands for."""
     if container.hidden("resources") or container.entries("resources", "claims"):
         return True
-    return any("/" in resource and not _is_one(resource, parameters.other_devices) for resource in asked)
+    return any(
+        _is_one(resource, parameters.adapters) and not _is_one(resource, parameters.other_devices) for resource in asked
+    )
 
 
 @lru_cache(maxsize=1024)

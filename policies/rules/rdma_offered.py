@@ -3,23 +3,24 @@
 from collections.abc import Iterator
 
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.parts import Container
-from policies.rule import Parameters, Remark, Rule
+from policies.pods import Container
+from policies.rule import Parameters, Rule
 from policies.views.device_plugins import offers
 from policies.views.devices import place, rdma
-from policies.world import World
+from policies.violation import Violation
 
 
-def _examine(subject: Obj, world: World, __: Parameters) -> Iterator[Remark]:
+def _examine(subject: Obj, inventory: Inventory, __: Parameters) -> Iterator[Violation]:
     for container in subject.containers:
         if container.requests:
-            yield from _container(container, world)
+            yield from _container(container, inventory)
 
 
-def _container(container: Container, world: World) -> Iterator[Remark]:
+def _container(container: Container, inventory: Inventory) -> Iterator[Violation]:
     for item in rdma(container):
-        offered = world.once(offers)
+        offered = inventory.once(offers)
         if item.resource in offered.resources:
             continue
         if not offered.given:
@@ -28,20 +29,22 @@ def _container(container: Container, world: World) -> Iterator[Remark]:
             )
         elif not offered.sure:
             yield container.unverified(
-                f"the configuration of the RDMA device plugin, from which {item.resource} should come, is not known "
-                "before the update",
+                f"the configuration of the RDMA device plugin, from which {item.resource} should come, is unknown "
+                "until the update",
                 *place(item),
             )
         else:
             known = ", ".join(sorted(offered.resources)[:10]) or "nothing"
-            yield container.remark(f"asks for {item.resource}, and the RDMA device plugin offers {known}", *place(item))
+            yield container.violation(
+                f"asks for {item.resource}, and the RDMA device plugin offers {known}", *place(item)
+            )
 
 
 RDMA_OFFERED = Rule(
     name="rdma-offered",
     what="Every rdma/<name> that a container asks for comes from an entry of the RDMA device plugin's configuration.",
     why="A resource that no node has keeps the pod Pending for ever: 0/2 nodes are available: Insufficient "
-    "rdma/shared_ib4. The job is admitted, and nothing says that the name is wrong.",
+    "rdma/shared_ib4. The job is admitted, and nothing reports that the name is wrong.",
     remedy="Ask for a resource that the plugin's configList names (resourcePrefix/resourceName), or add an entry to it",
     source="R-3.4.2-3, R-3.4.2-6, platform-facts 4.3 rule 16",
     severity=Severity.MANDATORY,

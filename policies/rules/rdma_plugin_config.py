@@ -3,20 +3,21 @@
 from collections.abc import Iterator
 
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Parameters, Remark, Rule
+from policies.rule import Parameters, Rule
 from policies.views.device_plugins import KINDS, configuration
-from policies.world import World
+from policies.violation import Violation
 
 
-def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     found = configuration(subject)
     if found is None:
         return
     if found.unknown is not None:
-        subject.touch(found.path)
+        subject.depends_on(found.path)
     for fault in found.faults:
-        yield subject.remark(fault, *found.path)
+        yield subject.violation(fault, *found.path)
 
 
 RDMA_PLUGIN_CONFIG = Rule(

@@ -5,38 +5,39 @@ from collections.abc import Iterator
 
 from apis.kinds import CONFIG_MAP
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Parameters, Remark, Rule
+from policies.rule import Parameters, Rule
 from policies.views.device_plugins import KINDS, configuration
 from policies.views.images import Image, parse
-from policies.world import World
+from policies.violation import Violation
 
 _PLUGIN = "/k8s-rdma-shared-dev-plugin"
 _VERSION = re.compile(r"v?(\d{1,9})\.(\d{1,9})(?![\d])")
 _FIRST_WITH_SELECTORS = (1, 1)
 
 
-def _examine(subject: Obj, world: World, __: Parameters) -> Iterator[Remark]:
+def _examine(subject: Obj, inventory: Inventory, __: Parameters) -> Iterator[Violation]:
     found = configuration(subject)
     if found is None:
         return
     if found.unknown is not None:
-        subject.touch(found.path)
+        subject.depends_on(found.path)
     named = [entry.resource for entry in found.entries if entry.devices]
     if not named:
         return
     what = f"chooses devices for {', '.join(named[:10])} by the deprecated list devices"
-    images = world.once(_images) if subject.kind == CONFIG_MAP.kind else ()
+    images = inventory.once(_images) if subject.kind == CONFIG_MAP.kind else ()
     if subject.kind == CONFIG_MAP.kind and not images:
         yield subject.unlinked(
             f"{what}, and the plugin's image, which may know nothing newer, is not there", *found.path
         )
     elif not images or not any(_is_old(image) for image in images):
-        yield subject.remark(what, *found.path)
+        yield subject.violation(what, *found.path)
 
 
-def _images(world: World) -> tuple[Image, ...]:
-    references = (container.text("image") for subject in world.objects for container in subject.containers)
+def _images(inventory: Inventory) -> tuple[Image, ...]:
+    references = (container.text("image") for subject in inventory.objects for container in subject.containers)
     return tuple(image for reference in references if (image := parse(reference)).home.endswith(_PLUGIN))
 
 

@@ -7,13 +7,14 @@ from posixpath import normpath
 from pydantic import Field
 
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.parts import Container, Pod
-from policies.rule import Parameters, Remark, Rule
+from policies.pods import Container, Pod
+from policies.rule import Parameters, Rule
 from policies.values import Path, Unknown
 from policies.views.command_lines import Command, commands, text
 from policies.views.devices import gpus
-from policies.world import World
+from policies.violation import Violation
 
 _KINDS = frozenset(
     {"result", "results", "model", "log", "logs", "train", "checkpoint", "checkpoints", "ckpt", "output", "out"}
@@ -34,7 +35,7 @@ class ResultsOnVolume(Parameters):
     )
 
 
-def _examine(subject: Obj, _: World, parameters: ResultsOnVolume) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, parameters: ResultsOnVolume) -> Iterator[Violation]:
     if subject.kind == "MPIJob":
         pods = {pod.role: pod for pod in subject.pods}
         launcher, worker = pods.get("Launcher"), pods.get("Worker")
@@ -48,7 +49,7 @@ def _examine(subject: Obj, _: World, parameters: ResultsOnVolume) -> Iterator[Re
                 yield from _container(container, container, parameters.scratch)
 
 
-def _container(container: Container, writer: Container | Pod | None, scratch: Sequence[str]) -> Iterator[Remark]:
+def _container(container: Container, writer: Container | Pod | None, scratch: Sequence[str]) -> Iterator[Violation]:
     if _HINT.search(text(container)) is None:
         return
     seen: set[str] = set()
@@ -61,7 +62,9 @@ def _container(container: Container, writer: Container | Pod | None, scratch: Se
                 continue
             seen.add(path)
             if not hidden:
-                yield container.remark(f"{option} {path[:80]} is on no volume of the containers that write it", *place)
+                yield container.violation(
+                    f"{option} {path[:80]} is on no volume of the containers that write it", *place
+                )
 
 
 def _writers(writer: Container | Pod | None) -> Sequence[Container]:
@@ -109,9 +112,9 @@ def _below(path: str, folders: Set[str]) -> bool:
 
 RESULTS_ON_VOLUME = Rule(
     name="results-on-volume",
-    what="A folder that a GPU job is told to write results, models, checkpoints or logs to lies on a volume of the "
+    what="A folder to which a GPU job writes results, models, checkpoints or logs is on a volume of the "
     "containers that write it.",
-    why="A pod's own file system goes with the pod. The job says Succeeded, and its model is gone; or it ends with "
+    why="A pod's own file system is deleted with the pod. The job is Succeeded, and its model is gone; or it ends with "
     "`Permission denied`, since an ordinary user may not create a folder in /.",
     remedy="Mount a volume at that folder in the workers, or name a folder below one that is mounted",
     source="E-54",

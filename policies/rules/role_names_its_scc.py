@@ -4,43 +4,44 @@ from collections.abc import Iterator
 
 from apis.kinds import CLUSTER_ROLE, ROLE, SECURITY_CONTEXT_CONSTRAINTS
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.parts import Part
+from policies.part import Part
 from policies.rbac import EVERY, USE
-from policies.rule import Parameters, Remark, Rule
-from policies.world import World
+from policies.rule import Parameters, Rule
+from policies.violation import Violation
 
 _FIELDS = (("apiGroups", SECURITY_CONTEXT_CONSTRAINTS.group), ("resources", SECURITY_CONTEXT_CONSTRAINTS.plural))
 _NARROW = "Name the API groups, resources and verbs that are needed, and SCCs in a rule of their own with use alone"
 _READING = frozenset({"get", "list", "watch"})
 
 
-def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     for rule in subject.parts("rules"):
         if all(wanted in (found := rule.entries(field)) or EVERY in found for field, wanted in _FIELDS):
             yield from _rule(rule)
 
 
-def _rule(rule: Part) -> Iterator[Remark]:
+def _rule(rule: Part) -> Iterator[Violation]:
     verbs = [verb for verb in rule.entries("verbs") if isinstance(verb, str)]
     if _READING.issuperset(verbs):
         return
     if EVERY in verbs and all(EVERY in rule.entries(field) for field, _ in _FIELDS):
-        # One sentence for a rule that lets everything: four about SCCs would say less.
+        # One violation for a rule that allows everything, instead of four about SCCs.
         message = "lets its subjects do everything with everything, and so use any SCC, privileged too"
-        yield rule.remark(message).mended(_NARROW)
+        yield rule.violation(message).with_remedy(_NARROW)
         return
     for field, _ in _FIELDS:
         if EVERY in rule.entries(field):
-            yield rule.remark(f"lets its subjects {_list(verbs)} SCCs through a wildcard in {field}", field)
+            yield rule.violation(f"lets its subjects {_list(verbs)} SCCs through a wildcard in {field}", field)
     others = [verb for verb in verbs if verb != USE]
     if others:
-        yield rule.remark(f"lets its subjects {_list(others)} SCCs, not only {USE} one", "verbs")
+        yield rule.violation(f"lets its subjects {_list(others)} SCCs, not only {USE} one", "verbs")
     names = rule.entries("resourceNames")
     if not names and not rule.hidden("resourceNames"):
-        yield rule.remark("names no SCC, and so grants all of them, privileged too", "resourceNames")
+        yield rule.violation("names no SCC, and so grants all of them, privileged too", "resourceNames")
     elif EVERY in names:
-        yield rule.remark("names the SCC *, which grants nothing: a resource name is no pattern", "resourceNames")
+        yield rule.violation("names the SCC *, which grants nothing: a resource name is no pattern", "resourceNames")
 
 
 def _list(verbs: list[str]) -> str:

@@ -4,32 +4,33 @@ from collections.abc import Iterator
 
 from apis.names import SCC_UID_RANGE
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.parts import Part
-from policies.rule import Remark, Rule
+from policies.part import Part
+from policies.rule import Rule
 from policies.values import brief
 from policies.views.accounts import built_in_namespace
 from policies.views.infrastructure import Infrastructure
 from policies.views.namespaces import Namespaces, ids
-from policies.world import World
+from policies.violation import Violation
 
 _FIELD = ("securityContext", "runAsUser")
 
 
-def _examine(subject: Obj, world: World, parameters: Infrastructure) -> Iterator[Remark]:
+def _examine(subject: Obj, inventory: Inventory, parameters: Infrastructure) -> Iterator[Violation]:
     for pod in subject.pods:
         for part in (pod, *pod.containers):
             user = part.read(*_FIELD)
             if isinstance(user, int) and not isinstance(user, bool) and not parameters.excepts(subject):
-                yield from _user(part, user, world)
+                yield from _user(part, user, inventory)
 
 
-def _user(part: Part, user: int, world: World) -> Iterator[Remark]:
+def _user(part: Part, user: int, inventory: Inventory) -> Iterator[Violation]:
     if user == 0:
-        yield part.remark("runs as user 0, root", *_FIELD)
+        yield part.violation("runs as user 0, root", *_FIELD)
         return
     name = part.object.text("metadata", "namespace")
-    found = world.once(Namespaces).get(name)
+    found = inventory.once(Namespaces).get(name)
     says = f"runs as user {brief(user)}"
     if found is None:
         if not name and not part.object.hidden("metadata", "namespace"):
@@ -37,13 +38,13 @@ def _user(part: Part, user: int, world: World) -> Iterator[Remark]:
         elif name and not built_in_namespace(name):
             yield part.unlinked(f"{says}, and Namespace {name} is not among the objects", *_FIELD)
     elif SCC_UID_RANGE in found.hidden:
-        yield part.unverified(f"{says}, and the range of {name} is not known before the update", *_FIELD)
+        yield part.unverified(f"{says}, and the range of {name} is unknown until the update", *_FIELD)
     elif not found.users:
         yield part.unlinked(f"{says}, and {name} has no {SCC_UID_RANGE}, so that OpenShift chooses its range", *_FIELD)
     elif (users := ids(found.users)) is None:
-        yield part.remark(f"{says}, and the range of {name}, {found.users[:60]!r}, cannot be read", *_FIELD)
+        yield part.violation(f"{says}, and the range of {name}, {found.users[:60]!r}, cannot be read", *_FIELD)
     elif not users.start <= user <= users.end:
-        yield part.remark(f"{says}, and {name} has {users.start} to {users.end}", *_FIELD)
+        yield part.violation(f"{says}, and {name} has {users.start} to {users.end}", *_FIELD)
 
 
 RUN_AS_USER_IN_RANGE = Rule(

@@ -6,35 +6,36 @@ from itertools import islice
 
 from apis.kinds import CSI_SCALE_OPERATOR
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Parameters, Remark, Rule
+from policies.rule import Parameters, Rule
 from policies.values import Unknown, brief
-from policies.world import World
+from policies.violation import Violation
 
 _ID = re.compile(r"[0-9]{1,20}\Z")
 _LOCAL = ("spec", "localScaleCluster")
 _MOST = 20
 
 
-def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     return islice(_clusters(subject), _MOST)
 
 
-def _clusters(subject: Obj) -> Iterator[Remark]:
+def _clusters(subject: Obj) -> Iterator[Violation]:
     seen: set[str] = set()
     clusters = subject.entries("spec", "clusters")
     for index in range(len(clusters)):
         place = ("spec", "clusters", index, "id")
         value = subject.read(*place)
         if fault := _fault(value):
-            yield subject.remark(f"cluster id {fault}", *place)
+            yield subject.violation(f"cluster id {fault}", *place)
         elif isinstance(value, str):
             if value in seen:
-                yield subject.remark(f"cluster {value} is there twice", *place)
+                yield subject.violation(f"cluster {value} is there twice", *place)
             seen.add(value)
         remote = subject.read(*place[:-1], "primary", "remoteCluster")
         if remote is not None and (fault := _fault(remote)):
-            yield subject.remark(f"remoteCluster {fault}", *place[:-1], "primary", "remoteCluster")
+            yield subject.violation(f"remoteCluster {fault}", *place[:-1], "primary", "remoteCluster")
     yield from _local(subject, seen, clusters)
 
 
@@ -46,25 +47,25 @@ def _fault(value: object) -> str:
     return "" if isinstance(value, str) and _ID.match(value) else f"{brief(value)} is not a text of up to 20 digits"
 
 
-def _local(subject: Obj, ids: set[str], clusters: list[object]) -> Iterator[Remark]:
+def _local(subject: Obj, ids: set[str], clusters: list[object]) -> Iterator[Violation]:
     local = subject.read(*_LOCAL)
     hidden = subject.hidden("spec", "clusters")
     if local is None:
         primary = any(isinstance(cluster, Mapping) and cluster.get("primary") for cluster in clusters)
         if clusters and not primary and not hidden:
-            message = "says neither localScaleCluster (CSI 3) nor primary (before): which cluster the nodes are in"
-            yield subject.remark(message, *_LOCAL)
+            message = "has neither localScaleCluster (CSI 3) nor primary (before), the cluster that the nodes are in"
+            yield subject.violation(message, *_LOCAL)
     elif fault := _fault(local):
-        yield subject.remark(f"localScaleCluster {fault}", *_LOCAL)
+        yield subject.violation(f"localScaleCluster {fault}", *_LOCAL)
     elif isinstance(local, str) and local not in ids and not hidden:
-        yield subject.remark(f"localScaleCluster {local} is none of the clusters", *_LOCAL)
+        yield subject.violation(f"localScaleCluster {local} is none of the clusters", *_LOCAL)
 
 
 SCALE_CLUSTER_ID = Rule(
     name="scale-cluster-id",
     what="Cluster ids of a CSIScaleOperator are texts of digits, no two the same, one of them the nodes' own cluster.",
     why="An id has up to 20 digits. Without quotes it is a number and arrives rounded (16217308676014575616), and "
-    "the driver finds no cluster of that id; no message says why.",
+    "the driver finds no cluster of that id, without a message.",
     remedy='Write ids in quotes, "16217308676014575381", and name the local one in localScaleCluster or with primary',
     source="R-3.4.5-6, E-22, P-10",
     severity=Severity.MANDATORY,

@@ -5,30 +5,31 @@ from itertools import islice
 
 from apis.kinds import CSI_SCALE_OPERATOR
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Parameters, Remark, Rule
+from policies.rule import Parameters, Rule
 from policies.values import Unknown, brief
-from policies.world import World
+from policies.violation import Violation
 
 _MOST = 20
 
 
-def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     return islice(_clusters(subject), _MOST)
 
 
-def _clusters(subject: Obj) -> Iterator[Remark]:
+def _clusters(subject: Obj) -> Iterator[Violation]:
     for index, cluster in enumerate(subject.entries("spec", "clusters")):
         place = ("spec", "clusters", index)
         name = brief(cluster.get("id") if isinstance(cluster, Mapping) else index)
         secure = subject.read(*place, "secureSslMode")
         if secure is not True and not isinstance(secure, Unknown):
-            said = (
+            problem = (
                 "is false" if secure is False else "is not set, which is false" if secure is None else "is no boolean"
             )
-            yield subject.remark(f"secureSslMode of cluster {name} {said}", *place, "secureSslMode")
+            yield subject.violation(f"secureSslMode of cluster {name} {problem}", *place, "secureSslMode")
         elif secure is True and not subject.read(*place, "cacert"):
-            yield subject.remark(f"cluster {name} has secureSslMode and no cacert to verify with", *place, "cacert")
+            yield subject.violation(f"cluster {name} has secureSslMode and no cacert to verify with", *place, "cacert")
 
 
 SCALE_GUI_TLS = Rule(

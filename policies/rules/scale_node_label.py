@@ -7,10 +7,11 @@ from pydantic import Field
 
 from apis.kinds import CSI_SCALE_OPERATOR, NODE
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Parameters, Remark, Rule
+from policies.rule import Parameters, Rule
 from policies.values import Unknown, brief
-from policies.world import World
+from policies.violation import Violation
 
 
 class ScaleNodeLabel(Parameters):
@@ -20,13 +21,13 @@ class ScaleNodeLabel(Parameters):
     label: str = Field(default="scale", description='label with value "true" (source R-3.4.5-3)')
 
 
-def _examine(subject: Obj, world: World, parameters: ScaleNodeLabel) -> Iterator[Remark]:
+def _examine(subject: Obj, inventory: Inventory, parameters: ScaleNodeLabel) -> Iterator[Violation]:
     if not parameters.nodes:
         return
     if subject.kind == NODE.kind:
-        yield from _node(subject, world.once(_labelled(parameters.label)), parameters)
+        yield from _node(subject, inventory.once(_labelled(parameters.label)), parameters)
         return
-    labelled = {node.name for node in world.of(NODE)}
+    labelled = {node.name for node in inventory.of(NODE)}
     for name in parameters.nodes:
         if name not in labelled:
             message = f"{name} is planned as a client, and nothing gives it the label {parameters.label}=true"
@@ -34,23 +35,23 @@ def _examine(subject: Obj, world: World, parameters: ScaleNodeLabel) -> Iterator
 
 
 @cache
-def _labelled(label: str) -> Callable[[World], frozenset[str]]:
-    """Return what `World.once` takes to find the nodes with the label: several patches of a node are one node's."""
+def _labelled(label: str) -> Callable[[Inventory], frozenset[str]]:
+    """Return what `Inventory.once` takes to find the nodes with the label: several patches of a node are one node's."""
     place = ("metadata", "labels", label)
-    return lambda world: frozenset(node.name for node in world.of(NODE) if node.read(*place) is not None)
+    return lambda inventory: frozenset(node.name for node in inventory.of(NODE) if node.read(*place) is not None)
 
 
-def _node(node: Obj, labelled: frozenset[str], parameters: ScaleNodeLabel) -> Iterator[Remark]:
+def _node(node: Obj, labelled: frozenset[str], parameters: ScaleNodeLabel) -> Iterator[Violation]:
     place = ("metadata", "labels", parameters.label)
     value = node.read(*place)
     planned = node.name in parameters.nodes
     if isinstance(value, Unknown) or (value is None and node.name in labelled):
         return
     if planned and value != "true":
-        said = "has no label" if value is None else f"has {brief(value)} in its label"
-        yield node.remark(f"is planned as a client and {said} {parameters.label}, not 'true'", *place)
+        state = "has no label" if value is None else f"has {brief(value)} in its label"
+        yield node.violation(f"is planned as a client and {state} {parameters.label}, not 'true'", *place)
     elif not planned and value == "true":
-        yield node.remark(f"has {parameters.label}=true and is not planned as a client", *place)
+        yield node.violation(f"has {parameters.label}=true and is not planned as a client", *place)
 
 
 SCALE_NODE_LABEL = Rule(

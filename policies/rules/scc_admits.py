@@ -5,15 +5,16 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.parts import Pod
-from policies.rule import Parameters, Remark, Rule
+from policies.pods import Pod
+from policies.rule import Parameters, Rule
 from policies.scc import Release
 from policies.views.accounts import account_of, built_in_namespace, exempt, exists
 from policies.views.admission import Admission, admission
-from policies.views.asked import hidden
+from policies.views.admission_fields import hidden
 from policies.views.namespaces import Allocation
-from policies.world import World
+from policies.violation import Violation
 
 
 class SccAdmits(Parameters):
@@ -26,23 +27,24 @@ class SccAdmits(Parameters):
     )
 
 
-def _examine(subject: Obj, world: World, parameters: SccAdmits) -> Iterator[Remark]:
+def _examine(subject: Obj, inventory: Inventory, parameters: SccAdmits) -> Iterator[Violation]:
     if subject.partial:  # the rest of the pod is not there
         return
     for pod in subject.pods:
-        yield from _pod(pod, world, parameters)
+        yield from _pod(pod, inventory, parameters)
 
 
-def _pod(pod: Pod, world: World, parameters: SccAdmits) -> Iterator[Remark]:
+def _pod(pod: Pod, inventory: Inventory, parameters: SccAdmits) -> Iterator[Violation]:
     owner = pod.object
     namespace, account = owner.text("metadata", "namespace"), account_of(pod)
     if owner.unknown:
-        owner.touched.extend(hidden(pod))
+        for value in hidden(pod):
+            owner.depends_on(value.path)
         if owner.hidden("metadata", "namespace") or pod.hidden("serviceAccountName"):
             return
-    if exempt(world, namespace):
+    if exempt(inventory, namespace):
         return
-    predicted = world.once(admission(parameters.release))
+    predicted = inventory.once(admission(parameters.release))
     outcome, allocation = predicted.of(pod, namespace, account)
     if not outcome.words:
         return
@@ -53,24 +55,24 @@ def _pod(pod: Pod, world: World, parameters: SccAdmits) -> Iterator[Remark]:
             yield unsure(f"asks for ids or an SELinux level, and {where} it has", *outcome.place)
             return
         outcome = outcome.elsewhere  # without complaints about ids that stand in for the real ones
-    place, missing = outcome.place, _missing(pod, account, world, predicted, allocation)
+    place, missing = outcome.place, _missing(pod, account, inventory, predicted, allocation)
     refused = f"its pods are refused under the account {account}: {outcome.words}"
     if missing:
         yield pod.unlinked(f"{missing}, and without it {refused}", *place)
     elif predicted.accounts.uncertain:
         yield pod.unverified(f"with what is known {refused}", *place)
     else:
-        yield pod.remark(refused, *place)
+        yield pod.violation(refused, *place)
 
 
-def _missing(pod: Pod, account: str, world: World, predicted: Admission, allocation: Allocation | None) -> str:
-    """Name what is not among the objects and could change the verdict."""
+def _missing(pod: Pod, account: str, inventory: Inventory, predicted: Admission, allocation: Allocation | None) -> str:
+    """Return what is not among the objects and could change the verdict."""
     namespace = pod.object.text("metadata", "namespace")
     if not namespace:
         return "names no namespace"
     if allocation is None and not built_in_namespace(namespace):
         return f"Namespace {namespace} is not among the objects"
-    if account == pod.service_account and not exists(world, namespace, account):
+    if account == pod.service_account and not exists(inventory, namespace, account):
         return f"ServiceAccount {namespace}/{account} is not among the objects"
     if bound := predicted.accounts.undecided(namespace, account):
         return f"{account} is bound to {bound}, which is not among the objects"

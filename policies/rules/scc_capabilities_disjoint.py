@@ -4,13 +4,14 @@ from collections.abc import Iterator
 
 from apis.kinds import SECURITY_CONTEXT_CONSTRAINTS
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Parameters, Remark, Rule
+from policies.rule import Parameters, Rule
 from policies.views.constraints import ALL, ALLOWED, DEFAULT_ADD, REQUIRED_DROP, capabilities
-from policies.world import World
+from policies.violation import Violation
 
 
-def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     dropped = capabilities(subject, REQUIRED_DROP)
     if not dropped:
         return
@@ -19,15 +20,17 @@ def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
         # To drop ALL and give some is how restricted-v2 is made; to give ALL and drop some is refused.
         if ALL in given:
             names = ", ".join(dropped)[:200]
-            yield subject.remark(f"gives every capability in {field} and requires {names} to be dropped", REQUIRED_DROP)
+            yield subject.violation(
+                f"gives every capability in {field} and requires {names} to be dropped", REQUIRED_DROP
+            )
             continue
         for name in sorted(given.keys() & dropped.keys()):
-            yield subject.remark(f"lists {name} in {field} and in {REQUIRED_DROP}", field, given[name])
+            yield subject.violation(f"lists {name} in {field} and in {REQUIRED_DROP}", field, given[name])
 
 
 SCC_CAPABILITIES_DISJOINT = Rule(
     name="scc-capabilities-disjoint",
-    what="No capability stands both in an SCC's allowedCapabilities or defaultAddCapabilities and in its "
+    what="No capability is both in an SCC's allowedCapabilities or defaultAddCapabilities and in its "
     "requiredDropCapabilities; an SCC that gives all requires none to be dropped.",
     why="OpenShift refuses it (capability is listed in allowedCapabilities and requiredDropCapabilities). The CRD does "
     "not check it, so that a dry run elsewhere passes.",

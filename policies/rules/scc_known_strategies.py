@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping
 
 from apis.kinds import SECURITY_CONTEXT_CONSTRAINTS
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.parts import Part
-from policies.rule import Parameters, Remark, Rule
+from policies.part import Part
+from policies.rule import Parameters, Rule
 from policies.scc.volumes import ALL, NONE, SOURCES
 from policies.values import Path, brief
-from policies.world import World
+from policies.violation import Violation
 
 _MUST, _RANGE, _ANY = "MustRunAs", "MustRunAsRange", "RunAsAny"
 _STRATEGIES: Mapping[str, tuple[str, ...]] = {
@@ -18,60 +19,62 @@ _STRATEGIES: Mapping[str, tuple[str, ...]] = {
     "fsGroup": (_MUST, _ANY),
     "supplementalGroups": (_MUST, _ANY),
 }
+_DEFAULTED = frozenset({"fsGroup", "supplementalGroups"})
 _VOLUMES = frozenset({*SOURCES.values(), ALL, NONE})
 
 
-def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     for field, known in _STRATEGIES.items():
         if subject.partial and field not in subject.tree:
             continue
         kind = subject.read(field, "type")
         if kind not in known:
-            said = "has no strategy" if kind is None else f"has the strategy {brief(kind)}"
+            strategy = "has no strategy" if kind is None else f"has the strategy {brief(kind)}"
+            default = f", which makes it {_ANY}" if not kind and field in _DEFAULTED else ""
             place = (field, "type") if subject.tree.get(field) else (field,)
-            yield subject.remark(f"{said} for {field}; known: {', '.join(known)}", *place)
+            yield subject.violation(f"{strategy} for {field}{default}; known: {', '.join(known)}", *place)
     yield from _user(subject)
     for field in ("fsGroup", "supplementalGroups"):
         for entry in subject.parts(field, "ranges"):
             yield from _ordered(entry, ("min",), ("max",))
     yield from _volumes(subject)
     if subject.read("defaultAllowPrivilegeEscalation") is True and subject.read("allowPrivilegeEscalation") is False:
-        yield subject.remark("lets pods escalate by default and not at all", "defaultAllowPrivilegeEscalation")
+        yield subject.violation("lets pods escalate by default and not at all", "defaultAllowPrivilegeEscalation")
     if isinstance(priority := subject.read("priority"), int) and priority < 0:
-        yield subject.remark(f"has the priority {brief(priority)}, which is negative", "priority")
+        yield subject.violation(f"has the priority {brief(priority)}, which is negative", "priority")
 
 
-def _user(subject: Obj) -> Iterator[Remark]:
+def _user(subject: Obj) -> Iterator[Violation]:
     place = "runAsUser"
     kind, uid = subject.read(place, "type"), subject.read(place, "uid")
     if kind == _MUST and not _number(uid):
-        yield subject.remark(f"has the strategy {_MUST} for {place} and no uid", place, "uid")
+        yield subject.violation(f"has the strategy {_MUST} for {place} and no uid", place, "uid")
     elif _number(uid) and uid < 0:
-        yield subject.remark(f"has the uid {brief(uid)}, which is negative", place, "uid")
+        yield subject.violation(f"has the uid {brief(uid)}, which is negative", place, "uid")
     first, last = "uidRangeMin", "uidRangeMax"
     given = [key for key in (first, last) if subject.read(place, key) is not None]
     if kind == _RANGE and len(given) == 1:
         missing = last if given == [first] else first
-        yield subject.remark(f"has {given[0]} and no {missing}", place, missing)
+        yield subject.violation(f"has {given[0]} and no {missing}", place, missing)
     yield from _ordered(subject, (place, first), (place, last))
 
 
-def _ordered(part: Part, first: Path, last: Path) -> Iterator[Remark]:
+def _ordered(part: Part, first: Path, last: Path) -> Iterator[Violation]:
     low, high = part.read(*first), part.read(*last)
     for place, value in ((first, low), (last, high)):
         if _number(value) and value < 0:
-            yield part.remark(f"has {place[-1]} {brief(value)}, which is negative", *place)
+            yield part.violation(f"has {place[-1]} {brief(value)}, which is negative", *place)
     if _number(low) and _number(high) and low > high:
-        yield part.remark(f"has {first[-1]} {brief(low)}, which is more than {last[-1]} {brief(high)}", *first)
+        yield part.violation(f"has {first[-1]} {brief(low)}, which is more than {last[-1]} {brief(high)}", *first)
 
 
-def _volumes(subject: Obj) -> Iterator[Remark]:
+def _volumes(subject: Obj) -> Iterator[Violation]:
     volumes = subject.entries("volumes")
     for index, name in enumerate(volumes):
         if isinstance(name, str) and name not in _VOLUMES:
-            yield subject.remark(f"allows volumes of the type {brief(name)}, which does not exist", "volumes", index)
+            yield subject.violation(f"allows volumes of the type {brief(name)}, which does not exist", "volumes", index)
     if NONE in volumes and len(volumes) > 1:
-        yield subject.remark(f"allows {NONE} and other volumes", "volumes", volumes.index(NONE))
+        yield subject.violation(f"allows {NONE} and other volumes", "volumes", volumes.index(NONE))
 
 
 def _number(value: object) -> bool:
@@ -84,7 +87,8 @@ SCC_KNOWN_STRATEGIES = Rule(
     "with its uid and well-formed ranges; its volumes are types that exist.",
     why="The CRD takes any text. OpenShift's own validation refuses it (invalid strategy type), and an SCC that slips "
     "past it ends every admission in every namespace, also of pods that do not want it (error creating provider for "
-    "SCC: Unrecognized RunAsUser strategy type).",
+    "SCC: Unrecognized RunAsUser strategy type). An SCC without a strategy for fsGroup or supplementalGroups lets pods "
+    "have any group.",
     remedy="Write one of the known strategies, a uid for MustRunAs, and ranges from a smaller to a larger number",
     source="platform-facts 1.10, platform-facts 4.3",
     severity=Severity.MANDATORY,

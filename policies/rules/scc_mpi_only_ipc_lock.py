@@ -8,8 +8,9 @@ from pydantic import Field
 from apis.kinds import SECURITY_CONTEXT_CONSTRAINTS
 from apis.names import IPC_LOCK
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Parameters, Remark, Rule
+from policies.rule import Parameters, Rule
 from policies.values import Tree, brief
 from policies.views.constraints import (
     ALL,
@@ -19,10 +20,10 @@ from policies.views.constraints import (
     capabilities,
     capability,
     differing,
-    meaning,
+    meanings,
     shipped,
 )
-from policies.world import World
+from policies.violation import Violation
 
 _USERS = ("users", "groups")
 
@@ -33,22 +34,22 @@ class SccMpiOnlyIpcLock(Parameters):
     name: str = Field(default="scc-for-mpi", description="name of the SCC that allows IPC_LOCK (source R-3.4.3-2)")
 
 
-def _examine(subject: Obj, _: World, parameters: SccMpiOnlyIpcLock) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, parameters: SccMpiOnlyIpcLock) -> Iterator[Violation]:
     if subject.name != parameters.name:
         return
     for field in _USERS:
         if subject.entries(field):
-            yield subject.remark(f"names {field}, who may use it past every RoleBinding", field)
+            yield subject.violation(f"names {field}, who may use it past every RoleBinding", field)
     added, allowed = capabilities(subject, DEFAULT_ADD), capabilities(subject, ALLOWED)
     if IPC_LOCK in added:
-        yield subject.remark(f"adds {IPC_LOCK} to every pod that it admits, asked for or not", DEFAULT_ADD)
+        yield subject.violation(f"adds {IPC_LOCK} to every pod that it admits, asked for or not", DEFAULT_ADD)
     elif IPC_LOCK not in allowed and not (subject.partial and ALLOWED not in subject.tree):
-        yield subject.remark(f"does not allow {IPC_LOCK}", ALLOWED)
+        yield subject.violation(f"does not allow {IPC_LOCK}", ALLOWED)
     name, fields = min(_wider(subject), key=lambda found: len(found[1]))
     for field in fields:
         value = subject.read(field)
         shown = "absent" if value is None else brief(value)
-        yield subject.remark(f"differs from {name} in more than {IPC_LOCK}: {field} is {shown}", field)
+        yield subject.violation(f"differs from {name} in more than {IPC_LOCK}: {field} is {shown}", field)
 
 
 def _wider(subject: Obj) -> Iterator[tuple[str, list[str]]]:
@@ -70,7 +71,7 @@ def _without_ipc_lock(names: Tree) -> Tree:
 
 
 def _tighter(field: str, own: Mapping[str, Any], base: Mapping[str, Any]) -> bool:
-    mine, theirs = meaning(field, own.get(field)), meaning(field, base.get(field))
+    mine, theirs = meanings(own).get(field), meanings(base).get(field)
     return type(mine) is type(theirs) and field in _TIGHTER and _TIGHTER[field](mine, theirs)
 
 

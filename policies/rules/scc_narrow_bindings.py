@@ -7,13 +7,14 @@ from pydantic import Field
 
 from apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.rbac import GROUP, Rbac
-from policies.rule import Parameters, Remark, Rule
+from policies.rule import Parameters, Rule
 from policies.scc import Release
 from policies.views.accounts import accounts
 from policies.views.constraints import WIDE_GROUPS, powers
-from policies.world import World
+from policies.violation import Violation
 
 # OpenShift makes a ClusterRole of this name for each of its own SCCs.
 _OWN_ROLE = "system:openshift:scc:"
@@ -31,13 +32,15 @@ class SccNarrowBindings(Parameters):
     )
 
 
-def _grants(world: World) -> Mapping[int, frozenset[str] | None]:
+def _grants(inventory: Inventory) -> Mapping[int, frozenset[str] | None]:
     """Return the SCCs that each binding grants by a role among the objects, by the binding's tree."""
-    found = (each.tree for kind in (ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING) for each in world.of(kind))
+    found = (
+        each.tree for kind in (ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING) for each in inventory.of(kind)
+    )
     return {id(grant.binding): grant.names for grant in Rbac(found).grants}
 
 
-def _examine(subject: Obj, world: World, parameters: SccNarrowBindings) -> Iterator[Remark]:
+def _examine(subject: Obj, inventory: Inventory, parameters: SccNarrowBindings) -> Iterator[Violation]:
     wide = [
         entry
         for entry in subject.parts("subjects")
@@ -47,13 +50,15 @@ def _examine(subject: Obj, world: World, parameters: SccNarrowBindings) -> Itera
         return
     role = subject.text("roleRef", "name")
     names: Collection[str] | None = (
-        {role.removeprefix(_OWN_ROLE)} if role.startswith(_OWN_ROLE) else world.once(_grants).get(id(subject.tree), ())
+        {role.removeprefix(_OWN_ROLE)}
+        if role.startswith(_OWN_ROLE)
+        else inventory.once(_grants).get(id(subject.tree), ())
     )
-    sccs = world.once(accounts(parameters.release)).sccs
+    sccs = inventory.once(accounts(parameters.release)).sccs
     strong = ["every SCC"] if names is None else sorted(n for n in names if n in sccs and any(powers(Obj(sccs[n]))))
     for entry in wide if strong else ():
         given = ", ".join(strong)[:200]
-        yield entry.remark(f"lets {entry.text('name')} use {given}, which gives more than restricted", "name")
+        yield entry.violation(f"lets {entry.text('name')} use {given}, which gives more than restricted", "name")
 
 
 SCC_NARROW_BINDINGS = Rule(

@@ -7,10 +7,11 @@ from pydantic import Field
 
 from apis.kinds import SECURITY_CONTEXT_CONSTRAINTS
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Parameters, Remark, Rule
+from policies.rule import Parameters, Rule
 from policies.views.constraints import WIDE_GROUPS, is_shipped, powers
-from policies.world import World
+from policies.violation import Violation
 
 
 class SccNarrowGroups(Parameters):
@@ -22,7 +23,7 @@ class SccNarrowGroups(Parameters):
     )
 
 
-def _examine(subject: Obj, _: World, parameters: SccNarrowGroups) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, parameters: SccNarrowGroups) -> Iterator[Violation]:
     wide = [
         (index, group)
         for index, group in enumerate(subject.entries("groups"))
@@ -31,7 +32,7 @@ def _examine(subject: Obj, _: World, parameters: SccNarrowGroups) -> Iterator[Re
     given = "; ".join(powers(subject)) if wide else ""
     if given and not is_shipped(subject):
         for index, group in wide:
-            yield subject.remark(f"gives {group} what only some may have: {given}", "groups", index)
+            yield subject.violation(f"gives {group} what only some may have: {given}", "groups", index)
 
 
 SCC_NARROW_GROUPS = Rule(

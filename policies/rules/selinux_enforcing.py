@@ -1,15 +1,16 @@
-"""No node is told to run without SELinux enforcing."""
+"""No node is configured to run without SELinux enforcing."""
 
 import re
 from collections.abc import Iterator
 
 from apis.kinds import MACHINE_CONFIG
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Parameters, Remark, Rule
+from policies.rule import Parameters, Rule
 from policies.values import Path
 from policies.views.ignition import texts
-from policies.world import World
+from policies.violation import Violation
 
 _ARGUMENTS: Path = ("spec", "kernelArguments")
 _OFF = frozenset({"selinux=0", "enforcing=0"})
@@ -18,17 +19,17 @@ _MODE = re.compile(r"^[ \t]*SELINUX[ \t]*=[ \t]*[\"']?(permissive|disabled)\b", 
 _COMMAND = re.compile(r"\bsetenforce[ \t]+(0|permissive)\b", re.IGNORECASE)
 
 
-def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     for index, argument in enumerate(subject.entries(*_ARGUMENTS)):
         for word in argument[:4096].split() if isinstance(argument, str) else ():
             if word in _OFF:
-                yield subject.remark(f"starts its nodes with {word}", *_ARGUMENTS, index)
+                yield subject.violation(f"starts its nodes with {word}", *_ARGUMENTS, index)
     for found in texts(subject):
         mode = _MODE.search(found.text) if found.name in _CONFIG_FILES else None
         if mode is not None:
-            yield subject.remark(f"sets SELinux to {mode[1].lower()} in {found.name}", *found.place)
+            yield subject.violation(f"sets SELinux to {mode[1].lower()} in {found.name}", *found.place)
         if command := _COMMAND.search(found.text):
-            yield subject.remark(f"runs {command[0]} in {found.name[:80]}", *found.place)
+            yield subject.violation(f"runs {command[0]} in {found.name[:80]}", *found.place)
 
 
 SELINUX_ENFORCING = Rule(

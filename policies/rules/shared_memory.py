@@ -4,17 +4,18 @@ from collections.abc import Iterator, Mapping
 from posixpath import normpath
 
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.parts import Container, Pod
-from policies.rule import Parameters, Remark, Rule
+from policies.pods import Container, Pod
+from policies.rule import Parameters, Rule
 from policies.values import Unknown, amount, brief
 from policies.views.devices import RUNNING, gpus
-from policies.world import World
+from policies.violation import Violation
 
 _PLACE = "/dev/shm"  # noqa: S108 - NCCL's shared memory, not a temporary file
 
 
-def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     for pod in subject.pods:
         if pod.role == "Launcher" and subject.read("spec", "runLauncherAsWorker") is not True:
             continue
@@ -25,12 +26,12 @@ def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
                 yield from _container(pod, container, count)
 
 
-def _container(pod: Pod, container: Container, count: int) -> Iterator[Remark]:
+def _container(pod: Pod, container: Container, count: int) -> Iterator[Violation]:
     if pod.read("hostIPC") is True:
         return  # it has the node's own
     mount = next((entry for entry in container.entries("volumeMounts") if _is_ours(entry)), None)
     if mount is None:
-        yield container.remark(f"has {count} GPUs and no volume at {_PLACE}, where it gets 64 MiB", "volumeMounts")
+        yield container.violation(f"has {count} GPUs and no volume at {_PLACE}, where it gets 64 MiB", "volumeMounts")
         return
     name = mount.get("name")
     for index, volume in enumerate(pod.entries("volumes")):
@@ -38,7 +39,7 @@ def _container(pod: Pod, container: Container, count: int) -> Iterator[Remark]:
             yield from _volume(pod, container, index)
             return
     if not isinstance(name, Unknown):
-        yield container.remark(f"mounts {brief(name)} at {_PLACE}, which is no volume of the pod", "volumeMounts")
+        yield container.violation(f"mounts {brief(name)} at {_PLACE}, which is no volume of the pod", "volumeMounts")
 
 
 def _is_ours(mount: object) -> bool:
@@ -46,28 +47,28 @@ def _is_ours(mount: object) -> bool:
     return isinstance(path, str) and path.startswith(_PLACE) and normpath(path) == _PLACE
 
 
-def _volume(pod: Pod, container: Container, index: int) -> Iterator[Remark]:
+def _volume(pod: Pod, container: Container, index: int) -> Iterator[Violation]:
     place = ("volumes", index, "emptyDir")
     directory = pod.mapping(*place)
     medium = directory.get("medium")
     if medium != "Memory":
         if not isinstance(medium, Unknown):
             message = f"the volume at {_PLACE} of container {container.name} is no emptyDir with medium Memory"
-            yield pod.remark(message, *place, "medium")
+            yield pod.violation(message, *place, "medium")
         return
     limit = directory.get("sizeLimit")
     if limit is None:
         message = f"the volume at {_PLACE} of container {container.name} has no sizeLimit"
-        yield pod.remark(message, *place, "sizeLimit")
+        yield pod.violation(message, *place, "sizeLimit")
         return
     size, memory = amount(limit), amount(container.read("resources", "limits", "memory"))
     if isinstance(limit, Unknown):
         return
     if size is None or size <= 0:
-        yield pod.remark(f"sizeLimit {brief(limit)} of the volume at {_PLACE} is no size", *place, "sizeLimit")
+        yield pod.violation(f"sizeLimit {brief(limit)} of the volume at {_PLACE} is no size", *place, "sizeLimit")
     elif memory is not None and size > memory:
         message = f"the volume at {_PLACE} may take {brief(limit)}, and container {container.name} has less memory"
-        yield pod.remark(message, *place, "sizeLimit")
+        yield pod.violation(message, *place, "sizeLimit")
 
 
 SHARED_MEMORY = Rule(

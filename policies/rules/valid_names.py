@@ -5,12 +5,14 @@ from itertools import islice
 
 from apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, CRON_JOB, JOB, KINDS, NAMESPACE, ROLE, ROLE_BINDING
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.parts import Part, Pod
-from policies.rule import Parameters, Remark, Rule
+from policies.part import Part
+from policies.pods import Pod
+from policies.rule import Parameters, Rule
 from policies.values import Tree, brief
 from policies.views import names
-from policies.world import World
+from policies.violation import Violation
 
 _MOST = 20
 _LABEL = f"small letters, digits and -, at most {names.LABEL_LENGTH}, with a letter or digit at both ends"
@@ -32,11 +34,11 @@ _MOST_OBJECTS: _Grammar = (names.is_subdomain, _SUBDOMAIN)
 _LENGTHS = {JOB.kind: names.LABEL_LENGTH, CRON_JOB.kind: names.LABEL_LENGTH - 11}
 
 
-def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     yield from islice(_names(subject), _MOST)
 
 
-def _names(subject: Obj) -> Iterator[Remark]:
+def _names(subject: Obj) -> Iterator[Violation]:
     if not subject.partial:  # a patch names an object that is there
         yield from _object(subject)
     yield from _labels(subject, "metadata")
@@ -47,7 +49,7 @@ def _names(subject: Obj) -> Iterator[Remark]:
         yield from _named(pod, "volumes", "volume", names.is_label, _LABEL)
 
 
-def _object(subject: Obj) -> Iterator[Remark]:
+def _object(subject: Obj) -> Iterator[Violation]:
     name, namespace = subject.text("metadata", "name"), subject.text("metadata", "namespace")
     # The engine gives an object without a name one of its own, which the pack shows in parentheses.
     if name and not name.startswith("("):
@@ -56,16 +58,16 @@ def _object(subject: Obj) -> Iterator[Remark]:
             yield _misnamed(subject, f"the name {brief(name)}", grammar, "metadata", "name")
         elif len(name) > (most := _LENGTHS.get(subject.kind, len(name))):
             message = f"the name {name} has {len(name)} characters, and {most} fit"
-            yield subject.remark(message, "metadata", "name").mended(f"Shorten the name to {most} characters")
+            yield subject.violation(message, "metadata", "name").with_remedy(f"Shorten the name to {most} characters")
     if namespace and not names.is_label(namespace):
         yield _misnamed(subject, f"the namespace {brief(namespace)}", _LABEL, "metadata", "namespace")
 
 
-def _misnamed(part: Part, what: str, grammar: str, *keys: str | int) -> Remark:
-    return part.remark(f"{what} is not {grammar}", *keys).mended(f"Write {grammar}")
+def _misnamed(part: Part, what: str, grammar: str, *keys: str | int) -> Violation:
+    return part.violation(f"{what} is not {grammar}", *keys).with_remedy(f"Write {grammar}")
 
 
-def _labels(part: Part, *keys: str) -> Iterator[Remark]:
+def _labels(part: Part, *keys: str) -> Iterator[Violation]:
     for key, value in part.mapping(*keys, "labels").items():
         if not names.is_qualified(str(key)):
             yield _misnamed(part, f"the label {brief(str(key))}", _KEY, *keys, "labels", str(key))
@@ -76,21 +78,21 @@ def _labels(part: Part, *keys: str) -> Iterator[Remark]:
             yield _misnamed(part, f"the annotation {brief(str(key))}", _KEY, *keys, "annotations", str(key))
 
 
-def _containers(pod: Pod) -> Iterator[Remark]:
+def _containers(pod: Pod) -> Iterator[Violation]:
     seen: set[str] = set()
     for container in pod.containers:
         name = container.text("name")
         if not names.is_label(name):
             yield _misnamed(container, f"the name {brief(name)} of a container", _LABEL, "name")
         elif name in seen:
-            yield container.remark(f"another container of the pod is called {name}, too", "name")
+            yield container.violation(f"another container of the pod is called {name}, too", "name")
         seen.add(name)
         yield from _named(container, "ports", "port", names.is_port, _PORT, optional=True)
 
 
 def _named(
     part: Part, key: str, what: str, fits: Callable[[str], bool], grammar: str, *, optional: bool = False
-) -> Iterator[Remark]:
+) -> Iterator[Violation]:
     seen: set[str] = set()
     for index, entry in enumerate(part.entries(key)):
         name: Tree = entry.get("name") if isinstance(entry, Mapping) else None
@@ -99,7 +101,7 @@ def _named(
         if not fits(name):
             yield _misnamed(part, f"the name {brief(name)} of a {what}", grammar, key, index, "name")
         elif name in seen:
-            yield part.remark(f"another {what} is called {name}, too", key, index, "name")
+            yield part.violation(f"another {what} is called {name}, too", key, index, "name")
         seen.add(name)
 
 

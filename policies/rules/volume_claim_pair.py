@@ -5,11 +5,12 @@ from typing import Any
 
 from apis.kinds import PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Parameters, Remark, Rule
+from policies.rule import Parameters, Rule
 from policies.values import Path, Unknown, amount, brief, show
 from policies.views.volumes import Pairs, pairs
-from policies.world import World
+from policies.violation import Violation
 
 _CLASS: Path = ("spec", "storageClassName")
 _MODES: Path = ("spec", "accessModes")
@@ -25,40 +26,40 @@ _LABELS: Path = ("spec", "selector", "matchLabels")
 _COMPARED: tuple[Path, ...] = (_CLASS, _MODES, _CAPACITY, ("spec", "volumeMode"), ("spec", "claimRef"))
 
 
-def _examine(subject: Obj, world: World, _: Parameters) -> Iterator[Remark]:
+def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Violation]:
     if subject.kind == PERSISTENT_VOLUME.kind:
         if not subject.partial:
-            yield from _volume(subject, world)
+            yield from _volume(subject, inventory)
     else:
-        yield from _claim(subject, world)
+        yield from _claim(subject, inventory)
 
 
-def _volume(volume: Obj, world: World) -> Iterator[Remark]:
+def _volume(volume: Obj, inventory: Inventory) -> Iterator[Violation]:
     policy = volume.read(*_POLICY)
-    # A volume that is made by hand and does not say it has Retain (platform-facts, 0#12).
+    # A volume that is created manually and does not set it has Retain (platform-facts, 0#12).
     if policy not in (None, "Retain") and not isinstance(policy, Unknown):
-        yield volume.remark(
-            f"persistentVolumeReclaimPolicy {brief(policy)} gives its data away with the claim", *_POLICY
-        ).mended("Write persistentVolumeReclaimPolicy: Retain")
+        yield volume.violation(
+            f"persistentVolumeReclaimPolicy {brief(policy)} deletes its data with the claim", *_POLICY
+        ).with_remedy("Write persistentVolumeReclaimPolicy: Retain")
     if not volume.mapping("spec", "claimRef"):
         return
     place: Path = ("spec", "claimRef")
     name, namespace = (volume.read(*place, key) for key in ("name", "namespace"))
     if not name or not namespace:
-        yield volume.remark("claimRef needs the claim's name and namespace", *place)
+        yield volume.violation("claimRef needs the claim's name and namespace", *place)
     elif isinstance(name, str) and isinstance(namespace, str):
-        claim = world.get(PERSISTENT_VOLUME_CLAIM, name, namespace) or world.get(PERSISTENT_VOLUME_CLAIM, name)
+        claim = inventory.get(PERSISTENT_VOLUME_CLAIM, name, namespace) or inventory.get(PERSISTENT_VOLUME_CLAIM, name)
         if claim is None:
             yield volume.unlinked(f"claimRef names {namespace}/{name}, which is not there", *place)
         elif (other := claim.text("spec", "volumeName")) and other != volume.name:
-            yield volume.remark(f"claimRef names {namespace}/{name}, which wants volume {other}", *place)
+            yield volume.violation(f"claimRef names {namespace}/{name}, which wants volume {other}", *place)
 
 
-def _claim(claim: Obj, world: World) -> Iterator[Remark]:
-    known = world.once(pairs)
+def _claim(claim: Obj, inventory: Inventory) -> Iterator[Violation]:
+    known = inventory.once(pairs)
     wanted = claim.text("spec", "volumeName")
     if wanted:
-        volume = world.get(PERSISTENT_VOLUME, wanted)
+        volume = inventory.get(PERSISTENT_VOLUME, wanted)
         if volume is None and claim.text("metadata", "annotations", _CHOSEN) == "yes":
             # On a cluster: the class has made the volume, and the controller has written its name here.
             return
@@ -74,66 +75,68 @@ def _claim(claim: Obj, world: World) -> Iterator[Remark]:
             yield from _by_chance(claim, known)
             return
     if claim.read(*_CLASS) is None:
-        yield claim.remark("has no storageClassName, so that the default class may provision another volume", *_CLASS)
+        yield claim.violation(
+            "has no storageClassName, so that the default class may provision another volume", *_CLASS
+        )
     if volume is not None:
         yield from _pair(claim, volume)
 
 
-def _by_chance(claim: Obj, known: Pairs) -> Iterator[Remark]:
-    """Remark on a claim that takes whichever volume fits."""
+def _by_chance(claim: Obj, known: Pairs) -> Iterator[Violation]:
+    """Yield a violation for a claim that takes whichever volume fits."""
     labels = claim.mapping(*_LABELS)
     if claim.mapping("spec", "selector"):
         message = f"is bound by its selector alone ({_show(labels)}): it may get any volume with such labels"
-        yield claim.remark(message, "spec", "selector")
+        yield claim.violation(message, "spec", "selector")
         volumes = known.by_class.get(claim.text(*_CLASS), ())
         if len(volumes) <= _SEARCHED and not any(_labelled(volume, labels) for volume in volumes):
             yield claim.unlinked("its selector matches no volume of its storage class", "spec", "selector")
     elif claim.read(*_CLASS) == "":
-        yield claim.remark("has neither volumeName nor class: it may get any volume without class", *_CLASS)
+        yield claim.violation("has neither volumeName nor class: it may get any volume without class", *_CLASS)
     elif known.by_class.get(name := claim.text(*_CLASS)):
-        yield claim.remark(f"has no volumeName: it may get any volume of class {name}", *_CLASS)
+        yield claim.violation(f"has no volumeName: it may get any volume of class {name}", *_CLASS)
 
 
 def _labelled(volume: Obj, labels: Mapping[Any, Any]) -> bool:
     return labels.items() <= volume.mapping("metadata", "labels").items()
 
 
-def _pair(claim: Obj, volume: Obj) -> Iterator[Remark]:
+def _pair(claim: Obj, volume: Obj) -> Iterator[Violation]:
     """Compare a claim with its volume."""
     for place in (*_COMPARED, ("metadata", "labels")):
         if volume.hidden(*place):
             yield claim.unverified(
-                f"{show(place)} of its volume {volume.name} is not known before the update", "spec", "volumeName"
+                f"{show(place)} of its volume {volume.name} is unknown until the update", "spec", "volumeName"
             )
     named = volume.mapping("spec", "claimRef")
     if named and not volume.hidden("spec", "claimRef"):
         wanted = (claim.namespace or named.get("namespace"), claim.name)
         if (named.get("namespace"), named.get("name")) != wanted:
             who = f"{brief(named.get('namespace'))}/{brief(named.get('name'))}"
-            yield claim.remark(f"its volume {volume.name} is kept for {who}", "spec", "volumeName")
+            yield claim.violation(f"its volume {volume.name} is reserved for {who}", "spec", "volumeName")
     own, other = claim.read(*_CLASS), volume.read(*_CLASS) or ""
     if own is not None and own != other and not _hidden(claim, volume, _CLASS):
-        yield claim.remark(
+        yield claim.violation(
             f"storageClassName {brief(own)} is not {brief(other)}, which its volume {volume.name} has", *_CLASS
         )
     modes, offered = claim.entries(*_MODES)[:_MOST], volume.entries(*_MODES)[:_MOST]
     missing = [brief(mode) for mode in modes if mode not in offered]
     if missing and not _hidden(claim, volume, _MODES):
-        yield claim.remark(f"accessModes {', '.join(missing)} are not among those of {volume.name}", *_MODES)
+        yield claim.violation(f"accessModes {', '.join(missing)} are not among those of {volume.name}", *_MODES)
     asked, size = amount(claim.read(*_REQUEST)), amount(volume.read(*_CAPACITY))
     if asked is not None and size is not None and asked > size:
-        yield claim.remark(
+        yield claim.violation(
             f"requests {claim.read(*_REQUEST)}, and its volume {volume.name} has {volume.read(*_CAPACITY)}", *_REQUEST
         )
     own_mode, its_mode = (each.read("spec", "volumeMode") or "Filesystem" for each in (claim, volume))
     if own_mode != its_mode and not _hidden(claim, volume, ("spec", "volumeMode")):
         message = f"volumeMode {brief(own_mode)} is not {brief(its_mode)}, which its volume {volume.name} has"
-        yield claim.remark(message, "spec", "volumeMode")
+        yield claim.violation(message, "spec", "volumeMode")
     labels = volume.mapping("metadata", "labels")
     missing_labels = {key: value for key, value in claim.mapping(*_LABELS).items() if labels.get(key) != value}
     if missing_labels and not _hidden(claim, volume, ("metadata", "labels")):
-        message = f"its selector wants {_show(missing_labels)}, which its volume {volume.name} has not"
-        yield claim.remark(message, *_LABELS)
+        message = f"its selector wants {_show(missing_labels)}, which its volume {volume.name} lacks"
+        yield claim.violation(message, *_LABELS)
 
 
 def _show(labels: Mapping[Any, Any]) -> str:

@@ -4,39 +4,40 @@ from collections.abc import Iterator, Mapping
 
 from apis.kinds import CSI_SCALE_OPERATOR, PERSISTENT_VOLUME
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Parameters, Remark, Rule
+from policies.rule import Parameters, Rule
 from policies.values import brief
 from policies.views.volumes import HANDLE, handle_of
-from policies.world import World
+from policies.violation import Violation
 
 
-def _examine(subject: Obj, world: World, _: Parameters) -> Iterator[Remark]:
+def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Violation]:
     handle = handle_of(subject)
     if handle is None or handle.faults:
         return
-    drivers = world.of(CSI_SCALE_OPERATOR)
+    drivers = inventory.of(CSI_SCALE_OPERATOR)
     if not drivers:
         yield subject.unlinked(
             f"volume handle names cluster {handle.cluster}, and no {CSI_SCALE_OPERATOR.kind} is given", *HANDLE
         )
         return
-    known = world.once(_clusters)
+    known = inventory.once(_clusters)
     if handle.cluster in known:
         return
     if any(driver.hidden("spec", "clusters") for driver in drivers):
         yield subject.unverified(
-            f"volume handle names cluster {handle.cluster}, and the driver's are not known before the update", *HANDLE
+            f"volume handle names cluster {handle.cluster}, and the driver's are unknown until the update", *HANDLE
         )
     else:
         names = ", ".join(sorted(known))[:200] or "none"
-        yield subject.remark(f"volume handle names cluster {handle.cluster}, and the driver knows {names}", *HANDLE)
+        yield subject.violation(f"volume handle names cluster {handle.cluster}, and the driver knows {names}", *HANDLE)
 
 
-def _clusters(world: World) -> frozenset[str]:
+def _clusters(inventory: Inventory) -> frozenset[str]:
     return frozenset(
         name if isinstance(name := cluster.get("id"), str) else brief(name)
-        for driver in world.of(CSI_SCALE_OPERATOR)
+        for driver in inventory.of(CSI_SCALE_OPERATOR)
         for cluster in driver.entries("spec", "clusters")
         if isinstance(cluster, Mapping) and cluster.get("id") is not None
     )
@@ -46,7 +47,7 @@ VOLUME_CLUSTER = Rule(
     name="volume-cluster",
     what=f"The cluster id in a Spectrum Scale volume handle is among the {CSI_SCALE_OPERATOR.kind}'s clusters.",
     why="The driver asks the GUI of the cluster that the handle names. Without an entry the pod stays in "
-    "ContainerCreating, and only the driver's log says that it cannot get a connector for the cluster.",
+    "ContainerCreating, and only the driver's log has the reason: it cannot get a connector for the cluster.",
     remedy="Write the id that mmlscluster prints on the cluster's nodes, or add the cluster to spec.clusters",
     source="R-4.2-8, platform-facts 4.3 rule 25",
     severity=Severity.MANDATORY,

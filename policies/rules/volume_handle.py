@@ -4,23 +4,24 @@ from collections.abc import Iterator
 
 from apis.kinds import PERSISTENT_VOLUME
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Parameters, Remark, Rule
+from policies.rule import Parameters, Rule
 from policies.views.volumes import HANDLE, handle_of
-from policies.world import World
+from policies.violation import Violation
 
 
-def _examine(subject: Obj, _: World, __: Parameters) -> Iterator[Remark]:
+def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     handle = handle_of(subject)
     for fault in handle.faults if handle is not None else ():
-        yield subject.remark(f"volume handle: {fault}", *HANDLE)
+        yield subject.violation(f"volume handle: {fault}", *HANDLE)
 
 
 VOLUME_HANDLE = Rule(
     name="volume-handle",
     what="The volumeHandle of a Spectrum Scale volume has three, four or seven well-formed parts and an absolute path.",
     why="The API server takes any text. The claim is Bound, and the pod stays in ContainerCreating "
-    "(MountVolume.SetUp failed for volume) until somebody reads its events.",
+    "(MountVolume.SetUp failed for volume), and only its events say why.",
     remedy="Write <cluster id>;<file system UID>;path=<path>, with the id of mmlscluster and the UID of mmlsfs --uid",
     source="R-4.2-2, R-4.2-8, platform-facts 1.9",
     severity=Severity.MANDATORY,

@@ -7,10 +7,11 @@ from posixpath import dirname, normpath
 
 from apis.kinds import PERSISTENT_VOLUME
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.rule import Parameters, Remark, Rule
+from policies.rule import Parameters, Rule
 from policies.views.volumes import HANDLE, Handle, handle_of, namespaces, pairs
-from policies.world import World
+from policies.violation import Violation
 
 _DEEPEST = 64
 
@@ -27,24 +28,24 @@ class _Use:
 _Directory = tuple[str, str]  # file system, path
 
 
-def _examine(subject: Obj, world: World, _: Parameters) -> Iterator[Remark]:
+def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Violation]:
     handle = handle_of(subject)
     if handle is None or handle.faults:
         return
-    own = namespaces(subject, world.once(pairs))
+    own = namespaces(subject, inventory.once(pairs))
     depth = _DEEPEST if own else 1  # of a directory above, only the namespaces matter
-    for other in _others(subject, handle, world.once(_uses), depth):
+    for other in _others(subject, handle, inventory.once(_uses), depth):
         theirs = other.namespaces
         same = normpath(other.path) == normpath(handle.path)
         if own and theirs and own != theirs:
             users = ", ".join(sorted(theirs))
             what = "is also" if same else "lies in"
-            yield subject.remark(
+            yield subject.violation(
                 f"{handle.path} {what} {other.path} of {other.volume.name}, which {users} uses", *HANDLE
             )
             return
         if same and not (own and theirs):
-            yield subject.remark(f"{handle.path} is also the directory of {other.volume.name}", *HANDLE)
+            yield subject.violation(f"{handle.path} is also the directory of {other.volume.name}", *HANDLE)
             return
 
 
@@ -53,19 +54,19 @@ def _others(subject: Obj, handle: Handle, uses: Mapping[_Directory, tuple[_Use, 
     path = normpath(handle.path)
     for _ in range(depth):
         # Two are enough: of those on one directory at least one is not the volume itself.
-        yield from (use for use in uses.get((handle.file_system.upper(), path), ()) if use.volume is not subject)
+        yield from (use for use in uses.get((handle.file_system.upper(), path), ()) if use.volume != subject)
         if path in ("/", "//"):
             return
         path = dirname(path)
 
 
-def _uses(world: World) -> dict[_Directory, tuple[_Use, ...]]:
+def _uses(inventory: Inventory) -> dict[_Directory, tuple[_Use, ...]]:
     """Return the uses of each directory, one for each set of namespaces and one more."""
     found: dict[_Directory, dict[frozenset[str], list[_Use]]] = defaultdict(lambda: defaultdict(list))
-    for volume in world.of(PERSISTENT_VOLUME):
+    for volume in inventory.of(PERSISTENT_VOLUME):
         handle = handle_of(volume)
         if handle is not None and not handle.faults:
-            users = namespaces(volume, world.once(pairs))
+            users = namespaces(volume, inventory.once(pairs))
             same = found[handle.file_system.upper(), normpath(handle.path)][users]
             if len(same) < 2:  # noqa: PLR2004 - the volume itself and another
                 same.append(_Use(volume, handle.path, users))

@@ -10,8 +10,8 @@ from policies.scc.admission import (
     admit,
     order,
 )
-from policies.scc.defaults import USABLE_BY_ALL, Release, default_sccs
 from policies.scc.reading import InvalidPod
+from policies.scc.shipped import USABLE_BY_ALL, Release, default_sccs
 from policies.scc.subjects import Namespace, User, running_as, service_account
 
 __all__ = [

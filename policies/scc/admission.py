@@ -4,12 +4,16 @@ It tries the SCCs in their order, skips those that neither the requester nor the
 takes the first that fits once it has filled in what the pod leaves open. Behaviour and words are those of
 openshift/apiserver-library-go as of OpenShift 4.22 (`pkg/securitycontextconstraints`).
 
-Three things differ, on purpose. The plugin wants the ten SCCs that every current cluster has before it decides at all;
-here any set will do, so that a 4.4 cluster can be judged. The plugin waits ten seconds for a namespace's annotations;
-here they are there or not. And it is the first pass that is judged: the second, which must leave the filled-in pod as
-it is, finds nothing to change, but for one spelling. Of the seccomp profile `docker/default`, by annotation or as the
-first of an SCC, the first pass makes a field and the second an annotation `runtime/default`, so that another SCC has to
-take the pod as it is, or the plugin refuses it.
+Pods and SCCs get the API server's defaults in here (`pod_defaults.py`, `scc_defaults.py`), so that no entry point can
+forget them.
+
+Four things differ, on purpose. The volume with the service account's token, which the API server adds to most pods, is
+left out; it passes wherever `secret`, `projected` or `*` is allowed. The plugin wants the ten SCCs that every current
+cluster has before it decides at all; here any set will do, so that a 4.4 cluster can be judged. The plugin waits ten
+seconds for a namespace's annotations; here they are there or not. And it is the first pass that is judged: the second,
+which must leave the filled-in pod as it is, finds nothing to change, but for one spelling. Of the seccomp profile
+`docker/default`, by annotation or as the first of an SCC, the first pass makes a field and the second an annotation
+`runtime/default`, so that another SCC has to take the pod as it is, or the plugin refuses it.
 """
 
 import marshal
@@ -22,6 +26,7 @@ from policies.scc.checks import faults
 from policies.scc.constraints import Constraint, ordered
 from policies.scc.fill import filled
 from policies.scc.messages import aggregate, forbidden, quoted
+from policies.scc.pod_defaults import defaulted_pod
 from policies.scc.pods import Pod, read
 from policies.scc.providers import LEVEL, SUPPLEMENTAL_GROUPS, UID_RANGE, Provider, Unprepared, providers
 from policies.scc.reading import InvalidPod
@@ -53,8 +58,9 @@ class Reason:
 class Verdict:
     """What becomes of a pod.
 
-    `pod` is filled in and annotated when it is admitted, else it is the one given. `reasons` are the refusals of the
-    SCCs in the order in which they were tried; an admitted pod has those of the SCCs before the one that took it.
+    `pod` has the API server's defaults, and is filled in and annotated, when it is admitted; else it is the one given.
+    `reasons` are the refusals of the SCCs in the order in which they were tried; an admitted pod has those of the SCCs
+    before the one that took it.
     `message` is the error that the plugin returns, with its `pods "name" is forbidden: ` in front, "" when admitted.
     A Windows pod is admitted without any SCC, as the plugin leaves it alone.
     """
@@ -75,19 +81,20 @@ def admit(
     *,
     usable_by_account: Collection[str] | None = None,
 ) -> Verdict:
-    """Say which of `sccs` admits `pod` when `user` creates it in `namespace`, and what it fills in.
+    """Return which of `sccs` admits `pod` when `user` creates it in `namespace`, and what it fills in.
 
     `usable` names the SCCs that RBAC lets the user or the pod's service account use; an SCC's own `users` and `groups`
     count besides. `usable_by_account` are those that the service account itself may use, for the annotation that says
     through whom the SCC was found; unknown, all of `usable` are taken to be its own.
 
-    The service account is `spec.serviceAccountName`; a cluster sets it to `default` before this plugin runs, here a pod
-    without one has only its user. The given objects are never changed; the returned pod shares with them what it does
-    not change. Raises InvalidPod for a pod, namespace or SCC whose fields have wrong types.
+    Pod and SCCs may be as users write them or as a cluster holds them: the API server's defaults are applied first, so
+    a pod without a service account runs as `default`. The given objects are never changed. Raises InvalidPod for a pod,
+    namespace or SCC whose fields have wrong types.
     """
-    seen = read(pod)
+    whole = defaulted_pod(pod)
+    seen = read(whole)
     if seen.windows:
-        return Verdict(admitted=True, scc=None, pod=pod, reasons=(), message="")
+        return Verdict(admitted=True, scc=None, pod=whole, reasons=(), message="")
     try:
         candidates = _prepared(seen, namespace, sccs)
     except Unprepared as error:
@@ -107,7 +114,7 @@ def admit(
         found = [Reason(name, message) for message in faults(result, candidate)]
         if not found:
             annotations = {SCC_ANNOTATION: name, SUBJECT_ANNOTATION: subject}
-            return Verdict(True, name, written(pod, result, annotations), tuple(reasons), "")
+            return Verdict(True, name, written(whole, result, annotations), tuple(reasons), "")
         reasons += found
     reasons += _hint(seen, candidates, denied)
     words = aggregate(reason.message for reason in reasons)
@@ -126,7 +133,7 @@ def _refused(pod: Mapping[str, Any], seen: Pod, words: str, reasons: tuple[Reaso
 def _subject(
     constraint: Constraint, account: User | None, user: User, usable: Collection[str], own: Collection[str]
 ) -> str | None:
-    """Say through whom an SCC may be used, the service account first; None when through nobody."""
+    """Return through whom an SCC may be used, the service account first; None when through no one."""
     name, users, groups = constraint.name, constraint.users, constraint.groups
     if account is not None and (name in own or named(account, users, groups)):
         return "serviceaccount"
@@ -134,7 +141,7 @@ def _subject(
 
 
 def _hint(seen: Pod, candidates: Sequence[Provider], denied: Collection[str]) -> list[Reason]:
-    """Say so when only `restricted`, which current clusters no longer give to everyone, would have taken the pod."""
+    """Return a hint when only `restricted`, which current clusters no longer grant to all, would admit the pod."""
     by_name = {candidate.constraint.name: candidate for candidate in candidates}
     if _RESTRICTED not in denied or _RESTRICTED_V2 not in by_name:
         return []

@@ -40,7 +40,7 @@ def _number(written: str) -> tuple[int, str]:
     token, rest = written[:digits], written[digits:]
     if not token:
         raise InvalidBlock("expected integer" if rest else "EOF")
-    # enough to tell: Python refuses to read thousands of digits, with an error of its own
+    # enough to decide: Python refuses to read thousands of digits, with an error of its own
     value = int(token.lstrip("0")[: _MOST_DIGITS + 1] or "0")
     if value >= _UNREADABLE:
         raise InvalidBlock(f'strconv.ParseUint: parsing "{token}": value out of range')

@@ -100,7 +100,7 @@ def _selinux(options: SELinux | None, provider: Provider, path: str) -> Iterator
 
 
 def _same_level(level: str, other: str) -> bool:
-    """Say whether two levels name one sensitivity and the same categories, in whatever order."""
+    """Return whether two levels name one sensitivity and the same categories, in whatever order."""
     (sensitivity, colon, categories), (wanted, second_colon, others) = level.partition(":"), other.partition(":")
     return (
         bool(colon and second_colon)

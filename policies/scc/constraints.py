@@ -1,13 +1,14 @@
 """An SCC as the plugin reads it, and the order in which it tries them: priority, restrictiveness, name."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from policies.scc.pods import SELinux, selinux
-from policies.scc.reading import InvalidPod, Object, flag, mapping, number, objects, text, texts
+from policies.scc.reading import Object, flag, mapping, number, objects, text, texts
+from policies.scc.scc_defaults import RUN_AS_ANY, defaulted_scc
 from policies.scc.volumes import ALL, FLEX_VOLUME, HOST_PATH, NONE, PROJECTED, SECRET
 
-RUN_AS_ANY, MUST_RUN_AS, MUST_RUN_AS_RANGE, NON_ROOT = "RunAsAny", "MustRunAs", "MustRunAsRange", "MustRunAsNonRoot"
+MUST_RUN_AS, MUST_RUN_AS_RANGE, NON_ROOT = "MustRunAs", "MustRunAsRange", "MustRunAsNonRoot"
 REQUIRE_POD_LEVEL = "RequirePodLevel"
 RUNTIME_DEFAULT, DOCKER_DEFAULT = "runtime/default", "docker/default"
 
@@ -28,7 +29,7 @@ class Groups:
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """One SCC, its values as written, before a namespace fills what it leaves open."""
+    """One SCC as a cluster stores it, before a namespace fills what it leaves open."""
 
     name: str
     priority: int
@@ -90,9 +91,8 @@ def ordered(sccs: Iterable[Object]) -> tuple[Constraint, ...]:
 
 
 def constraint(scc: Object, path: str) -> Constraint:
-    """Read one SCC; `path` is its place, for error messages."""
-    if not isinstance(scc, Mapping):
-        raise InvalidPod(path, "an object", scc)
+    """Read one SCC, declared or stored, as a cluster stores it; `path` is its place, for error messages."""
+    scc = defaulted_scc(scc, path)
     path += "."
     user = mapping(scc, "runAsUser", path) or {}
     context = mapping(scc, "seLinuxContext", path) or {}
@@ -146,12 +146,12 @@ def _groups(scc: Object, key: str, path: str) -> Groups:
 
 
 def allows_volume(volumes: Sequence[str], kind: str = ALL) -> bool:
-    """Say whether a list of volume types holds `kind` or everything."""
+    """Return whether a list of volume types holds `kind` or everything."""
     return kind in volumes or ALL in volumes
 
 
 def allows_flex(constraint: Constraint) -> bool:
-    """Say whether a list of flexVolume drivers counts: there is one, and flexVolumes are allowed at all."""
+    """Return whether a list of flexVolume drivers counts: there is one, and flexVolumes are allowed at all."""
     return bool(constraint.flex_drivers) and allows_volume(constraint.volumes, FLEX_VOLUME)
 
 

@@ -27,13 +27,13 @@ def _rune(character: str) -> str:
 
 
 def invalid(path: str, value: str | int | Sequence[int] | None, detail: str) -> str:
-    """Say that a value does not hold."""
+    """Return the message for an invalid value."""
     shown = quoted(value) if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
     return f"{path}: Invalid value: {shown}: {detail}"
 
 
 def forbidden(path: str, detail: str) -> str:
-    """Say that something may not be set or used."""
+    """Return the message for something that may not be set or used."""
     return f"{path}: Forbidden: {detail}"
 
 

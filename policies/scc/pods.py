@@ -1,14 +1,15 @@
-"""What the plugin looks at in a pod, read once and checked for its types.
+"""What the plugin reads of a pod, read once and checked for its types.
 
-The fields that the API server defaults before the plugin runs are seen as it sees them: `securityContext` is never
-absent, a volume without a source is an emptyDir, a port of a pod on the host's network is a host port.
+The pod has the API server's defaults (`pod_defaults.py`). Two more are applied where they are read: a volume without a
+source is an emptyDir, a port of a pod on the host's network is a host port.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from policies.scc.reading import InvalidPod, Object, flag, integer, labels, mapping, number, objects, sequence, text
+from policies.scc.pod_defaults import ACCOUNT
+from policies.scc.reading import Object, flag, integer, labels, mapping, number, objects, sequence, text
 from policies.scc.reading import texts as strings
 from policies.scc.volumes import Volume, volume
 
@@ -40,7 +41,7 @@ class Capabilities(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """What the plugin looks at in one container."""
+    """What the plugin reads of one container."""
 
     group: str
     index: int
@@ -58,7 +59,7 @@ class Container:
 
 @dataclass(frozen=True, slots=True)
 class Pod:
-    """What the plugin looks at in a pod; `annotations` is a copy of its own."""
+    """What the plugin reads of a pod; `annotations` is a copy of its own."""
 
     name: str
     service_account: str
@@ -80,9 +81,7 @@ class Pod:
 
 
 def read(manifest: Object) -> Pod:
-    """Read a pod (v1 Pod as a dict); raises InvalidPod where the API server could not decode it."""
-    if not isinstance(manifest, Mapping):
-        raise InvalidPod("pod", "an object", manifest)
+    """Read a pod that has the API server's defaults."""
     metadata = mapping(manifest, "metadata", "") or {}
     spec = mapping(manifest, "spec", "") or {}
     security = mapping(spec, "securityContext", "spec.") or {}
@@ -90,7 +89,7 @@ def read(manifest: Object) -> Pod:
     host_network = bool(flag(spec, "hostNetwork", "spec."))
     return Pod(
         name=text(metadata, "name", "metadata.") or text(metadata, "generateName", "metadata.") or "Unknown",
-        service_account=text(spec, "serviceAccountName", "spec.") or text(spec, "serviceAccount", "spec."),
+        service_account=text(spec, ACCOUNT, "spec."),
         windows=text(mapping(spec, "os", "spec.") or {}, "name", "spec.os.") == "windows",
         annotations=labels(metadata, "annotations", "metadata.") or {},
         host_network=host_network,

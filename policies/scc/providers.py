@@ -1,16 +1,17 @@
 """An SCC with what its namespace fills in: user ids, SELinux level, groups.
 
 One SCC that cannot be completed refuses every pod of the namespace, whoever may use it; the plugin prepares all of them
-before it looks at one.
+before it reads one.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from policies.scc.blocks import Block, InvalidBlock, block
-from policies.scc.constraints import MUST_RUN_AS, MUST_RUN_AS_RANGE, NON_ROOT, RUN_AS_ANY, Constraint, Groups
+from policies.scc.constraints import MUST_RUN_AS, MUST_RUN_AS_RANGE, NON_ROOT, Constraint, Groups
 from policies.scc.messages import aggregate, quoted
 from policies.scc.pods import SELinux
+from policies.scc.scc_defaults import RUN_AS_ANY
 from policies.scc.subjects import Namespace
 
 UID_RANGE = "openshift.io/sa.scc.uid-range"

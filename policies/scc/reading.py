@@ -8,14 +8,17 @@ from typing import Any, TypeAlias
 
 Object: TypeAlias = Mapping[str, Any]
 
-_INT64 = range(-(2**63), 2**63)
+INT64 = range(-(2**63), 2**63)
 
 
 class InvalidPod(ValueError):
     """A pod, a namespace or an SCC that the API server could not decode; the message names the field and its value."""
 
     def __init__(self, path: str, expected: str, value: object) -> None:
-        shown = repr(value)
+        try:
+            shown = repr(value)
+        except (RecursionError, ValueError):  # nested too deeply, or an integer of thousands of digits
+            shown = f"{type(value).__name__} that is too large to show"
         super().__init__(f"{path}: expected {expected}, got {shown[:80]}{'...' if len(shown) > 80 else ''}")  # noqa: PLR2004
         self.path = path
 
@@ -75,7 +78,7 @@ def number(parent: Object, key: str, path: str) -> int | None:
 
 def integer(value: object, path: str) -> int | None:
     """Return `value` when it is a 64-bit integer or None."""
-    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value in _INT64):
+    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value in INT64):
         return value
     raise InvalidPod(path, "an integer of 64 bits", value)
 

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from apis.kinds import CLUSTER_ROLE, SECURITY_CONTEXT_CONSTRAINTS
-from policies.scc.defaults import USABLE_BY_ALL, Release
+from policies.scc.shipped import USABLE_BY_ALL, Release
 
 OWN_ROLE = "system:openshift:scc:"
 """Prefix of the role for one SCC. `oc adm policy add-scc-to-user` makes it for any other SCC too."""
@@ -33,7 +33,7 @@ _OTHERS = frozenset(
 
 
 def ships(name: str) -> bool:
-    """Say whether every OpenShift has a ClusterRole of this name."""
+    """Return whether every OpenShift has a ClusterRole of this name."""
     return name.startswith(_SYSTEM) or name == _EVERYTHING or name in _AGGREGATING or name in _OTHERS
 
 

@@ -1,6 +1,6 @@
 """Seccomp profiles in their two spellings, and which of them an SCC lets pass.
 
-The field and the annotation of old say the same; the plugin fills the one from the other and judges the annotation.
+The field and the old annotation mean the same; the plugin fills the one from the other and judges the annotation.
 """
 
 from policies.scc.constraints import DOCKER_DEFAULT, RUNTIME_DEFAULT, Constraint
@@ -10,7 +10,7 @@ from policies.scc.pods import Container, Pod, Seccomp
 POD_ANNOTATION = "seccomp.security.alpha.kubernetes.io/pod"
 CONTAINER_ANNOTATION = "container.seccomp.security.alpha.kubernetes.io/"
 PROFILE = "seccompProfile"
-"""The field of a security context that says what the annotations of old said."""
+"""The field of a security context that replaces the old annotations."""
 
 _PATH = "pod.metadata.annotations["
 _UNCONFINED, _LOCAL = "unconfined", "localhost/"
@@ -66,7 +66,7 @@ def container_fault(pod: Pod, container: Container, constraint: Constraint) -> s
 
 
 def about_profile(message: str) -> bool:
-    """Say whether a fault is about a profile; it names an annotation, wherever the profile stands."""
+    """Return whether a fault is about a profile; it names an annotation, wherever the profile stands."""
     return message.startswith((f"{_PATH}{POD_ANNOTATION}]", f"{_PATH}{CONTAINER_ANNOTATION}"))
 
 

@@ -16,14 +16,14 @@ from apis.kinds import (
     SERVICE_ACCOUNT,
 )
 from apis.names import IPC_LOCK, RUN_LEVEL, RUN_LEVELS_WITHOUT_SCC, SCC_EXEMPT_NAMESPACES
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.parts import Pod
+from policies.pods import Pod
 from policies.rbac import Rbac
 from policies.scc import USABLE_BY_ALL, Release, User
 from policies.scc.roles import shipped_roles
 from policies.scc.subjects import AUTHENTICATED, running_as
 from policies.views.constraints import ALL, ALLOWED, DEFAULT_ADD, capability, shipped
-from policies.world import World
 
 DEFAULT = "default"
 ANYBODY = User(name="(anybody)", groups=(AUTHENTICATED,))
@@ -37,18 +37,18 @@ _OWN_LAUNCHER_ACCOUNT = frozenset({"v1alpha2", "v1"})
 
 
 def built_in_namespace(name: str) -> bool:
-    """Say whether a namespace exists on every cluster, or belongs to OpenShift."""
+    """Return whether a namespace exists on every cluster, or belongs to OpenShift."""
     return name in _BUILT_IN_NAMESPACES or name.startswith(_BUILT_IN_PREFIXES)
 
 
-def exempt(world: World, namespace: str) -> bool:
-    """Say whether OpenShift admits the pods of a namespace without asking any SCC."""
-    found = world.get(NAMESPACE, namespace)
+def exempt(inventory: Inventory, namespace: str) -> bool:
+    """Return whether OpenShift admits the pods of a namespace without asking any SCC."""
+    found = inventory.get(NAMESPACE, namespace)
     return without_scc(namespace, found.mapping("metadata", "labels") if found else {})
 
 
 def without_scc(namespace: str, labels: Mapping[str, object]) -> bool:
-    """Say so of a namespace with these labels."""
+    """Return the same of a namespace with these labels."""
     return namespace in SCC_EXEMPT_NAMESPACES or labels.get(RUN_LEVEL) in RUN_LEVELS_WITHOUT_SCC
 
 
@@ -60,21 +60,23 @@ def account_of(pod: Pod) -> str:
     return pod.service_account
 
 
-def exists(world: World, namespace: str, account: str) -> bool:
-    """Say whether an account is among the objects, or on every cluster."""
-    return account in _BUILT_IN_ACCOUNTS or world.get(SERVICE_ACCOUNT, account, namespace) is not None
+def exists(inventory: Inventory, namespace: str, account: str) -> bool:
+    """Return whether an account is among the objects, or on every cluster."""
+    return account in _BUILT_IN_ACCOUNTS or inventory.get(SERVICE_ACCOUNT, account, namespace) is not None
 
 
 class Accounts:
     """Who may use which SCC: `sccs` by name, those that a release ships and those among the objects.
 
     `locking` are those that let a pod have IPC_LOCK.
-    `uncertain` says that an SCC, a role or a binding has a value that is not known before the update.
+    `uncertain` says that an SCC, a role or a binding has a value that is unknown until the update.
     """
 
-    def __init__(self, world: World, release: Release) -> None:
-        given = world.of(SECURITY_CONTEXT_CONSTRAINTS)
-        found = [each for kind in (ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING) for each in world.of(kind)]
+    def __init__(self, inventory: Inventory, release: Release) -> None:
+        given = inventory.of(SECURITY_CONTEXT_CONSTRAINTS)
+        found = [
+            each for kind in (ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING) for each in inventory.of(kind)
+        ]
         self.sccs: dict[str, Mapping[str, Any]] = {**shipped(release), **{each.name: each.tree for each in given}}
         self.uncertain = any(map(_uncertain, (*given, *found)))
         self.locking = frozenset(name for name, tree in self.sccs.items() if _allows(tree, IPC_LOCK))
@@ -99,7 +101,7 @@ class Accounts:
         return self._usable[key]
 
     def undecided(self, namespace: str, account: str) -> str:
-        """Name what this account is bound to and what is not among the objects: a role, or the SCC of a role."""
+        """Return what this account is bound to and what is not among the objects: a role, or the SCC of a role."""
         key = namespace, account
         if key not in self._undecided:
             self._undecided[key] = undecided(self._rbac, running_as(namespace, account), namespace, self.sccs)
@@ -107,7 +109,7 @@ class Accounts:
 
 
 def undecided(rbac: Rbac, user: User, namespace: str, sccs: Collection[str]) -> str:
-    """Name a role or an SCC that could let a user or everybody do more, were it known; empty when there is none."""
+    """Return a role or an SCC that could let a user or everyone do more, were it known; empty when there is none."""
     for each in (user, ANYBODY):
         for kind, name in rbac.unknown_roles(each, namespace):
             return f"{kind} {name}"
@@ -117,9 +119,9 @@ def undecided(rbac: Rbac, user: User, namespace: str, sccs: Collection[str]) -> 
 
 
 @cache
-def accounts(release: Release) -> Callable[[World], Accounts]:
-    """Return what `World.once` takes to make the accounts with the SCCs of a release."""
-    return lambda world: Accounts(world, release)
+def accounts(release: Release) -> Callable[[Inventory], Accounts]:
+    """Return what `Inventory.once` takes to make the accounts with the SCCs of a release."""
+    return lambda inventory: Accounts(inventory, release)
 
 
 def _allows(tree: Mapping[str, Any], wanted: str) -> bool:

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from policies.parts import CONTAINER_LISTS, Pod
+from policies.inventory import Inventory
+from policies.pods import CONTAINER_LISTS, Pod
 from policies.scc import InvalidPod, Namespace, Reason, Release, Verdict, admit
 from policies.scc.constraints import constraint
 from policies.scc.providers import Unprepared, provider
 from policies.scc.seccomp import PROFILE, about_profile
 from policies.values import Path, read
 from policies.views.accounts import ANYBODY, accounts
-from policies.views.asked import asked, freed, pruned
+from policies.views.admission_fields import asked, freed, pruned
 from policies.views.namespaces import STAND_IN, UNKNOWN, Allocation, Namespaces
-from policies.world import World
 
 _UNABLE = "unable to validate against any security context constraint"
 _NOT_USABLE = "Forbidden: not usable by user or serviceaccount"
@@ -45,9 +45,9 @@ _ADMITTED = Outcome()
 class Admission:
     """Predicts what becomes of pods; `accounts` are those that it reckons with."""
 
-    def __init__(self, world: World, release: Release) -> None:
-        self.accounts = world.once(accounts(release))
-        self._namespaces = world.once(Namespaces)
+    def __init__(self, inventory: Inventory, release: Release) -> None:
+        self.accounts = inventory.once(accounts(release))
+        self._namespaces = inventory.once(Namespaces)
         self._sccs = [scc for scc in map(_lean, self.accounts.sccs.values()) if _sound(scc)]
         self._known: dict[str, tuple[Namespace, Allocation | None, frozenset[str]]] = {}
         self._outcomes: dict[tuple[str, str, bytes], Outcome] = {}
@@ -55,7 +55,7 @@ class Admission:
     def of(self, pod: Pod, namespace: str, account: str) -> tuple[Outcome, Allocation | None]:
         """Return what becomes of a template's pods in a namespace under an account, and what the namespace allocates.
 
-        What is not known before the update is left out, which refuses nothing.
+        What is unknown until the update is left out, which refuses nothing.
         """
         if namespace not in self._known:
             found = self._namespaces.get(namespace)
@@ -89,9 +89,9 @@ class Admission:
 
 
 @cache
-def admission(release: Release) -> Callable[[World], Admission]:
-    """Return what `World.once` takes to make the admission of a release."""
-    return lambda world: Admission(world, release)
+def admission(release: Release) -> Callable[[Inventory], Admission]:
+    """Return what `Inventory.once` takes to make the admission of a release."""
+    return lambda inventory: Admission(inventory, release)
 
 
 def _lean(scc: Mapping[str, Any]) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def _lean(scc: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _sound(scc: Mapping[str, Any]) -> bool:
-    """Say whether an SCC can be worked with; one that cannot would refuse every pod, and is another rule's matter."""
+    """Return whether an SCC is readable; one that is not would refuse every pod, and is another rule's matter."""
     try:
         provider(constraint(scc, "scc"), Namespace("stand-in", STAND_IN))
     except (ValueError, Unprepared, RecursionError):

@@ -24,7 +24,7 @@ class UnknownKind(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def unknown_kind(group: str, version: str, kind: str) -> UnknownKind | None:
-    """Say why no API server knows a kind; None where it does, and for groups that others than Kubernetes define."""
+    """Return why no API server knows a kind; None where it does, and for groups that others than Kubernetes define."""
     foreign = ("." in group and group not in BUILTIN) or ("." not in group and kind in OF_CLIENTS)
     readable = version and kind and "?" not in (group, version, kind)
     if foreign or not readable or max(map(len, (group, version, kind))) > _LONGEST:
@@ -42,7 +42,7 @@ def unknown_kind(group: str, version: str, kind: str) -> UnknownKind | None:
 
 
 def _version(api_version: str, why: str, meant: str | list[str]) -> UnknownKind:
-    """Say that the version is wrong; `meant` is the right one, or a list with a group of which it may be."""
+    """Return that the version is wrong; `meant` is the right one, or a list with a group of which it may be."""
     if not isinstance(meant, str):
         meant = next((f"{group}/{STABLE[group][-1]}".lstrip("/") for group in meant if STABLE[group]), "")
     if not meant:

@@ -1,6 +1,6 @@
 """The commands that a container runs, out of both forms: a list of words, and a script for `sh -c`.
 
-What a shell would only know at run time (`$NP`) stays as text, and a word that is not known before the update is like
+What a shell would only know at run time (`$NP`) stays as text, and a word that is unknown until the update is like
 one of those. Command lines are other people's input: the work is bounded, and what cannot be read gives less, never an
 error.
 """
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from posixpath import basename
 
-from policies.parts import Container
+from policies.pods import Container
 from policies.values import Path
 
 _SHELLS = frozenset({"sh", "bash", "dash", "ash", "ksh", "zsh"})

@@ -5,7 +5,8 @@ from functools import cache
 from typing import Any
 
 from policies.objects import Obj
-from policies.scc import Release, default_sccs
+from policies.scc import InvalidPod, Release, default_sccs
+from policies.scc.scc_defaults import defaulted_scc
 from policies.values import Tree
 
 ALLOWED, DEFAULT_ADD, REQUIRED_DROP = "allowedCapabilities", "defaultAddCapabilities", "requiredDropCapabilities"
@@ -56,7 +57,7 @@ def shipped(release: Release) -> Mapping[str, Mapping[str, Any]]:
 
 
 def is_shipped(scc: Obj) -> bool:
-    """Say whether an object is one of OpenShift's own SCCs, unchanged."""
+    """Return whether an object is one of OpenShift's own SCCs, unchanged."""
     releases: tuple[Release, ...] = ("4.4", "current", "upgraded")
     return any(
         (base := shipped(release).get(scc.name)) is not None and not differing(scc.tree, base) for release in releases
@@ -65,28 +66,39 @@ def is_shipped(scc: Obj) -> bool:
 
 def differing(scc: Mapping[str, Any], base: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the fields in which two SCCs differ in meaning, sorted; the order of a list has none."""
-    fields = {field for field in (*scc, *base) if field not in _IDENTITY}
-    return tuple(sorted(field for field in fields if meaning(field, scc.get(field)) != meaning(field, base.get(field))))
+    mine, theirs = meanings(scc), meanings(base)
+    return tuple(sorted(field for field in mine.keys() | theirs.keys() if mine.get(field) != theirs.get(field)))
 
 
-def meaning(field: str, value: Tree) -> object:
-    """Return what a field's value means to OpenShift, a frozenset for a list; null is what the field is without it."""
-    if value is None:
-        return _DEFAULTS.get(field)
+def meanings(scc: Mapping[str, Any]) -> dict[str, object]:
+    """Return what the fields of an SCC mean to OpenShift once it has stored it, a frozenset for a list."""
+    given = {field: value for field, value in scc.items() if field not in _IDENTITY and value is not None}
+    # a value that is unknown or of a wrong type is compared as it is written
+    readable = {field: value for field, value in given.items() if _readable(field, value)}
+    stored = {**given, **defaulted_scc(readable), **{field: given[field] for field in given.keys() - readable.keys()}}
+    return {**_ZERO, **{field: _meaning(field, value) for field, value in stored.items()}}
+
+
+def _readable(field: str, value: Tree) -> bool:
+    try:
+        defaulted_scc({field: value})
+    except InvalidPod:
+        return False
+    return True
+
+
+def _meaning(field: str, value: Tree) -> object:
     if field in _CAPABILITIES and isinstance(value, list):
         value = [capability(name) if isinstance(name, str) else name for name in value]
     return _plain(value)
 
 
 _CAPABILITIES = (ALLOWED, DEFAULT_ADD, REQUIRED_DROP)
-_LISTS = ("users", "groups", "seccompProfiles", "allowedFlexVolumes", "allowedUnsafeSysctls", "forbiddenSysctls")
-_DEFAULTS: Mapping[str, object] = {
+_LISTS = ("seccompProfiles", "allowedFlexVolumes", "allowedUnsafeSysctls", "forbiddenSysctls")
+_ZERO: Mapping[str, object] = {
     **dict.fromkeys((*HOST_FIELDS, "allowPrivilegedContainer", "readOnlyRootFilesystem"), False),
     **dict.fromkeys((*_CAPABILITIES, *_LISTS), frozenset()),
-    "allowPrivilegeEscalation": True,
     "priority": 0,
-    "userNamespaceLevel": "AllowHostLevel",
-    "volumes": frozenset({"*"}),
 }
 _DEEPEST = 8
 

@@ -7,11 +7,10 @@ from difflib import get_close_matches
 from functools import lru_cache, partial
 from typing import NamedTuple, TypeAlias
 
-from apis.contents import PORT_RANGE, PORTS, QUANTITIES, WORDS
+from apis.field_values import PORT_RANGE, PORTS, QUANTITIES, QUANTITY, WORDS
 from apis.fields import Content
 from policies.values import Tree, brief
 
-_QUANTITY = re.compile(r"[+-]?(?:\d{1,60}(?:\.\d{0,60})?|\.\d{1,60})(?:[eE][+-]?\d{1,3}|[numkMGTPE]|[KMGTPE]i)?")
 _BYTES = re.compile(r"(\d{1,18}(?:\.\d{1,9})?) ?([kKMGTP])i?[bB]")
 _OTHERWISE = "Write a quantity: a number, with a suffix of the API or without: 500m, 2, 64Gi, 1G"
 _CLOSE = 0.6
@@ -71,7 +70,7 @@ def _port(value: Tree) -> Fault | None:
 
 
 def quantity(value: Tree) -> Fault | None:
-    """Say what is wrong with a quantity; one that is absent counts as none."""
+    """Return what is wrong with a quantity; an absent one counts as none."""
     if value is None or (value.__class__ is int or (isinstance(value, float) and math.isfinite(value))):
         return None
     if isinstance(value, str):
@@ -81,7 +80,7 @@ def quantity(value: Tree) -> Fault | None:
 
 @lru_cache(maxsize=1024)
 def _quantity(value: str) -> Fault | None:
-    if _QUANTITY.fullmatch(value):
+    if QUANTITY.fullmatch(value):
         return None
     found = _BYTES.fullmatch(value)
     number, unit = found.groups() if found else ("", "")

@@ -48,12 +48,12 @@ _QUOTES = "\"'"
 
 @lru_cache(maxsize=4096)
 def is_name(name: str) -> bool:
-    """Say whether a variable or a key of that name holds a credential."""
+    """Return whether a variable or a key of that name holds a credential."""
     return len(name) <= _LONGEST_NAME and _NAME.search(name) is not None
 
 
 def is_value(value: object, name: str = "") -> bool:
-    """Say whether a value may be a credential: a text that says something and stands for nothing else.
+    """Return whether a value may be a credential: a text that says something and stands for nothing else.
 
     With a `name` that ends in token, a small number is a number of tokens or of one.
     """
@@ -63,7 +63,7 @@ def is_value(value: object, name: str = "") -> bool:
 
 
 def known(text: str) -> str:
-    """Say which credential a text has in it that shows by its form alone; empty when none."""
+    """Return which credential is in a text by its form alone; empty when none."""
     for found in _KNOWN.finditer(text):
         password = found["password"]
         if password is None or is_value(password):
@@ -80,12 +80,12 @@ def in_arguments(arguments: list[object]) -> Iterator[tuple[int, str]]:
             continue
         if flag and not argument.startswith("-") and is_value(argument, flag):
             yield index, f"the value of {flag}"
-        elif said := _said(argument):
-            yield index, said
+        elif credential := _credential(argument):
+            yield index, credential
         flag = argument if _FLAG.match(argument) else ""
 
 
-def _said(argument: str) -> str:
+def _credential(argument: str) -> str:
     for found in _FLAGS.finditer(argument):
         if is_value(found["value"].strip(_QUOTES), found["name"]):
             return f"the value of {found['name']}"

@@ -12,9 +12,9 @@ from functools import lru_cache
 from typing import Any, TypeGuard
 
 from apis.kinds import CONFIG_MAP, NIC_CLUSTER_POLICY, NIC_NODE_POLICY
+from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.values import Path, Tree, Unknown, brief, read
-from policies.world import World
 
 KINDS = (CONFIG_MAP, NIC_CLUSTER_POLICY, NIC_NODE_POLICY)
 DEFAULT_PREFIX = "rdma"
@@ -75,9 +75,9 @@ class Offers:
     sure: bool
 
 
-def offers(world: World) -> Offers:
-    """Return what all configurations among the objects offer; to be called through `World.once`."""
-    found = [each for kind in KINDS for subject in world.of(kind) if (each := configuration(subject)) is not None]
+def offers(inventory: Inventory) -> Offers:
+    """Return what all configurations among the objects offer; to be called through `Inventory.once`."""
+    found = [each for kind in KINDS for subject in inventory.of(kind) if (each := configuration(subject)) is not None]
     resources: dict[str, int] = {}
     for entry in (entry for each in found for entry in each.entries):
         resources[entry.resource] = max(entry.hca_max or 0, resources.get(entry.resource, 0))

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from apis.names import GPU_RESOURCE, GPU_SLICE_PREFIXES, RDMA_PREFIX
 from policies.objects import Obj
-from policies.parts import Container, Pod
+from policies.pods import Container, Pod
 from policies.resources import Request
 from policies.values import whole
 
@@ -15,7 +15,7 @@ _INIT = "initContainers"
 
 @lru_cache(maxsize=1024)
 def is_gpu(resource: str) -> bool:
-    """Say whether a resource is a GPU, a shared one or a slice of one."""
+    """Return whether a resource is a GPU, a shared one or a slice of one."""
     return resource == GPU_RESOURCE or resource.startswith(GPU_SLICE_PREFIXES)
 
 
@@ -43,7 +43,7 @@ def place(item: Request) -> tuple[str, str, str]:
 
 
 def runs_along(container: Container) -> bool:
-    """Say whether a container runs at the same time as the main ones: itself one, or an init container that stays."""
+    """Return whether a container runs at the same time as the main ones: one of them, or a sidecar."""
     return container.group == RUNNING or (container.group == _INIT and container.tree.get("restartPolicy") == "Always")
 
 

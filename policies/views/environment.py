@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from policies.parts import Container
+from policies.pods import Container
 from policies.values import Path, Unknown, brief
 
 

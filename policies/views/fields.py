@@ -220,6 +220,6 @@ def _hint(name: str) -> str:
 
 
 def unprintable(name: str) -> str:
-    """Name the character of a key that is a space without looking like one, e.g. a no-break space; else nothing."""
+    """Return the name of an invisible space in a key, e.g. a no-break space; else nothing."""
     odd = next((each for each in name if each != " " and (each.isspace() or not each.isprintable())), "")
     return f" (it has the invisible character U+{ord(odd):04X})" if odd else ""

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from pydantic import Field
 
-from policies.objects import Obj
+from policies.part import Root
 from policies.rule import Parameters
 
 PARTS = (
@@ -32,8 +32,8 @@ class Infrastructure(Parameters):
         "default: the device plugins (source R-3.4.2-5, S-7.2)",
     )
 
-    def excepts(self, subject: Obj) -> bool:
-        """Say whether an object is infrastructure."""
+    def excepts(self, subject: Root) -> bool:
+        """Return whether an object is infrastructure."""
         return _matches(str(subject), self.infrastructure)
 
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from apis.kinds import MACHINE_CONFIG
 from apis.names import MACHINE_CONFIG_ROLE
+from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.values import read
 from policies.views.ignition import texts
-from policies.world import World
 
 MASTERS = "master"
 EVERY_WORKER = "worker"
@@ -27,13 +27,13 @@ _LIMIT = re.compile(r"LimitMEMLOCK\s*=\s*(.*)")
 _ULIMIT = re.compile(r"memlock=-1(?::-1)?")
 
 
-def raised(world: World) -> Mapping[str, bool]:
-    """Return the pools whose MachineConfigs lift the limit; to be called through `World.once`.
+def raised(inventory: Inventory) -> Mapping[str, bool]:
+    """Return the pools whose MachineConfigs lift the limit; to be called through `Inventory.once`.
 
-    The value says whether it is sure: False where a MachineConfig of the pool is not known before the update.
+    The value says whether it is sure: False where a MachineConfig of the pool is unknown until the update.
     """
     found: dict[str, bool] = {}
-    for subject in world.of(MACHINE_CONFIG):
+    for subject in inventory.of(MACHINE_CONFIG):
         pool = read(subject.tree, "metadata", "labels", MACHINE_CONFIG_ROLE)
         if not isinstance(pool, str):
             continue
@@ -54,7 +54,7 @@ def _raises(subject: Obj) -> bool:
 
 
 def _unit_raises(text: str) -> bool:
-    """Say whether the last LimitMEMLOCK of a unit's section [Service] is infinite for both limits."""
+    """Return whether the last LimitMEMLOCK of a unit's section [Service] is infinite for both limits."""
     section, value = "", ""
     for line in text.splitlines():
         stripped = line.strip()

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from posixpath import basename
 
 from policies.objects import Obj
-from policies.parts import Container, Pod
+from policies.pods import Container, Pod
 from policies.values import Path, Unknown, whole
 from policies.views import devices
 from policies.views.mpirun import Mpirun, calls, number

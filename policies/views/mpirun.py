@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from posixpath import basename
 
-from policies.parts import Container
+from policies.pods import Container
 from policies.values import Path
 from policies.views.command_lines import Command, commands, text
 
@@ -62,7 +62,7 @@ class Mpirun:
         return number(self.processes.text) if self.processes else None
 
     def elsewhere(self, here: tuple[str, ...]) -> bool:
-        """Say whether it names a host that is none of `here`."""
+        """Return whether it names a host that is none of `here`."""
         return any(host.partition(":")[0] not in here for host in self.hosts.split(",") if host)
 
 

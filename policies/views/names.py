@@ -15,36 +15,36 @@ _PORT = re.compile(r"(?=[^a-z]*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*")
 
 @lru_cache(maxsize=4096)
 def is_label(name: str) -> bool:
-    """Say whether it is a label of DNS (RFC 1123), as names of containers, volumes and namespaces are."""
+    """Return whether it is a label of DNS (RFC 1123), as names of containers, volumes and namespaces are."""
     return len(name) <= LABEL_LENGTH and _LABEL.fullmatch(name) is not None
 
 
 @lru_cache(maxsize=4096)
 def is_subdomain(name: str) -> bool:
-    """Say whether it is labels of DNS (RFC 1123) with dots between, as most names are."""
+    """Return whether it is labels of DNS (RFC 1123) with dots between, as most names are."""
     return len(name) <= SUBDOMAIN_LENGTH and _SUBDOMAIN.fullmatch(name) is not None
 
 
 @lru_cache(maxsize=4096)
 def is_segment(name: str) -> bool:
-    """Say whether it may stand in a path, as names of RBAC's objects: everything but `/`, `%`, `.` and `..`."""
+    """Return whether it may stand in a path, as names of RBAC's objects: everything but `/`, `%`, `.` and `..`."""
     return name not in (".", "..") and "/" not in name and "%" not in name
 
 
 @lru_cache(maxsize=4096)
 def is_qualified(name: str) -> bool:
-    """Say whether it is a key of labels, or a resource: a word, with a prefix of DNS and `/` before it or without."""
+    """Return whether it is a key of labels, or a resource: a name, perhaps after a DNS prefix and `/`."""
     prefix, slash, word = name.rpartition("/")
     return (not slash or is_subdomain(prefix)) and is_label_value(word) and bool(word)
 
 
 @lru_cache(maxsize=4096)
 def is_label_value(value: str) -> bool:
-    """Say whether it may be a label's value."""
+    """Return whether it may be a label's value."""
     return not value or (len(value) <= LABEL_LENGTH and _WORD.fullmatch(value) is not None)
 
 
 @lru_cache(maxsize=4096)
 def is_port(name: str) -> bool:
-    """Say whether it is the name of a port (IANA): 15 small letters, digits and single dashes, with a letter."""
+    """Return whether it is the name of a port (IANA): 15 small letters, digits and single dashes, with a letter."""
     return len(name) <= PORT_LENGTH and _PORT.fullmatch(name) is not None

@@ -6,9 +6,9 @@ from functools import lru_cache
 
 from apis.kinds import NAMESPACE
 from apis.names import SCC_MCS, SCC_SUPPLEMENTAL_GROUPS, SCC_UID_RANGE
+from policies.inventory import Inventory
 from policies.scc.blocks import Block, block
 from policies.values import Unknown
-from policies.world import World
 
 ANNOTATIONS = (SCC_UID_RANGE, SCC_SUPPLEMENTAL_GROUPS, SCC_MCS)
 STAND_IN: Mapping[str, str] = {SCC_UID_RANGE: "1000000000/10000", SCC_MCS: "s0:c1,c0"}
@@ -23,7 +23,7 @@ _GROUPS = ("fsGroup", "supplementalGroups")
 
 @dataclass(frozen=True)
 class Allocation:
-    """What is known of a namespace: `annotations` that it has of `ANNOTATIONS`, `hidden` those not known yet."""
+    """What is known of a namespace: its `annotations` of `ANNOTATIONS`; `hidden` are those unknown until the update."""
 
     annotations: Mapping[str, str]
     hidden: frozenset[str]
@@ -35,7 +35,7 @@ class Allocation:
 
     @property
     def open(self) -> frozenset[str]:
-        """The fields of a security context for which nobody can say what the namespace has."""
+        """The fields of a security context for which the namespace's value is unknown."""
         groups = SCC_SUPPLEMENTAL_GROUPS
         decided = groups if groups in self.annotations or groups in self.hidden else SCC_UID_RANGE
         known = {**_ALLOCATED, **dict.fromkeys(_GROUPS, decided)}
@@ -47,10 +47,12 @@ UNKNOWN = Allocation({}, frozenset())
 
 
 class Namespaces:
-    """The namespaces among the objects; make it with `world.once(Namespaces)`."""
+    """The namespaces among the objects; make it with `inventory.once(Namespaces)`."""
 
-    def __init__(self, world: World) -> None:
-        self._found = {each.name: allocation(each.mapping("metadata", "annotations")) for each in world.of(NAMESPACE)}
+    def __init__(self, inventory: Inventory) -> None:
+        self._found = {
+            each.name: allocation(each.mapping("metadata", "annotations")) for each in inventory.of(NAMESPACE)
+        }
 
     def get(self, name: str) -> Allocation | None:
         """Return one, or None when it is not among them."""

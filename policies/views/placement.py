@@ -26,7 +26,7 @@ _KNOWN = {
 
 
 def explain(misfit: Misfit) -> str:
-    """Say what is wrong with a field, and where it belongs when that can be told."""
+    """Return what is wrong with a field, and where it belongs when that is known."""
     name = str(misfit.path[-1])
     if misfit.why:
         return f"{name if len(name) <= _LONGEST else brief(name)} {misfit.why}"

@@ -8,9 +8,9 @@ from posixpath import normpath
 
 from apis.kinds import PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM
 from apis.names import SCALE_CSI_DRIVER
+from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.values import Path, Unknown, brief
-from policies.world import World
 
 HANDLE: Path = ("spec", "csi", "volumeHandle")
 
@@ -106,15 +106,15 @@ class Pairs:
     """Volumes by storage class."""
 
 
-def pairs(world: World) -> Pairs:
-    """Return which claims and volumes name each other; for `World.once`."""
+def pairs(inventory: Inventory) -> Pairs:
+    """Return which claims and volumes name each other; for `Inventory.once`."""
     claims: dict[str, list[Obj]] = defaultdict(list)
-    for claim in world.of(PERSISTENT_VOLUME_CLAIM):
+    for claim in inventory.of(PERSISTENT_VOLUME_CLAIM):
         if name := claim.text("spec", "volumeName"):
             claims[name].append(claim)
     volumes: dict[tuple[str, str], list[Obj]] = defaultdict(list)
     classes: dict[str, list[Obj]] = defaultdict(list)
-    for volume in world.of(PERSISTENT_VOLUME):
+    for volume in inventory.of(PERSISTENT_VOLUME):
         if name := volume.text("spec", "claimRef", "name"):
             volumes[volume.text("spec", "claimRef", "namespace"), name].append(volume)
         classes[volume.text("spec", "storageClassName")].append(volume)

@@ -1,5 +1,4 @@
-"""Writes the reference pages of docs/ from the components and the settings: `python -m rendering.reference`.
+"""Write the reference pages of docs/ from the components and the settings: `python -m rendering.reference`.
 
-It stands beside the rendered manifests because it does the same with other means: it shows what the program would
-make, without an engine. `make docs` runs it.
+Like the rendered manifests, they show without an engine what the program would create. `make docs` runs it.
 """

@@ -1,11 +1,11 @@
-"""Writes the reference pages, and removes those of components that are gone: `python -m rendering.reference`."""
+"""Write the reference pages, and remove those of deleted components: `python -m rendering.reference`."""
 
-from rendering.reference import components, coverage, evidence, faults, programs, settings
+from rendering.reference import components, coverage, evidence, faults, programs, releases, schemas, settings, sources
 
 
 def main() -> None:
     """Write all of them."""
-    writers = (components, programs, settings, coverage, evidence, faults)
+    writers = (components, programs, releases, settings, coverage, evidence, faults, sources, schemas)
     pages = {file: text for writer in writers for file, text in writer.pages().items()}
     for file, text in pages.items():
         file.parent.mkdir(exist_ok=True)

@@ -14,17 +14,18 @@ import pulumi
 
 from components.component import Component
 from components.model import Model
-from rendering.reference import declared, markdown, tables, words
+from rendering.reference import declared, markdown, tables, type_text
 
 ROOT = tables.ROOT
 FOLDER = ROOT / "docs" / "components"
 INTRODUCTION = """# Components
 
-One file each in `components/`, the arguments model beside it. Who composes them, and in which order: `stacks/`. A page
-each, in `components/`, has arguments, outputs and the kinds of objects; all is written from the code by `make docs`.
+One file each in `components/`, the arguments model beside it. `stacks/` composes them, in the order of installation. A
+page each, in `components/`, has arguments, outputs and the kinds of objects; all is written from the code by
+`make docs`.
 
-The output `finished` raises, outside previews, when the job has failed; the message has the last words of its pods. The
-other outputs are known once what they name is there, so that whoever takes one waits for it.
+The output `finished` raises, outside previews, when the job has failed; the message says why its pods failed. The
+other outputs are known once the named object is ready, so that whatever uses one waits for it.
 """
 AREAS: Mapping[str, str] = {
     "nodes": "Nodes",
@@ -43,7 +44,7 @@ AREAS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Subject:
-    """One component, with what its code says of it."""
+    """One component, with the description in its code."""
 
     kind: type[Component]
     args: type[Model]
@@ -72,7 +73,7 @@ class Subject:
 
     @property
     def about(self) -> tuple[str, str]:
-        """What its docstring says it is, and of its outputs."""
+        """Its description and its outputs, from the docstring."""
         text = inspect.cleandoc(self.kind.__doc__ or "")
         what, _, outputs = text.partition("Outputs:")
         return what.strip(), outputs.strip()
@@ -154,7 +155,7 @@ def _beside(subject: Subject) -> Iterator[str]:
 def _outputs(subject: Subject) -> str:
     hints = inspect.get_annotations(subject.kind)
     rows = [
-        (f"`{name}`", words.words(_content(hint), {}, lambda model: model.__name__)) for name, hint in hints.items()
+        (f"`{name}`", type_text.plain(_content(hint), {}, lambda model: model.__name__)) for name, hint in hints.items()
     ]
     return markdown.table(("output", "type"), rows)
 

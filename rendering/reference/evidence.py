@@ -1,21 +1,21 @@
-"""docs/evidence-schema.md: what is read of each tool's output; docs/criteria.md: what jobs must show."""
+"""Generates docs/evidence-schema.md, the fields of each tool's output, and docs/criteria.md, what jobs must show."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import BaseModel
 
+from apis import yaml_text
 from evidence.criteria import COMPARISONS, CRITERIA
-from evidence.criteria.criterion import Comparison, Criterion
-from evidence.diagnosis.causes import CAUSES
+from evidence.criterion import Comparison, Criterion
+from evidence.diagnosis.cause_table import CAUSES
 from evidence.model import Reading
 from evidence.records import Run, kinds
-from evidence.reference import FIELD, FieldThreshold
-from evidence.verdict import Asked, Job, Proof, Shape, Verdict
+from evidence.verdict import Job, Proof, Request, Shape, Verdict
 from rendering.reference import markdown, tables
 
 SCHEMA = tables.ROOT / "docs" / "evidence-schema.md"
 LIMITS = tables.ROOT / "docs" / "criteria.md"
+THRESHOLDS = tables.ROOT / "docs" / "field-thresholds.yaml"
 
 
 def pages() -> dict[Path, str]:
@@ -23,21 +23,16 @@ def pages() -> dict[Path, str]:
     return {SCHEMA: _schema(), LIMITS: _limits()}
 
 
-def readings() -> Iterator[tuple[str, type[Reading]]]:
-    """Yield each tool with the kind of its readings."""
-    yield from kinds().items()
-
-
 def _schema() -> str:
-    tools = "\n\n".join(_tool(name, kind) for name, kind in sorted(readings()))
+    tools = "\n\n".join(_tool(name, kind) for name, kind in sorted(kinds().items()))
     return f"""# Evidence
 
 `./hpc parse FILE... --json` prints an array with one object for each run of a tool that the files hold, in their order.
-The tool is recognised by what it prints, whatever the file's name; what launchers, kubectl, loggers and terminals put
-before each line is taken off first. Figures are those that were printed; what is computed of them, to check them, has
-fields of its own. What could not be read is in `unread`. A figure that was not printed is `null`. `line` is the number
-of the line, from 1, that a row was read from; a field without words is what the tool itself calls so. This page is
-written from the code by `make docs`.
+The tool is recognised by its output, not by the file's name; prefixes of launchers, kubectl, loggers and terminals are
+removed first. Figures are those that were printed; figures that are computed from them, to check them, have fields of
+their own. Lines that could not be read are in `unread`. A figure that was not printed is `null`. `line` is the number
+of the line, from 1, that a row was read from; a field without a description has the tool's own name. This page is
+generated from the code by `make docs`.
 
 ## Every reading
 
@@ -53,15 +48,15 @@ messages of NCCL and nothing else.
 ## Results
 
 Each `./hpc verify` of a stack adds one line to its results, `runs.jsonl`: a Run as JSON, in which a field that has its
-default may be absent. Lines are never changed. A line that was cut, as by a run that was killed, is left out and told;
-one with a newer `schema_version` is refused. Of a tool that this version does not know, what every reading has is kept.
+default may be absent. Lines are never changed. A line that was cut, as by a run that was killed, is left out with a
+warning; one with a newer `schema_version` is refused. Of an unknown tool, the fields of every reading are read.
 
 {_results()}
 """
 
 
 def _results() -> str:
-    models = (Run, Job, Asked, Shape, Verdict, Proof)
+    models = (Run, Job, Request, Shape, Verdict, Proof)
 
     def link(model: type[BaseModel]) -> str:
         title = "Every reading" if model is Reading else model.__name__
@@ -96,14 +91,14 @@ _COMMON = frozenset(part.model for part in tables.parts(Reading))
 
 
 def _limits() -> str:
-    heads = ("criterion", "what it says", "limit", "unit", "tolerance", "applies to", "needs", "source")
+    heads = ("criterion", "meaning", "limit", "unit", "tolerance", "applies to", "needs", "source")
     return f"""# Criteria
 
 `./hpc verify` judges jobs by these, each where it applies. A limit is a document's own: where none gives a number for
-a profile, fabric, transport and shape, the criterion does not apply. A verdict is `pass`, `fail`, `warn` (worth a look,
-and no reason to refuse the platform) or `missing` (the logs do not hold what it needs). Exit status: 0 when nothing
-failed and nothing is missing, 1 when something failed, 2 when evidence is missing. This page is written from the code
-by `make docs`.
+a profile, fabric, transport and shape, the criterion does not apply. A verdict is `pass`, `fail`, `warn` (worth
+reading, and no reason to refuse the platform) or `missing` (the logs do not hold what it needs). Exit status: 0 when
+nothing failed and nothing is missing, 1 when something failed, 2 when evidence is missing. This page is generated from
+the code by `make docs`.
 
 ## Of a job
 
@@ -115,7 +110,7 @@ by `make docs`.
 
 ## Known causes
 
-A verdict that is no pass names those that the logs show, with the lines.
+A verdict other than `pass` names the causes that the logs show, with their lines.
 
 {markdown.table(("cause", "why", "what to do"), [(f"`{one.name}`", one.why, one.remedy) for one in CAUSES])}
 
@@ -123,12 +118,8 @@ A verdict that is no pass names those that the logs show, with the lines.
 
 Limits of public records for other machines, to compare with where no criterion has one. No job is judged by them.
 
-{markdown.table(("who", "machine", "check", "limit"), [_of_others(one) for one in FIELD])}
+{markdown.table(("who", "machine", "check", "limit"), yaml_text.read(THRESHOLDS.read_text()))}
 """
-
-
-def _of_others(one: FieldThreshold) -> tuple[str, ...]:
-    return (one.source, one.hardware, one.check, f"{'>=' if one.at_least else '<'} {one.value:g} {one.unit}")
 
 
 def _row(one: Criterion | Comparison) -> tuple[str, ...]:

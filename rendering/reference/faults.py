@@ -1,11 +1,11 @@
-"""docs/faults.md: what goes wrong in the field, who stops it first, and what the evidence says of it."""
+"""docs/faults.md: what goes wrong in the field, what stops it first, and what the evidence shows of it."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from apis import yaml_text
-from evidence.diagnosis.causes import CAUSES
+from evidence.diagnosis.cause_table import CAUSES
 from rendering.reference import markdown, tables
 
 FOLDER = tables.ROOT / "docs"
@@ -15,29 +15,29 @@ STACK, JOB = "dev", "nccl-test-02x08"
 _OF_POLICIES = "policies"
 _INTRODUCTION = """# Faults
 
-What goes wrong in the field, and who stops it first: the policies (preview, update, `./hpc check`), admission, the
-scheduler, or the evidence of `./hpc verify`. Policies can be gone around, by objects that somebody applies or deletes
-himself; so each fault is brought about on the cluster, past them, and the last guard has to find it all the same. None
+What goes wrong in the field, and what stops it first: the policies (preview, update, `./hpc check`), admission, the
+scheduler, or the evidence of `./hpc verify`. Objects that users apply or delete themselves bypass the policies; so each
+fault is also caused on the cluster directly, and a later guard has to find it. None
 gets through: [test_fault_matrix.py](../tests/cluster/test_fault_matrix.py) and
 [test_fault_matrix_today.py](../tests/cluster/test_fault_matrix_today.py) hold each row, and that without a fault the
 same job passes. Written from `faults.yaml` by `make docs`.
 
 A policy sees manifests, so not a port without a link, nor a node that lost its pods; which devices a machine has is the
-machine's own affair, and a transport without GPUDirect may be meant. Without IPC_LOCK alone nothing fails: the limit of
-locked memory decides for a process that is not root, and the MachineConfig lifts it (E-19a); the rule asks for it
+machine's own matter, and a transport without GPUDirect may be intended. Without IPC_LOCK alone nothing fails: the limit
+of locked memory decides for a process that is not root, and the MachineConfig lifts it (E-19a); the rule requires it
 because the documents do (R-3.4.3-1).
 """
-_BY_HAND = """## By hand
+_MANUALLY = """## Manually
 
 On the simulated cluster, after `./hpc up` and `eval "$(./hpc env)"` (with `--stack` where one is named).
-Then `./hpc verify`. `./hpc sim clean` and `./hpc up` give a sound platform again. Where it says so, the job has to run
-again first, once nodes and plugins have taken the change up:
+Then `./hpc verify`. `./hpc sim clean` and `./hpc up` restore a sound platform. Where noted, the job has to run
+again first, once nodes and plugins have adopted the change:
 
     kubectl get mpijob nccl-test-02x08 -n adas -o yaml | kubectl replace --force -f -
 """
 _ENDS = {
     "failed": "fails",
-    "succeeded": "succeeds: only the evidence tells",
+    "succeeded": "succeeds: only the evidence shows it",
     "waiting": "waits: the scheduler finds no node for it",
 }
 _REFUSED = "waits: admission refuses its pods"
@@ -54,7 +54,7 @@ def pages() -> dict[Path, str]:
     faults = data()
     heads = ("fault", "stopped first by", "past that, the job", "verify", "fails or lacks", "the line says", "cause")
     table = markdown.table(heads, [_row(name, fault) for name, fault in faults.items()])
-    parts = (_INTRODUCTION.rstrip(), table, _BY_HAND.rstrip(), *_by_hand(faults))
+    parts = (_INTRODUCTION.rstrip(), table, _MANUALLY.rstrip(), *_manually(faults))
     return {FOLDER / "faults.md": "\n\n".join(parts) + "\n"}
 
 
@@ -72,7 +72,7 @@ def _row(name: str, fault: Fault) -> tuple[str, ...]:
     )
 
 
-def _by_hand(faults: Mapping[str, Fault]) -> Iterator[str]:
+def _manually(faults: Mapping[str, Fault]) -> Iterator[str]:
     for name, fault in faults.items():
         stack = f" Stack `{fault['stack']}`." if "stack" in fault else ""
         again = " Then the job again." if fault.get("again") else ""

@@ -20,7 +20,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def cell(text: str) -> str:
-    """Return text that stands in a table's cell as it is."""
+    """Return text escaped for a table's cell."""
     return prose(text).replace("|", "\\|").replace("\n", " ")
 
 
@@ -40,9 +40,14 @@ def anchor(heading: str) -> str:
 
 
 def sources(*texts: str) -> list[str]:
-    """Return the ids of source rows that stand in the texts, each once, in their natural order."""
+    """Return the ids of source rows in the texts, each once, in their natural order."""
     found = {match.group() for text in texts for match in _SOURCE.finditer(text)}
-    return sorted(found, key=lambda name: [int(part) if part.isdecimal() else part for part in _NUMBERS.split(name)])
+    return sorted(found, key=natural)
+
+
+def natural(name: str) -> list[int | str]:
+    """Return the key by which ids are sorted naturally: 2 before 10."""
+    return [int(part) if part.isdecimal() else part for part in _NUMBERS.split(name)]
 
 
 def without_sources(text: str) -> str:

@@ -35,16 +35,17 @@ def _page() -> str:
     return f"""# Programs
 
 A workload names one of these in `program`; the rest follows from the catalogue
-([stacks/catalogue.py](../stacks/catalogue.py)). This page is written from it by `make docs`. `{{gpus}}` stands for the
-GPUs of a pod. Training is seen to start and not repeated by itself; everything else is followed to its end. Faults of
-the source documents (E-...) are mended. Without an `image` in the settings the first one is taken that GPUs and release
-can run; where the catalogue has none, the documents name none with a tag that stays, and the settings must.
+([stacks/catalogue.py](../stacks/catalogue.py)). This page is written from it by `make docs`. `{{gpus}}` means the
+GPUs of a pod. An update waits until training has started, and until everything else has finished; training is not
+repeated by itself. Faults of the source documents (E-...) are corrected. Without an `image` in the settings, the first
+one is used that GPUs and release support; where the catalogue has none, the documents name none with a stable tag, and
+the settings must.
 
 {programs}
 
 ## Images
 
-Known ones ([stacks/images.py](../stacks/images.py)); others are taken as they are.
+Known ones ([stacks/images.py](../stacks/images.py)); others are used unchecked.
 
 {known}
 """

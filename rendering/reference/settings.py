@@ -3,8 +3,6 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from pydantic import BaseModel
-
 from rendering.reference import markdown, tables
 from stacks.layer_settings import TENANTS_PART, Place, PlatformLayer, TenantsFile
 from stacks.settings import KEY, PROJECT, Settings
@@ -36,19 +34,15 @@ page is written from the code by `make docs`.
 The platform's file has `layer: platform`, and none of {_listed(TENANTS_PART)}. A file of tenants has those, `adopted`,
 as `cluster` a [Place](#place) or nothing, and:
 
-{tables.fields(TenantsFile, _link, without=Settings)}
+{tables.fields(TenantsFile, tables.link, without=Settings)}
 
 ### Place
 
 {markdown.flowing(Place.__doc__ or "")}
 
-{tables.fields(Place, _link)}
+{tables.fields(Place, tables.link)}
 """
 
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
-
-
-def _link(model: type[BaseModel]) -> str:
-    return f"[{model.__name__}](#{markdown.anchor(model.__name__)})"

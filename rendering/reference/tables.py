@@ -9,7 +9,7 @@ from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 
-from rendering.reference import markdown, value_types, words
+from rendering.reference import markdown, type_text, value_types
 from rendering.reference.value_types import ValueType
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,7 +19,7 @@ HEADS = ("field", "type", "default", "what it is", "source")
 
 @dataclass
 class Part:
-    """A model, and the paths of fields at which it stands."""
+    """A model, and the paths of the fields that hold it."""
 
     model: type[BaseModel]
     paths: list[str] = field(default_factory=list)
@@ -48,9 +48,9 @@ def parts(model: type[BaseModel]) -> list[Part]:
         for name, annotation in annotations(current).items():
             discriminator = current.model_fields[name].discriminator or _discriminator(annotation)
             below = f"{path}.{name}".lstrip(".") + _repeated(annotation)
-            for inner in words.models(annotation):
+            for inner in type_text.models(annotation):
                 by = discriminator if isinstance(discriminator, str) else None
-                value = words.variant(inner, by)
+                value = type_text.variant(inner, by)
                 visit(inner, below, f"{by}: {value}" if value else "")
 
     visit(model, "", "")
@@ -65,22 +65,23 @@ def annotations(model: type[BaseModel]) -> dict[str, Any]:
     return {name: written[name] for name in model.model_fields}
 
 
-def fields(model: type[BaseModel], link: words.Link, without: type[BaseModel] = BaseModel) -> str:
+def fields(model: type[BaseModel], link: type_text.Link, without: type[BaseModel] = BaseModel) -> str:
     """Return the table of a model's fields, but for those that it has from another."""
     own = {name: each for name, each in annotations(model).items() if name not in without.model_fields}
     return markdown.table(HEADS, (_row(model, name, annotation, link) for name, annotation in own.items()))
 
 
+def link(model: type[BaseModel]) -> str:
+    """Return the link to a model's heading on the same page."""
+    return f"[{model.__name__}](#{markdown.anchor(model.__name__)})"
+
+
 def document(model: type[BaseModel], *, level: int, root: str) -> str:
     """Return the table of `model` without a heading, and under headings of `level` those of the models inside.
 
-    `root` says what the paths of fields begin with.
+    `root` is the prefix of the fields' paths.
     """
     found = parts(model)
-
-    def link(inner: type[BaseModel]) -> str:
-        return f"[{inner.__name__}](#{markdown.anchor(inner.__name__)})"
-
     sections = [fields(model, link)]
     for part in found[1:]:
         sections.append(f"{'#' * level} {part.model.__name__}\n\n{_lead(part, root)}\n\n{fields(part.model, link)}")
@@ -93,14 +94,14 @@ def document(model: type[BaseModel], *, level: int, root: str) -> str:
 def undescribed(model: type[BaseModel]) -> list[str]:
     """Return the fields, as Model.field, of which a table can only give name and type.
 
-    A field whose model says what it is needs no words of its own, nor does one that only tells variants apart.
+    A field whose model has a description needs none, nor does one that only distinguishes variants.
     """
     return [
         f"{part.model.__name__}.{name}"
         for part in parts(model)
         for name, annotation in annotations(part.model).items()
         if not part.model.model_fields[name].description
-        and not _about_the_only(words.models(annotation))
+        and not _about_the_only(type_text.models(annotation))
         and not any(f"{name}: " in variant for variant in part.variants)
     ]
 
@@ -112,20 +113,20 @@ def _lead(part: Part, root: str) -> str:
     return f"At {places}{which}. {about}".rstrip()
 
 
-def _row(model: type[BaseModel], name: str, annotation: Any, link: words.Link) -> tuple[str, ...]:
+def _row(model: type[BaseModel], name: str, annotation: Any, link: type_text.Link) -> tuple[str, ...]:
     info = model.model_fields[name]
-    description = info.description or _about_the_only(words.models(annotation))
+    description = info.description or _about_the_only(type_text.models(annotation))
     titles = {identity: each.title for identity, each in named().items()}
     by = info.discriminator if isinstance(info.discriminator, str) else None
-    plain = words.words(annotation, titles, link, by)
-    unit = words.unit(name, annotation, description)
-    type_ = ", ".join(filter(None, (plain, unit if unit not in plain else "", words.bounds(info))))
+    plain = type_text.plain(annotation, titles, link, by)
+    unit = type_text.unit(name, annotation, description)
+    type_ = ", ".join(filter(None, (plain, unit if unit not in plain else "", type_text.bounds(info))))
     shown = markdown.without_sources(description)
-    return (f"`{name}`", type_, words.default(info), shown, ", ".join(markdown.sources(description)))
+    return (f"`{name}`", type_, type_text.default(info), shown, ", ".join(markdown.sources(description)))
 
 
 def _about_the_only(models: list[type[BaseModel]]) -> str:
-    """Return the first sentence about a field's model, for a field that says nothing itself."""
+    """Return the first sentence about a field's model, for a field without a description."""
     if len(models) != 1:
         return ""
     first = " ".join(inspect.cleandoc(models[0].__doc__ or "").partition("\n\n")[0].split())
@@ -161,10 +162,12 @@ def _discriminator(annotation: Any) -> Any:
 
 def _repeated(annotation: Any) -> str:
     """Return `[]` for a list and `.*` for a map, as the path of what is in it goes on."""
-    bare = words.unannotated(annotation)
+    bare = type_text.unannotated(annotation)
     origin = get_origin(bare)
-    if origin in words.SEVERAL:
+    if origin in type_text.SEVERAL:
         return "[]"
     if origin is dict or origin is Mapping:
         return ".*"
-    return next((mark for part in get_args(bare) if (mark := _repeated(part))), "") if words.is_union(origin) else ""
+    return (
+        next((mark for part in get_args(bare) if (mark := _repeated(part))), "") if type_text.is_union(origin) else ""
+    )

@@ -12,10 +12,19 @@ from typing import Annotated, Any, get_args, get_origin
 from pydantic import StringConstraints
 from pydantic.fields import FieldInfo
 
-from rendering.reference import words
+from rendering.reference import type_text
 
 _WORDS = re.compile(r"[A-Z][a-z]+|[A-Z]+(?![a-z])|\d+")
-_SHORT = {"Dns": "DNS", "Mcs": "MCS", "Rdma": "RDMA", "Pci": "PCI", "Hca": "HCA", "Gpu": "GPU", "Mac": "MAC"}
+_SHORT = {
+    "Dns": "DNS",
+    "Mcs": "MCS",
+    "Rdma": "RDMA",
+    "Pci": "PCI",
+    "Hca": "HCA",
+    "Gpu": "GPU",
+    "Mac": "MAC",
+    "Mtu": "MTU",
+}
 
 
 @dataclass(frozen=True)
@@ -61,7 +70,7 @@ def _defined(file: Path, package: Path) -> Iterator[ValueType]:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and _is_annotated(node.value):
             name = node.targets[0].id
             annotation = getattr(importlib.import_module(_module(file, package)), name)
-            if get_origin(annotation) is Annotated and not words.models(annotation):
+            if get_origin(annotation) is Annotated and not type_text.models(annotation):
                 below = body[index + 1] if index + 1 < len(body) else None
                 yield ValueType(name, annotation, _text(below))
 

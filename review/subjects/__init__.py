@@ -1,9 +1,11 @@
 """What a change means, one subject a module, in the order in which a reviewer needs them."""
 
-from collections.abc import Callable, Iterator
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from review import alike
+from review import grouping
+from review.indexed_review import IndexedReview
 from review.section import Section
 from review.subjects import (
     access,
@@ -18,7 +20,6 @@ from review.subjects import (
     network,
     operators,
     pod_security,
-    remarks,
     repairs,
     restarts,
     rights,
@@ -26,10 +27,12 @@ from review.subjects import (
     secrets,
     storage,
     tenants,
+    warnings,
 )
-from review.worlds import Worlds
 
-SUBJECTS: tuple[Callable[[Worlds], Section | None], ...] = (
+Find = Callable[[IndexedReview], Section | None]
+
+SUBJECTS: tuple[Find, ...] = (
     findings.find,
     cluster.find,
     repairs.find,
@@ -49,13 +52,27 @@ SUBJECTS: tuple[Callable[[Worlds], Section | None], ...] = (
     builds.find,
     images.find,
     secrets.find,
-    remarks.find,
+    warnings.find,
 )
 """Each says in a section what a change means for its subject; None where that is nothing."""
 
 
-def sections(worlds: Worlds) -> Iterator[Section]:
+def refuse_unlisted(modules: Iterable[str], subjects: Iterable[Find] = SUBJECTS) -> None:
+    """Raise TypeError for a module here whose `find` is not in SUBJECTS: no review would show what it finds."""
+    listed = {find.__module__.rpartition(".")[2] for find in subjects}
+    for name in modules:
+        if name not in listed:
+            raise TypeError(
+                f"review/subjects/{name}.py is not in SUBJECTS of review/subjects/__init__.py; "
+                f"add {name}.find where a reviewer needs it"
+            )
+
+
+refuse_unlisted(each.name for each in pkgutil.iter_modules(__path__))
+
+
+def sections(indexed: IndexedReview) -> Iterator[Section]:
     """Yield the sections that have something to say."""
     for find in SUBJECTS:
-        if (found := find(worlds)) is not None:
-            yield replace(found, lines=tuple(alike.merged(list(found.lines))))
+        if (found := find(indexed)) is not None:
+            yield replace(found, lines=tuple(grouping.grouped(list(found.lines))))

@@ -14,16 +14,17 @@ from apis.kinds import (
     SECURITY_CONTEXT_CONSTRAINTS,
     SERVICE_ACCOUNT,
 )
+from policies.inventory import Inventory
 from policies.rbac import Rbac
 from policies.scc.roles import shipped_roles
+from policies.values import entries
 from policies.views.accounts import DEFAULT, Accounts
 from policies.views.constraints import WIDE_GROUPS
-from policies.world import World
+from review.indexed_review import IndexedReview, Side
 from review.model import Op
-from review.powers import ORDINARY, powers, ranked
+from review.scc_privileges import ORDINARY, powers, ranked
 from review.section import Line, Section, section
-from review.words import enumerated, name, names
-from review.worlds import Side, Worlds
+from review.sentences import enumerated, name, names
 
 KINDS = (SECURITY_CONTEXT_CONSTRAINTS, ROLE, CLUSTER_ROLE, ROLE_BINDING, CLUSTER_ROLE_BINDING, SERVICE_ACCOUNT)
 _ACCOUNT = "system:serviceaccount:"
@@ -33,14 +34,14 @@ _Account = tuple[str, str]
 class Access:
     """Who may use which SCC on one side."""
 
-    def __init__(self, side: Side, worlds: Worlds) -> None:
-        world: World = side.world(*KINDS, NAMESPACE)
-        self._release = worlds.release
-        self.accounts = Accounts(world, worlds.release)
-        self._trees = [each.tree for kind in KINDS[1:5] for each in world.of(kind)]
-        self.known = {(each.namespace, each.name) for each in world.of(SERVICE_ACCOUNT)}
-        self.known |= {(each.name, DEFAULT) for each in world.of(NAMESPACE)}
-        self.own = {each.name for each in world.of(SECURITY_CONTEXT_CONSTRAINTS)}
+    def __init__(self, side: Side, indexed: IndexedReview) -> None:
+        inventory: Inventory = side.inventory(*KINDS, NAMESPACE)
+        self._release = indexed.release
+        self.accounts = Accounts(inventory, indexed.release)
+        self._trees = [each.tree for kind in KINDS[1:5] for each in inventory.of(kind)]
+        self.known = {(each.namespace, each.name) for each in inventory.of(SERVICE_ACCOUNT)}
+        self.known |= {(each.name, DEFAULT) for each in inventory.of(NAMESPACE)}
+        self.own = {each.name for each in inventory.of(SECURITY_CONTEXT_CONSTRAINTS)}
 
     @cached_property
     def powers(self) -> Mapping[str, frozenset[str]]:
@@ -57,10 +58,7 @@ class Access:
         for scc in self.own:
             tree = self.accounts.sccs[scc]
             for field, kind in (("users", "User"), ("groups", "Group")):
-                entries = tree.get(field)
-                for entry in entries if isinstance(entries, list) else ():
-                    if isinstance(entry, str):
-                        found.add((scc, kind, entry, ""))
+                found |= {(scc, kind, entry, "") for entry in entries(tree, field) if isinstance(entry, str)}
         return found
 
     def usable(self, account: _Account) -> frozenset[str]:
@@ -87,14 +85,14 @@ class _Move:
     less: frozenset[str]
 
 
-def find(worlds: Worlds) -> Section | None:
-    """Say who gains or loses the use of SCCs."""
-    if not worlds.changed(*KINDS):
+def find(indexed: IndexedReview) -> Section | None:
+    """Report who gains or loses the use of SCCs."""
+    if not indexed.changed(*KINDS):
         return None
-    old, new = (Access(side, worlds) for side in (worlds.before, worlds.after))
+    old, new = (Access(side, indexed) for side in (indexed.before, indexed.after))
     accounts = {*old.known, *new.known, *_named(old), *_named(new)}
     moves = [move for account in sorted(accounts) if (move := _move(account, old, new)) is not None]
-    lines = [*_powers(moves), *_accounts(moves), *_others(old, new), *_doubts(new, moves, _gone(worlds))]
+    lines = [*_powers(moves), *_accounts(moves), *_others(old, new), *_doubts(new, moves, _gone(indexed))]
     return section("Who may run which pods", lines, vital=True)
 
 
@@ -137,12 +135,12 @@ def _accounts(moves: list[_Move]) -> Iterator[Line]:
 
 def _words(move: _Move) -> str:
     account = f"account {name('/'.join(move.account))}"
-    told = []
+    parts = []
     if move.gained:
-        told.append(f"may now use SCC {names(sorted(move.gained))} (was: {_only(move.before)})")
+        parts.append(f"may now use SCC {names(sorted(move.gained))} (was: {_only(move.before)})")
     if move.lost:
-        told.append(f"may no longer use SCC {names(sorted(move.lost))}")
-    return f"{account} {' and '.join(told)}" if told else f"{account}, by an SCC that it may use already"
+        parts.append(f"may no longer use SCC {names(sorted(move.lost))}")
+    return f"{account} {' and '.join(parts)}" if parts else f"{account}, by an SCC that it may use already"
 
 
 def _only(before: frozenset[str]) -> str:
@@ -150,7 +148,7 @@ def _only(before: frozenset[str]) -> str:
 
 
 def _others(old: Access, new: Access) -> Iterator[Line]:
-    """Say it of users and groups: accounts are told above."""
+    """Report the same of users and groups; accounts have lines of their own."""
     for now, holders in (("may now", new.holders - old.holders), ("may no longer", old.holders - new.holders)):
         groups: dict[tuple[str, str, str], list[str]] = defaultdict(list)
         for scc, kind, subject, where in holders:
@@ -169,9 +167,9 @@ def _matches(group: str, pattern: str) -> bool:
     return group.startswith(pattern[:-1]) if pattern.endswith("*") else group == pattern
 
 
-def _gone(worlds: Worlds) -> set[tuple[str, str]]:
+def _gone(indexed: IndexedReview) -> set[tuple[str, str]]:
     """Return namespace and words of each role and SCC that is no longer there, and so gives nothing."""
-    ends = (change for change in worlds.changed(SECURITY_CONTEXT_CONSTRAINTS, ROLE, CLUSTER_ROLE) if not change.after)
+    ends = (change for change in indexed.changed(SECURITY_CONTEXT_CONSTRAINTS, ROLE, CLUSTER_ROLE) if not change.after)
     return {
         (each.resource.namespace, f"{each.resource.kind} {each.resource.object_name}")
         for each in ends
@@ -189,5 +187,5 @@ def _doubts(new: Access, moves: list[_Move], gone: set[tuple[str, str]]) -> Iter
         if missing and gone.isdisjoint({("", missing), (move.account[0], missing)}):
             yield Line(
                 f"account {name('/'.join(move.account))} is bound to {name(missing)}, which is not among the objects: "
-                "what that adds is not known"
+                "what that adds could not be determined"
             )

@@ -1,21 +1,19 @@
-"""Image builds that run, run again, or wait for somebody to start them."""
-
-from typing import Any
+"""Image builds that run, run again, or wait until they are started manually."""
 
 from apis.kinds import BUILD_CONFIG
-from policies.values import read
+from policies.values import entries, read
+from review.indexed_review import IndexedReview
 from review.model import Change, Op
 from review.section import Line, Section, section
+from review.sentences import name
 from review.titles import title
-from review.words import name
-from review.worlds import Worlds
 
 
-def find(worlds: Worlds) -> Section | None:
-    """Say which builds run."""
-    if worlds.review.drift:
+def find(indexed: IndexedReview) -> Section | None:
+    """Report which builds run."""
+    if indexed.review.drift:
         return None
-    lines = [line for change in worlds.changed(BUILD_CONFIG) if (line := _line(change)) is not None]
+    lines = [line for change in indexed.changed(BUILD_CONFIG) if (line := _line(change)) is not None]
     return section("Image builds", lines)
 
 
@@ -26,13 +24,9 @@ def _line(change: Change) -> Line | None:
     if change.op is Op.DELETE:
         return Line(f"{text} is deleted; images that it made stay while their ImageStream does")
     if change.op in (Op.CREATE, Op.REPLACE):
-        at_once = any(read(each, "type") == "ConfigChange" for each in _list(read(after, "spec", "triggers")))
+        at_once = any(read(each, "type") == "ConfigChange" for each in entries(after, "spec", "triggers"))
         again = " again" if change.op is Op.REPLACE else ""
-        return Line(f"{text} runs{again} at once" if at_once else f"{text} waits until somebody starts it")
+        return Line(f"{text} runs{again} at once" if at_once else f"{text} waits until it is started manually")
     if change.op is Op.UPDATE and read(before, "spec") != read(after, "spec"):
-        return Line(f"{text} changes: the next build takes it, and OpenShift starts none by itself")
+        return Line(f"{text} changes: the next build uses it, and OpenShift starts none by itself")
     return None
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []

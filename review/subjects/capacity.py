@@ -5,32 +5,32 @@ from collections.abc import Iterator
 from apis.kinds import CLUSTER_QUEUE, JOB, MPI_JOB_V1, RESOURCE_QUOTA
 from apis.names import GPU_RESOURCE, RDMA_PREFIX
 from policies.views.devices import copies, each_demand
+from review.indexed_review import IndexedReview, Side
 from review.model import Change, Resource
 from review.quotas import gpu_quota, queue_quota
 from review.section import Line, Section, section
+from review.sentences import count, name, names
 from review.titles import title
-from review.words import count, name, names
-from review.worlds import Side, Worlds
 
 _FEW = 2
 JOBS = (JOB, MPI_JOB_V1)
 
 
-def find(worlds: Worlds) -> Section | None:
-    """Say which claims and promises change."""
-    lines = [line for change in worlds.changed(*JOBS) if (line := _job(change, worlds)) is not None]
-    lines += _quotas(worlds)
+def find(indexed: IndexedReview) -> Section | None:
+    """Report which claims and promises change."""
+    lines = [line for change in indexed.changed(*JOBS) if (line := _job(change, indexed)) is not None]
+    lines += _quotas(indexed)
     if not lines:
         return None
-    facts = worlds.facts
+    facts = indexed.facts
     with_gpus = sum(node.gpus > 0 for node in facts.nodes)
     title_ = f"GPUs and RDMA ({facts.gpus:,} GPUs on {count(with_gpus, 'node')})" if facts.gpus else "GPUs and RDMA"
     return section(title_, lines)
 
 
-def claims(resource: Resource, worlds: Worlds) -> dict[str, int]:
+def claims(resource: Resource, indexed: IndexedReview) -> dict[str, int]:
     """Return how many of each device all pods of a job claim together."""
-    seen = worlds.seen(resource)
+    seen = indexed.seen(resource)
     found: dict[str, int] = {}
     for pod, demand in each_demand(seen):
         number = copies(seen, pod)
@@ -39,7 +39,7 @@ def claims(resource: Resource, worlds: Worlds) -> dict[str, int]:
     return found
 
 
-def told(found: dict[str, int]) -> str:
+def worded(found: dict[str, int]) -> str:
     """Write claims: `16 GPUs and 8 of rdma/shared_ib0`, the many devices of a fabric together."""
     gpus = sum(number for device, number in found.items() if not device.startswith(RDMA_PREFIX))
     rdma = {device: number for device, number in sorted(found.items()) if device.startswith(RDMA_PREFIX)}
@@ -53,13 +53,13 @@ def told(found: dict[str, int]) -> str:
     return " and ".join(parts) or "none"
 
 
-def _job(change: Change, worlds: Worlds) -> Line | None:
-    was = claims(change.before, worlds) if change.before else {}
-    will = claims(change.after, worlds) if change.after else {}
+def _job(change: Change, indexed: IndexedReview) -> Line | None:
+    was = claims(change.before, indexed) if change.before else {}
+    will = claims(change.after, indexed) if change.after else {}
     if was == will:
         return None
-    facts = worlds.facts
-    text = f"{title(change.resource)} claims {told(will)}" + (f" (was {told(was)})" if was else "")
+    facts = indexed.facts
+    text = f"{title(change.resource)} claims {worded(will)}" + (f" (was {worded(was)})" if was else "")
     faults = []
     gpus = will.get(GPU_RESOURCE, 0)
     if facts.nodes and gpus > facts.gpus:
@@ -68,18 +68,18 @@ def _job(change: Change, worlds: Worlds) -> Line | None:
     if facts.nodes and missing:
         faults.append(f"no node offers {names(sorted(missing), 4)}")
     if not faults and not (was and will):
-        return None  # what starts and ends is told with the jobs
+        return None  # what starts and ends is reported with the jobs
     return Line("; ".join([text, *faults]), alarm=bool(faults))
 
 
-def _quotas(worlds: Worlds) -> Iterator[Line]:
-    if not worlds.changed(RESOURCE_QUOTA, CLUSTER_QUEUE):
+def _quotas(indexed: IndexedReview) -> Iterator[Line]:
+    if not indexed.changed(RESOURCE_QUOTA, CLUSTER_QUEUE):
         return
-    was, will = (_promised(side) for side in (worlds.before, worlds.after))
+    was, will = (_promised(side) for side in (indexed.before, indexed.after))
     if was == will:
         return
     total = sum(will.values())
-    have = worlds.facts.gpus
+    have = indexed.facts.gpus
     moved = [
         f"{name(who)} {will.get(who, 0):,} (was {was.get(who, 0):,})"
         for who in sorted({*was, *will})
@@ -91,12 +91,12 @@ def _quotas(worlds: Worlds) -> Iterator[Line]:
     elif total > have:
         yield Line(f"{text} of {have:,} that the nodes have: not all can be had at once", tuple(moved), alarm=True)
     else:
-        rest = f"; {have - total:,} are nobody's" if have > total else ""
+        rest = f"; {have - total:,} are promised to no one" if have > total else ""
         yield Line(f"{text} of {have:,} that the nodes have{rest}", tuple(moved))
 
 
 def _promised(side: Side) -> dict[str, int]:
-    """Return the GPUs promised to each queue; where nobody queues, to each namespace."""
+    """Return the GPUs promised to each queue; without queues, to each namespace."""
     queues = {queue.object_name: queue_quota(queue) for queue in side.of(CLUSTER_QUEUE)}
     if queues:
         return queues

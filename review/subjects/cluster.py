@@ -2,18 +2,18 @@
 
 from collections.abc import Mapping
 
+from review.indexed_review import IndexedReview
 from review.model import Change
 from review.section import Line, Section, section
-from review.words import name, names
-from review.worlds import Worlds
+from review.sentences import name, names
 
 _PROVIDER = "pulumi:providers:"
 _HIDDEN = frozenset({"kubeconfig"})
 
 
-def find(worlds: Worlds) -> Section | None:
-    """Say what of the way to the cluster changes."""
-    changes = [change for change in worlds.review.changed if change.resource.type.startswith(_PROVIDER)]
+def find(indexed: IndexedReview) -> Section | None:
+    """Report what of the way to the cluster changes."""
+    changes = [change for change in indexed.review.changed if change.resource.type.startswith(_PROVIDER)]
     return section("The cluster", [line for change in changes if (line := _line(change)) is not None], vital=True)
 
 
@@ -24,8 +24,8 @@ def _line(change: Change) -> Line | None:
     keys = sorted(key for key in {*before, *after} if before.get(key) != after.get(key))
     shown = [f"{name(key)} {_value(after, key)} (was {_value(before, key)})" for key in keys if key not in _HIDDEN]
     hidden = [key for key in keys if key in _HIDDEN]
-    told = [*shown, *([f"another {names(hidden)}"] if hidden else [])]
-    return Line(f"provider {name(change.resource.name)} changes: {', '.join(told)}", alarm=True) if told else None
+    parts = [*shown, *([f"another {names(hidden)}"] if hidden else [])]
+    return Line(f"provider {name(change.resource.name)} changes: {', '.join(parts)}", alarm=True) if parts else None
 
 
 def _value(inputs: Mapping[str, object], key: str) -> str:

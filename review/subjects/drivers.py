@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from apis.kinds import CLUSTER_POLICY, NIC_CLUSTER_POLICY, SPECIAL_RESOURCE_V1ALPHA1, Kind
-from policies.values import brief, read
+from policies.values import brief, mapping, read
+from review.indexed_review import IndexedReview
 from review.model import Change, Op
 from review.section import Line, Section, section
+from review.sentences import count, name, names
 from review.titles import title
-from review.words import count, name, names
-from review.worlds import Worlds
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,13 @@ _UPGRADE = "upgradePolicy"
 _POLICIES = (CLUSTER_POLICY, NIC_CLUSTER_POLICY, SPECIAL_RESOURCE_V1ALPHA1)
 
 
-def find(worlds: Worlds) -> Section | None:
-    """Say which drivers change, and what else an operator's policy does to its pods."""
-    lines = [line for change in worlds.changed(*_POLICIES) for line in _lines(change, worlds)]
+def find(indexed: IndexedReview) -> Section | None:
+    """Report which drivers change, and what else an operator's policy does to its pods."""
+    lines = [line for change in indexed.changed(*_POLICIES) for line in _lines(change, indexed)]
     return section("GPU and network drivers", lines)
 
 
-def _lines(change: Change, worlds: Worlds) -> Iterator[Line]:
+def _lines(change: Change, indexed: IndexedReview) -> Iterator[Line]:
     if change.before is None or change.after is None:
         if change.op in (Op.CREATE, Op.DELETE):
             yield from _whole(change)
@@ -46,11 +46,11 @@ def _lines(change: Change, worlds: Worlds) -> Iterator[Line]:
             was, will = (_without_policy(read(side, *driver.path)) for side in (before, after))
             paths += list(driver.path)
             if was != will:
-                yield _driver(driver, was, will, read(after, *driver.path, _UPGRADE, "autoUpgrade") is True, worlds)
+                yield _driver(driver, was, will, read(after, *driver.path, _UPGRADE, "autoUpgrade") is True, indexed)
     others = sorted(
         key
-        for key in {*_mapping(before), *_mapping(after)}
-        if key not in paths and _mapping(before).get(key) != _mapping(after).get(key)
+        for key in {*mapping(before), *mapping(after)}
+        if key not in paths and mapping(before).get(key) != mapping(after).get(key)
     )
     if others:
         yield Line(f"{title(change.resource)} changes {names(others, 8)}: its operator starts those pods again")
@@ -73,22 +73,22 @@ def _whole(change: Change) -> Iterator[Line]:
         )
 
 
-def _driver(driver: _Driver, was: Any, will: Any, automatic: bool, worlds: Worlds) -> Line:
-    nodes = sum(node.gpus > 0 for node in worlds.facts.nodes)
+def _driver(driver: _Driver, was: Any, will: Any, automatic: bool, indexed: IndexedReview) -> Line:
+    nodes = sum(node.gpus > 0 for node in indexed.facts.nodes)
     on = f" on {count(nodes, 'node')}" if nodes else ""
     if not will:
         return Line(f"{driver.words} is no longer loaded by the operator{on}", alarm=True)
     old, new = (read(side, "version") for side in (was, will))
     what = f"{name(new)} (was {_shown(old)})" if old != new else f"{name(new)} stays, and is loaded in another way"
     details = [
-        f"{name(key)}: {_shown(_mapping(will).get(key))} (was {_shown(_mapping(was).get(key))})"
-        for key in sorted({*_mapping(was), *_mapping(will)})
-        if key != "version" and _mapping(was).get(key) != _mapping(will).get(key)
+        f"{name(key)}: {_shown(mapping(will).get(key))} (was {_shown(mapping(was).get(key))})"
+        for key in sorted({*mapping(was), *mapping(will)})
+        if key != "version" and mapping(was).get(key) != mapping(will).get(key)
     ]
     if automatic:
-        how = "the operator ends the pods with devices and loads it, node by node"
+        how = "the operator deletes the pods with devices and loads it, node by node"
     else:
-        how = "each node takes it when its driver's pod is started again, as automatic upgrades are off"
+        how = "each node loads it when its driver's pod is restarted, as automatic upgrades are off"
     return Line(f"{driver.words} {what}{on}: {how}", tuple(details), alarm=automatic)
 
 
@@ -98,7 +98,3 @@ def _shown(value: Any) -> str:
 
 def _without_policy(value: Any) -> Any:
     return {key: item for key, item in value.items() if key != _UPGRADE} if isinstance(value, Mapping) else value
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

@@ -6,29 +6,29 @@ from collections.abc import Mapping
 from apis.kinds import BUILD_CONFIG
 from policies.values import read
 from policies.views.images import parse
+from review.indexed_review import IndexedReview
 from review.model import UNKNOWN, Change, Resource
 from review.section import Line, Section, section
+from review.sentences import count, name
 from review.titles import title
-from review.words import count, name
-from review.worlds import Worlds
 
 
-def find(worlds: Worlds) -> Section | None:
-    """Say which images change, each with what runs them."""
+def find(indexed: IndexedReview) -> Section | None:
+    """Report which images change, each with what runs them."""
     moved: Mapping[tuple[str, str], set[str]] = defaultdict(set)
-    for change in worlds.review.changed:
+    for change in indexed.review.changed:
         if not change.resource.is_object or change.after is None:
             continue
-        for pair in _pairs(change, worlds):
+        for pair in _pairs(change, indexed):
             moved[pair].add(title(change.resource))
     if any(not was for was, _ in moved):
-        known = _all(worlds.before.objects, worlds)
+        known = _all(indexed.before.objects, indexed)
         moved = {pair: users for pair, users in moved.items() if pair[0] or pair[1] not in known}
     lines = [_line(was, will, sorted(users)) for (was, will), users in sorted(moved.items())]
     return section("Images", lines)
 
 
-def images(resource: Resource, worlds: Worlds) -> Mapping[str, str]:
+def images(resource: Resource, indexed: IndexedReview) -> Mapping[str, str]:
     """Return the images of an object, by where they stand."""
     if resource.is_patch:
         return {}
@@ -36,7 +36,7 @@ def images(resource: Resource, worlds: Worlds) -> Mapping[str, str]:
         strategy = read(resource.inputs, "spec", "strategy", "dockerStrategy", "from", "name")
         return {"base": strategy} if isinstance(strategy, str) else {}
     found = {}
-    for pod in worlds.seen(resource).pods:
+    for pod in indexed.seen(resource).pods:
         for container in pod.containers:
             image = container.text("image")
             if image and image != UNKNOWN:
@@ -44,13 +44,13 @@ def images(resource: Resource, worlds: Worlds) -> Mapping[str, str]:
     return found
 
 
-def _all(resources: list[Resource], worlds: Worlds) -> set[str]:
-    return {image for resource in resources for image in images(resource, worlds).values()}
+def _all(resources: list[Resource], indexed: IndexedReview) -> set[str]:
+    return {image for resource in resources for image in images(resource, indexed).values()}
 
 
-def _pairs(change: Change, worlds: Worlds) -> set[tuple[str, str]]:
-    before = images(change.before, worlds) if change.before else {}
-    after = images(change.after, worlds) if change.after else {}
+def _pairs(change: Change, indexed: IndexedReview) -> set[tuple[str, str]]:
+    before = images(change.before, indexed) if change.before else {}
+    after = images(change.after, indexed) if change.after else {}
     return {(before.get(place, ""), image) for place, image in after.items() if before.get(place) != image}
 
 

@@ -1,16 +1,19 @@
 """Jobs that start, start again or end; many alike in one line."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 
+from review.indexed_review import IndexedReview, group
+from review.job_status import finished, source
 from review.model import Change, Op
-from review.running import finished
 from review.section import Line, Section, section
-from review.subjects.capacity import JOBS, claims, told
+from review.sentences import count, enumerated, name, names, ranges
+from review.subjects.capacity import JOBS, claims, worded
 from review.titles import title
-from review.words import count, enumerated, name, names, ranges
-from review.worlds import Worlds
 
 _SHOWN = 4
+_BESIDE_SPEC = ("on_change", "run", "timeout", "wait")
+"""Settings of a job that are not in its specification."""
 _FEW = 3
 """As many jobs alike have a line each."""
 _Alike = tuple[str, str, Op, bool | None]
@@ -24,67 +27,80 @@ _WORDS = {
         "stays, and the stack does not know it any more",
         "stay, and the stack does not know them any more",
     ),
-    Op.ADOPT: ("is taken into the stack as it is", "are taken into the stack as they are"),
+    Op.ADOPT: ("is imported into the stack as it is", "are imported into the stack as they are"),
 }
 """An update leaves a job running: what would start it again replaces it."""
+_ENDED: Mapping[bool | None, tuple[str, str]] = {
+    True: (
+        "the earlier run has finished; its logs are deleted with its pods",
+        "the earlier runs have finished; their logs are deleted with their pods",
+    ),
+    False: (
+        "it has not finished{source}, and loses its work",
+        "they have not finished{source}, and lose their work",
+    ),
+    None: ("whether it still runs is unknown", "whether they still run is unknown"),
+}
+"""Of one job and of many: whether the earlier run has finished, and what is lost."""
 
 
-def find(worlds: Worlds) -> Section | None:
-    """Say what becomes of jobs."""
-    if worlds.review.drift:
+def find(indexed: IndexedReview) -> Section | None:
+    """Report what becomes of jobs."""
+    if indexed.review.drift:
         return None
     groups: dict[_Alike, list[Change]] = defaultdict(list)
-    for change in worlds.changed(*JOBS):
+    for change in indexed.changed(*JOBS):
         if change.op in _WORDS:
             ended = finished(change.before) if change.before else None
             groups[change.resource.namespace, change.resource.kind, change.op, ended].append(change)
-    lines = []
-    for alike, changes in groups.items():
-        if len(changes) > _FEW:
-            lines.append(_many(alike, changes, worlds))
-        else:
-            lines += [_line(change, worlds) for change in changes]
+    lines = [_kept(change, indexed) for change in indexed.review.changes if change.kept and _is_job(change)]
+    for changes in groups.values():
+        together = [changes] if len(changes) > _FEW else [[change] for change in changes]
+        lines += [_line(each, indexed) for each in together]
     return section("Jobs", lines)
 
 
-def _line(change: Change, worlds: Worlds) -> Line:
-    found = claims(change.resource, worlds)
-    text = f"{title(change.resource)} {_WORDS[change.op][0]}" + (
-        f", with {told(found)}" if found and change.after else ""
+def _is_job(change: Change) -> bool:
+    return (group(change.resource), change.resource.kind) in {(kind.group, kind.kind) for kind in JOBS}
+
+
+def _kept(change: Change, indexed: IndexedReview) -> Line:
+    """Return what a job does not take: settings that change now, or fields that earlier changes are missing in."""
+    settings = [path for path in indexed.arguments(change) if path not in _BESIDE_SPEC]
+    return Line(
+        f"{title(change.resource)} keeps its specification ({name('on_change: keep')}), which differs from the "
+        f"settings: {names(settings or change.kept, _SHOWN)}; raise its {name('run')} to run it again with them",
+        alarm=True,
     )
-    if change.before is None or change.op is Op.FORGET:
-        return Line(text)
-    text += _why([change], worlds)
-    ended = finished(change.before)
-    if ended is False:
-        return Line(f"{text}; it has not ended, as far as the stack's state knows, and loses its work", alarm=True)
-    if ended:
-        return Line(f"{text}; the earlier run has ended, its logs go with its pods")
-    return Line(f"{text}; whether it still runs is not known")
 
 
-def _many(alike: _Alike, changes: list[Change], worlds: Worlds) -> Line:
-    space, kind, op, ended = alike
+def _line(changes: list[Change], indexed: IndexedReview) -> Line:
+    """Return what becomes of one job, or of many to which the same happens."""
     total: dict[str, int] = defaultdict(int)
     for change in changes:
-        for device, number in claims(change.resource, worlds).items():
+        for device, number in claims(change.resource, indexed).items():
             total[device] += number
-    which = ranges(change.resource.object_name for change in changes)
-    text = f"{count(len(changes), 'job')} of kind {name(kind)} in namespace {name(space)} {_WORDS[op][1]}: {which}"
-    text += f", with {told(total)} in all" if total and changes[0].after else ""
-    if changes[0].before is None or op is Op.FORGET:
+    first, one = changes[0], len(changes) == 1
+    happens = _WORDS[first.op][not one]
+    if one:
+        text = f"{title(first.resource)} {happens}"
+    else:
+        kind = f"{count(len(changes), 'job')} of kind {name(first.resource.kind)}"
+        which = ranges(change.resource.object_name for change in changes)
+        text = f"{kind} in namespace {name(first.resource.namespace)} {happens}: {which}"
+    if total and first.after:
+        text += f", with {worded(total)}{'' if one else ' in all'}"
+    if first.before is None or first.op is Op.FORGET:
         return Line(text)
-    text += _why(changes, worlds)
-    if ended is False:
-        return Line(f"{text}; they have not ended, as far as the stack's state knows, and lose their work", alarm=True)
-    if ended:
-        return Line(f"{text}; the earlier runs have ended, their logs go with their pods")
-    return Line(f"{text}; whether they still run is not known")
+    ended = finished(first.before)
+    before = [change.before for change in changes if change.before]
+    words = _ENDED[ended][not one].format(source=source(before))
+    return Line(f"{text}{_why(changes, indexed)}; {words}", alarm=ended is False)
 
 
-def _why(changes: list[Change], worlds: Worlds) -> str:
+def _why(changes: list[Change], indexed: IndexedReview) -> str:
     """Return why jobs run again: by their numbers, by what forces it, or both; the same reason once."""
-    raised = dict.fromkeys(found for change in changes if (found := worlds.raised(change)))
+    raised = dict.fromkeys(found for change in changes if (found := indexed.raised(change)))
     text = f" ({enumerated(raised, _SHOWN)})" if raised else ""
     forced = dict.fromkeys(path for change in changes for path in change.replaced_for)
     return text + (f" (for {names(forced, _SHOWN)})" if forced else "")

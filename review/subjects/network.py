@@ -6,24 +6,24 @@ from typing import Any
 
 from apis.kinds import NETWORK_POLICY
 from apis.names import NAMESPACE_NAME
-from policies.values import read
+from policies.values import entries, read
+from review.indexed_review import IndexedReview
 from review.model import Change, Op, Resource
 from review.section import Line, Section, section
+from review.sentences import enumerated, name, shortened
 from review.titles import title
-from review.words import enumerated, name, shortened
-from review.worlds import Worlds
 
 _DIRECTIONS = (("ingress", "from"), ("egress", "to"))
 _ANYBODY = "everywhere"
 
 
-def find(worlds: Worlds) -> Section | None:
-    """Say which namespaces open or close."""
-    kept = {resource.namespace for resource in worlds.after.of(NETWORK_POLICY)}
-    spaces = {resource.object_name for change in worlds.review.changes if (resource := _ending(change))}
+def find(indexed: IndexedReview) -> Section | None:
+    """Report which namespaces open or close."""
+    kept = {resource.namespace for resource in indexed.after.of(NETWORK_POLICY)}
+    spaces = {resource.object_name for change in indexed.review.changes if (resource := _ending(change))}
     lines = [
         line
-        for change in worlds.changed(NETWORK_POLICY)
+        for change in indexed.changed(NETWORK_POLICY)
         if change.resource.namespace not in spaces
         for line in _lines(change, kept)
     ]
@@ -79,20 +79,16 @@ def _allowed(policy: Resource) -> dict[str, frozenset[str]]:
     found = {}
     for way, (field, peers) in zip(("Ingress", "Egress"), _DIRECTIONS, strict=True):
         if way in types:
-            rules = read(spec, field)
-            found[way] = frozenset(
-                each for rule in (rules if isinstance(rules, list) else ()) for each in _peers(rule, peers)
-            )
+            found[way] = frozenset(each for rule in entries(spec, field) for each in _peers(rule, peers))
     return found
 
 
 def _peers(rule: Any, field: str) -> Iterator[str]:
     ports = read(rule, "ports")
     at = f" at ports {name(shortened(_compact(ports), 80))}" if ports else ""
-    peers = read(rule, field)
-    if not peers:
+    if not read(rule, field):
         yield f"{_ANYBODY}{at}"
-    for peer in peers if isinstance(peers, list) else ():
+    for peer in entries(rule, field):
         yield f"{_peer(peer)}{at}"
 
 

@@ -5,37 +5,37 @@ from collections.abc import Iterator, Mapping
 
 from apis.kinds import NAMESPACE
 from apis.names import POD_SECURITY, POD_SECURITY_SYNC, RUN_LEVEL
-from policies.values import read
+from policies.values import mapping
 from policies.views.accounts import without_scc
+from review.indexed_review import IndexedReview
 from review.model import Resource
 from review.section import Line, Section, section
-from review.words import name, names
-from review.worlds import Worlds
+from review.sentences import name, names
 
 _MODES = ("enforce", "audit", "warn")
 _STRICT = ("privileged", "baseline", "restricted")
 """From the widest to the narrowest."""
 
 
-def find(worlds: Worlds) -> Section | None:
-    """Say which namespaces demand more or less of pods."""
+def find(indexed: IndexedReview) -> Section | None:
+    """Report which namespaces demand more or less of pods."""
     groups: dict[tuple[tuple[str, ...], bool], list[str]] = defaultdict(list)
-    for change in worlds.changed(NAMESPACE):
+    for change in indexed.changed(NAMESPACE):
         if change.after is None:
             continue
         before, after = (_labels(each) if each else {} for each in (change.before, change.after))
         new = change.before is None
-        told = tuple(_new(after) if new else _moved(before, after))
+        demands = tuple(_new(after) if new else _moved(before, after))
         space = change.after.object_name
         exempt = without_scc(space, after) and not (change.before and without_scc(space, before))
         if exempt:
-            told = (*told, "admits pods without asking any SCC")
+            demands = (*demands, "admits pods without asking any SCC")
         wider = exempt or (not new and _rank(after.get(f"{POD_SECURITY}enforce")) < _rank(_enforced(before)))
-        if told:
-            groups[told, wider].append(space)
+        if demands:
+            groups[demands, wider].append(space)
     lines = [
-        Line(f"namespace {names(sorted(spaces))} {'; '.join(told)}", alarm=wider)
-        for (told, wider), spaces in sorted(groups.items(), key=lambda each: (sorted(each[1]), each[0]))
+        Line(f"namespace {names(sorted(spaces))} {'; '.join(demands)}", alarm=wider)
+        for (demands, wider), spaces in sorted(groups.items(), key=lambda each: (sorted(each[1]), each[0]))
     ]
     return section("Pod Security", lines, vital=True)
 
@@ -73,5 +73,4 @@ def _rank(level: str | None) -> int:
 
 
 def _labels(resource: Resource) -> Mapping[str, str]:
-    found = read(resource.inputs, "metadata", "labels")
-    return {str(key): str(value) for key, value in found.items()} if isinstance(found, Mapping) else {}
+    return {str(key): str(value) for key, value in mapping(resource.inputs, "metadata", "labels").items()}

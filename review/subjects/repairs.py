@@ -1,32 +1,46 @@
-"""What an update puts right beside its own changes: what on the cluster is not as declared."""
+"""Drift, and what repairs it: `./hpc up --repair`, or the command that removes what others have added."""
 
+from collections.abc import Iterator
+
+from review import removal
+from review.indexed_review import IndexedReview
 from review.model import Change, Op
-from review.properties import difference
+from review.object_diff import difference
 from review.section import Line, Section, section
+from review.sentences import name
 from review.titles import title
-from review.words import name
-from review.worlds import Worlds
 
 _SHOWN = 12
 """Lines of an object's difference."""
+_LONGEST = 4000
+"""Characters of a command; it is of no use in part."""
 
 
-def find(worlds: Worlds) -> Section | None:
-    """Say what is not as declared, and that an update changes it back."""
-    lines = [_line(change) for change in worlds.review.repairs]
+def find(indexed: IndexedReview) -> Section | None:
+    """Return what drifted and the update leaves; of drift itself, the commands for what others have added."""
+    review = indexed.review
+    if review.drift:
+        return section("Added by others", [*_commands(review.changed, review.kubectl)])
+    lines = [_line(change) for change in review.repairs]
     if lines:
-        stays = f"with a plan or {name('--no-repair')} it stays. {name(_command(worlds))} shows it alone"
-        lines.append(Line(f"{name('./hpc up')} does this without being told; {stays}"))
-    return section("Drift that the update puts right", lines)
+        command = f"./hpc up --stack {review.stack} --repair"
+        lines += _commands(review.repairs, review.kubectl)
+        lines.append(Line(f"The update leaves this; {name(command)} re-applies what is declared"))
+    return section("Drift", lines)
 
 
 def _line(change: Change) -> Line:
     if change.op is Op.DELETE:
-        return Line(f"{title(change.resource)} is gone, and is made again")
-    back = Change(Op.UPDATE, change.after, change.before)
-    lines = tuple(name(line) for line in difference(back, _SHOWN))
-    return Line(f"{title(change.resource)} is not as declared, and is changed back", lines)
+        return Line(f"{title(change.resource)} is gone")
+    lines = tuple(name(line) for line in difference(change, _SHOWN))
+    return Line(f"{title(change.resource)} differs from what is declared", lines)
 
 
-def _command(worlds: Worlds) -> str:
-    return f"./hpc drift --stack {worlds.review.stack}"
+def _commands(changes: tuple[Change, ...], kubectl: str) -> Iterator[Line]:
+    for change in changes:
+        if removal.added(change):
+            text = (
+                f"{title(change.resource)} has additions that the program does not declare; a repair leaves them, "
+                "and this removes them:"
+            )
+            yield Line(text, (name(removal.command(change, kubectl), _LONGEST),))

@@ -7,43 +7,43 @@ from typing import Any
 from apis.kinds import KUBELET_CONFIG, MACHINE_CONFIG, MACHINE_CONFIG_POOL, NODE, TUNED
 from apis.names import MACHINE_CONFIG_POOL as POOL_LABEL
 from apis.names import MACHINE_CONFIG_ROLE, NODE_ROLE
-from policies.values import read
+from policies.values import entries, mapping, read
+from review.indexed_review import IndexedReview
+from review.job_status import finished, source
 from review.model import Change, Op, Resource
-from review.running import finished
 from review.section import Line, Section, section
+from review.sentences import count, enumerated, name, names
 from review.subjects.capacity import JOBS, claims
 from review.titles import title
-from review.words import count, enumerated, name, names
-from review.worlds import Worlds
 
 _BUILT_IN = ("master", "worker")
 _HOUR = 60
 
 
-def find(worlds: Worlds) -> Section | None:
-    """Say which pools restart their nodes."""
+def find(indexed: IndexedReview) -> Section | None:
+    """Report which pools restart their nodes."""
     causes: dict[str, list[str]] = defaultdict(list)
     some: dict[str, set[str]] = defaultdict(set)
-    for change in worlds.changed(MACHINE_CONFIG, KUBELET_CONFIG, MACHINE_CONFIG_POOL, TUNED):
-        for pool in _pools(change, worlds):
-            causes[pool].append(f"{title(change.resource)} is {worlds.done(change)}")
+    for change in indexed.changed(MACHINE_CONFIG, KUBELET_CONFIG, MACHINE_CONFIG_POOL, TUNED):
+        for pool in _pools(change, indexed):
+            causes[pool].append(f"{title(change.resource)} is {indexed.done(change)}")
             some.pop(pool, None)
     whole = set(causes)
-    for change in worlds.review.changed:
+    for change in indexed.review.changed:
         for pool, words in _joins(change):
             if pool not in whole:
                 causes[pool].append(words)
                 some[pool].add(change.resource.object_name)
-    lines = [_line(pool, causes[pool], some.get(pool), worlds) for pool in sorted(causes)]
-    lines += [line for change in worlds.changed(MACHINE_CONFIG_POOL) for line in _pace(change)]
+    lines = [_line(pool, causes[pool], some.get(pool), indexed) for pool in sorted(causes)]
+    lines += [line for change in indexed.changed(MACHINE_CONFIG_POOL) for line in _pace(change)]
     return section("Nodes that restart", lines, vital=True)
 
 
-def _line(pool: str, causes: list[str], only: set[str] | None, worlds: Worlds) -> Line:
-    facts = worlds.facts
+def _line(pool: str, causes: list[str], only: set[str] | None, indexed: IndexedReview) -> Line:
+    facts = indexed.facts
     nodes = [node for node in facts.in_pool(pool) if only is None or node.name in only]
     details = [enumerated(causes, 8)]
-    if _paused(pool, worlds):
+    if _paused(pool, indexed):
         return Line(f"pool {name(pool)} is paused: its nodes restart when it no longer is", tuple(details), alarm=True)
     if nodes:
         at_once = _at_once(facts.at_once(pool), len(nodes))
@@ -54,28 +54,29 @@ def _line(pool: str, causes: list[str], only: set[str] | None, worlds: Worlds) -
         text = f"pool {name(pool)}: {count(len(nodes), 'node')} {restart}{each}"
         details.append(f"nodes {names((node.name for node in nodes), 8)}")
     else:
-        text = f"pool {name(pool)}: its nodes drain and restart; how many it has is not known here"
+        text = f"pool {name(pool)}: its nodes drain and restart; how many it has is unknown"
     if any(node.gpus for node in nodes) or not nodes:
-        details.append(hit(worlds))
+        details.append(hit(indexed))
     return Line(text, tuple(details), alarm=True)
 
 
-def hit(worlds: Worlds) -> str:
-    """Say which jobs are at work on nodes with GPUs."""
-    jobs = [job for job in worlds.before.of(*JOBS) if claims(job, worlds)]
+def hit(indexed: IndexedReview) -> str:
+    """Report which jobs are at work on nodes with GPUs."""
+    now = indexed.after if indexed.review.drift else indexed.before
+    jobs = [job for job in now.of(*JOBS) if claims(job, indexed)]
     running = [job for job in jobs if finished(job) is False]
     unknown = [job for job in jobs if finished(job) is None]
     if running:
         shown = enumerated([title(job) for job in running], 8)
-        return f"jobs that have not ended, as far as the stack's state knows, and lose their pods: {shown}"
-    if unknown and worlds.review.cluster_asked:
-        return f"whether {count(len(unknown), 'job')} of the stack still run is not known: restarts end their pods"
+        return f"jobs that have not finished{source(running)}, and lose their pods: {shown}"
+    if unknown and indexed.review.cluster_asked:
+        return f"whether {count(len(unknown), 'job')} of the stack still run is unknown: restarts end their pods"
     if unknown:
-        return "which jobs run is not known: restarts end their pods"
+        return "which jobs run is unknown: restarts end their pods"
     return "no job of the stack is known to run"
 
 
-def _pools(change: Change, worlds: Worlds) -> Iterator[str]:
+def _pools(change: Change, indexed: IndexedReview) -> Iterator[str]:
     """Yield the pools that restart by a change of an object."""
     kind = change.resource.kind
     if kind == TUNED.kind:
@@ -87,28 +88,30 @@ def _pools(change: Change, worlds: Worlds) -> Iterator[str]:
             yield change.resource.object_name
     elif change.op is not Op.FORGET and _spec(change.before) != _spec(change.after):
         find_pools = _of_config if kind == MACHINE_CONFIG.kind else _of_kubelet
-        yield from sorted({pool for each in (change.before, change.after) if each for pool in find_pools(each, worlds)})
+        yield from sorted(
+            {pool for each in (change.before, change.after) if each for pool in find_pools(each, indexed)}
+        )
 
 
-def _of_config(resource: Resource, worlds: Worlds) -> Iterator[str]:
-    labels = _labels(resource)
+def _of_config(resource: Resource, indexed: IndexedReview) -> Iterator[str]:
+    labels = mapping(resource.inputs, "metadata", "labels")
     role = labels.get(MACHINE_CONFIG_ROLE)
     if role in _BUILT_IN:
         yield str(role)
-    for pool in worlds.after.of(MACHINE_CONFIG_POOL):
+    for pool in indexed.after.of(MACHINE_CONFIG_POOL):
         if _selects(read(pool.inputs, "spec", "machineConfigSelector"), labels):
             yield pool.object_name
-    if isinstance(role, str) and role not in _BUILT_IN and not worlds.after.of(MACHINE_CONFIG_POOL):
+    if isinstance(role, str) and role not in _BUILT_IN and not indexed.after.of(MACHINE_CONFIG_POOL):
         yield role
 
 
-def _of_kubelet(resource: Resource, worlds: Worlds) -> Iterator[str]:
+def _of_kubelet(resource: Resource, indexed: IndexedReview) -> Iterator[str]:
     selector = read(resource.inputs, "spec", "machineConfigPoolSelector")
     for pool in _BUILT_IN:
         if _selects(selector, {f"{POOL_LABEL}{pool}": ""}):
             yield pool
-    for found in worlds.after.of(MACHINE_CONFIG_POOL):
-        if _selects(selector, _labels(found)):
+    for found in indexed.after.of(MACHINE_CONFIG_POOL):
+        if _selects(selector, mapping(found.inputs, "metadata", "labels")):
             yield found.object_name
 
 
@@ -118,8 +121,7 @@ def _tuned(change: Change) -> Iterator[str]:
     if texts[0] == texts[-1] and len(texts) > 1:
         return
     if any("[bootloader]" in text for text in texts):
-        recommended = read(change.resource.inputs, "spec", "recommend")
-        for entry in recommended if isinstance(recommended, list) else ():
+        for entry in entries(change.resource.inputs, "spec", "recommend"):
             role = read(entry, "machineConfigLabels", MACHINE_CONFIG_ROLE)
             if isinstance(role, str):
                 yield role
@@ -131,7 +133,11 @@ def _joins(change: Change) -> Iterator[tuple[str, str]]:
     if resource.kind != NODE.kind or not resource.is_object:
         return
     before, after = (
-        {label.removeprefix(NODE_ROLE) for label in (_labels(each) if each else {}) if label.startswith(NODE_ROLE)}
+        {
+            label.removeprefix(NODE_ROLE)
+            for label in mapping(each.inputs if each else {}, "metadata", "labels")
+            if label.startswith(NODE_ROLE)
+        }
         for each in (change.before, change.after)
     )
     for role in sorted(after - before):
@@ -150,17 +156,17 @@ def _pace(change: Change) -> Iterator[Line]:
         yield Line(f"pool {name(change.resource.object_name)} restarts nodes {name(will)} (was {name(was)})")
 
 
-def _paused(pool: str, worlds: Worlds) -> bool:
-    pools = worlds.after.of(MACHINE_CONFIG_POOL)
+def _paused(pool: str, indexed: IndexedReview) -> bool:
+    pools = indexed.after.of(MACHINE_CONFIG_POOL)
     return any(each.object_name == pool and read(each.inputs, "spec", "paused") is True for each in pools)
 
 
-def _at_once(said: str, nodes: int) -> int:
+def _at_once(share: str, nodes: int) -> int:
     """Return how many nodes a number or a share means, as the operator takes it: at least one."""
-    digits = said.removesuffix("%")
+    digits = share.removesuffix("%")
     if not digits.isdecimal():
         return 1
-    return max(1, nodes * int(digits) // 100 if said.endswith("%") else int(digits))
+    return max(1, nodes * int(digits) // 100 if share.endswith("%") else int(digits))
 
 
 def _duration(minutes: int) -> str:
@@ -171,17 +177,15 @@ def _duration(minutes: int) -> str:
 
 
 def _selects(selector: Any, labels: Mapping[str, Any]) -> bool:
-    wanted, expressions = read(selector, "matchLabels"), read(selector, "matchExpressions")
+    wanted, expressions = mapping(selector, "matchLabels"), entries(selector, "matchExpressions")
     if not wanted and not expressions:
         return False
-    if isinstance(wanted, Mapping) and any(labels.get(key) != value for key, value in wanted.items()):
-        return False
-    return all(_matches(each, labels) for each in (expressions if isinstance(expressions, list) else ()))
+    equal = all(labels.get(key) == value for key, value in wanted.items())
+    return equal and all(_matches(each, labels) for each in expressions)
 
 
 def _matches(expression: Any, labels: Mapping[str, Any]) -> bool:
-    key, operator, values = (read(expression, each) for each in ("key", "operator", "values"))
-    values = values if isinstance(values, list) else []
+    key, operator, values = read(expression, "key"), read(expression, "operator"), entries(expression, "values")
     present = isinstance(key, str) and key in labels
     if operator == "In":
         return present and labels[key] in values
@@ -195,8 +199,3 @@ def _spec(resource: Resource | None, *keys: str) -> Any:
         return tuple(None for _ in keys) if keys else None
     spec = read(resource.inputs, "spec")
     return tuple(read(spec, key) for key in keys) if keys else spec
-
-
-def _labels(resource: Resource) -> Mapping[str, Any]:
-    found = read(resource.inputs, "metadata", "labels")
-    return found if isinstance(found, Mapping) else {}

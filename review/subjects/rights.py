@@ -1,4 +1,4 @@
-"""What accounts, users and groups may do by the roles that they are bound to; SCCs are told elsewhere."""
+"""What accounts, users and groups may do by the roles that they are bound to; SCCs have a section of their own."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -8,12 +8,12 @@ from typing import Any
 
 from apis.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING, SECURITY_CONTEXT_CONSTRAINTS
 from policies.rbac import EVERY, USE, Subject, subjects
-from policies.values import read
+from policies.values import entries, read
+from review.indexed_review import IndexedReview, Side
 from review.model import Op, Resource
 from review.section import Line, Section, section
+from review.sentences import enumerated, name, names
 from review.titles import title
-from review.words import enumerated, name, names
-from review.worlds import Side, Worlds
 
 _ROLES = (ROLE, CLUSTER_ROLE)
 _BINDINGS = (ROLE_BINDING, CLUSTER_ROLE_BINDING)
@@ -39,13 +39,13 @@ class _Bound:
 class Rights:
     """The roles and bindings of one side."""
 
-    def __init__(self, side: Side, worlds: Worlds) -> None:
-        self.roles = {_key(role): _rules(worlds.seen(role).tree) for role in side.of(*_ROLES)}
-        for change in worlds.changed(*_ROLES):
+    def __init__(self, side: Side, indexed: IndexedReview) -> None:
+        self.roles = {_key(role): _rules(indexed.seen(role).tree) for role in side.of(*_ROLES)}
+        for change in indexed.changed(*_ROLES):
             # A role that comes or goes allows nothing without being there, whoever is bound to it.
             role, stands = change.resource, change.op in (Op.ADOPT, Op.FORGET)
-            self.roles.setdefault(_key(role), _rules(worlds.seen(role).tree) if stands else frozenset())
-        self.bindings = {binding.urn: _bound(binding, worlds) for binding in side.of(*_BINDINGS)}
+            self.roles.setdefault(_key(role), _rules(indexed.seen(role).tree) if stands else frozenset())
+        self.bindings = {binding.urn: _bound(binding, indexed) for binding in side.of(*_BINDINGS)}
 
     @cached_property
     def _of(self) -> Mapping[tuple[str, str], list[_Bound]]:
@@ -72,13 +72,13 @@ class Rights:
 EVERY_RIGHT = "(every right)"
 
 
-def find(worlds: Worlds) -> Section | None:
-    """Say who may do more, or less."""
-    changed_roles = {_key(change.resource) for change in worlds.changed(*_ROLES)}
-    changed_bindings = {change.resource.urn for change in worlds.changed(*_BINDINGS)}
+def find(indexed: IndexedReview) -> Section | None:
+    """Report who may do more, or less."""
+    changed_roles = {_key(change.resource) for change in indexed.changed(*_ROLES)}
+    changed_bindings = {change.resource.urn for change in indexed.changed(*_BINDINGS)}
     if not changed_roles and not changed_bindings:
         return None
-    old, new = Rights(worlds.before, worlds), Rights(worlds.after, worlds)
+    old, new = Rights(indexed.before, indexed), Rights(indexed.after, indexed)
     affected = {
         (subject.key, str(subject))
         for side in (old, new)
@@ -90,11 +90,11 @@ def find(worlds: Worlds) -> Section | None:
     for key, words in sorted(affected, key=lambda each: each[1]):
         lines += _subject(words, old.of(key), new.of(key))
     used = {binding.role for side in (old, new) for binding in side.bindings.values()}
-    for change in worlds.changed(*_ROLES):
+    for change in indexed.changed(*_ROLES):
         role = _key(change.resource)
         if role not in used:
             before, after = ({("", right) for right in side.roles.get(role, ())} for side in (old, new))
-            lines += _moved(f"{title(change.resource)}, to which nobody is bound here,", before, after)
+            lines += _moved(f"{title(change.resource)}, to which no one is bound here,", before, after)
     return section("Rights by RBAC", lines, vital=True)
 
 
@@ -109,16 +109,16 @@ def _moved(who: str, before: set[tuple[str, Right]], after: set[tuple[str, Right
         for scope, right in found:
             scopes[scope].add(right)
         for scope, rights in sorted(scopes.items()):
-            told = tuple(_told(rights))
+            shown = tuple(_worded(rights))
             where = f"in namespace {name(scope)}" if scope else "in the whole cluster"
             grave = may == "may now" and any(map(_grave, rights))
-            if len(told) == 1:
-                yield Line(f"{who} {may}, {where}: {told[0]}", alarm=grave)
+            if len(shown) == 1:
+                yield Line(f"{who} {may}, {where}: {shown[0]}", alarm=grave)
             else:
-                yield Line(f"{who} {may}, {where}:", told, alarm=grave)
+                yield Line(f"{who} {may}, {where}:", shown, alarm=grave)
 
 
-def _told(rights: set[Right]) -> Iterator[str]:
+def _worded(rights: set[Right]) -> Iterator[str]:
     """Yield rights in words, resources with the same verbs together."""
     verbs: dict[tuple[str, str], set[str]] = defaultdict(set)
     for verb, resource, only in rights:
@@ -130,9 +130,9 @@ def _told(rights: set[Right]) -> Iterator[str]:
         if found_verbs == (EVERY_RIGHT,):
             yield f"whatever {names(sorted(resources))} allows, which is not among the objects"
             continue
-        said = "do everything with" if EVERY in found_verbs else enumerated([name(verb) for verb in found_verbs], 12)
+        action = "do everything with" if EVERY in found_verbs else enumerated([name(verb) for verb in found_verbs], 12)
         what = "everything" if EVERY in resources else names(sorted(resources), 12)
-        yield f"{said} {what}{f' called {name(only)}' if only else ''}"
+        yield f"{action} {what}{f' called {name(only)}' if only else ''}"
 
 
 def _grave(right: Right) -> bool:
@@ -142,7 +142,7 @@ def _grave(right: Right) -> bool:
 
 def _rules(tree: Mapping[str, Any]) -> frozenset[Right]:
     found: set[Right] = set()
-    for rule in _list(tree.get("rules")):
+    for rule in entries(tree, "rules"):
         for right in _expanded(rule):
             found.add(right)
             if len(found) >= _MOST:
@@ -151,20 +151,20 @@ def _rules(tree: Mapping[str, Any]) -> frozenset[Right]:
 
 
 def _expanded(rule: Any) -> Iterator[Right]:
-    verbs = _texts(read(rule, "verbs"))
-    for url in _texts(read(rule, "nonResourceURLs")):
+    verbs = _texts(rule, "verbs")
+    for url in _texts(rule, "nonResourceURLs"):
         yield from ((verb, url, "") for verb in verbs)
-    for group in _texts(read(rule, "apiGroups")):
-        for resource in _texts(read(rule, "resources")):
+    for group in _texts(rule, "apiGroups"):
+        for resource in _texts(rule, "resources"):
             ours = resource == SECURITY_CONTEXT_CONSTRAINTS.plural and group == SECURITY_CONTEXT_CONSTRAINTS.group
             where = resource if group in ("", EVERY) else f"{resource}.{group}"
             for verb in verbs:
                 if not (ours and verb == USE):
-                    yield from ((verb, where, only) for only in _texts(read(rule, "resourceNames")) or ("",))
+                    yield from ((verb, where, only) for only in _texts(rule, "resourceNames") or ("",))
 
 
-def _bound(binding: Resource, worlds: Worlds) -> _Bound:
-    tree = worlds.seen(binding).tree
+def _bound(binding: Resource, indexed: IndexedReview) -> _Bound:
+    tree = indexed.seen(binding).tree
     namespace = binding.namespace if binding.kind == ROLE_BINDING.kind else ""
     kind, role = (_text(read(tree, "roleRef", key)) for key in ("kind", "name"))
     return _Bound(tuple(subjects(tree, namespace)), (namespace if kind == ROLE.kind else "", role), namespace)
@@ -178,12 +178,8 @@ def _key(role: Resource) -> Key:
     return role.namespace if role.kind == ROLE.kind else "", role.object_name
 
 
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _texts(value: Any) -> list[str]:
-    return [entry for entry in _list(value) if isinstance(entry, str)]
+def _texts(rule: Any, field: str) -> list[str]:
+    return [entry for entry in entries(rule, field) if isinstance(entry, str)]
 
 
 def _text(value: Any) -> str:

@@ -5,14 +5,15 @@ from typing import Any
 
 from apis.kinds import SECURITY_CONTEXT_CONSTRAINTS
 from policies.scc import InvalidPod, order
+from policies.scc.volumes import HOST_PATH, SOURCES
 from policies.values import brief
-from policies.views.constraints import differing, meaning, shipped
+from policies.views.constraints import differing, meanings, shipped
+from review.indexed_review import IndexedReview
 from review.model import Change, Resource
-from review.powers import ORDINARY, powers, ranked
+from review.scc_privileges import ORDINARY, powers, ranked
 from review.section import Line, Section, section
+from review.sentences import enumerated, name, names
 from review.titles import title
-from review.words import enumerated, name, names
-from review.worlds import Worlds
 
 _POWERS = frozenset(
     {
@@ -20,7 +21,7 @@ _POWERS = frozenset(
         *("allowHostPorts", "allowedCapabilities", "defaultAddCapabilities"),
     }
 )
-"""Fields that the powers tell already."""
+"""Fields that the privileges include already."""
 _LISTS = {
     "users": ("is given to users", "is taken from users"),
     "groups": ("is given to groups", "is taken from groups"),
@@ -34,40 +35,41 @@ _FLAGS = {
     "allowPrivilegeEscalation": ("allows privilege escalation", "no longer allows privilege escalation"),
     "readOnlyRootFilesystem": ("wants read-only root file systems", "no longer wants read-only root file systems"),
 }
+_ALL_BUT_HOST = frozenset(SOURCES.values()) - {HOST_PATH}
 _WIDER_WHEN_LOST = frozenset({"requiredDropCapabilities", "forbiddenSysctls"})
 
 
-def find(worlds: Worlds) -> Section | None:
-    """Say what becomes of each SCC."""
-    changes = worlds.changed(SECURITY_CONTEXT_CONSTRAINTS)
+def find(indexed: IndexedReview) -> Section | None:
+    """Report what becomes of each SCC."""
+    changes = indexed.changed(SECURITY_CONTEXT_CONSTRAINTS)
     if not changes:
         return None
-    own = [side.of(SECURITY_CONTEXT_CONSTRAINTS) for side in (worlds.before, worlds.after)]
-    orders = _order(worlds, own[0]), _order(worlds, own[1])
-    lines = [line for change in changes if (line := _line(change, worlds, orders)) is not None]
+    own = [side.of(SECURITY_CONTEXT_CONSTRAINTS) for side in (indexed.before, indexed.after)]
+    orders = _order(indexed, own[0]), _order(indexed, own[1])
+    lines = [line for change in changes if (line := _line(change, indexed, orders)) is not None]
     return section("SecurityContextConstraints", lines, vital=True)
 
 
-def _line(change: Change, worlds: Worlds, orders: tuple[Sequence[str], Sequence[str]]) -> Line | None:
-    before, after = (worlds.seen(each).tree if each else None for each in (change.before, change.after))
+def _line(change: Change, indexed: IndexedReview, orders: tuple[Sequence[str], Sequence[str]]) -> Line | None:
+    before, after = (indexed.seen(each).tree if each else None for each in (change.before, change.after))
     scc = change.resource
     if before is None or after is None:
         given = ranked(powers(after or before or {}))
-        lets = f"lets pods have {enumerated(given, 12)}" if given else "gives pods nothing that restricted does not"
+        lets = f"gives pods {enumerated(given, 12)}" if given else "gives pods nothing that restricted does not"
         alarm = before is None and not ORDINARY.issuperset(given)
         details = () if after is None else (*_whom(after), *_every_volume(after))
         return Line(f"{title(scc)} is {'new' if before is None else 'deleted'}: it {lets}", details, alarm=alarm)
     was, will = powers(before), powers(after)
-    told = [f"it lets pods have {enumerated(ranked(will - was), 12)}"] if will - was else []
-    told += [f"it no longer lets pods have {enumerated(ranked(was - will), 12)}"] if was - will else []
+    effects = [f"it gives pods {enumerated(ranked(will - was), 12)}"] if will - was else []
+    effects += [f"it no longer gives pods {enumerated(ranked(was - will), 12)}"] if was - will else []
     alarm = not will - was <= ORDINARY
     for field in differing(before, after):
         if field in _POWERS:
             continue
         words, wider = _field(field, before, after, orders, scc.object_name)
-        told += words
+        effects += words
         alarm |= wider
-    return Line(title(scc), tuple(told), alarm=alarm) if told else None
+    return Line(title(scc), tuple(effects), alarm=alarm) if effects else None
 
 
 def _whom(scc: Mapping[str, Any]) -> Iterator[str]:
@@ -80,9 +82,11 @@ def _whom(scc: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _every_volume(scc: Mapping[str, Any]) -> Iterator[str]:
-    found = meaning("volumes", scc.get("volumes"))
+    found = meanings(scc).get("volumes")
     if isinstance(found, frozenset) and "*" in found:
         yield "it allows volumes of every type"
+    elif isinstance(found, frozenset) and found >= _ALL_BUT_HOST:
+        yield "it allows volumes of every type but hostPath"
 
 
 def _field(
@@ -93,12 +97,12 @@ def _field(
     scc: str,
 ) -> tuple[list[str], bool]:
     """Return what a field's change means, and whether the SCC gives more by it."""
-    was, will = (meaning(field, side.get(field)) for side in (before, after))
+    was, will = (meanings(side).get(field) for side in (before, after))
     if field in _LISTS and isinstance(was, frozenset) and isinstance(will, frozenset):
         more, less = (sorted(set(map(_entry, found))) for found in (will - was, was - will))
-        told = [f"it {_LISTS[field][0]} {names(more)}"] if more else []
-        told += [f"it {_LISTS[field][1]} {names(less)}"] if less else []
-        return told, bool(less if field in _WIDER_WHEN_LOST else more)
+        effects = [f"it {_LISTS[field][0]} {names(more)}"] if more else []
+        effects += [f"it {_LISTS[field][1]} {names(less)}"] if less else []
+        return effects, bool(less if field in _WIDER_WHEN_LOST else more)
     if field in _FLAGS:
         return [f"it {_FLAGS[field][0 if will else 1]}"], bool(will) is (field == "allowPrivilegeEscalation")
     if field == "priority":
@@ -123,8 +127,8 @@ def _value(value: Any) -> str:
     return "not set" if value is None else name(brief(value))
 
 
-def _order(worlds: Worlds, own: list[Resource]) -> Sequence[str]:
-    found = {**shipped(worlds.release), **{each.object_name: worlds.seen(each).tree for each in own}}
+def _order(indexed: IndexedReview, own: list[Resource]) -> Sequence[str]:
+    found = {**shipped(indexed.release), **{each.object_name: indexed.seen(each).tree for each in own}}
     try:
         return order(list(found.values()))
     except InvalidPod:

@@ -3,42 +3,42 @@
 from collections.abc import Mapping
 
 from apis.kinds import SECRET
+from review.indexed_review import IndexedReview
 from review.model import CHANGED, Change, Op, Resource
 from review.section import Line, Section, section
+from review.sentences import names
 from review.titles import title
-from review.words import names
-from review.worlds import Worlds
 
 _SOME = "(some)"
 """Stands for keys that are not known, as the whole of a secret is hidden."""
 _FIELDS = ("data", "stringData")
 
 
-def find(worlds: Worlds) -> Section | None:
-    """Say which secrets change."""
-    lines = [_line(change, worlds) for change in worlds.changed(SECRET)]
+def find(indexed: IndexedReview) -> Section | None:
+    """Report which secrets change."""
+    lines = [_line(change, indexed) for change in indexed.changed(SECRET)]
     return section("Secrets", lines)
 
 
-def _line(change: Change, worlds: Worlds) -> Line:
-    text = f"{title(change.resource)} is {worlds.done(change)}"
+def _line(change: Change, indexed: IndexedReview) -> Line:
+    text = f"{title(change.resource)} is {indexed.done(change)}"
     if change.before is None or change.after is None or change.op is Op.ADOPT:
         keys = names(sorted(_content(change.resource)))
         return Line(f"{text}, with {keys}" if keys else text)
     before, after = _content(change.before), _content(change.after)
-    told = []
+    differences = []
     for words, found in (
         ("new", after.keys() - before.keys()),
         ("gone", before.keys() - after.keys()),
         ("another value", {key for key in before.keys() & after.keys() if before[key] != after[key]}),
     ):
         if found:
-            told.append(f"{words}: {names(sorted(found))}")
-    return Line(f"{text} ({'; '.join(told)})" if told else text)
+            differences.append(f"{words}: {names(sorted(found))}")
+    return Line(f"{text} ({'; '.join(differences)})" if differences else text)
 
 
 def _content(resource: Resource) -> dict[str, bool | str]:
-    """Return the keys of a secret; of their values only what tells one from another."""
+    """Return the keys of a secret; of their values only what distinguishes them."""
     found: dict[str, bool | str] = {}
     for field in _FIELDS:
         values = resource.inputs.get(field)

@@ -1,16 +1,16 @@
-"""Storage that comes or changes: volumes, claims and classes; what goes is told with the data in it."""
+"""Storage that comes or changes: volumes, claims and classes; what is deleted is reported with the data in it."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from apis.kinds import CSI_SCALE_OPERATOR, PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, STORAGE_CLASS
 from policies.values import brief, read
-from review.holding import reclaim
+from review.indexed_review import IndexedReview
 from review.model import Change, Op, Resource
 from review.section import Line, Section, section
+from review.sentences import enumerated, name
+from review.stateful_objects import reclaim
 from review.titles import title
-from review.words import enumerated, name
-from review.worlds import Worlds
 
 _KINDS = (PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, STORAGE_CLASS, CSI_SCALE_OPERATOR)
 _GIVES = {
@@ -44,9 +44,9 @@ _MANY = ("spec", "clusters"), ("parameters",)
 """Too long to be shown: only that they change."""
 
 
-def find(worlds: Worlds) -> Section | None:
-    """Say which storage comes and changes."""
-    lines = [line for change in worlds.changed(*_KINDS) if (line := _line(change)) is not None]
+def find(indexed: IndexedReview) -> Section | None:
+    """Report which storage comes and changes."""
+    lines = [line for change in indexed.changed(*_KINDS) if (line := _line(change)) is not None]
     return section("Storage", lines)
 
 
@@ -56,13 +56,13 @@ def _line(change: Change) -> Line | None:
         return None
     alarm = after.kind == STORAGE_CLASS.kind and reclaim(after) == "Delete"
     if change.before is None:
-        told = [f"{words} {_value(read(after.inputs, *path))}" for words, path in _fields(after) if path not in _MANY]
+        given = [f"{words} {_value(read(after.inputs, *path))}" for words, path in _fields(after) if path not in _MANY]
         danger = "; its volumes are deleted with their claims" if alarm else ""
-        return Line(f"{title(after)} is new{': ' if told else ''}{', '.join(told)}{danger}", alarm=alarm)
+        return Line(f"{title(after)} is new{': ' if given else ''}{', '.join(given)}{danger}", alarm=alarm)
     moved = list(_moved(change.before, after))
     if not moved:
         return None
-    again = ", and is made anew" if change.op is Op.REPLACE else ""
+    again = ", and is recreated" if change.op is Op.REPLACE else ""
     return Line(
         f"{title(after)} changes: {', '.join(moved)}{again}", alarm=alarm and reclaim(change.before) != "Delete"
     )
@@ -75,12 +75,12 @@ def _fields(resource: Resource) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _moved(before: Resource, after: Resource) -> Iterator[str]:
-    told = False
+    shown = False
     for words, path in _GIVES.get(after.kind, ()):
         was, will = (read(each.inputs, *path) for each in (before, after))
-        if was == will or (path in _MANY and told):
+        if was == will or (path in _MANY and shown):
             continue
-        told = True
+        shown = True
         yield words if path in _MANY else f"{words} {_value(will)} (was {_value(was)})"
 
 

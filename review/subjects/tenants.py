@@ -5,11 +5,11 @@ from typing import Any
 
 from apis.kinds import CLUSTER_QUEUE, LOCAL_QUEUE, PERSISTENT_VOLUME_CLAIM, RESOURCE_QUOTA
 from policies.values import read
+from review.indexed_review import IndexedReview, Side
 from review.model import Resource
 from review.quotas import gpu_quota, queue_quota
 from review.section import Line, Section, section
-from review.words import count, name, names
-from review.worlds import Side, Worlds
+from review.sentences import count, name, names
 
 TYPE = "hpc:tenants:Tenant"
 _SIZE = 10_000
@@ -67,17 +67,17 @@ class Tenants:
         return f"itself and {names(others)}" if isinstance(others, list) and others else "itself"
 
 
-def find(worlds: Worlds) -> Section | None:
-    """Say which tenants come, go and change."""
-    if not worlds.review.changed:
+def find(indexed: IndexedReview) -> Section | None:
+    """Report which tenants come, go and change."""
+    if not indexed.review.changed:
         return None
-    old, new = Tenants(worlds.before), Tenants(worlds.after)
+    old, new = Tenants(indexed.before), Tenants(indexed.after)
     lines = []
     for namespace in sorted({*old.found, *new.found}):
         was, will = old.facts(namespace), new.facts(namespace)
-        told = [f"{fact}: {words}" for fact, words in will.items() if words != was.get(fact)]
+        given = [f"{fact}: {words}" for fact, words in will.items() if words != was.get(fact)]
         if not was:
-            lines.append(Line(f"{name(namespace)} is new", tuple(told)))
+            lines.append(Line(f"{name(namespace)} is new", tuple(given)))
         elif not will:
             lines.append(Line(f"{name(namespace)} goes", alarm=True))
         elif was != will:

@@ -1,1 +1,1 @@
-"""The actors: what plays nodes' kubelets, hardware and closed operators, cause before effect."""
+"""The actors: they simulate nodes' kubelets, hardware and closed operators, cause before effect."""

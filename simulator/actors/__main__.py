@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 
 from simulator import state
+from simulator.actors.builds import Builds
 from simulator.actors.deviceplugins import DevicePlugins
 from simulator.actors.informer import Informer
 from simulator.actors.kubelet import Kubelet
@@ -15,12 +16,12 @@ from simulator.actors.kubeletconfigs import KubeletConfigs
 from simulator.actors.machineconfig import MachineConfigs
 from simulator.actors.namespaces import NamespaceSecurity
 from simulator.actors.olm import Olm
-from simulator.actors.played import Played
 from simulator.actors.podlogs import PodLogs
+from simulator.actors.running_actors import RunningActors
 from simulator.actors.runtime import Runtime, Settings
 from simulator.actors.sim_files import SimFiles
 from simulator.home import Layout
-from simulator.tool_table import MPI_OPERATORS
+from simulator.tools.table import MPI_OPERATORS
 
 SYNC_SECONDS = 60
 """How long the first lists may take before the process gives up."""
@@ -43,7 +44,7 @@ def settings(home: Path) -> Settings:
 
 
 def run(chosen: Settings, stopped: threading.Event) -> None:
-    """Play everything until `stopped`; exit with a message when the API server does not answer."""
+    """Simulate everything until `stopped`; exit with a message when the API server does not answer."""
     runtime = Runtime(chosen)
     caches: tuple[Informer, ...] = runtime.caches
     for cache in caches:
@@ -51,7 +52,7 @@ def run(chosen: Settings, stopped: threading.Event) -> None:
     if not all(cache.wait_synced(SYNC_SECONDS) for cache in caches):
         sys.exit("the API server did not answer the kubelet's first requests; see the lines above")
     logs = PodLogs(runtime)
-    played = Played(runtime, logs)
+    actors = RunningActors(runtime, logs)
     parts = (
         *(
             NamespaceSecurity(runtime),
@@ -59,18 +60,19 @@ def run(chosen: Settings, stopped: threading.Event) -> None:
             MachineConfigs(runtime),
             KubeletConfigs(runtime),
             SimFiles(runtime),
+            Builds(runtime),
         ),
-        *(logs, DevicePlugins(runtime), Kubelet(runtime, logs), played),
+        *(logs, DevicePlugins(runtime), Kubelet(runtime, logs), actors),
     )
     for part in parts:
         part.start()
-    logging.info("playing")
+    logging.info("simulating")
     stopped.wait()
-    played.stop()
+    actors.stop()
 
 
 def main() -> None:
-    """Read the command line and play until SIGTERM or SIGINT."""
+    """Read the command line and simulate until SIGTERM or SIGINT."""
     parser = argparse.ArgumentParser(prog="python -m simulator.actors", description=__doc__)
     parser.add_argument("--home", type=Path, required=True, help="folder of the simulated cluster")
     home = parser.parse_args().home.absolute()

@@ -1,4 +1,4 @@
-"""One identity's access to the API server: plain JSON objects over the official client's connections."""
+"""One identity's access to the API server, by kind: plain JSON objects, and watches that hold one event at a time."""
 
 import json
 import time
@@ -6,76 +6,44 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 import urllib3
-from kubernetes import client, config
 
+import apis.client
+from apis.client import APPLY, BAD_REQUEST, JSON, MERGE_PATCH, Client, Object, bearer, status_of, trusting
 from apis.kinds import Kind
+from simulator import kubeconfigs
 
-Object = dict[str, Any]
+__all__ = ["Api", "ApiError", "Object", "RenewedToken", "Server"]
+
 Token = Callable[[], str]
 
 WATCH_SECONDS = 300
 """How long one watch request lasts before it is opened again."""
+TIMEOUT = (5, 30)
+"""Seconds to connect, and to wait for an answer."""
 CONNECTIONS = 64
 """Kept connections: one per watch, and a few for requests. More are opened and dropped as needed."""
 
 
-class ApiError(Exception):
-    """A request that the API server refused: what was asked, by whom, and the server's own message."""
+class ApiError(apis.client.ApiError):
+    """A request that the API server refused: what was requested, by whom, and the server's own message."""
 
     def __init__(self, who: str, verb: str, resource: str, answer: Object) -> None:
-        self.verb = verb
-        self.resource = resource
-        self.status = int(answer.get("code", 0))
-        self.reason = str(answer.get("reason", ""))
-        self.message = str(answer.get("message", ""))
-        super().__init__(f"{who}: {verb} {resource}: {self.status} {self.reason}: {self.message}")
+        super().__init__(int(answer.get("code", 0)), str(answer.get("reason", "")), str(answer.get("message", "")))
+        self._request = f"{who}: {verb} {resource}"
 
-    @property
-    def forbidden(self) -> bool:
-        """Whether RBAC refused it."""
-        return self.status == 403  # noqa: PLR2004
-
-    @property
-    def missing(self) -> bool:
-        """Whether the object or its kind is not there."""
-        return self.status == 404  # noqa: PLR2004
-
-    @property
-    def conflict(self) -> bool:
-        """Whether the object exists already or was changed meanwhile."""
-        return self.status == 409  # noqa: PLR2004
-
-    @property
-    def gone(self) -> bool:
-        """Whether a watch's resource version is too old."""
-        return self.status == 410  # noqa: PLR2004
+    def __str__(self) -> str:
+        return f"{self._request}: {self.status} {self.reason}: {self.message}"
 
 
 class Server:
-    """Address and connections of the API server, shared by all identities."""
+    """Address and connections of a simulated cluster's API server, shared by all identities."""
 
     def __init__(self, kubeconfig: Path) -> None:
-        self._client: Any = config.new_client_from_config(  # type: ignore[no-untyped-call]
-            str(kubeconfig), client_configuration=_wide_configuration(), persist_config=False
-        )
-        self.host: str = self._client.configuration.host
-        self.ca_file: str = self._client.configuration.ssl_ca_cert
-        self.pool: urllib3.PoolManager = self._client.rest_client.pool_manager
-
-    @property
-    def token(self) -> str:
-        """The token of the kubeconfig's user."""
-        value: str = self._client.configuration.get_api_key_with_prefix("BearerToken")
-        return value.removeprefix("Bearer ")
-
-
-def _wide_configuration() -> Any:
-    configuration = client.Configuration()
-    configuration.connection_pool_maxsize = CONNECTIONS
-    return configuration
+        known = kubeconfigs.read(kubeconfig)
+        self.host, self.ca, self.token = known.server, known.ca, known.token
+        self.pool = trusting(self.ca, CONNECTIONS)
 
 
 class Api:
@@ -85,13 +53,14 @@ class Api:
         self.server = server
         self.who = who
         self.token = token
+        self._client = Client(server.host, server.pool, bearer(token), TIMEOUT, agent=f"hpc-sim/{who}")
 
     def get(self, kind: Kind, name: str, namespace: str | None = None) -> Object:
-        """Return an object; ApiError (`missing`) when it is not there."""
+        """Return an object; raise ApiError (`missing`) where there is none."""
         return self._call("get", kind, namespace, name)
 
     def find(self, kind: Kind, name: str, namespace: str | None = None) -> Object | None:
-        """Return an object, or None when it is not there."""
+        """Return an object, or None where there is none."""
         try:
             return self.get(kind, name, namespace)
         except ApiError as error:
@@ -120,15 +89,26 @@ class Api:
         """Set annotations; None removes one."""
         return self.patch(kind, name, {"metadata": {"annotations": annotations}}, namespace)
 
+    def set_status(self, kind: Kind, obj: Object, status: Object, **stamp: str) -> Object:
+        """Write fields of an object's status, unless it has them; `stamp` is written with them, and compared never.
+
+        Return the object as it is then.
+        """
+        have = obj.get("status") or {}
+        if all(have.get(name) == value for name, value in status.items()):
+            return obj
+        meta = obj["metadata"]
+        body = {"status": {**status, **stamp}}
+        return self.patch(kind, meta["name"], body, meta.get("namespace"), sub="status")
+
     def apply(self, kind: Kind, body: Object) -> Object:
         """Create or update an object by server-side apply."""
         meta = body["metadata"]
         query = {"fieldManager": self.who, "force": "true"}
-        content = "application/apply-patch+yaml"
-        return self._call("patch", kind, meta.get("namespace"), meta["name"], query=query, body=body, content=content)
+        return self._call("patch", kind, meta.get("namespace"), meta["name"], query=query, body=body, content=APPLY)
 
     def delete(self, kind: Kind, name: str, namespace: str | None = None) -> None:
-        """Delete an object and, in the background, what it owns; one that is not there is as good."""
+        """Delete an object and, in the background, what it owns, unless it is missing."""
         try:
             self._call("delete", kind, namespace, name, body={"propagationPolicy": "Background"})
         except ApiError as error:
@@ -173,48 +153,24 @@ class Api:
         content: str | None = None,
     ) -> urllib3.BaseHTTPResponse:
         method = {"create": "POST", "patch": "PATCH", "delete": "DELETE"}.get(verb, "GET")
-        url = self.server.host + path(kind, namespace, name, sub) + (f"?{urlencode(query)}" if query else "")
-        headers = {"Authorization": f"Bearer {self.token()}", "User-Agent": f"hpc-sim/{self.who}"}
-        if body is not None:
-            headers["Content-Type"] = content or (
-                "application/merge-patch+json" if verb == "patch" else "application/json"
-            )
-        read = WATCH_SECONDS + 30 if verb == "watch" else 30
-        response = self.server.pool.request(
+        response = self._client.open(
             method,
-            url,
-            body=None if body is None else json.dumps(body),
-            headers=headers,
-            timeout=urllib3.Timeout(connect=5, read=read),
-            preload_content=False,
-            retries=False,
+            kind.path(namespace, name, sub),
+            query=query,
+            body=body,
+            content_type=content or (MERGE_PATCH if verb == "patch" else JSON),
+            timeout=(TIMEOUT[0], WATCH_SECONDS + TIMEOUT[1]) if verb == "watch" else None,
         )
-        if response.status >= 400:  # noqa: PLR2004
+        if response.status >= BAD_REQUEST:
             with closing(response):
                 resource = "/".join(filter(None, [kind.plural, sub]))
                 where = " ".join(filter(None, [resource, name, f"in {namespace}" if namespace else ""]))
-                raise ApiError(self.who, verb, where, _status(response))
+                raise ApiError(self.who, verb, where, status_of(response.status, response.data))
         return response
 
 
-def path(kind: Kind, namespace: str | None, name: str = "", sub: str = "") -> str:
-    """Return the URL path of an object, a collection (no `name`) or a subresource."""
-    root = f"/apis/{kind.group}/{kind.version}" if kind.group else f"/api/{kind.version}"
-    where = f"/namespaces/{namespace}" if namespace and kind.scope == "Namespaced" else ""
-    return root + where + "".join(f"/{part}" for part in (kind.plural, name, sub) if part)
-
-
-def _status(response: urllib3.BaseHTTPResponse) -> Object:
-    text = response.data.decode(errors="replace")
-    try:
-        status = json.loads(text)
-    except ValueError:
-        status = None
-    return status if isinstance(status, dict) else {"code": response.status, "message": text.strip()}
-
-
 class RenewedToken:
-    """A token that is asked for again before it expires; `ask` returns it and its life in seconds."""
+    """A token that is requested again before it expires; `ask` returns it and its life in seconds."""
 
     def __init__(self, ask: Callable[[], tuple[str, float]]) -> None:
         self._ask = ask

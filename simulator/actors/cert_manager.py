@@ -1,4 +1,4 @@
-"""cert-manager's operator brings the kinds that others wait for. Certificates are not played: nobody reads one."""
+"""cert-manager's operator brings the kinds that others wait for. Certificates are not simulated: nothing reads one."""
 
 from apis.logs import SIMULATED
 from simulator.actors.podactor import PodActor

@@ -16,7 +16,7 @@ FOLDERS = {
     **dict.fromkeys(images.RDMA_PLUGINS, "/k8s-rdma-shared-dev-plugin"),
     **dict.fromkeys(images.SRIOV_PLUGINS, "/etc/pcidp"),
 }
-"""Where plugins look for their configuration, by image."""
+"""Folders in which plugins read their configuration, by image."""
 FILE = "config.json"
 RELEVANT = images.RDMA_PLUGINS | images.SRIOV_PLUGINS | images.GPU_PLUGINS | images.GPU_DRIVERS
 
@@ -41,10 +41,10 @@ class DevicePlugins:
         some = pod or old
         if some is None or not (was or now):
             return
-        played = pods.basename(pods.image(some))
-        if played in FOLDERS and pod is not None:
+        program = pods.basename(pods.image(some))
+        if program in FOLDERS and pod is not None:
             self._plugins.add(key)
-        if played in RELEVANT:
+        if program in RELEVANT:
             self._nodes.add(("", pods.node_name(some)))
 
     def _advertise(self, key: Key) -> None:
@@ -79,11 +79,11 @@ class DevicePlugins:
 
     def _configured(self, pod: Object) -> tuple[dict[str, int], dict[str, list[str]]]:
         """Return resource name -> number that is offered, and -> the interfaces of the node that are behind it."""
-        played = pods.basename(pods.image(pod))
-        text = self._mounted(pod, FOLDERS[played])
+        program = pods.basename(pods.image(pod))
+        text = self._mounted(pod, FOLDERS[program])
         node = self._runtime.nodes.get(pods.node_name(pod))
         there, _ = devices.ports(self._runtime.profile(node), node) if node else (set(), set())
-        if played in images.RDMA_PLUGINS:
+        if program in images.RDMA_PLUGINS:
             return devices.rdma_resources(text), devices.rdma_interfaces(text, there)
         whole = devices.host_devices(text, there)
         return {name: len(ports) for name, ports in whole.items()}, whole

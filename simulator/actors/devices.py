@@ -11,7 +11,7 @@ from simulator.actors import gpus, images, mig, pods
 from simulator.actors.api import Object
 
 MIG_STRATEGY = "MIG_STRATEGY"
-"""Variable by which the GPU operator tells plugin and feature discovery how slices become resources."""
+"""Variable with which the GPU operator configures how plugin and feature discovery turn slices into resources."""
 SRIOV_PREFIX = "intel.com"
 """Of the SR-IOV device plugin, where its configuration names no other."""
 PREFIXES = ("nvidia.com/", platform.RDMA_PREFIX)
@@ -61,7 +61,7 @@ def rdma_interfaces(text: str, there: set[str]) -> dict[str, list[str]]:
 
 def ports(profile: Profile | None, node: Object) -> tuple[set[str], set[str]]:
     """Return what the adapters' interfaces of a node are called, and the names that they had before udev rules."""
-    original = {hca.netdev for hca in (*profile.hcas, *profile.storage_hcas)} if profile else set()
+    original = {hca.interface for hca in (*profile.hcas, *profile.storage_hcas)} if profile else set()
     known = pods.annotations(node).get(names.INTERFACES)
     now = {*json.loads(known)} if known else original
     return now, original - now

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import yaml
 
+from apis import yaml_text
 from hardware.gpus import ARCHITECTURES, Gpu
 from hardware.profiles import MELLANOX_PCI_VENDOR, NVIDIA_PCI_VENDOR, Profile
 from simulator.actors import mig
@@ -47,7 +48,7 @@ def pci_labels(profile: Profile | None, configuration: str) -> dict[str, str]:
     left out.
     """
     try:
-        whole = yaml.safe_load(configuration) or {}
+        whole = yaml_text.read(configuration) or {}
         pci = ((whole.get("sources") or {}).get("pci")) or {}
         classes = [str(one) for one in pci.get("deviceClassWhitelist", DEFAULT_CLASSES)]
         fields = list(pci.get("deviceLabelFields", DEFAULT_FIELDS))
@@ -69,7 +70,7 @@ def _parts(device: tuple[str, str], fields: Iterable[str]) -> list[str]:
 
 def product(gpu: Gpu) -> str:
     """Return a GPU's name as today's driver gives it, with hyphens for blanks: `Tesla-V100-SXM2-16GB`."""
-    brand = {"volta": "Tesla", "ampere": "NVIDIA"}[gpu.architecture]
+    brand = ARCHITECTURES[gpu.architecture].brand
     name = gpu.model.replace(" ", "-")
     return name if name.startswith(f"{brand}-") else f"{brand}-{name}"
 
@@ -79,7 +80,7 @@ def gpu_labels(profile: Profile | None, strategy: str, layout: mig.Layout | None
     if profile is None or not profile.gpus:
         return {}
     gpu, name, count = profile.gpu, product(profile.gpu), profile.gpus
-    major, minor = ARCHITECTURES[gpu.architecture].compute_capability.split(".")
+    major, minor = (gpu.compute_capability or ARCHITECTURES[gpu.architecture].compute_capability).split(".")
     memory = gpu.memory_mib or gpu.memory_gb * 1024
     found = {
         "gpu.family": gpu.architecture,

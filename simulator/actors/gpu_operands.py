@@ -9,8 +9,8 @@ from simulator.actors.devices import MIG_STRATEGY
 from simulator.actors.gpus import MODULE_TYPE
 from simulator.actors.mofed import WAIT
 from simulator.actors.package import PRIVILEGED
-from simulator.actors.podactor import daemon_set
 from simulator.actors.rbac import READ, Rule
+from simulator.manifests import daemon_set
 
 BY = "GPU operator"
 DEPLOY = "nvidia.com/gpu.deploy."

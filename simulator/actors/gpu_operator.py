@@ -6,11 +6,10 @@ from apis import kinds
 from simulator import names
 from simulator.actors import gpu_operands, pods
 from simulator.actors.api import Object
-from simulator.actors.conditions import same_status, updated
+from simulator.actors.conditions import stated
 from simulator.actors.features import PREFIX as FEATURE
 from simulator.actors.gpu_operands import DEPLOY, OPERANDS, Operand
-from simulator.actors.informer import Informer, Key
-from simulator.actors.podactor import PodActor, settled
+from simulator.actors.podactor import HERE, Operator, settled
 
 PRESENT = "nvidia.com/gpu.present"
 HAS_GPU = tuple(f"{FEATURE}pci-{device}.present" for device in ("10de", "0302_10de", "0300_10de"))
@@ -19,31 +18,18 @@ PRE_INSTALLED = "pre-installed"
 """Value of the driver's label on nodes whose system has a driver."""
 
 
-class GpuOperator(PodActor):
+class GpuOperator(Operator):
     """Acts on the oldest ClusterPolicy; others are ignored."""
 
     kind = kinds.CLUSTER_POLICY
-    _policies: Informer
-    _daemon_sets: Informer
-    _nodes: Informer
-    _made: tuple[str, int] | None = None
+    watched = ((kind, None), (kinds.NODE, None), (kinds.DAEMON_SET, HERE))
 
-    def start(self) -> None:
-        """Watch policies, nodes and the DaemonSets of this namespace."""
-        loop = self.loop(self._reconcile)
-        every = ("", "")
-        self._daemon_sets = self.watch(kinds.DAEMON_SET, loop, namespace=self.namespace, key=every)
-        self._nodes = self.watch(kinds.NODE, loop, key=every)
-        self._policies = self.watch(self.kind, loop, key=every)
-
-    def _reconcile(self, _key: Key) -> None:
-        if not (self._policies.synced and self._daemon_sets.synced and self._nodes.synced):
-            return
-        there = [one for one in self._policies.items() if not pods.deleting(one)]
-        there.sort(key=lambda one: (one["metadata"]["creationTimestamp"], one["metadata"]["name"]))
+    def reconcile(self) -> None:
+        """Label the nodes, and keep the DaemonSets of the policy."""
+        there = self.there(self.kind)
         for other in there[1:]:
-            self._show(other, {"state": "ignored"})
-        nodes = list(self._nodes.items())
+            self.api.set_status(self.kind, other, {"state": "ignored"})
+        nodes = list(self.caches[kinds.NODE].items())
         self._label(nodes, there[0]["spec"] if there else None)
         if there:
             self._install(there[0], nodes)
@@ -58,20 +44,16 @@ class GpuOperator(PodActor):
         meta, spec = policy["metadata"], policy["spec"]
         found = any(has_gpu(node) for node in nodes)
         enabled = [operand for operand in OPERANDS if operand.enabled(spec)]
-        sets = {operand.state: self._daemon_sets.get(operand.daemon_set, self.namespace) for operand in enabled}
+        sets = {operand.state: self.own(kinds.DAEMON_SET, operand.daemon_set) for operand in enabled}
         for operand in OPERANDS:
-            if operand not in enabled and self._daemon_sets.get(operand.daemon_set, self.namespace):
+            if operand not in enabled and self.own(kinds.DAEMON_SET, operand.daemon_set):
                 self.api.delete(kinds.DAEMON_SET, operand.daemon_set, self.namespace)
         wanted = (meta["uid"], meta["generation"])
-        if found and (self._made != wanted or None in sets.values()):
+        if found and (self.installed != wanted or None in sets.values()):
             for operand in enabled:
                 self.make(gpu_operands.manifests(operand, self.namespace, spec), policy)
-            self._made = wanted
-        self._show(policy, status(policy, sets, nodes))
-
-    def _show(self, policy: Object, wanted: Object) -> None:
-        if not same_status(policy, wanted):
-            self.api.patch(self.kind, policy["metadata"]["name"], {"status": wanted}, sub="status")
+            self.installed = wanted
+        self.api.set_status(self.kind, policy, status(policy, sets, nodes))
 
 
 def has_gpu(node: Object) -> bool:
@@ -113,7 +95,8 @@ def status(policy: Object, sets: dict[str, Object | None], nodes: list[Object]) 
 
 
 def _status(policy: Object, *, ready: bool, reason: str, message: str) -> Object:
-    error = "Ready" if ready else reason
-    conditions = updated(policy, Ready=(ready, reason if ready else "Error"), Error=(not ready, error))
-    said = [one | {"message": message if one["status"] == "True" else ""} for one in conditions]
-    return {"state": "ready" if ready else "notReady", "conditions": said}
+    wanted = {
+        "Ready": (str(ready), reason if ready else "Error", message if ready else ""),
+        "Error": (str(not ready), "Ready" if ready else reason, "" if ready else message),
+    }
+    return {"state": "ready" if ready else "notReady", "conditions": stated(policy, wanted)}

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 
+from apis.logs import SIMULATED
 from hardware.gpus import ARCHITECTURES
 from hardware.profiles import Profile
 from simulator import names
@@ -10,7 +11,7 @@ from simulator.actors import images, pods
 from simulator.actors.api import Object
 
 MODULE_TYPE = "KERNEL_MODULE_TYPE"
-"""Variable by which the GPU operator tells the driver's container which kernel module to build."""
+"""Variable with which the GPU operator selects the kernel module that the driver's container builds."""
 NOT_LOADED = "modprobe: ERROR: could not insert 'nvidia': No such device"
 """How the driver's container ends where its module finds no GPU that it knows."""
 
@@ -33,6 +34,8 @@ def driver_fault(profile: Profile | None, pod: Object) -> str | None:
     known, model = ARCHITECTURES[profile.gpu.architecture], profile.gpu.model
     version = driver_version(pod)
     if version and not known.accepts_driver(version):
+        if known.last_driver_branch is None:
+            return f"{NOT_LOADED} ({SIMULATED}: {model} needs a driver of branch {known.branches()}, not {version})"
         return (
             f"NVRM: The {model} GPU installed in this system is supported through the NVIDIA"
             f" {known.last_driver_branch}.xx Legacy drivers. The {version} NVIDIA driver will ignore this GPU;"
@@ -43,6 +46,8 @@ def driver_fault(profile: Profile | None, pod: Object) -> str | None:
             f"NVRM: The {model} GPU installed in this system is not supported by open nvidia.ko because it does not"
             f" include the required GPU System Processor (GSP); {NOT_LOADED}"
         )
+    if known.kernel_module == "open" and pods.variable(pod, MODULE_TYPE) == "proprietary":
+        return f"{NOT_LOADED} ({SIMULATED}: {model} needs the open kernel module)"
     return None
 
 

@@ -5,6 +5,7 @@ from apis.kinds import Kind
 from simulator.actors import rbac
 from simulator.actors.api import Object
 from simulator.actors.rbac import Rule
+from simulator.manifests import manifest
 
 Grant = list[tuple[Kind, Object]]
 
@@ -20,22 +21,15 @@ def cluster_wide(name: str, namespace: str, account: str, rules: tuple[Rule, ...
 
 def account(namespace: str, name: str, rules: tuple[Rule, ...]) -> Grant:
     """Return a service account with a Role and a binding of the same name in its namespace."""
-    meta = {"name": name, "namespace": namespace}
-    role = {
-        "apiVersion": kinds.ROLE.api_version,
-        "kind": kinds.ROLE.kind,
-        "metadata": dict(meta),
-        "rules": [rule.manifest() for rule in rules],
-    }
-    binding = {
-        "apiVersion": kinds.ROLE_BINDING.api_version,
-        "kind": kinds.ROLE_BINDING.kind,
-        "metadata": dict(meta),
-        "roleRef": {"apiGroup": kinds.ROLE.group, "kind": kinds.ROLE.kind, "name": name},
-        "subjects": [rbac.account_subject(namespace, name)],
-    }
+    reference = {"apiGroup": kinds.ROLE.group, "kind": kinds.ROLE.kind, "name": name}
+    subjects = [rbac.account_subject(namespace, name)]
     return [
-        (kinds.SERVICE_ACCOUNT, rbac.service_account(namespace, name)),
-        (kinds.ROLE, role),
-        (kinds.ROLE_BINDING, binding),
+        service_account(namespace, name),
+        (kinds.ROLE, manifest(kinds.ROLE, name, namespace, rules=[rule.manifest() for rule in rules])),
+        (kinds.ROLE_BINDING, manifest(kinds.ROLE_BINDING, name, namespace, roleRef=reference, subjects=subjects)),
     ]
+
+
+def service_account(namespace: str, name: str) -> tuple[Kind, Object]:
+    """Return a service account."""
+    return kinds.SERVICE_ACCOUNT, manifest(kinds.SERVICE_ACCOUNT, name, namespace)

@@ -9,7 +9,7 @@ from urllib.parse import unquote_to_bytes
 
 from apis import kinds
 from simulator.actors.api import Object
-from simulator.actors.podactor import played
+from simulator.manifests import manifest, simulated_by
 
 RUNTIME_UNIT = "crio.service"
 """The container runtime's unit on OpenShift 4; a drop-in for another name changes nothing (E-19)."""
@@ -45,12 +45,8 @@ def render(pool: str, configs: Iterable[Object]) -> Object:
         "kernelArguments": arguments,
     }
     digest = hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:32]
-    return {
-        "apiVersion": kinds.MACHINE_CONFIG.api_version,
-        "kind": kinds.MACHINE_CONFIG.kind,
-        "metadata": {"name": f"rendered-{pool}-{digest}", "annotations": played("machine-config controller")},
-        "spec": spec,
-    }
+    by = simulated_by("machine-config controller")
+    return manifest(kinds.MACHINE_CONFIG, f"rendered-{pool}-{digest}", annotations=by, spec=spec)
 
 
 def _merged_unit(old: Object, new: Object) -> Object:
@@ -86,14 +82,8 @@ def file_text(file: Object) -> str:
 
 def sources(configs: Iterable[Object]) -> list[Object]:
     """Return references to a pool's configs, as its status lists them."""
-    return [
-        {
-            "apiVersion": kinds.MACHINE_CONFIG.api_version,
-            "kind": kinds.MACHINE_CONFIG.kind,
-            "name": name,
-        }
-        for name in sorted(config["metadata"]["name"] for config in configs)
-    ]
+    kind = {"apiVersion": kinds.MACHINE_CONFIG.api_version, "kind": kinds.MACHINE_CONFIG.kind}
+    return [{**kind, "name": name} for name in sorted(config["metadata"]["name"] for config in configs)]
 
 
 def selected(selector: Object | None, labels: dict[str, str]) -> bool:

@@ -1,4 +1,4 @@
-"""Last parts of the image repositories whose pods the actors play, whatever registry they come from."""
+"""Last parts of the image repositories whose pods the actors simulate, whatever registry they come from."""
 
 NFD_OPERATORS = frozenset({"cluster-nfd-operator", "ose-cluster-nfd-operator", "origin-cluster-nfd-operator"})
 NFD_OPERATORS_TODAY = frozenset({"ose-cluster-nfd-rhel9-operator"})

@@ -37,4 +37,4 @@ def interfaces(profile: Profile | None, rendered: Object) -> list[str]:
     """
     names = renamed(rendered)
     ports = (*profile.hcas, *profile.storage_hcas) if profile else ()
-    return [names.get(port.pci or "", port.netdev) for port in ports]
+    return [names.get(port.pci or "", port.interface) for port in ports]

@@ -5,21 +5,25 @@ It reads the cluster and sets annotations (`simulator.names`), so a new process 
 
 import hashlib
 import logging
-from datetime import UTC, datetime
+import time
 
 from apis import kinds
 from simulator import names
-from simulator.actors import devices, gates, launcher, multus, pods, sim_kinds, volumes, workload
+from simulator.actors import devices, gates, launcher, multus, pods, pulls, volumes, workload
 from simulator.actors.api import ApiError, Object
+from simulator.actors.conditions import now
 from simulator.actors.informer import Key, Loop, key_of
-from simulator.actors.launched import launched
+from simulator.actors.job_inputs import launched
 from simulator.actors.multus import NetworkError, Networks
 from simulator.actors.podlogs import PodLogs
 from simulator.actors.runtime import Runtime
+from simulator.manifests import manifest
 
 log = logging.getLogger(__name__)
 
 THREADS = 4
+PULL_AGAIN = 1.0
+"""Seconds after which a pull that has failed, or is under way, is checked again."""
 
 
 class Kubelet:
@@ -33,6 +37,8 @@ class Kubelet:
         self._waiting: dict[Key, str] = {}
         """Pods that wait for something, and the node whose pods they wait for; a launcher waits for those of all."""
         self._told: dict[Key, str] = {}
+        self._pulling: dict[str, float] = {}
+        """Pods whose images are being pulled, by their UID, and when that began."""
 
     def start(self) -> None:
         """Start; the runtime's caches must be in."""
@@ -57,21 +63,46 @@ class Kubelet:
             if node is None or where in ("", node):
                 self._loop.add(key)
 
-    def _reconcile(self, key: Key) -> None:
+    def _reconcile(self, key: Key) -> float | None:
         namespace, name = key
         pod = self._runtime.pods.get(name, namespace)
         if pod is None or not pods.node_name(pod) or pods.deleting(pod):
-            return
+            return None
+        if self._pulls(key, pod):
+            return PULL_AGAIN
         wanted = self._wanted(key, pod)
         have = pods.annotations(pod)
         changes = {name: value for name, value in wanted.items() if have.get(name) != value}
         if not changes:
-            return
+            return None
         try:
             self._runtime.kubelet.annotate(kinds.POD, name, changes, namespace)
         except ApiError as error:
             if not error.missing:
                 raise
+        return None
+
+    def _pulls(self, key: Key, pod: Object) -> bool:
+        """Return whether an image of a pod is not on its node yet; its containers start only then."""
+        if pods.phase(pod) != "Pending" or not pods.accepted(pod) or names.VOLUMES in pods.annotations(pod):
+            return False
+        uid, namespace = pod["metadata"]["uid"], key[0]
+        wanted = pulls.pull(pod, self._runtime.nodes.get(pods.node_name(pod)))
+        if wanted is not None and wanted.error:
+            again = pulls.reason(pod) == pulls.FAILED
+            if pulls.reason(pod) != pulls.BACK_OFF:
+                status = pulls.waiting(pod, wanted, again=again)
+                self._runtime.kubelet.patch(kinds.POD, key[1], {"status": status}, namespace, sub="status")
+            self._tell(key, pod, "Failed", wanted.error)
+            return True
+        if wanted is not None and time.monotonic() - self._pulling.setdefault(uid, time.monotonic()) < wanted.seconds:
+            self._tell(key, pod, "Pulling", f'Pulling image "{wanted.image}"', kind="Normal")
+            return True
+        self._pulling.pop(uid, None)
+        if pulls.reason(pod):
+            self._runtime.kubelet.patch(kinds.POD, key[1], {"status": pulls.pulled(pod)}, namespace, sub="status")
+            return True
+        return False
 
     def _wanted(self, key: Key, pod: Object) -> dict[str, str | None]:
         """Return the annotations that the pod should have now."""
@@ -82,7 +113,7 @@ class Kubelet:
             return self._again(pod)
         if pods.phase(pod) != "Pending" or not pods.accepted(pod):
             return {}
-        wanted: dict[str, str | None] = {names.VOLUMES: names.READY, names.PLAYED_BY: "kwok and simulator.actors"}
+        wanted: dict[str, str | None] = {names.VOLUMES: names.READY, names.SIMULATED_BY: "kwok and simulator.actors"}
         if have.get(names.VOLUMES) != names.READY:
             # Later additions to the waiting set are seen only if the pod is in it before the look.
             self._waiting[key] = pods.node_name(pod)
@@ -139,7 +170,7 @@ class Kubelet:
         return devices.ports(self._runtime.profile(node), node)[1] if node else set()
 
     def _sandbox(self, key: Key, pod: Object) -> dict[str, str | None] | None:
-        """Return what the pod is told of its networks, None while volumes or networks are missing."""
+        """Return the network status of the pod, None while volumes or networks are missing."""
         if trouble := volumes.missing(pod, self._runtime):
             self._tell(key, pod, "FailedMount", trouble[0])
             return None
@@ -150,32 +181,33 @@ class Kubelet:
             return None
         return {multus.STATUS: joined} if joined else {}
 
-    def _tell(self, key: Key, pod: Object, reason: str, why: str) -> None:
+    def _tell(self, key: Key, pod: Object, reason: str, why: str, kind: str = "Warning") -> None:
         if self._told.get(key) == why:
             return
         self._told[key] = why
         namespace, name = key_of(pod)
-        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        event = {
-            "metadata": {"name": f"{name}.{hashlib.sha256(why.encode()).hexdigest()[:12]}", "namespace": namespace},
-            "involvedObject": {
+        event = manifest(
+            kinds.EVENT,
+            f"{name}.{hashlib.sha256(why.encode()).hexdigest()[:12]}",
+            namespace,
+            involvedObject={
                 "apiVersion": "v1",
                 "kind": "Pod",
                 "name": name,
                 "namespace": namespace,
                 "uid": pod["metadata"]["uid"],
             },
-            "type": "Warning",
-            "reason": reason,
-            "message": why,
-            "source": {"component": "kubelet", "host": pods.node_name(pod)},
-            "firstTimestamp": now,
-            "lastTimestamp": now,
-            "count": 1,
-        }
+            type=kind,
+            reason=reason,
+            message=why,
+            source={"component": "kubelet", "host": pods.node_name(pod)},
+            firstTimestamp=now(),
+            lastTimestamp=now(),
+            count=1,
+        )
         log.info("%s/%s waits: %s", namespace, name, why)
         try:
-            self._runtime.kubelet.create(sim_kinds.EVENT, event, namespace)
+            self._runtime.kubelet.create(kinds.EVENT, event, namespace)
         except ApiError as error:
             if not (error.conflict or error.missing):
                 log.warning("%s", error)

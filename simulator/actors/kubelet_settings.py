@@ -79,8 +79,8 @@ def _unknown(kubelet: Object) -> Iterator[str]:
 
 
 def _topology(kubelet: Object, profile: Profile | None) -> Iterator[str]:
-    asked = (kubelet.get("topologyManagerPolicyOptions") or {}).get("max-allowable-numa-nodes", "")
-    most = int(asked) if str(asked).isdecimal() else MOST_NUMA_NODES
+    requested = (kubelet.get("topologyManagerPolicyOptions") or {}).get("max-allowable-numa-nodes", "")
+    most = int(requested) if str(requested).isdecimal() else MOST_NUMA_NODES
     nodes = len(profile.numa) if profile else 0
     if kubelet.get("topologyManagerPolicy", "none") != "none" and nodes > most:
         yield f"unsupported on machines with more than {most} NUMA Nodes"
@@ -142,9 +142,9 @@ def _mebibytes(amount: Decimal) -> str:
 
 def allocatable(kubelet: Object, capacity: dict[str, str]) -> dict[str, str]:
     """Return CPUs and memory for pods: what the kubelet does not keep, by its configuration or by OpenShift's own."""
-    told = kubelet | {"systemReserved": SYSTEM_RESERVED | (kubelet.get("systemReserved") or {})}
+    settings = kubelet | {"systemReserved": SYSTEM_RESERVED | (kubelet.get("systemReserved") or {})}
     text = kubelet.get("reservedSystemCPUs")
-    taken = Decimal(len(cpus.parse(text))) if text else _reserved(told, "cpu")
+    taken = Decimal(len(cpus.parse(text))) if text else _reserved(settings, "cpu")
     cpu = (values.amount(capacity["cpu"]) or Decimal(0)) - taken
-    memory = (values.amount(capacity["memory"]) or Decimal(0)) - reserved_memory(told)
+    memory = (values.amount(capacity["memory"]) or Decimal(0)) - reserved_memory(settings)
     return {"cpu": f"{int(cpu * 1000)}m" if cpu % 1 else f"{int(cpu)}", "memory": f"{int(memory) // 1024}Ki"}

@@ -8,16 +8,16 @@ import logging
 from urllib.parse import quote
 
 from apis import kinds
+from apis.names import MACHINE_CONFIG_ROLE
 from simulator.actors import ignition, kubelet_settings, pods
 from simulator.actors.api import Object
-from simulator.actors.conditions import same_status, stated
+from simulator.actors.conditions import stated
 from simulator.actors.informer import Informer, Key, Loop
-from simulator.actors.podactor import owner_reference, played
 from simulator.actors.runtime import Runtime
+from simulator.manifests import manifest, owner_reference, simulated_by
 
 log = logging.getLogger(__name__)
 
-ROLE = "machineconfiguration.openshift.io/role"
 _EVERY: Key = ("", "")
 
 
@@ -36,17 +36,14 @@ def machine_config(pool: str, index: int, owner: Object) -> Object:
         "overwrite": True,
         "contents": {"source": "data:text/plain," + quote(text)},
     }
-    return {
-        "apiVersion": kinds.MACHINE_CONFIG.api_version,
-        "kind": kinds.MACHINE_CONFIG.kind,
-        "metadata": {
-            "name": name_of(pool, index),
-            "labels": {ROLE: pool},
-            "annotations": played("kubelet-config controller"),
-            "ownerReferences": [owner_reference(owner)],
-        },
-        "spec": {"config": {"ignition": {"version": "3.2.0"}, "storage": {"files": [file]}}},
-    }
+    return manifest(
+        kinds.MACHINE_CONFIG,
+        name_of(pool, index),
+        labels={MACHINE_CONFIG_ROLE: pool},
+        annotations=simulated_by("kubelet-config controller"),
+        owners=[owner_reference(owner)],
+        spec={"config": {"ignition": {"version": "3.2.0"}, "storage": {"files": [file]}}},
+    )
 
 
 class KubeletConfigs:
@@ -108,10 +105,9 @@ class KubeletConfigs:
         self._show(config, trouble)
 
     def _show(self, config: Object, trouble: str | None) -> None:
-        """Say what became of it; only the last word stands, so that one who waits does not take an old one for it."""
+        """Report the result; only the latest condition is stored, so that no one who waits takes an old one for it."""
         kind = "Failure" if trouble else "Success"
         kept = [one for one in (config.get("status") or {}).get("conditions") or [] if one["type"] == kind]
         conditions = stated({"status": {"conditions": kept}}, {kind: ("True", "", trouble or "Success")})
         status = {"observedGeneration": config["metadata"]["generation"], "conditions": conditions}
-        if not same_status(config, status):
-            self._api.patch(kinds.KUBELET_CONFIG, config["metadata"]["name"], {"status": status}, sub="status")
+        self._api.set_status(kinds.KUBELET_CONFIG, config, status)

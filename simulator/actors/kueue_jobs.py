@@ -9,7 +9,7 @@ from apis.kinds import Kind
 from simulator.actors import kueue_quota, pods, sim_kinds
 from simulator.actors.api import Object
 from simulator.actors.kueue_quota import PodSet
-from simulator.actors.podactor import owner_reference, played
+from simulator.manifests import manifest, owner_reference, simulated_by
 
 JOB_UID = "kueue.x-k8s.io/job-uid"
 Template = tuple[str, int, Object]
@@ -139,15 +139,12 @@ def workload(framework: Framework, job: Object, queue: str) -> Object:
         {"name": name, "count": count, "template": {"spec": template.get("spec") or {}}}
         for name, count, template in framework.templates(job)
     ]
-    return {
-        "apiVersion": sim_kinds.WORKLOAD.api_version,
-        "kind": sim_kinds.WORKLOAD.kind,
-        "metadata": {
-            "name": workload_name(framework, job),
-            "namespace": meta["namespace"],
-            "labels": {JOB_UID: meta["uid"]},
-            "annotations": played("Kueue"),
-            "ownerReferences": [owner_reference(typed)],
-        },
-        "spec": {"active": True, "queueName": queue, "podSets": pod_sets},
-    }
+    return manifest(
+        sim_kinds.WORKLOAD,
+        workload_name(framework, job),
+        meta["namespace"],
+        labels={JOB_UID: meta["uid"]},
+        annotations=simulated_by("Kueue"),
+        owners=[owner_reference(typed)],
+        spec={"active": True, "queueName": queue, "podSets": pod_sets},
+    )

@@ -1,6 +1,6 @@
-"""Kueue's manager: lets jobs start when all their pods have room. Played, this is not Kueue.
+"""Kueue's manager: lets jobs start when all their pods have room. Simulated, this is not Kueue.
 
-Preemption, cohorts of cohorts, topology, priorities of workloads and gangs of ready pods are not played.
+Preemption, cohorts of cohorts, topology, priorities of workloads and gangs of ready pods are not simulated.
 """
 
 from apis import kinds
@@ -9,57 +9,49 @@ from apis.kinds import Kind
 from apis.logs import SIMULATED
 from simulator.actors import ignition, kueue_jobs, kueue_queues, kueue_quota, kueue_workloads, pods, sim_kinds
 from simulator.actors.api import ApiError, Object
-from simulator.actors.conditions import same_status, stated
-from simulator.actors.informer import Informer, Key, key_of
+from simulator.actors.conditions import stated
+from simulator.actors.informer import Key, key_of
 from simulator.actors.kueue_jobs import FRAMEWORKS, Framework
 from simulator.actors.kueue_quota import Assignment, Queue
 from simulator.actors.kueue_workloads import Workloads
-from simulator.actors.podactor import PodActor
+from simulator.actors.podactor import Operator
 
 KINDS = (kinds.RESOURCE_FLAVOR, kinds.CLUSTER_QUEUE, kinds.LOCAL_QUEUE, sim_kinds.WORKLOAD)
-_EVERY: Key = ("", "")
 
 
-class KueueManager(PodActor):
+class KueueManager(Operator):
     """Looks at all jobs and queues at once, at every change; what it decided is in the Workloads."""
 
-    _caches: dict[str, Informer]
     _workloads: Workloads
-    _frameworks: list[tuple[Framework, Informer]]
+    _frameworks: list[Framework]
 
     def start(self) -> None:
-        """Watch queues, workloads, namespaces, and jobs of the kinds that it was told."""
-        told = pods.command(self.pod).partition("--frameworks=")[2].split(",")
-        loop = self.loop(self._reconcile)
-        watched = (kinds.NAMESPACE, *KINDS)
-        self._caches = {kind.kind: self.watch(kind, loop, key=_EVERY) for kind in watched}
-        self._workloads = Workloads(self.api, self._caches[sim_kinds.WORKLOAD.kind])
-        self._frameworks = [
-            (FRAMEWORKS[name], self.watch(FRAMEWORKS[name].kind, loop, key=_EVERY))
-            for name in told
-            if name in FRAMEWORKS
-        ]
+        """Watch queues, workloads, namespaces, and jobs of the kinds that it was configured with."""
+        wanted_frameworks = pods.command(self.pod).partition("--frameworks=")[2].split(",")
+        self._frameworks = [FRAMEWORKS[name] for name in wanted_frameworks if name in FRAMEWORKS]
+        jobs = (each.kind for each in self._frameworks)
+        self.watched = tuple((kind, None) for kind in (kinds.NAMESPACE, *KINDS, *jobs))
+        self._workloads = Workloads(self.api, lambda: self.caches[sim_kinds.WORKLOAD])
+        super().start()
 
         def forget(key: Key, _old: Object | None, workload: Object | None) -> None:
             if workload is None:
                 self._workloads.forget(key)
-                loop.add(_EVERY)
+                self.wake()
 
-        self._caches[sim_kinds.WORKLOAD.kind].on_change(forget)
-        self.say(f"{SIMULATED}: this is not Kueue, its manager is played")
+        self.caches[sim_kinds.WORKLOAD].on_change(forget)
+        self.say(f"{SIMULATED}: this is not Kueue, its manager is simulated")
 
-    def _reconcile(self, _key: Key) -> None:
-        caches = (*self._caches.values(), *(cache for _, cache in self._frameworks))
-        if not all(cache.synced for cache in caches):
-            return  # the last list to come wakes it
-        flavors = {one["metadata"]["name"]: one for one in self._there(kinds.RESOURCE_FLAVOR)}
-        queues = {one["metadata"]["name"]: one for one in self._there(kinds.CLUSTER_QUEUE)}
+    def reconcile(self) -> None:
+        """Admit the jobs for which there is room, oldest first."""
+        flavors = {one["metadata"]["name"]: one for one in self.there(kinds.RESOURCE_FLAVOR)}
+        queues = {one["metadata"]["name"]: one for one in self.there(kinds.CLUSTER_QUEUE)}
         active = {name for name, one in queues.items() if not kueue_queues.missing_flavors(one, flavors)}
         self._show_queues(flavors, queues, active)
         self._workloads.remove_orphans(
-            {job["metadata"]["uid"] for _, cache in self._frameworks for job in cache.items()}
+            {job["metadata"]["uid"] for each in self._frameworks for job in self.caches[each.kind].items()}
         )
-        jobs = [found for each in self._frameworks for found in self._jobs(*each)]
+        jobs = [found for each in self._frameworks for found in self._jobs(each)]
         waiting = [(framework, job, workload) for framework, job in jobs if (workload := self._follow(framework, job))]
         usage = self._workloads.usage()
         blocked: set[str] = set()
@@ -79,19 +71,16 @@ class KueueManager(PodActor):
             else:
                 usage = self._workloads.usage()
 
-    def _there(self, kind: Kind) -> list[Object]:
-        return [one for one in self._caches[kind.kind].items() if not pods.deleting(one)]
-
-    def _jobs(self, framework: Framework, cache: Informer) -> list[tuple[Framework, Object]]:
+    def _jobs(self, framework: Framework) -> list[tuple[Framework, Object]]:
         namespaces = {
             one["metadata"]["name"]
-            for one in self._there(kinds.NAMESPACE)
+            for one in self.there(kinds.NAMESPACE)
             if pods.labels(one).get(platform.KUEUE_MANAGED) == "true"
         }
         return [
             (framework, job)
-            for job in cache.items()
-            if job["metadata"]["namespace"] in namespaces and not pods.deleting(job) and kueue_jobs.queue_of(job)
+            for job in self.there(framework.kind)
+            if job["metadata"]["namespace"] in namespaces and kueue_jobs.queue_of(job)
         ]
 
     def _follow(self, framework: Framework, job: Object) -> Object | None:
@@ -109,13 +98,13 @@ class KueueManager(PodActor):
             if framework.suspended(job):
                 self._start(framework, job, workload)
             return None
-        if not framework.suspended(job):  # it came when nobody held it
+        if not framework.suspended(job):  # it was created when nothing held it
             self._patch(framework, job, kueue_jobs.switched(framework, suspend=True))
         return workload
 
     def _cluster_queue(self, workload: Object) -> str | None:
         namespace = workload["metadata"]["namespace"]
-        local = self._caches[kinds.LOCAL_QUEUE.kind].get(workload["spec"]["queueName"], namespace)
+        local = self.caches[kinds.LOCAL_QUEUE].get(workload["spec"]["queueName"], namespace)
         return str(local["spec"]["clusterQueue"]) if local else None
 
     def _inadmissible(
@@ -129,7 +118,7 @@ class KueueManager(PodActor):
         if name not in active:
             return "Inadmissible", f"ClusterQueue {name} is inactive"
         selector = queue["spec"].get("namespaceSelector")
-        namespace = self._caches[kinds.NAMESPACE.kind].get(job["metadata"]["namespace"])
+        namespace = self.caches[kinds.NAMESPACE].get(job["metadata"]["namespace"])
         # Without a selector no namespace may use the queue; an empty one is for all.
         if selector is None or namespace is None or not ignition.selected(selector, pods.labels(namespace)):
             return "Pending", "Workload namespace doesn't match ClusterQueue selector"
@@ -157,21 +146,21 @@ class KueueManager(PodActor):
             }
             for one in pod_sets
         ]
-        said = f"Quota reserved in ClusterQueue {own.name}"
+        message = f"Quota reserved in ClusterQueue {own.name}"
         conditions = {
-            "QuotaReserved": ("True", "QuotaReserved", said),
+            "QuotaReserved": ("True", "QuotaReserved", message),
             "Admitted": ("True", "Admitted", f"The workload is admitted by ClusterQueue {own.name}"),
         }
         admitted = {"clusterQueue": own.name, "podSetAssignments": assignments}
         made = self._workloads.state(workload, conditions, admission=admitted)
-        self.say(f"{job['metadata']['namespace']}/{job['metadata']['name']}: {said}")
+        self.say(f"{job['metadata']['namespace']}/{job['metadata']['name']}: {message}")
         self._start(framework, job, made, flavors)
         return None
 
     def _start(
         self, framework: Framework, job: Object, workload: Object, flavors: dict[str, Object] | None = None
     ) -> None:
-        known = flavors or {one["metadata"]["name"]: one for one in self._there(kinds.RESOURCE_FLAVOR)}
+        known = flavors or {one["metadata"]["name"]: one for one in self.there(kinds.RESOURCE_FLAVOR)}
         chosen = {
             part["name"]: [known[name]["spec"] for name in sorted({*part["flavors"].values()}) if name in known]
             for part in workload["status"]["admission"]["podSetAssignments"]
@@ -190,25 +179,24 @@ class KueueManager(PodActor):
         workloads = self._workloads.items()
         for name, queue in queues.items():
             own = [one for one in workloads if self._holder(one) == name]
-            said = kueue_queues.of_cluster(queue, flavors)
-            self._show(kinds.CLUSTER_QUEUE, queue, said, kueue_queues.told(queue, own, borrowing=True))
-        for local in self._there(kinds.LOCAL_QUEUE):
+            active_condition = kueue_queues.of_cluster(queue, flavors)
+            self._show(
+                kinds.CLUSTER_QUEUE, queue, active_condition, kueue_queues.amounts_of(queue, own, borrowing=True)
+            )
+        for local in self.there(kinds.LOCAL_QUEUE):
             space, name = key_of(local)
             own = [one for one in workloads if (key_of(one)[0], one["spec"]["queueName"]) == (space, name)]
             quota = queues.get(local["spec"]["clusterQueue"])
-            said = kueue_queues.of_tenant(local, queues, active)
-            self._show(kinds.LOCAL_QUEUE, local, said, kueue_queues.told(quota, own, borrowing=False))
+            active_condition = kueue_queues.of_tenant(local, queues, active)
+            self._show(kinds.LOCAL_QUEUE, local, active_condition, kueue_queues.amounts_of(quota, own, borrowing=False))
 
     def _holder(self, workload: Object) -> str | None:
         """Return the ClusterQueue that a Workload was admitted to, before that the one in which it waits."""
         admitted = kueue_workloads.admission(workload)
         return admitted["clusterQueue"] if admitted else self._cluster_queue(workload)
 
-    def _show(self, kind: Kind, queue: Object, said: tuple[str, str, str], amounts: Object) -> None:
-        status = {"conditions": stated(queue, {"Active": said}), **amounts}
-        if not same_status(queue, status):
-            meta = queue["metadata"]
-            self.api.patch(kind, meta["name"], {"status": status}, meta.get("namespace"), sub="status")
+    def _show(self, kind: Kind, queue: Object, active_condition: tuple[str, str, str], amounts: Object) -> None:
+        self.api.set_status(kind, queue, {"conditions": stated(queue, {"Active": active_condition}), **amounts})
 
 
 def _age(waiting: tuple[Framework, Object, Object]) -> tuple[str, str]:

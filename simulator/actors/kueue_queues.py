@@ -11,7 +11,7 @@ State = tuple[str, str, str]
 
 
 def missing_flavors(queue: Object, flavors: Iterable[str]) -> list[str]:
-    """Return the flavors that a ClusterQueue names and nobody has made, in their order."""
+    """Return the flavors that a ClusterQueue names and that do not exist, in their order."""
     known = {*flavors}
     named = [one["name"] for group in queue["spec"].get("resourceGroups") or [] for one in group["flavors"]]
     return [name for name in dict.fromkeys(named) if name not in known]
@@ -34,15 +34,15 @@ def of_tenant(local: Object, queues: Container[str], active: Container[str]) -> 
     return "False", reason, "Can't submit new workloads to clusterQueue"
 
 
-def told(queue: Object | None, workloads: Iterable[Object], *, borrowing: bool) -> Object:
-    """Return what the status of a queue tells of the Workloads in it: how many, and what they use of which quota.
+def amounts_of(queue: Object | None, workloads: Iterable[Object], *, borrowing: bool) -> Object:
+    """Return the status of a queue about the Workloads in it: how many, and what they use of which quota.
 
-    `queue` is the ClusterQueue that has the quota, None where there is none; only its own status tells of `borrowing`.
+    `queue` is the ClusterQueue that has the quota, None where there is none; only its own status has `borrowing`.
     """
     ours = [one for one in workloads if not pods.condition(one, "Finished")]
     admitted = [one for one in ours if kueue_workloads.admission(one)]
     usage = _usage(queue, kueue_workloads.held(admitted), borrowing=borrowing) if queue else []
-    # No checks of admission are played: who has a quota is admitted.
+    # Admission checks are not simulated: a workload with a quota is admitted.
     return {
         "pendingWorkloads": len(ours) - len(admitted),
         "reservingWorkloads": len(admitted),

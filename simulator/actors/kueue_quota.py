@@ -84,18 +84,18 @@ def requests(template: Object) -> dict[str, Decimal]:
     spec = template.get("spec") or {}
     total: defaultdict[str, Decimal] = defaultdict(Decimal)
     for container in spec.get("containers") or []:
-        for name, amount in _asked(container).items():
+        for name, amount in _request(container).items():
             total[name] += amount
     for container in spec.get("initContainers") or []:
-        for name, amount in _asked(container).items():
+        for name, amount in _request(container).items():
             total[name] = max(total[name], amount)
     return dict(total)
 
 
-def _asked(container: Object) -> dict[str, Decimal]:
+def _request(container: Object) -> dict[str, Decimal]:
     resources = container.get("resources") or {}
-    asked = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
-    return {name: values.amount(quantity) or ZERO for name, quantity in asked.items()}
+    requested = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
+    return {name: values.amount(quantity) or ZERO for name, quantity in requested.items()}
 
 
 def queue(cluster_queue: Object, usage: Usage) -> Queue:

@@ -1,22 +1,22 @@
 """Kueue's Workloads: what was decided of every job, and what the admitted ones hold."""
 
 from collections import defaultdict
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable
 from decimal import Decimal
 
 from policies import values
 from simulator.actors import kueue_jobs, pods, sim_kinds
 from simulator.actors.api import Api, ApiError, Object
-from simulator.actors.conditions import same_status, stated
+from simulator.actors.conditions import stated
 from simulator.actors.informer import Informer, Key, key_of
 from simulator.actors.kueue_jobs import Framework
 from simulator.actors.kueue_quota import Usage
 
 
 class Workloads:
-    """The Workloads as last written or seen: an own decision must count before the watch tells of it."""
+    """The Workloads as last written or seen: an own decision must count before the watch reports it."""
 
-    def __init__(self, api: Api, cache: Informer) -> None:
+    def __init__(self, api: Api, cache: Callable[[], Informer]) -> None:
         self._api = api
         self._cache = cache
         self._latest: dict[Key, Object] = {}
@@ -28,7 +28,7 @@ class Workloads:
     def of(self, framework: Framework, job: Object) -> Object | None:
         """Return the Workload of a job, None before there is one."""
         key = (job["metadata"]["namespace"], kueue_jobs.workload_name(framework, job))
-        seen = self._cache.get(key[1], key[0])
+        seen = self._cache().get(key[1], key[0])
         mine = self._latest.get(key)
         return mine if seen is None or (mine is not None and _version(mine) > _version(seen)) else seen
 
@@ -39,13 +39,8 @@ class Workloads:
     def state(self, workload: Object, conditions: dict[str, tuple[str, str, str]], **further: Object) -> Object:
         """Write what was decided; return the Workload as it is then."""
         status: Object = {"conditions": stated(workload, conditions), **further}
-        if same_status(workload, status):
-            return workload
-        meta = workload["metadata"]
         try:
-            return self._keep(
-                self._api.patch(sim_kinds.WORKLOAD, meta["name"], {"status": status}, meta["namespace"], sub="status")
-            )
+            return self._keep(self._api.set_status(sim_kinds.WORKLOAD, workload, status))
         except ApiError as error:
             if error.missing:  # it went with its job
                 return workload
@@ -67,7 +62,7 @@ class Workloads:
     def items(self) -> list[Object]:
         """Return all of them."""
         found = dict(self._latest)
-        for seen in self._cache.items():
+        for seen in self._cache().items():
             mine = found.get(key_of(seen))
             if mine is None or _version(mine) < _version(seen):
                 found[key_of(seen)] = seen

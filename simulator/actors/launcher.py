@@ -36,7 +36,7 @@ def hostfile(pod: Object, runtime: Runtime) -> str:
     """Return the hostfile of the job that a launcher belongs to, empty where it has none."""
     marks = pods.labels(pod)
     job = marks.get(JOB_NAME) or marks.get(SSH_JOB_NAME, "")
-    config = runtime.config_map(pod["metadata"]["namespace"], job + CONFIG_SUFFIX)
+    config = runtime.config_maps.get(job + CONFIG_SUFFIX, pod["metadata"]["namespace"])
     return str(((config or {}).get("data") or {}).get(HOSTFILE, ""))
 
 
@@ -72,7 +72,7 @@ def _asks_by_ssh(pod: Object) -> bool:
 def unreachable(pod: Object, runtime: Runtime) -> str | None:
     """Return why ssh of a launcher of v2beta1 does not reach a worker of its hostfile; None if it reaches all.
 
-    Whether the user may log in is not played: only that the worker runs, and that what it runs is sshd.
+    Whether the user may log in is not simulated: only that the worker runs, and that what it runs is sshd.
     """
     marks = pods.labels(pod)
     if marks.get(SSH_ROLE) != "launcher":

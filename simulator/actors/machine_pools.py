@@ -48,9 +48,9 @@ def stuck(node: Object, config: str) -> bool:
 
 def at_once(pool: Object, nodes: int) -> int:
     """Return how many nodes of a pool may be away at a time: one, or maxUnavailable as a number or a share."""
-    said = str(pool["spec"].get("maxUnavailable") or 1)
-    share = int(said.removesuffix("%"))
-    return max(1, nodes * share // 100 if said.endswith("%") else share)
+    limit = str(pool["spec"].get("maxUnavailable") or 1)
+    share = int(limit.removesuffix("%"))
+    return max(1, nodes * share // 100 if limit.endswith("%") else share)
 
 
 def status(pool: Object, nodes: list[Object], configuration: Object) -> Object:

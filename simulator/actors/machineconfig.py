@@ -3,13 +3,12 @@
 import logging
 
 from apis import kinds
-from simulator.actors import ignition, machine_pools, machine_state, pods
+from simulator.actors import ignition, machine_pools, machine_state, pods, sim_kinds
 from simulator.actors.api import ApiError, Object
-from simulator.actors.conditions import same_status
 from simulator.actors.informer import Informer, Key, Loop
 from simulator.actors.machine_pools import CURRENT, DEGRADED, DESIRED, FINISHED, PREFIX, REASON, STATE, WORKING
-from simulator.actors.podactor import played
 from simulator.actors.runtime import Runtime
+from simulator.manifests import manifest, simulated_by
 
 log = logging.getLogger(__name__)
 
@@ -66,23 +65,21 @@ class MachineConfigs:
             self._api.patch(kinds.MACHINE_CONFIG_POOL, key[1], {"spec": {"configuration": configuration}})
             return None
         again = self._roll_out(pool, target)
-        self._show(pool, configuration)
+        status = machine_pools.status(pool, self._of_pool(pool), configuration)
+        self._api.set_status(kinds.MACHINE_CONFIG_POOL, pool, status)
         return again
 
     def _make_templates(self) -> None:
         """Make the configuration that a cluster comes with: one MachineConfig per role, of nothing."""
         for role in machine_pools.ROLES:
-            body = {
-                "apiVersion": kinds.MACHINE_CONFIG.api_version,
-                "kind": kinds.MACHINE_CONFIG.kind,
-                "metadata": {
-                    "name": f"00-{role}",
-                    "labels": {PREFIX + "role": role},
-                    "annotations": played("machine-config controller"),
-                },
-                "spec": {"config": {"ignition": {"version": "2.2.0"}}},
-            }
             if self._configs.get(f"00-{role}") is None:
+                body = manifest(
+                    kinds.MACHINE_CONFIG,
+                    f"00-{role}",
+                    labels={PREFIX + "role": role},
+                    annotations=simulated_by("machine-config controller"),
+                    spec={"config": {"ignition": {"version": "2.2.0"}}},
+                )
                 self._api.apply(kinds.MACHINE_CONFIG, body)
 
     def _members(self, pool: Object) -> list[Object]:
@@ -133,8 +130,8 @@ class MachineConfigs:
 
     def _empties(self, node: Object, target: str) -> bool:
         """Take a node out of service, and its pods away; return whether that still goes on."""
-        said = pods.annotations(node)
-        if said.get(STATE) == WORKING and said.get(DESIRED) == target:
+        marks = pods.annotations(node)
+        if marks.get(STATE) == WORKING and marks.get(DESIRED) == target:
             return self._drain(node["metadata"]["name"])
         mark = {"annotations": {DESIRED: target, STATE: WORKING, REASON: None}}
         self._api.patch(kinds.NODE, node["metadata"]["name"], {"metadata": mark, "spec": {"unschedulable": True}})
@@ -153,8 +150,7 @@ class MachineConfigs:
             meta = pod["metadata"]
             if pods.deleting(pod):
                 continue
-            body = {"metadata": {"name": meta["name"], "namespace": meta["namespace"]}}
-            eviction = {"apiVersion": "policy/v1", "kind": "Eviction", **body}
+            eviction = manifest(sim_kinds.EVICTION, meta["name"], meta["namespace"])
             try:
                 self._api.create(kinds.POD, eviction, meta["namespace"], name=meta["name"], sub="eviction")
             except ApiError as error:
@@ -187,9 +183,3 @@ class MachineConfigs:
         """Report what the node's kubelet leaves for pods."""
         if patch := machine_state.allocatable_patch(node, target):
             self._runtime.kubelet.patch(kinds.NODE, node["metadata"]["name"], patch, sub="status")
-
-    def _show(self, pool: Object, configuration: Object) -> None:
-        """Write how far the pool is."""
-        status = machine_pools.status(pool, self._of_pool(pool), configuration)
-        if not same_status(pool, status):
-            self._api.patch(kinds.MACHINE_CONFIG_POOL, pool["metadata"]["name"], {"status": status}, sub="status")

@@ -1,4 +1,4 @@
-"""Multi-Instance GPU: how a node's GPUs are divided, by its label, and who divides them."""
+"""Multi-Instance GPU: how a node's GPUs are divided, by its label, and the operand that divides them."""
 
 from collections.abc import Mapping
 
@@ -14,24 +14,15 @@ Layout = Mapping[str, int]
 """Size of a slice -> slices of that size on each GPU."""
 
 CONFIG = "nvidia.com/mig.config"
-"""Label by which a person says how a node's GPUs are to be divided."""
+"""Label that requests how a node's GPUs are divided."""
 STATE = CONFIG + ".state"
 DISABLED = "all-disabled"
-
-A100_40GB: dict[str, Layout] = {
-    DISABLED: {},
-    "all-1g.5gb": {"1g.5gb": 7},
-    "all-2g.10gb": {"2g.10gb": 3},
-    "all-3g.20gb": {"3g.20gb": 2},
-    "all-7g.40gb": {"7g.40gb": 1},
-    "all-balanced": {"1g.5gb": 2, "2g.10gb": 1, "3g.20gb": 1},
-}
-"""Of the operator's own list, what an A100 of 40 GB can be (D-2.7)."""
 
 
 def layouts(profile: Profile | None) -> Mapping[str, Layout]:
     """Return the configurations that the GPUs of a machine can have; none for GPUs that cannot be divided."""
-    return A100_40GB if profile and profile.gpu.mig_instances and profile.gpu.memory_gb == 40 else {}  # noqa: PLR2004
+    known = profile.gpu.mig if profile else {}
+    return {DISABLED: {}, **known} if known else {}
 
 
 def layout(profile: Profile | None, node: Object) -> Layout | None:

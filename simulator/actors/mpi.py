@@ -1,20 +1,18 @@
 """The MPI operator: its real controller, as a process that lives while the operator's pod runs."""
 
-import base64
 import ctypes
-import json
 import logging
 import os
 import signal
 import subprocess
 import threading
 from collections.abc import Mapping
-from pathlib import Path
 
 from apis import kinds
-from simulator import names
+from simulator import kubeconfigs, names
 from simulator.actors.api import ApiError
 from simulator.actors.podactor import PodActor
+from simulator.files import write_atomically
 from simulator.spec import MpiGeneration
 
 log = logging.getLogger(__name__)
@@ -31,7 +29,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def own_flags(generation: MpiGeneration, arguments: list[str]) -> list[str]:
-    """Return what of a container's arguments the real controller is told, in any of their four spellings.
+    """Return the flags of a container that the real controller gets, in any of their four spellings.
 
     Only v1alpha2 delivers a kubectl; of v2beta1 it is how many requests a second it may make.
     """
@@ -53,7 +51,7 @@ class MpiOperator(PodActor):
     _process: subprocess.Popen[str] | None = None
 
     def start(self) -> None:
-        """Start the process in the background: the token may have to be asked for more than once."""
+        """Start the process in the background: the token may have to be requested more than once."""
         threading.Thread(target=self._run, name="mpi-operator", daemon=True).start()
 
     def stop(self) -> None:
@@ -85,7 +83,10 @@ class MpiOperator(PodActor):
         folder = self.runtime.settings.home / "data"
         folder.mkdir(exist_ok=True)
         kubeconfig = folder / f"mpi-operator-{self.pod['metadata']['uid']}.kubeconfig"
-        _write_kubeconfig(kubeconfig, self.runtime.server.host, self.runtime.server.ca_file, token)
+        server = self.runtime.server
+        ca = server.ca.encode()
+        text = kubeconfigs.text(cluster="mpi", server=server.host, ca=ca, user="operator", token=token)
+        write_atomically(kubeconfig, text)
         self._process = subprocess.Popen(
             [binary, "-kubeconfig", kubeconfig, *own_flags(self.runtime.settings.mpi, arguments)],
             stdin=subprocess.DEVNULL,
@@ -128,19 +129,3 @@ class MpiOperator(PodActor):
 
 def _die_with_parent() -> None:
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-
-
-def _write_kubeconfig(path: Path, server: str, ca_file: str, token: str) -> None:
-    ca = base64.b64encode(Path(ca_file).read_bytes()).decode()
-    text = json.dumps(
-        {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "clusters": [{"name": "sim", "cluster": {"server": server, "certificate-authority-data": ca}}],
-            "users": [{"name": "operator", "user": {"token": token}}],
-            "contexts": [{"name": "sim", "context": {"cluster": "sim", "user": "operator"}}],
-            "current-context": "sim",
-        }
-    )
-    path.touch(mode=0o600)
-    path.write_text(text)

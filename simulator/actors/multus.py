@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 
-from simulator.actors import pods, sim_kinds
+from apis import kinds
+from apis.names import NETWORKS
+from simulator.actors import pods
 from simulator.actors.api import Object
 from simulator.actors.informer import Informer
 
-NETWORKS = "k8s.v1.cni.cncf.io/networks"
-"""Annotation of a pod: the networks that it joins, `[namespace/]name[@interface]` with commas, or JSON."""
 STATUS = "k8s.v1.cni.cncf.io/network-status"
 RESOURCE = "k8s.v1.cni.cncf.io/resourceName"
 """Annotation of a NetworkAttachmentDefinition whose pods need a device of this resource."""
@@ -32,12 +32,17 @@ class Attachment:
 
 
 def attachments(pod: Object) -> list[Attachment]:
-    """Return the networks that a pod asks for; raise NetworkError for what cannot be read."""
-    asked = pods.annotations(pod).get(NETWORKS, "").strip()
-    if not asked or pods.on_host_network(pod):
+    """Return the networks that a pod asks for: `[namespace/]name[@interface]` with commas, or JSON.
+
+    Raise NetworkError for what cannot be read.
+    """
+    requested = pods.annotations(pod).get(NETWORKS, "").strip()
+    if not requested or pods.on_host_network(pod):
         return []
     try:
-        entries = json.loads(asked) if asked.startswith("[") else [_short(part) for part in asked.split(",")]
+        entries = (
+            json.loads(requested) if requested.startswith("[") else [_short(part) for part in requested.split(",")]
+        )
         return [
             Attachment(
                 entry.get("namespace") or pod["metadata"]["namespace"],
@@ -88,7 +93,7 @@ class Networks:
 
     def _attach(self, pod: Object, wanted: Attachment, joined: list[Object]) -> Object:
         definition = self._definitions.get(wanted.name, wanted.namespace)
-        kind = sim_kinds.NETWORK_ATTACHMENT_DEFINITION
+        kind = kinds.NETWORK_ATTACHMENT_DEFINITION
         if definition is None:
             raise NetworkError(
                 f"cannot find a network-attachment-definition ({wanted.name}) in namespace ({wanted.namespace}):"

@@ -27,7 +27,7 @@ def categories(block: int) -> str:
 
 
 def taken(annotations: Iterable[dict[str, str]]) -> set[int]:
-    """Return the blocks that the namespaces' ranges touch, those that somebody chose by hand too."""
+    """Return the blocks that the namespaces' ranges touch, those that a user chose too."""
     found: set[int] = set()
     for one in annotations:
         if match := _RANGE.match(one.get(names.SCC_UID_RANGE, "")):

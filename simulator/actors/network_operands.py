@@ -5,13 +5,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from apis import kinds
-from simulator.actors import grants, sim_kinds
+from simulator.actors import grants
 from simulator.actors.api import Object
 from simulator.actors.deviceplugins import FILE
 from simulator.actors.mofed import ADAPTER, WAIT
 from simulator.actors.multus import RESOURCE
 from simulator.actors.package import PRIVILEGED
-from simulator.actors.podactor import daemon_set, played
+from simulator.manifests import daemon_set, manifest, simulated_by
 
 BY = "network operator"
 SYSTEM = "rhcos4.20-amd64"
@@ -47,20 +47,13 @@ class State:
         if self.config_map:
             pod["volumes"] = [{"name": "config", "configMap": {"name": self.config_map}}]
             pod["containers"][0]["volumeMounts"] = [{"name": "config", "mountPath": self.folder}]
-            made.append((kinds.CONFIG_MAP, self._configuration(namespace, spec[self.field].get("config") or "")))
+            data = {FILE: spec[self.field].get("config") or ""}
+            made.append((kinds.CONFIG_MAP, manifest(kinds.CONFIG_MAP, self.config_map, namespace, data=data)))
         kind, body = daemon_set(namespace, self.daemon_set, pod, BY)
         if self.field == "ofedDriver":
             # A new driver comes with the pod's next start, or by the operator's own upgrade, node by node.
             body["spec"]["updateStrategy"] = {"type": "OnDelete"}
         return [*made, (kind, body)]
-
-    def _configuration(self, namespace: str, text: str) -> Object:
-        return {
-            "apiVersion": kinds.CONFIG_MAP.api_version,
-            "kind": kinds.CONFIG_MAP.kind,
-            "metadata": {"name": self.config_map, "namespace": namespace},
-            "data": {FILE: text},
-        }
 
 
 def _image(part: Object, suffix: str = "") -> str:
@@ -118,7 +111,7 @@ def network(resource: Object) -> tuple[kinds.Kind, Object]:
     """
     meta, spec = resource["metadata"], resource.get("spec") or {}
     config: Object = {"cniVersion": "0.3.1", "name": meta["name"]}
-    marks = played(BY)
+    marks = simulated_by(BY)
     if resource["kind"] == kinds.HOST_DEVICE_NETWORK.kind:
         config |= {"type": "host-device"}
         marks[RESOURCE] = f"{RESOURCE_PREFIX}/{spec.get('resourceName', '')}"
@@ -126,11 +119,6 @@ def network(resource: Object) -> tuple[kinds.Kind, Object]:
         config |= {"type": "macvlan"} | {key: spec[key] for key in ("master", "mode", "mtu") if spec.get(key)}
     if spec.get("ipam"):
         config["ipam"] = json.loads(spec["ipam"])
-    kind = sim_kinds.NETWORK_ATTACHMENT_DEFINITION
+    kind = kinds.NETWORK_ATTACHMENT_DEFINITION
     namespace = spec.get("networkNamespace") or "default"
-    return kind, {
-        "apiVersion": kind.api_version,
-        "kind": kind.kind,
-        "metadata": {"name": meta["name"], "namespace": namespace, "annotations": marks},
-        "spec": {"config": json.dumps(config)},
-    }
+    return kind, manifest(kind, meta["name"], namespace, annotations=marks, spec={"config": json.dumps(config)})

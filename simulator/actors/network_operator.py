@@ -1,40 +1,30 @@
 """NVIDIA's network operator: the one NicClusterPolicy, and networks that pods can join."""
 
-from collections.abc import Callable
-
 from apis import kinds
 from apis.kinds import Kind
 from simulator.actors import images, network_operands, pods
 from simulator.actors.api import ApiError, Object
-from simulator.actors.conditions import same_status
 from simulator.actors.informer import Informer, Key
 from simulator.actors.mofed import ADAPTER, WAIT
 from simulator.actors.network_operands import DRIVER, STATES
-from simulator.actors.podactor import PodActor, nodes_where, ready
+from simulator.actors.podactor import HERE, Operator, nodes_where, ready
 
 NAME = "nic-cluster-policy"
 NETWORKS = (kinds.MACVLAN_NETWORK, kinds.HOST_DEVICE_NETWORK)
 LATER = 1.0
 """Seconds after which a network whose namespace is not there is tried again."""
-_POLICY: Key = ("", NAME)
 
 
-class NetworkOperator(PodActor):
+class NetworkOperator(Operator):
     """Acts on the NicClusterPolicy of its name, and on every MacvlanNetwork and HostDeviceNetwork."""
 
     kind = kinds.NIC_CLUSTER_POLICY
-    _policies: Informer
-    _daemon_sets: Informer
-    _nodes: Informer
+    watched = ((kind, None), (kinds.NODE, None), (kinds.DAEMON_SET, HERE))
     _networks: dict[Kind, Informer]
-    _made: tuple[str, int] | None = None
 
     def start(self) -> None:
         """Watch custom resources, nodes and the DaemonSets of this namespace."""
-        loop = self.loop(self._reconcile)
-        self._daemon_sets = self.watch(kinds.DAEMON_SET, loop, namespace=self.namespace, key=_POLICY)
-        self._nodes = self.watch(kinds.NODE, loop, key=_POLICY)
-        self._policies = self.watch(self.kind, loop, key=_POLICY)
+        super().start()
         networks = self.loop(self._network)
         self._networks = {
             kind: Informer(self.api, kind, lambda key, *_, kind=kind: networks.add((kind.kind, key[1])))
@@ -42,31 +32,30 @@ class NetworkOperator(PodActor):
         }
         for informer in self._networks.values():
             self._running.append(informer.start())
-        # The driver's pods are DaemonSet pods, whose readiness the DaemonSet's status tells for all nodes together.
-        self.runtime.pods.on_change(lambda *changed: self._pod_changed(loop.add, *changed[1:]))
+        # The driver's pods are DaemonSet pods, whose readiness the DaemonSet's status has for all nodes together.
+        self.runtime.pods.on_change(lambda *changed: self._pod_changed(*changed[1:]))
 
-    def _pod_changed(self, add: Callable[[Key], None], old: Object | None, pod: Object | None) -> None:
+    def _pod_changed(self, old: Object | None, pod: Object | None) -> None:
         some = pod or old
         if some is not None and not self.stopped.is_set() and _is_driver(some):
-            add(_POLICY)
+            self.wake()
 
-    def _reconcile(self, _key: Key) -> None:
-        if not (self._policies.synced and self._daemon_sets.synced and self._nodes.synced):
-            return
-        there = {one["metadata"]["name"]: one for one in self._policies.items() if not pods.deleting(one)}
+    def reconcile(self) -> None:
+        """Label the nodes, and keep what the policy asks for."""
+        there = {one["metadata"]["name"]: one for one in self.there(self.kind)}
         policy = there.pop(NAME, None)
         for other in there.values():
             reason = f"Unsupported NicClusterPolicy instance {other['metadata']['name']}. Only {NAME} is supported"
-            self._show(self.kind, other, {"state": "ignore", "reason": reason})
+            self.api.set_status(self.kind, other, {"state": "ignore", "reason": reason})
         self._label(policy)
         if policy:
             self._install(policy)
 
     def _label(self, policy: Object | None) -> None:
-        """Say on every node with an adapter whether others have to wait for the driver there."""
+        """Label every node that has an adapter with whether others must wait for the driver there."""
         drivers = nodes_where(self.runtime, images.ADAPTER_DRIVERS)
         wanted = policy is not None and bool(policy["spec"].get(DRIVER.field))
-        for node in self._nodes.items():
+        for node in self.caches[kinds.NODE].items():
             name = node["metadata"]["name"]
             value = waits(node, policy, wanted=wanted, ready=name in drivers)
             if pods.labels(node).get(WAIT) != value:
@@ -74,17 +63,17 @@ class NetworkOperator(PodActor):
 
     def _install(self, policy: Object) -> None:
         meta, spec = policy["metadata"], policy["spec"]
-        asked = [state for state in STATES if spec.get(state.field)]
-        sets = {state.name: self._daemon_sets.get(state.daemon_set, self.namespace) for state in asked}
+        requested = [state for state in STATES if spec.get(state.field)]
+        sets = {state.name: self.own(kinds.DAEMON_SET, state.daemon_set) for state in requested}
         for state in STATES:
-            if state not in asked and self._daemon_sets.get(state.daemon_set, self.namespace):
+            if state not in requested and self.own(kinds.DAEMON_SET, state.daemon_set):
                 self.api.delete(kinds.DAEMON_SET, state.daemon_set, self.namespace)
         wanted = (meta["uid"], meta["generation"])
-        if self._made != wanted or None in sets.values():
-            for state in asked:
+        if self.installed != wanted or None in sets.values():
+            for state in requested:
                 self.make(state.manifests(self.namespace, spec), policy)
-            self._made = wanted
-        self._show(self.kind, policy, status(sets))
+            self.installed = wanted
+        self.api.set_status(self.kind, policy, status(sets))
 
     def _network(self, key: Key) -> float | None:
         kind = next(each for each in NETWORKS if each.kind == key[0])
@@ -95,22 +84,18 @@ class NetworkOperator(PodActor):
             made = network_operands.network(resource)
             self.make([made], resource)
         except ValueError as error:
-            self._show(kind, resource, {"state": "error", "reason": f"ipam: {error}"})
+            self.api.set_status(kind, resource, {"state": "error", "reason": f"ipam: {error}"})
             return None
         except ApiError as error:
             if not error.missing:
                 raise
-            self._show(kind, resource, {"state": "notReady", "reason": error.message})
+            self.api.set_status(kind, resource, {"state": "notReady", "reason": error.message})
             return LATER
         meta = made[1]["metadata"]
         where = f"/apis/{made[0].api_version}/namespaces/{meta['namespace']}/{made[0].plural}/{meta['name']}"
         field = "macvlanNetworkAttachmentDef" if kind == kinds.MACVLAN_NETWORK else "hostDeviceNetworkAttachmentDef"
-        self._show(kind, resource, {"state": "ready", "reason": "", field: where})
+        self.api.set_status(kind, resource, {"state": "ready", "reason": "", field: where})
         return None
-
-    def _show(self, kind: Kind, resource: Object, wanted: Object) -> None:
-        if not same_status(resource, wanted):
-            self.api.patch(kind, resource["metadata"]["name"], {"status": wanted}, sub="status")
 
 
 def _is_driver(pod: Object) -> bool:

@@ -78,7 +78,7 @@ class NfdMaster(PodActor):
     def _configuration(self, worker: Object) -> str | None:
         if not any("configMap" in volume for volume in worker["spec"].get("volumes") or []):
             return None
-        there = self.runtime.config_map(self.namespace, WORKER) or {}
+        there = self.runtime.config_maps.get(WORKER, self.namespace) or {}
         text: str = (there.get("data") or {}).get(CONFIGURATION, "")
         return text
 

@@ -4,13 +4,15 @@ import json
 
 from apis import kinds
 from simulator import names
-from simulator.actors import grants, ignition, images, pods, rbac, sim_kinds
+from simulator.actors import grants, ignition, images, pods, rbac
 from simulator.actors.api import Object
-from simulator.actors.conditions import same_status, stated
+from simulator.actors.conditions import stated
 from simulator.actors.informer import Informer, Key, Loop
-from simulator.actors.podactor import PodActor, daemon_set, nodes_where, owner_reference, played, ready
+from simulator.actors.podactor import HERE, Operator, PodActor, nodes_where, ready
 from simulator.actors.rbac import OWN, READ, Rule
+from simulator.manifests import daemon_set, manifest, owner_reference, simulated_by
 
+ENACTMENT = kinds.NODE_NETWORK_CONFIGURATION_ENACTMENT
 NAME = "nmstate"
 HANDLER = "nmstate-handler"
 HANDLER_IMAGE = "registry.redhat.io/openshift4/ose-kubernetes-nmstate-handler-rhel9:v4.20"
@@ -20,12 +22,12 @@ PHYSICAL = frozenset({"ethernet", "infiniband"})
 HANDLER_RULES = (
     Rule(
         (kinds.NODE_NETWORK_CONFIGURATION_POLICY.group,),
-        (kinds.NODE_NETWORK_CONFIGURATION_POLICY.plural, sim_kinds.ENACTMENT.plural),
+        (kinds.NODE_NETWORK_CONFIGURATION_POLICY.plural, ENACTMENT.plural),
         OWN,
     ),
     Rule(
         (kinds.NODE_NETWORK_CONFIGURATION_POLICY.group,),
-        (f"{kinds.NODE_NETWORK_CONFIGURATION_POLICY.plural}/status", f"{sim_kinds.ENACTMENT.plural}/status"),
+        (f"{kinds.NODE_NETWORK_CONFIGURATION_POLICY.plural}/status", f"{ENACTMENT.plural}/status"),
         ("get", "update", "patch"),
     ),
     Rule(("",), ("nodes", "pods"), READ),
@@ -36,39 +38,27 @@ _ABORTED, _NO_NODE = "ConfigurationAborted", "NoMatchingNode"
 _STATES = ("Available", "Failing", "Progressing", "Pending", "Aborted")
 
 
-class NmStateOperator(PodActor):
-    """For the NMState `nmstate`: the agents' account and DaemonSet. Other names are not looked at."""
+class NmStateOperator(Operator):
+    """For the NMState `nmstate`: the agents' account and DaemonSet. Other names are ignored."""
 
-    _resources: Informer
-    _daemon_sets: Informer
+    watched = ((kinds.NMSTATE, None), (kinds.DAEMON_SET, HERE))
 
-    def start(self) -> None:
-        """Watch the custom resource and the DaemonSet."""
-        loop = self.loop(self._reconcile)
-        every = ("", "")
-        self._daemon_sets = self.watch(kinds.DAEMON_SET, loop, namespace=self.namespace, key=every)
-        self._resources = self.watch(kinds.NMSTATE, loop, key=every)
-
-    def _reconcile(self, _key: Key) -> None:
-        if not (self._resources.synced and self._daemon_sets.synced):
-            return
-        resource = self._resources.get(NAME)
-        made = self._daemon_sets.get(HANDLER, self.namespace)
+    def reconcile(self) -> None:
+        """Keep the agents, or remove them with the object."""
+        resource = self.caches[kinds.NMSTATE].get(NAME)
+        made = self.own(kinds.DAEMON_SET, HANDLER)
         if resource is None or pods.deleting(resource):
             if made is not None:
                 self.api.delete(kinds.DAEMON_SET, HANDLER, self.namespace)
             return
         wanted = str(resource["metadata"]["generation"])
         if made is None or pods.annotations(made).get(POLICY_LABEL) != wanted:
-            for kind, body in operands(self.namespace, resource):
-                body["metadata"]["ownerReferences"] = [owner_reference(resource)]
-                self.api.apply(kind, body)
+            self.make(operands(self.namespace, resource), resource)
         truth = ready([made])
         reason = SUCCESS if truth else PROGRESS
-        conditions = {"Available": (str(truth), reason, ""), "Progressing": (str(not truth), reason, "")}
-        status = {"conditions": stated(resource, {**conditions, "Degraded": ("False", reason, "")})}
-        if not same_status(resource, status):
-            self.api.patch(kinds.NMSTATE, NAME, {"status": status}, sub="status")
+        truths = {"Available": truth, "Progressing": not truth, "Degraded": False}
+        conditions = stated(resource, {kind: (str(holds), reason, "") for kind, holds in truths.items()})
+        self.api.set_status(kinds.NMSTATE, resource, {"conditions": conditions})
 
 
 def operands(namespace: str, resource: Object) -> grants.Grant:
@@ -88,7 +78,7 @@ def operands(namespace: str, resource: Object) -> grants.Grant:
     kind, agents = daemon_set(namespace, HANDLER, pod, "NMState operator")
     agents["metadata"]["annotations"][POLICY_LABEL] = str(resource["metadata"]["generation"])
     return [
-        (kinds.SERVICE_ACCOUNT, rbac.service_account(namespace, HANDLER)),
+        grants.service_account(namespace, HANDLER),
         *grants.cluster_wide(HANDLER, namespace, HANDLER, (*HANDLER_RULES, rbac.use_scc("privileged"))),
         (kind, agents),
     ]
@@ -129,16 +119,13 @@ def _error(node: Object, what: str) -> str:
 def enactment(policy: Object, node: str) -> Object:
     """Return what records how a policy fares on a node."""
     name = policy["metadata"]["name"]
-    return {
-        "apiVersion": sim_kinds.ENACTMENT.api_version,
-        "kind": sim_kinds.ENACTMENT.kind,
-        "metadata": {
-            "name": f"{node}.{name}",
-            "labels": {POLICY_LABEL: name, NODE_LABEL: node},
-            "annotations": played("nmstate-handler"),
-            "ownerReferences": [owner_reference(policy) | {"controller": False}],
-        },
-    }
+    return manifest(
+        ENACTMENT,
+        f"{node}.{name}",
+        labels={POLICY_LABEL: name, NODE_LABEL: node},
+        annotations=simulated_by("nmstate-handler"),
+        owners=[owner_reference(policy, controller=False)],
+    )
 
 
 def enacted(state: str, reason: str, message: str = "") -> dict[str, tuple[str, str, str]]:
@@ -150,27 +137,27 @@ def judged(count: int, done: int, failed: int, aborted: int) -> dict[str, tuple[
     """Return the conditions of a policy for `count` nodes, of which so many are done, failed and aborted."""
     kinds_of = ("Available", "Degraded", "Progressing", "Ignored")
     if count == 0:
-        said = {"Ignored": ("True", "Policy does not match any node")}
+        reported = {"Ignored": ("True", "Policy does not match any node")}
         reason = _NO_NODE
     elif failed or aborted:
         rest = f", {aborted} nodes aborted configuration" if aborted else ""
-        said = {"Degraded": ("True", f"{failed}/{count} nodes failed to configure{rest}")}
+        reported = {"Degraded": ("True", f"{failed}/{count} nodes failed to configure{rest}")}
         reason = FAILURE
     elif done < count:
-        said = {
+        reported = {
             "Available": ("Unknown", ""),
             "Degraded": ("Unknown", ""),
             "Progressing": ("True", f"Policy is progressing {done}/{count} nodes finished"),
         }
         reason = PROGRESS
     else:
-        said = {"Available": ("True", f"{count}/{count} nodes successfully configured")}
+        reported = {"Available": ("True", f"{count}/{count} nodes successfully configured")}
         reason = SUCCESS
-    return {kind: (said.get(kind, ("False", ""))[0], reason, said.get(kind, ("", ""))[1]) for kind in kinds_of}
+    return {kind: (reported.get(kind, ("False", ""))[0], reason, reported.get(kind, ("", ""))[1]) for kind in kinds_of}
 
 
 class NmStateHandler(PodActor):
-    """Carries out the policies on its node; the first agent by name plays the order for all, as a lease does."""
+    """Carries out the policies on its node; the first agent by name decides the order for all, as a lease does."""
 
     _policies: Informer
     _loop: Loop
@@ -221,20 +208,16 @@ class NmStateHandler(PodActor):
             self._record(policy, node["metadata"]["name"], enacted("Aborted", _ABORTED))
         aborted = len(nodes) - failed - 1 if failed is not None else 0
         done = len(nodes) if failed is None else failed
-        conditions = judged(len(nodes), done, int(failed is not None), aborted)
-        status = {"conditions": stated(policy, conditions)}
-        if not same_status(policy, status):
-            kind = kinds.NODE_NETWORK_CONFIGURATION_POLICY
-            self.api.patch(kind, key[1], {"status": status}, sub="status")
+        conditions = stated(policy, judged(len(nodes), done, int(failed is not None), aborted))
+        self.api.set_status(kinds.NODE_NETWORK_CONFIGURATION_POLICY, policy, {"conditions": conditions})
 
     def _record(self, policy: Object, node: str, wanted: dict[str, tuple[str, str, str]]) -> None:
         body = enactment(policy, node)
         name = body["metadata"]["name"]
-        have = self.api.find(sim_kinds.ENACTMENT, name) or self.api.apply(sim_kinds.ENACTMENT, body)
+        have = self.api.find(ENACTMENT, name) or self.api.apply(ENACTMENT, body)
         status = {
             "policyGeneration": policy["metadata"]["generation"],
             "desiredState": policy["spec"].get("desiredState") or {},
             "conditions": stated(have, wanted),
         }
-        if not same_status(have, status):
-            self.api.patch(sim_kinds.ENACTMENT, name, {"status": status}, sub="status")
+        self.api.set_status(ENACTMENT, have, status)

@@ -1,7 +1,7 @@
 """Operator Lifecycle Manager: from a Subscription to an installed operator, in the order of the field.
 
 Subscription -> InstallPlan (waits for approval when Manual) -> CRDs, ClusterServiceVersion -> account, rights and
-Deployment -> the version is Succeeded when that Deployment is available. The operator itself is played by its pod.
+Deployment -> the version is Succeeded when that Deployment is available. The operator itself is simulated by its pod.
 """
 
 import hashlib
@@ -12,10 +12,11 @@ from apis.kinds import Kind
 from simulator.actors import catalogue, pods, versions
 from simulator.actors.api import ApiError, Object
 from simulator.actors.catalogue import NotInCatalogueError
-from simulator.actors.conditions import now, same_status, updated
+from simulator.actors.conditions import now, stated
 from simulator.actors.informer import Informer, Key, Loop
 from simulator.actors.packages import packages
 from simulator.actors.runtime import Runtime
+from simulator.manifests import manifest, owner_reference
 
 log = logging.getLogger(__name__)
 
@@ -103,22 +104,13 @@ class Olm:
         if (there := self._plans.get(name, meta["namespace"])) is not None:
             return there
         approval = subscription["spec"].get("installPlanApproval", "Automatic")
-        owner = {
-            "apiVersion": kinds.SUBSCRIPTION.api_version,
-            "kind": kinds.SUBSCRIPTION.kind,
-            "name": meta["name"],
-            "uid": meta["uid"],
+        spec = {
+            "approval": approval,
+            "approved": approval == "Automatic",
+            "clusterServiceVersionNames": [target],
         }
-        body = {
-            "apiVersion": kinds.INSTALL_PLAN.api_version,
-            "kind": kinds.INSTALL_PLAN.kind,
-            "metadata": {"name": name, "namespace": meta["namespace"], "ownerReferences": [owner]},
-            "spec": {
-                "approval": approval,
-                "approved": approval == "Automatic",
-                "clusterServiceVersionNames": [target],
-            },
-        }
+        owners = [owner_reference(subscription, controller=False)]
+        body = manifest(kinds.INSTALL_PLAN, name, meta["namespace"], owners=owners, spec=spec)
         try:
             return self._api.create(kinds.INSTALL_PLAN, body, meta["namespace"])
         except ApiError as error:
@@ -162,36 +154,25 @@ class Olm:
         self._version(version, phase=phase, reason=reason, message="")
 
     def _version(self, version: Object, **status: str) -> None:
-        if not same_status(version, status):
+        done = self._api.set_status(kinds.CLUSTER_SERVICE_VERSION, version, status, lastUpdateTime=now())
+        if done is not version:
             meta = version["metadata"]
-            body = {"status": {**status, "lastUpdateTime": now()}}
-            self._api.patch(kinds.CLUSTER_SERVICE_VERSION, meta["name"], body, meta["namespace"], sub="status")
             log.info("%s/%s is %s", meta["namespace"], meta["name"], status["phase"])
 
     def _show(self, subscription: Object, **status: object) -> None:
-        healthy = updated(subscription, ResolutionFailed=(False, ""))
-        self._set_status(kinds.SUBSCRIPTION, subscription, {**status, "conditions": healthy})
+        conditions = stated(subscription, {"ResolutionFailed": ("False", "", "")})
+        self._api.set_status(kinds.SUBSCRIPTION, subscription, {**status, "conditions": conditions}, lastUpdated=now())
 
     def _fail(self, subscription: Object, why: str) -> None:
-        conditions = updated(subscription, ResolutionFailed=(True, "ConstraintsNotSatisfiable"))
-        conditions = [one | ({"message": why} if one["type"] == "ResolutionFailed" else {}) for one in conditions]
-        self._set_status(kinds.SUBSCRIPTION, subscription, {"conditions": conditions})
+        conditions = stated(subscription, {"ResolutionFailed": ("True", "ConstraintsNotSatisfiable", why)})
+        self._api.set_status(kinds.SUBSCRIPTION, subscription, {"conditions": conditions}, lastUpdated=now())
 
     def _phase(self, plan: Object, phase: str) -> None:
-        status: Object = {"phase": phase, "catalogSources": []}
-        have = (plan.get("status") or {}).get("phase")
-        if have not in {phase, "Complete"}:
-            meta = plan["metadata"]
-            self._api.patch(kinds.INSTALL_PLAN, meta["name"], {"status": status}, meta["namespace"], sub="status")
+        if pods.phase(plan) != "Complete":
+            self._api.set_status(kinds.INSTALL_PLAN, plan, {"phase": phase, "catalogSources": []})
 
     def _show_targets(self, group: Object) -> None:
-        self._set_status(kinds.OPERATOR_GROUP, group, {"namespaces": group_targets(group)})
-
-    def _set_status(self, kind: Kind, obj: Object, status: Object) -> None:
-        if not same_status(obj, status):
-            meta = obj["metadata"]
-            body = {"status": {**status, "lastUpdated": now()}}
-            self._api.patch(kind, meta["name"], body, meta["namespace"], sub="status")
+        self._api.set_status(kinds.OPERATOR_GROUP, group, {"namespaces": group_targets(group)}, lastUpdated=now())
 
     def _remove_orphans(self) -> None:
         """Delete cluster-wide rights of versions that are gone, as their namespaces cannot take them along."""
@@ -203,5 +184,5 @@ class Olm:
 
 
 def group_targets(group: Object) -> list[str]:
-    """Return the namespaces of an OperatorGroup; an empty string stands for all."""
+    """Return the namespaces of an OperatorGroup; an empty string means all."""
     return list((group.get("spec") or {}).get("targetNamespaces") or [""])

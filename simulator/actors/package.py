@@ -1,7 +1,8 @@
 """What an operator of the simulated catalogue is made of, as data, and the definitions that it brings.
 
 The custom resource definitions are small ones of our own: group, version and scope of the release's operator, its
-required keys and their types, everything else kept as it comes.
+required keys and their types, everything else kept as it comes. Where an operator publishes its fields in no Go module,
+and they are few, the definition has all of them (`exactly`), and the component is tested against it.
 """
 
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from apis.kinds import Kind
 from simulator.actors import rbac
 from simulator.actors.api import Object
 from simulator.actors.rbac import OWN, READ, Rule
+from simulator.manifests import manifest
 
 TEXT: Object = {"type": "string"}
 FLAG: Object = {"type": "boolean"}
@@ -44,22 +46,18 @@ class Definition:
 
         Older versions have the same fields, so that nothing of a stored object is lost when the version changes.
         """
-        return {
-            "apiVersion": kinds.CUSTOM_RESOURCE_DEFINITION.api_version,
-            "kind": kinds.CUSTOM_RESOURCE_DEFINITION.kind,
-            "metadata": {"name": self.name},
-            "spec": {
-                "group": self.kind.group,
-                "scope": self.kind.scope,
-                "names": {
-                    "kind": self.kind.kind,
-                    "listKind": f"{self.kind.kind}List",
-                    "plural": self.kind.plural,
-                    "singular": self.kind.kind.lower(),
-                },
-                "versions": [self._version(kind) for kind in (self.kind, *self.older)],
+        spec = {
+            "group": self.kind.group,
+            "scope": self.kind.scope,
+            "names": {
+                "kind": self.kind.kind,
+                "listKind": f"{self.kind.kind}List",
+                "plural": self.kind.plural,
+                "singular": self.kind.kind.lower(),
             },
+            "versions": [self._version(kind) for kind in (self.kind, *self.older)],
         }
+        return manifest(kinds.CUSTOM_RESOURCE_DEFINITION, self.name, spec=spec)
 
     @property
     def name(self) -> str:
@@ -108,7 +106,12 @@ class Package:
 
 def structure(properties: Object | None = None, *required: str) -> Object:
     """Return the schema of an object with these properties; those that are not named are kept as they come."""
-    schema: Object = {"type": "object", "x-kubernetes-preserve-unknown-fields": True, "properties": properties or {}}
+    return exactly(properties, *required) | {"x-kubernetes-preserve-unknown-fields": True}
+
+
+def exactly(properties: Object | None = None, *required: str) -> Object:
+    """Return the schema of an object with these properties and no others, as its operator publishes it."""
+    schema: Object = {"type": "object", "properties": properties or {}}
     return schema | ({"required": list(required)} if required else {})
 
 

@@ -1,23 +1,27 @@
-"""What played operators have in common: they live as long as their pod runs, as that pod's service account."""
+"""What simulated operators have in common: they live as long as their pod runs, as that pod's service account."""
 
 import logging
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 
-from apis import kinds
 from apis.kinds import Kind
-from simulator import names
 from simulator.actors import pods
 from simulator.actors.api import Api, ApiError, Object
 from simulator.actors.informer import Informer, Key, Loop
 from simulator.actors.podlogs import PodLogs
 from simulator.actors.runtime import Runtime
+from simulator.manifests import owner_reference
 
 log = logging.getLogger(__name__)
 
+EVERY: Key = ("", "")
+"""The one key of a queue whose work is about everything at once."""
+HERE = "the operator's own namespace"
+
 
 class PodActor:
-    """Plays the program of one pod; `start` and `stop` are called when its containers start and end."""
+    """Simulates the program of one pod; `start` and `stop` are called when its containers start and end."""
 
     def __init__(self, runtime: Runtime, logs: PodLogs, pod: Object) -> None:
         self.runtime = runtime
@@ -54,21 +58,20 @@ class PodActor:
         self._running.append(informer)
         return informer.start()
 
-    def loop(self, work: Callable[[Key], float | None], *, threads: int = 1) -> Loop:
+    def loop(self, work: Callable[[Key], float | None]) -> Loop:
         """Return a started queue whose refusals also go to the pod's log."""
 
         def tried(key: Key) -> float | None:
             if self.stopped.is_set():
                 return None
             try:
-                again = work(key)
+                return work(key)
             except ApiError as error:
                 if error.forbidden:
                     self.say(f"E {error}")
                 raise
-            return again
 
-        queue = Loop(f"{type(self).__name__} {self.pod['metadata']['name']}", tried, threads=threads).start()
+        queue = Loop(f"{type(self).__name__} {self.pod['metadata']['name']}", tried).start()
         self._running.append(queue)
         return queue
 
@@ -81,49 +84,45 @@ class PodActor:
             self.api.apply(kind, body)
 
 
-def owner_reference(owner: Object) -> Object:
-    """Return the reference by which an object belongs to `owner`."""
-    return {
-        "apiVersion": owner["apiVersion"],
-        "kind": owner["kind"],
-        "name": owner["metadata"]["name"],
-        "uid": owner["metadata"]["uid"],
-        "controller": True,
-    }
+class Operator(PodActor):
+    """Does all of its work at every change of what it watches, once it has seen the whole of that."""
 
+    watched: tuple[tuple[Kind, str | None], ...]
+    """Kinds, each with the namespace in which it is watched: HERE is the operator's own, None all of them."""
+    installed: tuple[str, int] | None = None
+    """UID and generation of the custom resource whose operands were applied last."""
+    caches: Mapping[Kind, Informer] = MappingProxyType({})
 
-def daemon_set(namespace: str, name: str, pod_spec: Object, played_by: str) -> tuple[Kind, Object]:
-    """Return a DaemonSet whose pods have the label `app: name`."""
-    labels = {"app": name}
-    return kinds.DAEMON_SET, {
-        "apiVersion": kinds.DAEMON_SET.api_version,
-        "kind": kinds.DAEMON_SET.kind,
-        "metadata": {"name": name, "namespace": namespace, "labels": labels, "annotations": played(played_by)},
-        "spec": {
-            "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": pod_spec},
-        },
-    }
+    def start(self) -> None:
+        """Watch."""
+        self._work = self.loop(self._when_synced)
+        self.caches = {
+            kind: self.watch(kind, self._work, namespace=self.namespace if where == HERE else where, key=EVERY)
+            for kind, where in self.watched
+        }
+        self.wake()  # what was listed before all caches were known
 
+    def wake(self) -> None:
+        """Do the work again soon."""
+        self._work.add(EVERY)
 
-def deployment(namespace: str, name: str, pod_spec: Object, played_by: str) -> tuple[Kind, Object]:
-    """Return a Deployment of one pod, which has the label `app: name`."""
-    labels = {"app": name}
-    return kinds.DEPLOYMENT, {
-        "apiVersion": kinds.DEPLOYMENT.api_version,
-        "kind": kinds.DEPLOYMENT.kind,
-        "metadata": {"name": name, "namespace": namespace, "labels": labels, "annotations": played(played_by)},
-        "spec": {
-            "replicas": 1,
-            "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": pod_spec},
-        },
-    }
+    def reconcile(self) -> float | None:
+        """Compare what is wanted with what is there; return the seconds after which to do it again, if any."""
+        raise NotImplementedError
 
+    def _when_synced(self, _key: Key) -> float | None:
+        # The last list to come wakes it.
+        known = all(kind in self.caches and self.caches[kind].synced for kind, _ in self.watched)
+        return self.reconcile() if known else None
 
-def played(by: str) -> dict[str, str]:
-    """Return the annotation that says that an object's maker is played."""
-    return {names.PLAYED_BY: f"simulator.actors: {by}"}
+    def there(self, kind: Kind) -> list[Object]:
+        """Return the objects of a kind that are not being deleted, oldest first."""
+        found = [one for one in self.caches[kind].items() if not pods.deleting(one)]
+        return sorted(found, key=lambda one: (one["metadata"]["creationTimestamp"], one["metadata"]["name"]))
+
+    def own(self, kind: Kind, name: str) -> Object | None:
+        """Return an object of the operator's own namespace, as last seen."""
+        return self.caches[kind].get(name, self.namespace)
 
 
 def ready(daemon_sets: Iterable[Object | None]) -> bool:

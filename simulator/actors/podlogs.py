@@ -9,6 +9,7 @@ from simulator.actors import pods, services, sim_kinds, workload
 from simulator.actors.api import ApiError, Object
 from simulator.actors.informer import Key, Loop
 from simulator.actors.runtime import Runtime
+from simulator.manifests import manifest
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +54,7 @@ class PodLogs:
             (folder / f"{container['name']}.log").write_text(text)
 
     def append(self, pod: Object, line: str) -> None:
-        """Add a line to the log of a pod's first container: what a played operator has to say."""
+        """Add a line to the log of a pod's first container: what a simulated operator has to say."""
         file = self.folder(pod) / f"{pod['spec']['containers'][0]['name']}.log"
         if not file.exists():
             self.set_lines(pod, workload.introduction(pod))
@@ -75,12 +76,7 @@ class PodLogs:
         owner = {"apiVersion": "v1", "kind": "Pod", "name": name, "uid": meta["uid"]}
         containers = [container["name"] for container in pod["spec"]["containers"]]
         entries = [{"containers": [one], "logsFile": str(folder / f"{one}.log"), "follow": False} for one in containers]
-        body = {
-            "apiVersion": sim_kinds.LOGS.api_version,
-            "kind": sim_kinds.LOGS.kind,
-            "metadata": {"name": name, "namespace": namespace, "ownerReferences": [owner]},
-            "spec": {"logs": entries},
-        }
+        body = manifest(sim_kinds.LOGS, name, namespace, owners=[owner], spec={"logs": entries})
         try:
             self._runtime.kubelet.apply(sim_kinds.LOGS, body)
         except ApiError as error:

@@ -1,4 +1,4 @@
-"""Volumes that are made when somebody claims them: what an external provisioner does with a StorageClass."""
+"""Volumes that are created for claims: what an external provisioner does with a StorageClass."""
 
 import logging
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from apis import kinds
 from simulator.actors import pods
 from simulator.actors.api import Api, ApiError, Object
-from simulator.actors.podactor import played
+from simulator.manifests import manifest, simulated_by
 
 log = logging.getLogger(__name__)
 
@@ -31,25 +31,22 @@ def volume_name(claim: Object) -> str:
 def persistent_volume(claim: Object, storage_class: Object, provisioner: str, source: Object) -> Object:
     """Return the volume for a claim; `source` says where its files are."""
     meta = claim["metadata"]
-    return {
-        "apiVersion": kinds.PERSISTENT_VOLUME.api_version,
-        "kind": kinds.PERSISTENT_VOLUME.kind,
-        "metadata": {"name": volume_name(claim), "annotations": {BY: provisioner, **played("provisioner")}},
-        "spec": {
-            "accessModes": claim["spec"]["accessModes"],
-            "capacity": {"storage": claim["spec"]["resources"]["requests"]["storage"]},
-            "persistentVolumeReclaimPolicy": storage_class.get("reclaimPolicy", "Delete"),
-            "storageClassName": storage_class["metadata"]["name"],
-            "claimRef": {
-                "apiVersion": "v1",
-                "kind": kinds.PERSISTENT_VOLUME_CLAIM.kind,
-                "name": meta["name"],
-                "namespace": meta["namespace"],
-                "uid": meta["uid"],
-            },
-            **source,
+    spec = {
+        "accessModes": claim["spec"]["accessModes"],
+        "capacity": {"storage": claim["spec"]["resources"]["requests"]["storage"]},
+        "persistentVolumeReclaimPolicy": storage_class.get("reclaimPolicy", "Delete"),
+        "storageClassName": storage_class["metadata"]["name"],
+        "claimRef": {
+            "apiVersion": "v1",
+            "kind": kinds.PERSISTENT_VOLUME_CLAIM.kind,
+            "name": meta["name"],
+            "namespace": meta["namespace"],
+            "uid": meta["uid"],
         },
+        **source,
     }
+    marks = {BY: provisioner, **simulated_by("provisioner")}
+    return manifest(kinds.PERSISTENT_VOLUME, volume_name(claim), annotations=marks, spec=spec)
 
 
 def provision(api: Api, claim: Object, provisioner: str, source: Callable[[Object, Object], Object]) -> None:

@@ -1,15 +1,13 @@
-"""Identities of the parts of an OpenShift cluster that the actors play, and exactly what each may do.
+"""Identities of the parts of an OpenShift cluster that the actors simulate, and exactly what each may do.
 
 The bootstrap of a simulated cluster applies `manifests()` and writes one kubeconfig per identity, called `name`.
 Operators that come through OLM are not here: their accounts and roles are in the catalogue, and OLM makes them.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 from apis import kinds
-
-Manifest = dict[str, Any]
+from simulator.manifests import Manifest, manifest
 
 READ = ("get", "list", "watch")
 OWN = (*READ, "create", "update", "patch", "delete")
@@ -36,7 +34,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Identity:
-    """Who a played part of the cluster is: a user, or a service account when `namespace` is set."""
+    """Who a simulated part of the cluster is: a user, or a service account when `namespace` is set."""
 
     name: str
     account: str
@@ -121,6 +119,18 @@ MACHINE_CONFIG = Identity(
     ),
 )
 
+BUILDS = Identity(
+    name="builds",
+    namespace="openshift-infra",
+    account="build-controller",
+    rules=(
+        Rule((kinds.BUILD.group,), ("buildconfigs", "builds"), OWN),
+        Rule((kinds.BUILD.group,), ("buildconfigs/status", "builds/status"), ("update", "patch")),
+        Rule((kinds.IMAGE_STREAM.group,), ("imagestreams",), READ),
+        Rule((kinds.IMAGE_STREAM.group,), ("imagestreams/status",), ("update", "patch")),
+    ),
+)
+
 NAMESPACE_SECURITY = Identity(
     name="namespace-security-allocation",
     namespace="openshift-infra",
@@ -135,7 +145,7 @@ MULTUS = Identity(
     rules=(Rule(("k8s.cni.cncf.io",), ("network-attachment-definitions",), READ),),
 )
 
-# OpenShift's plugin is a part of the API server and sees everything; played outside of it, it needs to be let look.
+# OpenShift's plugin is a part of the API server and sees everything; simulated outside of it, it needs read access.
 SCC_ADMISSION = Identity(
     name="scc-admission",
     account="system:hpc-sim:scc-admission",
@@ -157,28 +167,14 @@ SIM_FILES = Identity(
 )
 
 IDENTITIES: tuple[Identity, ...] = (
-    *(KUBELET, OLM, MACHINE_CONFIG, NAMESPACE_SECURITY, MULTUS),
+    *(KUBELET, OLM, MACHINE_CONFIG, BUILDS, NAMESPACE_SECURITY, MULTUS),
     *(SCC_ADMISSION, SIM_FILES),
 )
 
 
 def cluster_role(name: str, rules: tuple[Rule, ...]) -> Manifest:
     """Return a ClusterRole of these rules."""
-    return {
-        "apiVersion": kinds.CLUSTER_ROLE.api_version,
-        "kind": kinds.CLUSTER_ROLE.kind,
-        "metadata": {"name": name},
-        "rules": [rule.manifest() for rule in rules],
-    }
-
-
-def service_account(namespace: str, name: str) -> Manifest:
-    """Return a ServiceAccount."""
-    return {
-        "apiVersion": kinds.SERVICE_ACCOUNT.api_version,
-        "kind": kinds.SERVICE_ACCOUNT.kind,
-        "metadata": {"name": name, "namespace": namespace},
-    }
+    return manifest(kinds.CLUSTER_ROLE, name, rules=[rule.manifest() for rule in rules])
 
 
 def use_scc(*names: str) -> Rule:
@@ -189,13 +185,8 @@ def use_scc(*names: str) -> Rule:
 
 def cluster_role_binding(name: str, subject: Manifest) -> Manifest:
     """Return a binding of the ClusterRole of the same name to `subject`."""
-    return {
-        "apiVersion": kinds.CLUSTER_ROLE_BINDING.api_version,
-        "kind": kinds.CLUSTER_ROLE_BINDING.kind,
-        "metadata": {"name": name},
-        "roleRef": {"apiGroup": kinds.CLUSTER_ROLE.group, "kind": kinds.CLUSTER_ROLE.kind, "name": name},
-        "subjects": [subject],
-    }
+    role = {"apiGroup": kinds.CLUSTER_ROLE.group, "kind": kinds.CLUSTER_ROLE.kind, "name": name}
+    return manifest(kinds.CLUSTER_ROLE_BINDING, name, roleRef=role, subjects=[subject])
 
 
 def account_subject(namespace: str, name: str) -> Manifest:
@@ -212,7 +203,7 @@ def manifests() -> list[Manifest]:
     for identity in IDENTITIES:
         subject: Manifest = {"kind": "User", "apiGroup": kinds.CLUSTER_ROLE.group, "name": identity.account}
         if identity.namespace:
-            made.append(service_account(identity.namespace, identity.account))
+            made.append(manifest(kinds.SERVICE_ACCOUNT, identity.account, identity.namespace))
             subject = account_subject(identity.namespace, identity.account)
         made.append(cluster_role(identity.role, identity.rules))
         made.append(cluster_role_binding(identity.role, subject))

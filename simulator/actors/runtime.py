@@ -11,8 +11,8 @@ from apis import kinds
 from apis.names import NETWORK_CONFIG
 from hardware import profiles
 from hardware.profiles import Hca, Profile
-from simulator import names
-from simulator.actors import images, pods, scale_handles, sim_kinds
+from simulator import kubeconfigs, names
+from simulator.actors import images, pods
 from simulator.actors.api import Api, Object, RenewedToken, Server
 from simulator.actors.informer import Informer, Key
 from simulator.performance.job import POD_MTU
@@ -29,7 +29,7 @@ TOKEN_SECONDS = 30 * 24 * 3600
 class Settings:
     """Of one run: the cluster's folder, how long a simulated job runs (seconds), the real MPI operator's binary.
 
-    `mpi` is the generation of MPIJob that the operator knows; `admission_port` is where the webhooks are played.
+    `mpi` is the generation of MPIJob that the operator knows; `admission_port` is where the webhooks are simulated.
     """
 
     home: Path
@@ -52,7 +52,7 @@ class Runtime:
         self.config_maps = Informer(self.kubelet, kinds.CONFIG_MAP, trim=_without_managed_fields)
         self.secrets = Informer(self.kubelet, kinds.SECRET, trim=_keys_only)
         self.claims = Informer(self.kubelet, kinds.PERSISTENT_VOLUME_CLAIM, trim=_without_managed_fields)
-        self.networks = Informer(self.identity("multus"), sim_kinds.NETWORK_ATTACHMENT_DEFINITION)
+        self.networks = Informer(self.identity("multus"), kinds.NETWORK_ATTACHMENT_DEFINITION)
         self.volumes = Informer(self.kubelet, kinds.PERSISTENT_VOLUME, trim=_without_managed_fields)
         self.network = Informer(self.kubelet, kinds.NETWORK_CONFIG)
 
@@ -70,7 +70,7 @@ class Runtime:
 
     def identity(self, name: str) -> Api:
         """Return access as one of OpenShift's own parts, from `identities/<name>.kubeconfig`."""
-        token = Server(self._kubeconfig(name)).token
+        token = kubeconfigs.read(self._kubeconfig(name)).token
         return Api(self.server, lambda: token, name)
 
     def account(self, pod: Object) -> Api:
@@ -92,10 +92,11 @@ class Runtime:
 
     def profile(self, node: Object) -> Profile | None:
         """Return the hardware of a node, None for one without GPUs and adapters."""
-        said = pods.annotations(node)
-        if names.PROFILE not in said:
+        marks = pods.annotations(node)
+        if names.PROFILE not in marks:
             return None
-        machine, ports = profiles.profile(said[names.PROFILE]), said.get(names.PORTS)
+        own, ports = marks.get(names.MACHINE), marks.get(names.PORTS)
+        machine = profiles.from_json(own) if own else profiles.profile(marks[names.PROFILE])
         return profiles.with_hcas(machine, _PORTS.validate_json(ports)) if ports else machine
 
     def running_on(self, node: str) -> list[Object]:
@@ -103,39 +104,16 @@ class Runtime:
         return [pod for pod in list(self._bound.get(node, {}).values()) if pods.runs(pod)]
 
     def _index(self, key: Key, old: Object | None, pod: Object | None) -> None:
-        """Keep pods by node: who asks for those of one node, asks often."""
+        """Index pods by node: those of one node are requested often."""
         if old is not None and (pod is None or pods.node_name(old) != pods.node_name(pod)):
             self._bound.get(pods.node_name(old), {}).pop(key, None)
         if pod is not None and pods.node_name(pod):
             self._bound.setdefault(pods.node_name(pod), {})[key] = pod
 
-    def config_map(self, namespace: str, name: str) -> Object | None:
-        """Return a ConfigMap as last seen."""
-        return self.config_maps.get(name, namespace)
-
-    def secret(self, namespace: str, name: str) -> Object | None:
-        """Return a Secret as last seen, its values left out."""
-        return self.secrets.get(name, namespace)
-
-    def claim(self, namespace: str, name: str) -> Object | None:
-        """Return a PersistentVolumeClaim as last seen."""
-        return self.claims.get(name, namespace)
-
-    def volume(self, name: str) -> Object | None:
-        """Return a PersistentVolume as last seen."""
-        return self.volumes.get(name)
-
-    def driver_runs(self, driver: str, node: str) -> bool:
-        """Return whether the CSI driver's pod runs on a node."""
-        return bool(self._drivers(driver, node))
-
-    def refused(self, source: Object, node: str) -> str | None:
-        """Return why the CSI driver on a node does not mount a volume of this `source`, None if it does."""
-        return next((scale_handles.trouble(source, pod) for pod in self._drivers(source["driver"], node)), None)
-
-    def _drivers(self, driver: str, node: str) -> list[Object]:
-        played = images.CSI_DRIVERS.get(driver, frozenset())
-        return [pod for pod in self.running_on(node) if pods.basename(pods.image(pod)) in played]
+    def drivers(self, driver: str, node: str) -> list[Object]:
+        """Return the pods of a CSI driver that run on a node."""
+        drivers = images.CSI_DRIVERS.get(driver, frozenset())
+        return [pod for pod in self.running_on(node) if pods.basename(pods.image(pod)) in drivers]
 
     def _kubeconfig(self, name: str) -> Path:
         return self.settings.home / "identities" / f"{name}.kubeconfig"

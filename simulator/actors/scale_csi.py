@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 from apis import kinds
 from apis.kinds import Kind
-from simulator.actors import grants, pods, rbac, scale_handles, scale_provisioner, sim_kinds
+from apis.names import SCALE_CSI_DRIVER as DRIVER
+from simulator.actors import grants, pods, scale_handles, scale_provisioner, sim_kinds
 from simulator.actors.api import Object
-from simulator.actors.conditions import same_status, stated
-from simulator.actors.informer import Informer, Key
-from simulator.actors.podactor import PodActor, daemon_set, ready
+from simulator.actors.conditions import stated
+from simulator.actors.podactor import HERE, Operator, ready
+from simulator.manifests import daemon_set, manifest, of_pods
 
-DRIVER = "spectrumscale.csi.ibm.com"
+BY = "Spectrum Scale CSI operator"
 NAME = "ibm-spectrum-scale-csi"
 SCC = "spectrum-scale-csiaccess"
 SIDECAR_ACCOUNTS = ("attacher", "provisioner", "snapshotter", "resizer")
@@ -59,26 +60,15 @@ def generation(image: str) -> Generation:
     return TWO if image.partition("@")[0].rpartition(":")[2].startswith("v2.0") else THREE
 
 
-class ScaleCsiOperator(PodActor):
+class ScaleCsiOperator(Operator):
     """For every CSIScaleOperator of its namespace: CSIDriver, two sidecar StatefulSets and the driver's DaemonSet."""
 
     kind = kinds.CSI_SCALE_OPERATOR
-    _resources: Informer
-    _daemon_sets: Informer
-    _made: tuple[str, int] | None = None
-    """Which version of which custom resource was acted on last."""
+    watched = ((kind, HERE), (kinds.DAEMON_SET, HERE))
 
-    def start(self) -> None:
-        """Watch the custom resource and the driver's DaemonSet."""
-        loop = self.loop(self._reconcile)
-        every = ("", "")
-        self._daemon_sets = self.watch(kinds.DAEMON_SET, loop, namespace=self.namespace, key=every)
-        self._resources = self.watch(self.kind, loop, namespace=self.namespace, key=every)
-
-    def _reconcile(self, _key: Key) -> None:
-        if not self._resources.synced:
-            return
-        there = [one for one in self._resources.items() if not pods.deleting(one)]
+    def reconcile(self) -> None:
+        """Keep what is made for each, and remove the driver with the last."""
+        there = self.there(self.kind)
         for resource in there:
             self._install(resource)
         if not there and self.api.find(sim_kinds.CSI_DRIVER, DRIVER):
@@ -89,15 +79,14 @@ class ScaleCsiOperator(PodActor):
         wanted = (meta["uid"], meta["generation"])
         chosen = generation(pods.image(self.pod))
         why = lacking(resource["spec"], chosen)
-        if not why and (self._made != wanted or self._daemon_sets.get(NAME, self.namespace) is None):
+        if not why and (self.installed != wanted or self.own(kinds.DAEMON_SET, NAME) is None):
             self._remove_former(chosen)
             self.make(operands(self.namespace, resource["spec"], chosen), resource)
-            self._made = wanted
-        truth = not why and ready([self._daemon_sets.get(NAME, self.namespace)])
+            self.installed = wanted
+        truth = not why and ready([self.own(kinds.DAEMON_SET, NAME)])
         reason = "CSIReady" if truth else "ValidationFailed" if why else "CSIProgressing"
-        status = {"conditions": stated(resource, {"Success": (str(truth), reason, why or "")})}
-        if not same_status(resource, status):
-            self.api.patch(self.kind, meta["name"], {"status": status}, self.namespace, sub="status")
+        conditions = stated(resource, {"Success": (str(truth), reason, why or "")})
+        self.api.set_status(self.kind, resource, {"conditions": conditions})
 
     def _remove_former(self, chosen: Generation) -> None:
         """Remove the sidecars of another generation, where their controllers are of another kind."""
@@ -122,17 +111,12 @@ def lacking(spec: Object, chosen: Generation) -> str | None:
 
 def operands(namespace: str, spec: Object, chosen: Generation = TWO) -> grants.Grant:
     """Return what the operator makes from the `spec` of a CSIScaleOperator."""
-    driver = {
-        "apiVersion": sim_kinds.CSI_DRIVER.api_version,
-        "kind": sim_kinds.CSI_DRIVER.kind,
-        "metadata": {"name": DRIVER},
-        "spec": {"attachRequired": True, "podInfoOnMount": False},
-    }
+    driver = {"attachRequired": True, "podInfoOnMount": False}
     account = f"{NAME}-node"
     return [
-        (sim_kinds.CSI_DRIVER, driver),
+        (sim_kinds.CSI_DRIVER, manifest(sim_kinds.CSI_DRIVER, DRIVER, spec=driver)),
         (kinds.SECURITY_CONTEXT_CONSTRAINTS, _scc(namespace)),
-        (kinds.SERVICE_ACCOUNT, rbac.service_account(namespace, account)),
+        grants.service_account(namespace, account),
         *[made for sidecar in chosen.sidecars for made in _sidecar(namespace, sidecar, spec, chosen)],
         _driver(namespace, account, spec, chosen),
     ]
@@ -140,7 +124,7 @@ def operands(namespace: str, spec: Object, chosen: Generation = TWO) -> grants.G
 
 def _driver(namespace: str, account: str, spec: Object, chosen: Generation) -> tuple[Kind, Object]:
     """Return the driver's DaemonSet; a changed list of clusters makes new pods, which read it."""
-    kind, made = daemon_set(namespace, NAME, _driver_pod(account, spec, chosen), "Spectrum Scale CSI operator")
+    kind, made = daemon_set(namespace, NAME, _driver_pod(account, spec, chosen), BY)
     clusters = spec.get("clusters") or []
     primary = next((str(one["id"]) for one in clusters if one.get("primary")), None)
     known = scale_handles.knowledge(
@@ -154,10 +138,7 @@ def _scc(namespace: str) -> Object:
     """Return the SCC that the operator makes: it names its users itself, so that no role is needed."""
     accounts = (*(f"{NAME}-{part}" for part in SIDECAR_ACCOUNTS), f"{NAME}-node")
     volumes = ["configMap", "downwardAPI", "emptyDir", "hostPath", "persistentVolumeClaim", "projected", "secret"]
-    return {
-        "apiVersion": kinds.SECURITY_CONTEXT_CONSTRAINTS.api_version,
-        "kind": kinds.SECURITY_CONTEXT_CONSTRAINTS.kind,
-        "metadata": {"name": SCC},
+    fields: Object = {
         "allowHostDirVolumePlugin": True,
         "allowHostIPC": False,
         "allowHostNetwork": True,
@@ -178,6 +159,7 @@ def _scc(namespace: str) -> Object:
         "groups": [],
         "volumes": volumes,
     }
+    return manifest(kinds.SECURITY_CONTEXT_CONSTRAINTS, SCC, **fields)
 
 
 def _driver_pod(account: str, spec: Object, chosen: Generation) -> Object:
@@ -210,7 +192,6 @@ def _driver_pod(account: str, spec: Object, chosen: Generation) -> Object:
 
 def _sidecar(namespace: str, sidecar: str, spec: Object, chosen: Generation) -> grants.Grant:
     name = f"{NAME}-{sidecar}"
-    labels = {"app": name}
     pod = {
         "serviceAccountName": name,
         "nodeSelector": selector(spec.get(f"{sidecar}NodeSelector")),
@@ -226,19 +207,10 @@ def _sidecar(namespace: str, sidecar: str, spec: Object, chosen: Generation) -> 
         "volumes": [{"name": "plugin", "hostPath": {"path": f"{KUBELET_PLUGINS}/{DRIVER}"}}],
     }
     kind = chosen.sidecar_kind
-    body = {
-        "apiVersion": kind.api_version,
-        "kind": kind.kind,
-        "metadata": {"name": name, "namespace": namespace, "labels": labels},
-        "spec": {
-            **({"serviceName": name} if kind == kinds.STATEFUL_SET else {}),
-            "replicas": 1,
-            "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": pod},
-        },
-    }
+    service = {"serviceName": name} if kind == kinds.STATEFUL_SET else {}
     rights = grants.cluster_wide(name, namespace, name, _RIGHTS[sidecar]) if sidecar in _RIGHTS else []
-    return [(kinds.SERVICE_ACCOUNT, rbac.service_account(namespace, name)), *rights, (kind, body)]
+    made = of_pods(kind, namespace, name, pod, BY, replicas=1, **service)
+    return [grants.service_account(namespace, name), *rights, made]
 
 
 _RIGHTS = {"provisioner": scale_provisioner.RULES}

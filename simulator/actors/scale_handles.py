@@ -14,7 +14,7 @@ SHORT, LONG = (3, 4), (3, 4, 7)
 
 
 def knowledge(clusters: Iterable[str], parts: Iterable[int], local: str | None) -> dict[str, str]:
-    """Return the annotation of the driver's pods by which the played kubelet knows what they were told at their start.
+    """Return the annotation of the driver's pods from which the simulated kubelet reads what they were started with.
 
     `local` is the cluster whose file systems volumes are made on when a StorageClass names none.
     """
@@ -23,7 +23,7 @@ def knowledge(clusters: Iterable[str], parts: Iterable[int], local: str | None) 
 
 
 def known_to(pod: Object) -> Object | None:
-    """Return what a driver's pod was told, None if nothing says so."""
+    """Return what a driver's pod was started with, None where no annotation says so."""
     text = pods.annotations(pod).get(names.SCALE_CLUSTERS)
     found: Object | None = json.loads(text) if text else None
     return found

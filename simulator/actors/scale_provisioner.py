@@ -51,16 +51,16 @@ class ScaleProvisioner(PodActor):
             provisioning.reclaim(self.api, volume, platform.SCALE_CSI_DRIVER)
 
     def _driver(self) -> Object | None:
-        played = images.CSI_DRIVERS[platform.SCALE_CSI_DRIVER]
+        drivers = images.CSI_DRIVERS[platform.SCALE_CSI_DRIVER]
         running = (one for one in self.runtime.pods.items() if pods.runs(one))
-        return next((scale_handles.known_to(one) for one in running if pods.basename(pods.image(one)) in played), None)
+        return next((scale_handles.known_to(one) for one in running if pods.basename(pods.image(one)) in drivers), None)
 
 
 def source(claim: Object, storage_class: Object, known: Object) -> Object:
     """Return where the files of a claim's volume are: a fileset of its own on the file system of the class.
 
     Raise ValueError as the driver refuses: without a file system, and for a cluster that it does not know. The UID of
-    the file system is played: it comes from its name.
+    the file system is simulated: it comes from its name.
     """
     parameters = storage_class.get("parameters") or {}
     file_system = parameters.get("volBackendFs")

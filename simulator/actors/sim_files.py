@@ -1,4 +1,4 @@
-"""The class `sim-files` of every simulated cluster: shared files for platforms without Spectrum Scale, all played."""
+"""The class `sim-files` of every simulated cluster: simulated shared files for platforms without Spectrum Scale."""
 
 from apis import kinds
 from simulator.actors import provisioning

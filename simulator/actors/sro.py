@@ -3,10 +3,10 @@
 from apis import kinds
 from simulator.actors import grants, pods, rbac
 from simulator.actors.api import Object
-from simulator.actors.conditions import same_status
-from simulator.actors.informer import Informer, Key
-from simulator.actors.podactor import PodActor, daemon_set, played, ready
+from simulator.actors.podactor import HERE, Operator, ready
+from simulator.manifests import daemon_set, manifest, simulated_by
 
+BY = "special resource operator"
 RECIPE = "nvidia-gpu"
 HAS_GPU = "feature.node.kubernetes.io/pci-10de.present"
 DRIVER = "nvidia-gpu-driver-container"
@@ -19,26 +19,17 @@ IMAGES = {
 }
 
 
-class SpecialResourceOperator(PodActor):
+class SpecialResourceOperator(Operator):
     """For the SpecialResource nvidia-gpu: a namespace of that name with the recipe's DaemonSets."""
 
     kind = kinds.SPECIAL_RESOURCE_V1ALPHA1
-    _resources: Informer
-    _daemon_sets: Informer
+    watched = ((kind, HERE), (kinds.DAEMON_SET, RECIPE))
 
-    def start(self) -> None:
-        """Watch the custom resource and the recipe's DaemonSets."""
-        loop = self.loop(self._reconcile)
-        every = ("", "")
-        self._daemon_sets = self.watch(kinds.DAEMON_SET, loop, namespace=RECIPE, key=every)
-        self._resources = self.watch(self.kind, loop, namespace=self.namespace, key=every)
-
-    def _reconcile(self, _key: Key) -> float | None:
-        if not (self._resources.synced and self._daemon_sets.synced):
-            return None
-        recipe = self._resources.get(RECIPE, self.namespace)
+    def reconcile(self) -> float | None:
+        """Keep the recipe's namespace, or remove it with its SpecialResource."""
+        recipe = self.own(self.kind, RECIPE)
         if recipe is None or pods.deleting(recipe):
-            if any(True for _ in self._daemon_sets.items()):
+            if self.there(kinds.DAEMON_SET):
                 self.api.delete(kinds.NAMESPACE, RECIPE)
             return None
         return self._install(recipe)
@@ -48,21 +39,16 @@ class SpecialResourceOperator(PodActor):
         namespace = self.api.find(kinds.NAMESPACE, RECIPE)
         if namespace is not None and pods.deleting(namespace):
             return 1.0
-        if self._daemon_sets.get(DRIVER, RECIPE) is None:
-            body = {
-                "apiVersion": kinds.NAMESPACE.api_version,
-                "kind": kinds.NAMESPACE.kind,
-                "metadata": {"name": RECIPE, "annotations": played("special resource operator")},
-            }
+        if self.caches[kinds.DAEMON_SET].get(DRIVER, RECIPE) is None:
+            body = manifest(kinds.NAMESPACE, RECIPE, annotations=simulated_by(BY))
             self.make([(kinds.NAMESPACE, body), *_account(DRIVER), *_set(DRIVER)])
-        driver_ready = ready([self._daemon_sets.get(DRIVER, RECIPE)])
-        rest = [self._daemon_sets.get(name, RECIPE) for name in (PLUGIN, MONITORING)]
+        driver_ready = ready([self.caches[kinds.DAEMON_SET].get(DRIVER, RECIPE)])
+        rest = [self.caches[kinds.DAEMON_SET].get(name, RECIPE) for name in (PLUGIN, MONITORING)]
         if driver_ready and None in rest:
             for name in (PLUGIN, MONITORING):
                 self.make([*_account(name), *_set(name)])
-        status = {"state": "Ready" if driver_ready and ready(rest) else "Progressing"}
-        if not same_status(recipe, status):
-            self.api.patch(self.kind, RECIPE, {"status": status}, self.namespace, sub="status")
+        state = "Ready" if driver_ready and ready(rest) else "Progressing"
+        self.api.set_status(self.kind, recipe, {"state": state})
         return None
 
 
@@ -79,4 +65,4 @@ def _set(name: str) -> grants.Grant:
         "hostPID": name == DRIVER,
         "containers": [{"name": name, "image": IMAGES[name], "securityContext": {"privileged": True}}],
     }
-    return [daemon_set(RECIPE, name, pod, "special resource operator")]
+    return [daemon_set(RECIPE, name, pod, BY)]

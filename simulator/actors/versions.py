@@ -4,9 +4,10 @@ from apis import kinds
 from simulator.actors import grants
 from simulator.actors.api import Object
 from simulator.actors.package import Package
-from simulator.actors.podactor import owner_reference, played
-from simulator.actors.rbac import Rule, service_account
+from simulator.actors.rbac import Rule
+from simulator.manifests import manifest, owner_reference, simulated_by
 
+BY = "operator lifecycle manager"
 OWNER = "olm.owner"
 OWNER_NAMESPACE = "olm.owner.namespace"
 INSTALL_MODES = ("OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces")
@@ -31,37 +32,26 @@ def version(package: Package, name: str, namespace: str, group: str, replaces: s
     }
     permissions = {"serviceAccountName": bundle.account, "rules": [rule.manifest() for rule in bundle.rules]}
     owned = [{"name": each.name, "version": each.kind.version, "kind": each.kind.kind} for each in bundle.definitions]
-    return {
-        "apiVersion": kinds.CLUSTER_SERVICE_VERSION.api_version,
-        "kind": kinds.CLUSTER_SERVICE_VERSION.kind,
-        "metadata": {
-            "name": name,
-            "namespace": namespace,
-            "annotations": {
-                "olm.operatorGroup": group,
-                "olm.operatorNamespace": namespace,
-                **played("operator lifecycle manager"),
+    spec = {
+        "displayName": package.title,
+        "version": "0.0.0",
+        "installModes": [{"type": mode, "supported": mode in bundle.modes} for mode in INSTALL_MODES],
+        "customresourcedefinitions": {"owned": owned},
+        "install": {
+            "strategy": "deployment",
+            "spec": {
+                "deployments": [{"name": bundle.account, "spec": deployment}],
+                "clusterPermissions": [permissions],
             },
         },
-        "spec": {
-            "displayName": package.title,
-            "version": "0.0.0",
-            "installModes": [{"type": mode, "supported": mode in bundle.modes} for mode in INSTALL_MODES],
-            "customresourcedefinitions": {"owned": owned},
-            "install": {
-                "strategy": "deployment",
-                "spec": {
-                    "deployments": [{"name": bundle.account, "spec": deployment}],
-                    "clusterPermissions": [permissions],
-                },
-            },
-        }
-        | ({"replaces": replaces} if replaces else {}),
+        **({"replaces": replaces} if replaces else {}),
     }
+    marks = {"olm.operatorGroup": group, "olm.operatorNamespace": namespace, **simulated_by(BY)}
+    return manifest(kinds.CLUSTER_SERVICE_VERSION, name, namespace, annotations=marks, spec=spec)
 
 
 def unsupported(csv: Object, targets: list[str]) -> str | None:
-    """Return why a version cannot watch these namespaces, as OLM words it; an empty string stands for all of them."""
+    """Return why a version cannot watch these namespaces, as OLM words it; an empty string means all of them."""
     own = csv["metadata"]["namespace"]
     supported = {mode["type"] for mode in csv["spec"].get("installModes") or [] if mode["supported"]}
     if not targets:
@@ -97,22 +87,13 @@ def parts(csv: Object) -> grants.Grant:
             )
             for rule in permission["rules"]
         )
-        made.append((kinds.SERVICE_ACCOUNT, service_account(namespace, account)))
+        made.append(grants.service_account(namespace, account))
         made += grants.cluster_wide(f"{name}-{namespace}", namespace, account, rules)
     for one in install["deployments"]:
-        body = {
-            "apiVersion": kinds.DEPLOYMENT.api_version,
-            "kind": kinds.DEPLOYMENT.kind,
-            "metadata": {
-                "name": one["name"],
-                "namespace": namespace,
-                "annotations": played("operator lifecycle manager"),
-            },
-            "spec": one["spec"],
-        }
+        body = manifest(kinds.DEPLOYMENT, one["name"], namespace, annotations=simulated_by(BY), spec=one["spec"])
         made.append((kinds.DEPLOYMENT, body))
     for kind, body in made:
         body["metadata"]["labels"] = labels
         if kind.scope == "Namespaced":
-            body["metadata"]["ownerReferences"] = [owner_reference(csv) | {"controller": False}]
+            body["metadata"]["ownerReferences"] = [owner_reference(csv, controller=False)]
     return made

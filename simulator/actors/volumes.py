@@ -1,32 +1,11 @@
-"""What a pod mounts, and what of it is not there yet: pure functions over objects."""
+"""What a pod mounts, and what of it is not there yet."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
+from simulator.actors import scale_handles
 from simulator.actors.api import Object
-
-
-class Store(Protocol):
-    """Where to look: objects as last seen, None for those that are not there."""
-
-    def config_map(self, namespace: str, name: str) -> Object | None:
-        """Return a ConfigMap."""
-
-    def secret(self, namespace: str, name: str) -> Object | None:
-        """Return a Secret, whose `data` has its keys."""
-
-    def claim(self, namespace: str, name: str) -> Object | None:
-        """Return a PersistentVolumeClaim."""
-
-    def volume(self, name: str) -> Object | None:
-        """Return a PersistentVolume."""
-
-    def driver_runs(self, driver: str, node: str) -> bool:
-        """Return whether a CSI driver's pod runs on a node."""
-
-    def refused(self, source: Object, node: str) -> str | None:
-        """Return why the CSI driver on a node does not mount a volume of this `source`, None if it does."""
+from simulator.actors.runtime import Runtime
 
 
 @dataclass(frozen=True)
@@ -58,7 +37,7 @@ def _file_source(kind: str, source: Object, name: str) -> Source:
     return Source(kind, name, keys, bool(source.get("optional")))
 
 
-def missing(pod: Object, store: Store) -> list[str]:
+def missing(pod: Object, runtime: Runtime) -> list[str]:
     """Return, as the kubelet words it, why the pod's volumes cannot be mounted; empty when they can."""
     spec = pod["spec"]
     namespace, node = pod["metadata"]["namespace"], spec["nodeName"]
@@ -66,15 +45,15 @@ def missing(pod: Object, store: Store) -> list[str]:
         f'MountVolume.SetUp failed for volume "{volume["name"]}" : {why}'
         for volume in spec.get("volumes") or []
         for source in sources(volume)
-        if (why := _why_not(source, namespace, node, store))
+        if (why := _why_not(source, namespace, node, runtime))
     ]
 
 
-def _why_not(source: Source, namespace: str, node: str, store: Store) -> str | None:
+def _why_not(source: Source, namespace: str, node: str, runtime: Runtime) -> str | None:
     if source.kind == "persistentvolumeclaim":
-        return _claim_trouble(source.name, namespace, node, store)
-    find = store.config_map if source.kind == "configmap" else store.secret
-    found = find(namespace, source.name)
+        return _claim_trouble(source.name, namespace, node, runtime)
+    cache = runtime.config_maps if source.kind == "configmap" else runtime.secrets
+    found = cache.get(source.name, namespace)
     if found is None:
         return None if source.optional else f'{source.kind} "{source.name}" not found'
     there = {*(found.get("data") or {}), *(found.get("binaryData") or {})}
@@ -84,18 +63,19 @@ def _why_not(source: Source, namespace: str, node: str, store: Store) -> str | N
     return None
 
 
-def _claim_trouble(name: str, namespace: str, node: str, store: Store) -> str | None:
-    claim = store.claim(namespace, name)
+def _claim_trouble(name: str, namespace: str, node: str, runtime: Runtime) -> str | None:
+    claim = runtime.claims.get(name, namespace)
     if claim is None:
         return f'persistentvolumeclaim "{name}" not found'
     if (claim.get("status") or {}).get("phase") != "Bound":
         return f'persistentvolumeclaim "{name}" is not bound'
-    volume = store.volume(claim["spec"].get("volumeName", ""))
+    volume = runtime.volumes.get(claim["spec"].get("volumeName", ""))
     if volume is None:
         return f'persistentvolume of claim "{name}" not found'
     source = volume["spec"].get("csi")
     if not source:
         return None
-    if not store.driver_runs(source["driver"], node):
+    drivers = runtime.drivers(source["driver"], node)
+    if not drivers:
         return f"driver name {source['driver']} not found in the list of registered CSI drivers"
-    return store.refused(source, node)
+    return next((scale_handles.trouble(source, pod) for pod in drivers), None)

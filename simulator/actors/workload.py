@@ -6,7 +6,7 @@ from apis.logs import SIMULATED
 from simulator import names
 from simulator.actors import pods
 from simulator.actors.api import Object
-from simulator.performance import running
+from simulator.performance import pod_commands
 from simulator.performance.job import Launched
 
 """How every line begins that is ours and no tool's."""
@@ -25,21 +25,21 @@ class Outcome:
 
 def takes(pod: Object, otherwise: float) -> float:
     """Return the seconds that a pod says its work takes; `otherwise` when it says none, or nonsense."""
-    said = (pod["metadata"].get("annotations") or {}).get(names.TAKES, "")
-    return float(said) if said.replace(".", "", 1).isdecimal() else otherwise
+    given = (pod["metadata"].get("annotations") or {}).get(names.TAKES, "")
+    return float(given) if given.replace(".", "", 1).isdecimal() else otherwise
 
 
 def outcome(pod: Object, job: Launched) -> Outcome:
     """Return how the pod's work ends: as its programs would, after the job's seconds when they succeed."""
     lines = introduction(pod)
-    played = running.play(job)
-    if played.waits:
-        return Outcome(None, (*lines, *played.lines), 0.0)
-    if played.exit_code:
-        # The kubelet shows the end of the log; what went wrong may stand before it.
-        why = played.message or (played.lines[-1] if played.lines else "")
-        return Outcome(played.exit_code, (*lines, *played.lines), min(job.seconds, 1.0), why)
-    return Outcome(0, (*lines, *played.lines, _own(f"ends with exit code 0 after {job.seconds:g} s")), job.seconds)
+    printed = pod_commands.simulate(job)
+    if printed.waits:
+        return Outcome(None, (*lines, *printed.lines), 0.0)
+    if printed.exit_code:
+        # The kubelet shows the end of the log; the cause may be before it.
+        why = printed.message or (printed.lines[-1] if printed.lines else "")
+        return Outcome(printed.exit_code, (*lines, *printed.lines), min(job.seconds, 1.0), why)
+    return Outcome(0, (*lines, *printed.lines, _own(f"ends with exit code 0 after {job.seconds:g} s")), job.seconds)
 
 
 def failed(pod: Object, why: str) -> Outcome:
@@ -53,14 +53,16 @@ def _own(text: str) -> str:
 
 
 def introduction(pod: Object) -> tuple[str, ...]:
-    """Return the first lines of every pod's log: that it is simulated, and what was asked for."""
+    """Return the first lines of every pod's log: that it is simulated, and what was requested."""
     containers = pod["spec"]["containers"]
-    lines = ["no container was started and nothing was computed; this is what was asked for"]
+    lines = ["no container was started and nothing was computed; this is what was requested"]
     for container in containers:
-        asked = " ".join([*(container.get("command") or []), *(container.get("args") or [])]) or "(the image's command)"
+        requested = (
+            " ".join([*(container.get("command") or []), *(container.get("args") or [])]) or "(the image's command)"
+        )
         limits = (container.get("resources") or {}).get("limits") or {}
         lines.append(f"container {container['name']}, image {container.get('image', '')}")
-        lines += [f"command: {line}" for line in asked.splitlines()]
+        lines += [f"command: {line}" for line in requested.splitlines()]
         if limits:
             lines.append("limits: " + ", ".join(f"{name}={value}" for name, value in sorted(limits.items())))
     return tuple(_own(line) for line in (*lines, f"node: {pods.node_name(pod)}"))

@@ -1,1 +1,1 @@
-"""SCC admission of the simulated cluster: OpenShift's plugin, played by a webhook that asks `policies.scc`."""
+"""SCC admission of the simulated cluster: OpenShift's plugin, simulated by a webhook over `policies.scc`."""

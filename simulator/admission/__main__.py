@@ -1,24 +1,16 @@
-"""The process of the webhook: `python -m simulator.admission`; what it imports is little, so that it starts at once."""
+"""The process of the webhook: `python -m simulator.admission`; it imports little, so that it starts at once."""
 
 import argparse
 import logging
 import signal
 import sys
 import threading
-from functools import partial
 from pathlib import Path
 
-import yaml
-
-from simulator.admission.facts import Reader
+from simulator import kubeconfigs
+from simulator.admission.cluster_reader import Reader
 from simulator.admission.server import Server
 from simulator.api import Api
-
-
-def token(kubeconfig: Path) -> str:
-    """Return the token of a kubeconfig's only user."""
-    value: str = yaml.safe_load(kubeconfig.read_text())["users"][0]["user"]["token"]
-    return value
 
 
 def main() -> None:
@@ -32,8 +24,8 @@ def main() -> None:
     parser.add_argument("--kubeconfig", type=Path, required=True, help="of the webhook's own identity")
     given = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname).1s %(message)s", stream=sys.stderr)
-    logging.info("simulated: OpenShift's SCC admission plugin is played here, by the prediction in policies.scc")
-    reader = Reader(partial(Api, given.api_port, token(given.kubeconfig), given.ca))
+    logging.info("simulated: this is not OpenShift's SCC admission plugin, policies.scc predicts its decisions")
+    reader = Reader(Api(given.api_port, kubeconfigs.read(given.kubeconfig).token, given.ca))
     server = Server(given.port, given.certificate, given.key, reader)
     for number in (signal.SIGTERM, signal.SIGINT):
         # From another thread: `shutdown` waits for the loop that this very thread runs.

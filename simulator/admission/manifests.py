@@ -2,21 +2,23 @@
 
 import base64
 from collections.abc import Iterable
-from typing import Any
 
-from apis.kinds import CLUSTER_ROLE, POD, Kind
-from apis.names import KUEUE_MANAGED, QUEUE_NAME, RUN_LEVEL, RUN_LEVELS_WITHOUT_SCC, SCC_EXEMPT_NAMESPACES
+from apis.kinds import CLUSTER_ROLE, MUTATING_WEBHOOK_CONFIGURATION, POD
+from apis.names import (
+    KUEUE_MANAGED,
+    NAMESPACE_NAME,
+    QUEUE_NAME,
+    RUN_LEVEL,
+    RUN_LEVELS_WITHOUT_SCC,
+    SCC_EXEMPT_NAMESPACES,
+)
 from policies.scc import USABLE_BY_ALL, Release, default_sccs
 from policies.scc.subjects import AUTHENTICATED
 from simulator.actors import rbac
-from simulator.names import PLAYED_BY
-from simulator.ports import LOOPBACK
+from simulator.manifests import Manifest, manifest
+from simulator.names import SIMULATED_BY
+from simulator.processes.ports import LOOPBACK
 
-Manifest = dict[str, Any]
-
-WEBHOOK_CONFIGURATION = Kind(
-    "admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", "Cluster"
-)
 NAME = "scc-admission"
 WEBHOOK = "securitycontextconstraint.hpc.sim"
 PATH = "/admit"
@@ -46,51 +48,32 @@ def access(release: Release) -> list[Manifest]:
 
 
 def webhook(port: int, ca: bytes) -> Manifest:
-    """Return the configuration by which the API server asks the webhook on `port` of loopback; `ca` is in PEM."""
+    """Return the configuration by which the API server calls the webhook on `port` of loopback; `ca` is in PEM."""
     rules = [
         _rule(["CREATE", "UPDATE"], POD.plural),
         # The plugin looks at all subresources but those by which no pod's specification comes.
         _rule(["UPDATE"], f"{POD.plural}/ephemeralcontainers", f"{POD.plural}/resize"),
     ]
-    return {
-        "apiVersion": WEBHOOK_CONFIGURATION.api_version,
-        "kind": WEBHOOK_CONFIGURATION.kind,
-        "metadata": {"name": NAME, "annotations": {PLAYED_BY: "simulator.admission"}},
-        "webhooks": [
+    return _configuration(
+        NAME,
+        WEBHOOK,
+        f"https://{LOOPBACK}:{port}{PATH}",
+        ca,
+        rules=rules,
+        namespaceSelector={
+            "matchExpressions": [
+                {"key": RUN_LEVEL, "operator": "NotIn", "values": list(RUN_LEVELS_WITHOUT_SCC)},
+                {"key": NAMESPACE_NAME, "operator": "NotIn", "values": list(SCC_EXEMPT_NAMESPACES)},
+            ]
+        },
+        # A real kubelet may not change pods; the simulated one sets annotations that kwok acts on.
+        matchConditions=[
             {
-                "name": WEBHOOK,
-                "admissionReviewVersions": ["v1"],
-                "clientConfig": {
-                    "url": f"https://{LOOPBACK}:{port}{PATH}",
-                    "caBundle": base64.b64encode(ca).decode(),
-                },
-                "rules": rules,
-                "failurePolicy": "Fail",
-                "matchPolicy": "Equivalent",
-                "namespaceSelector": {
-                    "matchExpressions": [
-                        {"key": RUN_LEVEL, "operator": "NotIn", "values": list(RUN_LEVELS_WITHOUT_SCC)},
-                        {
-                            "key": "kubernetes.io/metadata.name",
-                            "operator": "NotIn",
-                            "values": list(SCC_EXEMPT_NAMESPACES),
-                        },
-                    ]
-                },
-                # A real kubelet may not change pods; the one played here tells kwok by annotations what to play.
-                "matchConditions": [
-                    {
-                        "name": "not-the-played-kubelet",
-                        "expression": f"request.userInfo.username != '{rbac.KUBELET.user}'",
-                    }
-                ],
-                "objectSelector": {},
-                "reinvocationPolicy": "Never",
-                "sideEffects": "None",
-                "timeoutSeconds": TIMEOUT_SECONDS,
+                "name": "not-the-simulated-kubelet",
+                "expression": f"request.userInfo.username != '{rbac.KUBELET.user}'",
             }
         ],
-    }
+    )
 
 
 def queue_webhook(port: int, ca: bytes, jobs: Iterable[tuple[str, str, str]], *, named_only: bool) -> Manifest:
@@ -100,51 +83,46 @@ def queue_webhook(port: int, ca: bytes, jobs: Iterable[tuple[str, str, str]], *,
     """
     now, before = (f"has({job}.metadata.labels) && '{QUEUE_NAME}' in {job}.metadata.labels" for job in _BOTH)
     named = f"{now} || oldObject != null && {before}"
-    rules = [
-        {
-            "operations": ["CREATE", "UPDATE"],
-            "apiGroups": [group],
-            "apiVersions": [version],
-            "resources": [resource],
-            "scope": "Namespaced",
-        }
-        for group, version, resource in jobs
-    ]
-    return {
-        "apiVersion": WEBHOOK_CONFIGURATION.api_version,
-        "kind": WEBHOOK_CONFIGURATION.kind,
-        "metadata": {"name": QUEUE_WEBHOOKS, "annotations": {PLAYED_BY: "simulator.admission"}},
-        "webhooks": [
-            {
-                "name": "queue.hpc.sim",
-                "admissionReviewVersions": ["v1"],
-                "clientConfig": {
-                    "url": f"https://{LOOPBACK}:{port}{QUEUE_PATH}",
-                    "caBundle": base64.b64encode(ca).decode(),
-                },
-                "rules": rules,
-                "failurePolicy": "Fail",
-                "matchPolicy": "Equivalent",
-                "namespaceSelector": {"matchLabels": {KUEUE_MANAGED: "true"}},
-                "matchConditions": [{"name": "names-a-queue", "expression": named}] if named_only else [],
-                "objectSelector": {},
-                "reinvocationPolicy": "Never",
-                "sideEffects": "None",
-                "timeoutSeconds": TIMEOUT_SECONDS,
-            }
+    return _configuration(
+        QUEUE_WEBHOOKS,
+        "queue.hpc.sim",
+        f"https://{LOOPBACK}:{port}{QUEUE_PATH}",
+        ca,
+        rules=[
+            _rule(["CREATE", "UPDATE"], resource, group=group, version=version) for group, version, resource in jobs
         ],
+        namespaceSelector={"matchLabels": {KUEUE_MANAGED: "true"}},
+        matchConditions=[{"name": "names-a-queue", "expression": named}] if named_only else [],
+    )
+
+
+def _configuration(name: str, webhook: str, url: str, ca: bytes, **fields: object) -> Manifest:
+    """Return the configuration of one webhook; `fields` say what it is called for."""
+    whole = {
+        "name": webhook,
+        "admissionReviewVersions": ["v1"],
+        "clientConfig": {"url": url, "caBundle": base64.b64encode(ca).decode()},
+        **fields,
+        "failurePolicy": "Fail",
+        "matchPolicy": "Equivalent",
+        "objectSelector": {},
+        "reinvocationPolicy": "Never",
+        "sideEffects": "None",
+        "timeoutSeconds": TIMEOUT_SECONDS,
     }
+    marks = {SIMULATED_BY: "simulator.admission"}
+    return manifest(MUTATING_WEBHOOK_CONFIGURATION, name, annotations=marks, webhooks=[whole])
 
 
 def _role(scc: str) -> str:
     return f"system:openshift:scc:{scc}"
 
 
-def _rule(operations: list[str], *resources: str) -> Manifest:
+def _rule(operations: list[str], *resources: str, group: str = POD.group, version: str = POD.version) -> Manifest:
     return {
         "operations": operations,
-        "apiGroups": [POD.group],
-        "apiVersions": [POD.version],
+        "apiGroups": [group],
+        "apiVersions": [version],
         "resources": list(resources),
         "scope": "Namespaced",
     }

@@ -21,7 +21,7 @@ def held(job: Object) -> dict[str, Any]:
 
 
 def suspended(job: Object) -> bool:
-    """Say whether a job is held."""
+    """Return whether a job is held."""
     policy = job["spec"].get("runPolicy") or {} if job["kind"] == MPI_JOB_V2BETA1.kind else job["spec"]
     return policy.get("suspend") is True
 

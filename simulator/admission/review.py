@@ -12,6 +12,7 @@ from typing import Any
 
 from policies.rbac import Rbac
 from policies.scc import REQUIRED_ANNOTATION, InvalidPod, Namespace, User, Verdict, admit
+from policies.scc.pod_defaults import ACCOUNT, defaulted_pod
 from policies.scc.subjects import running_as
 from simulator import names
 from simulator.admission.patches import patch
@@ -62,7 +63,7 @@ class Answer:
 
 
 def concerned(request: Object) -> bool:
-    """Say whether the plugin looks at a request at all: not at changes that leave alone what it decides about."""
+    """Return whether the plugin reviews a request at all: not changes that do not touch what it decides about."""
     if request["operation"] == "CREATE":
         return True
     old, new = request["oldObject"], request["object"]
@@ -71,11 +72,13 @@ def concerned(request: Object) -> bool:
 
 def answer(request: Object, facts: Facts) -> Answer:
     """Answer a request that `concerned` let through."""
-    uid, pod = request["uid"], request["object"]
+    uid = request["uid"]
     try:
-        verdict = _created(request, facts) if request["operation"] == "CREATE" else _changed(request, facts)
+        pod = defaulted_pod(request["object"])
+        created = request["operation"] == "CREATE"
+        verdict = _admit(pod, request, facts, facts.sccs) if created else _changed(pod, request, facts)
     except InvalidPod as error:
-        return Answer(uid, allowed=False, message=f"{_forbidden(pod)}: {error}")
+        return Answer(uid, allowed=False, message=f"{_forbidden(request['object'])}: {error}")
     if not verdict.admitted:
         return Answer(uid, allowed=False, message=verdict.message)
     if verdict.scc is None:
@@ -86,29 +89,25 @@ def answer(request: Object, facts: Facts) -> Answer:
     return Answer(uid, allowed=True, scc=verdict.scc, changes=tuple(patch(pod, filled)))
 
 
-def _created(request: Object, facts: Facts) -> Verdict:
-    return _admit(request, facts, facts.sccs)
-
-
-def _changed(request: Object, facts: Facts) -> Verdict:
+def _changed(pod: Object, request: Object, facts: Facts) -> Verdict:
     """Find an SCC that takes the changed pod as it is; ephemeral containers may be filled in when they are new."""
-    pod, old = request["object"], request["oldObject"]
+    old = request["oldObject"]
     if _annotations(pod).get(REQUIRED_ANNOTATION) != _annotations(old).get(REQUIRED_ANNOTATION):
         words = f"invalid change of required security context constraint annotation: {REQUIRED_ANNOTATION}"
         return Verdict(admitted=False, scc=None, pod=pod, reasons=(), message=f"{_forbidden(pod)}: {words}")
     free = {EPHEMERAL_CONTAINERS} if request.get("subResource") == EPHEMERAL_CONTAINERS.lower() else set()
     left = facts.sccs
     while True:
-        verdict = _admit(request, facts, left)
+        verdict = _admit(pod, request, facts, left)
         if not verdict.admitted or verdict.scc is None or _same(pod["spec"], verdict.pod["spec"], free):
             return verdict
         left = [scc for scc in left if scc["metadata"]["name"] != verdict.scc]
 
 
-def _admit(request: Object, facts: Facts, sccs: Sequence[Object]) -> Verdict:
-    pod, by = request["object"], request["userInfo"]
+def _admit(pod: Object, request: Object, facts: Facts, sccs: Sequence[Object]) -> Verdict:
+    by = request["userInfo"]
     user = User(by.get("username", ""), tuple(by.get("groups") or ()))
-    account = running_as(facts.namespace.name, pod["spec"].get("serviceAccountName") or "default")
+    account = running_as(facts.namespace.name, pod["spec"].get(ACCOUNT, ""))  # a static pod of a kubelet has none
     known = [scc["metadata"]["name"] for scc in sccs]
     own = facts.rbac.usable(account, facts.namespace.name, known)
     users = facts.rbac.usable(user, facts.namespace.name, known)

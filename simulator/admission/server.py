@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from simulator.admission import queues
-from simulator.admission.facts import Reader
+from simulator.admission.cluster_reader import Reader
 from simulator.admission.manifests import PATH, QUEUE_PATH
 from simulator.admission.review import Answer, answer, concerned
 from simulator.errors import SimulatorError
-from simulator.ports import LOOPBACK
+from simulator.processes.ports import LOOPBACK
 
 log = logging.getLogger(__name__)
 

@@ -1,11 +1,7 @@
 """OpenShift's own pods on every node: what they ask for is not there for a job with all GPUs of a machine."""
 
-from typing import Any
-
-from apis import kinds
-from simulator.names import PLAYED_BY
-
-Manifest = dict[str, Any]
+from simulator import manifests
+from simulator.manifests import Manifest
 
 # Exempt from SCC admission, as the agents' own namespaces are by accounts of theirs.
 NAMESPACE = "openshift-infra"
@@ -30,31 +26,15 @@ REQUESTS = {
 def daemon_set() -> Manifest:
     """Return one DaemonSet in the place of all: 140 nodes would have 1,680 pods, and only the sum matters."""
     cpu, memory = (sum(column) for column in zip(*REQUESTS.values(), strict=True))
-    labels = {"app": NAME}
     container = {
         "name": NAME,
         "image": "simulated/openshift-node-agents:0",
         "resources": {"requests": {"cpu": f"{cpu}m", "memory": f"{memory}Mi"}},
     }
-    return {
-        "apiVersion": kinds.DAEMON_SET.api_version,
-        "kind": kinds.DAEMON_SET.kind,
-        "metadata": {
-            "name": NAME,
-            "namespace": NAMESPACE,
-            "labels": labels,
-            "annotations": {PLAYED_BY: "simulator.bootstrap: the agents of OpenShift"},
-        },
-        "spec": {
-            "selector": {"matchLabels": labels},
-            "template": {
-                "metadata": {"labels": labels},
-                "spec": {
-                    "hostNetwork": True,
-                    "priorityClassName": "system-node-critical",
-                    "tolerations": [{"operator": "Exists"}],
-                    "containers": [container],
-                },
-            },
-        },
+    pod = {
+        "hostNetwork": True,
+        "priorityClassName": "system-node-critical",
+        "tolerations": [{"operator": "Exists"}],
+        "containers": [container],
     }
+    return manifests.daemon_set(NAMESPACE, NAME, pod, "the agents of OpenShift")[1]

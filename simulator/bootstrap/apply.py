@@ -2,21 +2,21 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 from apis import kinds
+from simulator.actors.pods import condition
 from simulator.admission import manifests as admission
 from simulator.api import Api, wait_until
-from simulator.bootstrap import agents, nodes, objects
+from simulator.bootstrap import agents, nodes, openshift
 from simulator.errors import SimulatorError
+from simulator.manifests import Manifest
 from simulator.progress import Step
 from simulator.spec import ClusterSpec
-from simulator.tool_table import KUBERNETES
+from simulator.tools.table import KUBERNETES
 
-Manifest = dict[str, Any]
 PARALLEL = 4
 ESTABLISHED_SECONDS = 30.0
 
@@ -34,76 +34,61 @@ def bootstrap(
     spec: ClusterSpec,
     tools: Mapping[str, Path],
     *,
-    connect: Callable[[], Api],
+    api: Api,
     kubelet_port: int,
     webhook: Manifest,
     step: Step,
 ) -> None:
-    """Create what is missing and set right what differs, nodes included; nodes no longer in `spec` go.
+    """Create what is missing and re-apply what differs, nodes included; delete nodes that are no longer in `spec`.
 
-    Default SCCs and the pod network are only created: what somebody changes of them stays. The `webhook` comes last,
+    Default SCCs and the pod network are only created: manual changes of them stay. The `webhook` comes last,
     and goes where there are no actors, as the process that it names runs beside them.
 
     Raises SimulatorError where the API server refuses an object, ValueError for an unknown hardware profile.
     """
-    definitions = objects.definitions(_folders(tools))
+    definitions = openshift.definitions(_folders(tools))
     statuses = [nodes.status(node, kubelet_port=kubelet_port, version=KUBERNETES) for node in spec.nodes]
     waves: list[tuple[str, list[Manifest]]] = [
-        ("namespaces and definitions", [*objects.namespaces(), *definitions]),
+        ("namespaces and definitions", [*openshift.namespaces(), *definitions]),
         ("accounts and nodes", [*_access(spec), agents.daemon_set(), *map(nodes.node, spec.nodes)]),
     ]
     for title, wave in waves:
         step.update(what=title)
-        _apply_all(connect, wave)
-    _apply_all(connect, statuses, suffix="/status")
-    api = connect()
-    try:
-        wait_until(
-            lambda: _established(api, definitions),
-            what="establishing the custom resource definitions",
-            seconds=ESTABLISHED_SECONDS,
-            check=lambda: None,
-        )
-        step.update(what="machine config pools and catalogues")
-        for manifest in objects.custom_resources(spec.storage_classes):
-            api.apply(_path(manifest), manifest)
-        for manifest in (*admission.sccs(spec.release), objects.pod_network()):
-            api.create(_collection_path(manifest), manifest)
-        step.update(what="serving the custom resources")
-        for definition in definitions:
-            # The first request for a kind makes the server set up its storage; nobody after us is told to wait.
-            api.get(f"{_collection(definition)}?limit=1")
-        _remove_nodes(api, {node.name for node in spec.nodes})
-        if spec.actors:
-            api.apply(_path(webhook), webhook)
-        else:
-            api.delete(_path(webhook))
-    finally:
-        api.close()
+        _apply_all(api, wave)
+    _apply_all(api, statuses, suffix="/status")
+    wait_until(
+        lambda: _established(api, definitions),
+        what="establishing the custom resource definitions",
+        seconds=ESTABLISHED_SECONDS,
+        check=lambda: None,
+    )
+    step.update(what="machine config pools and catalogues")
+    for manifest in openshift.custom_resources(spec.storage_classes):
+        api.apply(_path(manifest), manifest)
+    for manifest in (*admission.sccs(spec.release), openshift.pod_network()):
+        api.create(_collection_path(manifest), manifest)
+    step.update(what="serving the custom resources")
+    for definition in definitions:
+        # The first request for a kind makes the server set up its storage; no later client has to wait.
+        api.get(f"{_collection(definition)}?limit=1")
+    _remove_nodes(api, {node.name for node in spec.nodes})
+    if spec.actors:
+        api.apply(_path(webhook), webhook)
+    else:
+        api.delete(_path(webhook))
 
 
 def _access(spec: ClusterSpec) -> list[Manifest]:
-    return [*objects.access(), *admission.access(spec.release)]
+    return [*openshift.access(), *admission.access(spec.release)]
 
 
 def _folders(tools: Mapping[str, Path]) -> tuple[Path, ...]:
     return (tools["openshift-crds"], tools["kwok-crds"])
 
 
-def _apply_all(connect: Callable[[], Api], manifests: Iterable[Manifest], suffix: str = "") -> None:
-    queue = list(manifests)
-    shares = [queue[start::PARALLEL] for start in range(min(PARALLEL, len(queue)))]
-
-    def work(share: list[Manifest]) -> None:
-        api = connect()
-        try:
-            for manifest in share:
-                api.apply(_path(manifest) + suffix, manifest)
-        finally:
-            api.close()
-
+def _apply_all(api: Api, manifests: Iterable[Manifest], suffix: str = "") -> None:
     with ThreadPoolExecutor(PARALLEL) as pool:
-        list(pool.map(work, shares))
+        list(pool.map(lambda manifest: api.apply(_path(manifest) + suffix, manifest), manifests))
 
 
 def _path(manifest: Manifest) -> str:
@@ -111,15 +96,12 @@ def _path(manifest: Manifest) -> str:
 
 
 def _collection_path(manifest: Manifest) -> str:
-    kind = _kind(manifest)
-    group = f"/apis/{kind.api_version}" if kind.group else f"/api/{kind.version}"
-    namespace = manifest["metadata"].get("namespace")
-    return f"{group}{f'/namespaces/{namespace}' if namespace else ''}/{kind.plural}"
+    return _kind(manifest).path(manifest["metadata"].get("namespace"))
 
 
 def _kind(manifest: Manifest) -> kinds.Kind:
-    if manifest["kind"] in objects.OWN_KINDS:
-        return objects.OWN_KINDS[manifest["kind"]]
+    if manifest["kind"] in openshift.OWN_KINDS:
+        return openshift.OWN_KINDS[manifest["kind"]]
     found = kinds.find(manifest["apiVersion"], manifest["kind"])
     if found is None:
         raise SimulatorError(f"the bootstrap holds {manifest['apiVersion']} {manifest['kind']}, which apis.kinds lacks")
@@ -128,14 +110,8 @@ def _kind(manifest: Manifest) -> kinds.Kind:
 
 def _established(api: Api, definitions: Iterable[Manifest]) -> bool:
     wanted = {definition["metadata"]["name"] for definition in definitions}
-    found = api.get(f"/apis/{kinds.CUSTOM_RESOURCE_DEFINITION.api_version}/{kinds.CUSTOM_RESOURCE_DEFINITION.plural}")
-    ready = {
-        item["metadata"]["name"]
-        for item in found["items"]
-        for condition in (item.get("status", {}).get("conditions") or [])
-        if condition["type"] == "Established" and condition["status"] == "True"
-    }
-    return wanted <= ready
+    found = api.get(kinds.CUSTOM_RESOURCE_DEFINITION.path())
+    return wanted <= {item["metadata"]["name"] for item in found["items"] if condition(item, "Established")}
 
 
 def _collection(definition: Manifest) -> str:

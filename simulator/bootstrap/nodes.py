@@ -1,20 +1,20 @@
 """Nodes as they come up: CPU, memory and disk; no GPU, no rdma/*, no feature label before something makes them."""
 
 import json
-from typing import Any
 
-from hardware.profiles import profile
+from apis import kinds
+from apis.names import NODE_ROLE
+from hardware.profiles import Profile
 from simulator.actors import kubelet_settings
-from simulator.names import HOST_DRIVER, PLAYED_BY, PORTS, PROFILE
-from simulator.ports import LOOPBACK
+from simulator.manifests import Manifest, manifest
+from simulator.names import HOST_DRIVER, MACHINE, PORTS, PROFILE, SIMULATED_BY
+from simulator.processes.ports import LOOPBACK
 from simulator.spec import NodeSpec
 
-Manifest = dict[str, Any]
-
-ROLE_LABEL = "node-role.kubernetes.io/"
 MASTER_TAINT = {"key": "node-role.kubernetes.io/master", "effect": "NoSchedule"}
 OPERATING_SYSTEM = {"beta.kubernetes.io/os": "linux", "kubernetes.io/os": "linux"}
-ARCHITECTURE = {"beta.kubernetes.io/arch": "amd64", "kubernetes.io/arch": "amd64"}
+ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
+"""Names of architectures of processors -> those of Kubernetes."""
 
 # Twice OpenShift's documented minimum of a control plane machine, 4 CPUs and 16 GiB.
 PLAIN_CPUS = 8
@@ -30,34 +30,33 @@ _KIB_PER_GIB = 1024**2
 def node(spec: NodeSpec) -> Manifest:
     """Return the node's object without its status."""
     masters = "master" in spec.roles
-    annotations = {PLAYED_BY: "kwok"}
+    annotations = {SIMULATED_BY: "kwok"}
     if spec.profile:
         annotations[PROFILE] = spec.profile
+    if spec.machine:
+        annotations[MACHINE] = spec.machine
     if spec.ports:
         annotations[PORTS] = json.dumps([port.model_dump(mode="json") for port in spec.ports])
     if spec.host_driver:
         annotations[HOST_DRIVER] = "true"
-    return {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {
-            "name": spec.name,
-            "labels": {
-                "kubernetes.io/hostname": spec.name,
-                **OPERATING_SYSTEM,
-                **ARCHITECTURE,
-                **{f"{ROLE_LABEL}{role}": "" for role in spec.roles},
-            },
-            "annotations": annotations,
-        },
-        # A node that is also a worker takes workloads, as on a compact OpenShift cluster.
-        "spec": {"taints": [MASTER_TAINT]} if masters and "worker" not in spec.roles else {},
+    labels = {
+        "kubernetes.io/hostname": spec.name,
+        **OPERATING_SYSTEM,
+        **dict.fromkeys(("beta.kubernetes.io/arch", "kubernetes.io/arch"), _architecture(spec.hardware)),
+        **{f"{NODE_ROLE}{role}": "" for role in spec.roles},
     }
+    # A node that is also a worker takes workloads, as on a compact OpenShift cluster.
+    rest = {"taints": [MASTER_TAINT]} if masters and "worker" not in spec.roles else {}
+    return manifest(kinds.NODE, spec.name, labels=labels, annotations=annotations, spec=rest)
+
+
+def _architecture(machine: Profile | None) -> str:
+    return ARCHITECTURES[machine.cpu_architecture if machine else "x86_64"]
 
 
 def status(spec: NodeSpec, *, kubelet_port: int, version: str) -> Manifest:
     """Return what the node's kubelet reports of the machine; raise ValueError for an unknown hardware profile."""
-    machine = profile(spec.profile) if spec.profile else None
+    machine = spec.hardware
     cpus = machine.cpus if machine else PLAIN_CPUS
     memory = machine.memory_gib if machine else PLAIN_MEMORY_GIB
     amounts = {
@@ -66,29 +65,23 @@ def status(spec: NodeSpec, *, kubelet_port: int, version: str) -> Manifest:
         "pods": str(PODS),
         "ephemeral-storage": f"{EPHEMERAL_STORAGE_GIB}Gi",
     }
-    return {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {"name": spec.name},
-        "status": {
-            "capacity": amounts,
-            "allocatable": amounts | kubelet_settings.allocatable({}, amounts),
-            "addresses": [
-                {"type": "InternalIP", "address": LOOPBACK},
-                {"type": "Hostname", "address": spec.name},
-            ],
-            "daemonEndpoints": {"kubeletEndpoint": {"Port": kubelet_port}},
-            "nodeInfo": {
-                "architecture": "amd64",
-                "operatingSystem": "linux",
-                "kubeletVersion": f"v{version}",
-                "kubeProxyVersion": f"v{version}",
-                "containerRuntimeVersion": "simulated://0",
-                "kernelVersion": "simulated",
-                "osImage": "simulated",
-                "bootID": "",
-                "machineID": "",
-                "systemUUID": "",
-            },
-        },
+    info = {
+        "architecture": _architecture(machine),
+        "operatingSystem": "linux",
+        "kubeletVersion": f"v{version}",
+        "kubeProxyVersion": f"v{version}",
+        "containerRuntimeVersion": "simulated://0",
+        **dict.fromkeys(("kernelVersion", "osImage"), "simulated"),
+        **dict.fromkeys(("bootID", "machineID", "systemUUID"), ""),
     }
+    whole = {
+        "capacity": amounts,
+        "allocatable": amounts | kubelet_settings.allocatable({}, amounts),
+        "addresses": [
+            {"type": "InternalIP", "address": LOOPBACK},
+            {"type": "Hostname", "address": spec.name},
+        ],
+        "daemonEndpoints": {"kubeletEndpoint": {"Port": kubelet_port}},
+        "nodeInfo": info,
+    }
+    return manifest(kinds.NODE, spec.name, status=whole)

@@ -1,4 +1,4 @@
-"""The process of a simulated object store; the cluster starts it (`simulator/commands.py`)."""
+"""The process of a simulated object store; the cluster starts it (`simulator/processes/command_lines.py`)."""
 
 import argparse
 from pathlib import Path
@@ -8,7 +8,7 @@ from werkzeug.serving import make_server
 from simulator.object_store import credentials
 from simulator.object_store.buckets import Buckets
 from simulator.object_store.server import Handler, Store
-from simulator.ports import LOOPBACK
+from simulator.processes.ports import LOOPBACK
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """moto's buckets, kept on disk: what a request has changed is written before its answer is sent.
 
-Kept are objects with their versions, metadata and checksums, and what a bucket was told. Not kept, because no state
-backend uses them: tags, access lists and locks of single objects, and uploads in parts that were not completed.
+Stored are objects with their versions, metadata and checksums, and the settings of a bucket. Not stored, because no
+state backend uses them: tags, access lists and locks of single objects, and uploads in parts that were not completed.
 """
 
 import time
@@ -126,7 +126,7 @@ class Buckets:
         if isinstance(item, FakeDeleteMarker):
             mark = Version(item.name, item.version_id, self._order, at, deleted=True)
             return self.files.write(bucket, mark, b"")
-        item.etag  # noqa: B018 - moto counts it out of the content when it is first asked
+        item.etag  # noqa: B018 - moto counts it out of the content at the first access
         attributes = {name: getattr(item, name) for name in _FIELDS}
         metadata = dict(item.metadata)
         version = Version(item.name, item.version_id, self._order, at, attributes={**attributes, "metadata": metadata})
@@ -139,8 +139,8 @@ class Buckets:
         return kept
 
     def _expire(self, bucket: FakeBucket, keys: list[str] | None = None) -> None:
-        told = self.files.settings(bucket.name).get(LIFECYCLE)
-        rules = lifecycle.read(told) if told else ()
+        configuration = self.files.settings(bucket.name).get(LIFECYCLE)
+        rules = lifecycle.read(configuration) if configuration else ()
         known = self._kept[bucket.name]
         for key in list(known) if keys is None else keys:
             versions = [kept.version for _, kept in known.get(key, [])]
@@ -151,7 +151,7 @@ class Buckets:
         self._write(bucket)
 
     def expire_all(self) -> None:
-        """Let go what has become too old while nobody looked."""
+        """Delete what has expired meanwhile."""
         for bucket in self.memory.buckets.values():
             self._expire(bucket)
 
@@ -163,7 +163,7 @@ class OnDisk:
         self._kept, self._read = kept, False
 
     def seek(self, _: int) -> None:
-        """Begin anew."""
+        """Delete everything."""
         self._read = False
 
     def read(self, _: int = -1) -> bytes:

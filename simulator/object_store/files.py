@@ -1,6 +1,6 @@
 """Objects of the simulated store on disk: a file for each version, written in one piece before it is acknowledged.
 
-<root>/<bucket>/settings/<name>                 what the bucket was last told of versioning, encryption, ...
+<root>/<bucket>/settings/<name>                 the bucket's last setting of versioning, encryption, ...
 <root>/<bucket>/objects/<digest of the key>/<order>-<version>    a line of JSON (`Version`), then the content
 """
 
@@ -30,7 +30,7 @@ class Version:
     """Seconds since 1970."""
     deleted: bool = False
     attributes: Mapping[str, Any] = field(default_factory=dict)
-    """What S3 tells of it beside its content: ETag, encryption, metadata, checksums."""
+    """What S3 returns of it beside its content: ETag, encryption, metadata, checksums."""
 
 
 @dataclass(frozen=True)
@@ -64,12 +64,12 @@ class Files:
         return sorted(path.parent.name for path in self.root.glob(f"*/{_SETTINGS}"))
 
     def settings(self, bucket: str) -> dict[str, bytes]:
-        """Return what a bucket was told, by what of it."""
+        """Return the settings of a bucket, by name."""
         folder = self.root / bucket / _SETTINGS
         return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if not path.name.startswith(".")}
 
     def set(self, bucket: str, name: str, content: bytes) -> None:
-        """Keep what a bucket is told."""
+        """Store a setting of a bucket."""
         write_atomically(self.root / bucket / _SETTINGS / name, content)
 
     def unset(self, bucket: str, name: str) -> None:

@@ -1,4 +1,4 @@
-"""Which versions of an object a bucket's lifecycle rules let go: the store keeps to them, so that it does not grow."""
+"""Which versions of an object a bucket's lifecycle rules expire: the store deletes them, so that it does not grow."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The store as a server: it asks for a signature, lets moto answer, and keeps what has changed before it says so."""
+"""The store as a server: it requires a signature, lets moto answer, and stores what has changed before it responds."""
 
 import io
 import os
@@ -27,7 +27,7 @@ SETTINGS = (
     "tagging",
     "cors",
 )
-"""What a bucket can be told, as the words of S3's query; moto keeps more, the disk these."""
+"""Settings of a bucket, as S3's query names them; moto holds more, the disk these."""
 _REFUSED = "<Error><Code>{code}</Code><Message>{code}, says the simulated object store</Message></Error>"
 
 Start = Callable[[str, list[tuple[str, str]]], Any]
@@ -61,9 +61,9 @@ class Store:
         if sent is None:
             return _refuse(start, "400 Bad Request", "IncompleteBody")
         environ["wsgi.input"] = io.BytesIO(sent)
-        if (told := self._told(environ)) is not None:
-            start("200 OK", [("Content-Type", "application/xml"), ("Content-Length", str(len(told)))])
-            return [told]
+        if (own := self._answer(environ)) is not None:
+            start("200 OK", [("Content-Type", "application/xml"), ("Content-Length", str(len(own)))])
+            return [own]
         with self._lock:
             answer: list[Any] = []
 
@@ -79,11 +79,11 @@ class Store:
         start(status, headers)
         return [content]
 
-    def _told(self, environ: dict[str, Any]) -> bytes | None:
-        """Return the lifecycle that a bucket was given, when it is asked for: moto forgets how many versions stay."""
+    def _answer(self, environ: dict[str, Any]) -> bytes | None:
+        """Return the lifecycle of a bucket where a request reads it: moto forgets how many versions stay."""
         bucket = environ["PATH_INFO"].strip("/")
-        asked = environ["REQUEST_METHOD"] == "GET" and LIFECYCLE in parse_qs(environ["QUERY_STRING"], True)
-        known = asked and bucket in self._buckets.files.buckets()
+        requested = environ["REQUEST_METHOD"] == "GET" and LIFECYCLE in parse_qs(environ["QUERY_STRING"], True)
+        known = requested and bucket in self._buckets.files.buckets()
         return self._buckets.files.settings(bucket).get(LIFECYCLE) if known else None
 
     def _keep(self, environ: dict[str, Any], content: bytes) -> None:

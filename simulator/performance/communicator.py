@@ -128,10 +128,10 @@ class Communicator:
 
     def level(self, worker: Worker) -> int:
         """Return NCCL_NET_GDR_LEVEL as a number."""
-        said = self.environment(worker).get("NCCL_NET_GDR_LEVEL", "").strip()
-        if said.isdecimal():
-            return min(int(said[:9]), FAR)
-        return LEVELS.get(said.upper(), DEFAULT_LEVEL)
+        given = self.environment(worker).get("NCCL_NET_GDR_LEVEL", "").strip()
+        if given.isdecimal():
+            return min(int(given[:9]), FAR)
+        return LEVELS.get(given.upper(), DEFAULT_LEVEL)
 
     def _devices(self, worker: Worker) -> tuple[Hca, ...]:
         environment = self.environment(worker)

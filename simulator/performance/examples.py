@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from apis.logs import SIMULATED
 from hardware.measured import A2D2
-from simulator.performance import chance, training
+from simulator.performance import random_draws, training
 from simulator.performance.job import Launched
 from simulator.performance.options import number, on, options
 from simulator.performance.printed import Printed
@@ -26,29 +26,29 @@ MOST = 1000
 
 
 def main(words: Sequence[str], job: Launched) -> Printed:
-    """Play one of the two programs called main.py: they have different options."""
-    asked = options(words)
+    """Simulate one of the two programs called main.py: they have different options."""
+    arguments = options(words)
     joined = training.joined(job)
     if joined.exit_code:
         return joined
-    if "exec_mode" in asked:
-        return Printed((*joined.lines, *_unet(asked, job)))
-    if asked.get("mode") == "training_benchmark":
-        return Printed((*joined.lines, *_resnet(asked, job)))
-    return Printed((f"{SIMULATED}: of programs called main.py only two examples of NVIDIA are played",))
+    if "exec_mode" in arguments:
+        return Printed((*joined.lines, *_unet(arguments, job)))
+    if arguments.get("mode") == "training_benchmark":
+        return Printed((*joined.lines, *_resnet(arguments, job)))
+    return Printed((f"{SIMULATED}: of programs called main.py only two examples of NVIDIA are simulated",))
 
 
-def _resnet(asked: Mapping[str, str], job: Launched) -> list[str]:
+def _resnet(arguments: Mapping[str, str], job: Launched) -> list[str]:
     ranks = max(len(job.processes), 1)
-    batch = number(asked, "batch_size", 128)
-    precision = "fp16" if on(asked, "use_tf_amp") else "fp32"
+    batch = number(arguments, "batch_size", 128)
+    precision = "fp16" if on(arguments, "use_tf_amp") else "fp32"
     network = training.NETWORKS["resnet50v1.5"]
-    total = training.images_per_second(job, network, precision, batch, xla=on(asked, "use_xla")) * ranks
+    total = training.images_per_second(job, network, precision, batch, xla=on(arguments, "use_xla")) * ranks
     total *= training.spread(job, "resnet50v1.5")
-    iterations = number(asked, "num_iter", 1)
-    if asked.get("iter_unit", "epoch") == "epoch":
+    iterations = number(arguments, "num_iter", 1)
+    if arguments.get("iter_unit", "epoch") == "epoch":
         iterations = -(-iterations * IMAGENET // (batch * ranks))
-    draw = chance.draws(job.run, "iterations")
+    draw = random_draws.draws(job.run, "iterations")
     last = iterations - 1 - (iterations - 1 - WARM_UP) % EVERY
     shown = [*range(WARM_UP, min(iterations, WARM_UP + SHOWN), EVERY)]
     lines: list[str] = []
@@ -72,25 +72,27 @@ def _nvlog(job: Launched, after: float, line: int, name: str, value: float) -> s
     return f":::NVLOGv0.2.3 resnet {when:.9f} {HOOK.format(line=line)} {name}: {value}"
 
 
-def _unet(asked: Mapping[str, str], job: Launched) -> list[str]:
-    """Return DLLogger's lines of training: losses, and at the end the rate; the stamps tell how long it took."""
+def _unet(arguments: Mapping[str, str], job: Launched) -> list[str]:
+    """Return DLLogger's lines of training: losses, and at the end the rate; the stamps show how long it took."""
     ranks = max(len(job.processes), 1)
-    steps = max(number(asked, "max_steps", A2D2_STEPS) // ranks, 1)
-    batch = number(asked, "batch_size", 16)
+    steps = max(number(arguments, "max_steps", A2D2_STEPS) // ranks, 1)
+    batch = number(arguments, "batch_size", 16)
     compute = A2D2_STEP / training.slowest(job)
     seconds = training.step_seconds(job, compute, A2D2_PARAMETERS)
     factor = training.spread(job, "a2d2")
-    draw = chance.draws(job.run, "losses")
-    told = " ".join(f"{name} : {asked[name]}" for name in ("exec_mode", "batch_size", "max_steps") if name in asked)
-    lines = [_dll(job.started, 0.0, f"PARAMETER {told}")]
+    draw = random_draws.draws(job.run, "losses")
+    words = " ".join(
+        f"{name} : {arguments[name]}" for name in ("exec_mode", "batch_size", "max_steps") if name in arguments
+    )
+    lines = [_dll(job.started, 0.0, f"PARAMETER {words}")]
     for step in range(0, steps + 1, A2D2_EVERY)[-MOST:]:
         entropy = 0.25 + 1.4 / (1 + step / 120) + draw.uniform(-0.02, 0.02)
         dice = 0.3 + 0.6 / (1 + step / 200) + draw.uniform(-0.02, 0.02)
         figures = f"train_ce_loss : {entropy:.6f} train_dice_loss : {dice:.6f} train_total_loss : {entropy + dice:.6f}"
         lines.append(_dll(job.started, (A2D2_START + step * seconds) * factor, f"({step}, {steps}) {figures}"))
     rate = ranks * batch / (seconds * factor)
-    told = f"() throughput_train : {rate:.3f} latency_train_mean : {seconds * factor * 1000:.3f}"
-    return [*lines, _dll(job.started, (A2D2_START + steps * seconds) * factor, told)]
+    words = f"() throughput_train : {rate:.3f} latency_train_mean : {seconds * factor * 1000:.3f}"
+    return [*lines, _dll(job.started, (A2D2_START + steps * seconds) * factor, words)]
 
 
 def _dll(started: datetime, after: float, text: str) -> str:

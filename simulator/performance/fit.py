@@ -4,7 +4,7 @@ import math
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import median
 
@@ -18,24 +18,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "performance-model.md"
 DATA = Path(__file__).with_name("curves.py")
 
-INTRODUCTION = """# Performance model of the simulated cluster
-
-Nothing is computed on a simulated cluster. What its jobs print of time and bandwidth comes from this model: curves
-fitted to the Redpaper's three tables (R-4.4-4, R-4.4-8, R-4.4-13; DGX-1 with EDR InfiniBand and GPUDirect), and
-effects of other machines, networks and faults. It shows whether a platform is joined up as asked. It says nothing of
-how fast a machine is that the Redpaper did not measure: those figures are scaled by the rates of links, and not
-measured.
-
-Written by `python -m simulator.performance.fit`.
-
-A curve has four segments, for the ways in which NCCL moves messages of different size; each is time = latency + size
-/ bandwidth, chosen and fitted together by the least squares of relative errors. A job takes the curve of the layout
-that it is most like: one node, several nodes with several GPUs in a pod, pods of one GPU. Its bandwidth is then
-scaled: on one node by NVLink's bandwidth of a GPU; between nodes by the rate and the number of HCAs that every pod
-can use (a port that is down, or a resource without a device, takes its share away), and by the number of pods that
-share them. Bus bandwidth follows as in nccl-tests: algorithm bandwidth x 2(n-1)/n of all-reduce, x (n-1)/n of
-all-gather, reduce-scatter and all-to-all, x 1 of broadcast, reduce and send-receive.
-"""
+TEMPLATE = Path(__file__).with_name("fit.md")
 
 Points = Sequence[tuple[int, float]]
 
@@ -55,7 +38,7 @@ def line(points: Points) -> tuple[float, float]:
 
 
 def fitted(points: Points, segments: int = SEGMENTS) -> Curve:
-    """Return the best curve of so many segments: every way to divide the sizes is looked at."""
+    """Return the best curve of so many segments: every way to divide the sizes is compared."""
     sizes = sorted({size for size, _ in points})
     best: dict[tuple[int, int], tuple[float, Curve]] = {(0, 0): (0.0, ())}
     for count in range(1, segments + 1):
@@ -94,57 +77,49 @@ def data(curves: dict[str, Curve]) -> str:
     return re.sub(r"CURVES: .*?\n?\}?\)\n", lambda _: table, text, count=1, flags=re.DOTALL)
 
 
-FAULTS = """
-## Faults
-
-What the platform lacks, a job lacks, as on hardware: memory that cannot be locked ends jobs between nodes, a resource
-without a device or a port without a link leaves an HCA out, and without any HCA NCCL falls back to TCP and succeeds.
-A port is taken down by an annotation of its node, a JSON list of HCAs; ibstatus, NCCL's list of devices and bandwidth
-follow:
-
-    oc annotate node dgx02.ocp4.scale.ibm.com 'hpc.sim/ports-down=["mlx5_2"]'
-
-Logs have NCCL's own network (NET/IB, NET/Socket) and no plugin. NCCL_ALGO, NCCL_P2P_LEVEL, NCCL_CROSS_NIC and the like
-are printed and change nothing. Trees are written as one chain."""
-
-
-PROGRAMS = "\nWhat other programs print: [performance-model-programs.md](performance-model-programs.md)."
-
-
 def page() -> str:
-    """Return docs/performance-model.md."""
-    parts = [INTRODUCTION, "## The fit\n"]
-    parts.append("| layout | sizes up to | latency, us | algorithm bandwidth, GB/s |\n|---|---|---|---|")
-    for layout, curve in CURVES.items():
-        parts += [f"| {layout} | {one.up_to:,} B | {one.latency_us:g} | {one.gb_s:g} |" for one in curve]
-    parts.append("\nResiduals against the 52 figures of each table, |model / measured - 1|:\n")
-    parts.append("| layout | median | worst |\n|---|---|---|")
-    for layout, curve in CURVES.items():
-        found = residuals(curve, paper.points(layout))
-        parts.append(f"| {layout} | {median(found):.1%} | {max(found):.1%} |")
-    parts.append(
-        "\nSpread of repeats, as the tables have it between out of place and in place, cut at two deviations:\n"
+    """Return docs/performance-model.md: the template with the tables in its fields."""
+    errors = {layout: residuals(curve, paper.points(layout)) for layout, curve in CURVES.items()}
+    heads = [f"up to {size:,} B" for size in model.CLASSES]
+    columns = [column for name in CURVES for column in (f"{name} measured, us", "model, us")]
+    return TEMPLATE.read_text().format(
+        fit=_table(
+            ("layout", "sizes up to", "latency, us", "algorithm bandwidth, GB/s"),
+            (
+                (layout, f"{one.up_to:,} B", f"{one.latency_us:g}", f"{one.gb_s:g}")
+                for layout, curve in CURVES.items()
+                for one in curve
+            ),
+        ),
+        residuals=_table(
+            ("layout", "median", "worst"),
+            ((layout, f"{median(found):.1%}", f"{max(found):.1%}") for layout, found in errors.items()),
+        ),
+        spreads=_table(
+            ("layout", *heads, "above"),
+            ((layout, *(f"{one:.1%}" for one in found)) for layout, found in model.SPREADS.items()),
+        ),
+        sizes=_table(("size", *columns), map(_sizes, range(len(paper.TABLES["1x8"])))),
+        effects=_table(
+            ("effect", "figure", "of what", "source"),
+            ((one.name, f"{one.value:g}", one.meaning, one.source) for one in model.EFFECTS),
+        ),
     )
-    heads = " | ".join(f"up to {size:,} B" for size in model.CLASSES)
-    parts.append(f"| layout | {heads} | above |\n|---|---|---|---|")
-    parts += [f"| {layout} | {' | '.join(f'{one:.1%}' for one in found)} |" for layout, found in model.SPREADS.items()]
-    parts.append("\n| size | " + " | ".join(f"{name} measured, us | model, us" for name in CURVES) + " |")
-    parts.append("|---|" + "---|" * 2 * len(CURVES))
-    for index in range(len(paper.TABLES["1x8"])):
-        size = paper.SMALLEST << index
-        cells = [
-            f"{math.fsum(paper.TABLES[name][index]) / 2:,.1f} | {model.segment(CURVES[name], size).us(size):,.1f}"
-            for name in CURVES
-        ]
-        parts.append(f"| {size:,} | " + " | ".join(cells) + " |")
-    parts += ["\n" + effects(), FAULTS, PROGRAMS]
-    return "\n".join(parts) + "\n"
 
 
-def effects() -> str:
-    """Return the figures that are from elsewhere, as a table."""
-    rows = [f"| {one.name} | {one.value:g} | {one.meaning} | {one.source} |" for one in model.EFFECTS]
-    return "\n".join(("## Effects\n", "| effect | figure | of what | source |\n|---|---|---|---|", *rows))
+def _sizes(index: int) -> list[str]:
+    """Return a row: a size, and what was measured of it and follows from each curve."""
+    size = paper.SMALLEST << index
+    cells = [f"{size:,}"]
+    for name, curve in CURVES.items():
+        measured = math.fsum(paper.TABLES[name][index]) / 2
+        cells += [f"{measured:,.1f}", f"{model.segment(curve, size).us(size):,.1f}"]
+    return cells
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [f"| {' | '.join(cells)} |" for cells in (heads, *rows)]
+    return "\n".join((lines[0], "|---" * len(heads) + "|", *lines[1:]))
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from simulator.performance import chance, training
+from simulator.performance import random_draws, training
 from simulator.performance.job import Launched
 from simulator.performance.options import number, options
 from simulator.performance.printed import Printed
@@ -13,18 +13,18 @@ DEVIATION = 0.004
 
 
 def synthetic(words: Sequence[str], job: Launched) -> Printed:
-    """Play the benchmark. Its rates are those of ResNet-50 with 32 bits: no document prints this program's."""
-    asked = options(words)
+    """Simulate the benchmark. Its rates are those of ResNet-50 with 32 bits: no document prints this program's."""
+    arguments = options(words)
     joined = training.joined(job)
     if joined.exit_code:
         return joined
     ranks = max(len(job.processes), 1)
-    batch = number(asked, "batch-size", BATCH)
-    name = asked.get("model", "resnet50")
+    batch = number(arguments, "batch-size", BATCH)
+    name = arguments.get("model", "resnet50")
     network = training.NETWORKS.get(name, training.NETWORKS["resnet50"])
     rate = training.images_per_second(job, network, "fp32", batch) * training.spread(job, "synthetic")
-    draw = chance.draws(job.run, "synthetic", "iterations")
-    rates = [rate * draw.gauss(1, DEVIATION) for _ in range(number(asked, "num-iters", ITERATIONS))[:MOST]]
+    draw = random_draws.draws(job.run, "synthetic", "iterations")
+    rates = [rate * draw.gauss(1, DEVIATION) for _ in range(number(arguments, "num-iters", ITERATIONS))[:MOST]]
     mean = sum(rates) / len(rates)
     around = 1.96 * (sum((one - mean) ** 2 for one in rates) / len(rates)) ** 0.5
     return Printed(

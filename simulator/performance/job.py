@@ -63,8 +63,6 @@ class Worker:
     """GPUs of the machine that it was given, by their number there."""
     devices: tuple[str, ...] = ()
     """HCAs whose device files it has, in the machine's order, whether their ports are up or down."""
-    without_device: tuple[str, ...] = ()
-    """Resources that it was given, and of which the plugin's configuration names no port that exists."""
     ipc_lock: bool = False
     """Whether its first container has IPC_LOCK."""
     uid: int | None = None

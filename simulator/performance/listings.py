@@ -12,39 +12,39 @@ FIRST_MINORS = {"issm": 64, "ucm": 224, "umad": 0, "uverbs": 192}
 MANAGEMENT = frozenset({"issm", "umad"})
 LOOPBACK_MTU = 65536
 MEMLOCK_KIB = 64
-"""The limit of a container runtime that nobody changed."""
+"""The default limit of a container runtime."""
 NETWORK = "/sys/class/net"
 DEVICES = "/dev/infiniband"
 
 
 def whoami(_words: Sequence[str], job: Launched) -> Printed:
-    """Play whoami: OpenShift's runtime names an account without a name by its number (R-4.1-3)."""
+    """Simulate whoami: OpenShift's runtime names an account without a name by its number (R-4.1-3)."""
     return Printed((str(job.me.uid) if job.me.uid else "root",))
 
 
 def echo(words: Sequence[str], _job: Launched) -> Printed:
-    """Play echo."""
+    """Simulate echo."""
     return Printed((" ".join(words[1:]),))
 
 
 def getent(words: Sequence[str], job: Launched) -> Printed:
-    """Play `getent hosts` of another job's service, which is named after the job."""
+    """Simulate `getent hosts` of another job's service, which is named after the job."""
     name = words[-1]
     peer = job.peers.get(name.partition(".")[0]) if "hosts" in words[1:-1] else None
     return Printed((f"{peer.address:<15} {name}",)) if peer else Printed((), 2)
 
 
 def ls(words: Sequence[str], job: Launched) -> Printed:
-    """Play ls of /dev/infiniband and /sys/class/net; of other folders nothing is known."""
-    asked = [word.rstrip("/") or "/" for word in words[1:] if not word.startswith("-")]
+    """Simulate ls of /dev/infiniband and /sys/class/net; of other folders nothing is known."""
+    requested = [word.rstrip("/") or "/" for word in words[1:] if not word.startswith("-")]
     folders = {DEVICES: devices(job), NETWORK: interfaces(job)}
-    known = [folder for folder in asked if folders.get(folder)]
-    gone = [folder for folder in asked if folder in folders and not folders[folder]]
+    known = [folder for folder in requested if folders.get(folder)]
+    gone = [folder for folder in requested if folder in folders and not folders[folder]]
     # Errors go past the buffer of the listing, so they come first.
     lines = [f"ls: cannot access '{folder}': No such file or directory" for folder in gone]
     for folder in sorted(known):
         entries = folders[folder]
-        if len(asked) > 1:
+        if len(requested) > 1:
             lines += [""] * (folder != min(known)) + [f"{folder}:"]
         lines += ["total 0", *entries] if _long(words) else [_name(entry) for entry in entries]
     return Printed(tuple(lines), 2 if gone else 0, lines[0] if gone else "")
@@ -91,14 +91,14 @@ def _date(job: Launched) -> str:
 
 
 def ulimit(words: Sequence[str], job: Launched) -> Printed:
-    """Play `ulimit -l` of the shell: KiB that may be pinned (R-3.4.3-9)."""
+    """Simulate `ulimit -l` of the shell: KiB that may be pinned (R-3.4.3-9)."""
     if "-l" not in words[1:]:
         return Printed(("unlimited",) if len(words) == 1 else ())
     return Printed(("unlimited" if job.me.machine.memlock_unlimited else str(MEMLOCK_KIB),))
 
 
 def ifconfig(_words: Sequence[str], job: Launched) -> Printed:
-    """Play ifconfig in the form of B-7.1."""
+    """Simulate ifconfig in the form of B-7.1."""
     lines = [
         f"eth0      Link encap:Ethernet  HWaddr {_mac(job)}",
         f"          inet addr:{job.me.address}  Mask:255.255.254.0",
@@ -113,10 +113,10 @@ def ifconfig(_words: Sequence[str], job: Launched) -> Printed:
 
 
 def ip(words: Sequence[str], job: Launched) -> Printed:
-    """Play `ip link` and `ip addr`; of secondary networks only the default MTU is known."""
-    asked = next((word for word in words[1:] if not word.startswith("-")), "")
-    addresses = asked in ("a", "addr", "address")
-    if not addresses and asked not in ("l", "link"):
+    """Simulate `ip link` and `ip addr`; of secondary networks only the default MTU is known."""
+    requested = next((word for word in words[1:] if not word.startswith("-")), "")
+    addresses = requested in ("a", "addr", "address")
+    if not addresses and requested not in ("l", "link"):
         return Printed()
     lines = [
         f"1: lo: <LOOPBACK,UP,LOWER_UP> mtu {LOOPBACK_MTU} qdisc noqueue state UNKNOWN mode DEFAULT group default",

@@ -7,9 +7,8 @@ from datetime import timedelta
 from types import MappingProxyType
 
 from apis.logs import SIMULATED
-from hardware.measured import MLPERF_BAND, submission
-from hardware.profiles import SYS_4029GP_TVRT
-from simulator.performance import chance, training
+from hardware.measured import MLPERF_BAND, SUPERMICRO_MACHINE, submission
+from simulator.performance import random_draws, training
 from simulator.performance.job import Launched
 from simulator.performance.printed import Printed
 
@@ -57,7 +56,7 @@ BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
 
 
 def run_and_time(_words: Sequence[str], job: Launched) -> Printed:
-    """Play the script: which benchmark it is, is in the image; here the names of image and job have to tell."""
+    """Simulate the script: which benchmark it is, is in the image; here it is read from the names of image and job."""
     known = f"{job.image} {job.me.name} {job.environment.get('BENCHMARK', '')}".lower()
     benchmark = next((one for part, one in BENCHMARKS.items() if part in known), None)
     if benchmark is None:
@@ -69,14 +68,14 @@ def run_and_time(_words: Sequence[str], job: Launched) -> Printed:
     if profile.gpu.memory_gb < MEMORY_GB:
         why = f"RuntimeError: CUDA out of memory. GPU 0; {profile.gpu.memory_gb:.2f} GiB total capacity"
         return Printed((why,), 1, why)
-    return Printed(tuple(_run(benchmark, job)))
+    return Printed((*training.unknown(job), *_run(benchmark, job)))
 
 
 def minutes(benchmark: Benchmark, job: Launched) -> float:
     """Return how long a run takes on the pod's machine."""
     profile = job.me.machine.profile
-    measured = benchmark.faster if profile and profile.name == SYS_4029GP_TVRT.name else 0.0
-    faster = measured + chance.draws(job.run, benchmark.name).gauss(0, SPREAD)
+    measured = benchmark.faster if profile and profile.name == SUPERMICRO_MACHINE else 0.0
+    faster = measured + random_draws.draws(job.run, benchmark.name).gauss(0, SPREAD)
     return (
         benchmark.minutes / (1 + min(max(faster, MLPERF_BAND.least), MLPERF_BAND.most)) / training.gpu_factor(profile)
     )
@@ -85,11 +84,11 @@ def minutes(benchmark: Benchmark, job: Launched) -> float:
 def _run(benchmark: Benchmark, job: Launched) -> list[str]:
     seconds = minutes(benchmark, job) * 60
     begin, clock = job.started, job.started.timestamp()
-    draw = chance.draws(job.run, benchmark.name, "quality")
+    draw = random_draws.draws(job.run, benchmark.name, "quality")
 
     def event(after: float, key: str, value: object = None, **metadata: object) -> str:
-        told = {"value": value, "metadata": {**metadata, "file": "train.py", "lineno": 0}}
-        return f":::MLL {clock + after:.3f} {key}: {json.dumps(told)}"
+        content = {"value": value, "metadata": {**metadata, "file": "train.py", "lineno": 0}}
+        return f":::MLL {clock + after:.3f} {key}: {json.dumps(content)}"
 
     start = 22.0
     lines = [

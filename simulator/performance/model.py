@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from apis.nccl import bus_factor
-from simulator.performance import chance
+from simulator.performance import random_draws
 from simulator.performance.communicator import Communicator
 from simulator.performance.curves import CURVES, Curve, Segment
 
@@ -54,7 +54,7 @@ SPREADS: Mapping[str, tuple[float, float, float]] = MappingProxyType(
 )
 """Layout -> relative standard deviation of a time in each class and above: the tables' own, in against out of place."""
 MOST_DEVIATIONS = 2.0
-"""How far a figure may be off: further ones would tell of a fault that is not there."""
+"""How far a figure may be off: further ones would show a fault that does not exist."""
 
 
 def segment(curve: Curve, size: int) -> Segment:
@@ -63,8 +63,8 @@ def segment(curve: Curve, size: int) -> Segment:
 
 
 def collective_us(group: Communicator, test: str, size: int, again: object = "") -> float:
-    """Return the time of one collective of `size` bytes, us; the same run has the same, `again` tells repeats apart."""
-    drawn = chance.draws(group.job.run, test, size, again).gauss(0, 1)
+    """Return the time of one collective of `size` bytes, us; the same run has the same; `again` separates repeats."""
+    drawn = random_draws.draws(group.job.run, test, size, again).gauss(0, 1)
     spread = SPREADS[_layout(group)[0]][size_class(size)]
     return steady_us(group, test, size) * math.exp(spread * min(max(drawn, -MOST_DEVIATIONS), MOST_DEVIATIONS))
 

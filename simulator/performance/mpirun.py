@@ -50,7 +50,7 @@ def command(words: Sequence[str]) -> Command:
 
 
 def mpirun(words: Sequence[str], job: Launched, program: Program) -> Printed:
-    """Return what a job prints: `program` plays what each process runs, all of them together."""
+    """Return what a job prints: `program` simulates what each process runs, all of them together."""
     wanted = command(words)
     if not wanted.program:
         return _refused("mpirun could not find anything to do.")

@@ -2,17 +2,17 @@
 
 Forms of lines: R-4.4-8, R-4.4-9, R-4.4-12, B-6.3, and where the documents have none, `INFO` and `WARN` of the public
 source of NVIDIA/nccl, with logs in its issues 302, 392, 1412 and in NVIDIA/nccl-tests issue 252. NCCL is assumed to use
-its own network: with the plugin of HPC-X the name IBext would stand where IB stands here.
+its own network: with the plugin of HPC-X the name would be IBext, not IB.
 """
 
 from collections.abc import Iterator
 
-from simulator.performance import buses, chance, rings
+from simulator.performance import buses, random_draws, rings
 from simulator.performance.communicator import SOCKET_INTERFACE, Communicator, Rank
 from simulator.performance.job import Worker
 
 SHOWN = ("INFO", "TRACE")
-"""NCCL_DEBUG with which it tells how it connects."""
+"""NCCL_DEBUG with which it logs how it connects."""
 SET = (
     *("NCCL_IB_DISABLE", "NCCL_IB_HCA", "NCCL_SOCKET_IFNAME", "NCCL_IB_GID_INDEX", "NCCL_IB_TC", "NCCL_NET_GDR_LEVEL"),
     *("NCCL_CROSS_NIC", "NCCL_COLLNET_ENABLE", "NCCL_ALGO", "NCCL_P2P_LEVEL"),
@@ -23,7 +23,7 @@ PID = 30
 
 
 def shown(group: Communicator) -> bool:
-    """Return whether the job asked for these lines."""
+    """Return whether the job requested these lines."""
     return (group.variable("NCCL_DEBUG") or "").upper() in SHOWN
 
 
@@ -215,10 +215,10 @@ def ended(group: Communicator) -> Iterator[str]:
 
 def _init(group: Communicator, rank: Rank) -> str:
     version = group.version
-    comm = f"comm 0x{0x7F0000000000 + chance.number(38, group.job.run, 'comm', rank.number):x}"
+    comm = f"comm 0x{0x7F0000000000 + random_draws.number(38, group.job.run, 'comm', rank.number):x}"
     number = len(group.ranks)
     if not version.of_2020:
-        common = f"0x{chance.number(64, group.job.run, 'communicator'):x}"
+        common = f"0x{random_draws.number(64, group.job.run, 'communicator'):x}"
         return (
             f"ncclCommInitRank {comm} rank {rank.number} nranks {number} cudaDev {rank.device} nvmlDev {rank.device}"
             f" busId {_bus(rank):x} commId {common}"

@@ -41,7 +41,7 @@ MOST_ROWS = 1000
 
 
 @dataclass(frozen=True)
-class Asked:
+class Request:
     """What a command line asks for."""
 
     test: str
@@ -57,8 +57,8 @@ class Asked:
     @property
     def type(self) -> str:
         """Type of an element."""
-        said = self.options.get("-d", "float")
-        return said if said in WORD else "float"
+        given = self.options.get("-d", "float")
+        return given if given in WORD else "float"
 
     def sizes(self) -> Iterator[int]:
         """Yield the sizes that are measured, bytes."""
@@ -73,19 +73,19 @@ class Asked:
             size = larger
 
 
-def asked(words: Sequence[str]) -> Asked:
+def requested(words: Sequence[str]) -> Request:
     """Read a command line."""
     options: dict[str, str] = {}
     rest = [part for word in words[1:] for part in (word.split("=", 1) if word.startswith("--") else (word,))]
     for at, word in enumerate(rest[:-1]):
         if word.startswith("-"):
             options[_OPTIONS.get(word, word)] = rest[at + 1]
-    return Asked(PurePosixPath(words[0]).name.removesuffix("_perf"), options)
+    return Request(PurePosixPath(words[0]).name.removesuffix("_perf"), options)
 
 
 def perf(words: Sequence[str], job: Launched) -> Printed:
-    """Play one of the tests."""
-    wanted = asked(words)
+    """Simulate one of the tests."""
+    wanted = requested(words)
     gpus = max(wanted.number("-g") * wanted.number("-t"), 1)
     group = communicator(job, gpus)
     if group is None or not group.ranks:
@@ -123,7 +123,7 @@ def _no_gpu(job: Launched, gpus: int) -> Printed:
     return Printed((line,), CUDA_ERROR, line)
 
 
-def _header(wanted: Asked, group: Communicator) -> Iterator[str]:
+def _header(wanted: Request, group: Communicator) -> Iterator[str]:
     of_2020 = group.version.of_2020
     factor = wanted.number("-f")
     step = f"{factor}(factor)" if factor > 1 else f"{wanted.number('-i')}(bytes)"
@@ -151,7 +151,7 @@ def _header(wanted: Asked, group: Communicator) -> Iterator[str]:
 _PLACES = "out-of-place                       in-place          "
 
 
-def _heads(wanted: Asked, group: Communicator) -> tuple[str, str, str]:
+def _heads(wanted: Request, group: Communicator) -> tuple[str, str, str]:
     if not group.version.of_2020:
         return (
             f"#{'':51s}           {_PLACES}",
@@ -175,7 +175,7 @@ def _columns(size: str, count: str, kind: str, names: Sequence[str], *figures: s
     return f"# {size:>10s}  {count:>12s}  {kind:>{8 if wide else 6}s}{more}{half}{half}"
 
 
-def _row(wanted: Asked, group: Communicator, size: int) -> tuple[str, list[float]]:
+def _row(wanted: Request, group: Communicator, size: int) -> tuple[str, list[float]]:
     """Return a row as it is printed, and its bus bandwidths."""
     ranks, word, of_2020 = len(group.ranks), WORD[wanted.type], group.version.of_2020
     if wanted.test in BY_RANK:
@@ -202,7 +202,7 @@ def _row(wanted: Asked, group: Communicator, size: int) -> tuple[str, list[float
     return f"{moved:12d}  {count:12d}  {wanted.type:>{6 if of_2020 else 8}s}{names}{halves}", speeds
 
 
-def _wrong(wanted: Asked, group: Communicator, count: int) -> str:
+def _wrong(wanted: Request, group: Communicator, count: int) -> str:
     """Return what the check found: of 2020 the largest difference from the exact sum, today how many are wrong."""
     if not wanted.number("-c"):
         return "  N/A"
@@ -210,7 +210,7 @@ def _wrong(wanted: Asked, group: Communicator, count: int) -> str:
         return "    0"
     if wanted.test not in REDUCES:
         return "0e+00"
-    # R-4.4-4, -8, -13: rounding of sums of floats, larger where more elements are looked at.
+    # R-4.4-4, -8, -13: rounding of sums of floats, larger where more elements are compared.
     return "1e-07" if count < 256 else "2e-07" if count < 65536 else "5e-07"  # noqa: PLR2004
 
 

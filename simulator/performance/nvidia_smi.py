@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from apis.logs import SIMULATED
 from hardware.profiles import Profile
-from simulator.performance import buses, chance, topology_matrix
+from simulator.performance import buses, random_draws, topology_matrix
 from simulator.performance.job import Launched
 from simulator.performance.printed import Printed
 
@@ -49,7 +49,7 @@ SHORT_NAME = 18
 
 
 def nvidia_smi(words: Sequence[str], job: Launched) -> Printed:
-    """Play nvidia-smi, and nvidia-smi topo -m. Without GPU or driver the runtime puts none into the container."""
+    """Simulate nvidia-smi, and nvidia-smi topo -m. Without GPU or driver the runtime puts none into the container."""
     machine = job.me.machine
     if not (machine.profile and machine.has_driver and job.me.gpus):
         return Printed((NOT_FOUND,), 127, NOT_FOUND)
@@ -57,7 +57,7 @@ def nvidia_smi(words: Sequence[str], job: Launched) -> Printed:
     if "topo" in words[1:]:
         return Printed(tuple(topology_matrix.lines(machine.profile, job.me.gpus, branch)))
     if len(words) > 1:
-        return Printed((f"{SIMULATED}: of nvidia-smi only the table and topo -m are played",))
+        return Printed((f"{SIMULATED}: of nvidia-smi only the table and topo -m are simulated",))
     return Printed(tuple(_table(job, machine.profile, branch)))
 
 
@@ -81,13 +81,13 @@ def _table(job: Launched, profile: Profile, branch: int) -> list[str]:
     whole = sum(widths) + 2
     version = job.me.machine.driver or "unknown"
     if branch < FIRST_WIDE:
-        told = f"NVIDIA-SMI {version:<12} Driver Version: {version:<12} CUDA Version: {cuda(version):<8}"
+        text = f"NVIDIA-SMI {version:<12} Driver Version: {version:<12} CUDA Version: {cuda(version):<8}"
     else:
-        told = f"NVIDIA-SMI {version:<22} Driver Version: {version:<{second - 8}} CUDA Version: {cuda(version):<8}"
+        text = f"NVIDIA-SMI {version:<22} Driver Version: {version:<{second - 8}} CUDA Version: {cuda(version):<8}"
     lines = [
         f"{job.started:%a %b} {job.started.day:2} {job.started:%H:%M:%S %Y}",
         f"+{'-' * whole}+",
-        f"| {told:<{whole - 2}} |",
+        f"| {text:<{whole - 2}} |",
         _rule(widths, "-", "|"),
         *(_row(cells, widths) for cells in _headings(branch, widths)),
         _rule(widths, "=", "|"),
@@ -129,7 +129,7 @@ def _headings(branch: int, widths: Sequence[int]) -> list[list[str]]:
 def _gpu(job: Launched, profile: Profile, index: int, gpu: int, branch: int) -> list[list[str]]:
     wide, wider = branch >= FIRST_WIDE, branch >= FIRST_WIDER
     first, second, third = (41, 24 if wider else 22, 22) if wide else (31, 22, 22)
-    draw = chance.draws(job.run, "nvidia-smi", gpu)
+    draw = random_draws.draws(job.run, "nvidia-smi", gpu)
     degrees, watts = draw.randint(*DEGREES), draw.randint(*IDLE_WATTS)
     limit = f"{profile.gpu.watts}W" if profile.gpu.watts else "N/A"
     total = profile.gpu.memory_mib or int(profile.gpu.memory_gb * 1024 * MEMORY_SHOWN)
@@ -137,12 +137,12 @@ def _gpu(job: Launched, profile: Profile, index: int, gpu: int, branch: int) -> 
     if wide:
         named = _two(f"{index:3}  {name}", "On  ", first)
         power = _two(f"N/A   {degrees}C    P0", f"{watts}W / {limit:>{5 if wider else 4}}", first)
-        memory = f"{0:7}MiB / {total:6}MiB" if wider else f"{0:6}MiB / {total:5}MiB"
+        memory = f"{0:7}MiB / {total:6}MiB" if wider else _memory(total)
     else:
         short = name if len(name) < SHORT_NAME else f"{name[: SHORT_NAME - 3]}..."
         named = f" {index:3}  {short:<18}  On   "
-        power = f" N/A   {degrees}C    P0    {watts}W / {limit:>4} "
-        memory = f"{0:6}MiB / {total:5}MiB"
+        power = f" N/A   {degrees}C    P0   {f'{watts}W / {limit:>4}':>11} "
+        memory = _memory(total)
     rows = [
         [named, _two("", f"{buses.address(profile, gpu)} Off", second), _two("", "0", third)],
         [power, _two("", memory, second), _two("     0%", "Default", third)],
@@ -151,6 +151,11 @@ def _gpu(job: Launched, profile: Profile, index: int, gpu: int, branch: int) -> 
         mode = "Disabled" if profile.gpu.mig_instances else "N/A"
         rows.append([" " * first, " " * second, _two("", mode, third)])
     return rows
+
+
+def _memory(total: int) -> str:
+    """Return the cell of the memory, equally wide for all sizes."""
+    return f"{0:{11 - max(len(str(total)), 5)}}MiB / {total:5}MiB"
 
 
 def _processes(branch: int, whole: int) -> list[str]:
@@ -166,5 +171,5 @@ def _processes(branch: int, whole: int) -> list[str]:
             _two("       ID   ID", "Usage     ", whole),
         ]
     rule = f"+{'-' * whole}+"
-    told = _two(" No running processes found", "", whole)
-    return [rule, *(f"|{head}|" for head in heads), f"|{'=' * whole}|", f"|{told}|", rule]
+    text = _two(" No running processes found", "", whole)
+    return [rule, *(f"|{head}|" for head in heads), f"|{'=' * whole}|", f"|{text}|", rule]

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hardware.profiles import Hca
-from simulator.performance import chance, link, ports
+from simulator.performance import link, ports, random_draws
 from simulator.performance.job import Launched, Machine, Worker
 from simulator.performance.options import whole
 from simulator.performance.printed import Printed
@@ -37,7 +37,7 @@ PORT = 18515
 
 
 @dataclass(frozen=True)
-class Asked:
+class Request:
     """What a command line asks for."""
 
     verb: str
@@ -51,8 +51,8 @@ class Asked:
 
     def number(self, otherwise: int, *names: str) -> int:
         """Return the number that an option gives, `otherwise` when it gives none."""
-        said = self.option(*names)
-        return whole(said or "", otherwise)
+        given = self.option(*names)
+        return whole(given or "", otherwise)
 
     def sizes(self) -> tuple[int, ...]:
         """Return the message sizes, bytes."""
@@ -62,28 +62,28 @@ class Asked:
 
 
 def perftest(words: Sequence[str], job: Launched) -> Printed:
-    """Play ib_write_bw and its sisters: the side that listens, or the one that measures."""
-    asked = _asked(words)
-    ours, why = _port(asked, job.me)
+    """Simulate ib_write_bw and its sisters: the side that listens, or the one that measures."""
+    request = _request(words)
+    ours, why = _port(request, job.me)
     if ours is None:
         return Printed(why, 1, why[0].strip())
-    banner = () if asked.server else ("", _stars(), "* Waiting for client to connect... *", _stars())
-    peer = _peer(asked, job)
+    banner = () if request.server else ("", _stars(), "* Waiting for client to connect... *", _stars())
+    peer = _peer(request, job)
     if peer is None:
-        if asked.server is None:
+        if request.server is None:
             return Printed(banner, waits=True)
-        why = (f"Couldn't connect to {asked.server}:{asked.number(PORT, '-p', '--port')}", *NOBODY)
+        why = (f"Couldn't connect to {request.server}:{request.number(PORT, '-p', '--port')}", *NOBODY)
         return Printed(why, 1, why[0])
     if not job.me.may_pin:
         return Printed((*banner, *NO_MEMLOCK), 1, NO_MEMLOCK[0])
-    theirs, _ = _port(asked, peer)
+    theirs, _ = _port(request, peer)
     if theirs is None or not peer.may_pin:
         return Printed((*banner, *PEER_ENDED), 1, PEER_ENDED[1].strip())
-    lines = (*banner, *_frequencies(job), *_header(asked, job, ours), *_ends(asked, job, (ours, theirs), peer))
-    return Printed((*lines, *_table(asked, job, peer, ours, theirs), LINE))
+    lines = (*banner, *_frequencies(job), *_header(request, job, ours), *_ends(request, job, (ours, theirs), peer))
+    return Printed((*lines, *_table(request, job, peer, ours, theirs), LINE))
 
 
-def _asked(words: Sequence[str]) -> Asked:
+def _request(words: Sequence[str]) -> Request:
     _, verb, test = words[0].rpartition("/")[2].split("_")
     options: dict[str, str] = {}
     server = None
@@ -98,12 +98,12 @@ def _asked(words: Sequence[str]) -> Asked:
         else:
             server = server or word
         at += 1
-    return Asked(verb, test, server, options)
+    return Request(verb, test, server, options)
 
 
-def _port(asked: Asked, worker: Worker) -> tuple[Hca | None, tuple[str, ...]]:
+def _port(request: Request, worker: Worker) -> tuple[Hca | None, tuple[str, ...]]:
     """Return the port that a side uses, or what it says when there is none."""
-    name = asked.option("-d", "--ib-dev")
+    name = request.option("-d", "--ib-dev")
     hcas = worker.machine.hcas
     port = worker.machine.hca(name) if name else next(iter(hcas), None)
     if port is None:
@@ -115,13 +115,13 @@ def _port(asked: Asked, worker: Worker) -> tuple[Hca | None, tuple[str, ...]]:
     return port, ()
 
 
-def _peer(asked: Asked, job: Launched) -> Worker | None:
+def _peer(request: Request, job: Launched) -> Worker | None:
     """Return the pod at the other end: of the job whose name, or whose service's name, was called.
 
-    On a node that is called by its name somebody listens by hand, as root, as in R-4.1-1.
+    On a node that is called by its name a user runs the listener as root, as in R-4.1-1.
     """
-    if asked.server is not None:
-        called = asked.server.partition(".")[0]
+    if request.server is not None:
+        called = request.server.partition(".")[0]
         return job.peers.get(called) or next((_by_hand(one) for one in job.machines if ports.host(one) == called), None)
     return next((pod for name, pod in sorted(job.peers.items()) if job.me.name.startswith(f"{name}-")), None)
 
@@ -137,62 +137,64 @@ def _stars() -> str:
 
 def _frequencies(job: Launched) -> tuple[str, ...]:
     """Return the warning that cores have different clocks, as in R-4.1-9."""
-    draw = chance.draws(job.run, "clocks")
+    draw = random_draws.draws(job.run, "clocks")
     one, other = draw.uniform(2600, 3500), draw.uniform(2600, 3500)
     return (f"Conflicting CPU frequency values detected: {one:.6f} != {other:.6f}. CPU Frequency is not max.",)
 
 
-def _header(asked: Asked, job: Launched, port: Hca) -> list[str]:
+def _header(request: Request, job: Launched, port: Hca) -> list[str]:
     ethernet = job.me.machine.ethernet
-    bandwidth = asked.test == "bw"
-    both = "Bidirectional " if "-b" in asked.options else ""
+    bandwidth = request.test == "bw"
+    both = "Bidirectional " if "-b" in request.options else ""
     lines = [
         LINE,
-        " " * 20 + f"{WORDS[asked.verb]} {both}{'BW' if bandwidth else 'Latency'} Test",
+        " " * 20 + f"{WORDS[request.verb]} {both}{'BW' if bandwidth else 'Latency'} Test",
         f" Dual-port       : OFF\t\tDevice         : {port.name}",
-        f" Number of qps   : {asked.number(1, '-q')}\t\tTransport type : IB",
+        f" Number of qps   : {request.number(1, '-q')}\t\tTransport type : IB",
         " Connection type : RC\t\tUsing SRQ      : OFF",
     ]
-    if asked.server is not None:
-        lines.append(f" TX depth        : {asked.number(128, '-t') if bandwidth else 1}")
-    elif asked.verb == "send":
+    if request.server is not None:
+        lines.append(f" TX depth        : {request.number(128, '-t') if bandwidth else 1}")
+    elif request.verb == "send":
         lines.append(" RX depth        : 512")
     if bandwidth:
         lines.append(" CQ Moderation   : 100")
     lines += [
-        f" Mtu             : {_mtu(asked, job)}[B]",
+        f" Mtu             : {_mtu(request, job)}[B]",
         f" Link type       : {'Ethernet' if ethernet else 'IB'}",
     ]
     if ethernet:
-        lines.append(f" GID index       : {_gid_index(asked)}")
-    if asked.verb == "read":
+        lines.append(f" GID index       : {_gid_index(request)}")
+    if request.verb == "read":
         lines.append(" Outstand reads  : 16")
     else:
         lines.append(f" Max inline data : {0 if bandwidth else 220}[B]")
     return [*lines, " rdma_cm QPs\t : OFF", " Data ex. method : Ethernet", LINE]
 
 
-def _mtu(asked: Asked, job: Launched) -> int:
-    return asked.number(link.MTU[job.me.machine.ethernet], "-m", "--mtu")
+def _mtu(request: Request, job: Launched) -> int:
+    return request.number(link.MTU[job.me.machine.ethernet], "-m", "--mtu")
 
 
-def _gid_index(asked: Asked) -> int:
-    return asked.number(GID_INDEX, "-x", "--gid-index")
+def _gid_index(request: Request) -> int:
+    return request.number(GID_INDEX, "-x", "--gid-index")
 
 
-def _ends(asked: Asked, job: Launched, hcas: tuple[Hca, Hca], peer: Worker) -> list[str]:
+def _ends(request: Request, job: Launched, hcas: tuple[Hca, Hca], peer: Worker) -> list[str]:
     """Return the addresses of both sides; the other side's log has the same, the other way round."""
     test = _both(job, peer)
     lines = []
     for side, worker, hca in (("local", job.me, hcas[0]), ("remote", peer, hcas[1])):
         machine = worker.machine
         lid = f"{ports.lid(job.machines, machine, hca):#04x}" if not machine.ethernet else "0000"
-        qpn, psn, key = (chance.number(bits, test, worker.name, bits) for bits in (14, 24, 19))
+        qpn, psn, key = (random_draws.number(bits, test, worker.name, bits) for bits in (14, 24, 19))
         address = f" {side} address: LID {lid} QPN {qpn:#06x} PSN {psn:#06x}"
-        if asked.verb == "read":
+        if request.verb == "read":
             address += " OUT 0x10"
-        if asked.verb != "send":
-            address += f" RKey {key:#08x} VAddr {0x7F0000000000 | chance.number(32, test, worker.name) << 8:#016x}"
+        if request.verb != "send":
+            address += (
+                f" RKey {key:#08x} VAddr {0x7F0000000000 | random_draws.number(32, test, worker.name) << 8:#016x}"
+            )
         lines.append(address)
         if machine.ethernet:
             octets = [0] * 10 + [255, 255] + _address(worker)
@@ -210,20 +212,20 @@ def _both(job: Launched, peer: Worker) -> str:
     return "/".join(sorted((job.me.name, peer.name)))
 
 
-def _table(asked: Asked, job: Launched, peer: Worker, ours: Hca, theirs: Hca) -> list[str]:
+def _table(request: Request, job: Launched, peer: Worker, ours: Hca, theirs: Hca) -> list[str]:
     machine = job.me.machine
     # Both sides print what the measuring one found.
-    draw = chance.draws(_both(job, peer), asked.verb, asked.test, ours.name)
-    full = link.average(machine, min(ours.rate_gbps, theirs.rate_gbps), _mtu(asked, job)) * draw.gauss(1, link.SPREAD)
-    if asked.test == "lat":
-        return _latencies(asked, full, draw.gauss(1, 0.02))
-    if "-b" in asked.options:
+    draw = random_draws.draws(_both(job, peer), request.verb, request.test, ours.name)
+    full = link.average(machine, min(ours.rate_gbps, theirs.rate_gbps), _mtu(request, job)) * draw.gauss(1, link.SPREAD)
+    if request.test == "lat":
+        return _latencies(request, full, draw.gauss(1, 0.02))
+    if "-b" in request.options:
         full *= 2
-    in_gb = "--report_gbits" in asked.options
+    in_gb = "--report_gbits" in request.options
     unit = "Gb" if in_gb else "MB"
     lines = [f" #bytes     #iterations    BW peak[{unit}/sec]    BW average[{unit}/sec]   MsgRate[Mpps]"]
-    iterations = asked.number(ITERATIONS[asked.verb], "-n", "--iters")
-    for size in asked.sizes():
+    iterations = request.number(ITERATIONS[request.verb], "-n", "--iters")
+    for size in request.sizes():
         average = link.messages(size, full)
         rate = average * (1 << 20) / size / 1e6
         shown = average * (1 << 20) * 8 / 1e9 if in_gb else average
@@ -232,11 +234,11 @@ def _table(asked: Asked, job: Launched, peer: Worker, ours: Hca, theirs: Hca) ->
     return lines
 
 
-def _latencies(asked: Asked, full: float, factor: float) -> list[str]:
+def _latencies(request: Request, full: float, factor: float) -> list[str]:
     lines = [" #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]"]
-    iterations = asked.number(LATENCY_ITERATIONS, "-n", "--iters")
-    for size in asked.sizes():
-        ways = 2 if asked.verb == "read" else 1
+    iterations = request.number(LATENCY_ITERATIONS, "-n", "--iters")
+    for size in request.sizes():
+        ways = 2 if request.verb == "read" else 1
         typical = link.latency(size, full, ways) * factor
         least, most = typical * 0.97, typical * 3.1
         lines.append(f" {size:<7} {iterations}          {least:<7.2f}        {most:<7.2f}      {typical:<7.2f}")

@@ -22,7 +22,7 @@ def _of_2018(started: datetime, *, has_driver: bool) -> list[str]:
     stamp = f"{started:%Y/%m/%d %H:%M:%S}"
     if not has_driver:
         return [f"{stamp} Loading NVML", f"{stamp} {NO_DRIVER}"]
-    told = (
+    messages = (
         "Loading NVML",
         "Fetching devices.",
         "Starting FS watcher.",
@@ -30,12 +30,12 @@ def _of_2018(started: datetime, *, has_driver: bool) -> list[str]:
         f"Starting to serve on {SOCKET}",
         "Registered device plugin with Kubelet",
     )
-    return [f"{stamp} {one}" for one in told]
+    return [f"{stamp} {one}" for one in messages]
 
 
 def _klog(started: datetime, *, has_driver: bool) -> list[str]:
     stamp = f"I{started:%m%d %H:%M:%S.%f}       1"
-    told = [
+    messages = [
         "main.go:240] Starting FS watcher for /var/lib/kubelet/device-plugins",
         "main.go:247] Starting OS watcher.",
         "main.go:262] Starting Plugins.",
@@ -44,11 +44,11 @@ def _klog(started: datetime, *, has_driver: bool) -> list[str]:
     if not has_driver:
         failed = f"E{started:%m%d %H:%M:%S.%f}       1 factory.go:112] Incompatible strategy detected auto"
         waits = f"{stamp} main.go:381] No devices found. Waiting indefinitely."
-        return [*(f"{stamp} {one}" for one in told), failed, waits]
-    told += [
+        return [*(f"{stamp} {one}" for one in messages), failed, waits]
+    messages += [
         "main.go:356] Retrieving plugins.",
         f"server.go:195] Starting GRPC server for '{RESOURCE}'",
         f"server.go:139] Starting to serve '{RESOURCE}' on /var/lib/kubelet/device-plugins/nvidia-gpu.sock",
         f"server.go:146] Registered device plugin for '{RESOURCE}' with Kubelet",
     ]
-    return [f"{stamp} {one}" for one in told]
+    return [f"{stamp} {one}" for one in messages]

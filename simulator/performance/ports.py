@@ -1,12 +1,14 @@
-"""Ports of the played fabric: their identifiers, what ibstatus says of each, and which hosts ibhosts sees."""
+"""Ports of the simulated fabric: their identifiers, what ibstatus says of each, and which hosts ibhosts sees."""
 
 from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
-from hardware.profiles import Hca
-from simulator.performance import chance
+from hardware.profiles import Device, Hca
+from simulator.performance import random_draws
 from simulator.performance.job import Launched, Machine
 from simulator.performance.printed import Printed
 
+D = TypeVar("D", bound=Device)
 SUBNET_MANAGER_LID = 0x9
 FIRST_LID = 0xB
 """R-4.1-6: the subnet manager's switch has 0x9, the first machine's ports follow from 0xb on."""
@@ -31,10 +33,10 @@ NOT_OPENED = (
 
 def guid(machine: str, hca: str) -> int:
     """Return the GUID of a port."""
-    return VENDOR | chance.number(32, machine, hca)
+    return VENDOR | random_draws.number(32, machine, hca)
 
 
-def in_order(hcas: Iterable[Hca]) -> list[Hca]:
+def in_order(hcas: Iterable[D]) -> list[D]:
     """Return ports as the kernel numbers them, mlx5_4 before mlx5_6, whatever they are for."""
     return sorted(hcas, key=lambda hca: (len(hca.name), hca.name))
 
@@ -83,10 +85,10 @@ def status(job: Launched, hca: Hca) -> list[str]:
 
 
 def ibstatus(words: Sequence[str], job: Launched) -> Printed:
-    """Play ibstatus: of the ports it is asked for, or of all of the machine, since sysfs hides none from a pod."""
-    asked = {word.partition(":")[0] for word in words[1:]}
-    known = [hca for hca in in_order(job.me.machine.hcas) if not asked or hca.name in asked]
-    if unknown := asked - {hca.name for hca in known}:
+    """Simulate ibstatus: of the ports that it is given, or of all of the machine, since sysfs hides none from a pod."""
+    requested = {word.partition(":")[0] for word in words[1:]}
+    known = [hca for hca in in_order(job.me.machine.hcas) if not requested or hca.name in requested]
+    if unknown := requested - {hca.name for hca in known}:
         why = f"Fatal error:  device '{min(unknown)}': sys files not found (/sys/class/infiniband/{min(unknown)}/ports)"
         return Printed((why,), 1, why)
     return Printed(tuple(line for hca in known for line in status(job, hca)))
@@ -95,7 +97,7 @@ def ibstatus(words: Sequence[str], job: Launched) -> Printed:
 def seen(job: Launched, hca: Hca) -> list[tuple[int, str]]:
     """Return GUID and description of every channel adapter that a port sees, its own last as in R-4.1-7.
 
-    Ports without a link are seen by nobody. Compute ports and storage ports of a machine that has both are two fabrics
+    No host sees ports without a link. Compute ports and storage ports of a machine that has both are two fabrics
     (D-3.2). Switches are two, as in the paper, and one of them aggregates.
     """
     machine = job.me.machine
@@ -115,11 +117,11 @@ def seen(job: Launched, hca: Hca) -> list[tuple[int, str]]:
         found += [(guid(server, f"HCA-{port}"), f"{server} HCA-{port}") for server, port in STORAGE]
     found.append((guid("switch", "aggregation"), AGGREGATION_NODE))
     mine = guid(machine.name, hca.name)
-    return sorted(found, key=lambda one: (one[0] == mine, chance.number(16, one[0])))
+    return sorted(found, key=lambda one: (one[0] == mine, random_draws.number(16, one[0])))
 
 
 def ibhosts(words: Sequence[str], job: Launched) -> Printed:
-    """Play ibhosts -C: it needs a port with a link, and leave to send management datagrams."""
+    """Simulate ibhosts -C: it needs a port with a link, and leave to send management datagrams."""
     machine = job.me.machine
     names = [hca.name for hca in in_order(job.me.ports)]
     name = words[words.index("-C") + 1] if "-C" in words[:-1] else (names[0] if names else "(null)")

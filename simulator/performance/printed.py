@@ -14,8 +14,8 @@ class Printed:
     exit_code: int = 0
     message: str = ""
     waits: bool = False
-    """Whether it goes on until another pod of its namespace comes: it is asked again whenever one starts or ends."""
+    """Whether it goes on until another pod of its namespace comes: it runs again whenever one starts or ends."""
 
 
 Program = Callable[[Sequence[str], Launched], Printed]
-"""Plays a program: gets its words, the first of which is its own path, and the job."""
+"""Simulates a program: gets its arguments, the first of which is its own path, and the job."""

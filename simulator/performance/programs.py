@@ -1,4 +1,4 @@
-"""The programs that are played, by the last part of their path."""
+"""The programs that are simulated, by the last part of their path."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -38,9 +38,9 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
         "whoami": listings.whoami,
     }
 )
-"""Name of a program, or of a Python script -> what plays it. One that is not here prints nothing and succeeds."""
+"""Name of a program, or of a Python script -> its simulation. One that is not here prints nothing and succeeds."""
 
 IMAGES: Mapping[str, Program] = MappingProxyType(
     {"cuda-sample": vector_add.vector_add, "cuda-vector-add": vector_add.vector_add}
 )
-"""Last part of an image's repository -> what plays the program that the image starts by itself."""
+"""Last part of an image's repository -> what simulates the program that the image starts by itself."""

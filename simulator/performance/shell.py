@@ -17,7 +17,7 @@ _OPTIONS = re.compile(r"([-+])([a-z]+)")
 
 
 def run(script: str, options: str, job: Launched, program: Program) -> Printed:
-    """Return what a script prints whose programs `program` plays; `options` are the letters that the shell was given.
+    """Return what a script prints whose programs `program` simulates; `options` are the shell's letters.
 
     Of loops over words each turn is run; of `while` the condition, once, which is met then; an `until` that is not met
     waits for another pod; of `if` the branch that the condition chooses; of a pipe the first program. Functions, `case`
@@ -173,7 +173,7 @@ class _Shell:
             words = words[1:]
         done = self._program(words, self._job) if words else Printed()
         if words:
-            self._job = outside  # what stands before a command is for it alone
+            self._job = outside  # what precedes a command is for it alone
         self.lines += done.lines
         if done.waits:
             self.waits, self.code = True, 0

@@ -71,7 +71,7 @@ def _double_quoted(script: str, at: int) -> tuple[str, int]:
 
 
 def _expansion(script: str, at: int) -> tuple[str, int]:
-    """Return an expansion as it stands, to its closing bracket."""
+    """Return an expansion unchanged, to its closing bracket."""
     if script[at] == "`":
         text, end = _until(script, at + 1, "`")
         return f"`{text}`", end

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from apis.logs import SIMULATED
-from simulator.performance import chance, training
+from simulator.performance import random_draws, training
 from simulator.performance.job import Launched
 from simulator.performance.options import number, on, options
 from simulator.performance.printed import Printed
@@ -21,32 +21,32 @@ RULE = "-" * 64
 
 
 def tf_cnn(words: Sequence[str], job: Launched) -> Printed:
-    """Play the program: what all ranks print."""
-    asked = options(words)
-    batch = number(asked, "batch_size", training.BATCH)
-    name = asked.get("model", "resnet50")
+    """Simulate the program: what all ranks print."""
+    arguments = options(words)
+    batch = number(arguments, "batch_size", training.BATCH)
+    name = arguments.get("model", "resnet50")
     network = training.NETWORKS.get(name)
-    told = [] if network else [f"{SIMULATED}: no document has a rate of {name}; this is ResNet-50's"]
+    note = [] if network else [f"{SIMULATED}: no document has a rate of {name}; this is ResNet-50's"]
     network = network or training.NETWORKS["resnet50"]
-    header = [*_header(asked, job, name, batch)] * max(len(job.processes), 1)
+    header = [*_header(arguments, job, name, batch)] * max(len(job.processes), 1)
     joined = training.joined(job)
     if joined.exit_code:
-        return Printed((*told, *header, *joined.lines), joined.exit_code, joined.message)
-    precision = "fp16" if on(asked, "use_fp16") else "fp32"
-    rate = training.images_per_second(job, network, precision, batch, xla=on(asked, "xla"))
+        return Printed((*note, *header, *joined.lines), joined.exit_code, joined.message)
+    precision = "fp16" if on(arguments, "use_fp16") else "fp32"
+    rate = training.images_per_second(job, network, precision, batch, xla=on(arguments, "xla"))
     rate *= training.spread(job, "tf_cnn", name)
-    return Printed((*told, *header, *joined.lines, *_ranks(asked, job, rate)))
+    return Printed((*note, *header, *joined.lines, *_ranks(arguments, job, rate)))
 
 
-def _header(asked: Mapping[str, str], job: Launched, name: str, batch: int) -> list[str]:
+def _header(arguments: Mapping[str, str], job: Launched, name: str, batch: int) -> list[str]:
     ranks = max(len(job.processes), 1)
     version = TENSORFLOW.get(job.image.partition("@")[0].rpartition(":")[2])
-    steps = number(asked, "num_batches", STEPS)
+    steps = number(arguments, "num_batches", STEPS)
     gpus = [f"horovod/gpu:{rank}" for rank in range(ranks)]
     return [
         *([f"TensorFlow:  {version}"] if version else []),
         f"Model:       {name}",
-        "Dataset:     imagenet" if "data_dir" in asked else "Dataset:     imagenet (synthetic)",
+        "Dataset:     imagenet" if "data_dir" in arguments else "Dataset:     imagenet (synthetic)",
         "Mode:        training",
         "SingleSess:  False",
         f"Batch size:  {batch * ranks} global",
@@ -57,7 +57,7 @@ def _header(asked: Mapping[str, str], job: Launched, name: str, batch: int) -> l
         "NUMA bind:   False",
         "Data format: NCHW",
         "Optimizer:   sgd",
-        f"Variables:   {asked.get('variable_update', 'parameter_server')}",
+        f"Variables:   {arguments.get('variable_update', 'parameter_server')}",
         "Horovod on:  gpu",
         "==========",
         "Generating training model",
@@ -66,12 +66,12 @@ def _header(asked: Mapping[str, str], job: Launched, name: str, batch: int) -> l
     ]
 
 
-def _ranks(asked: Mapping[str, str], job: Launched, rate: float) -> list[str]:
+def _ranks(arguments: Mapping[str, str], job: Launched, rate: float) -> list[str]:
     ranks = range(max(len(job.processes), 1))
-    steps = number(asked, "num_batches", STEPS)
-    every = number(asked, "display_every", EVERY)
+    steps = number(arguments, "num_batches", STEPS)
+    every = number(arguments, "display_every", EVERY)
     shown = tuple(dict.fromkeys((1, *range(every, steps + 1, every)[-MOST:])))
-    draws = [chance.draws(job.run, "tf_cnn", rank) for rank in ranks]
+    draws = [random_draws.draws(job.run, "tf_cnn", rank) for rank in ranks]
     lines = [line for _ in ranks for line in ("Done warm up", "Step\tImg/sec\ttotal_loss")]
     rows = {rank: [_step(step, rate, draws[rank]) for step in shown] for rank in ranks}
     for at, step in enumerate(shown):
@@ -83,7 +83,7 @@ def _ranks(asked: Mapping[str, str], job: Launched, rate: float) -> list[str]:
     return lines
 
 
-def _step(step: int, rate: float, draw: chance.Random) -> str:
+def _step(step: int, rate: float, draw: random_draws.Random) -> str:
     """Return a line: the mean since the warm-up, which settles as steps are added."""
     deviation = JITTER * rate
     mean = rate + draw.gauss(0, deviation / step**0.5 / 4)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from apis.logs import SIMULATED
-from hardware.profiles import Hca, Profile
+from hardware.profiles import Device, Profile
 from simulator.performance import ports
 
 FIRST_WITH_NUMA, FIRST_WITH_NICS, FIRST_WITH_GPU_NUMA = 450, 515, 530
@@ -25,7 +25,7 @@ def lines(profile: Profile, gpus: Sequence[int], branch: int) -> list[str]:
     """Return what is printed of a pod's GPUs, numbered from 0 in it, and of all adapters of the machine."""
     if not profile.nvlink.links or not profile.numa:
         return [f"{SIMULATED}: no document gives the matrix of {profile.name}"]
-    hcas = ports.in_order((*profile.hcas, *profile.storage_hcas))
+    hcas = ports.in_order(profile.devices)
     nics = branch >= FIRST_WITH_NICS
     names = [f"GPU{index}" for index, _ in enumerate(gpus)]
     adapters = [f"NIC{index}" if nics else hca.name for index, hca in enumerate(hcas)]
@@ -36,12 +36,12 @@ def lines(profile: Profile, gpus: Sequence[int], branch: int) -> list[str]:
         cells = [_between_gpus(profile, gpu, other) for other in gpus] + [_to_hca(profile, gpu, hca) for hca in hcas]
         rows.append(_row(name, [*cells, *_affinity(profile, gpu, branch)]))
     for name, hca in zip(adapters, hcas, strict=True):
-        cells = [_to_hca(profile, gpu, hca) for gpu in gpus] + [_between_hcas(hca, other) for other in hcas]
+        cells = [_to_hca(profile, gpu, hca) for gpu in gpus] + [_between_hcas(profile, hca, other) for other in hcas]
         rows.append(_row(name, cells))
-    told = [*rows, "", *LEGEND]
+    printed = [*rows, "", *LEGEND]
     if nics:
-        told += ["", "NIC Legend:", "", *(f"  {name}: {hca.name}" for name, hca in zip(adapters, hcas, strict=True))]
-    return told
+        printed += ["", "NIC Legend:", "", *(f"  {name}: {hca.name}" for name, hca in zip(adapters, hcas, strict=True))]
+    return printed
 
 
 def _row(name: str, cells: Sequence[str]) -> str:
@@ -54,12 +54,12 @@ def _numa(profile: Profile, gpu: int) -> int:
 
 def _affinity(profile: Profile, gpu: int, branch: int) -> list[str]:
     node = next(node for node in profile.numa if gpu in node.gpus)
-    told = [node.cpus]
+    printed = [node.cpus]
     if branch >= FIRST_WITH_NUMA:
-        told.append(str(node.id))
+        printed.append(str(node.id))
     if branch >= FIRST_WITH_GPU_NUMA:
-        told.append("N/A")
-    return told
+        printed.append("N/A")
+    return printed
 
 
 def _between_gpus(profile: Profile, one: int, other: int) -> str:
@@ -70,13 +70,15 @@ def _between_gpus(profile: Profile, one: int, other: int) -> str:
     return "NODE" if _numa(profile, one) == _numa(profile, other) else "SYS"
 
 
-def _to_hca(profile: Profile, gpu: int, hca: Hca) -> str:
+def _to_hca(profile: Profile, gpu: int, hca: Device) -> str:
+    if hca.distances:
+        return hca.distances[gpu]
     if gpu in hca.gpus and hca.distance:
         return hca.distance
     return "PHB" if _numa(profile, gpu) == hca.numa else "SYS"
 
 
-def _between_hcas(one: Hca, other: Hca) -> str:
+def _between_hcas(profile: Profile, one: Device, other: Device) -> str:
     """Return how two ports are joined: of one card, below the same bridges, or as their NUMA nodes are."""
     if one == other:
         return "X"
@@ -84,4 +86,4 @@ def _between_hcas(one: Hca, other: Hca) -> str:
         return "PIX"
     if one.distance and set(one.gpus) & set(other.gpus):
         return one.distance
-    return "PHB" if one.numa == other.numa else "SYS"
+    return ("NODE" if any(hca.distances for hca in profile.hcas) else "PHB") if one.numa == other.numa else "SYS"

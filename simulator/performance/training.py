@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from hardware.measured import RESNET50, RESNET101_TCP
-from hardware.profiles import DGX1_V100_16GB, Profile
-from simulator.performance import chance, model, nccl_faults, nccl_log
+from apis.logs import SIMULATED
+from hardware import profiles
+from hardware.measured import REDPAPER_MACHINE, RESNET50, RESNET101_TCP
+from hardware.profiles import Profile
+from simulator.performance import model, nccl_faults, nccl_log, random_draws
 from simulator.performance.communicator import communicator
 from simulator.performance.job import Launched, Worker
 from simulator.performance.printed import Printed
@@ -69,8 +71,19 @@ def one_gpu_pods(job: Launched) -> bool:
 
 def gpu_factor(profile: Profile | None) -> float:
     """Return how much faster than a V100 of the Redpaper a GPU is: by the bandwidth of its memory."""
-    own, reference = profile.gpu.memory_gbs if profile else None, DGX1_V100_16GB.gpu.memory_gbs
+    own = profile.gpu.memory_gbs if profile else None
+    reference = profiles.profile(REDPAPER_MACHINE).gpu.memory_gbs
     return own / reference if own and reference else 1.0
+
+
+def unknown(job: Launched) -> list[str]:
+    """Return a line for each machine of the job whose speed no source lets calculate."""
+    machines = [worker.machine.profile for worker in job.processes or (job.me,)]
+    names = sorted({each.name for each in machines if each and each.gpu.memory_gbs is None})
+    return [
+        f"{SIMULATED}: no source has the memory bandwidth of {name}'s GPUs; rates are those of the Redpaper's"
+        for name in names
+    ]
 
 
 def slowest(job: Launched) -> float:
@@ -107,7 +120,7 @@ def images_per_second(job: Launched, network: Network, precision: str, batch: in
 
 def spread(job: Launched, *what: object) -> float:
     """Return the factor by which this run differs from the median of many."""
-    return chance.draws(job.run, *what).gauss(1, SPREAD)
+    return random_draws.draws(job.run, *what).gauss(1, SPREAD)
 
 
 def joined(job: Launched) -> Printed:
@@ -115,7 +128,7 @@ def joined(job: Launched) -> Printed:
     group = communicator(job)
     if group is None or not job.processes:
         return _misfit(job) or Printed()
-    return nccl_faults.failure(group) or Printed(tuple(nccl_log.initialisation(group)))
+    return nccl_faults.failure(group) or Printed((*unknown(job), *nccl_log.initialisation(group)))
 
 
 def _misfit(job: Launched) -> Printed | None:

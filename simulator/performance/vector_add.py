@@ -15,7 +15,7 @@ NO_GPU = "Failed to allocate device vector A (error code {why})!"
 
 
 def vector_add(_words: Sequence[str], job: Launched) -> Printed:
-    """Play the sample on the pod's first GPU."""
+    """Simulate the sample on the pod's first GPU."""
     begun = f"[Vector addition of {ELEMENTS} elements]"
     if not (job.me.gpus and job.me.machine.has_driver):
         failed = NO_GPU.format(why=WHY[job.me.machine.has_driver])

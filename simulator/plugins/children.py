@@ -35,7 +35,7 @@ def pipe(stream: IO[bytes] | None) -> IO[bytes]:
 
 
 def chunks(streams: dict[str, IO[bytes]]) -> Iterator[tuple[str, bytes]]:
-    """Say what the streams give, as it comes, until all are closed."""
+    """Report what the streams give, as it comes, until all are closed."""
     queue: SimpleQueue[tuple[str, bytes]] = SimpleQueue()
 
     def pump(name: str, stream: IO[bytes]) -> None:

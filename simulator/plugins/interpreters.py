@@ -1,6 +1,7 @@
 """Which interpreter a program runs in, and what is installed there."""
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,9 +10,12 @@ from pathlib import Path
 from typing import Any
 
 _PACKAGES = """
-import importlib.metadata, json
-names = {d.metadata["Name"]: d.version for d in importlib.metadata.distributions() if d.metadata["Name"]}
-print(json.dumps(names))
+import importlib.metadata, json, re
+found = {d.metadata["Name"]: d for d in importlib.metadata.distributions() if d.metadata["Name"]}
+plain = lambda name: re.sub("[-_.]+", "-", name).lower()
+needs = [re.match(r"([\\w.-]+)(.*)", need) for d in found.values() for need in d.requires or ()]
+needed = {plain(need[1]) for need in needs if "extra ==" not in need[2]}
+print(json.dumps([[name, d.version, plain(name) in needed] for name, d in sorted(found.items())]))
 """
 
 
@@ -29,13 +33,13 @@ class RequiredPlugin:
 
 
 def interpreter(root: str, options: dict[str, Any]) -> Path:
-    """Return the interpreter of `runtime.options.virtualenv` (relative to Pulumi.yaml), else the running one.
+    """Return the interpreter of `runtime.options.virtualenv` (relative to Pulumi.yaml), else that of PATH.
 
     Raises MissingInterpreterError when the environment does not exist.
     """
     virtualenv = options.get("virtualenv")
     if not virtualenv:
-        return Path(sys.executable)
+        return Path(shutil.which("python3") or shutil.which("python") or sys.executable)
     folder = (Path(root) / str(virtualenv)).absolute()
     for candidate in (folder / "bin" / "python", folder / "bin" / "python3"):
         if candidate.exists():
@@ -60,11 +64,19 @@ def _without_v(version: str) -> str:
     return version.removeprefix("v")
 
 
-def packages(python: Path) -> dict[str, str]:
-    """Name and version of every package installed beside `python`."""
+@dataclass(frozen=True)
+class Package:
+    """An installed package; `needed` where another one requires it, extras aside."""
+
+    name: str
+    version: str
+    needed: bool
+
+
+def packages(python: Path) -> list[Package]:
+    """Return every package installed beside `python`, by name."""
     result = subprocess.run([str(python), "-c", _PACKAGES], check=True, capture_output=True, text=True)
-    names: dict[str, str] = json.loads(result.stdout)
-    return names
+    return [Package(*each) for each in json.loads(result.stdout)]
 
 
 def python_version(python: Path) -> str:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -48,13 +49,8 @@ def run_description(request: messages.RunRequest, engine: str) -> dict[str, Any]
     }
 
 
-def program_path(info: messages.ProgramInfo) -> Path:
-    """Return the program: a folder with a `__main__.py`, or the file that `main` in Pulumi.yaml names."""
-    return Path(info.program_directory) / info.entry_point
-
-
 def outcome(status: int) -> messages.RunResponse:
-    """Say what the engine is told about a program's end. `bail` says that the error is already in its log."""
+    """Return the engine's message about a program's end. `bail` says that the error is already in its log."""
     if status == 0:
         return messages.RunResponse()
     if status == LOGGED:
@@ -62,7 +58,7 @@ def outcome(status: int) -> messages.RunResponse:
     if status < 0:
         number = signal.Signals(-status).name
         return messages.RunResponse(error=f"The program was ended by {number} before it finished.")
-    return messages.RunResponse(error=f"The program ended with exit status {status}; its own output says why.")
+    return messages.RunResponse(error=f"program exited with non-zero exit code: {status}")
 
 
 class LanguageServicer(language_pb2_grpc.LanguageRuntimeServicer):
@@ -84,13 +80,13 @@ class LanguageServicer(language_pb2_grpc.LanguageRuntimeServicer):
     def Handshake(
         self, request: messages.LanguageHandshakeRequest, context: grpc.ServicerContext
     ) -> messages.LanguageHandshakeResponse:
-        """Return the engine's address may come here rather than on the command line."""
+        """Take the engine's address, which may come here rather than on the command line."""
         self._engine = request.engine_address or self._engine
         return messages.LanguageHandshakeResponse()
 
     @override
     def GetPluginInfo(self, request: empty_pb2.Empty, context: grpc.ServicerContext) -> plugin_pb2.PluginInfo:
-        """Return the version is the SDK's: that is the protocol this host speaks."""
+        """Return the version of the SDK, whose protocol this host speaks."""
         return plugin_pb2.PluginInfo(version=version("pulumi"))
 
     @override
@@ -98,26 +94,18 @@ class LanguageServicer(language_pb2_grpc.LanguageRuntimeServicer):
         self, request: messages.GetRequiredPackagesRequest, context: grpc.ServicerContext
     ) -> messages.GetRequiredPackagesResponse:
         """Return the resource plugins of the packages installed in the program's environment."""
-        python = self._interpreter(request.info, context)
-        return messages.GetRequiredPackagesResponse(
-            packages=[
-                plugin_pb2.PackageDependency(name=item.name, kind="resource", version=item.version, server=item.server)
-                for item in interpreters.required_plugins(python)
-            ]
-        )
+        found = interpreters.required_plugins(self._interpreter(request.info, context))
+        packages = [plugin_pb2.PackageDependency(kind="resource", **asdict(item)) for item in found]
+        return messages.GetRequiredPackagesResponse(packages=packages)
 
     @override
     def GetRequiredPlugins(
         self, request: messages.GetRequiredPluginsRequest, context: grpc.ServicerContext
     ) -> messages.GetRequiredPluginsResponse:
         """As GetRequiredPackages, for engines that still ask this way."""
-        python = self._interpreter(request.info, context)
-        return messages.GetRequiredPluginsResponse(
-            plugins=[
-                plugin_pb2.PluginDependency(name=item.name, kind="resource", version=item.version, server=item.server)
-                for item in interpreters.required_plugins(python)
-            ]
-        )
+        found = interpreters.required_plugins(self._interpreter(request.info, context))
+        plugins = [plugin_pb2.PluginDependency(kind="resource", **asdict(item)) for item in found]
+        return messages.GetRequiredPluginsResponse(plugins=plugins)
 
     @override
     def Run(self, request: messages.RunRequest, context: grpc.ServicerContext) -> messages.RunResponse:
@@ -127,17 +115,23 @@ class LanguageServicer(language_pb2_grpc.LanguageRuntimeServicer):
             "PULUMI_CONFIG": json.dumps(dict(request.config)),
             "PULUMI_CONFIG_SECRET_KEYS": json.dumps(list(request.configSecretKeys)),
         }
-        child = subprocess.Popen(
-            [
-                *(str(python), "-u", str(RUNNER), json.dumps(run_description(request, self._engine))),
-                *(str(program_path(request.info)), *request.args),
-            ],
-            cwd=request.pwd or request.info.program_directory,
-            env=environment,
-            stdin=subprocess.PIPE,
-        )
-        with self._watched(child, context):
-            return outcome(child.wait())
+        ends, alive = os.pipe()  # closed with this process, so a program learns that the host is gone
+        try:
+            child = subprocess.Popen(
+                [
+                    *(str(python), "-u", str(RUNNER), str(ends), json.dumps(run_description(request, self._engine))),
+                    *(request.info.entry_point, *request.args),
+                ],
+                cwd=request.pwd or request.info.program_directory,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                pass_fds=(ends,),
+            )
+            with self._watched(child, context):
+                return outcome(child.wait())
+        finally:
+            os.close(ends)
+            os.close(alive)
 
     @override
     def RunPlugin(
@@ -191,12 +185,13 @@ class LanguageServicer(language_pb2_grpc.LanguageRuntimeServicer):
     def GetProgramDependencies(
         self, request: messages.GetProgramDependenciesRequest, context: grpc.ServicerContext
     ) -> messages.GetProgramDependenciesResponse:
-        """Every package of the environment (pip does not record which were asked for)."""
-        python = self._interpreter(request.info, context)
+        """Return the packages of the environment: all, or those that no other one needs."""
+        found = interpreters.packages(self._interpreter(request.info, context))
         return messages.GetProgramDependenciesResponse(
             dependencies=[
-                messages.DependencyInfo(name=name, version=number)
-                for name, number in sorted(interpreters.packages(python).items())
+                messages.DependencyInfo(name=package.name, version=package.version)
+                for package in found
+                if request.transitiveDependencies or not package.needed
             ]
         )
 
@@ -209,7 +204,7 @@ class LanguageServicer(language_pb2_grpc.LanguageRuntimeServicer):
 
     @override
     def Cancel(self, request: empty_pb2.Empty, context: grpc.ServicerContext) -> empty_pb2.Empty:
-        """Return the engine gives up the command: end the children."""
+        """End the children: the engine cancels the command."""
         self.stop()
         return empty_pb2.Empty()
 

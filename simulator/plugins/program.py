@@ -1,8 +1,9 @@
-"""Runs a Pulumi program in the program's own interpreter: `python -u program.py DESCRIPTION PROGRAM [ARGUMENT ...]`.
+"""Runs a Pulumi program in its own interpreter: `python -u program.py PIPE DESCRIPTION PROGRAM [ARGUMENT ...]`.
 
 Started by path by the language host (language.py), possibly with another interpreter than the host's, so it imports
-nothing but the standard library and the Pulumi SDK. DESCRIPTION is JSON: the addresses and the stack. Configuration is
-in the environment (PULUMI_CONFIG, PULUMI_CONFIG_SECRET_KEYS), where the SDK looks for it and other users do not see it.
+nothing but the standard library and the Pulumi SDK. PIPE is a file descriptor that is closed when the host ends.
+DESCRIPTION is JSON: the addresses and the stack. Configuration is in the environment (PULUMI_CONFIG,
+PULUMI_CONFIG_SECRET_KEYS), where the SDK looks for it and other users do not see it.
 """
 
 import asyncio
@@ -15,37 +16,35 @@ import sys
 import threading
 import traceback
 
-# The exit status that tells the host that the error is already in the engine's log.
+# The exit status that means to the host that the error is already in the engine's log.
 LOGGED = 32
-# Files whose frames come before the program's in every traceback.
-_NOT_THE_PROGRAM = (__file__, "runpy", "/asyncio/", "/pulumi/runtime/")
 NO_SDK = (
     "The Pulumi SDK is not installed in {executable}. Install the program's requirements there "
     "(pip install -r requirements.txt), or name the right environment in Pulumi.yaml: runtime.options.virtualenv."
 )
 
 
-def user_traceback(error: BaseException) -> str:
-    """Return the traceback from the first frame of the program on."""
-    trace = error.__traceback__
-    while trace is not None and any(part in trace.tb_frame.f_code.co_filename for part in _NOT_THE_PROGRAM):
-        trace = trace.tb_next
-    return "".join(traceback.format_exception(type(error), error, trace or error.__traceback__))
+def user_traceback(error: BaseException, folder: str) -> str:
+    """Return the traceback from the first frame of the program in `folder` on; the whole one where it has none."""
+    files = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__)]
+    own = next((place for place, file in enumerate(files) if file.startswith(folder)), 0)
+    # The limit cuts the tracebacks of causes, too: they begin in the program.
+    return "".join(traceback.format_exception(type(error), error, error.__traceback__, limit=own - len(files)))
 
 
-def _end_with_the_host() -> None:
-    """End when standard input, a pipe from the host, is closed: the host is gone, nobody waits for this program."""
-    while os.read(0, 1024):
+def _end_with_the_host(pipe: int) -> None:
+    """End when the pipe from the host is closed: the host is gone, nothing waits for this program."""
+    while os.read(pipe, 1024):
         pass
     os._exit(1)
 
 
 def main() -> int:
-    """Run the program; the exit status is 0, LOGGED, or what the program itself chose."""
+    """Run the program; the exit status is 0, LOGGED, 1 after a RunError, or what the program itself chose."""
     # The engine interrupts the whole process group at the end; KeyboardInterrupt would print a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    threading.Thread(target=_end_with_the_host, daemon=True).start()
-    description, program, arguments = json.loads(sys.argv[1]), sys.argv[2], sys.argv[3:]
+    threading.Thread(target=_end_with_the_host, args=(int(sys.argv[1]),), daemon=True).start()
+    description, program, arguments = json.loads(sys.argv[2]), sys.argv[3], sys.argv[4:]
     try:
         import pulumi  # noqa: PLC0415 (its absence is to be explained)
         import pulumi.runtime  # noqa: PLC0415
@@ -57,6 +56,7 @@ def main() -> int:
     sys.argv = [program, *arguments]
     folder = program if os.path.isdir(program) else os.path.dirname(program)  # noqa: PTH112, PTH120 (starts fast)
     sys.path[0] = folder
+    own = os.path.abspath(folder)  # noqa: PTH100 (starts fast)
     # A program that ends early leaves futures behind; asyncio's complaints about them are not the user's problem.
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     loop = asyncio.new_event_loop()
@@ -65,15 +65,18 @@ def main() -> int:
         runpy.run_path(program, run_name="__main__")
 
     asyncio.set_event_loop(loop)
+    if os.path.isdir(program) and not os.path.exists(os.path.join(program, "__main__.py")):  # noqa: PTH110, PTH112, PTH118
+        pulumi.log.error(f"unable to find main python program `__main__.py` in `{os.path.abspath(program)}`")  # noqa: PTH100
+        return LOGGED
     try:
         loop.run_until_complete(pulumi.runtime.run_in_stack(run))
     except pulumi.RunError as error:
         pulumi.log.error(str(error))
-        return LOGGED
+        return 1
     except SystemExit:
         raise
     except Exception as error:
-        pulumi.log.error("Program failed with an unhandled exception:\n" + user_traceback(error))
+        pulumi.log.error("Program failed with an unhandled exception:\n" + user_traceback(error, own))
         return LOGGED
     finally:
         loop.close()

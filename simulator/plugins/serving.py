@@ -42,7 +42,7 @@ def serve(register: Callable[[grpc.Server], None], on_stop: Callable[[], None] =
     on_stop()
     sys.stdout.flush()
     sys.stderr.flush()
-    # Handlers may still wait for objects in threads that cannot be interrupted; nobody reads their answers any more.
+    # Handlers may still wait for objects in threads that cannot be interrupted; nothing reads their answers any more.
     os._exit(0)
 
 

@@ -3,7 +3,7 @@
 They select on the annotations of `simulator.names` that the runtime (`simulator.actors`) sets. kwok's built-in
 stages complete a launcher whose workers are Pending, so they are not used: one `--config` per file of `files()`.
 
-Every patch names the version that it was made for. kwok plays stages of one pod in parallel when changes come close
+Every patch names the version that it was made for. kwok runs stages of one pod in parallel when changes come close
 together; without that a late patch of an earlier stage took a running pod back to ContainerCreating.
 """
 

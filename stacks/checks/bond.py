@@ -1,21 +1,14 @@
 """What is wrong with the ports of a bond."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from stacks.checks.repeated import repeated
+from components.bond import unfit
 from stacks.fabric_settings import Ethernet
-
-if TYPE_CHECKING:
-    from stacks.platform import Settings
+from stacks.platform import Settings
 
 
-def problems(settings: "Settings") -> Iterator[str]:
-    """Yield ports that are there twice, or that are the bond."""
+def problems(settings: Settings) -> Iterator[str]:
+    """Yield ports that are given twice, or that are the bond."""
     bond = settings.fabric.bond if isinstance(settings.fabric, Ethernet) else None
-    if bond is None:
-        return
-    ports = bond.ports or settings.port_names
-    yield from repeated("fabric.bond.ports:", ports)
-    if bond.interface in ports:
-        yield f"fabric.bond.interface {bond.interface} is one of its ports; give it a name of its own, e.g. bond0"
+    if bond:
+        yield from (f"fabric.bond.{problem}" for problem in unfit(bond.interface, bond.ports or settings.port_names))

@@ -1,24 +1,24 @@
 """What is wrong between the fabric, the machines' ports and what finds them."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from stacks.fabric_settings import Ethernet, InfiniBand, Roce
 from stacks.gpu_settings import DevicePluginSettings
+from stacks.platform import Settings
 from stacks.workload_settings import RdmaTestWorkload
-
-if TYPE_CHECKING:
-    from stacks.platform import Settings
 
 _PODS_OF_A_TEST = 2  # server and client may land on one node
 
 
-def ports(settings: "Settings") -> Iterator[str]:
+def ports(settings: Settings) -> Iterator[str]:
     """Yield what is wrong between the fabric and the ports."""
     profile, fabric = settings.profile, settings.fabric
     rails = bool(settings.tuning and settings.tuning.rail_names)
     if rails and not (profile.hcas and all(hca.pci for hca in profile.hcas)):
-        yield f"tuning.rail_names: no PCI addresses of the ports of {profile.name} are known; turn it off"
+        yield (
+            f"tuning.rail_names: no PCI addresses of the ports of {profile.name} are known; turn it off, or give "
+            "them in a machine file of your own (`machines`)"
+        )
     if isinstance(fabric, Ethernet):
         if fabric.bond and not fabric.bond.ports and not profile.hcas:
             yield f"fabric.bond.ports: no document names the ports of {profile.name}; name them here or in `ports`"
@@ -26,22 +26,28 @@ def ports(settings: "Settings") -> Iterator[str]:
     if isinstance(fabric, InfiniBand) and profile.link_layer == "Ethernet":
         yield (
             f"fabric: infiniband, and the ports of {profile.name} ({profile.ports.adapter}, {profile.ports.rate_gbps} "
-            "Gb/s) are Ethernet's; choose roce or ethernet"
+            "Gb/s) are Ethernet's; use roce or ethernet"
         )
     elif not profile.hcas:
         yield (
             f"fabric: {settings.fabric.kind}, and no document names the {profile.ports.count} ports of {profile.name}; "
-            "name them in `ports`, or choose ethernet"
+            "name them in `ports`, or use ethernet"
+        )
+    elif not rails and (unknown := [hca.name for hca in profile.hcas if hca.netdev is None]):
+        yield (
+            f"fabric: {settings.fabric.kind}, and hcas.netdev of {', '.join(unknown)} of {profile.name} is not known; "
+            "name the ports in `ports`, or in a machine file of your own (`machines`)"
         )
     elif isinstance(fabric, Roce) and profile.link_layer == "InfiniBand" and not (rails or settings.ports):
         yield (
             f"fabric: roce, and {profile.hcas[0].netdev} of {profile.name} is the name of a port in InfiniBand mode; "
-            "turn tuning.rail_names on, or name the ports in `ports`"
+            "turn tuning.rail_names on, or name the ports in `ports`, or as `ethernet` in a machine file of your own "
+            "(`machines`)"
         )
 
 
-def shares(settings: "Settings") -> Iterator[str]:
-    """Yield what is wrong when more pods of one node may ask for a port than it is offered to."""
+def shares(settings: Settings) -> Iterator[str]:
+    """Yield a problem when more pods of one node may request a port than may share it."""
     if isinstance(settings.fabric, Ethernet):
         return
     tests = sum(isinstance(job, RdmaTestWorkload) for stage in settings.stages for job in stage.workloads)
@@ -54,18 +60,18 @@ def shares(settings: "Settings") -> Iterator[str]:
         )
 
 
-def enablement(settings: "Settings") -> Iterator[str]:
+def enablement(settings: Settings) -> Iterator[str]:
     """Yield what is missing that plugins and networks need."""
     gpu, fabric = settings.gpu, settings.fabric
     plugin = None if isinstance(fabric, Ethernet) else fabric.plugin
     bond = fabric.bond if isinstance(fabric, Ethernet) else None
     if settings.node_feature_discovery is None and (plugin or bond or not isinstance(gpu, DevicePluginSettings)):
         yield (
-            "node_feature_discovery is missing, and GPU and RDMA plugins run, and bonds are made, where it has "
-            "labelled nodes; give it"
+            "node_feature_discovery is missing, and GPU and RDMA plugins and bonds need the node labels "
+            "that it sets; give it"
         )
-    if isinstance(fabric, Roce) and len(fabric.networks.subnets) != len(settings.interfaces):
+    if isinstance(fabric, Roce) and len(fabric.networks.subnets) != settings.profile.ports.count:
         yield (
-            f"fabric.networks.subnets: {len(fabric.networks.subnets)} are given for {len(settings.interfaces)} "
-            "ports; give one each"
+            f"fabric.networks.subnets: {len(fabric.networks.subnets)} are given for {settings.profile.ports.count} "
+            f"ports of {settings.profile.name}; give one each"
         )

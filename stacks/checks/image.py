@@ -2,24 +2,21 @@
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from apis.kinds import MPI_JOB_V2BETA1
 from stacks import images
+from stacks.platform import Settings
 from stacks.workload_settings import RdmaTestWorkload
 
-if TYPE_CHECKING:
-    from stacks.platform import Settings
-
 _MPI_OPERATOR = re.compile(r"(^|/)mpi-operator:v?(?P<major>\d+)\.(?P<minor>\d+)")
-"""Kubeflow's names; another image, or one by its digest, says nothing of its generation."""
+"""Kubeflow's names; another image, or one by its digest, does not show its generation."""
 _FIRST_V2BETA1 = (0, 3)
 """First version that is started for MPIJob v2beta1; images from then on do not know the old one's flags
 (kubeflow/mpi-operator #414, #437)."""
 
 
-def problems(settings: "Settings") -> Iterator[str]:
-    """Yield images that do another thing than they are here for, and those that nobody makes."""
+def problems(settings: Settings) -> Iterator[str]:
+    """Yield operator images of the wrong generation, and job images that no build creates."""
     yield from _mpi_operator(settings)
     for stage in settings.stages:
         for job in stage.workloads:
@@ -29,12 +26,12 @@ def problems(settings: "Settings") -> Iterator[str]:
             if built and not built.at_once:
                 yield (
                     f"builds: at_once false of {built.tenant}/{built.name}, and job {job.name} uses it: its pods would "
-                    "wait for an image that nobody builds; leave at_once out, or build it and name it as the job's "
+                    "wait for an image that is not built; leave at_once out, or build it and name it as the job's "
                     f"`image`, {built.image(settings.version.registry)}"
                 )
 
 
-def _mpi_operator(settings: "Settings") -> Iterator[str]:
+def _mpi_operator(settings: Settings) -> Iterator[str]:
     operator, kind = settings.mpi_operator, settings.version.mpi_job
     found = _MPI_OPERATOR.search(operator.image) if operator else None
     if operator is None or kind is None or found is None:
@@ -43,6 +40,6 @@ def _mpi_operator(settings: "Settings") -> Iterator[str]:
     if ((int(found["major"]), int(found["minor"])) >= _FIRST_V2BETA1) != today:
         other = "0.3.0 or later, e.g. mpioperator/mpi-operator:0.8.0" if today else "mpioperator/mpi-operator:v0.2.3"
         yield (
-            f"mpi_operator.image {operator.image} does not know MPIJob {kind.version}, which OpenShift "
+            f"mpi_operator.image {operator.image} does not support MPIJob {kind.version}, which OpenShift "
             f"{settings.release} has here, and no job would start; give {other}"
         )

@@ -1,35 +1,31 @@
-"""What is wrong between the memory of NUMA nodes and pods that must have theirs from them."""
+"""What is wrong between the memory of NUMA nodes and pods that must get theirs from them."""
 
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from hardware.placement import share
 from hardware.topology import system_gib
 from stacks import layouts
+from stacks.platform import Settings
 from stacks.workload_settings import RdmaTestWorkload, Started
-
-if TYPE_CHECKING:
-    from stacks.platform import Settings
-
 
 _STRICT = ("restricted", "single-numa-node")
 
 
-def problems(settings: "Settings") -> Iterator[str]:
-    """Yield jobs whose pods the kubelet ends for want of memory next to their GPUs, where it is told to end them."""
+def problems(settings: Settings) -> Iterator[str]:
+    """Yield jobs whose pods the kubelet rejects because the NUMA nodes of their GPUs have too little memory."""
     kubelet = settings.tuning.kubelet if settings.tuning else None
     if kubelet is None or not kubelet.memory_manager or kubelet.topology_policy not in _STRICT:
         return
     for stage in settings.stages:
         for job in stage.workloads:
             if not isinstance(job, RdmaTestWorkload):
-                # What has no layout is told with the workloads.
+                # A workload without a layout is reported with the workloads.
                 with suppress(ValueError):
                     yield from _pods(job, settings, kubelet.topology_policy)
 
 
-def _pods(job: Started, settings: "Settings", policy: str) -> Iterator[str]:
+def _pods(job: Started, settings: Settings, policy: str) -> Iterator[str]:
     """Yield why the pods of a job that come to one NUMA node have no room there.
 
     A pod gets its memory from the NUMA node of its GPUs; so the second one of a node waits for what the first one has.

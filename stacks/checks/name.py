@@ -1,18 +1,15 @@
-"""Names that two parts of a stack, or the stack and OpenShift, would both give: found before an update stops at one."""
+"""Names that two parts of a stack, or the stack and OpenShift, would both create."""
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
 from apis.names import SCC_EXEMPT_NAMESPACES
 from components.mpi_operator import OPERATOR
 from components.olm_operator import OlmOperatorArgs
-from stacks.checks.repeated import repeated
-
-if TYPE_CHECKING:
-    from stacks.platform import Settings
+from stacks.checks.duplicates import repeated
+from stacks.platform import Settings
 
 _OPENSHIFTS = frozenset(
     {
@@ -28,36 +25,33 @@ _OPENSHIFTS = frozenset(
         "openshift-operators",
     }
 )
-"""Namespaces that every cluster has, and in which an operator's namespace would be one too many."""
+"""Namespaces that every cluster has, so that no operator of the stack can get one of them."""
 _SYSTEM = ("openshift-", "kube-")
-"""What names of the system's namespaces begin with; OpenShift's own operators have such ones, too."""
+"""Prefixes of the system's namespaces, also of those of OpenShift's own operators."""
 
 
-def problems(settings: "Settings") -> Iterator[str]:
-    """Yield names that are given twice, or that the cluster has given already."""
+def problems(settings: Settings) -> Iterator[str]:
+    """Yield names that are given twice, or that the cluster itself uses."""
     yield from repeated("priority_classes: class_name", (each.class_name for each in settings.priority_classes))
     users: defaultdict[str, list[str]] = defaultdict(list)
     for place, operator in _operators(settings, ""):
         users[operator.namespace].append(f"{place}.namespace")
         if operator.namespace in _OPENSHIFTS or operator.namespace.startswith("kube-"):
             yield (
-                f"{place}.namespace {operator.namespace} is OpenShift's own, and the operator gets one that is made "
-                f"for it; give another, e.g. {operator.package}"
+                f"{place}.namespace {operator.namespace} is OpenShift's own, and the operator gets one of its "
+                f"own; give another, e.g. {operator.package}"
             )
     if settings.mpi_operator:
         users[OPERATOR].append("mpi_operator")
     for tenant in settings.tenants:
         if tenant.namespace in _OPENSHIFTS or tenant.namespace.startswith(_SYSTEM):
-            yield (
-                f"tenants: namespace {tenant.namespace} is kept for the system, which has rules of its own there; give "
-                "the team's name"
-            )
+            yield (f"tenants: namespace {tenant.namespace} is reserved for the system; give the team's name")
         if tenant.namespace not in _OPENSHIFTS:
             users[tenant.namespace].append(f"tenants: namespace of {tenant.namespace}")
     for namespace, places in users.items():
-        # Tenants of one name are told where tenants are compared.
+        # Duplicate tenants are reported where tenants are compared.
         if len({*places}) > 1:
-            yield f"{' and '.join(dict.fromkeys(places))}: both make the namespace {namespace}; give each its own"
+            yield f"{' and '.join(dict.fromkeys(places))}: both create the namespace {namespace}; give each its own"
 
 
 def _operators(part: BaseModel, place: str) -> Iterator[tuple[str, OlmOperatorArgs]]:

@@ -1,18 +1,15 @@
-"""What tenants of different stacks on one platform share and must not; each file alone would be right."""
+"""What tenants of different stacks on one platform must not share."""
 
 from collections.abc import Iterator
 from posixpath import normpath
-from typing import TYPE_CHECKING
 
+from stacks.platform import Settings
 from stacks.storage_settings import DirectoryData
 from stacks.tenant_settings import TenantSettings
 
-if TYPE_CHECKING:
-    from stacks.platform import Settings
 
-
-def problems(settings: "Settings") -> Iterator[str]:
-    """Yield what a tenant of this stack has, and one of another stack, too; the message names the other file."""
+def problems(settings: Settings) -> Iterator[str]:
+    """Yield what a tenant of this stack has in common with one of another stack; the message names that file."""
     for file, other in settings.others:
         for own in settings.tenants:
             where = f"{other.namespace} in {file}"
@@ -29,7 +26,7 @@ def problems(settings: "Settings") -> Iterator[str]:
 
 
 def _data(own: TenantSettings, other: TenantSettings, where: str) -> Iterator[str]:
-    """Yield a volume or a directory that both have; checks.tenant says why two namespaces cannot share files."""
+    """Yield a volume or a directory that both have; checks.tenant has the reason why they cannot share it."""
     if not isinstance(own.data, DirectoryData) or not isinstance(other.data, DirectoryData):
         return
     if own.data.volume == other.data.volume:

@@ -1,20 +1,17 @@
 """What is wrong between the GPU nodes, their pool and what they are tuned to."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from components.node_pool import BUILT_IN
 from hardware import topology
 from hardware.placement import share
-
-if TYPE_CHECKING:
-    from stacks.node_settings import KubeletSettings
-    from stacks.platform import Settings
+from stacks.node_settings import KubeletSettings
+from stacks.platform import Settings
 
 _MASTER, _WORKER = BUILT_IN
 
 
-def problems(settings: "Settings") -> Iterator[str]:
+def problems(settings: Settings) -> Iterator[str]:
     """Yield what no pool's nodes, or no pods on them, can be given."""
     yield from _roles(settings)
     kubelet = settings.tuning.kubelet if settings.tuning else None
@@ -23,7 +20,7 @@ def problems(settings: "Settings") -> Iterator[str]:
     yield from found or _reserve(settings, kubelet.reserved if kubelet else 0)
 
 
-def _roles(settings: "Settings") -> Iterator[str]:
+def _roles(settings: Settings) -> Iterator[str]:
     pool = settings.machine_config_pool
     for node in settings.gpu_nodes:
         if _WORKER not in node.roles:
@@ -53,7 +50,7 @@ def _pool(roles: tuple[str, ...]) -> str:
     return _MASTER if _MASTER in roles else _WORKER
 
 
-def _kubelet(settings: "Settings", kubelet: "KubeletSettings") -> Iterator[str]:
+def _kubelet(settings: Settings, kubelet: KubeletSettings) -> Iterator[str]:
     machine = settings.profile
     if not machine.numa:
         yield f"tuning.kubelet: no document gives the NUMA nodes of {machine.name}; set it to null"
@@ -64,7 +61,7 @@ def _kubelet(settings: "Settings", kubelet: "KubeletSettings") -> Iterator[str]:
         yield f"tuning.kubelet.reserved {kubelet.reserved}: {error}"
 
 
-def _reserve(settings: "Settings", kubelet_reserved: int) -> Iterator[str]:
+def _reserve(settings: Settings, kubelet_reserved: int) -> Iterator[str]:
     """Yield why pods get no share of a GPU node, or one that is never free."""
     kept, least = settings.reserved, topology.least_reserve(settings.profile, kubelet_reserved)
     for field, unit in (("cpus", "CPUs"), ("memory_gib", "GiB")):

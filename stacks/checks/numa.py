@@ -1,18 +1,15 @@
 """What is wrong between the NUMA nodes of a machine and pods that must be on one of them."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from components.layout import Layout
 from hardware import topology
 from hardware.cpus import parse
-
-if TYPE_CHECKING:
-    from stacks.platform import Settings
+from stacks.platform import Settings
 
 
-def problems(wanted: Layout, cpus: int, settings: "Settings") -> Iterator[str]:
-    """Yield why no NUMA node has all that a container asks for, where the kubelet is told to admit no other pod."""
+def problems(wanted: Layout, cpus: int, settings: Settings) -> Iterator[str]:
+    """Yield why no NUMA node has all that a container requests, where the kubelet admits no other pod."""
     kubelet = settings.tuning.kubelet if settings.tuning else None
     if kubelet is None or kubelet.topology_policy != "single-numa-node":
         return

@@ -1,17 +1,14 @@
-"""What is wrong with the order of workloads: who waits for GPUs that are not given back."""
+"""What is wrong with the order of workloads: jobs that wait for GPUs that earlier ones still hold."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from hardware.placement import fits
 from stacks import layouts
+from stacks.platform import Settings
 from stacks.workload_settings import Workload
 
-if TYPE_CHECKING:
-    from stacks.platform import Settings
 
-
-def problems(settings: "Settings") -> Iterator[str]:
+def problems(settings: Settings) -> Iterator[str]:
     """Yield the workloads that come after others which an update only sees start, and need the GPUs of these."""
     for stage, wave, held in layouts.running(settings):
         # A wave starts as a whole: what each has room for alone, they may not have together.
@@ -23,12 +20,12 @@ def problems(settings: "Settings") -> Iterator[str]:
                 return
 
 
-def _together(workloads: list[Workload], settings: "Settings") -> bool:
+def _together(workloads: list[Workload], settings: Settings) -> bool:
     pods = [pod for workload in workloads for pod in layouts.demands(workload, settings)]
     return fits(pods, layouts.room(settings)) and layouts.within_quotas(workloads, settings)
 
 
-def _message(workload: Workload, stage: str, held: list[Workload], settings: "Settings") -> str:
+def _message(workload: Workload, stage: str, held: list[Workload], settings: Settings) -> str:
     others = ", ".join(_name(each, settings) for each in held)
     return (
         f"stages: job {_name(workload, settings)} of stage {stage} needs GPUs that {others} may hold, which the update "
@@ -36,5 +33,5 @@ def _message(workload: Workload, stage: str, held: list[Workload], settings: "Se
     )
 
 
-def _name(workload: Workload, settings: "Settings") -> str:
+def _name(workload: Workload, settings: Settings) -> str:
     return f"{workload.tenant}/{layouts.job_name(workload, settings)}"

@@ -3,22 +3,19 @@
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from math import ceil
-from typing import TYPE_CHECKING
 
 from components.kueue import quota_of
 from components.mpi_job_args import V2Beta1
 from hardware.placement import share
 from stacks import layouts
 from stacks.checks.workload import size
+from stacks.platform import Settings
 from stacks.workload_settings import MpiWorkload, RdmaTestWorkload, Started, Workload
-
-if TYPE_CHECKING:
-    from stacks.platform import Settings
 
 _GIB = 1024**3
 
 
-def problems(settings: "Settings") -> Iterator[str]:
+def problems(settings: Settings) -> Iterator[str]:
     """Yield the first jobs that run at the same time and that Kueue cannot admit together: one would wait for ever.
 
     Those that an update only sees start may still run when the next ones come.
@@ -42,7 +39,7 @@ def _programs(workloads: Sequence[Workload]) -> list[Started]:
     return [job for job in workloads if not isinstance(job, RdmaTestWorkload)]
 
 
-def _admitted(jobs: Sequence[Started], settings: "Settings") -> Iterator[str]:
+def _admitted(jobs: Sequence[Started], settings: Settings) -> Iterator[str]:
     queues = settings.queues
     if queues is None or not jobs:
         return
@@ -65,7 +62,7 @@ def _admitted(jobs: Sequence[Started], settings: "Settings") -> Iterator[str]:
             )
 
 
-def _wanted(job: Started, settings: "Settings") -> tuple[Decimal, Decimal]:
+def _wanted(job: Started, settings: Settings) -> tuple[Decimal, Decimal]:
     """Return the CPUs and GiB of all pods of a job."""
     wanted = layouts.layout(job, settings)
     part = share(settings.profile, wanted.gpus, settings.reserved)

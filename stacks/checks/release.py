@@ -1,30 +1,29 @@
 """What a release does not support: every message names the setting and the release."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import BaseModel
 
-from stacks.releases import RELEASES, Release
-
-if TYPE_CHECKING:
-    from stacks.platform import Settings
+from stacks.platform import Settings
+from stacks.releases import RELEASES, Release, either
 
 
-def problems(settings: "Settings") -> Iterator[str]:
-    """Yield every setting that the release cannot be given, or cannot be without."""
+def problems(settings: Settings) -> Iterator[str]:
+    """Yield every setting that the release does not support, or requires."""
     release = settings.version
     for path, known in release.choices.items():
         for place, value in _values(settings, path.split(".")):
             if value is not None and value not in known:
                 yield (
-                    f"{place}: OpenShift {release.name} has no {value}; choose {' or '.join(known)}"
+                    f"{place}: OpenShift {release.name} does not support {value}; use {either(known)}"
                     f"{_elsewhere(release, path, value)}"
                 )
     for path, reason in release.lacks.items():
         for place, value in _values(settings, path.split(".")):
             if value:
-                yield f"{place}: OpenShift {release.name} has not {reason}; leave it out{_elsewhere(release, path)}"
+                other = _elsewhere(release, path)
+                yield f"{place}: OpenShift {release.name} does not support {reason}; leave it out{other}"
     for path, reason in release.needs.items():
         for place, value in _values(settings, path.split(".")):
             if value is None:
@@ -39,11 +38,11 @@ def _elsewhere(release: Release, path: str, value: str | None = None) -> str:
         and not any(path == lacked or path.startswith(f"{lacked}.") for lacked in other.lacks)
         and (value is None or value in other.choices.get(path, (value,)))
     ]
-    return f", or choose release {' or '.join(names)}" if names else ""
+    return f", or use release {either(names)}" if names else ""
 
 
 def _values(part: Any, path: list[str], place: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield place and value of a path; nothing where what it is part of is not there, or has no such field."""
+    """Yield place and value of a path; nothing where a part of the path is missing or has no such field."""
     if not path:
         yield place, part
     elif path[0] == "*" and isinstance(part, Iterable) and not isinstance(part, Mapping):

@@ -1,19 +1,16 @@
 """What is wrong between Spectrum Scale, its clients and what tenants have of it."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from stacks.checks.repeated import repeated
+from stacks.checks.duplicates import repeated
+from stacks.platform import Settings
 from stacks.storage_settings import ClaimData, DirectoryData
-
-if TYPE_CHECKING:
-    from stacks.platform import Settings
 
 _SHOWN = 4
 
 
-def problems(settings: "Settings") -> Iterator[str]:
-    """Yield what the driver cannot be told, and nodes on which pods would wait for their volumes."""
+def problems(settings: Settings) -> Iterator[str]:
+    """Yield what the driver does not support, and nodes on which pods would wait for their volumes."""
     storage = settings.storage
     if storage is None:
         return
@@ -29,19 +26,19 @@ def problems(settings: "Settings") -> Iterator[str]:
     yield from _clients(settings)
 
 
-def _clients(settings: "Settings") -> Iterator[str]:
-    """Yield the nodes without the driver's pods: a job's pod there waits for its volume, and no message says why."""
+def _clients(settings: Settings) -> Iterator[str]:
+    """Yield the nodes without the driver's pods: a job's pod there waits for its volume without any message."""
     without = [node.name for node in settings.gpu_nodes if node.gpus and not node.scale_client]
     users = [tenant.namespace for tenant in settings.tenants if _on_scale(tenant.data, settings)]
     if without and users:
         shown = ", ".join(without[:_SHOWN]) + (f" and {len(without) - _SHOWN} more" if len(without) > _SHOWN else "")
         yield (
             f"nodes: scale_client is false of {shown}, and data of {', '.join(users)} is on Spectrum Scale: pods there "
-            "would wait for their volume for ever; make them clients and say so, or give them free_gpus: 0"
+            "would stay Pending; make them clients and set scale_client, or give them free_gpus: 0"
         )
 
 
-def _on_scale(data: DirectoryData | ClaimData | None, settings: "Settings") -> bool:
+def _on_scale(data: DirectoryData | ClaimData | None, settings: Settings) -> bool:
     if isinstance(data, ClaimData):
         return data.storage_class not in settings.foreign_classes
     return data is not None

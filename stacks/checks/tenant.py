@@ -4,18 +4,15 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import PurePosixPath
 from posixpath import normpath
-from typing import TYPE_CHECKING
 
-from stacks.checks.repeated import repeated
+from stacks.checks.duplicates import repeated
+from stacks.platform import Settings
 from stacks.storage_settings import ClaimData, DirectoryData
-
-if TYPE_CHECKING:
-    from stacks.platform import Settings
-    from stacks.tenant_settings import TenantSettings
+from stacks.tenant_settings import TenantSettings
 
 
-def problems(settings: "Settings") -> Iterator[str]:
-    """Yield what tenants share and must not, and what they name and is not there."""
+def problems(settings: Settings) -> Iterator[str]:
+    """Yield what tenants must not share, and what they name that does not exist."""
     yield from _tenants(settings)
     yield from _builds(settings)
     yield from _data(settings)
@@ -24,13 +21,10 @@ def problems(settings: "Settings") -> Iterator[str]:
         yield from _queues(settings)
 
 
-def _tenants(settings: "Settings") -> Iterator[str]:
+def _tenants(settings: Settings) -> Iterator[str]:
     tenants = settings.tenants
     yield from repeated("tenants: namespace", (tenant.namespace for tenant in tenants))
     yield from repeated("tenants: mcs", (tenant.mcs for tenant in tenants))
-    for tenant in tenants:
-        if tenant.reachable_from and not tenant.isolated:
-            yield f"tenants: reachable_from of {tenant.namespace} has no effect without isolated; set that, too"
     for one, other in _overlapping(tenants):
         yield (
             f"tenants: uid_range {one.uid_range} of {one.namespace} overlaps {other.uid_range} of "
@@ -38,7 +32,7 @@ def _tenants(settings: "Settings") -> Iterator[str]:
         )
 
 
-def _overlapping(tenants: Sequence["TenantSettings"]) -> Iterator[tuple["TenantSettings", "TenantSettings"]]:
+def _overlapping(tenants: Sequence[TenantSettings]) -> Iterator[tuple[TenantSettings, TenantSettings]]:
     """Yield the pairs that share an id, as settings have them; in order of ids, only neighbours can."""
     by_start = sorted(range(len(tenants)), key=lambda index: tenants[index].uid_range.start)
     found: list[tuple[int, int]] = []
@@ -50,7 +44,7 @@ def _overlapping(tenants: Sequence["TenantSettings"]) -> Iterator[tuple["TenantS
     yield from ((tenants[one], tenants[other]) for one, other in sorted(found))
 
 
-def _builds(settings: "Settings") -> Iterator[str]:
+def _builds(settings: Settings) -> Iterator[str]:
     yield from repeated("builds", (f"{build.tenant}/{build.name}" for build in settings.builds))
     known = {tenant.namespace for tenant in settings.tenants}
     for build in settings.builds:
@@ -58,7 +52,7 @@ def _builds(settings: "Settings") -> Iterator[str]:
             yield f"builds: {build.name} has tenant {build.tenant!r}; known: {', '.join(sorted(known))}"
 
 
-def _data(settings: "Settings") -> Iterator[str]:
+def _data(settings: Settings) -> Iterator[str]:
     storage = settings.storage
     if storage:
         yield from repeated("storage.classes", (each.class_name for each in storage.classes))
@@ -68,12 +62,12 @@ def _data(settings: "Settings") -> Iterator[str]:
             if storage is None:
                 yield f"tenants: data of {tenant.namespace} is a directory, and storage is missing; give it, or a claim"
             elif isinstance(data.fileset, int) and data.long_handle:
-                yield f"tenants: data.fileset {data.fileset} of {tenant.namespace}: the long handle wants its name"
+                yield f"tenants: data.fileset {data.fileset} of {tenant.namespace}: the long handle needs its name"
         elif isinstance(data, ClaimData) and data.storage_class == "static":
-            yield f"tenants: data.storage_class static of {tenant.namespace} stands for no class; name one"
+            yield f"tenants: data.storage_class static of {tenant.namespace} is no class; name one"
 
 
-def _directories(settings: "Settings") -> Iterator[str]:
+def _directories(settings: Settings) -> Iterator[str]:
     """Yield directories that two namespaces would have.
 
     The Redpaper has several volumes on one path (R-4.2-3). OpenShift gives the files the SELinux level of the namespace
@@ -96,7 +90,7 @@ def _directories(settings: "Settings") -> Iterator[str]:
     for one, other in sorted(around):
         (outer, above), (inner, below) = tenants[one], tenants[other]
         same = paths[one] == paths[other]
-        # Of equal paths each is inside the other: said once.
+        # Of equal paths each is inside the other: reported once.
         if one != other and (not same or outer < inner):
             where = "that" if same else f"inside {above.path}"
             yield (
@@ -106,7 +100,7 @@ def _directories(settings: "Settings") -> Iterator[str]:
             )
 
 
-def _queues(settings: "Settings") -> Iterator[str]:
+def _queues(settings: Settings) -> Iterator[str]:
     wanted, there = sum(tenant.gpu_quota for tenant in settings.everyone), sum(settings.free.values())
     if wanted > there:
         files = sorted({file for file, tenant in settings.others if tenant.gpu_quota})
@@ -115,7 +109,5 @@ def _queues(settings: "Settings") -> Iterator[str]:
             f"queues: the tenants' gpu_quota{also} add up to {wanted} GPUs, and there are {there}: admitted jobs would "
             "wait for nodes; lower them"
         )
-    if settings.queues and settings.queues.reclaim != "Never" and settings.queues.cohort is None:
-        yield f"queues.reclaim {settings.queues.reclaim} has no effect without queues.cohort; name one"
     if settings.mpi_operator is None:
         yield "queues: Kueue is made for MPI jobs here, and mpi_operator is missing; give it"

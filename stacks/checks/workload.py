@@ -1,7 +1,6 @@
-"""What is wrong between workloads and the platform that they are to run on."""
+"""What is wrong between workloads and their platform."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
@@ -13,10 +12,9 @@ from stacks import images, layouts
 from stacks.catalogue import CATALOGUE, Entry
 from stacks.checks import numa
 from stacks.fabric_settings import InfiniBand
+from stacks.platform import Settings
 from stacks.workload_settings import MpiWorkload, RdmaTestWorkload, Started, Workload
-
-if TYPE_CHECKING:
-    from stacks.platform import Settings
+from stacks.workloads import arguments
 
 GB = 10**9
 _FACTORS: Mapping[str, int] = {unit: 1000**power for power, unit in enumerate(("", "k", "M", "G", "T", "P"))} | {
@@ -24,7 +22,7 @@ _FACTORS: Mapping[str, int] = {unit: 1000**power for power, unit in enumerate(("
 }
 
 
-def problems(settings: "Settings") -> Iterator[str]:
+def problems(settings: Settings) -> Iterator[str]:
     """Yield every workload that can never run, with the remedy."""
     seen: set[tuple[str, str]] = set()
     known = sorted(tenant.namespace for tenant in settings.tenants)
@@ -45,7 +43,7 @@ def problems(settings: "Settings") -> Iterator[str]:
             yield from (f"stages: job {name}: {problem}" for problem in _of(workload, settings))
 
 
-def _of(workload: Workload, settings: "Settings") -> Iterator[str]:
+def _of(workload: Workload, settings: Settings) -> Iterator[str]:
     if isinstance(workload, RdmaTestWorkload):
         yield from _rdma_test(workload, settings)
         return
@@ -60,7 +58,7 @@ def _of(workload: Workload, settings: "Settings") -> Iterator[str]:
     yield from found or _arguments(workload, settings)
 
 
-def _rdma_test(workload: RdmaTestWorkload, settings: "Settings") -> Iterator[str]:
+def _rdma_test(workload: RdmaTestWorkload, settings: Settings) -> Iterator[str]:
     if not settings.uses_rdma:
         yield f"fabric {settings.fabric.kind} has no RDMA to test; leave the job out"
         return
@@ -73,13 +71,13 @@ def _rdma_test(workload: RdmaTestWorkload, settings: "Settings") -> Iterator[str
         yield f"client_node and server_node are both {workload.client_node}; name two nodes"
 
 
-def _gpu_node(node: str, settings: "Settings") -> Iterator[str]:
+def _gpu_node(node: str, settings: Settings) -> Iterator[str]:
     known = [each.name for each in settings.gpu_nodes]
     if node not in known:
         yield f"node {node!r} is not a GPU node; known: {', '.join(known)}"
 
 
-def _kind(workload: Started, settings: "Settings") -> Iterator[str]:
+def _kind(workload: Started, settings: Settings) -> Iterator[str]:
     kind = "mpi" if isinstance(workload, MpiWorkload) else "job"
     known = CATALOGUE[workload.program].kinds
     if kind not in known:
@@ -87,7 +85,7 @@ def _kind(workload: Started, settings: "Settings") -> Iterator[str]:
     if not isinstance(workload, MpiWorkload):
         return
     if settings.version.mpi_job is None:
-        yield f"OpenShift {settings.release} has no MPI jobs here; use kind job, or another release"
+        yield f"OpenShift {settings.release} does not support MPI jobs here; use kind job, or another release"
     elif settings.mpi_operator is None:
         yield "mpi_operator is missing, and this is an MPI job; give it"
     transport = workload.transport or settings.transport
@@ -98,12 +96,12 @@ def _kind(workload: Started, settings: "Settings") -> Iterator[str]:
             topology.gpudirect_level(settings.profile)
         except ValueError:
             yield (
-                f"transport {transport}: no port of {settings.profile.name} is known to be next to a GPU; say it in "
+                f"transport {transport}: no port of {settings.profile.name} is known to be next to a GPU; set it in "
                 f"`ports` (gpus, distance), or use {Transport.INFINIBAND}"
             )
 
 
-def _size(workload: Started, wanted: Layout, settings: "Settings") -> Iterator[str]:
+def _size(workload: Started, wanted: Layout, settings: Settings) -> Iterator[str]:
     profile, free = settings.profile, layouts.free(workload, settings)
     if wanted.gpus > profile.gpus:
         yield f"layout.gpus {wanted.gpus} is more than the {profile.gpus} of {profile.name}"
@@ -132,27 +130,27 @@ def _shown(free: Mapping[str, int]) -> str:
     return " and ".join(f"{[*free.values()].count(count)} nodes with {count} free GPUs" for count in counts)
 
 
-def _program(workload: Started, wanted: Layout, settings: "Settings") -> Iterator[str]:
+def _program(workload: Started, wanted: Layout, settings: Settings) -> Iterator[str]:
     program, gpu = CATALOGUE[workload.program], settings.profile.gpu
     if program.gpus not in (None, wanted.gpus):
         yield f"program {workload.program} has parameters for {program.gpus} GPUs, not for {wanted.gpus}; give as many"
     if program.gpu_memory_gb and gpu.memory_gb < program.gpu_memory_gb:
         yield (
             f"program {workload.program} is documented for GPUs of {program.gpu_memory_gb} GB, and {gpu.model} has "
-            f"{gpu.memory_gb}; choose another program ({program.source})"
+            f"{gpu.memory_gb}; use another program ({program.source})"
         )
-    if workload.precision == "tf32" and settings.profile.architecture.name == "volta":
+    if workload.precision == "tf32" and not settings.profile.architecture.has_tf32:
         yield f"precision tf32: {gpu.model} cannot compute in it; leave it out"
     yield from _data(workload, program, settings)
 
 
-def _data(workload: Started, program: Entry, settings: "Settings") -> Iterator[str]:
+def _data(workload: Started, program: Entry, settings: Settings) -> Iterator[str]:
     if not program.mounts:
         return
     data = settings.tenant(workload.tenant).data
     if data is None:
         places = " and ".join(program.mounts)
-        yield f"program {workload.program} wants data at {places}, and tenant {workload.tenant} has none; give it data"
+        yield f"program {workload.program} needs data at {places}, and tenant {workload.tenant} has none; give it data"
     elif program.data and size(data.capacity) < program.data.size_gb * GB:
         yield (
             f"program {workload.program} reads {program.data.name} of {program.data.size_gb} GB, and the volume of "
@@ -166,7 +164,7 @@ def size(quantity: str) -> float:
     return float(number) * _FACTORS[quantity.removeprefix(number)]
 
 
-def _image(workload: Started, settings: "Settings") -> Iterator[str]:
+def _image(workload: Started, settings: Settings) -> Iterator[str]:
     ssh = images.by_ssh(workload, settings)
     architecture = settings.profile.architecture
     if workload.build is not None:
@@ -187,7 +185,7 @@ def _image(workload: Started, settings: "Settings") -> Iterator[str]:
         yield f"image {workload.image} has NCCL {image.nccl[0]}.{image.nccl[1]}, and fabric.sharp needs 2.6 or later"
 
 
-def _build(workload: Started, settings: "Settings", *, ssh: bool) -> Iterator[str]:
+def _build(workload: Started, settings: Settings, *, ssh: bool) -> Iterator[str]:
     if workload.image is not None:
         yield f"build {workload.build} and image {workload.image}: give one of them"
     built = images.build(workload, settings)
@@ -205,12 +203,12 @@ def _because(reasons: list[str]) -> str:
     return f" ({'; '.join(reasons)})" if reasons else ""
 
 
-def _node(workload: Started, settings: "Settings") -> Iterator[str]:
+def _node(workload: Started, settings: Settings) -> Iterator[str]:
     if workload.node is not None:
         yield from _gpu_node(workload.node, settings)
 
 
-def _names(workload: Started, settings: "Settings") -> Iterator[str]:
+def _names(workload: Started, settings: Settings) -> Iterator[str]:
     yield from _node(workload, settings)
     classes = [each.class_name for each in settings.priority_classes]
     if workload.priority is not None and workload.priority not in classes:
@@ -218,11 +216,8 @@ def _names(workload: Started, settings: "Settings") -> Iterator[str]:
         yield f"priority {workload.priority!r} is not one of priority_classes: {known}; add it there"
 
 
-def _arguments(workload: Started, settings: "Settings") -> Iterator[str]:
-    """Yield what the job's component has against its arguments."""
-    # The layer imports the settings, of which this module is a part.
-    from stacks.workloads import arguments  # noqa: PLC0415
-
+def _arguments(workload: Started, settings: Settings) -> Iterator[str]:
+    """Yield why the job's component rejects its arguments."""
     try:
         arguments(workload, settings)
     except ValidationError as errors:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from kubernetes import client
 
+from apis.api_lifecycle import LIVES
 from apis.builtin import BUILTIN, STABLE
 from apis.kinds import KINDS
-from apis.lives import LIVES
 
 _NO_OBJECTS = frozenset({"APIResource", "DeleteOptions", "Status", "Eviction", "Scale", "TokenRequest"})
 _LIST = re.compile(r"(?:[A-Z][a-z]+)?V\d+(?:(?:alpha|beta)\d+)?([A-Z]\w+)List")

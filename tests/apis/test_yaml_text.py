@@ -9,14 +9,14 @@ from tests.support.recorded import ROOT
 
 @pytest.mark.parametrize("file", ["Pulumi.prod.yaml", "docs/coverage.yaml"])
 def test_a_text_means_the_same(file: str) -> None:
-    """Prevents a setting that changes with the reader."""
+    """Both readers return the same content."""
     text = (ROOT / file).read_text()
     assert read(text) == yaml.safe_load(text)
 
 
 @pytest.mark.parametrize("text", ["a: [1, 2", "a: b: c", "a:\n\t- b", "a: @b"])
 def test_an_error_quotes_the_line(text: str) -> None:
-    """Prevents an error without the line that is wrong, which libyaml's has not."""
+    """An error is that of PyYAML's own loader, with the same line."""
     with pytest.raises(yaml.YAMLError) as wanted:
         yaml.safe_load(text)
     with pytest.raises(yaml.YAMLError) as found:
@@ -24,8 +24,14 @@ def test_an_error_quotes_the_line(text: str) -> None:
     assert str(found.value) == str(wanted.value)
 
 
+def test_a_date_that_does_not_exist_is_an_error_of_yaml() -> None:
+    """A date that the calendar does not have is an error of YAML like others, with the remedy."""
+    with pytest.raises(yaml.YAMLError, match=r"month must be in 1\.\.12.*correct it, or quote it"):
+        read("until: 2027-13-31")
+
+
 @pytest.mark.parametrize("level", ["{a: ", "- ", "? "])
 def test_depth_is_an_error(level: str) -> None:
-    """Prevents a process that ends without a word."""
+    """Too deep nesting is an error."""
     with pytest.raises(RecursionError):
         read(level * 100_000)

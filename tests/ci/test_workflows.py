@@ -20,9 +20,11 @@ _CHECKED = (
     ".github",
     ".gitlab-ci.yml",
     "Makefile",
+    "apis",
     "simulator",
     "hardware",
     "requirements.txt",
+    "requirements-sim.txt",
     "requirements-dev.txt",
 )
 _MAKE = re.compile(r"\bmake ([a-z]+)")
@@ -54,7 +56,7 @@ def _gitlab() -> dict[str, Any]:
 
 
 def test_actions_are_pinned_by_commit() -> None:
-    """Prevents a moved tag of somebody else's repository from running with our rights."""
+    """Foreign actions are pinned by commit, with their version beside it: a tag may be moved."""
     used = re.findall(r"uses: (\S+)(.*)", "".join(path.read_text() for path in (*WORKFLOWS, *ACTIONS)))
     foreign = [(name, comment) for name, comment in used if not name.startswith("./")]
     assert len(foreign) > 10
@@ -64,14 +66,14 @@ def test_actions_are_pinned_by_commit() -> None:
 
 
 def test_one_version_of_an_action() -> None:
-    """Prevents an update of a pin that forgets a workflow."""
+    """All workflows use the same version of an action."""
     used = set(re.findall(r"uses: ([\w./-]+)@(\w+)", "".join(path.read_text() for path in (*WORKFLOWS, *ACTIONS))))
     assert len(used) == len({name for name, _ in used})
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
 def test_rights_are_given_to_jobs_one_by_one(workflow: Path) -> None:
-    """Prevents a job from getting what the repository's default is."""
+    """Each job has its own permissions, none inherits the repository's default, and no job may write contents."""
     content = yaml.safe_load(workflow.read_text())
     assert content["permissions"] == {}
     for job in content["jobs"].values():
@@ -81,7 +83,7 @@ def test_rights_are_given_to_jobs_one_by_one(workflow: Path) -> None:
 
 
 def test_forks_get_no_secrets() -> None:
-    """Prevents a stranger's pull request from running its own code beside our credentials."""
+    """Jobs of a pull request with secrets run for branches of this repository alone, in an environment."""
     for name, job in _jobs(ROOT / ".github/workflows/pull-request.yml").items():
         secrets = bool(_SECRET.search(yaml.safe_dump(job)))
         own = "head.repo.full_name == github.repository" in str(job.get("if", ""))
@@ -91,19 +93,19 @@ def test_forks_get_no_secrets() -> None:
 
 
 def test_secrets_belong_to_environments() -> None:
-    """Prevents secrets of the whole repository, which every job of every branch can read."""
+    """Secrets are those of environments; those of the repository can be read by jobs of every branch."""
     for name, job in _all_jobs():
         assert not _SECRET.search(yaml.safe_dump(job)) or "environment" in job, name
 
 
 def test_an_update_is_alone_and_ends() -> None:
-    """Prevents two updates of a stack at once, and one that is cut off half way."""
+    """A stack has one update at a time, which is never cancelled and does what was planned and approved."""
     updates = [(name, job) for name, job in _all_jobs() if "make up" in yaml.safe_dump(job)]
     assert updates
     for name, job in updates:
         assert job["concurrency"]["cancel-in-progress"] is False, name
         assert "inputs.stack" in job["concurrency"]["group"], name
-        assert job["environment"] == "${{ inputs.stack }}", f"{name}: nobody can be asked to approve it"
+        assert job["environment"] == "${{ inputs.stack }}", f"{name}: no one can be asked to approve it"
         assert "PLAN=" in yaml.safe_dump(job), f"{name} does more than was planned"
     for workflow in ("main", "update", "nightly"):
         content = yaml.safe_load((ROOT / f".github/workflows/{workflow}.yml").read_text())
@@ -111,14 +113,14 @@ def test_an_update_is_alone_and_ends() -> None:
 
 
 def test_a_plan_is_made_when_its_stack_is_not_being_updated() -> None:
-    """Prevents a plan that the update before it makes worthless, and a red main that somebody has to start again."""
+    """A plan waits for the update of its stack that runs before it, which would outdate it."""
     for name, job in _jobs(ROOT / ".github/workflows/main.yml").items():
         assert job["concurrency"] == {"group": f"main-{name}", "cancel-in-progress": False}
         assert job["with"]["stack"] == name
 
 
 def test_gitlab_keeps_credentials_from_forks() -> None:
-    """Prevents a fork's code from running beside our variables when a member starts its pipeline in our project."""
+    """On GitLab, previews with credentials run for merge requests of the project itself, not for forks."""
     jobs = {
         name: job for name, job in _gitlab().items() if isinstance(job, dict) and ".preview" in str(job.get("extends"))
     }
@@ -129,7 +131,7 @@ def test_gitlab_keeps_credentials_from_forks() -> None:
 
 
 def test_gitlab_updates_alone_too() -> None:
-    """Prevents the same on GitLab, and an update of prod that nobody started."""
+    """On GitLab, a stack has one update at a time, by its plan, and a user starts that of prod."""
     content = _gitlab()
     assert content[".up"]["interruptible"] is False
     assert content[".up"]["resource_group"] == "update-$STACK"
@@ -140,16 +142,16 @@ def test_gitlab_updates_alone_too() -> None:
 
 
 def test_both_hosts_call_the_same_targets() -> None:
-    """Prevents a check that only one of the two makes, and steps that a person cannot repeat."""
+    """Both hosts call the same targets of the Makefile, so that a developer can run every step."""
     github, gitlab = _targets(*WORKFLOWS, *ACTIONS), _targets(GITLAB)
     assert github == gitlab
-    assert {"check", "unit", "policies", "diff", "comment", "up", "drift", "workflows"} <= github
+    assert {"check", "unit", "engine", "policies", "diff", "comment", "up", "drift", "workflows"} <= github
     known = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     assert github <= known
 
 
 def test_every_stack_is_reviewed() -> None:
-    """Prevents a new stack of which no pull request shows what becomes of it."""
+    """Every stack is checked and compared in a pull request."""
     jobs: Mapping[str, Any] = _jobs(ROOT / ".github/workflows/pull-request.yml")
     for job in ("policies", "compare"):
         assert sorted(jobs[job]["strategy"]["matrix"]["stack"]) == STACKS, job
@@ -167,7 +169,7 @@ def test_every_stack_is_reviewed() -> None:
     ],
 )
 def test_linters_look(file: str, before: str, after: str, told: str, tmp_path: Path) -> None:
-    """Prevents linters that look into no file, and workflows that they would refuse."""
+    """The linters accept the workflows, and refuse a fault in each of them."""
     for path in _CHECKED:
         if (ROOT / path).is_dir():
             shutil.copytree(ROOT / path, tmp_path / path, ignore=shutil.ignore_patterns("__pycache__"))

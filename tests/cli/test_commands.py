@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from cli.commands import down
-from cli.errors import Problem, explain
-from cli.places import ROOT
-from cli.stack import Stack, read
+from cli import down
+from cli.shared.errors import Problem, explain
+from cli.shared.paths import ROOT
+from cli.shared.stack import read
 from rendering.manifests import FolderError
 from simulator.errors import SimulatorError
 from stacks.settings import SettingsError, known
+from tests.support.states import on_real_cluster
 
 # Not for the engine's sake: each starts ./hpc, and takes a second for it.
 pytestmark = pytest.mark.engine
@@ -33,7 +34,7 @@ def _hpc(*arguments: str, **variables: str) -> tuple[int, str]:
 
 
 def test_render(tmp_path: Path) -> None:
-    """Manifests with secrets in them, or several objects in one file."""
+    """`render` writes one object a file, and no Secrets."""
     status, output = _hpc("render", "--stack", "dev", "-o", str(tmp_path / "out"))
     assert status == 0, output
     files = sorted((tmp_path / "out").glob("*.yaml"))
@@ -43,7 +44,7 @@ def test_render(tmp_path: Path) -> None:
 
 
 def test_unknown_stack(tmp_path: Path) -> None:
-    """A traceback where a name was mistyped, or a word about a cluster that is not there."""
+    """An unknown stack is refused by name, with the known ones."""
     for command in ("up", "preview"):
         status, output = _hpc(command, "--stack", "nope", HPC_SIM_HOME=str(tmp_path))
         assert status == 1
@@ -53,14 +54,14 @@ def test_unknown_stack(tmp_path: Path) -> None:
 
 
 def test_bad_cluster_name(tmp_path: Path) -> None:
-    """A name that becomes a folder outside the home."""
+    """A cluster name that is no name of a folder is refused."""
     status, output = _hpc("sim", "up", "--name", "../x", HPC_SIM_HOME=str(tmp_path))
     assert status == 1
     assert "cluster name '../x'" in output
 
 
 def test_no_cluster(tmp_path: Path) -> None:
-    """A kubeconfig path that leads nowhere, or a status that says all is well."""
+    """Without its cluster, a command says that it is absent, with status 1."""
     assert _hpc("sim", "kubeconfig", HPC_SIM_HOME=str(tmp_path))[0] == 1
     status, output = _hpc("sim", "status", HPC_SIM_HOME=str(tmp_path))
     assert status == 1
@@ -72,7 +73,7 @@ def test_no_cluster(tmp_path: Path) -> None:
 
 
 def test_missing_virtual_environment(tmp_path: Path) -> None:
-    """`No such file or directory` on a fresh clone, without a word about what to do."""
+    """Without the virtual environment ./hpc fails with the command that makes it."""
     shutil.copy(ROOT / "hpc", tmp_path / "hpc")
     done = subprocess.run([tmp_path / "hpc", "up"], capture_output=True, text=True, check=False)
     assert done.returncode == 1
@@ -81,10 +82,8 @@ def test_missing_virtual_environment(tmp_path: Path) -> None:
 
 def test_real_cluster_is_not_destroyed_by_accident(monkeypatch: pytest.MonkeyPatch) -> None:
     """`./hpc down` of production, which would take it off its cluster without a question."""
-    settings = read("prod").settings
-    cluster = settings.cluster.model_copy(update={"simulated": False})
-    real = Stack("prod", settings.model_copy(update={"cluster": cluster}))
-    monkeypatch.setattr("cli.stack.read", lambda *_: real)
+    real = on_real_cluster(read("prod"))
+    monkeypatch.setattr("cli.shared.stack.read", lambda *_: real)
     with pytest.raises(Problem, match="is on a real cluster"):
         down.command("prod")
 
@@ -92,22 +91,22 @@ def test_real_cluster_is_not_destroyed_by_accident(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("error", "part"),
     [
-        (OSError(28, "No space left on device", "/some/file"), "Make room"),
+        (OSError(28, "No space left on device", "/some/file"), "Free some space"),
         (PermissionError(13, "Permission denied", "/some/file"), "HPC_SIM_HOME"),
         (Problem("what", "remedy"), "what\nremedy"),
     ],
 )
 def test_errors_say_what_to_do(error: Exception, part: str) -> None:
-    """A full disk or a foreign folder that ends in a traceback."""
+    """Errors that a user can correct are explained with a remedy."""
     assert part in (explain(error) or "")
 
 
 @pytest.mark.parametrize("kind", [FolderError, SettingsError, SimulatorError])
 def test_errors_of_users_are_known_by_name(kind: type[Exception]) -> None:
-    """A class that was renamed or moved, and whose one clear message became a traceback."""
+    """The errors of every room that a user can correct are explained by their message."""
     assert explain(kind("what to do")) == "what to do"
 
 
 def test_faults_of_the_program_keep_their_traceback() -> None:
-    """A bug that is shown as the user's fault."""
+    """Any other error is not explained, and keeps its traceback."""
     assert explain(KeyError("x")) is None

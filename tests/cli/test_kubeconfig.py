@@ -4,22 +4,20 @@ from pathlib import Path
 
 import pytest
 
-from cli.commands import kubeconfig
-from cli.errors import Problem
-from cli.stack import Stack, read
+from cli import kubeconfig
+from cli.shared.errors import Problem
+from cli.shared.stack import read
+from tests.support.states import on_real_cluster
 
 
-def _real(path: Path, monkeypatch: pytest.MonkeyPatch) -> Stack:
+def _real(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the stack dev one on a real cluster, with its kubeconfig at `path`."""
-    dev = read("dev")
-    cluster = dev.settings.cluster.model_copy(update={"simulated": False, "kubeconfig": str(path)})
-    real = Stack("dev", dev.settings.model_copy(update={"cluster": cluster}))
-    monkeypatch.setattr("cli.stack.read", lambda _: real)
-    return real
+    real = on_real_cluster(read("dev"), kubeconfig=str(path))
+    monkeypatch.setattr("cli.shared.stack.read", lambda _: real)
 
 
 def test_it_is_written_for_its_owner_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Prevents a kubeconfig that other users of a runner can read, or that is half there."""
+    """The kubeconfig is written for its owner alone, again by a second run."""
     path = tmp_path / ".kube" / "lab"
     _real(path, monkeypatch)
     monkeypatch.setenv(kubeconfig.VARIABLE, "apiVersion: v1\n")
@@ -29,18 +27,18 @@ def test_it_is_written_for_its_owner_alone(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_what_is_there_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Prevents a person's kubeconfig from being overwritten on a workstation."""
+    """A kubeconfig with other content is refused and left as it is."""
     path = tmp_path / "lab"
     path.write_text("mine")
     _real(path, monkeypatch)
     monkeypatch.setenv(kubeconfig.VARIABLE, "other")
-    with pytest.raises(Problem, match="is there and another one"):
+    with pytest.raises(Problem, match="exists with other content"):
         kubeconfig.command("dev")
     assert path.read_text() == "mine"
 
 
 def test_nothing_to_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Prevents an empty kubeconfig, of which the next step would complain in other words."""
+    """A simulated cluster needs no kubeconfig, and a missing HPC_KUBECONFIG is named."""
     with pytest.raises(Problem, match="simulated cluster"):
         kubeconfig.command("dev")
     _real(tmp_path / "lab", monkeypatch)

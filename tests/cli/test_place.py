@@ -1,22 +1,16 @@
 """`./hpc place`: which layouts fit."""
 
 import json
+from functools import partial
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
-from cli.commands import place
-from cli.errors import Problem
+from cli import place
+from cli.shared.errors import Problem
+from tests.support.commands import finished
 
 NODES = {"dgx01.lab": 8, "dgx02.lab": 8, "dgx03.lab": 8}
-
-
-def _run(*arguments: str) -> tuple[int, str]:
-    app = typer.Typer()
-    app.command()(place.command)
-    done = CliRunner().invoke(app, list(arguments))
-    return done.exit_code, done.stdout
+_run = partial(finished, place.command)
 
 
 def test_a_job_that_fits_in_pieces_only() -> None:
@@ -44,7 +38,7 @@ def test_what_fits_nowhere_has_a_reason() -> None:
 
 
 def test_free_gpus_of_nodes() -> None:
-    """A node whose name is cut short, or that counts as free because nobody named it."""
+    """Nodes are found by short or whole names, and those that are not named have no free GPUs."""
     assert place.chosen("dgx02=2, dgx03.lab=0", NODES) == {"dgx02.lab": 2, "dgx03.lab": 0}
 
 

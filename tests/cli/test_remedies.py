@@ -44,7 +44,7 @@ def _said(part: ast.expr) -> str:
 
 @pytest.mark.parametrize("folder", ["cli", "simulator", "stacks"])
 def test_advice_names_the_stack(folder: str) -> None:
-    """Prevents a remedy that, copied as it stands, cancels or updates stack dev in place of the one that is meant."""
+    """A command in a message names its stack, so that it can be copied as it is."""
     found = [
         f"{path.relative_to(ROOT)}: {command[0]}"
         for path in sorted((ROOT / folder).rglob("*.py"))

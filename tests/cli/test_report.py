@@ -1,19 +1,20 @@
 """`./hpc report`: which run is reported and compared, where the results are, and the exit status."""
 
 import json
-from dataclasses import replace
+import sys
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from cli import results
-from cli import stack as stacks
 from cli.app import app
-from cli.errors import Problem
-from cli.places import ROOT
+from cli.shared import results
+from cli.shared import stack as stacks
+from cli.shared.errors import Problem
+from cli.shared.paths import ROOT
 from evidence.records import Run, append
 from tests.evidence import samples
+from tests.support.states import on_real_cluster
 
 RUNNER = CliRunner()
 
@@ -37,7 +38,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Run]:
         seen.append(run)
         return "<!doctype html>"
 
-    monkeypatch.setattr("cli.commands.report.draw", draw)
+    monkeypatch.setattr("cli.report.draw", draw)
     return seen
 
 
@@ -48,11 +49,25 @@ def kept(file: Path, *runs: Run) -> Path:
     return file
 
 
-def test_the_last_run_of_a_stack_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, drawn: list[Run]) -> None:
-    """Prevents a report of another stack's or another cluster's run, and files that nobody finds."""
-    monkeypatch.setenv("HPC_SIM_HOME", str(tmp_path / "sim"))
+def test_a_missing_package_is_named_with_the_file_that_installs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With requirements.txt alone a report needs matplotlib: an error with the remedy, and no files."""
+    file = kept(tmp_path / "runs.jsonl", samples.good())
+    for module in [name for name in sys.modules if name.partition(".")[0] == "matplotlib" or "evidence.report" in name]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    status, told = report("--run", file, "-o", tmp_path / "out")
+    assert status == 1
+    assert "matplotlib" in told
+    assert "requirements-sim.txt" in told
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_last_run_of_a_stack_is_reported(tmp_path: Path, sim_home: Path, drawn: list[Run]) -> None:
+    """Without a file the report is of the stack's last run on its cluster, and prints where it is."""
     file = results.file(stacks.read("dev", "mine"))
-    assert file == tmp_path / "sim" / "mine" / "results" / "dev" / "runs.jsonl"
+    assert file == sim_home / "mine" / "results" / "dev" / "runs.jsonl"
     kept(file, samples.good(), samples.good(1))
     output = tmp_path / "out" / "deep"
     status, told = report("--stack", "dev", "--name", "mine", "-o", output)
@@ -62,21 +77,18 @@ def test_the_last_run_of_a_stack_is_reported(tmp_path: Path, monkeypatch: pytest
     assert (output / "report.md").read_text(encoding="utf-8").startswith("# ✅ Passed")
     assert report("--stack", "dev", "--name", "mine", "--run", "1", "-o", output)[0] == 0
     assert drawn[1] == samples.good()
-    assert "no results" in report("--stack", "dev", "-o", output)[1]
+    assert "does not exist: `./hpc verify`" in report("--stack", "dev", "-o", output)[1]
 
 
 def test_results_of_real_clusters_are_in_the_checkout() -> None:
-    """Prevents results of a real cluster that go with a simulated one, or into a commit."""
-    stack = stacks.read("prod")
-    cluster = stack.settings.cluster.model_copy(update={"simulated": False})
-    stack = replace(stack, settings=stack.settings.model_copy(update={"cluster": cluster}))
-    assert results.file(stack) == ROOT / ".hpc" / "prod" / "runs.jsonl"
+    """Results of a real cluster are in a folder of the checkout that git ignores."""
+    assert results.file(on_real_cluster(stacks.read("prod"))) == ROOT / ".hpc" / "prod" / "runs.jsonl"
     assert ".hpc/" in (ROOT / ".gitignore").read_text().splitlines()
 
 
 @pytest.mark.usefixtures("drawn")
 def test_a_regression_is_the_exit_status(tmp_path: Path) -> None:
-    """Prevents a pipeline that goes on over a slower fabric; a failed run itself is verify's to tell."""
+    """A regression gives status 1; whether a run failed is the status of verify."""
     file = kept(tmp_path / "runs.jsonl", samples.good(), samples.good(1), samples.good(2, slower=1.2))
     status, told = report("--run", file, "--against", "1", "-o", tmp_path)
     assert status == 1
@@ -92,7 +104,7 @@ def test_a_regression_is_the_exit_status(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("drawn")
 def test_what_cannot_be_compared_is_said(tmp_path: Path) -> None:
-    """Prevents a comparison with oneself, or of a model with hardware, that finds no regression."""
+    """A run is not compared with itself, with a missing run, or a measured one with a simulated one."""
     file = kept(tmp_path / "runs.jsonl", samples.good(), samples.bad())
     assert "has no run 7; it has 1-2" in report("--run", file, "--against", "7", "-o", tmp_path)[1]
     assert "cannot be compared with itself" in report("--run", file, "--against", "-1", "-o", tmp_path)[1]
@@ -104,7 +116,7 @@ def test_what_cannot_be_compared_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("drawn")
 def test_a_cut_line_is_said_and_a_newer_file_refused(tmp_path: Path) -> None:
-    """Prevents a report that silently leaves out the run that was meant."""
+    """A cut line of the file is named in a warning, and a newer schema is refused."""
     file = kept(tmp_path / "runs.jsonl", samples.good())
     with file.open("a") as opened:
         opened.write('{"schema_version":1,"time"')
@@ -118,7 +130,7 @@ def test_a_cut_line_is_said_and_a_newer_file_refused(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("drawn")
 def test_a_folder_that_cannot_be_one_is_one_message(tmp_path: Path) -> None:
-    """Prevents forty lines of traceback for a file, or a page that is a folder."""
+    """An output that cannot be written is refused with a message."""
     runs = kept(tmp_path / "runs.jsonl", samples.good())
     (tmp_path / "file").write_text("")
     (tmp_path / "folder" / "report.html").mkdir(parents=True)

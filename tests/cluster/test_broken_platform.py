@@ -36,7 +36,7 @@ def on_nodes(lab: Lab, resource: str) -> int:
 
 
 def test_no_entry_in_the_rdma_configuration(lab: Lab) -> None:
-    """Prevents an HCA that the plugin does not know from being handed out all the same."""
+    """An HCA that the plugin's configuration does not list is not offered: the job stays pending until it is listed."""
     config = lab.api.get(kinds.CONFIG_MAP, "rdma-devices", "kube-system")["data"]["config.json"]
     shorter = json.loads(config)
     shorter["configList"] = [entry for entry in shorter["configList"] if entry["resourceName"] != "shared_ib2"]
@@ -54,7 +54,7 @@ def test_no_entry_in_the_rdma_configuration(lab: Lab) -> None:
 
 
 def test_no_special_resource(lab: Lab) -> None:
-    """Prevents GPUs on nodes whose driver and device plugin nobody has asked for."""
+    """Without the SpecialResource nodes offer no GPUs, and the job stays pending until it exists again."""
     with lab.without(kinds.SPECIAL_RESOURCE_V1ALPHA1, "nvidia-gpu", "openshift-sro") as bring_back:
         eventually(lambda: on_nodes(lab, "nvidia.com/gpu") == 0, "nvidia.com/gpu is still offered")
         with lab.job() as job:
@@ -64,7 +64,7 @@ def test_no_special_resource(lab: Lab) -> None:
 
 
 def test_no_volume(lab: Lab) -> None:
-    """Prevents pods that start without the data lake."""
+    """Without the volume pods stay pending, and start when it exists again."""
     # A claim stays while there is a pod that mounts it, ended or not.
     for name in ("nv-nccl-dgx01", "nv-nccl-dgx02"):
         lab.take(kinds.JOB, name, "adas")
@@ -81,7 +81,7 @@ def test_no_volume(lab: Lab) -> None:
 
 
 def test_no_csi_driver(lab: Lab) -> None:
-    """Prevents volumes that mount themselves."""
+    """Without the CSI driver pods stay in ContainerCreating until it runs again."""
     with lab.without(kinds.CSI_SCALE_OPERATOR, "ibm-spectrum-scale-csi", CSI) as bring_back:
         eventually(lambda: not driver_pods(lab), "pods of the CSI driver are still there")
         with lab.job() as job:
@@ -91,7 +91,7 @@ def test_no_csi_driver(lab: Lab) -> None:
 
 
 def test_no_gui_secret(lab: Lab) -> None:
-    """Prevents a driver that works without the account it needs."""
+    """Without the Secret of the GUI's account the driver mounts nothing."""
     with lab.without(kinds.SECRET, "csisecret-remote", CSI) as bring_back:
         restart(lab, CSI, "ibm-spectrum-scale-csi")
         with lab.job() as job:
@@ -110,7 +110,7 @@ def driver_pods(lab: Lab) -> list[str]:
 
 
 def test_one_worker_without_a_node(lab: Lab) -> None:
-    """Prevents a launcher that starts on half of its workers and reports success."""
+    """While a worker has no node, the launcher does not start; the job succeeds when the node is schedulable."""
     node = "dgx02.ocp4.scale.ibm.com"
     lab.api.patch(kinds.NODE, node, {"spec": {"unschedulable": True}})
     try:
@@ -129,7 +129,7 @@ ACTORS: tuple[tuple[Kind, str, str], ...] = ((kinds.CLUSTER_ROLE, "mpi-operator"
 
 @pytest.mark.parametrize(("kind", "name", "resource"), ACTORS)
 def test_operators_need_their_rights(lab: Lab, kind: Kind, name: str, resource: str) -> None:
-    """Prevents an operator that runs as administrator, beside which our roles prove nothing."""
+    """An operator whose role lacks a right does not create what needs it, until the right is granted again."""
     role = lab.api.get(kind, name)
     without = [rule for rule in role["rules"] if resource not in rule["resources"]]
     assert len(without) < len(role["rules"])

@@ -25,7 +25,7 @@ def ours(lab: Lab) -> list[str]:
 
 
 def test_destroy_leaves_nothing_of_ours(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Prevents a namespace that hangs in Terminating, a label that stays on a node, or an object that is forgotten."""
+    """`pulumi destroy` removes every object of the stack, its namespaces, and its labels on nodes."""
     require_tools(FULL)
     with checkout(tmp_path_factory.mktemp("destroyed")) as lab:
         lab.works("up")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.cluster.test_reviews import add_tenant, run_again, settings
+from tests.cluster.kit import add_tenant, run_again, settings
 from tests.support.clusters import FULL, require_tools
 from tests.support.lab import Lab, checkout
 from tests.support.recorded import ROOT
@@ -30,13 +30,13 @@ def fresh(tmp_path: Path) -> Iterator[Lab]:
 
 
 def test_the_example_is_what_the_command_writes(fresh: Lab, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    """Prevents an example of words that nobody says any more; `--snapshot-update` writes it anew."""
+    """The example page is what `./hpc diff` prints, twice the same; `--update-golden` writes it."""
     file = tmp_path / "comment.md"
     with settings(fresh, add_tenant, run_again, _newer_plugin):
         fresh.works("diff", "-o", str(file))
         first = file.read_text()
         fresh.works("diff", "-o", str(file))
     assert file.read_text() == first, "the same change reads otherwise the second time"
-    if request.config.getoption("--snapshot-update"):
+    if request.config.getoption("--update-golden"):
         PAGE.write_text(first)
     assert PAGE.read_text() == first

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from apis import kinds
-from cli import live
+from cli.shared import cluster_client
 from rendering.manifests import manifests
 from rendering.reference import faults
 from simulator import names
@@ -24,10 +24,11 @@ from tests.simulator.actors import platform
 from tests.simulator.actors.conftest import Person
 from tests.support.clusters import LAB_NODES, running
 from tests.support.field import Field, Manifest, edited, named, refusals
+from tests.support.lab import eventually
 from tests.support.matrix import JOB, LISTENER, RDMA_TEST, check, healthy
 from tests.support.recorded import ROOT, environment
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.cluster
 
 SPEC = ClusterSpec(name="test-faults", nodes=LAB_NODES, run_seconds=0.5)
 SETTINGS = load("dev", ROOT)
@@ -94,7 +95,7 @@ def _memlock(value: str | None, field: Field) -> None:
             for node in nodes
         )
 
-    field.eventually(rolled_out, f"memlock is not {value}")
+    eventually(rolled_out, f"memlock is not {value}")
 
 
 def _plugin(field: Field) -> None:
@@ -112,7 +113,7 @@ def _down(ports: str | None, field: Field) -> None:
 def _tainted(field: Field) -> None:
     taint = {"key": "repair", "value": "yes", "effect": "NoExecute"}
     field.api.patch(kinds.NODE, platform.DGX[1], {"spec": {"taints": [taint]}})
-    field.eventually(lambda: field.api.offers(platform.DGX[1], "nvidia.com/gpu") == 0, "the node keeps its GPUs")
+    eventually(lambda: field.api.offers(platform.DGX[1], "nvidia.com/gpu") == 0, "the node keeps its GPUs")
 
 
 def _untainted(field: Field) -> None:
@@ -143,7 +144,7 @@ def field(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
         server = Server(started.kubeconfig)
         token = server.token
         api = Person(server, lambda: token, "tests")
-        cluster = live.Cluster(started.kubeconfig, started.context)
+        cluster = cluster_client.Cluster(started.kubeconfig, started.context)
         made = Field(api, cluster, SETTINGS, HEALTHY, tmp_path_factory.mktemp("logs"))
         api.apply(kinds.NAMESPACE, named(HEALTHY, platform.CSI))
         for secret in platform.SECRETS:
@@ -153,13 +154,13 @@ def field(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
 
 
 def test_every_row_is_brought_about() -> None:
-    """Prevents a row of the page that nobody holds."""
+    """Every row of the page is tested here."""
     assert FAULTS.keys() == ROWS.keys()
 
 
 @pytest.mark.parametrize("name", ROWS)
 def test_policies(name: str) -> None:
-    """Prevents a fault that the page says a preview refuses, and that it lets by; or one that it could have seen."""
+    """A preview refuses exactly the faults for which the page names a policy."""
     policy = ROWS[name]["policy"]
     found = refusals(SETTINGS, edited(HEALTHY, FAULTS[name].edit)) - refusals(SETTINGS, HEALTHY)
     assert policy in found if policy else found == set()
@@ -167,13 +168,13 @@ def test_policies(name: str) -> None:
 
 @pytest.mark.parametrize("jobs", [(JOB,), (LISTENER, RDMA_TEST)], ids=lambda jobs: jobs[0])
 def test_without_a_fault_the_job_passes(field: Field, jobs: tuple[str, ...]) -> None:
-    """Prevents a matrix whose rows fail for another reason than their fault."""
+    """Without a fault the job passes, so that a row fails by its fault alone."""
     healthy(field, *jobs)
 
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_no_fault_gets_through(field: Field, name: str) -> None:
-    """Prevents a platform with this fault from passing for a good one once the policies were gone around."""
+    """A platform with this fault fails verification, also where the policies were bypassed."""
     fault, row = FAULTS[name], ROWS[name]
     with ExitStack() as later:
         later.callback(fault.mended, field)
@@ -184,6 +185,6 @@ def test_no_fault_gets_through(field: Field, name: str) -> None:
 
 
 def test_ipc_lock_alone_is_not_what_decides(field: Field) -> None:
-    """Prevents a simulated kernel that refuses what a real one allows: with no limit nothing is needed (E-19a)."""
+    """With an unlimited memlock limit a job passes without IPC_LOCK, as on a real kernel (E-19a)."""
     with field.running(edited(HEALTHY, _nothing_asked_for), JOB):
         assert field.verified(JOB).status == 0

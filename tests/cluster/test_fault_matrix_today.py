@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from apis import kinds, names
-from cli import live
-from cli import stack as stacks
+from cli.shared import cluster_client
+from cli.shared import stack as stacks
 from evidence.verdict import Status
 from rendering.manifests import manifests
 from rendering.reference import faults
@@ -20,7 +20,7 @@ from tests.support.field import Field, Manifest, edited, named, refusals
 from tests.support.matrix import JOB, check, healthy, judged
 from tests.support.recorded import environment
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.cluster
 
 STACK = "robotic-drive-ethernet"
 HEALTHY = tuple(manifests(environment(STACK)))
@@ -31,14 +31,14 @@ JUMBO = 8900
 
 @pytest.fixture(scope="module")
 def field(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
-    """Give the platform of document 004, without engine and policies."""
+    """Give the platform of Robotic Drive, without engine and policies."""
     stack = stacks.read(STACK)
     spec = stack.spec().model_copy(update={"name": "test-faults-today", "run_seconds": 0.5})
     with running(spec) as started:
         server = Server(started.kubeconfig)
         token = server.token
         api = Person(server, lambda: token, "tests")
-        cluster = live.Cluster(started.kubeconfig, started.context)
+        cluster = cluster_client.Cluster(started.kubeconfig, started.context)
         made = Field(api, cluster, stack.settings, HEALTHY, tmp_path_factory.mktemp("logs"))
         made.install()
         yield made
@@ -70,17 +70,17 @@ def jumbo(field: Field) -> Field:
 
 
 def test_every_row_is_brought_about() -> None:
-    """Prevents a row of the page that nobody holds."""
+    """Every row of the page is tested here."""
     assert ROWS.keys() == {"launcher-first", "overlay-mtu"}
 
 
 def test_without_a_fault_the_job_passes(field: Field) -> None:
-    """Prevents a matrix whose rows fail for another reason than their fault."""
+    """Without a fault the job passes, so that a row fails by its fault alone."""
     healthy(field, JOB)
 
 
 def test_a_launcher_that_is_first_does_not_get_through(field: Field) -> None:
-    """Prevents a launcher that finds no workers from being taken for a fault of the network."""
+    """A launcher that starts before its workers is diagnosed as that, and not as a fault of the network."""
     row = ROWS["launcher-first"]
     broken = edited(HEALTHY, early)
     assert refusals(field.settings, broken) <= refusals(field.settings, HEALTHY)
@@ -89,7 +89,7 @@ def test_a_launcher_that_is_first_does_not_get_through(field: Field) -> None:
 
 
 def test_a_launcher_that_waits_is_never_first(field: Field) -> None:
-    """Prevents our own creation policy from making no difference: with it the launcher is not there."""
+    """With launcherCreationPolicy WaitForWorkersReady there is no launcher before all workers are ready."""
     with cordoned(field), field.running(HEALTHY, JOB, until=frozenset({"hindered"})):
         selector = f"training.kubeflow.org/job-name={JOB},training.kubeflow.org/job-role=launcher"
         assert field.api.pods("managed-machine-learning", selector) == []
@@ -98,7 +98,7 @@ def test_a_launcher_that_waits_is_never_first(field: Field) -> None:
 
 
 def test_an_overlay_does_not_get_through(field: Field) -> None:
-    """Prevents pods with packets of 1450 bytes on a network that was paid for 9000: the job succeeds, slower."""
+    """Pods with an MTU of 1450 on a network for 9000 fail verification where the settings say so, and else warn."""
     wanted = jumbo(field)
     with wanted.running(HEALTHY, JOB):
         judged(wanted.verified(JOB), ROWS["overlay-mtu"])

@@ -8,10 +8,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlparse
 
 import pytest
 import yaml
 
+from cli.shared.backends.backend import of_folder
+from cli.shared.errors import Problem
 from simulator.cluster import Cluster
 from simulator.plugins.locate import plugin_choice
 from simulator.tools import find
@@ -33,7 +36,7 @@ def own_api() -> Iterator[Cluster]:
 
 @dataclass
 class Desk:
-    """A checkout with stack lab on a real cluster, its state in a folder, and a person's environment."""
+    """A checkout with stack lab on a real cluster, its state in a folder, and a user's environment."""
 
     root: Path
     environment: dict[str, str]
@@ -59,11 +62,27 @@ class Desk:
                 start_new_session=True,
             )
             try:
-                wait_until(lambda: word in (self.root / "said").read_text(), 90)
+                wait_until(lambda: word in (self.root / "said").read_text(), 300)
+                self._stop_between_writes(process.pid)
             finally:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
         return (self.root / "said").read_text()
+
+    def _stop_between_writes(self, group: int) -> None:
+        """Stop an update while its state is whole; one that is cut is `./hpc state restore`'s, not this test's."""
+        backend = of_folder(Path(urlparse(self.environment["PULUMI_BACKEND_URL"]).path))
+
+        def stopped() -> bool:
+            os.killpg(group, signal.SIGSTOP)
+            try:
+                backend.checkpoint("lab")
+            except Problem:
+                os.killpg(group, signal.SIGCONT)
+                return False
+            return True
+
+        wait_until(stopped, 120)
 
     def pulumi(self, *arguments: str) -> tuple[int, str]:
         """Run plain `pulumi`."""

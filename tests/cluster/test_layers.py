@@ -15,13 +15,13 @@ import yaml
 
 from apis import kinds
 from apis.kinds import Kind
-from cli.backends.backend import of_folder
-from cli.backends.tags import UID
+from cli.shared.backends.backend import of_folder
+from cli.shared.backends.tags import UID
 from simulator.actors.api import Api, Server
 from tests.support.clusters import FULL, require_tools
 from tests.support.lab import Lab, checkout
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600), pytest.mark.xdist_group("layers")]
+pytestmark = pytest.mark.cluster
 
 PLATFORM, TENANTS = "two-layers", "two-layers-tenants"
 EXAMPLES = "stacks/examples"
@@ -83,7 +83,7 @@ def plain(lab: Lab, stack: str, *arguments: str) -> subprocess.CompletedProcess[
 
 
 def test_tenants_come_up_on_their_platform(lab: Lab) -> None:
-    """Prevents tenants that wait for what another stack declares, and stacks that undo each other's objects."""
+    """Tenants of a stack of their own come up and pass; a preview of either stack shows no change afterwards."""
     lab.works("up", "-s", TENANTS)
     assert "passed: " in lab.works("verify", "-s", TENANTS, "--wait", "60")
     for stack in (PLATFORM, TENANTS):
@@ -93,7 +93,7 @@ def test_tenants_come_up_on_their_platform(lab: Lab) -> None:
 
 
 def test_a_team_adds_a_tenant_without_touching_the_platform(lab: Lab) -> None:
-    """Prevents a new tenant from needing an update of the platform, or changing what the others have."""
+    """A new tenant needs no update of the platform, and replaces no object of others."""
     before = {
         kind.kind: uids(lab, kind)
         for kind in (kinds.SECURITY_CONTEXT_CONSTRAINTS, kinds.RESOURCE_FLAVOR, kinds.CLUSTER_QUEUE)
@@ -118,7 +118,7 @@ def test_a_team_adds_a_tenant_without_touching_the_platform(lab: Lab) -> None:
 
 
 def test_a_platform_that_was_not_updated_is_told_with_both_values(lab: Lab) -> None:
-    """Prevents tenants from resting on what only the platform's file has; plain `pulumi` is held to it, too."""
+    """Tenants are refused where the platform's file has changed since its update, also by plain `pulumi`."""
     classes = [
         *settings(lab, PLATFORM)["priority_classes"],
         {"class_name": "night", "value": 1, "purpose": "idle GPUs"},
@@ -133,7 +133,7 @@ def test_a_platform_that_was_not_updated_is_told_with_both_values(lab: Lab) -> N
 
 
 def test_tenants_go_and_the_platform_stays(lab: Lab) -> None:
-    """Prevents a platform that is deleted under its tenants, and tenants that take parts of it along."""
+    """A platform with tenants is not deleted; tenants are deleted without any part of the platform."""
     assert f"is the platform of stack {TENANTS}, which has objects on it" in lab.fails("down", "-s", PLATFORM)
     lab.works("down", "-s", TENANTS)
     assert not {"None/adas", "None/vision"} & uids(lab, kinds.CLUSTER_QUEUE).keys()
@@ -147,7 +147,7 @@ def _write(file: Path, content: dict[str, Any]) -> None:
 
 
 def test_one_stack_becomes_two_and_nothing_is_made_or_deleted(tmp_path: Path) -> None:
-    """Prevents an environment that has grown from staying one stack because the way out would delete its data."""
+    """`./hpc split` makes two stacks of one, and creates, replaces and deletes no object."""
     require_tools(FULL)
     with checkout(tmp_path) as lab:
         try:

@@ -19,14 +19,14 @@ from simulator.actors import pods
 from simulator.actors.api import ApiError, Server
 from simulator.cluster import Cluster, ClusterSpec, NodeSpec
 from simulator.processes import Processes
-from tests.components.test_mpi_job_v2beta1 import arguments
-from tests.components.test_mpi_operator import job as job_of
+from tests.components.kit import mpi_job_manifest as job_of
+from tests.components.kit import mpi_job_v2beta1 as arguments
 from tests.simulator.actors import platform
 from tests.simulator.actors.conftest import Person
 from tests.support.clusters import running
 from tests.support.recorded import component
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.cluster
 
 Manifest = dict[str, Any]
 
@@ -47,7 +47,7 @@ FIRST = ("CustomResourceDefinition", "Namespace", "SecurityContextConstraints")
 
 @dataclass(frozen=True)
 class Lab:
-    """The cluster with the operator and a tenant: `api` is the person."""
+    """The cluster with the operator and a tenant: `api` is the administrator."""
 
     started: Cluster
     api: Person
@@ -153,7 +153,7 @@ def _apply(api: Person, manifest: Manifest) -> None:
 
 
 def test_a_job_of_today_succeeds(lab: Lab) -> None:
-    """Prevents a job that today's operator, scheduler or SCC admission does not take to its end."""
+    """A job succeeds, workers under scc-for-mpi and launcher under restricted-v2; then its workers are removed."""
     lab.submit("nccl-02x08", layout=Layout(pods=2, gpus=8))
     lab.api.eventually(lambda: lab.pods("nccl-02x08", "launcher"))
     workers = lab.pods("nccl-02x08", "worker")
@@ -168,7 +168,7 @@ def test_a_job_of_today_succeeds(lab: Lab) -> None:
 
 
 def test_jobs_of_2020_can_only_go(lab: Lab) -> None:
-    """Prevents an upgrade that cannot delete its old jobs, and a new job of 2020 that runs without its bounds."""
+    """Jobs of v1alpha2 can be read and deleted, and no new one is admitted."""
     with pytest.raises(ApiError, match=r"can only be read and deleted; use kubeflow\.org/v2beta1"):
         lab.api.create(FORMER, platform.mpi_job("new", 1, 8), TENANT)
     lab.api.delete(FORMER, "of-2020", "default")
@@ -176,7 +176,7 @@ def test_jobs_of_2020_can_only_go(lab: Lab) -> None:
 
 
 def test_the_launcher_waits_for_the_last_worker(lab: Lab) -> None:
-    """Prevents a launcher that looks for a worker that is Pending: 3 x 8 GPUs do not fit on two machines."""
+    """No launcher is created while a worker is Pending: 3 x 8 GPUs do not fit on two machines."""
     lab.submit("nccl-03x08", layout=Layout(pods=3, gpus=8))
     lab.api.eventually(lambda: [pods.phase(pod) for pod in lab.pods("nccl-03x08", "worker")].count("Running") == 2)
     assert lab.pods("nccl-03x08", "launcher") == []
@@ -185,7 +185,7 @@ def test_the_launcher_waits_for_the_last_worker(lab: Lab) -> None:
 
 
 def test_a_worker_without_sshd_fails_the_job(lab: Lab) -> None:
-    """Prevents a simulated job that succeeds where ssh would be refused."""
+    """A job whose worker runs no sshd fails with ssh's message."""
     manifest = job_of(job_name="no-sshd", rdma_resources=("rdma/shared_ib0",), cpus=8, memory="64Gi")
     worker = manifest["spec"]["mpiReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0]
     worker["command"] = ["sleep", "365d"]
@@ -197,7 +197,7 @@ def test_a_worker_without_sshd_fails_the_job(lab: Lab) -> None:
 
 
 def test_a_job_that_was_suspended_goes_on(lab: Lab) -> None:
-    """Prevents a preempted job that stays where it is: the operator may not clear its launcher's start time."""
+    """A job that was suspended and resumed succeeds: the operator's role lets it clear the launcher's start time."""
     job = job_of(
         job_name="paused",
         rdma_resources=tuple(f"rdma/{name}" for name in RDMA),
@@ -221,6 +221,6 @@ def test_a_job_that_was_suspended_goes_on(lab: Lab) -> None:
 
 
 def test_the_operator_is_refused_nothing(lab: Lab) -> None:
-    """Prevents a role that is narrower than what v0.8.0 does, which only its log would tell."""
+    """The operator's role covers all that v0.8.0 does: its log has no refusal."""
     log = Processes(lab.started.home).log("actors").read_text()
     assert [line for line in log.splitlines() if "mpi-operator" in line and "forbidden" in line] == []

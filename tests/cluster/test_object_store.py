@@ -14,7 +14,7 @@ from simulator.home import Layout
 from simulator.processes import Processes
 from tests.support.updates import Lab, laboratory
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600), pytest.mark.xdist_group("hpc-object-store")]
+pytestmark = pytest.mark.cluster
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def lab() -> Iterator[Lab]:
 
 
 def test_state_is_in_the_bucket(lab: Lab) -> None:
-    """Prevents an option that is taken while the state goes into a folder, or into a bucket without versions."""
+    """With `--backend s3` the state is in a bucket with versions, tags and no locks left, and in no folder."""
     status, output = lab.run("up", "--backend", "s3")
     assert status == 0, output
     assert not (lab.home / "pulumi").exists()
@@ -39,7 +39,7 @@ def test_state_is_in_the_bucket(lab: Lab) -> None:
 
 
 def test_killed_store_is_named_and_comes_back_with_all_of_it(lab: Lab) -> None:
-    """Prevents a state that is lost with the process, and an engine that waits for a store which is not there."""
+    """A killed store is named at once by every command, and after a restart has the whole state."""
     kept = lab.backend.read("dev")
     os.kill(Processes(lab.home).running()["object-store"].pid, signal.SIGKILL)
     for command in (["pulumi", "stack", "ls"], ["preview"], ["down"]):
@@ -59,7 +59,7 @@ def test_killed_store_is_named_and_comes_back_with_all_of_it(lab: Lab) -> None:
 
 
 def test_nothing_is_left(lab: Lab) -> None:
-    """Prevents objects on the cluster, or a store with its data, that nobody takes away."""
+    """`down` removes every object, and `sim clean` the cluster with its store and the data."""
     status, output = lab.run("down")
     assert status == 0, output
     assert not lab.state().get("resources")

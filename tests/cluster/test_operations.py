@@ -1,4 +1,4 @@
-"""docs/operations.md, followed from top to bottom by somebody with a workstation, a bucket and a cluster.
+"""docs/operations.md, followed from top to bottom on a workstation, with a bucket and a cluster.
 
 The stack takes the cluster for a real one. Two things are put in place of what the page says: the address of the object
 store, and a kubectl.
@@ -18,7 +18,7 @@ from tests.support.clusters import FULL, require_tools
 from tests.support.followed import blocks, change
 from tests.support.recorded import ROOT
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(900), pytest.mark.xdist_group("operations")]
+pytestmark = pytest.mark.cluster
 
 PAGE = ROOT / "docs" / "operations.md"
 STORE = "https://s3.lab.example.com"
@@ -50,7 +50,7 @@ def checkout(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def workstation(tmp_path: Path, checkout: Path) -> dict[str, str]:
-    """Give the environment of a person: a home, credentials of the bucket, and nothing of the developer's."""
+    """Give the environment of a user: a home, credentials of the bucket, and nothing of the developer's."""
     programs = tmp_path / "bin"
     programs.mkdir()
     kubectl = programs / "kubectl"
@@ -75,7 +75,7 @@ def workstation(tmp_path: Path, checkout: Path) -> dict[str, str]:
 
 
 def test_the_page_can_be_followed(checkout: Path, workstation: dict[str, str], object_store: str) -> None:
-    """Prevents a runbook of which a step fails in the night in which it is needed."""
+    """Every block of the runbook runs, in its order."""
     told = blocks(PAGE)
     assert {block.info.partition(" ")[0] for block in told} == {"sh", "yaml"}, "a block that nobody runs"
     exports = checkout.parent / "exports"

@@ -55,7 +55,7 @@ def allocatable(lab: Lab) -> dict[str, dict[str, str]]:
 
 
 def test_all_jobs_have_succeeded(lab: Lab) -> None:
-    """Prevents an update that ends well while its jobs have not."""
+    """After the update every job has succeeded."""
     jobs = lab.api.list(kinds.MPI_JOB_V1ALPHA2, "adas")["items"]
     ended = {
         job["metadata"]["name"]: [found["type"] for found in job["status"]["conditions"] if found["status"] == "True"]
@@ -66,7 +66,7 @@ def test_all_jobs_have_succeeded(lab: Lab) -> None:
 
 
 def test_the_jobs_prove_what_the_redpapers_did(lab: Lab) -> None:
-    """Prevents a healthy lab that does not pass, or passes without its figures and without saying what it is."""
+    """The jobs pass with their figures; verdicts and report say that they are simulated."""
     printed = lab.works("verify")
     assert printed.splitlines()[-2].startswith("passed: ")
     assert "scaling" in lab.works("verify", "--all")
@@ -82,13 +82,13 @@ def test_the_jobs_prove_what_the_redpapers_did(lab: Lab) -> None:
 
 
 def test_nodes_offer_what_the_redpaper_lists(lab: Lab) -> None:
-    """Prevents GPUs or HCAs from missing on a node without anybody noticing (R-3.4.1-6, R-3.4.2-6)."""
+    """Each DGX-1 offers eight GPUs and a hundred of each of four HCAs (R-3.4.1-6, R-3.4.2-6)."""
     expected = {"nvidia.com/gpu": "8", **{f"rdma/shared_ib{port}": "100" for port in range(4)}}
     assert allocatable(lab) == {f"dgx0{number}.ocp4.scale.ibm.com": expected for number in (1, 2)}
 
 
 def test_jobs_ran_one_after_another(lab: Lab) -> None:
-    """Prevents two jobs from holding a node each and waiting for ever: there is no gang scheduling."""
+    """Each job starts after the one before has finished: without gang scheduling two could block each other."""
     times = sorted(
         (job["status"]["startTime"], job["status"]["completionTime"], job["metadata"]["name"])
         for job in lab.api.list(kinds.MPI_JOB_V1ALPHA2, "adas")["items"]
@@ -98,7 +98,7 @@ def test_jobs_ran_one_after_another(lab: Lab) -> None:
 
 
 def test_single_gpu_pods_were_spread_over_both_nodes(lab: Lab) -> None:
-    """Prevents a simulated scheduler that ignores the GPUs of a node: sixteen pods of one GPU need both."""
+    """Sixteen pods of one GPU each are scheduled on both nodes, eight on each."""
     events = lab.api.list(kinds.Kind("", "v1", "Event", "events"), "adas")["items"]
     placed = [
         event["message"].split()[-1]
@@ -118,7 +118,7 @@ def scc(pod: dict[str, Any]) -> str | None:
 
 
 def test_pods_run_under_the_sccs_that_they_need(lab: Lab) -> None:
-    """Prevents a part that runs with more rights than it needs, or is let in by exception where OpenShift has none."""
+    """Every pod of the cluster is admitted by exactly the SCC that it needs."""
     met = set()
     for pod in lab.api.list(kinds.POD)["items"]:
         name = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
@@ -129,7 +129,7 @@ def test_pods_run_under_the_sccs_that_they_need(lab: Lab) -> None:
 
 
 def test_workers_run_under_the_scc_for_mpi(lab: Lab) -> None:
-    """Prevents workers whose right to lock memory comes from anywhere but the SCC that is there for it."""
+    """Workers are admitted by scc-for-mpi, which allows them to lock memory."""
     with lab.job() as job:
         eventually(lambda: len(job.workers) == 2, "the job has no workers")
         assert [scc(worker) for worker in job.workers] == ["scc-for-mpi"] * 2
@@ -137,12 +137,12 @@ def test_workers_run_under_the_scc_for_mpi(lab: Lab) -> None:
 
 
 def test_nothing_is_left_to_do(lab: Lab) -> None:
-    """Prevents objects that every preview wants to change again."""
+    """A preview after the update shows no change."""
     lab.works("pulumi", "preview", "--stack", "dev", "--expect-no-changes", "--non-interactive")
 
 
 def test_a_second_up_reuses_everything(lab: Lab) -> None:
-    """Prevents a second `make up` from building, starting or running anything again."""
+    """A second `up` reuses the cluster and runs no job again."""
     before = {job["metadata"]["uid"] for job in lab.api.list(kinds.MPI_JOB_V1ALPHA2, "adas")["items"]}
     printed = lab.works("up")
     assert "reusing" in printed
@@ -150,7 +150,7 @@ def test_a_second_up_reuses_everything(lab: Lab) -> None:
 
 
 def test_a_change_by_hand_is_found_and_repaired(lab: Lab) -> None:
-    """Prevents drift from surviving: someone shortens the RDMA configuration by hand."""
+    """A refresh finds an RDMA configuration that was changed out of band, and the next update restores it."""
     right = lab.api.get(kinds.CONFIG_MAP, "rdma-devices", "kube-system")["data"]
     lab.api.patch(kinds.CONFIG_MAP, "rdma-devices", {"data": {"config.json": "{}"}}, "kube-system")
     found = lab.works("pulumi", "refresh", "--stack", "dev", "--yes", "--non-interactive")
@@ -160,7 +160,7 @@ def test_a_change_by_hand_is_found_and_repaired(lab: Lab) -> None:
 
 
 def test_raising_the_run_number_runs_one_job_again(lab: Lab) -> None:
-    """Prevents a repeated verification from repeating everything, or from not running at all."""
+    """A raised run number runs that job again, and no other."""
 
     def uids() -> dict[str, str]:
         jobs = lab.api.list(kinds.MPI_JOB_V1ALPHA2, "adas")["items"]
@@ -177,19 +177,19 @@ def test_raising_the_run_number_runs_one_job_again(lab: Lab) -> None:
 
 
 def test_secrets_are_not_in_the_state(lab: Lab) -> None:
-    """Prevents GUI passwords in plain text beside the state of a whole team."""
+    """The state has no GUI password in plain text."""
     for file in (lab.root / ".sim" / "default" / "pulumi").rglob("*.json"):
         assert "invented" not in file.read_text(), file
 
 
 def test_state_files_stand_alone(lab: Lab) -> None:
-    """Prevents a kill between two files from leaving a stack that no command can load ("checkpoint: EOF")."""
+    """The state of a stack is one file with its backup, so that a kill leaves no half of it ("checkpoint: EOF")."""
     files = {file.name for file in (lab.root / ".sim" / "default" / "pulumi" / ".pulumi" / "stacks" / "hpc").iterdir()}
     assert files == {"dev.json", "dev.json.bak", "dev.pulumi-tags"}
 
 
 def test_launcher_log_says_that_it_is_simulated(lab: Lab) -> None:
-    """Prevents a simulated log from passing for a measured one."""
+    """The first line of a launcher's log says that it is simulated."""
     logs = [
         file.read_text()
         for file in (lab.root / ".sim" / "default" / "pods").rglob("*")
@@ -200,7 +200,7 @@ def test_launcher_log_says_that_it_is_simulated(lab: Lab) -> None:
 
 
 def test_without_memlock_the_rdma_test_ends_the_update(lab: Lab) -> None:
-    """Prevents the field's most common failure from staying silent: IPC_LOCK granted, and still no locked memory."""
+    """Without the memlock drop-in the RDMA test fails the update, and verification names what raises the limit."""
     name = "50-worker-crio-memlock"
     taken = lab.take(kinds.MACHINE_CONFIG, name)
     eventually(lambda: name not in sources(lab), "the pool still runs with our MachineConfig")
@@ -209,7 +209,7 @@ def test_without_memlock_the_rdma_test_ends_the_update(lab: Lab) -> None:
         settings["stages"][0]["workloads"][0]["run"] = 2
 
     lab.change(again)
-    printed = lab.fails("up", "--no-repair")
+    printed = lab.fails("up")
     assert "Couldn't allocate MR" in printed
     assert "adas/mofed-test-job failed" in printed
     judged = lab.fails("verify", "--job", "mofed-test-job")

@@ -2,20 +2,24 @@
 
 import base64
 import json
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from apis import kinds
-from tests.support.lab import SETTINGS, Lab
+from apis.kinds import Kind
+from tests.cluster.kit import add_tenant, run_again, settings
+from tests.engine.kit import Cluster
+from tests.support.lab import Lab
 
 pytestmark = pytest.mark.cluster
 
 PLANTED = "cGxhbnRlZC1hbmQtcGxhaW4="  # planted-and-plain
-VISION = {"namespace": "vision", "uid_range": {"start": 1075990000}, "mcs": "s0:c31,c2", "gpu_quota": 4, "data": None}
 
 
 def drift(lab: Lab, status: int) -> tuple[str, dict[str, Any]]:
@@ -39,36 +43,36 @@ def secrets(lab: Lab) -> list[str]:
 
 
 @contextmanager
-def settings(lab: Lab, *edits: Callable[[dict[str, Any]], None]) -> Iterator[None]:
-    """Change the settings of stack dev for a while."""
-    file = lab.root / SETTINGS
-    kept = file.read_bytes()
-    try:
-        for edit in edits:
-            lab.change(edit)
-        yield
-    finally:
-        file.write_bytes(kept)
-
-
-@contextmanager
 def back(lab: Lab) -> Iterator[None]:
     """Bring the stack to its own settings at the end, whatever happens."""
     try:
         yield
     finally:
-        lab.works("up")
+        lab.works("up", "--repair")
 
 
-def add_tenant(platform: dict[str, Any]) -> None:
-    """Add a tenant."""
-    platform["tenants"].append({**platform["tenants"][0], **VISION, "run_as_uid": 1075991000, "run_as_gid": 1075991000})
+def remove(lab: Lab, said: str) -> int:
+    """Run the commands of a review, as kubectl does; return how many there are."""
+    cluster = Cluster(lab.kubeconfig, "hpc-sim-default")
+    commands = [shlex.split(line) for line in said.splitlines() if line.lstrip().startswith("kubectl ")]
+    for words in commands:
+        option = {key: value for key, value in pairwise(words) if key.startswith("-")}
+        assert (lab.root / option["--kubeconfig"], option["--context"]) == (lab.kubeconfig, cluster.context)
+        kind, name = words[words.index("patch") + 1 :][:2]
+        where = _kind(kind).path(option.get("-n"), name)
+        cluster.request("PATCH", where, json.loads(option["-p"]), kind="application/json-patch+json")
+    return len(commands)
 
 
-def run_again(platform: dict[str, Any]) -> None:
-    """Run a Job and an MPIJob once more."""
-    for stage in (platform["stages"][0], platform["stages"][2]):
-        stage["workloads"][0]["run"] = 2
+def _kind(text: str) -> Kind:
+    """Return the kind that kubectl takes `kind.version.group` for."""
+    name, _, rest = text.partition(".")
+    version, _, group = rest.partition(".")
+    return next(
+        each
+        for each in kinds.KINDS
+        if each.kind.lower() == name and (each.group, each.version) == (group, version or each.version)
+    )
 
 
 def quota(number: int) -> Callable[[dict[str, Any]], None]:
@@ -77,7 +81,7 @@ def quota(number: int) -> Callable[[dict[str, Any]], None]:
 
 
 def test_drift_is_told_and_repaired(lab: Lab) -> None:
-    """Prevents rights that somebody gains by hand and keeps, and an alarm every night where nothing drifted."""
+    """Drift of rights, quotas and secrets is reported and repaired; where nothing drifted, nothing is reported."""
     before = exported(lab)
     said, found = drift(lab, 0)
     assert (found["changes"], found["failed"]) == ([], "")
@@ -112,66 +116,80 @@ def test_drift_is_told_and_repaired(lab: Lab) -> None:
         "64",
         "app.kubernetes.io/part-of",
         "another secret",
-        "`./hpc up --stack dev`",
+        "`./hpc up --stack dev --repair`",
     ):
         assert words in said
     for planted in (PLANTED, "planted-and-plain"):
         assert planted not in said + json.dumps(found)
     assert exported(lab) == before, "looking for drift has changed the state"
 
-    lab.works("up")
+    assert lab.works("up").endswith("stack dev is up; objects on the cluster: 53 unchanged\n")
+    assert api.find(kinds.SERVICE_ACCOUNT, "mpi", "adas") is None, "an update repairs what nobody asked it to"
+    assert "repair: ServiceAccount adas/mpi is gone" in lab.works("preview", "--repair")
+    repaired = lab.works("up", "--repair")
+    assert "not repaired: RoleBinding adas/mpi: others added subjects[1]" in repaired
+    assert "not repaired: SecurityContextConstraints scc-for-mpi: others added allowedCapabilities[1]" in repaired
+    assert api.find(kinds.SERVICE_ACCOUNT, "mpi", "adas") is not None
+    said, found = drift(lab, 1)
+    assert {each["kind"] for each in found["changes"]} == {"RoleBinding", "SecurityContextConstraints"}
+    assert remove(lab, said) == 2
     assert drift(lab, 0)[1]["changes"] == []
     assert api.get(kinds.ROLE_BINDING, "mpi", "adas")["subjects"] == subjects[:-1]
     assert api.get(constraints, "scc-for-mpi")["allowedCapabilities"] == ["IPC_LOCK"]
-    assert api.find(kinds.SERVICE_ACCOUNT, "mpi", "adas") is not None
+    assert not [each["urn"] for each in exported(lab)["resources"] if each.get("initErrors")]
 
 
 def test_what_others_added_and_what_ended(lab: Lab) -> None:
-    """Prevents keys of others that survive every repair, and a job that runs again because somebody tidied up.
+    """A repair leaves keys that others added and jobs that were deleted after they finished, and names both.
 
-    And a reviewer who is not told what the update does beside.
+    The review of a change names the drift that the update leaves.
     """
     api = lab.api
-    with back(lab):
-        api.patch(kinds.CONFIG_MAP, "rdma-devices", {"data": {"more": "x"}}, "kube-system")
-        api.patch(kinds.RESOURCE_QUOTA, "gpus", {"spec": {"hard": {"pods": "999"}}}, "adas")
-        lab.take(kinds.MPI_JOB_V1ALPHA2, "nccl-test-02x08", "adas")
-        said, found = drift(lab, 1)
-        assert {each["kind"] for each in found["changes"]} == {"ConfigMap", "ResourceQuota"}
-        assert "MPIJob adas/nccl-test-02x08 has ended" in said
-        said = lab.works("diff")
-        assert "ConfigMap kube-system/rdma-devices is not as declared, and is changed back" in said
+    api.patch(kinds.CONFIG_MAP, "rdma-devices", {"data": {"more": "it's"}}, "kube-system")
+    api.patch(kinds.RESOURCE_QUOTA, "gpus", {"spec": {"hard": {"pods": "999"}}}, "adas")
+    lab.take(kinds.MPI_JOB_V1ALPHA2, "nccl-test-02x08", "adas")
+    said, found = drift(lab, 1)
+    assert {each["kind"] for each in found["changes"]} == {"ConfigMap", "ResourceQuota"}
+    assert "MPIJob adas/nccl-test-02x08 has finished" in said
+    told = lab.works("diff")
+    assert "ConfigMap kube-system/rdma-devices differs from what is declared" in told
+    assert "The update leaves this" in told
 
-        lab.works("up")
-        assert "more" not in api.get(kinds.CONFIG_MAP, "rdma-devices", "kube-system")["data"]
-        assert "pods" not in api.get(kinds.RESOURCE_QUOTA, "gpus", "adas")["spec"]["hard"]
-        assert api.find(kinds.MPI_JOB_V1ALPHA2, "nccl-test-02x08", "adas") is None
-        assert drift(lab, 0)[1]["changes"] == []
+    lab.works("up", "--repair")
+    assert api.get(kinds.CONFIG_MAP, "rdma-devices", "kube-system")["data"]["more"] == "it's"
+    assert api.find(kinds.MPI_JOB_V1ALPHA2, "nccl-test-02x08", "adas") is None
+    assert remove(lab, said) == 2
+    assert "more" not in api.get(kinds.CONFIG_MAP, "rdma-devices", "kube-system")["data"]
+    assert "pods" not in api.get(kinds.RESOURCE_QUOTA, "gpus", "adas")["spec"]["hard"]
+    assert drift(lab, 0)[1]["changes"] == []
 
 
-def test_what_cannot_be_repaired_does_not_stop_the_stack(lab: Lab) -> None:
-    """Prevents an object made anew by hand with what cannot change from ending every later `up`, and every preview."""
+def test_what_would_be_replaced_is_the_users_to_decide(lab: Lab) -> None:
+    """A repair replaces only what the user names with `--replace`; other drift does not stop later updates."""
     api = lab.api
+    job = api.get(kinds.MPI_JOB_V1ALPHA2, "nccl-test-01x08", "adas")
     made = lab.take(kinds.ROLE_BINDING, "mpi", "adas")
     with back(lab):
         lab.put(kinds.ROLE_BINDING, {**made, "roleRef": {**made["roleRef"], "kind": "ClusterRole", "name": "view"}})
-        done = lab.hpc("up")
-        assert done.returncode == 0, done.stdout + done.stderr
-        assert "cannot change roleRef" in done.stderr
-        assert "Delete it" in done.stderr
-        assert not [each["urn"] for each in exported(lab)["resources"] if each.get("initErrors")]
+        api.patch(kinds.MPI_JOB_V1ALPHA2, "nccl-test-01x08", {"spec": {"slotsPerWorker": 7}}, "adas")
+        done = lab.works("up", "--repair")
+        assert "not repaired: RoleBinding adas/mpi: the API server refuses" in done
+        assert "cannot change roleRef" in done
+        assert "not repaired: MPIJob adas/nccl-test-01x08: it would be replaced" in done
         lab.works("preview")
-        lab.works("up", "--no-repair")
-        drift(lab, 1)
-
-        lab.take(kinds.ROLE_BINDING, "mpi", "adas")
         lab.works("up")
+        drift(lab, 1)
+        assert "names what has not drifted: Role/adas/mpi" in lab.fails("up", "--repair", "--replace", "Role/adas/mpi")
+
+        lab.works("up", "--repair", "--replace", "RoleBinding/adas/mpi")
         assert api.get(kinds.ROLE_BINDING, "mpi", "adas")["roleRef"] == made["roleRef"]
+        api.patch(kinds.MPI_JOB_V1ALPHA2, "nccl-test-01x08", {"spec": job["spec"]}, "adas")
+        assert api.get(kinds.MPI_JOB_V1ALPHA2, "nccl-test-01x08", "adas")["metadata"]["uid"] == job["metadata"]["uid"]
         drift(lab, 0)
 
 
 def test_a_violated_policy_is_in_the_comment(lab: Lab, tmp_path: Path) -> None:
-    """Prevents a refused change whose reviewer is not told why, and one that a pipeline takes for a good one."""
+    """A mandatory finding is in the comment, and `./hpc diff` fails."""
     file = tmp_path / "comment.md"
     with settings(lab, lambda platform: platform["stages"][1]["workloads"][0].update(image="somewhere/else:latest")):
         configured = tmp_path / "levels.json"
@@ -181,9 +199,9 @@ def test_a_violated_policy_is_in_the_comment(lab: Lab, tmp_path: Path) -> None:
 
 
 def test_an_update_is_held_to_its_plan(lab: Lab, tmp_path: Path) -> None:
-    """Prevents an update that does what nobody has reviewed: other settings, another state, another cluster.
+    """An update with a plan is refused when settings, state or cluster have changed since the plan was made.
 
-    And a comment that is another one at each run although the change is the same.
+    The comment of the same change is the same at each run.
     """
     plan, comments = tmp_path / "plan.json", [tmp_path / "1.md", tmp_path / "2.md"]
     with back(lab), settings(lab, add_tenant, run_again):
@@ -195,13 +213,14 @@ def test_an_update_is_held_to_its_plan(lab: Lab, tmp_path: Path) -> None:
         for secret in secrets(lab):
             assert secret not in plan.read_text()
 
+        assert "--plan and --repair" in lab.fails("up", "--repair", "--plan", str(plan))
         with settings(lab, quota(24)):
             assert "the settings of the stack have changed" in lab.fails("up", "--plan", str(plan))
 
         hard = {"spec": {"hard": {"requests.nvidia.com/gpu": "64"}}}
         kept = lab.api.get(kinds.RESOURCE_QUOTA, "gpus", "adas")["spec"]
         lab.api.patch(kinds.RESOURCE_QUOTA, "gpus", hard, "adas")
-        assert "what the cluster holds is not what it was" in lab.fails("up", "--plan", str(plan))
+        assert "the cluster has changed" in lab.fails("up", "--plan", str(plan))
         lab.api.patch(kinds.RESOURCE_QUOTA, "gpus", {"spec": kept}, "adas")
 
         # A program that changed meanwhile, with the same settings, is the engine's to see.
@@ -210,7 +229,7 @@ def test_an_update_is_held_to_its_plan(lab: Lab, tmp_path: Path) -> None:
         content["resourcePlans"][urn]["steps"] = ["same"]
         other = tmp_path / "other.json"
         other.write_text(json.dumps(content))
-        assert "It would do what its plan does not say" in lab.fails("up", "--plan", str(other))
+        assert "The update differs from its plan" in lab.fails("up", "--plan", str(other))
 
         done = lab.works("up", "--plan", str(plan))
         assert "replaced" in done  # of them an MPIJob, which waits for patches of its operator

@@ -35,7 +35,7 @@ SUBMITTER = "submitter"
 
 @dataclass(frozen=True)
 class Tenant:
-    """The tenant's namespace: `api` is the person, `submitter` the account."""
+    """The tenant's namespace: `api` is the administrator, `submitter` the account."""
 
     started: Cluster
     api: Api
@@ -124,7 +124,7 @@ def tenant() -> Iterator[Tenant]:
 
 
 def test_ipc_lock_under_the_default_account_is_refused(tenant: Tenant) -> None:
-    """Prevents a worker that nobody gave the right to lock memory from getting it (E-13)."""
+    """A worker with IPC_LOCK under an account without the SCC is refused (E-13)."""
     message = tenant.refused("default-account", account="default")
     assert f'pods "default-account" is forbidden: {NOT_ADMITTED}' in message
     assert 'provider restricted: .containers[0].capabilities.add: Invalid value: "IPC_LOCK"' in message
@@ -132,7 +132,7 @@ def test_ipc_lock_under_the_default_account_is_refused(tenant: Tenant) -> None:
 
 
 def test_mpi_is_admitted_by_its_scc_and_filled_in(tenant: Tenant) -> None:
-    """Prevents a job whose workers run as another user, or in another SELinux level, than OpenShift gives them."""
+    """scc-for-mpi admits the worker, and fills in user, group and SELinux level of the namespace."""
     context = {key: value for key, value in tenant.context.items() if key != "runAsUser"}
     made = tenant.submit("of-mpi", securityContext=context)
     first, level = tenant.range(), tenant.level()
@@ -147,7 +147,7 @@ def test_mpi_is_admitted_by_its_scc_and_filled_in(tenant: Tenant) -> None:
 
 
 def test_without_the_role_binding_it_is_refused_at_once(tenant: Tenant) -> None:
-    """Prevents a right that outlives its deletion: ten times in a row the very next pod must be refused."""
+    """After the role binding is deleted the very next pod is refused, ten times in a row."""
     for number in range(10):
         tenant.unbind()
         message = tenant.refused(f"unbound-{number}")
@@ -157,7 +157,7 @@ def test_without_the_role_binding_it_is_refused_at_once(tenant: Tenant) -> None:
 
 
 def test_the_sccs_of_the_cluster_count(tenant: Tenant) -> None:
-    """Prevents admission by SCCs as they were when the webhook started."""
+    """A change of an SCC applies to the next pod."""
     kind = kinds.SECURITY_CONTEXT_CONSTRAINTS
     whole = tenant.api.get(kind, "scc-for-mpi")["allowedCapabilities"]
     for number in range(5):
@@ -169,7 +169,7 @@ def test_the_sccs_of_the_cluster_count(tenant: Tenant) -> None:
 
 
 def test_a_user_id_outside_the_range_is_refused(tenant: Tenant) -> None:
-    """Prevents root, or another tenant's user, in the files of the data lake."""
+    """A user id outside the namespace's range is refused, root as well; the last id of the range is admitted."""
     first = tenant.range()
     for name, user in (("root", 0), ("beyond", first + 10_000)):
         message = tenant.refused(name, securityContext={**tenant.context, "runAsUser": user})
@@ -181,7 +181,7 @@ def test_a_user_id_outside_the_range_is_refused(tenant: Tenant) -> None:
 
 
 def test_a_change_is_judged_again(tenant: Tenant) -> None:
-    """Prevents a pod that anybody can change after the right to run it is gone."""
+    """A changed pod is admitted again: without the right, a change of its labels is refused."""
     tenant.submit("changed")
     tenant.submitter.patch(kinds.POD, "changed", {"metadata": {"labels": {"a": "1"}}}, TENANT)
     tenant.unbind()
@@ -194,7 +194,7 @@ def test_a_change_is_judged_again(tenant: Tenant) -> None:
 
 
 def test_exempt_namespaces_and_masters(tenant: Tenant) -> None:
-    """Prevents admission where OpenShift has none, and an administrator who is held to what tenants may."""
+    """Exempt namespaces have no SCC admission, and an administrator may use every SCC."""
     level = {"metadata": {"name": "early", "labels": {"openshift.io/run-level": "1"}}}
     tenant.api.apply(kinds.NAMESPACE, {"apiVersion": "v1", "kind": kinds.NAMESPACE.kind, **level})
     eventually(lambda: tenant.api.find(kinds.SERVICE_ACCOUNT, "default", "early") is not None, "no default account")
@@ -207,7 +207,7 @@ def test_exempt_namespaces_and_masters(tenant: Tenant) -> None:
 
 
 def test_workers_at_once(tenant: Tenant) -> None:
-    """Prevents a webhook that is too slow, or mixes its answers up, when a job's sixteen workers come together."""
+    """Sixteen workers created at the same time are all admitted, each with its own user id."""
 
     def one(number: int) -> int:
         user = tenant.range() + number
@@ -220,7 +220,7 @@ def test_workers_at_once(tenant: Tenant) -> None:
 
 
 def test_a_killed_webhook_keeps_pods_out_until_it_is_started_again(tenant: Tenant) -> None:
-    """Prevents pods without admission behind a dead webhook, and one that nobody sees is dead or can bring back."""
+    """Without the webhook pods are refused and the status is partial; `up` starts the webhook again."""
     (process,) = [one for one in cluster.status(tenant.started.home).processes if one.name == "scc-admission"]
     assert process.port is not None
     os.kill(process.pid, signal.SIGKILL)

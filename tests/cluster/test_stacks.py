@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from cli import stack as stacks
-from cli.commands.status import look
-from cli.overview.jobs import FAILED
-from cli.places import ROOT
+from cli.shared import stack as stacks
+from cli.shared.paths import ROOT
+from cli.status.command import look
+from cli.status.jobs import FAILED
 from simulator import cluster, tools
 from simulator.errors import SimulatorError
 from stacks.settings import Settings, known, load
 from tests.support.clusters import homes
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.cluster
 
 ELSEWHERE = {"dev", "redpaper-4.4", "two-layers", "two-layers-tenants"}
 """tests/cluster/test_redpaper.py, tests/cli/test_examples_on_a_cluster.py and tests/cluster/test_layers.py."""
@@ -59,7 +59,7 @@ def _jobs(settings: Settings) -> int:
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("stack", RUN)
 def test_stack_runs_from_one_command(stack: str) -> None:
-    """Prevents an example that loads, renders and passes the rules, and whose jobs get nothing or prove nothing."""
+    """One command brings an example up: its jobs pass, and its nodes offer their GPUs and RDMA devices."""
     settings = load(stack, ROOT)
     hpc("up", "--stack", stack)
     # Waits until the jobs that the update has only seen start have ended.

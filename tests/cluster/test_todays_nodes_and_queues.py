@@ -1,4 +1,4 @@
-"""What nodes and queues of today consist of, under our own declarations: their operators and controllers are played.
+"""What nodes and queues of today consist of, under our own declarations: their operators and controllers are simulated.
 
 Every wait that our components declare is judged here by the provider's own rules, on the live objects.
 """
@@ -30,7 +30,6 @@ from components.scale_csi import GuiAccount, PrimaryFileset, ScaleCluster, Scale
 from components.static_volume import LongHandle, StaticVolume, StaticVolumeArgs
 from components.storage_class import StorageClass, StorageClassArgs
 from components.tenant import IdRange, Tenant, TenantArgs
-from hardware.profiles import DGX_A100
 from hardware.topology import SYSTEM_CPUS, rails
 from policies.values import amount
 from rendering.manifests import manifests
@@ -41,14 +40,16 @@ from simulator.bootstrap import agents
 from simulator.cluster import ClusterSpec, NodeSpec
 from simulator.plugins.provider.diff import difference
 from simulator.plugins.provider.inputs import ObjectType
-from simulator.plugins.provider.wait_for import wait_rule
-from tests.components.test_mpi_operator import job as job_of
+from simulator.plugins.provider.observations import Seen
+from simulator.plugins.provider.wait_annotation import Rule, wait_rule
+from tests.components.kit import mpi_job_manifest as job_of
 from tests.simulator.actors import platform
 from tests.simulator.actors.conftest import Person
 from tests.support.clusters import running
+from tests.support.machines import DGX_A100
 from tests.support.recorded import component, of_kind
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.cluster
 
 Manifest = dict[str, Any]
 
@@ -168,7 +169,7 @@ def _kind(manifest: Manifest) -> Kind:
 
 
 class Site:
-    """The cluster: `api` is the person, who waits as the provider would."""
+    """The cluster: `api` is the administrator, who waits as the provider would."""
 
     def __init__(self, api: Person) -> None:
         self.api = api
@@ -190,10 +191,10 @@ class Site:
             assert rule is not None
             self.reaches(kinds.MACHINE_CONFIG_POOL, patch.inputs["metadata"], rule)
 
-    def reaches(self, kind: Kind, meta: Manifest, rule: Callable[[Manifest], Any]) -> None:
+    def reaches(self, kind: Kind, meta: Manifest, rule: Rule) -> None:
         """Wait until an object satisfies a rule of the provider."""
         name, namespace = meta["name"], meta.get("namespace")
-        self.api.eventually(lambda: rule(self.api.get(kind, name, namespace)).state == "ready", seconds=30)
+        self.api.eventually(lambda: rule(Seen(self.api.get(kind, name, namespace))).ready, seconds=30)
 
     def installed(self, version: str) -> None:
         """Wait until a version of the Scale operator is installed."""
@@ -300,7 +301,7 @@ def _annotation(site: Site, node: str, name: str) -> str:
 
 
 def test_the_pool_rolls_all_of_it_out(site: Site) -> None:
-    """Prevents a rollout that is over before kubelets, kernels and interfaces are as declared."""
+    """When the pool is updated, kubelets, kernel arguments and interfaces of its nodes are as declared."""
     for node in NODES:
         assert '"rail0", "rail1"' in _annotation(site, node, simulated.INTERFACES)
         assert "iommu=pt" in _annotation(site, node, simulated.KERNEL_ARGUMENTS)
@@ -314,7 +315,7 @@ def test_the_pool_rolls_all_of_it_out(site: Site) -> None:
 
 
 def test_a_pod_with_all_that_the_kubelet_leaves_waits(site: Site) -> None:
-    """Prevents jobs with every CPU of a machine from running here alone, where nothing else would ask for any."""
+    """A pod with all CPUs that the kubelet leaves is pending: agents on the node have some of them."""
     left = site.api.get(kinds.NODE, NODES[0])["status"]["allocatable"]["cpu"]
     container = {"name": "all", "image": "example.com/all:1", "resources": {"requests": {"cpu": left}}}
     host = {"nodeSelector": {"kubernetes.io/hostname": NODES[0]}, "tolerations": [{"operator": "Exists"}]}
@@ -330,7 +331,7 @@ def test_a_pod_with_all_that_the_kubelet_leaves_waits(site: Site) -> None:
 
 
 def test_a_kubelet_that_does_not_start_degrades_its_pool(site: Site) -> None:
-    """Prevents reserved CPUs that a machine has not, which only the node would tell, from counting as rolled out."""
+    """Reserved CPUs that a machine does not have degrade its pool, with the kubelet's message."""
     wrong = {"reservedSystemCPUs": "0-3,128-131", "cpuManagerPolicy": "static"}
     selector = {"matchLabels": {f"{names.MACHINE_CONFIG_POOL}worker": ""}}
     spec = {"machineConfigPoolSelector": selector, "kubeletConfig": wrong}
@@ -362,22 +363,22 @@ def _rolled_out_without(site: Site, pool: str, part: str) -> bool:
 
 
 def test_a_bond_needs_its_ports(site: Site) -> None:
-    """Prevents a bond over interfaces that were renamed from counting as there."""
+    """A bond over interfaces that do not exist degrades its policy: one node fails, the other's is aborted."""
     labels = {f"node-role.kubernetes.io/{POOL}": ""}
     site.declare(lambda: Bond("bond", BondArgs(node_selector=labels, ports=("rail0", "rail1"))))
-    lost = BondArgs(policy_name="lost", bond="bond1", node_selector=labels, ports=("ibp12s0", "ibp18s0"))
+    lost = BondArgs(policy_name="lost", interface="bond1", node_selector=labels, ports=("ibp12s0", "ibp18s0"))
     (policy,) = manifests(component(lambda: Bond("lost", lost)))
     site.api.apply(kinds.NODE_NETWORK_CONFIGURATION_POLICY, policy)
     found = kinds.NODE_NETWORK_CONFIGURATION_POLICY
     site.api.eventually(lambda: site.api.condition(found, "lost", "", "Degraded"))
     assert site.api.condition(found, "lost", "", "Available") is None
-    first, second = (site.api.get(sim_kinds.ENACTMENT, f"{node}.lost") for node in NODES)
+    first, second = (site.api.get(kinds.NODE_NETWORK_CONFIGURATION_ENACTMENT, f"{node}.lost") for node in NODES)
     assert pods.condition(first, "Failing")
     assert pods.condition(second, "Aborted")
 
 
 def test_volumes_are_made_and_known_handles_mounted(site: Site) -> None:
-    """Prevents a driver that mounts a file system of a cluster it was never told of, and a claim without a volume."""
+    """Claims are bound; volumes of the driver's clusters are mounted, and one of another cluster is not."""
     for claim in ("dynamic", "files"):
         phase = site.api.eventually(lambda name=claim: _bound(site, name))  # type: ignore[misc]
         assert phase == "Bound"
@@ -409,7 +410,7 @@ def _phase(site: Site, name: str) -> str:
 
 
 def test_a_job_waits_for_its_quota_and_then_runs(site: Site) -> None:
-    """Prevents jobs of a queue that start beside it, on other machines, or never."""
+    """A job of a queue stays suspended while quota lacks or does not cover it, and then runs on the flavor's nodes."""
     _on_nodes(site)
     site.submit("large", layout=Layout(pods=3, gpus=8))
     site.api.eventually(lambda: "insufficient quota for nvidia.com/gpu in flavor dgx-a100" in site.why("large"))
@@ -433,7 +434,7 @@ def test_a_job_waits_for_its_quota_and_then_runs(site: Site) -> None:
 
 
 def test_the_end_of_a_job_makes_room_for_the_next(site: Site) -> None:
-    """Prevents a quota that is never given back, and two jobs on one quota."""
+    """A finished job returns its quota, and the next one starts."""
     small: Manifest = {"cpus": 60, "memory": "150Gi", "layout": Layout(pods=2, gpus=8)}
     site.submit("first", **small)
     site.submit("second", **small)
@@ -444,7 +445,7 @@ def test_the_end_of_a_job_makes_room_for_the_next(site: Site) -> None:
 
 
 def test_what_kueue_wrote_is_no_drift(site: Site) -> None:
-    """Prevents a preview that shows a difference after every admission, and an update that holds the job again."""
+    """What Kueue writes into an admitted job is no difference, and an update leaves it."""
     asked = site.submit("admitted")
     site.succeeds("admitted")
     live = site.api.get(JOB, "admitted", "adas")
@@ -459,7 +460,7 @@ def test_what_kueue_wrote_is_no_drift(site: Site) -> None:
 
 
 def test_a_job_that_was_let_go_keeps_its_queue(site: Site) -> None:
-    """Prevents a change in place that passes here and that Kueue refuses in the field."""
+    """The queue of an admitted job cannot be changed in place, as with Kueue."""
     asked = site.submit("moved")
     site.succeeds("moved")
     asked["metadata"]["labels"][names.QUEUE_NAME] = "other"
@@ -468,14 +469,14 @@ def test_a_job_that_was_let_go_keeps_its_queue(site: Site) -> None:
 
 
 def test_other_namespaces_are_left_alone(site: Site) -> None:
-    """Prevents a tenant without the label of Red Hat's Kueue whose jobs seem to queue."""
+    """Jobs in a namespace without the label of Red Hat's Kueue are not suspended."""
     site.submit("unmanaged", "maps")
     assert not site.suspended("unmanaged", "maps")
     site.api.delete(JOB, "unmanaged", "maps")
 
 
 def test_a_queue_without_its_flavor_is_not_active(site: Site) -> None:
-    """Prevents a queue that counts as ready and admits nothing."""
+    """A queue whose flavor does not exist is not active, nor are the tenants' queues that lead to it."""
     queue = site.api.get(kinds.CLUSTER_QUEUE, "maps")
     group = queue["spec"]["resourceGroups"][0]
     group["flavors"][0]["name"] = "nobody-made-it"
@@ -487,7 +488,7 @@ def test_a_queue_without_its_flavor_is_not_active(site: Site) -> None:
 
 
 def test_the_driver_of_today_takes_the_object_over(site: Site) -> None:
-    """Prevents an upgrade that makes the driver's object anew, and its driver goes below running pods."""
+    """The driver of version 3 adopts the existing object, and removes the former operator and its parts."""
     found = site.driver()
     assert found["metadata"]["uid"] == site.former_uid
     assert found["spec"]["localScaleCluster"] == CLUSTER
@@ -497,6 +498,6 @@ def test_the_driver_of_today_takes_the_object_over(site: Site) -> None:
 
 
 def test_an_object_of_the_former_driver_is_refused(site: Site) -> None:
-    """Prevents an upgrade whose object of 2.0 counts as one of 3."""
+    """An object of driver 2.0 is refused by the definition of version 3."""
     with pytest.raises(ApiError, match="localScaleCluster"):
         site.api.create(kinds.CSI_SCALE_OPERATOR, platform.scale() | {"metadata": {"name": "old"}}, CSI)

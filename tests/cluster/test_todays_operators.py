@@ -9,25 +9,26 @@ from typing import Any
 import pytest
 
 from apis import kinds
+from apis.names import NETWORKS
 from components.gpu_operator import GpuOperator, GpuOperatorArgs
 from components.network_operator import NetworkOperator, NetworkOperatorArgs
 from components.node_feature_discovery import NodeFeatureDiscovery, NodeFeatureDiscoveryArgs
 from components.olm_operator import OlmOperator, OlmOperatorArgs
 from components.port_network import PortNetwork, PortNetworkArgs
-from hardware.gpus import A100_SXM4_40GB
 from hardware.profiles import PROFILES
 from rendering.manifests import manifests
-from simulator.actors import mig, multus, pods, sim_kinds
+from simulator.actors import mig, multus, pods
 from simulator.actors.api import Server
 from simulator.actors.mofed import WAIT
 from simulator.cluster import ClusterSpec, NodeSpec
-from tests.components.test_network_operator import DRIVER, PLUGIN, WHOLE, devices
+from tests.components.kit import DRIVER, PLUGIN, WHOLE, devices
 from tests.simulator.actors import platform
 from tests.simulator.actors.conftest import Person
 from tests.support.clusters import running
+from tests.support.machines import A100_SXM4_40GB
 from tests.support.recorded import component
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.cluster
 
 Manifest = dict[str, Any]
 
@@ -133,7 +134,7 @@ def person() -> Iterator[Person]:
 
 
 def test_everything_comes_after_its_cause(person: Person) -> None:
-    """Prevents GPUs without a driver, a driver before the adapters' own, and anything before the nodes' features."""
+    """Node features come first, then the adapters' driver, then the GPU driver, and GPUs last."""
     declare(person, gpus)
     policy = partial(state, person, kinds.CLUSTER_POLICY, POLICY)
     # As in the field, a policy is ready where nothing tells the operator that there is a GPU.
@@ -176,7 +177,7 @@ def test_everything_comes_after_its_cause(person: Person) -> None:
 
 
 def test_gpus_are_divided_as_the_label_says(person: Person) -> None:
-    """Prevents slices that nobody asked for, and whole GPUs beside them."""
+    """GPUs are divided as the node's label says, and whole again without it; an unknown configuration fails."""
     person.eventually(lambda: person.pods(GPUS, "app=nvidia-mig-manager"))
     person.patch(kinds.NODE, A100, {"metadata": {"labels": {mig.CONFIG: "all-3g.20gb"}}})
     person.eventually(lambda: person.offers(A100, GPU) == 16)
@@ -189,15 +190,15 @@ def test_gpus_are_divided_as_the_label_says(person: Person) -> None:
 
 
 def test_pods_join_networks_that_are_there(person: Person) -> None:
-    """Prevents a pod that runs without the network it needs, and two pods with one address."""
+    """Pods wait for the network that they name, and each gets an address of its own."""
     for number in range(2):
         pod = platform.obj(kinds.POD, f"joins-{number}", TENANT)
-        pod["metadata"]["annotations"] = {multus.NETWORKS: "rail-0"}
+        pod["metadata"]["annotations"] = {NETWORKS: "rail-0"}
         pod["spec"] = {"nodeName": A100, "containers": [{"name": "main", "image": "registry.example.com/image:1"}]}
         person.eventually(partial(person.apply, kinds.POD, pod))
 
     def events() -> list[str]:
-        found = person.list(sim_kinds.EVENT, TENANT)["items"]
+        found = person.list(kinds.EVENT, TENANT)["items"]
         return [one["message"] for one in found if one["reason"] == "FailedCreatePodSandBox"]
 
     person.eventually(events)
@@ -215,7 +216,7 @@ def test_pods_join_networks_that_are_there(person: Person) -> None:
 
 
 def test_a_driver_that_ends_takes_the_gpus_along(person: Person) -> None:
-    """Prevents GPUs on a node whose driver was taken away, and a policy that stays ready."""
+    """Without its driver a node offers no GPUs; a node with a driver of its own keeps them."""
     declare(person, partial(gpus, driver=None))
     person.eventually(lambda: person.offers(A100, GPU) == 0)
     assert person.offers(HOST, GPU) == 8
@@ -224,7 +225,7 @@ def test_a_driver_that_ends_takes_the_gpus_along(person: Person) -> None:
 
 
 def test_a_driver_without_its_gpu_never_gets_ready(person: Person) -> None:
-    """Prevents a driver that counts for a moment before it ends, in which others would take it for one."""
+    """A driver on a node without a GPU restarts and is never ready, not even for a moment."""
     pod = platform.obj(kinds.POD, "driver", TENANT)
     container = {"name": "main", "image": "nvcr.io/nvidia/driver:595.91.07-rhcos4.20"}
     pod["spec"] = {"nodeName": "worker", "containers": [container]}

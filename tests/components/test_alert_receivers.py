@@ -1,4 +1,4 @@
-"""Who is told of alerts."""
+"""Who is notified of alerts."""
 
 from typing import Any
 
@@ -35,12 +35,12 @@ def config(**changed: Any) -> Manifest:
 
 
 def test_it_has_the_shape_of_its_definition() -> None:
-    """Prevents a field of v1alpha1 in v1beta1 (regex in place of matchType)."""
+    """The object matches the definition of v1beta1."""
     expect_conformity(config())
 
 
 def test_all_receivers_are_told() -> None:
-    """Prevents a second address that takes the place of the first."""
+    """Two receivers of one kind both get every alert."""
     (receiver,) = config()["spec"]["receivers"]
     assert [mail["to"] for mail in receiver["emailConfigs"]] == ["a@example.com", "c@example.com"]
     assert receiver.keys() == {"name", "emailConfigs", "slackConfigs", "pagerdutyConfigs", "webhookConfigs"}
@@ -48,14 +48,14 @@ def test_all_receivers_are_told() -> None:
 
 
 def test_secrets_are_named_and_never_written() -> None:
-    """Prevents a key of Slack or PagerDuty in the state and in git."""
+    """Keys of receivers are references to Secrets."""
     (receiver,) = config()["spec"]["receivers"]
     assert receiver["slackConfigs"][0]["apiURL"] == receiver["pagerdutyConfigs"][0]["routingKey"] == KEY
     assert receiver["emailConfigs"][1]["authPassword"] == KEY
 
 
 def test_only_the_wanted_severities_are_sent() -> None:
-    """Prevents a pager that rings for an idle GPU."""
+    """Only alerts of the requested severities are sent."""
     args = AlertReceiversArgs.model_validate(
         {"namespace": "adas", "receivers": RECEIVERS[2:3], "severities": ("critical",)}
     )
@@ -75,6 +75,6 @@ def test_only_the_wanted_severities_are_sent() -> None:
     ],
 )
 def test_receivers_that_reach_nobody_are_refused(wrong: tuple[Any, ...]) -> None:
-    """Prevents an alert that is lost, and a key in the settings."""
+    """Receivers without an address, or with a key in the settings, are refused."""
     with pytest.raises(ValidationError):
         AlertReceiversArgs.model_validate({"namespace": "adas", "receivers": wrong})

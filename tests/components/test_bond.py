@@ -21,7 +21,7 @@ def policy(**changed: Any) -> Manifest:
 
 
 def test_all_ports_are_one_link_with_lacp() -> None:
-    """Prevents a bond in another mode than the switch's, which passes every second packet (B-2.3)."""
+    """The bond has the switch's mode, LACP, and one MTU (B-2.3)."""
     bond, *ports = policy()["spec"]["desiredState"]["interfaces"]
     assert bond["link-aggregation"] == {
         "mode": "802.3ad",
@@ -33,13 +33,13 @@ def test_all_ports_are_one_link_with_lacp() -> None:
 
 
 def test_nodes_get_it_one_by_one() -> None:
-    """Prevents a mistake that takes all nodes off the network at once."""
+    """Nodes are changed one by one unless `at_once` is set."""
     assert policy()["spec"]["maxUnavailable"] == 1
     assert policy(at_once="50%")["spec"]["maxUnavailable"] == "50%"
 
 
 def test_without_dhcp_the_bond_has_no_address() -> None:
-    """Prevents dhcp on an interface that is disabled, which nmstate refuses."""
+    """Without DHCP, IPv4 is disabled and dhcp is absent."""
     assert policy(dhcp=False)["spec"]["desiredState"]["interfaces"][0]["ipv4"] == {"enabled": False}
 
 
@@ -57,11 +57,11 @@ def test_without_dhcp_the_bond_has_no_address() -> None:
     ],
 )
 def test_bonds_that_cannot_be_are_refused(wrong: dict[str, Any]) -> None:
-    """Prevents a policy that fails on every node, or that takes masters along."""
+    """Ports given twice, wrong names and bounds are refused."""
     with pytest.raises(ValidationError):
         BondArgs.model_validate({**ARGS, **wrong})
 
 
 def test_it_has_the_shape_of_its_definition() -> None:
-    """Prevents a field that the API server drops."""
+    """The object matches its definition."""
     expect_conformity(policy())

@@ -21,7 +21,7 @@ def claim(**changed: Any) -> Manifest:
 
 
 def test_it_names_its_class_and_suits_pods_on_several_nodes() -> None:
-    """Prevents a claim of the cluster's default class, and one that only the first node's pods can mount."""
+    """A claim names its class, and pods of several nodes can mount it."""
     found = claim()
     assert (found["metadata"]["namespace"], found["metadata"]["name"]) == ("adas", "a2d2")
     assert found["spec"] == {
@@ -32,12 +32,12 @@ def test_it_names_its_class_and_suits_pods_on_several_nodes() -> None:
 
 
 def test_waiting_is_left_to_the_provider_which_knows_the_class() -> None:
-    """Prevents a claim that is never waited for, and one that waits for a pod which would come after it."""
+    """By default the provider decides how to wait, by the class's binding mode."""
     assert "annotations" not in claim()["metadata"]
 
 
 def test_a_slow_class_may_have_its_time() -> None:
-    """Prevents an update that gives up after the provider's five minutes, whatever the annotation says."""
+    """bind_timeout extends the wait beyond the provider's five minutes."""
     assert claim(bind_timeout=3600)["metadata"]["annotations"] == {
         "pulumi.com/waitFor": "jsonpath={.status.phase}=Bound",
         "pulumi.com/timeoutSeconds": "3600",
@@ -46,14 +46,14 @@ def test_a_slow_class_may_have_its_time() -> None:
 
 @pytest.mark.parametrize("protect", [True, False])
 def test_data_outlives_the_program_only_if_wanted(protect: bool) -> None:
-    """Prevents a destroy that takes the data of production along."""
+    """Only with `protect` is the claim protected and retained."""
     args = ClaimArgs.model_validate({**ARGS, "protect": protect})
     made = one(component(lambda: Claim("data", args, "adas")), "PersistentVolumeClaim")
     assert (made.protect, made.retain_on_delete) == (protect, protect)
 
 
 def test_a_volume_made_by_hand_is_bound_by_name() -> None:
-    """Prevents a claim that takes any volume which looks alike (E-36)."""
+    """An existing volume is bound by its name (E-36)."""
     found = claim(storage_class="static", volume_name="a2d2-pv")
     assert (found["spec"]["storageClassName"], found["spec"]["volumeName"]) == ("static", "a2d2-pv")
 
@@ -61,13 +61,13 @@ def test_a_volume_made_by_hand_is_bound_by_name() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"storage_class": "static"}, "static stands for no class"),
+        ({"storage_class": "static"}, "static is no class"),
         ({"storage_class": ""}, "storage_class"),
         ({"capacity": "10 TB"}, "capacity"),
         ({"access_mode": "ReadWriteAll"}, "access_mode"),
     ],
 )
 def test_claims_that_never_bind_are_refused(wrong: dict[str, Any], message: str) -> None:
-    """Prevents a job that waits for its data for ever."""
+    """A claim that no class or volume could fulfil is refused."""
     with pytest.raises(ValidationError, match=message):
         ClaimArgs.model_validate({**ARGS, **wrong})

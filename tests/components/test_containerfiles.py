@@ -28,7 +28,7 @@ def instructions(text: str) -> list[str]:
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_every_line_is_an_instruction(name: str) -> None:
-    """Prevents a lost backslash, after which a package's name is an instruction that no builder knows."""
+    """Every line of a Containerfile is an instruction or continues one."""
     text = containerfile(RECIPES[name])
     first, *others = instructions(text)
     assert first == f"FROM {RECIPES[name].base}"
@@ -37,7 +37,7 @@ def test_every_line_is_an_instruction(name: str) -> None:
 
 
 def test_drivers_are_installed_before_what_is_built_on_them() -> None:
-    """Prevents perftest from being built against the verbs of the distribution (N-5.4, N-5.6)."""
+    """OFED is installed before perftest is built (N-5.4, N-5.6)."""
     steps = instructions(containerfile(MULTI_NODE))
     order = ["apt-get install", "mlnxofedinstall", "pip install", "MPI=1 MPI_HOME=/usr/local/mpi", "CUDA_H_PATH="]
     found = [next(place for place, step in enumerate(steps) if part in step) for part in order]
@@ -48,14 +48,14 @@ def test_drivers_are_installed_before_what_is_built_on_them() -> None:
 
 
 def test_an_archive_is_compared_with_what_was_tested() -> None:
-    """Prevents an installer that somebody on the way has changed, and which runs as root."""
+    """The installer's archive is compared with its digest before it runs."""
     checked = MULTI_NODE.model_copy(update={"ofed": OFED.model_copy(update={"sha256": "ab" * 32})})
     assert f'echo "{"ab" * 32} MLNX' in " ".join(instructions(containerfile(checked)))
     assert "sha256sum" not in containerfile(MULTI_NODE)
 
 
 def test_drivers_are_those_of_the_nodes() -> None:
-    """Prevents a user space that the nodes' kernel modules refuse, which shows as no device found (N-5.2)."""
+    """The OFED version is that of the nodes (N-5.2)."""
     assert other_driver(MULTI_NODE, "5.2-2.2.4.0") is None
     assert other_driver(RECIPES["ngc"], "4.7-3.2.9.0") is None
     assert "has MLNX_OFED 5.2-2.2.4.0, and the nodes have 4.7-3.2.9.0" in str(other_driver(MULTI_NODE, "4.7-3.2.9.0"))
@@ -63,7 +63,7 @@ def test_drivers_are_those_of_the_nodes() -> None:
 
 @pytest.mark.parametrize("name", ["ngc", "horovod", "multi-node"])
 def test_mpi_finds_sshd_and_no_key_is_built_in(name: str) -> None:
-    """Prevents workers of v2beta1 that end at their start, and hosts that all have one key."""
+    """Images have sshd, and no host keys."""
     text = containerfile(RECIPES[name])
     assert "openssh-server" in text
     assert text.index("openssh-server") < text.index("rm -f /etc/ssh/ssh_host_*")
@@ -71,12 +71,12 @@ def test_mpi_finds_sshd_and_no_key_is_built_in(name: str) -> None:
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_nothing_is_put_where_jobs_mount_their_data(name: str) -> None:
-    """Prevents tools that vanish under the data's volume, which is at /workspace."""
+    """Nothing is installed below /workspace, where claims are mounted."""
     assert "/workspace" not in containerfile(RECIPES[name])
 
 
 def test_driver_is_named_without_the_suffix_of_its_abi() -> None:
-    """Prevents libibverbs from looking for libmlx5-rdmav2.so-rdmav2.so (R-4.3-5)."""
+    """IBV_DRIVERS names libmlx5 without the suffix of its ABI (R-4.3-5)."""
     assert 'ENV IBV_DRIVERS="/usr/lib/libibverbs/libmlx5"' in containerfile(RECIPES["ngc"])
 
 
@@ -93,7 +93,7 @@ def test_driver_is_named_without_the_suffix_of_its_abi() -> None:
     ],
 )
 def test_values_stay_where_they_belong(wrong: dict[str, Any]) -> None:
-    """Prevents a setting that becomes a command of the build, and a base that moves."""
+    """Values with shell syntax, and bases that move, are refused."""
     with pytest.raises(ValidationError):
         Recipe.model_validate({"base": BASE, **wrong})
 
@@ -102,13 +102,13 @@ def test_values_stay_where_they_belong(wrong: dict[str, Any]) -> None:
     "wrong", [{"uri": "http://a/b"}, {"uri": "https://a/b c"}, {"ref": "--upload-pack=x"}, {"name": "../etc"}]
 )
 def test_sources_are_what_they_say(wrong: dict[str, str]) -> None:
-    """Prevents an option of git in place of a state, and sources over a connection that anybody can change."""
+    """Sources need a plain reference, and a secure connection."""
     with pytest.raises(ValidationError):
         Repository.model_validate({"name": "a", "uri": "https://a/b", "ref": "main", **wrong})
 
 
 @pytest.mark.parametrize("version", ["5.2", "latest", "5.2-2.2.4.0; id"])
 def test_versions_of_ofed_are_whole(version: str) -> None:
-    """Prevents an archive's name that the site does not have."""
+    """An OFED version must be complete."""
     with pytest.raises(ValidationError):
         Ofed(version=version)

@@ -22,7 +22,7 @@ def gid(address: str) -> str:
 
 
 def machine(root: Path, tables: Mapping[str, Table]) -> None:
-    """Write the tables of ports: index -> address and version, or None for an entry of nobody."""
+    """Write the tables of ports: index -> address and version, or None for an empty entry."""
     for hca, table in tables.items():
         port = root / "sys" / "class" / "infiniband" / hca / "ports" / "1"
         (port / "gids").mkdir(parents=True)
@@ -52,14 +52,14 @@ def run(root: Path, commands: str, shell: str = "sh") -> subprocess.CompletedPro
     ],
 )
 def test_a_pod_finds_its_own_entry(tmp_path: Path, table: Table, index: str, shell: str) -> None:
-    """Prevents `ibv_modify_qp failed with No such device`: the index of one pod is another pod's address elsewhere."""
+    """A pod finds the GID index of its own IPv4 address, of RoCE v2."""
     machine(tmp_path, {"mlx5_0": table})
     found = run(tmp_path, gid_index.one("mlx5_0"), shell)
     assert (found.stdout.strip(), found.stderr, found.returncode) == (index, "", 0)
 
 
 def test_a_port_without_an_address_of_the_pod_ends_it(tmp_path: Path) -> None:
-    """Prevents RDMA over another pod's address, or over version 1, which the switches treat as any other traffic."""
+    """A port without an address of the pod ends the script with an error."""
     machine(tmp_path, {"mlx5_0": {3: NODE, 5: OTHER_POD, 6: FIRST}})
     found = run(tmp_path, gid_index.one("mlx5_0"))
     assert found.returncode == 1
@@ -67,13 +67,13 @@ def test_a_port_without_an_address_of_the_pod_ends_it(tmp_path: Path) -> None:
 
 
 def test_ports_with_the_same_index_share_it(tmp_path: Path) -> None:
-    """Prevents images with NCCL before 2.21, which take index 0, from being of no use on RoCE."""
+    """Ports with one common index share it, also for NCCL before 2.21."""
     machine(tmp_path, {"mlx5_0": {5: MINE}, "mlx5_1": {3: NODE, 5: ("192.168.11.17", "RoCE v2")}})
     assert run(tmp_path, gid_index.common(["mlx5_0", "mlx5_1"])).stdout.strip() == "5"
 
 
 def test_ports_that_differ_are_left_to_nccl(tmp_path: Path) -> None:
-    """Prevents one port's index from being forced on the others: NCCL takes a single one for all."""
+    """Ports with different indexes leave the choice to NCCL."""
     machine(tmp_path, {"mlx5_0": {5: MINE}, "mlx5_1": {7: ("192.168.11.17", "RoCE v2")}})
     found = run(tmp_path, gid_index.common(["mlx5_0", "mlx5_1"]))
     assert (found.stdout.strip(), found.returncode) == ("", 0)
@@ -81,6 +81,6 @@ def test_ports_that_differ_are_left_to_nccl(tmp_path: Path) -> None:
 
 
 def test_one_port_without_an_address_ends_a_worker(tmp_path: Path) -> None:
-    """Prevents a job that finds out in the middle of NCCL's set-up that a network is missing."""
+    """A worker stops if one of its ports has no address."""
     machine(tmp_path, {"mlx5_0": {5: MINE}, "mlx5_1": {5: OTHER_POD}})
     assert run(tmp_path, gid_index.common(["mlx5_0", "mlx5_1"])).returncode == 1

@@ -1,100 +1,54 @@
-"""What components declare, whole, as somebody has read it once; the named assertions are beside each component."""
+"""Whole manifests of what the golden stacks (tests/stacks/golden) do not declare; named assertions are elsewhere."""
 
+import inspect
+import pkgutil
 from collections.abc import Callable, Mapping
-from typing import Any
+from importlib import import_module
 
-import pulumi
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
+import components
 from components.alert_receivers import AlertReceivers, AlertReceiversArgs, SecretKey, Slack
-from components.alerts import Limits
 from components.bond import Bond, BondArgs
-from components.claim import Claim, ClaimArgs
+from components.component import Component
 from components.containerfiles import Ofed, containerfile
 from components.gpu_device_plugin import GpuDevicePlugin, GpuDevicePluginArgs
 from components.gpu_job import GpuJob
-from components.gpu_monitoring import GpuMonitoring, GpuMonitoringArgs
 from components.image_build import ImageBuild, ImageBuildArgs, Inline
-from components.kernel_arguments import KernelArguments, KernelArgumentsArgs
 from components.kubelet_config import KubeletConfig, for_machine
-from components.kueue import Queues, QueuesArgs, TenantQueue, quota_of
-from components.kueue_operator import KueueOperator, KueueOperatorArgs
-from components.mpi_job import MpiJob, V2Beta1
-from components.mpi_scc import MpiScc, MpiSccArgs
+from components.network_operator import NetworkOperator
 from components.nmstate import NmState, NmStateArgs
-from components.priority_class import PriorityClass, PriorityClassArgs
-from components.rail_names import RailNames, RailNamesArgs
-from components.scale_csi import GuiAccount, ScaleCluster, ScaleCsi, ScaleCsiArgs
-from components.storage_class import StorageClass, StorageClassArgs
-from components.tenant import ContainerResources, IdRange, Tenant, TenantArgs
+from components.port_network import PortNetwork, PortNetworkArgs
+from components.ports import Ports, PortsArgs
 from components.workload_images import Sources, multi_node
-from hardware.placement import Share
-from hardware.profiles import DGX_A100
-from hardware.topology import rails
-from tests.components.test_gpu_job import arguments as maskrcnn
-from tests.components.test_mpi_job_v2beta1 import arguments as job_of_today
-from tests.support.declared import declared
+from rendering.manifests import manifests
+from tests.components.kit import ADDRESSES, HOST_DEVICE, MACVLAN, WHOLE, gpu_job, network_operator
+from tests.support.golden import STACKS, Golden, files
+from tests.support.machines import DGX_A100
+from tests.support.recorded import ROOT, component, environment, every_operator
 
-_CLUSTER = ScaleCluster(id="16217308676014575381", gui_host="192.168.1.30", secret="csisecret-local")
+FOLDER = ROOT / "tests" / "components" / "golden"
 _NVAIE = "nvcr.io/nvaie/tensorflow:21.07-tf1-py3"
 _COMMIT = "0123456789abcdef0123456789abcdef01234567"
-_ACCOUNT = GuiAccount(username="csi", password="x")
+
+
+def _network(attachment: Mapping[str, str]) -> PortNetwork:
+    data = {"network": "rail0", "namespace": "adas", "addresses": ADDRESSES, "attachment": attachment}
+    return PortNetwork("rail0", PortNetworkArgs.model_validate(data))
+
 
 BUILDS: Mapping[str, Callable[[], object]] = {
-    "scale-csi-3": lambda: ScaleCsi(
-        "scale-csi",
-        ScaleCsiArgs(
-            generation="3",
-            namespace="ibm-spectrum-scale-csi",
-            local_cluster=_CLUSTER.id,
-            clusters=(_CLUSTER,),
-            ca_certificate="-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----",
-        ),
-        pulumi.Output.secret({_CLUSTER.secret: _ACCOUNT}),
-    ),
-    "storage-class": lambda: StorageClass(
-        "scale", StorageClassArgs(class_name="scale", file_system="ess3000_4M", cluster_id=_CLUSTER.id)
-    ),
-    "mpi-scc-restricted-v2": lambda: MpiScc("mpi-scc", MpiSccArgs(base="restricted-v2")),
-    "tenant-with-everything": lambda: Tenant(
-        "adas",
-        TenantArgs(
-            namespace="adas",
-            uid_range=IdRange(start=1075480000),
-            mcs="s0:c27,c24",
-            gpu_quota=16,
-            scc_name="scc-for-mpi",
-            pod_security="privileged",
-            container_resources=ContainerResources(cpu="500m", memory="512Mi"),
-            isolated=True,
-            reachable_from=("openshift-monitoring",),
-            queued=True,
+    "alert-receivers": lambda: AlertReceivers(
+        "alerts",
+        AlertReceiversArgs(
+            namespace="adas", receivers=(Slack(channel="#adas", url=SecretKey(name="alerting", key="slack")),)
         ),
     ),
-    "priority-class": lambda: PriorityClass(
-        "training", PriorityClassArgs(class_name="training", value=1000, purpose="training jobs of all tenants")
-    ),
-    "kernel-arguments": lambda: KernelArguments("kernel-arguments", KernelArgumentsArgs(ignition_version="3.2.0")),
-    "rail-names": lambda: RailNames(
-        "rail-names", RailNamesArgs(ignition_version="3.2.0", link_layer="InfiniBand", rails=rails(DGX_A100))
-    ),
-    "kubelet-config": lambda: KubeletConfig("kubelet", for_machine(DGX_A100, memory_manager=True)),
     "bond": lambda: Bond("bond", BondArgs(node_selector={"node": "dgx-1"}, ports=("ens1", "ens2", "ens3", "ens4"))),
-    "queues": lambda: Queues(
-        "queues",
-        QueuesArgs(
-            flavor="dgx-a100",
-            node_labels={"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB"},
-            rdma=("rdma/rail0", "rdma/rail1"),
-            tenants=(TenantQueue(namespace="adas", quota=quota_of(DGX_A100, 16, Share(cpus=4, memory_gib=8))),),
-        ),
+    "gpu-device-plugin": lambda: GpuDevicePlugin(
+        "gpu-plugin", GpuDevicePluginArgs(image="nvcr.io/nvidia/k8s-device-plugin:1.11")
     ),
-    "kueue-operator": lambda: KueueOperator("kueue", KueueOperatorArgs()),
-    "nmstate": lambda: NmState("nmstate", NmStateArgs()),
-    "claim": lambda: Claim(
-        "a2d2", ClaimArgs(claim_name="a2d2", storage_class="lustre", capacity="10Ti", protect=True), "adas"
-    ),
+    "gpu-job": lambda: GpuJob("job", gpu_job(queue="jobs", pull_secrets=("registries",)), lambda *_: ""),
     "image-build": lambda: ImageBuild(
         "multi-node",
         ImageBuildArgs(
@@ -110,39 +64,37 @@ BUILDS: Mapping[str, Callable[[], object]] = {
             pull_secret="ngc",
         ),
     ),
-    "gpu-monitoring": lambda: GpuMonitoring(
-        "gpus",
-        GpuMonitoringArgs(
-            namespace="nvidia-gpu-operator", limits=Limits(gpus_per_node=8, infiniband_devices=("mlx5_0", "mlx5_1"))
-        ),
+    "kubelet-config": lambda: KubeletConfig("kubelet", for_machine(DGX_A100, memory_manager=True)),
+    "network-operator-roce": lambda: NetworkOperator(
+        "rdma", network_operator(link_layer="Ethernet", host_devices=WHOLE)
     ),
-    "alert-receivers": lambda: AlertReceivers(
-        "alerts",
-        AlertReceiversArgs(
-            namespace="adas", receivers=(Slack(channel="#adas", url=SecretKey(name="alerting", key="slack")),)
-        ),
-    ),
-    "gpu-job": lambda: GpuJob("job", maskrcnn(queue="jobs", pull_secrets=("registries",)), lambda *_: ""),
-    "mpi-job-v2beta1-over-roce": lambda: MpiJob(
-        "job",
-        job_of_today(
-            gdr_level="PXB",
-            ib_hca="=mlx5_0,mlx5_1",
-            rdma_resources=("rdma/shared_rail0", "rdma/shared_rail1"),
-            networks=("adas-rail0", "adas-rail1"),
-            environment={"NCCL_IB_GID_INDEX": "3"},
-            v2beta1=V2Beta1(queue="jobs"),
-        ),
-        lambda *_: "",
-    ),
-    "gpu-device-plugin": lambda: GpuDevicePlugin(
-        "gpu-plugin", GpuDevicePluginArgs(image="nvcr.io/nvidia/k8s-device-plugin:1.11")
-    ),
+    "nmstate": lambda: NmState("nmstate", NmStateArgs()),
+    "port-network-host-device": lambda: _network(HOST_DEVICE),
+    "port-network-macvlan": lambda: _network(MACVLAN),
+    "ports": lambda: Ports("ports", PortsArgs(node_selector={"node": "dgx-1"}, ports=("rail0", "rail1"), mtu=9216)),
 }
 
 
 @pytest.mark.parametrize("name", BUILDS)
-def test_manifests_are_as_reviewed(name: str, snapshot: SnapshotAssertion) -> None:
-    """Prevents a change of any object from going unseen: the snapshot's difference is what a reviewer reads."""
-    found: list[dict[str, Any]] = declared(BUILDS[name])
-    assert found == snapshot
+def test_manifests_are_as_reviewed(name: str, golden: Golden) -> None:
+    """A change of any object shows up as a difference that a reviewer reads."""
+    golden(files(manifests(component(BUILDS[name]))), FOLDER / name)
+
+
+def test_no_folder_is_left_over() -> None:
+    """A golden folder that nothing is compared with is removed."""
+    assert {folder.name for folder in FOLDER.iterdir()} == {*BUILDS}
+
+
+def test_every_component_is_among_them() -> None:
+    """Every component is declared by a golden stack, here, or among `operators` (tests/stacks/test_operators.py)."""
+    recorded = [*map(environment, STACKS), *map(component, BUILDS.values()), every_operator()]
+    made = {item.type.rpartition(":")[2] for items in recorded for item in items if item.type.startswith("hpc:")}
+    modules = [import_module(f"components.{module.name}") for module in pkgutil.iter_modules(components.__path__)]
+    known = {
+        name
+        for module in modules
+        for name, each in inspect.getmembers(module, inspect.isclass)
+        if issubclass(each, Component) and each.__module__ == module.__name__ and each is not Component
+    }
+    assert known - made == set()

@@ -19,7 +19,7 @@ def plugin(**changed: Any) -> list[Manifest]:
 
 
 def test_it_is_of_an_api_that_is_served_and_has_its_selector() -> None:
-    """Prevents the printed file: extensions/v1beta1, no selector, an annotation for its priority (E-42)."""
+    """The DaemonSet is apps/v1, with a selector and a priority class (E-42)."""
     made = only(plugin(), "DaemonSet")
     template = made["spec"]["template"]
     assert made["apiVersion"] == "apps/v1"
@@ -29,7 +29,7 @@ def test_it_is_of_an_api_that_is_served_and_has_its_selector() -> None:
 
 
 def test_it_runs_on_labelled_nodes_as_little_as_it_needs() -> None:
-    """Prevents a plugin on nodes without driver, a privileged container, and one that SELinux keeps from the GPUs."""
+    """The plugin runs on labelled nodes, unprivileged, with the SELinux type it needs."""
     pod = only(plugin(), "DaemonSet")["spec"]["template"]["spec"]
     (container,) = pod["containers"]
     assert pod["nodeSelector"] == {"openshift.com/gpu-accelerator": "true"}
@@ -43,7 +43,7 @@ def test_it_runs_on_labelled_nodes_as_little_as_it_needs() -> None:
 
 
 def test_names_of_the_environment_are_spelt_as_the_hook_reads_them() -> None:
-    """Prevents NVIDIA_DRIVER_CAPABILITES, as printed, with which the plugin finds no driver (E-42)."""
+    """Variables have the spelling that the runtime's hook reads (E-42)."""
     (container,) = only(plugin(), "DaemonSet")["spec"]["template"]["spec"]["containers"]
     assert {entry["name"]: entry["value"] for entry in container["env"]} == {
         "NVIDIA_VISIBLE_DEVICES": "all",
@@ -52,7 +52,7 @@ def test_names_of_the_environment_are_spelt_as_the_hook_reads_them() -> None:
 
 
 def test_account_comes_first_and_our_rules_have_nothing_against_it() -> None:
-    """Prevents pods that no SCC admits, and a DaemonSet that the update refuses."""
+    """The DaemonSet comes after its account, and the policies have no finding."""
     assert faults(plugin()) == []
     args = GpuDevicePluginArgs(image=IMAGE)
     recorded = component(lambda: GpuDevicePlugin("gpu-plugin", args))
@@ -62,6 +62,6 @@ def test_account_comes_first_and_our_rules_have_nothing_against_it() -> None:
 
 @pytest.mark.parametrize("wrong", [{"image": "nvidia/k8s-device-plugin"}, {"node_selector": {}}, {"selinux_type": "x"}])
 def test_guesses_are_refused(wrong: dict[str, Any]) -> None:
-    """Prevents an image that changes by itself, a plugin on every node, and a type that is none."""
+    """An image that moves, an empty selector and an unknown type are refused."""
     with pytest.raises(ValidationError):
         GpuDevicePluginArgs.model_validate({"image": IMAGE, **wrong})

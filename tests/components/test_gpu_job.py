@@ -5,32 +5,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.gpu_job import GpuJob, GpuJobArgs, spec
-from components.job_args import RunAs
+from components.gpu_job import GpuJob, spec
+from tests.components.kit import gpu_job as arguments
 from tests.support.declared import declared, faults, only
 from tests.support.recorded import component, one
-
-
-def arguments(**changes: Any) -> GpuJobArgs:
-    """Return the arguments of Mask R-CNN on eight GPUs, changed."""
-    return GpuJobArgs.model_validate(
-        {
-            "namespace": "nvidia",
-            "job_name": "maskrcnn",
-            "command": ("./run_and_time.sh",),
-            "working_directory": "/workspace/object_detection",
-            "image": "quay.io/example/maskrcnn:v0.6",
-            "account": "mpi",
-            "run_as": RunAs(uid=1075481000, gid=1075481000),
-            "claim": "mlperf-data",
-            "mounts": {"/data": "", "/coco": "coco2017"},
-            "environment": {"NEXP": "1"},
-            "gpus": 8,
-            "cpus": 72,
-            "memory": "368Gi",
-        }
-        | changes
-    )
 
 
 def pod(**changes: Any) -> Any:
@@ -46,18 +24,18 @@ def container(**changes: Any) -> Any:
 
 @pytest.mark.parametrize("changes", [{}, {"claim": None, "gpus": 1, "seccomp": False}])
 def test_our_own_rules_have_nothing_against_it(changes: dict[str, Any]) -> None:
-    """Prevents the papers' pod: privileged, with the node's /home, restarted without an end (E-40)."""
+    """The policies have no finding about a batch job (E-40)."""
     assert faults(declared(lambda: GpuJob("job", arguments(**changes), lambda *_: ""))) == []
 
 
 def test_gpus_are_requested_and_limited_alike() -> None:
-    """Prevents a pod that the API server refuses: GPUs cannot be overcommitted (B-4.3)."""
+    """Requests and limits of GPUs are equal (B-4.3)."""
     resources = container()["resources"]
     assert resources["limits"] == resources["requests"] == {"cpu": 72, "memory": "368Gi", "nvidia.com/gpu": 8}
 
 
 def test_data_comes_from_a_claim_and_shared_memory_is_bounded() -> None:
-    """Prevents a job that runs only on the node whose folders it mounts (S-4.4)."""
+    """Data is a claim, and /dev/shm has a limit (S-4.4)."""
     assert [(each["mountPath"], each.get("subPath")) for each in container()["volumeMounts"]] == [
         ("/data", None),
         ("/coco", "coco2017"),
@@ -70,7 +48,7 @@ def test_data_comes_from_a_claim_and_shared_memory_is_bounded() -> None:
 
 
 def test_nothing_needs_root_or_a_token() -> None:
-    """Prevents a pod that an ordinary account's SCC refuses, and a token in a job that asks the API server nothing."""
+    """The pod runs without root and without an API token."""
     assert container()["securityContext"] == {
         "allowPrivilegeEscalation": False,
         "capabilities": {"drop": ["ALL"]},
@@ -82,12 +60,12 @@ def test_nothing_needs_root_or_a_token() -> None:
 
 
 def test_old_constraints_are_not_asked_for_seccomp() -> None:
-    """Prevents `seccomp may not be set`: the SCC restricted of before 4.11 allows no profile."""
+    """Without seccomp, no profile is requested, as SCCs before 4.11 demand."""
     assert pod(seccomp=False)["securityContext"] == {"runAsNonRoot": True}
 
 
 def test_it_ends_and_is_not_retried() -> None:
-    """Prevents retries that hide a failure, and a program that hangs from holding its GPUs (E-40)."""
+    """A job has a deadline and no retries (E-40)."""
     found = spec(arguments(deadline=600))
     assert (found["backoffLimit"], found["activeDeadlineSeconds"]) == (0, 600)
     assert pod()["restartPolicy"] == "Never"
@@ -95,19 +73,19 @@ def test_it_ends_and_is_not_retried() -> None:
 
 
 def test_variables_of_program_and_runtime_reach_the_container() -> None:
-    """Prevents a benchmark that looks for its data elsewhere, and a pod of 3.11 without its driver (B-5.3)."""
+    """Variables of program and runtime hook reach the container (B-5.3)."""
     found = container(runtime_environment={"NVIDIA_DRIVER_CAPABILITIES": "compute,utility"})
     assert {each["name"]: each["value"] for each in found["env"]} == {
         "NEXP": "1",
         "NVIDIA_DRIVER_CAPABILITIES": "compute,utility",
     }
     assert found["workingDir"] == "/workspace/object_detection"
-    with pytest.raises(ValidationError, match="the device plugin says which GPUs"):
+    with pytest.raises(ValidationError, match="the device plugin sets which GPUs"):
         arguments(runtime_environment={"NVIDIA_VISIBLE_DEVICES": "all"})
 
 
 def test_queue_secrets_and_class_are_named_only_if_wanted() -> None:
-    """Prevents a job in a queue that nobody named, and one that Kueue never sees."""
+    """Queue, pull secrets and priority class are named only if set."""
     job = only(
         declared(
             lambda: GpuJob(
@@ -125,7 +103,7 @@ def test_queue_secrets_and_class_are_named_only_if_wanted() -> None:
 
 
 def test_the_provider_follows_it_to_either_end() -> None:
-    """Prevents an update that waits for a failed job until its time is up."""
+    """The provider waits for success or failure."""
     job = one(component(lambda: GpuJob("job", arguments(run=2), lambda *_: "")), "Job")
     assert "Failed" in job.inputs["metadata"]["annotations"]["pulumi.com/waitFor"]
     assert job.replacement_trigger == 2

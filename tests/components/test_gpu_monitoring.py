@@ -55,7 +55,7 @@ EXPRESSIONS = {
 
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_metrics_are_those_that_the_exporters_have(name: str) -> None:
-    """Prevents an alert that never fires and a picture that stays empty, for nobody exports the metric."""
+    """Alerts and dashboards use metrics that the exporters have."""
     used = set(re.findall(r"\b(?:DCGM|node)_\w+", EXPRESSIONS[name]))
     assert used
     assert used <= METRICS
@@ -63,7 +63,7 @@ def test_metrics_are_those_that_the_exporters_have(name: str) -> None:
 
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_expressions_are_closed(name: str) -> None:
-    """Prevents one bad expression, for which Prometheus refuses the whole object."""
+    """Parentheses and braces of all expressions are balanced."""
     bare = re.sub(r'"[^"]*"', '""', EXPRESSIONS[name])
     for opening, closing in ("()", "{}", "[]"):
         assert bare.count(opening) == bare.count(closing)
@@ -71,7 +71,7 @@ def test_expressions_are_closed(name: str) -> None:
 
 
 def test_alerts_are_about_what_the_platform_has() -> None:
-    """Prevents alerts about ports that no job uses, and about other numbers of GPUs than the machine's."""
+    """Alerts follow the machine's GPUs and the ports in use."""
     assert 'device=~"mlx5_0|mlx5_1"' in ALERTS["InfinibandPortDown"].expression
     assert ALERTS["GpuMissing"].expression.endswith("< 8")
     without = {alert.name for alert in alerts(Limits(gpus_per_node=8))}
@@ -79,27 +79,27 @@ def test_alerts_are_about_what_the_platform_has() -> None:
 
 
 def test_limits_are_the_settings() -> None:
-    """Prevents a threshold that the settings do not move (S-5.6)."""
+    """Thresholds of alerts follow the settings (S-5.6)."""
     found = {alert.name: alert.expression for alert in alerts(LIMITS.model_copy(update={"temperature": 77}))}
     assert found["GpuTooHot"] == "DCGM_FI_DEV_GPU_TEMP > 77"
     assert "[1800s]) < 20" in found["GpuUnderused"]
 
 
 def test_programs_own_faults_are_no_fault_of_the_gpu() -> None:
-    """Prevents a call at night for a pointer of a tenant's program."""
+    """XIDs of a program's own faults raise no alert."""
     assert "== 31" in ALERTS["GpuFault"].expression
     assert "== 79" not in ALERTS["GpuFault"].expression
 
 
 def test_idle_gpus_are_told_to_their_tenant() -> None:
-    """Prevents an alert in the operator's namespace, which the tenant's receivers never see."""
+    """Alerts about idle GPUs are in the tenant's namespace."""
     assert re.search(r'"namespace", "\$1", "exported_namespace"', ALERTS["GpuUnderused"].expression)
     assert 'exported_pod!=""' in ALERTS["GpuUnderused"].expression
 
 
 @pytest.mark.parametrize("name", ALERTS)
 def test_texts_name_the_thing_by_labels_that_its_series_has(name: str) -> None:
-    """Prevents a message about GPU <no value>."""
+    """Texts of alerts use labels that their series have."""
     text = ALERTS[name].description
     used = set(re.findall(r"\$labels\.(\w+)", text))
     known = {"device", "instance"} if name.startswith("Infiniband") else {"gpu", "Hostname"}
@@ -122,18 +122,18 @@ def monitoring(**changed: Any) -> list[Manifest]:
 
 
 def test_rule_has_the_shape_of_its_definition() -> None:
-    """Prevents a rule that the API server refuses."""
+    """The PrometheusRule matches its definition."""
     expect_conformity(only(monitoring(), "PrometheusRule"))
 
 
 def test_severities_are_the_platforms() -> None:
-    """Prevents an alert that no route of OpenShift's Alertmanager knows."""
+    """Severities are those that OpenShift's Alertmanager routes."""
     (group,) = only(monitoring(), "PrometheusRule")["spec"]["groups"]
     assert {rule["labels"]["severity"] for rule in group["rules"]} == {"critical", "warning", "info"}
 
 
 def test_console_finds_the_dashboards() -> None:
-    """Prevents dashboards that nobody sees, for their label or their namespace is another."""
+    """Dashboards have the namespace and label that the console reads."""
     pages = [each for each in monitoring() if each["kind"] == "ConfigMap"]
     assert [page["metadata"]["name"] for page in pages] == ["hpc-gpus", "hpc-infiniband"]
     assert {page["metadata"]["namespace"] for page in pages} == {"openshift-config-managed"}
@@ -141,14 +141,14 @@ def test_console_finds_the_dashboards() -> None:
 
 
 def test_pages_are_about_what_is_there_and_wanted() -> None:
-    """Prevents an empty page about InfiniBand on Ethernet."""
+    """There is a dashboard about InfiniBand only with InfiniBand."""
     assert len(monitoring(limits=Limits(gpus_per_node=8))) == 2
     assert len(monitoring(dashboards=False)) == 1
 
 
 @pytest.mark.parametrize("page", [GPUS, INFINIBAND], ids=lambda page: str(page.title))
 def test_console_can_draw_the_pages(page: Dashboard) -> None:
-    """Prevents a kind of panel that the console leaves blank, and two panels with one number."""
+    """Panels are of kinds that the console draws, with distinct numbers."""
     found = json.loads(grafana(page))
     drawn = [panel for row in found["rows"] for panel in row["panels"]]
     assert {panel["type"] for panel in drawn} <= {"graph", "singlestat"}
@@ -167,6 +167,6 @@ def test_console_can_draw_the_pages(page: Dashboard) -> None:
     ],
 )
 def test_limits_that_say_nothing_are_refused(wrong: dict[str, Any]) -> None:
-    """Prevents an alert that can never be, or that always is."""
+    """Limits at which an alert is never or always raised are refused."""
     with pytest.raises(ValidationError):
         Limits.model_validate(wrong)

@@ -6,10 +6,11 @@ import pytest
 from pydantic import ValidationError
 
 from components.gpu_operator import GpuOperator, GpuOperatorArgs, spec
-from hardware.gpus import A100_SXM4_40GB, V100_SXM2_32GB, Gpu
+from hardware.gpus import Gpu
 from hardware.profiles import PROFILES
 from tests.conformance.schema import expect_conformity
 from tests.support.declared import declared, faults, only
+from tests.support.machines import A100_SXM4_40GB, V100_SXM2_32GB
 
 PEERMEM = {"mechanism": "nvidia-peermem"}
 DMA_BUF = {"mechanism": "dma-buf"}
@@ -31,23 +32,34 @@ VARIANTS = (
 
 @pytest.mark.parametrize("args", VARIANTS, ids=("v100", "v100-host-ofed", "a100", "host-driver"))
 def test_policy_has_the_shape_of_its_definition_and_passes_our_rules(args: GpuOperatorArgs) -> None:
-    """Prevents a misspelt field, which the operator would never see, and a policy that our own rules refuse."""
+    """The policy matches its definition, and the policies have no finding."""
     found = declared(lambda: GpuOperator("gpu", args))
     assert faults(found) == []
     expect_conformity(only(found, "ClusterPolicy"))
 
 
+@pytest.mark.parametrize("args", VARIANTS, ids=("v100", "v100-host-ofed", "a100", "host-driver"))
+def test_containers_cannot_choose_gpus(args: GpuOperatorArgs) -> None:
+    """The toolkit refuses GPUs that an unprivileged container names by its environment or by mounts; CDI gives them."""
+    policy = spec(args)
+    assert {each["name"]: each["value"] for each in policy["toolkit"]["env"]} == {
+        "ACCEPT_NVIDIA_VISIBLE_DEVICES_ENVVAR_WHEN_UNPRIVILEGED": "false",
+        "ACCEPT_NVIDIA_VISIBLE_DEVICES_AS_VOLUME_MOUNTS": "false",
+    }
+    assert policy["cdi"] == {"enabled": True}
+
+
 def test_volta_gets_its_last_branch_and_the_proprietary_module() -> None:
-    """Prevents nodes whose V100s the driver ignores, or whose kernel module does not load (platform-facts 1.1)."""
+    """V100s get a driver up to branch 580 with the proprietary module (platform-facts 1.1)."""
     driver = spec(arguments(V100_SXM2_32GB, "580.95.05", gpudirect=PEERMEM))["driver"]
     assert driver["kernelModuleType"] == "proprietary"
     assert driver["rdma"] == {"enabled": True, "useHostMofed": False}
-    with pytest.raises(ValidationError, match=r"version 595\.91\.07 does not know .*; give one of branch 580"):
+    with pytest.raises(ValidationError, match=r"version 595\.91\.07 does not support .*; give one of branch 580"):
         arguments(V100_SXM2_32GB, "595.91.07")
 
 
 def test_dma_buf_takes_the_open_module_and_no_peermem() -> None:
-    """Prevents GPUDirect that is asked for and not there: dma-buf is a matter of the open module alone."""
+    """DMA-BUF uses the open kernel module, without nvidia-peermem."""
     driver = spec(arguments(A100_SXM4_40GB, "595.91.07", gpudirect=DMA_BUF))["driver"]
     assert driver["kernelModuleType"] == "open"
     assert driver["rdma"] == {"enabled": False, "useHostMofed": False}
@@ -59,7 +71,7 @@ def test_dma_buf_takes_the_open_module_and_no_peermem() -> None:
 
 
 def test_the_driver_is_a_whole_image() -> None:
-    """Prevents a version without repository and image, which the operator joins to `/:580.95.05`."""
+    """The driver has repository, image and version."""
     driver = spec(arguments(A100_SXM4_40GB, "580.95.05"))["driver"]
     assert (driver["repository"], driver["image"], driver["version"]) == ("nvcr.io/nvidia", "driver", "580.95.05")
 
@@ -68,33 +80,33 @@ def test_the_driver_is_a_whole_image() -> None:
     ("changes", "message"),
     [
         ({"gpudirect": DMA_BUF}, "has no dma-buf; give mechanism nvidia-peermem"),
-        ({"mig": "single"}, "cannot be divided; give none, not single"),
+        ({"mig": "single"}, "cannot be divided; give none"),
         ({"driver": {"version": "latest"}}, "driver.version"),
         ({"driver": {"version": "580"}}, "driver.version"),
     ],
 )
 def test_what_a_v100_cannot_do_is_refused(changes: dict[str, Any], message: str) -> None:
-    """Prevents a policy that turns ready on no node, or that shows no fault and does nothing."""
+    """DMA-BUF, MIG and malformed versions are refused on a V100."""
     with pytest.raises(ValidationError, match=message):
         arguments(V100_SXM2_32GB, "580.95.05", **changes)
 
 
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=lambda profile: str(profile.name))
 def test_every_machine_can_have_gpudirect(profile: Any) -> None:
-    """Prevents a profile for which no policy can be written."""
+    """Every hardware profile supports GPUDirect by its own mechanism."""
     args = arguments(profile.gpu, "580.95.05", gpudirect={"mechanism": profile.architecture.peer_memory})
     assert spec(args)["driver"]["enabled"]
 
 
 def test_nodes_kept_for_gpus_bear_the_operator() -> None:
-    """Prevents a taint on GPU nodes from keeping the driver away, and two nodes from losing their driver at once."""
+    """The DaemonSets tolerate the GPU taint, and are updated node by node."""
     everywhere = spec(VARIANTS[0])["daemonsets"]
     assert everywhere["tolerations"] == [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
     assert everywhere["rollingUpdate"] == {"maxUnavailable": "1"}
 
 
 def test_policy_is_awaited() -> None:
-    """Prevents jobs from starting while the driver is still being built."""
+    """The provider waits until the policy is ready."""
     policy = only(declared(lambda: GpuOperator("gpu", VARIANTS[0])), "ClusterPolicy")
     assert policy["metadata"]["annotations"] == {
         "pulumi.com/waitFor": '["jsonpath={.status.state}=ready", '

@@ -10,7 +10,7 @@ from components.image_build import Git, ImageBuild, ImageBuildArgs, Inline, ToRe
 from components.workload_images import ngc
 from tests.conformance.schema import expect_conformity
 from tests.support.declared import Manifest, declared, faults, only
-from tests.support.recorded import component, one
+from tests.support.recorded import component, of_kind, one
 
 BASE = "nvcr.io/nvidia/tensorflow:20.03-tf2-py3"
 ARGS: dict[str, Any] = {
@@ -40,18 +40,48 @@ def build(**changed: Any) -> list[Manifest]:
 
 @pytest.mark.parametrize("changed", [{}, GIT], ids=["inline", "git"])
 def test_objects_have_the_shape_of_their_api(changed: dict[str, Any]) -> None:
-    """Prevents a field that the API server drops."""
+    """The objects match their API."""
     expect_conformity(*build(**changed))
 
 
 def test_nothing_is_built_unless_asked() -> None:
-    """Prevents an image that changes under a job, for its base or its source has changed."""
+    """Without at_once, no trigger starts a build."""
     assert only(build(), "BuildConfig")["spec"]["triggers"] == []
     assert only(build(at_once=True), "BuildConfig")["spec"]["triggers"] == [{"type": "ConfigChange"}]
 
 
+def waits(**changed: Any) -> list[Manifest]:
+    """Return the metadata of what a build waits on."""
+    args = ImageBuildArgs.model_validate({**ARGS, **changed})
+    found = of_kind(component(lambda: ImageBuild("image", args)), "ImageStreamPatch")
+    return [item.inputs["metadata"] for item in found]
+
+
+def test_an_image_that_is_built_at_once_is_waited_for() -> None:
+    """Jobs that use it would wait for it without a word, and longer than they are followed for."""
+    (wait,) = waits(at_once=True, build_timeout=60)
+    assert (wait["namespace"], wait["name"]) == ("adas", "tensorflow")
+    assert wait["annotations"] == {
+        "hpc.pulumi/awaited": "20.03-1",
+        "pulumi.com/waitFor": 'jsonpath={.status.tags[?(@.tag=="20.03-1")].items[0].image}',
+        "pulumi.com/timeoutSeconds": "60",
+    }
+    assert waits() == waits(**GIT) == []
+
+
+@pytest.mark.parametrize(
+    ("at_once", "expected"), [(True, ("spec.source", "spec.strategy", "spec.output")), (False, ())]
+)
+def test_a_build_whose_content_changes_runs_again(at_once: bool, expected: tuple[str, ...]) -> None:
+    """OpenShift does not build a BuildConfig that changes; one that users start is changed in place."""
+    args = ImageBuildArgs.model_validate({**ARGS, "at_once": at_once})
+    made = one(component(lambda: ImageBuild("image", args)), "BuildConfig")
+    assert made.replace_on_changes == expected
+    assert made.delete_before_replace is at_once
+
+
 def test_image_goes_to_its_stream_and_pods_find_it() -> None:
-    """Prevents an image that is built, and a job that asks for another name (E-39)."""
+    """The image's reference is the stream that the build pushes to (E-39)."""
     found = build()
     assert only(found, "ImageStream")["metadata"]["name"] == "tensorflow"
     assert only(found, "BuildConfig")["spec"]["output"] == {
@@ -62,7 +92,7 @@ def test_image_goes_to_its_stream_and_pods_find_it() -> None:
 
 
 def test_another_registry_needs_no_stream() -> None:
-    """Prevents an empty stream that pods wait for."""
+    """An image for another registry has no stream."""
     (found,) = build(**GIT)
     to = {"kind": "DockerImage", "name": "quay.example.com/hpc/maskrcnn:1"}
     assert found["spec"]["output"] == {"to": to, "pushSecret": {"name": "push"}}
@@ -70,14 +100,14 @@ def test_another_registry_needs_no_stream() -> None:
 
 
 def test_stream_is_there_before_its_build() -> None:
-    """Prevents a first build that ends with InvalidOutputReference."""
+    """The BuildConfig comes after its ImageStream."""
     args = ImageBuildArgs.model_validate({**ARGS, "at_once": True})
     (dependency,) = one(component(lambda: ImageBuild("image", args)), "BuildConfig").dependencies
     assert ":ImageStream::" in dependency
 
 
 def test_builds_are_bounded() -> None:
-    """Prevents a compiler that takes a node's memory, and a build that hangs for ever."""
+    """Builds have limits of CPU, memory and time."""
     spec = only(build(), "BuildConfig")["spec"]
     assert spec["resources"]["limits"] == spec["resources"]["requests"] == {"cpu": "8", "memory": "32Gi"}
     assert spec["completionDeadlineSeconds"] == 4 * 3600
@@ -95,6 +125,6 @@ def test_builds_are_bounded() -> None:
     ],
 )
 def test_builds_that_move_or_cannot_be_are_refused(wrong: dict[str, Any]) -> None:
-    """Prevents an image by a name that stands for another one tomorrow."""
+    """Tag latest and unpinned images are refused."""
     with pytest.raises(ValidationError):
         ImageBuildArgs.model_validate({**ARGS, **wrong})

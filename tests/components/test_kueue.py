@@ -8,9 +8,9 @@ from pydantic import ValidationError
 from components.kueue import Queues, QueuesArgs, Quota, TenantQueue, cluster_queue_spec, quota_of
 from components.tolerations import Toleration
 from hardware.placement import Share
-from hardware.profiles import DGX_A100
 from tests.conformance.schema import expect_conformity
 from tests.support.declared import Manifest, declared, faults, only
+from tests.support.machines import DGX_A100
 from tests.support.recorded import component, of_kind
 
 RAILS = tuple(f"rdma/rail{index}" for index in range(8))
@@ -24,6 +24,7 @@ ARGS: dict[str, Any] = {
 FULL: dict[str, Any] = {
     "cohort": "tenants",
     "reclaim": "LowerPriority",
+    "preempt": "LowerOrNewerEqualPriority",
     "strategy": "StrictFIFO",
     "tolerations": (Toleration(key="nvidia.com/gpu", effect="NoSchedule"),),
 }
@@ -37,7 +38,7 @@ def queues(**changed: Any) -> list[Manifest]:
 
 @pytest.mark.parametrize("changed", [{}, FULL], ids=["plain", "full"])
 def test_they_have_the_shape_of_their_definitions(changed: dict[str, Any]) -> None:
-    """Prevents a field of v1beta1 in v1beta2 (cohort), and what our own rules refuse."""
+    """The objects match their definitions, and the policies have no finding."""
     found = queues(**changed)
     assert [manifest["kind"] for manifest in found] == [*["ClusterQueue"] * 2, *["LocalQueue"] * 2, "ResourceFlavor"]
     assert {manifest["apiVersion"] for manifest in found} == {"kueue.x-k8s.io/v1beta2"}
@@ -46,7 +47,7 @@ def test_they_have_the_shape_of_their_definitions(changed: dict[str, Any]) -> No
 
 
 def test_everything_that_a_job_asks_for_is_covered() -> None:
-    """Prevents jobs that wait for ever, for a resource without a quota."""
+    """A queue has a quota of every resource that jobs request."""
     further = QUOTA.model_copy(update={"further": {"ephemeral-storage": "1Ti"}})
     found = queues(tenants=(TenantQueue(namespace="adas", quota=further),))
     (group,) = only(found, "ClusterQueue")["spec"]["resourceGroups"]
@@ -59,7 +60,7 @@ def test_everything_that_a_job_asks_for_is_covered() -> None:
 
 
 def test_a_queue_is_its_tenants_alone() -> None:
-    """Prevents a tenant that spends another's quota."""
+    """A ClusterQueue admits its tenant's namespace alone."""
     for found in queues():
         if found["kind"] == "ClusterQueue":
             name = found["metadata"]["name"]
@@ -69,15 +70,22 @@ def test_a_queue_is_its_tenants_alone() -> None:
 
 
 def test_no_running_job_is_ended_unless_said() -> None:
-    """Prevents a day's training from ending for a job that came later."""
+    """By default no running job is preempted."""
     args = QueuesArgs.model_validate(ARGS)
     spec = cluster_queue_spec(args, args.tenants[0])
     assert spec["preemption"] == {"reclaimWithinCohort": "Never", "withinClusterQueue": "Never"}
     assert "cohortName" not in spec
 
 
+def test_an_urgent_job_preempts_where_the_tenant_wants_it() -> None:
+    """With preempt, a waiting job may suspend running jobs of its tenant's own queue, and still none of others."""
+    args = QueuesArgs.model_validate({**ARGS, "preempt": "LowerPriority"})
+    spec = cluster_queue_spec(args, args.tenants[0])
+    assert spec["preemption"] == {"reclaimWithinCohort": "Never", "withinClusterQueue": "LowerPriority"}
+
+
 def test_flavor_comes_first_and_an_active_queue_is_waited_for() -> None:
-    """Prevents jobs that are sent to a queue which is not there yet."""
+    """Queues come after the flavor, and the provider waits until they are active."""
     recorded = component(lambda: Queues("queues", QueuesArgs.model_validate(ARGS)))
     for kind, before in (("ClusterQueue", "ResourceFlavor"), ("LocalQueue", "ClusterQueue")):
         for item in of_kind(recorded, kind):
@@ -86,7 +94,7 @@ def test_flavor_comes_first_and_an_active_queue_is_waited_for() -> None:
 
 
 def test_rdma_may_have_a_quota_of_its_own() -> None:
-    """Prevents tests without GPUs (R-4.1) from being locked out."""
+    """A quota of RDMA resources may differ from that of GPUs (R-4.1)."""
     quota = Quota(gpus=0, cpus=8, memory_gib=16, rdma_pods=2)
     args = QueuesArgs.model_validate({**ARGS, "tenants": (TenantQueue(namespace="net", quota=quota),)})
     (group,) = cluster_queue_spec(args, args.tenants[0])["resourceGroups"]
@@ -94,13 +102,13 @@ def test_rdma_may_have_a_quota_of_its_own() -> None:
 
 
 def test_quota_of_whole_machines_has_room_for_their_jobs() -> None:
-    """Prevents a quota of GPUs that the CPUs or the memory of the same quota cannot use."""
+    """The quota of whole machines has the CPUs and memory of their jobs and launchers."""
     quota = quota_of(DGX_A100, 16, Share(cpus=4, memory_gib=8))
     assert quota == Quota(gpus=16, cpus=2 * 128 + 4, memory_gib=2 * 736 + 8)
 
 
 def test_a_tenant_without_gpus_has_room_for_its_launchers() -> None:
-    """Prevents a traceback for a tenant whose gpu_quota is 0, who borrows from the cohort."""
+    """A tenant without GPUs has the launchers' quota."""
     assert quota_of(DGX_A100, 0, Share(cpus=4, memory_gib=8)) == Quota(gpus=0, cpus=4, memory_gib=8)
 
 
@@ -108,12 +116,12 @@ def test_a_tenant_without_gpus_has_room_for_its_launchers() -> None:
     ("wrong", "message"),
     [
         ({"reclaim": "Any"}, "reclaim Any has no effect without a cohort"),
-        ({"tenants": ARGS["tenants"][:1] * 2}, "adas is there twice"),
+        ({"tenants": ARGS["tenants"][:1] * 2}, "adas is given twice"),
         ({"rdma": ("shared_ib0",)}, "rdma"),
         ({"tenants": (TenantQueue(namespace="a", quota=QUOTA.model_copy(update={"further": {"cpu": "1"}})),)}, "cpu"),
     ],
 )
 def test_settings_that_mean_nothing_are_refused(wrong: dict[str, Any], message: str) -> None:
-    """Prevents queues that do something else than was meant."""
+    """Settings without effect, duplicates and wrong names are refused."""
     with pytest.raises(ValidationError, match=message):
         QueuesArgs.model_validate({**ARGS, **wrong})

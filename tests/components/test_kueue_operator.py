@@ -20,12 +20,12 @@ def kueue(**changed: Any) -> Manifest:
 
 @pytest.mark.parametrize("changed", [{}, {"gang": "Sequential", "unlabelled": "held", "frameworks": ("Pod", "MPIJob")}])
 def test_it_has_the_shape_of_its_definition(changed: dict[str, Any]) -> None:
-    """Prevents a framework's name in upstream's own form (kubeflow.org/mpijob), which the operator refuses."""
+    """The object matches its definition."""
     expect_conformity(kueue(**changed))
 
 
 def test_jobs_and_mpi_jobs_are_managed_if_they_name_a_queue() -> None:
-    """Prevents MPI jobs that start beside the queue, and jobs without a queue that wait for ever."""
+    """Jobs and MPIJobs are managed if they name a queue."""
     assert kueue()["spec"] == {
         "managementState": "Managed",
         "config": {
@@ -36,13 +36,13 @@ def test_jobs_and_mpi_jobs_are_managed_if_they_name_a_queue() -> None:
 
 
 def test_gang_says_how_jobs_are_admitted() -> None:
-    """Prevents a policy without its byWorkload, which the definition refuses, and the other way round."""
+    """Gang scheduling has byWorkload exactly where its policy needs it."""
     gang = kueue(gang="Parallel")["spec"]["config"]["gangScheduling"]
     assert gang == {"policy": "ByWorkload", "byWorkload": {"admission": "Parallel"}}
 
 
 def test_it_has_the_one_name_and_is_awaited() -> None:
-    """Prevents a name that the API server refuses, and queues that are sent before the webhook is there."""
+    """The object has the operator's only name, and the provider waits for it."""
     metadata = kueue()["metadata"]
     assert metadata["name"] == "cluster"
     assert metadata["annotations"]["pulumi.com/waitFor"] == "condition=Available"
@@ -50,6 +50,6 @@ def test_it_has_the_one_name_and_is_awaited() -> None:
 
 @pytest.mark.parametrize("wrong", [(), ("kubeflow.org/mpijob",), ("Pod", "Pod")])
 def test_frameworks_are_known(wrong: tuple[str, ...]) -> None:
-    """Prevents an object that the API server refuses in the middle of an update."""
+    """Unknown and duplicate frameworks are refused."""
     with pytest.raises(ValidationError):
         KueueOperatorArgs.model_validate({"frameworks": wrong})

@@ -9,12 +9,12 @@ from components.component import Component
 from components.kernel_arguments import KernelArguments, KernelArgumentsArgs, arguments
 from components.machine_config import Ignition
 from components.rail_names import PATH, LinkLayer, RailNames, RailNamesArgs, rules
-from hardware.profiles import DGX1_V100_16GB, DGX_A100
 from hardware.topology import rails
 from policies.objects import Obj
 from policies.views.ignition import texts
 from tests.conformance.schema import expect_conformity
 from tests.support.declared import Manifest, declared, faults, only
+from tests.support.machines import DGX1_V100_16GB, DGX_A100
 
 VERSIONS: tuple[Ignition, ...] = ("2.2.0", "3.2.0")
 
@@ -36,22 +36,22 @@ def names(version: Ignition = "3.2.0", link_layer: LinkLayer = "InfiniBand") -> 
     [
         ({}, ["iommu=pt", "modprobe.blacklist=nouveau", "nouveau.modeset=0"]),
         ({"iommu_passthrough": False, "nouveau": True}, []),
-        ({"nouveau": True, "further": ("a=b", "c")}, ["iommu=pt", "a=b", "c"]),
+        ({"nouveau": True, "further_arguments": ("a=b", "c")}, ["iommu=pt", "a=b", "c"]),
     ],
 )
 def test_arguments_are_one_word_each_and_in_order(changed: dict[str, Any], expected: list[str]) -> None:
-    """Prevents nouveau from taking the GPUs, and an argument that the kernel does not find."""
+    """Kernel arguments are single words in a fixed order."""
     assert only(kernel(**changed), "MachineConfig")["spec"]["kernelArguments"] == expected
 
 
 def test_two_arguments_in_one_are_refused() -> None:
-    """Prevents an argument that OpenShift adds and then cannot take away again."""
+    """An argument with a space is refused."""
     with pytest.raises(ValidationError):
-        KernelArgumentsArgs(ignition_version="3.2.0", further=("a b",))
+        KernelArgumentsArgs(ignition_version="3.2.0", further_arguments=("a b",))
 
 
 def test_selinux_stays_on_unless_said_and_our_rule_sees_it() -> None:
-    """Prevents tenants that read each other's data because of a default (E-10)."""
+    """SELinux is enforcing by default, and a policy finds permissive (E-10)."""
     assert "enforcing=0" not in arguments(KernelArgumentsArgs(ignition_version="3.2.0"))
     assert faults(kernel()) == []
     (fault,) = faults(kernel(selinux="permissive"))
@@ -60,7 +60,7 @@ def test_selinux_stays_on_unless_said_and_our_rule_sees_it() -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_machine_configs_have_the_shape_of_their_definition(version: Ignition) -> None:
-    """Prevents a field that the API server drops, and what our own rules refuse."""
+    """MachineConfigs match their definition, and the policies have no finding."""
     for found in (kernel(ignition_version=version), names(version)):
         made = only(found, "MachineConfig")
         expect_conformity(made)
@@ -71,7 +71,7 @@ def test_machine_configs_have_the_shape_of_their_definition(version: Ignition) -
 
 @pytest.mark.parametrize(("version", "key"), [("2.2.0", "filesystem"), ("3.2.0", "overwrite")])
 def test_file_is_what_ignition_of_that_version_reads(version: Ignition, key: str) -> None:
-    """Prevents a pool that degrades: version 2 wants a file system, version 3 knows none; and another file's text."""
+    """The file has the form of its Ignition version, 2 or 3."""
     made = only(names(version), "MachineConfig")
     (file,) = made["spec"]["config"]["storage"]["files"]
     assert file.keys() == {"path", "mode", "contents", key}
@@ -81,7 +81,7 @@ def test_file_is_what_ignition_of_that_version_reads(version: Ignition, key: str
 
 
 def test_every_rail_has_its_name_by_its_address() -> None:
-    """Prevents two ports of one name, a rule that takes the children of a port, and one that finds no InfiniBand."""
+    """Every port gets its own name by its PCI address."""
     lines = rules(rails(DGX_A100), "InfiniBand").splitlines()
     assert len(lines) == 8
     assert lines[0] == (
@@ -92,14 +92,14 @@ def test_every_rail_has_its_name_by_its_address() -> None:
 
 
 def test_ports_without_address_are_refused() -> None:
-    """Prevents a rule that matches nothing, or everything."""
+    """Ports without a PCI address are refused."""
     with pytest.raises(ValidationError, match="no PCI address of mlx5_0 is known"):
         RailNamesArgs(ignition_version="3.2.0", link_layer="InfiniBand", rails=rails(DGX1_V100_16GB))
 
 
 @pytest.mark.parametrize("changed", [{}, {"nouveau": True}])
 def test_parts_name_what_was_made_and_change_with_it(changed: dict[str, Any]) -> None:
-    """Prevents a rollout that waits for a name that nobody made, or does not wait again after a change."""
+    """`parts` has the MachineConfig's name and a digest of its content."""
     made: list[Component] = []
     args = KernelArgumentsArgs.model_validate({"ignition_version": "3.2.0", **changed})
 

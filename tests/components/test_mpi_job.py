@@ -5,38 +5,14 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from apis import kinds
 from apis.names import NETWORKS
 from apis.nccl import Transport
 from components.layout import Layout
-from components.mpi_job import MpiJob, MpiJobArgs, RunAs
+from components.mpi_job import MpiJob, MpiJobArgs
 from components.mpi_job_specs import mpirun, spec
+from tests.components.kit import RDMA
+from tests.components.kit import mpi_job as arguments
 from tests.support.recorded import component, environment, one
-
-RDMA = tuple(f"rdma/shared_ib{port}" for port in range(4))
-
-
-def arguments(**changes: Any) -> MpiJobArgs:
-    """Return the arguments of the paper's two-node NCCL test, changed."""
-    return MpiJobArgs.model_validate(
-        {
-            "kind": kinds.MPI_JOB_V1ALPHA2,
-            "namespace": "adas",
-            "job_name": "nccl-test-02x08",
-            "layout": Layout(pods=2, gpus=8),
-            "processes_per_pod": 1,
-            "transport": Transport.GPUDIRECT,
-            "command": ("/workspace/other/nccl/all_reduce_perf", "-g", "8"),
-            "image": "nvcr.io/nvidia/tensorflow:20.03-tf2-py3",
-            "account": "mpi",
-            "run_as": RunAs(uid=1075481000, gid=1075481000),
-            "claim": "adas-data-pvc",
-            "cpus": 72,
-            "memory": "368Gi",
-            "rdma_resources": RDMA,
-        }
-        | changes
-    )
 
 
 def worker(args: MpiJobArgs) -> Any:
@@ -49,14 +25,14 @@ def worker(args: MpiJobArgs) -> Any:
     [(Transport.TCP, "1", "0"), (Transport.INFINIBAND, "0", "0"), (Transport.GPUDIRECT, "0", "1")],
 )
 def test_transport_is_the_papers_table(transport: Transport, disable: str, level: str) -> None:
-    """Prevents a run that measures another transport than the one asked for (R-4.3-4)."""
+    """Variables of each transport are those of the Redpaper (R-4.3-4)."""
     words = mpirun(arguments(transport=transport))
     assert f"NCCL_IB_DISABLE={disable}" in words
     assert f"NCCL_NET_GDR_LEVEL={level}" in words
 
 
 def test_command_line_is_the_papers() -> None:
-    """Prevents a flag from getting lost: without `-mca btl ^openib` Open MPI takes the HCAs for itself (R-4.4-7)."""
+    """The command line of v1alpha2 is the Redpaper's, with all flags (R-4.4-7)."""
     assert mpirun(arguments()) == [
         *("mpirun", "-np", "2", "-bind-to", "none", "-map-by", "slot"),
         *("-x", "NCCL_DEBUG=INFO", "-x", "NCCL_IB_DISABLE=0", "-x", "NCCL_NET_GDR_LEVEL=1"),
@@ -66,14 +42,14 @@ def test_command_line_is_the_papers() -> None:
 
 
 def test_processes_and_slots_agree() -> None:
-    """Prevents ranks that find no slot, or GPUs that no rank drives (R-4.3-2)."""
+    """Each slot of the workers gets one process (R-4.3-2)."""
     args = arguments(processes_per_pod=8)
     assert spec(args)["slotsPerWorker"] == 8
     assert mpirun(args)[1:3] == ["-np", "16"]
 
 
 def test_workers_lock_memory_and_take_one_of_each_hca() -> None:
-    """Prevents `Couldn't allocate MR`, and a pod that eats several shares of one HCA."""
+    """Workers have IPC_LOCK and one share of each HCA."""
     container = worker(arguments())
     assert container["securityContext"]["capabilities"] == {"add": ["IPC_LOCK"], "drop": ["ALL"]}
     limits = container["resources"]["limits"]
@@ -81,33 +57,33 @@ def test_workers_lock_memory_and_take_one_of_each_hca() -> None:
 
 
 def test_tcp_jobs_ask_for_no_rdma_and_no_capability() -> None:
-    """Prevents a privilege that nothing in the job uses."""
+    """Jobs over TCP request no RDMA device and no capability."""
     container = worker(arguments(transport=Transport.TCP))
     assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
     assert not [resource for resource in container["resources"]["limits"] if resource.startswith("rdma/")]
 
 
 def test_launcher_holds_no_gpu_and_no_device() -> None:
-    """Prevents a launcher that waits for a ninth GPU (E-53)."""
+    """The launcher requests no GPU and no device (E-53)."""
     launcher = spec(arguments())["mpiReplicaSpecs"]["Launcher"]["template"]["spec"]["containers"][0]
     assert "resources" not in launcher
     assert launcher["securityContext"]["capabilities"] == {"drop": ["ALL"]}
 
 
 def test_no_container_can_gain_privileges() -> None:
-    """Prevents a program of the image that is setuid root from leaving what the SCC allows (S-6.3)."""
+    """No container allows privilege escalation (S-6.3)."""
     for replica in spec(arguments())["mpiReplicaSpecs"].values():
         for container in replica["template"]["spec"]["containers"]:
             assert container["securityContext"]["allowPrivilegeEscalation"] is False
 
 
 def test_jobs_end() -> None:
-    """Prevents a launcher that hangs from holding its GPUs for ever."""
+    """A job has a deadline."""
     assert spec(arguments(deadline=600))["activeDeadlineSeconds"] == 600
 
 
 def test_shared_memory_has_a_limit() -> None:
-    """Prevents /dev/shm from taking the whole node's memory (platform facts, defect 11)."""
+    """The volume at /dev/shm has a limit (platform facts, defect 11)."""
     volumes = spec(arguments(shm="4Gi"))["mpiReplicaSpecs"]["Worker"]["template"]["spec"]["volumes"]
     assert {"name": "dshm", "emptyDir": {"medium": "Memory", "sizeLimit": "4Gi"}} in volumes
 
@@ -118,7 +94,7 @@ def recorded_job(**changes: Any) -> Any:
 
 
 def test_a_changed_spec_replaces_the_job() -> None:
-    """Prevents an update in place: the operator ignores one of the spec, and Kueue refuses one of the queue."""
+    """A changed spec or queue replaces the job."""
     job = recorded_job()
     assert {"spec", 'metadata.labels["kueue.x-k8s.io/queue-name"]'} <= {*job.replace_on_changes}
     assert job.delete_before_replace
@@ -126,7 +102,7 @@ def test_a_changed_spec_replaces_the_job() -> None:
 
 
 def test_kept_jobs_wait_for_the_next_run() -> None:
-    """Prevents a training of days from being thrown away by a changed image tag."""
+    """With on_change keep, only a new run replaces the job."""
     job = recorded_job(on_change="keep", run=3)
     assert job.ignore_changes == ("spec", 'metadata.labels["kueue.x-k8s.io/queue-name"]')
     assert job.replacement_trigger == 3
@@ -134,12 +110,12 @@ def test_kept_jobs_wait_for_the_next_run() -> None:
 
 @pytest.mark.parametrize("on_change", ["keep", "replace"])
 def test_another_generation_is_another_job(on_change: str) -> None:
-    """Prevents an update in place that sends the kept spec of v1alpha2 as one of v2beta1, which knows none of it."""
+    """Another API version replaces the job."""
     assert "apiVersion" in recorded_job(on_change=on_change).replace_on_changes
 
 
 def test_jobs_of_dev_come_one_after_another() -> None:
-    """Prevents training from starting on a platform that failed its verification."""
+    """Each stage depends on the outcome of the one before."""
     before = {
         name: [
             urn.split("::")[-1] for urn in one(environment("dev"), "MPIJob", name).dependencies if "workloads" in urn
@@ -154,16 +130,13 @@ def test_jobs_of_dev_come_one_after_another() -> None:
 
 
 def test_jobs_wait_for_others_without_taking_inputs_from_them() -> None:
-    """Prevents the engine from replacing every later job when an earlier one is run again.
-
-    It replaces what takes an input from an object that is deleted before its replacement is made.
-    """
+    """Jobs depend on earlier ones without inputs from them, which would replace them, too."""
     job = one(environment("dev"), "MPIJob", "nccl-test-02x08")
     assert job.property_dependencies == {}
 
 
 def test_without_rdma_devices_only_tcp_is_left() -> None:
-    """Prevents a job that says it uses InfiniBand on a fabric that has none, and takes TCP without a word."""
+    """Transports with RDMA are refused without RDMA resources."""
     with pytest.raises(ValidationError, match=r"transport gpudirect needs RDMA devices.*use tcp"):
         arguments(rdma_resources=())
     container = worker(arguments(rdma_resources=(), transport=Transport.TCP))
@@ -171,7 +144,7 @@ def test_without_rdma_devices_only_tcp_is_left() -> None:
 
 
 def test_further_variables_reach_every_rank() -> None:
-    """Prevents RoCE without its GID index: what the launcher's shell has is not what ranks on other nodes get."""
+    """Further variables are exported to all ranks by mpirun."""
     words = mpirun(arguments(environment={"NCCL_IB_GID_INDEX": "3", "NCCL_DEBUG": "WARN"}))
     exports = [words[index + 1] for index, word in enumerate(words) if word == "-x"]
     assert "NCCL_IB_GID_INDEX=3" in exports
@@ -180,13 +153,13 @@ def test_further_variables_reach_every_rank() -> None:
 
 @pytest.mark.parametrize("name", ["NCCL_IB_DISABLE", "NCCL_NET_GDR_LEVEL", "NCCL_IB_HCA", "PATH"])
 def test_further_variables_leave_the_transport_alone(name: str) -> None:
-    """Prevents a run over another transport than its settings, and so its report, say."""
-    with pytest.raises(ValidationError, match=rf"environment: {name}=1 would undo.*leave it out"):
+    """Variables that the transport sets cannot be overridden."""
+    with pytest.raises(ValidationError, match=rf"environment: {name}=1 would override.*leave it out"):
         arguments(environment={name: "1"})
 
 
 def test_workers_and_not_the_launcher_join_the_second_networks() -> None:
-    """Prevents RoCE pods without an address on the ports (B-7.2)."""
+    """Only workers join secondary networks (B-7.2)."""
     roles = spec(arguments(networks=("adas-ens1", "adas-ens2")))["mpiReplicaSpecs"]
     assert roles["Worker"]["template"]["metadata"]["annotations"] == {NETWORKS: "adas-ens1,adas-ens2"}
     assert "metadata" not in roles["Launcher"]["template"]
@@ -194,14 +167,14 @@ def test_workers_and_not_the_launcher_join_the_second_networks() -> None:
 
 
 def test_all_pods_name_their_secrets_and_class() -> None:
-    """Prevents a launcher that cannot pull the image which its workers have, or waits behind everybody."""
+    """Launcher and workers name pull secrets and priority class."""
     for replica in spec(arguments(pull_secrets=("registries",), priority_class="training"))["mpiReplicaSpecs"].values():
         pod = replica["template"]["spec"]
         assert (pod["imagePullSecrets"], pod["priorityClassName"]) == ([{"name": "registries"}], "training")
 
 
 def test_without_a_claim_there_is_no_data() -> None:
-    """Prevents a pod that waits for ever for a claim that the job never needed."""
+    """Without a claim, no volume of data is mounted."""
     args = arguments(claim=None)
     assert [mount["mountPath"] for mount in worker(args)["volumeMounts"]] == ["/dev/shm"]  # noqa: S108 - shared memory
     volumes = spec(args)["mpiReplicaSpecs"]["Worker"]["template"]["spec"]["volumes"]
@@ -209,7 +182,7 @@ def test_without_a_claim_there_is_no_data() -> None:
 
 
 def test_the_claim_is_mounted_where_the_program_looks() -> None:
-    """Prevents a claim at /workspace from hiding the program that the image has there (E-54)."""
+    """The claim is mounted at the folders of `mounts` (E-54)."""
     mounts = worker(arguments(mounts={"/efs": "", "/coco": "coco2017"}))["volumeMounts"]
     assert mounts[:2] == [
         {"name": "data", "mountPath": "/efs"},
@@ -218,22 +191,22 @@ def test_the_claim_is_mounted_where_the_program_looks() -> None:
 
 
 def test_the_runtimes_hook_is_told_beside_the_drivers() -> None:
-    """Prevents pods of OpenShift 3.11 without nvidia-smi, or without the path of the verbs drivers (B-5.3)."""
+    """Variables of the runtime's hook stand beside IBV_DRIVERS (B-5.3)."""
     found = worker(arguments(runtime_environment={"NVIDIA_DRIVER_CAPABILITIES": "compute,utility"}))["env"]
     assert [each["name"] for each in found] == ["IBV_DRIVERS", "NVIDIA_DRIVER_CAPABILITIES"]
-    with pytest.raises(ValidationError, match="the device plugin says which GPUs"):
+    with pytest.raises(ValidationError, match="the device plugin sets which GPUs"):
         arguments(runtime_environment={"NVIDIA_VISIBLE_DEVICES": "all"})
 
 
 def test_a_job_can_be_bound_to_one_node() -> None:
-    """Prevents a single-node run that spreads over two (R-4.5-7)."""
+    """A job with `node` has the affinity to that node (R-4.5-7)."""
     pod = spec(arguments(node="dgx01"))["mpiReplicaSpecs"]["Worker"]["template"]["spec"]
     terms = pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
     assert terms[0]["matchFields"][0]["values"] == ["dgx01"]
 
 
 def test_debugging_tells_of_starting_and_connecting() -> None:
-    """Prevents a launcher that hangs without a word (B-6.2)."""
+    """`debug` makes Open MPI log how it starts and connects (B-6.2)."""
     words = mpirun(arguments(debug=True))
     assert words[words.index("plm_base_verbose") - 1 :][:6] == [
         *("-mca", "plm_base_verbose", "100", "-mca", "btl_base_verbose", "30")
@@ -246,11 +219,11 @@ def test_debugging_tells_of_starting_and_connecting() -> None:
     [((1, 8, None), "01x08"), ((16, 1, 2), "16x01x02"), ((2, 8, 2), "02x08x02")],
 )
 def test_names_tell_the_layout(layout: tuple[int, int, int | None], label: str) -> None:
-    """Prevents a job named after another layout than its own (R-4.3-2)."""
+    """A job's name ends with its layout (R-4.3-2)."""
     pods, gpus, nodes = layout
     assert str(Layout(pods=pods, gpus=gpus, nodes=nodes)) == label
 
 
 def test_a_failed_launcher_keeps_its_log() -> None:
-    """Prevents a job that fails without a word: a pod of the operator's default, OnFailure, goes with its Job."""
+    """A failed launcher's pod is retained with its log."""
     assert spec(arguments())["mpiReplicaSpecs"]["Launcher"]["restartPolicy"] == "Never"

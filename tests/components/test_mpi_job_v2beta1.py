@@ -22,20 +22,15 @@ from components.tenant import IdRange, Tenant, TenantArgs
 from hardware import profiles, topology
 from policies.check import Checker
 from policies.configuration import Configuration
+from policies.inventory import Inventory
 from policies.objects import objects
-from policies.world import World
 from rendering.manifests import manifests
-from tests.components import test_mpi_job
+from tests.components.kit import mpi_job
+from tests.components.kit import mpi_job_v2beta1 as arguments
 from tests.support.recorded import component, one
 
 DGX_A100 = profiles.profile("dgx-a100")
 PORTS = topology.nccl_ib_hca(hca for hca in DGX_A100.hcas if hca.gpus)
-
-
-def arguments(**changes: Any) -> MpiJobArgs:
-    """Return the arguments of a job of today, changed."""
-    today = {"kind": kinds.MPI_JOB_V2BETA1, "image": "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"}
-    return test_mpi_job.arguments(**today | changes)
 
 
 def pod(role: str, **changes: Any) -> Any:
@@ -50,14 +45,14 @@ def container(role: str, **changes: Any) -> Any:
 
 
 def test_bounds_stand_in_the_policy_of_the_run() -> None:
-    """Prevents a deadline at the place of 2020, where today's server prunes it and the job never ends."""
+    """Deadline and retries are in runPolicy."""
     found = spec(arguments(deadline=600, backoff_limit=2))
     assert found["runPolicy"] == {"cleanPodPolicy": "Running", "backoffLimit": 2, "activeDeadlineSeconds": 600}
     assert not {"cleanPodPolicy", "backoffLimit", "activeDeadlineSeconds"} & {*found}
 
 
 def test_launcher_comes_after_its_workers() -> None:
-    """Prevents a launcher that uses its tries up before sshd listens: Ready means that it does."""
+    """The launcher is created when all workers are ready, which means that sshd listens."""
     found = spec(arguments(v2beta1=V2Beta1(ssh_port=2200)))
     assert (found["launcherCreationPolicy"], found["mpiImplementation"]) == ("WaitForWorkersReady", "OpenMPI")
     worker = found["mpiReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0]
@@ -66,7 +61,7 @@ def test_launcher_comes_after_its_workers() -> None:
 
 
 def test_workers_run_sshd_on_a_port_that_everybody_may_open() -> None:
-    """Prevents the operator's own `sshd -De`, which needs root, port 22 and keys in /root (E-16)."""
+    """Workers run sshd without root, on an unprivileged port (E-16)."""
     shell, option, script = container("Worker")["command"]
     assert (shell, option) == ("/bin/sh", "-c")
     words = shlex.split(script)
@@ -76,13 +71,13 @@ def test_workers_run_sshd_on_a_port_that_everybody_may_open() -> None:
 
 
 def test_sessions_are_told_where_mpi_is() -> None:
-    """Prevents `orted: command not found`: sshd hands none of its environment on to its sessions."""
+    """The SSH server sets the paths of MPI in its sessions."""
     script = container("Worker")["command"][2]
     assert '-o "SetEnv PATH=$PATH LD_LIBRARY_PATH=$LD_LIBRARY_PATH ' in script
 
 
 def test_sessions_on_roce_are_told_the_pods_own_index() -> None:
-    """Prevents one index for all pods, of which it is the right one in none but the first of a node (nccl #718)."""
+    """On RoCE, sshd sets the pod's own GID index in its sessions (nccl #718)."""
     roce = {"v2beta1": V2Beta1(roce_ports=("mlx5_0", "mlx5_1")), "rdma_resources": ("rdma/shared_rail0",)}
     script = container("Worker", **roce)["command"][2]
     find, server = gid_index.common(("mlx5_0", "mlx5_1")), script.rpartition(";exec ")[2]
@@ -98,13 +93,13 @@ def test_sessions_on_roce_are_told_the_pods_own_index() -> None:
         assert (f" {gid_index.NCCL}={index}\n" in printed) is told
         assert gid_index.NCCL in printed or not told
     assert gid_index.NCCL not in container("Worker", **roce | {"transport": Transport.TCP})["command"][2]
-    with pytest.raises(ValidationError, match=f"environment: {gid_index.NCCL}=3 would undo"):
+    with pytest.raises(ValidationError, match=f"environment: {gid_index.NCCL}=3 would override"):
         arguments(**roce, environment={gid_index.NCCL: "3"})
 
 
 @pytest.mark.parametrize("role", ["Launcher", "Worker"])
 def test_the_user_has_an_entry_with_a_shell(role: str) -> None:
-    """Prevents `No user exists for uid 1075481000`, and /sbin/nologin, with which the runtime's own entry ends."""
+    """The job's user has an entry with a shell in /etc/passwd."""
     template = spec(arguments())["mpiReplicaSpecs"][role]["template"]
     content = template["metadata"]["annotations"]
     paths = {item["path"]: item["fieldRef"]["fieldPath"] for item in volume(template)["downwardAPI"]["items"]}
@@ -123,7 +118,7 @@ def volume(template: Any) -> Any:
 
 
 def test_server_writes_nowhere_and_takes_keys_only() -> None:
-    """Prevents sshd from ending over a pid file or over the owner of its key, and a login by password."""
+    """The SSH server writes no file, checks no modes and accepts only keys."""
     lines = ssh.files(arguments())["sshd-config"].splitlines()
     assert {"PidFile none", "StrictModes no", "UsePAM no", "PasswordAuthentication no"} <= {*lines}
     assert "HostKey /home/mpi/.ssh/id_rsa" in lines
@@ -131,7 +126,7 @@ def test_server_writes_nowhere_and_takes_keys_only() -> None:
 
 
 def test_client_finds_the_port_whatever_starts_it() -> None:
-    """Prevents an Open MPI that reads no orte variable (5 and later) from asking at port 22 (mpi-operator #842)."""
+    """The SSH client's configuration has the port (mpi-operator #842)."""
     lines = ssh.files(arguments(v2beta1=V2Beta1(ssh_port=2200)))["ssh-config"].splitlines()
     assert lines[0] == "Host *"
     assert "Port 2200" in lines
@@ -139,13 +134,13 @@ def test_client_finds_the_port_whatever_starts_it() -> None:
 
 
 def test_launcher_says_what_it_needs() -> None:
-    """Prevents a job that Kueue does not count, and a launcher that waits for a CPU that is pinned for it."""
+    """The launcher has requests and limits, and no whole CPU."""
     resources = container("Launcher")["resources"]
     assert resources["requests"] == resources["limits"] == {"cpu": "500m", "memory": "1Gi"}
 
 
 def test_second_networks_stand_beside_the_files_for_ssh() -> None:
-    """Prevents one annotation from replacing the others."""
+    """Annotations of networks and of SSH files do not replace each other."""
     roles = spec(arguments(networks=("adas-ens1",)))["mpiReplicaSpecs"]
     annotations = {role: roles[role]["template"]["metadata"]["annotations"] for role in roles}
     assert annotations["Worker"] == annotations["Launcher"] | {"k8s.v1.cni.cncf.io/networks": "adas-ens1"}
@@ -153,14 +148,14 @@ def test_second_networks_stand_beside_the_files_for_ssh() -> None:
 
 @pytest.mark.parametrize("role", ["Launcher", "Worker"])
 def test_all_pods_of_today_name_their_secrets_and_class(role: str) -> None:
-    """Prevents a launcher that cannot pull the image which its workers have."""
+    """Launcher and workers name pull secrets and priority class."""
     found = pod(role, pull_secrets=("registries",), priority_class="training")
     assert (found["imagePullSecrets"], found["priorityClassName"]) == ([{"name": "registries"}], "training")
 
 
 @pytest.mark.parametrize("role", ["Launcher", "Worker"])
 def test_nothing_needs_root(role: str) -> None:
-    """Prevents a pod that SCC restricted-v2 refuses, and a token in a job that asks the API server nothing."""
+    """Pods meet SCC restricted-v2, and have no API token."""
     found = pod(role)
     assert found["securityContext"] == {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
     assert found["automountServiceAccountToken"] is False
@@ -171,7 +166,7 @@ def test_nothing_needs_root(role: str) -> None:
 
 
 def test_launcher_holds_no_gpu_no_device_and_no_capability() -> None:
-    """Prevents a launcher that waits for a ninth GPU (E-53), or may lock memory for nothing."""
+    """The launcher requests no GPU, device or capability (E-53)."""
     launcher = container("Launcher")
     assert not [name for name in launcher["resources"]["limits"] if "/" in name]
     assert "add" not in launcher["securityContext"]["capabilities"]
@@ -179,35 +174,35 @@ def test_launcher_holds_no_gpu_no_device_and_no_capability() -> None:
 
 
 def test_images_of_today_choose_their_own_drivers() -> None:
-    """Prevents the driver path of 2020, which today's rdma-core does not have."""
+    """IBV_DRIVERS is not set."""
     assert "env" not in container("Worker")
 
 
 def test_gpudirect_reaches_the_ports_of_a_dgx_a100() -> None:
-    """Prevents GPUDirect from being turned off where two PCIe bridges lie between GPU and port (E-30)."""
+    """NCCL_NET_GDR_LEVEL reaches ports behind two PCIe bridges (E-30)."""
     level = topology.gpudirect_level(DGX_A100)
     words = mpirun(arguments(gdr_level=level, ib_hca=PORTS))
     assert "NCCL_NET_GDR_LEVEL=PXB" in words
     assert f"NCCL_IB_HCA={PORTS}" in words
-    assert "NCCL_NET_GDR_LEVEL=2" in mpirun(test_mpi_job.arguments(gdr_level=level))
+    assert "NCCL_NET_GDR_LEVEL=2" in mpirun(mpi_job(gdr_level=level))
 
 
 def test_tcp_names_no_port() -> None:
-    """Prevents a run over sockets that says it wants HCAs."""
+    """Over TCP, NCCL_IB_HCA is not set."""
     words = mpirun(arguments(transport=Transport.TCP, ib_hca=PORTS))
     assert "NCCL_NET_GDR_LEVEL=LOC" in words
     assert not [word for word in words if word.startswith("NCCL_IB_HCA")]
 
 
 def test_queued_jobs_name_their_queue_and_leave_suspension_to_kueue() -> None:
-    """Prevents an update that suspends a running job again: Kueue sets and clears that field."""
+    """Jobs with a queue name it, and leave `suspend` to Kueue."""
     job = one(component(lambda: MpiJob("job", arguments(v2beta1=V2Beta1(queue="gpus")), lambda *_: "")), "MPIJob")
     assert job.inputs["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "gpus"
     assert "suspend" not in job.inputs["spec"]["runPolicy"]
 
 
 def test_what_is_not_said_is_not_there() -> None:
-    """Prevents a job that starts suspended, in a queue that nobody named, or goes with its log."""
+    """Queue, suspension and ttl are absent unless set."""
     job = one(component(lambda: MpiJob("job", arguments(), lambda *_: "")), "MPIJob")
     assert not [label for label in job.inputs["metadata"]["labels"] if "kueue" in label]
     assert not {"suspend", "ttlSecondsAfterFinished"} & {*job.inputs["spec"]["runPolicy"]}
@@ -219,22 +214,25 @@ def test_what_is_not_said_is_not_there() -> None:
     ("changes", "message"),
     [
         ({"v2beta1": V2Beta1(queue="gpus", suspend=True)}, "v2beta1.suspend: with a queue Kueue suspends"),
-        ({"kind": kinds.MPI_JOB_V1ALPHA2, "v2beta1": V2Beta1(ttl=1)}, "v2beta1: MPIJob v1alpha2 has no queue"),
-        ({"kind": kinds.MPI_JOB_V1}, "kind: MPIJob v1 is not built; known: v1alpha2, v2beta1"),
+        (
+            {"kind": kinds.MPI_JOB_V1ALPHA2, "v2beta1": V2Beta1(ttl=1)},
+            "MPIJob v1alpha2 does not support queue",
+        ),
+        ({"kind": kinds.MPI_JOB_V1}, "kind: MPIJob v1 is not supported; known: v1alpha2, v2beta1"),
         ({"job_name": "a" * 55}, "must be a DNS-1035 label.*to 54 characters"),
         ({"job_name": "a" * 54, "layout": Layout(pods=11, gpus=1)}, "to 53 characters"),
-        ({"job_name": "16gpu"}, "begin it with a letter"),
+        ({"job_name": "16gpu"}, "start it with a letter"),
         ({"ib_hca": "mlx5_1"}, "ib_hca"),
     ],
 )
 def test_what_the_operator_would_refuse_is_refused_here(changes: dict[str, Any], message: str) -> None:
-    """Prevents a job that stays without a condition: v0.8.0 tells its objections in an event only."""
+    """What v0.8.0 would only report in an event is refused."""
     with pytest.raises(ValidationError, match=message):
         arguments(**changes)
 
 
 def test_our_own_rules_find_nothing() -> None:
-    """Prevents a job that our policy pack refuses; nodes and the RDMA plugin are not part of it."""
+    """The policies have no finding about the job."""
 
     def declare() -> None:
         MpiScc("scc", MpiSccArgs(base="restricted-v2"))
@@ -248,7 +246,7 @@ def test_our_own_rules_find_nothing() -> None:
 
     found = [each for manifest in manifests(component(declare)) for each in objects(manifest)]
     checker = Checker(configuration=Configuration({"api-served": {"kubernetes": "1.33"}}))
-    remain = [*checker.check(found, World(found, complete=True))]
+    remain = [*checker.check(found, Inventory(found, complete=True))]
     assert {finding.rule for finding in remain} == {"memlock-raised", "rdma-offered"}, [*map(str, remain)]
 
 
@@ -266,7 +264,7 @@ def _wait(job: MpiJobArgs, folder: Path, answers: str) -> subprocess.CompletedPr
 
 
 def test_launcher_of_a_queued_job_waits_for_every_worker(tmp_path: Path) -> None:
-    """Prevents a launcher that Kueue lets go with its workers, which the operator makes first (mpi-operator #615)."""
+    """The launcher of a queued job waits for sshd on every worker (mpi-operator #615)."""
     job = arguments(layout=Layout(pods=2, gpus=8), v2beta1=V2Beta1(queue="jobs", start_timeout=60))
     asked = tmp_path / "asked"
     asked.mkdir()
@@ -279,7 +277,7 @@ def test_launcher_of_a_queued_job_waits_for_every_worker(tmp_path: Path) -> None
 
 
 def test_waiting_ends_with_the_name_of_the_worker_that_does_not_answer(tmp_path: Path) -> None:
-    """Prevents a launcher that waits for ever, and holds its GPUs, for a worker that cannot start."""
+    """The wait fails after its time with the name of the worker without sshd."""
     job = arguments(v2beta1=V2Beta1(queue="jobs", start_timeout=5))
     done = _wait(job, tmp_path, "exit 1")
     assert done.returncode == 1
@@ -287,5 +285,5 @@ def test_waiting_ends_with_the_name_of_the_worker_that_does_not_answer(tmp_path:
 
 
 def test_without_a_queue_the_operator_waits() -> None:
-    """Prevents a second wait where launcherCreationPolicy holds."""
+    """Without a queue, the launcher has no wait of its own."""
     assert "initContainers" not in spec(arguments())["mpiReplicaSpecs"]["Launcher"]["template"]["spec"]

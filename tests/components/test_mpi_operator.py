@@ -10,12 +10,11 @@ import yaml
 from pydantic import ValidationError
 
 from apis import kinds
-from components.mpi_job_specs import spec
 from components.mpi_operator import MpiOperator, MpiOperatorArgs
 from components.mpi_operator_generations import GENERATIONS, schema_v2beta1
-from simulator.tool_table import DATA_OF
 from simulator.tools import cache_folder
-from tests.components.test_mpi_job_v2beta1 import arguments
+from simulator.tools.table import DATA_OF
+from tests.components.kit import mpi_job_manifest as job
 from tests.conformance.schema import expect_conformity, violations
 from tests.support import recorded
 
@@ -38,13 +37,6 @@ def upstream() -> tuple[dict[str, Any], ...]:
     return tuple(yaml.load_all(FILE.read_bytes(), Loader=yaml.CSafeLoader))
 
 
-def job(**changes: Any) -> dict[str, Any]:
-    """Return the manifest of a job of ours."""
-    args = arguments(**changes)
-    meta = {"name": args.job_name, "namespace": args.namespace}
-    return {"apiVersion": args.kind.api_version, "kind": args.kind.kind, "metadata": meta, "spec": spec(args)}
-
-
 def ours() -> dict[str, Any]:
     """Return our own definition."""
     definition = recorded.one(operator(), "CustomResourceDefinition")
@@ -52,14 +44,14 @@ def ours() -> dict[str, Any]:
 
 
 def test_jobs_have_the_shape_of_upstreams_definition() -> None:
-    """Prevents a job that only our own small definition takes."""
+    """Jobs match upstream's definition."""
     (real,) = [each for each in upstream() if each["kind"] == "CustomResourceDefinition"]
     expect_conformity(job(), definitions=[real])
     assert violations(job() | {"spec": {**job()["spec"], "cleanPodPolicy": "Running"}}, [real])
 
 
 def test_jobs_have_the_shape_of_our_definition() -> None:
-    """Prevents a definition that prunes what our own jobs say."""
+    """Jobs match this project's definition."""
     expect_conformity(job(), definitions=[ours()])
 
 
@@ -91,14 +83,14 @@ def _set(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
     ],
 )
 def test_our_definition_refuses_what_the_operator_would_ignore(change: Callable[[dict[str, Any]], None]) -> None:
-    """Prevents a job that stays without a condition, its fault told in an event that nobody reads."""
+    """The definition rejects what the operator would only report in an event."""
     manifest = job()
     change(manifest)
     assert violations(manifest, [ours()])
 
 
 def test_our_definition_knows_every_field_of_upstreams() -> None:
-    """Prevents a field that today's operator reads and our definition prunes."""
+    """The definition has every field of upstream's outside pod templates."""
     (real,) = [each for each in upstream() if each["kind"] == "CustomResourceDefinition"]
     theirs = real["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
     own = schema_v2beta1()["properties"]["spec"]["properties"]
@@ -109,12 +101,12 @@ def test_our_definition_knows_every_field_of_upstreams() -> None:
 
 
 def test_schema_is_a_schema() -> None:
-    """Prevents a definition that no server takes."""
+    """The schema is a valid JSON schema."""
     jsonschema.Draft202012Validator.check_schema(schema_v2beta1())
 
 
 def test_former_generation_can_still_be_deleted() -> None:
-    """Prevents an upgrade that the server refuses, or that leaves old jobs and their pods where nobody finds them."""
+    """The former version is still served, so that its objects can be deleted."""
     versions = {
         each["name"]: (each["served"], each["storage"], each.get("deprecated")) for each in ours()["spec"]["versions"]
     }
@@ -123,14 +115,14 @@ def test_former_generation_can_still_be_deleted() -> None:
 
 @pytest.mark.parametrize("version", ["v1alpha2", "v2beta1"])
 def test_no_generation_has_a_wildcard(version: str) -> None:
-    """Prevents the operator from holding more than it uses."""
+    """No rule of any generation has a wildcard."""
     generation = GENERATIONS[version]
     for group, resources, verbs in (*generation.rules, *generation.own_rules):
         assert "*" not in (group, *resources, *verbs)
 
 
 def test_operator_of_today_holds_no_more_than_upstream_gives_it() -> None:
-    """Prevents a right beyond upstream's own role but the one that it lacks."""
+    """Rules of v0.8.0 are within upstream's, but for the one that upstream lacks."""
     (role,) = [
         each for each in upstream() if (each["kind"], each["metadata"]["name"]) == ("ClusterRole", "mpi-operator")
     ]
@@ -154,7 +146,7 @@ def test_operator_of_today_holds_no_more_than_upstream_gives_it() -> None:
 
 
 def test_the_lock_is_in_the_operators_own_namespace() -> None:
-    """Prevents a right to the leases of all namespaces, by which other controllers elect their leaders."""
+    """Leases are granted in the operator's own namespace alone."""
     assert not [rule for rule in GENERATIONS["v2beta1"].rules if "leases" in rule[1]]
     role = recorded.one(operator(), "Role")
     assert role.inputs["metadata"]["namespace"] == "mpi-operator"
@@ -162,7 +154,7 @@ def test_the_lock_is_in_the_operators_own_namespace() -> None:
 
 
 def test_operator_of_today_gets_its_own_arguments() -> None:
-    """Prevents a flag of 2020, at which v0.8.0 ends."""
+    """v0.8.0 gets no flag of 2020."""
     pod = recorded.spec(operator(), "Deployment")["template"]["spec"]
     (container,) = pod["containers"]
     assert container["args"] == [
@@ -172,7 +164,7 @@ def test_operator_of_today_gets_its_own_arguments() -> None:
 
 
 def test_only_the_generation_of_2020_needs_a_delivery_image() -> None:
-    """Prevents launchers of v1alpha2 without kubectl, which wait for ever."""
+    """Only v1alpha2 requires the image that delivers kubectl."""
     with pytest.raises(ValidationError, match="kubectl_delivery_image: launchers of v1alpha2 need it"):
         MpiOperatorArgs(kind=kinds.MPI_JOB_V1ALPHA2, image="mpioperator/mpi-operator:v0.2.3")
     with pytest.raises(ValidationError, match="no operator of MPIJob v1 is known"):

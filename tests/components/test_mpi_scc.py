@@ -15,7 +15,7 @@ BASES: tuple[Base, ...] = ("restricted", "restricted-v2")
 
 
 def test_recorded_scc_allows_ipc_lock_without_adding_it() -> None:
-    """Prevents every pod of a tenant from holding a capability that it did not ask for."""
+    """The SCC allows IPC_LOCK, and adds it to no pod."""
     scc = one(environment("dev"), "SecurityContextConstraints").inputs
     assert scc["allowedCapabilities"] == ["IPC_LOCK"]
     assert scc["defaultAddCapabilities"] == []
@@ -24,13 +24,13 @@ def test_recorded_scc_allows_ipc_lock_without_adding_it() -> None:
 
 @pytest.mark.parametrize("base", BASES)
 def test_no_group_and_no_user_may_use_it_directly(base: Base) -> None:
-    """Prevents the paper's fault: system:authenticated makes the per-namespace binding decoration (E-13)."""
+    """The SCC names no user and no group (E-13)."""
     assert constraints(base)["groups"] == []
     assert constraints(base)["users"] == []
 
 
 def test_today_it_is_restricted_v2_and_ipc_lock() -> None:
-    """Prevents a wider SCC than the one that today's OpenShift gives everybody, and pods that it admits unconfined."""
+    """On 4.20 the SCC is restricted-v2 with IPC_LOCK."""
     (theirs,) = (scc for scc in default_sccs("current") if scc["metadata"]["name"] == "restricted-v2")
     ours = constraints("restricted-v2")
     assert differing(ours, theirs) == ("allowedCapabilities",)
@@ -42,14 +42,14 @@ def test_today_it_is_restricted_v2_and_ipc_lock() -> None:
 
 @pytest.mark.parametrize("base", BASES)
 def test_it_has_the_shape_of_its_definition_and_passes_our_rules(base: Base) -> None:
-    """Prevents a field that the API server drops, and an SCC that the rules scc-* refuse."""
+    """The SCC matches its definition, and the policies have no finding."""
     found = declared(lambda: MpiScc("mpi-scc", MpiSccArgs(base=base)))
     expect_conformity(only(found, "SecurityContextConstraints"))
     assert faults(found) == []
 
 
 def test_required_keys_survive_pulumi() -> None:
-    """Prevents a null, which Pulumi drops and the real CRD then misses."""
+    """Required keys have values that Pulumi does not drop."""
     required = {
         "allowHostDirVolumePlugin",
         "allowHostIPC",
@@ -70,7 +70,7 @@ def test_required_keys_survive_pulumi() -> None:
 
 
 def test_differs_from_restricted_by_ipc_lock_alone() -> None:
-    """Prevents a wider SCC than the one OpenShift 4.4 gives everybody (R-3.4.3-1)."""
+    """On 4.4 the SCC is restricted with IPC_LOCK (R-3.4.3-1)."""
     file = SHARED / "sccs" / "default-sccs.json"
     if not file.exists():
         pytest.skip("the default SCCs are not beside the checkout (../shared/sccs)")

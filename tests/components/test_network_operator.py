@@ -8,32 +8,14 @@ import pulumi
 import pytest
 from pydantic import ValidationError
 
-from components.network_operator import NetworkOperator, NetworkOperatorArgs, shared_config, spec
-from components.rdma_device_plugin import RdmaDevice, RdmaDevicePlugin, RdmaDevicePluginArgs, config_json
+from components.network_operator import NetworkOperator, shared_config, spec
+from components.rdma_device_plugin import RdmaDevicePlugin, RdmaDevicePluginArgs, config_json
 from hardware.profiles import PROFILES, Profile
+from tests.components.kit import A100, DRIVER, WHOLE, devices
+from tests.components.kit import network_operator as arguments
 from tests.conformance.schema import expect_conformity
 from tests.support.declared import declared, faults, only
 from tests.support.recorded import SHARED, component
-
-PLUGIN = {"version": "network-operator-v26.4.1"}
-DRIVER = {"version": "doca3.4.1-26.04-1.1.0.0-1"}
-WHOLE = {"version": "network-operator-v26.4.1", "devices": ({"resource_name": "port0", "interfaces": ("ens1f0np0",)},)}
-
-
-def devices(profile: Profile, hca_max: int = 63) -> tuple[RdmaDevice, ...]:
-    """Return one resource for each HCA of a machine, as the stacks name them."""
-    return tuple(
-        RdmaDevice(resource_name=f"shared_{hca.netdev}", hca_max=hca_max, devices=(hca.netdev,)) for hca in profile.hcas
-    )
-
-
-A100 = devices(PROFILES["dgx-a100"])
-
-
-def arguments(**changes: Any) -> NetworkOperatorArgs:
-    """Return the arguments for a DGX A100."""
-    usual: dict[str, Any] = {"link_layer": "InfiniBand", "devices": A100, "shared": PLUGIN, "driver": DRIVER}
-    return NetworkOperatorArgs.model_validate(usual | changes)
 
 
 @pytest.mark.parametrize(
@@ -42,14 +24,14 @@ def arguments(**changes: Any) -> NetworkOperatorArgs:
     ids=("driver", "plugin-alone", "roce"),
 )
 def test_policy_has_the_shape_of_its_definition_and_passes_our_rules(changes: dict[str, Any]) -> None:
-    """Prevents a misspelt field, and a configuration that either plugin or a rule of ours refuses."""
+    """The policy matches its definition, and the policies have no finding."""
     found = declared(lambda: NetworkOperator("network", arguments(**changes)))
     assert faults(found) == []
     expect_conformity(only(found, "NicClusterPolicy"))
 
 
 def test_shared_configuration_fits_the_operators_schema() -> None:
-    """Prevents a policy that the operator's webhook refuses."""
+    """The shared plugin's configuration matches the operator's schema."""
     file = SHARED / "crds" / "rdma_shared_device_plugin.schema.json"
     if not file.exists():
         pytest.skip("the plugin's schema is not beside the checkout (../shared/crds)")
@@ -58,7 +40,7 @@ def test_shared_configuration_fits_the_operators_schema() -> None:
 
 @pytest.mark.parametrize("profile", [each for each in PROFILES.values() if each.hcas], ids=lambda each: str(each.name))
 def test_jobs_need_not_know_who_offers_the_devices(profile: Profile) -> None:
-    """Prevents jobs that wait for ever after a change from the DaemonSet to the operator: names and numbers agree."""
+    """Resource names and numbers equal those of the plugin alone."""
 
     def offered(text: str) -> Any:
         return [(entry["resourceName"], entry["rdmaHcaMax"]) for entry in json.loads(text)["configList"]]
@@ -79,7 +61,7 @@ def test_jobs_need_not_know_who_offers_the_devices(profile: Profile) -> None:
 
 
 def test_selectors_and_never_devices() -> None:
-    """Prevents an entry with both or neither, at which the plugin ends; `devices` is the deprecated one."""
+    """Entries have selectors, and no deprecated `devices`."""
     entries = json.loads(spec(arguments())["rdmaSharedDevicePlugin"]["config"])["configList"]
     assert entries[0] == {
         "resourceName": "shared_ibp12s0",
@@ -89,7 +71,7 @@ def test_selectors_and_never_devices() -> None:
 
 
 def test_roce_ports_serve_no_more_pods_than_they_have_addresses() -> None:
-    """Prevents pods that the node admits and that find no GID left; InfiniBand may have more."""
+    """hca_max is limited on RoCE, by the GIDs of a port, and not on InfiniBand."""
     many = devices(PROFILES["dgx-a100"], 100)
     assert arguments(devices=many)
     with pytest.raises(ValidationError, match="shared_ibp12s0 has hca_max 100, and a RoCE port serves 63 pods"):
@@ -97,7 +79,7 @@ def test_roce_ports_serve_no_more_pods_than_they_have_addresses() -> None:
 
 
 def test_names_are_distinct() -> None:
-    """Prevents a plugin that ends at its start, of shared and of whole ports."""
+    """Duplicate names of shared and of whole ports are refused."""
     with pytest.raises(ValidationError, match="resource_name shared_ibp12s0 is given twice"):
         arguments(devices=(A100[0], A100[0]))
     with pytest.raises(ValidationError, match="resource_name port0 is given twice"):
@@ -105,7 +87,7 @@ def test_names_are_distinct() -> None:
 
 
 def test_driver_says_what_it_does_to_a_node() -> None:
-    """Prevents a driver that cannot replace the node's own, and ports that change their names or stay away."""
+    """The driver unloads storage modules, restores the node's own and preserves names."""
     driver = spec(arguments())["ofedDriver"]
     assert {each["name"]: each["value"] for each in driver["env"]} == {
         "UNLOAD_STORAGE_MODULES": "true",
@@ -117,7 +99,7 @@ def test_driver_says_what_it_does_to_a_node() -> None:
 
 
 def test_plugins_run_on_workers_kept_for_gpus() -> None:
-    """Prevents a taint on GPU nodes from keeping the adapters' driver away from them."""
+    """Driver and plugins tolerate the GPU taint."""
     wanted = spec(arguments())
     assert wanted["tolerations"] == [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
     (term,) = wanted["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
@@ -125,7 +107,7 @@ def test_plugins_run_on_workers_kept_for_gpus() -> None:
 
 
 def test_policy_has_the_one_name_and_is_awaited() -> None:
-    """Prevents a policy that the operator ignores, and jobs before the driver is there."""
+    """The policy has the operator's only name, and the provider waits for it."""
     metadata = only(declared(lambda: NetworkOperator("network", arguments())), "NicClusterPolicy")["metadata"]
     assert metadata["name"] == "nic-cluster-policy"
     assert metadata["annotations"]["pulumi.com/waitFor"] == "jsonpath={.status.state}=ready"
@@ -133,6 +115,6 @@ def test_policy_has_the_one_name_and_is_awaited() -> None:
 
 @pytest.mark.parametrize("part", [{"repository": "https://nvcr.io"}, {"image": "mellanox/doca-driver"}])
 def test_images_of_operands_are_checked_where_a_default_replaces_the_field(part: dict[str, str]) -> None:
-    """Prevents an operand with a default of its own from taking a name that the operator cannot join."""
+    """Images of operands are validated, also where a default replaces the field."""
     with pytest.raises(ValidationError, match="string_pattern_mismatch"):
         arguments(driver=DRIVER | part)

@@ -18,20 +18,20 @@ def nmstate(**changed: Any) -> Manifest:
 
 
 def test_it_has_the_shape_of_its_definition() -> None:
-    """Prevents a field that the API server drops."""
+    """The object matches its definition."""
     expect_conformity(nmstate(), nmstate(**FULL))
     assert nmstate(**FULL)["spec"]["probeConfiguration"] == {"dns": {"host": "api.pod.example.com"}}
 
 
 def test_agents_reach_the_nodes_that_are_kept_for_gpus() -> None:
-    """Prevents a bond's policy that waits for ever, for its machines have a taint."""
+    """Agents tolerate the GPU taint."""
     assert nmstate()["spec"] == {
         "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
     }
 
 
 def test_it_has_the_one_name_and_is_awaited_where_it_can_be() -> None:
-    """Prevents an object that the operator ignores, and a wait for a condition that an old operator never sets."""
+    """The object has the operator's only name; the wait can be left out."""
     metadata = nmstate()["metadata"]
     assert metadata["name"] == "nmstate"
     assert metadata["annotations"]["pulumi.com/waitFor"] == "condition=Available"

@@ -30,26 +30,26 @@ def instance(kind: Kind, **changes: Any) -> Manifest:
 
 @pytest.mark.parametrize("changes", [{}, {"operand_image": IMAGE, "worker": {"tolerations": (TAINT,)}}])
 def test_todays_instance_has_the_shape_of_its_definition(changes: dict[str, Any]) -> None:
-    """Prevents fields of 2020, such as spec.namespace, which today's server prunes in silence."""
+    """An instance of v1 matches its definition."""
     expect_conformity(instance(NEW, **changes))
 
 
 def test_workers_find_gpus_and_adapters_in_either_mode() -> None:
-    """Prevents nodes without pci-15b3.present: ports in InfiniBand mode are of class 0207 and not 0200."""
+    """Workers label GPUs, and adapters in Ethernet and InfiniBand mode."""
     (text,) = instance(NEW)["spec"]["workerConfig"].values()
     pci = {"deviceClassWhitelist": ["0200", "0207", "03", "12"], "deviceLabelFields": ["vendor"]}
     assert yaml.safe_load(text) == json.loads(text) == {"sources": {"pci": pci}}
 
 
 def test_the_operator_keeps_its_operand_current() -> None:
-    """Prevents workers that stay on an old image when the operator moves on, unless somebody asks for it."""
+    """The operand's image is the operator's unless set."""
     assert instance(NEW)["spec"]["operand"] == {}
     pinned = instance(NEW, operand_image=IMAGE, worker={"tolerations": (TAINT,)})["spec"]["operand"]
     assert pinned == {"image": IMAGE, "workerTolerations": [{**TAINT, "operator": "Exists"}]}
 
 
 def test_generation_of_2020_is_as_it_was() -> None:
-    """Prevents today's fields in a resource whose operator knows three."""
+    """v1alpha1 has only its own three fields."""
     assert instance(OLD)["spec"] == {"namespace": "openshift-nfd"}
     assert instance(OLD, operand_image=IMAGE)["spec"] == {"namespace": "openshift-nfd", "image": IMAGE}
     assert "annotations" not in instance(OLD)["metadata"]
@@ -58,22 +58,22 @@ def test_generation_of_2020_is_as_it_was() -> None:
 
 
 def test_labels_are_there_before_who_selects_by_them() -> None:
-    """Prevents DaemonSets that count as ready because no node has its label yet."""
+    """GPU and RDMA plugins come after the node labels."""
     assert instance(NEW)["metadata"]["annotations"] == {
         "pulumi.com/waitFor": "condition=Available",
-        "pulumi.com/timeoutSeconds": "600",
+        "pulumi.com/timeoutSeconds": "900",
     }
 
 
 @pytest.mark.parametrize("wrong", ["200", "02000", "0x02", ""])
 def test_a_wrong_class_is_refused(wrong: str) -> None:
-    """Prevents a class that matches no device."""
+    """A PCI class that matches no device is refused."""
     with pytest.raises(ValidationError, match="pci_classes"):
         instance(NEW, worker={"pci_classes": (wrong,)})
 
 
 def test_one_instance_goes_before_the_other_comes() -> None:
-    """Prevents two objects whose parts have the same names, of which the old one takes the new one's along."""
+    """An instance is deleted before its replacement is created."""
     usual = {"kind": NEW, "namespace": "openshift-nfd", "instance": "nfd-instance"}
     args = NodeFeatureDiscoveryArgs.model_validate(usual)
     recorded = component(lambda: NodeFeatureDiscovery("nfd", args))

@@ -12,7 +12,7 @@ from tests.support.recorded import component, environment, of_kind, one
 
 
 def test_only_the_scale_clients_are_labelled() -> None:
-    """Prevents CSI pods on nodes without the file system, where they fail at every mount (R-3.4.5-3)."""
+    """Only Spectrum Scale clients get the label for CSI pods (R-3.4.5-3)."""
     nodes = {item.inputs["metadata"]["name"]: item.inputs["metadata"]["labels"] for item in _node_patches()}
     assert nodes == {f"dgx0{number}.ocp4.scale.ibm.com": {"scale": "true"} for number in (1, 2)}
 
@@ -22,7 +22,7 @@ def _node_patches() -> list[Registration]:
 
 
 def test_both_names_of_the_runtime_unit_get_the_drop_in() -> None:
-    """Prevents a drop-in for a unit that the node does not have (E-19)."""
+    """Both names of the runtime's unit get the drop-in (E-19)."""
     units = ignition("2.2.0")["systemd"]["units"]
     assert [unit["name"] for unit in units] == ["crio.service", "cri-o.service"]
     assert {drop_in["contents"] for unit in units for drop_in in unit["dropins"]} == {
@@ -31,7 +31,7 @@ def test_both_names_of_the_runtime_unit_get_the_drop_in() -> None:
 
 
 def test_rollout_is_waited_for_by_source_and_condition() -> None:
-    """Prevents going on while Updated is still True from before our MachineConfig was seen."""
+    """The rollout waits for the MachineConfig in the pool's source and for Updated."""
     patch = one(environment("dev"), "MachineConfigPoolPatch").inputs["metadata"]
     assert patch["name"] == "worker"
     assert patch["annotations"]["pulumi.com/waitFor"] == (
@@ -40,7 +40,7 @@ def test_rollout_is_waited_for_by_source_and_condition() -> None:
 
 
 def test_a_changed_drop_in_is_waited_for_again() -> None:
-    """Prevents an update that changes the MachineConfig from ending before the nodes have it."""
+    """A changed drop-in changes the patch that waits."""
 
     def digest(version: str) -> str:
         recorded = component(lambda: Memlock("memlock", MemlockArgs.model_validate({"ignition_version": version})))
@@ -50,7 +50,7 @@ def test_a_changed_drop_in_is_waited_for_again() -> None:
 
 
 def test_one_wait_serves_several_machine_configs() -> None:
-    """Prevents two owners of the same annotations of a pool, and nodes that reboot once for each MachineConfig."""
+    """One patch of the pool waits for several MachineConfigs."""
 
     def build() -> None:
         memlock = Memlock("memlock", MemlockArgs(ignition_version="3.2.0", rollout_timeout=None))
@@ -65,13 +65,13 @@ def test_one_wait_serves_several_machine_configs() -> None:
 
 
 def test_unknown_ignition_version_is_refused() -> None:
-    """Prevents a MachineConfig that degrades the pool."""
+    """An unknown Ignition version is refused."""
     with pytest.raises(ValidationError):
         MemlockArgs.model_validate({"ignition_version": "1.0.0"})
 
 
 def test_labels_component_names_its_nodes() -> None:
-    """Prevents an output that other layers would have to guess."""
+    """The component's output names its nodes."""
     seen: list[list[str]] = []
 
     def build() -> None:

@@ -18,7 +18,7 @@ def subscribed(**changes: Any) -> Any:
 
 
 def test_version_and_approval_are_settings() -> None:
-    """Prevents an upgrade nobody asked for: Manual with a starting version stays on it."""
+    """Starting version and approval are settings."""
     recorded = subscribed(starting_csv="nfd.v4.4.0", approval="Manual")
     assert spec(recorded, "Subscription") == {
         "name": "nfd",
@@ -31,12 +31,12 @@ def test_version_and_approval_are_settings() -> None:
 
 
 def test_heads_of_channels_need_no_version() -> None:
-    """Prevents an empty startingCSV, which OLM takes for a name."""
+    """Without a version, startingCSV is absent."""
     assert "startingCSV" not in spec(subscribed(), "Subscription")
 
 
 def test_ready_means_installed_and_succeeded() -> None:
-    """Prevents custom resources from being made while the operator's kind or webhook is still missing."""
+    """An operator is ready when its version is installed and has succeeded."""
     recorded = subscribed(starting_csv="nfd.v4.4.0")
     subscription = one(recorded, "Subscription").inputs["metadata"]["annotations"]
     version = one(recorded, "ClusterServiceVersionPatch").inputs["metadata"]
@@ -46,7 +46,7 @@ def test_ready_means_installed_and_succeeded() -> None:
 
 
 def test_a_subscription_that_is_not_ready_yet_is_previewed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Prevents a stack that no command can bring on: an update was killed before OLM had said what it installs."""
+    """A preview works on a Subscription without installedCSV; an update waits for it."""
     partial: dict[str, list[str]] = {"catalogHealth": []}
     monkeypatch.setattr(pulumi.runtime, "is_dry_run", lambda: True)
     later = installed(partial)
@@ -63,12 +63,12 @@ async def _known(value: pulumi.Output[str]) -> bool:
 
 
 def test_operator_watches_its_own_namespace() -> None:
-    """Prevents a cluster-wide operator where one namespace is enough."""
+    """The operator watches its own namespace alone."""
     assert spec(subscribed(), "OperatorGroup") == {"targetNamespaces": ["openshift-nfd"]}
 
 
 def test_mpi_kind_is_served_as_the_papers_generation() -> None:
-    """Prevents the CRD of 2020, whose API version Kubernetes refuses since 1.22 (E-20)."""
+    """The definition of MPIJob is apiextensions.k8s.io/v1 and serves v1alpha2 (E-20)."""
     definition = spec(environment("dev"), "CustomResourceDefinition")
     version = definition["versions"][0]
     assert (definition["group"], version["name"], version["storage"]) == ("kubeflow.org", "v1alpha2", True)
@@ -82,11 +82,11 @@ def test_mpi_kind_is_served_as_the_papers_generation() -> None:
 
 
 def test_mpi_operator_has_no_wildcard() -> None:
-    """Prevents the operator from holding more than it uses."""
+    """The MPI operator's role has no wildcard."""
     assert not [rule for rule in RULES_V1ALPHA2 if "*" in (rule[0], *rule[1], *rule[2])]
 
 
 @pytest.mark.parametrize("verb", ["create"])
 def test_mpi_operator_may_hand_exec_on_to_launchers(verb: str) -> None:
-    """Prevents launchers that cannot reach their workers: RBAC lets nobody grant what he does not hold."""
+    """The MPI operator holds pods/exec, which it grants to launchers."""
     assert ("", ("pods/exec",), (verb,)) in RULES_V1ALPHA2

@@ -26,12 +26,12 @@ FAILED = {"type": "Failed", "status": "True", "message": "Job has reached the sp
     ],
 )
 def test_failure_is_the_condition_that_is_true(status: Mapping[str, Any] | None, message: str | None) -> None:
-    """Prevents a condition that was withdrawn from failing the update, and a failure from passing."""
+    """Only a Failed condition that is True fails the update."""
     assert outcome.failure(status) == message
 
 
 def test_gate_raises_with_the_log_and_the_remedy() -> None:
-    """Prevents the next stage from running after a failed verification, and an error without its cause."""
+    """A failed job raises with its log and the remedy."""
 
     def build() -> pulumi.Output[str]:
         return outcome.gate(
@@ -49,7 +49,7 @@ def test_gate_raises_with_the_log_and_the_remedy() -> None:
 
 
 def test_finished_waits_for_either_end() -> None:
-    """Prevents waiting for success alone, which on a failed job only ends at its timeout."""
+    """`finished` waits for success or failure."""
     assert outcome.job_annotations(kinds.MPI_JOB_V1ALPHA2, Wait.FINISHED, timeout=60) == {
         "pulumi.com/timeoutSeconds": "60",
         "pulumi.com/waitFor": (
@@ -59,7 +59,7 @@ def test_finished_waits_for_either_end() -> None:
 
 
 def test_started_also_accepts_running() -> None:
-    """Prevents an update from waiting for days for a training job that it only starts."""
+    """`started` accepts a running job."""
     assert (
         '@.type=="Running"'
         in outcome.job_annotations(kinds.MPI_JOB_V1ALPHA2, Wait.STARTED, timeout=60)["pulumi.com/waitFor"]
@@ -67,5 +67,5 @@ def test_started_also_accepts_running() -> None:
 
 
 def test_created_waits_for_nothing() -> None:
-    """Prevents a wait that the settings declined."""
+    """`created` has no wait."""
     assert outcome.job_annotations(kinds.JOB, Wait.CREATED, timeout=60) == {}

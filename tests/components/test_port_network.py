@@ -7,12 +7,9 @@ import pytest
 from pydantic import ValidationError
 
 from components.port_network import PortNetwork, PortNetworkArgs
+from tests.components.kit import ADDRESSES, HOST_DEVICE, MACVLAN
 from tests.conformance.schema import expect_conformity
 from tests.support.declared import Manifest, declared, faults
-
-MACVLAN = {"kind": "macvlan", "master": "ens1f0np0"}
-HOST_DEVICE = {"kind": "host-device", "resource_name": "port0"}
-ADDRESSES = {"range": "192.168.10.0/24", "exclude": ("192.168.10.0/28",)}
 
 
 def network(**changes: Any) -> Manifest:
@@ -33,7 +30,7 @@ def network(**changes: Any) -> Manifest:
     ],
 )
 def test_networks_have_the_shape_of_their_definitions(attachment: Any, kind: str, fields: dict[str, Any]) -> None:
-    """Prevents fields of one kind in the other, and a network in the operator's namespace instead of the tenant's."""
+    """Networks match their definitions, in the tenant's namespace."""
     found = network(attachment=attachment)
     addresses = found["spec"].pop("ipam")
     assert found["kind"] == kind
@@ -58,11 +55,11 @@ def test_networks_have_the_shape_of_their_definitions(attachment: Any, kind: str
     ],
 )
 def test_wrong_networks_are_refused(changes: dict[str, Any], message: str) -> None:
-    """Prevents pods that hang in ContainerCreating for want of an address or a port."""
+    """Networks without addresses or ports for pods are refused."""
     with pytest.raises(ValidationError, match=message):
         network(**changes)
 
 
 def test_network_is_awaited() -> None:
-    """Prevents pods that name a definition which is not there yet."""
+    """The provider waits until the definition exists."""
     assert network()["metadata"]["annotations"]["pulumi.com/waitFor"] == "jsonpath={.status.state}=ready"

@@ -10,7 +10,7 @@ ARGS = PortsArgs(node_selector={"node": "dgx"}, ports=("rail0", "rail1"), mtu=92
 
 
 def test_every_port_has_the_mtu() -> None:
-    """Prevents one port that drops what the others send."""
+    """Every port gets the MTU."""
     policy = only(declared(lambda: Ports("ports", ARGS)), "NodeNetworkConfigurationPolicy")
     found = [(port["name"], port["mtu"]) for port in policy["spec"]["desiredState"]["interfaces"]]
     assert found == [("rail0", 9216), ("rail1", 9216)]
@@ -18,17 +18,17 @@ def test_every_port_has_the_mtu() -> None:
 
 
 def test_nodes_change_one_after_another() -> None:
-    """Prevents a wrong MTU from cutting all machines off at once."""
+    """Nodes are changed one by one."""
     policy = only(declared(lambda: Ports("ports", ARGS)), "NodeNetworkConfigurationPolicy")
     assert policy["spec"]["maxUnavailable"] == 1
 
 
 def test_a_port_is_named_once() -> None:
-    """Prevents a policy that nmstate refuses on every node."""
-    with pytest.raises(ValueError, match="ports: rail0 is there twice"):
+    """A duplicate port is refused."""
+    with pytest.raises(ValueError, match="ports: rail0 is given twice"):
         PortsArgs(node_selector={"node": "dgx"}, ports=("rail0", "rail0"), mtu=9216)
 
 
 def test_our_own_rules_hold() -> None:
-    """Prevents a component that the pack refuses."""
+    """The policies have no finding."""
     assert faults(declared(lambda: Ports("ports", ARGS))) == []

@@ -12,7 +12,7 @@ ARGS: dict[str, Any] = {"class_name": "training", "value": 1000, "purpose": "tra
 
 
 def test_a_class_ends_no_running_job_and_is_nobodys_default() -> None:
-    """Prevents a job that kills another's workers for its place, and pods that get a priority they did not ask for."""
+    """A class preempts no running job, and is never the default."""
     found = declared(lambda: PriorityClass("training", PriorityClassArgs(**ARGS)))
     made = only(found, "PriorityClass")
     assert (made["preemptionPolicy"], made["globalDefault"], made["value"]) == ("Never", False, 1000)
@@ -21,6 +21,6 @@ def test_a_class_ends_no_running_job_and_is_nobodys_default() -> None:
 
 @pytest.mark.parametrize("wrong", [{"class_name": "system-training"}, {"value": 1_000_000_001}])
 def test_names_and_values_of_the_system_are_refused(wrong: dict[str, Any]) -> None:
-    """Prevents a class that the API server refuses in the middle of an update."""
+    """Names and values reserved for the system are refused."""
     with pytest.raises(ValidationError):
         PriorityClassArgs.model_validate({**ARGS, **wrong})

@@ -15,14 +15,14 @@ ACCOUNTS = {"registry.example.com": RegistryAccount(username="robot", password="
 
 
 def test_config_is_what_runtimes_read() -> None:
-    """Prevents ImagePullBackOff for a file that no runtime understands."""
+    """The Secret has the form that container runtimes read."""
     assert json.loads(docker_config(ACCOUNTS)) == {
         "auths": {"registry.example.com": {"username": "robot", "password": "p:w", "auth": "cm9ib3Q6cDp3"}}
     }
 
 
 def test_credentials_stay_secret() -> None:
-    """Prevents a password in the state, in a preview or in the component's own inputs."""
+    """Credentials are secret in the state and absent from the component's inputs."""
 
     def build() -> None:
         args = PullSecretArgs(namespace="adas", secret_name="pull")
@@ -36,7 +36,7 @@ def test_credentials_stay_secret() -> None:
 
 
 def test_accounts_show_nothing_of_themselves() -> None:
-    """Prevents a traceback, or an error of pydantic's, with a password in the logs of an update."""
+    """Neither repr nor errors of an account show its password."""
     for kind in (GuiAccount, RegistryAccount):
         planted = {"username": "planted", "password": "planted"}
         assert "planted" not in f"{kind.model_validate(planted)!r} {kind.model_validate(planted)}"

@@ -19,7 +19,7 @@ def devices(count: int) -> tuple[RdmaDevice, ...]:
 
 
 def test_dev_offers_the_four_hcas_of_the_redpaper() -> None:
-    """Prevents a job that asks for rdma/shared_ib2 from waiting for ever (R-3.4.2-3)."""
+    """The dev stack offers the Redpaper's four HCAs (R-3.4.2-3)."""
     data = one(environment("dev"), "ConfigMap", "rdma-devices").inputs["data"]
     assert json.loads(data["config.json"]) == {
         "configList": [
@@ -29,7 +29,7 @@ def test_dev_offers_the_four_hcas_of_the_redpaper() -> None:
 
 
 def test_configuration_fits_the_published_schema() -> None:
-    """Prevents a configuration that today's plugin would refuse at start."""
+    """The configuration matches the plugin's published schema."""
     file = SHARED / "crds" / "rdma_shared_device_plugin.schema.json"
     if not file.exists():
         pytest.skip("the plugin's schema is not beside the checkout (../shared/crds)")
@@ -37,7 +37,7 @@ def test_configuration_fits_the_published_schema() -> None:
 
 
 def test_pods_restart_when_the_configuration_changes() -> None:
-    """Prevents a changed ConfigMap from having no effect: the plugin reads it at start only."""
+    """A changed configuration changes the pod template."""
 
     def digest(count: int) -> str:
         recorded = component(
@@ -50,7 +50,7 @@ def test_pods_restart_when_the_configuration_changes() -> None:
 
 
 def test_its_account_may_use_the_privileged_scc_and_no_other() -> None:
-    """Prevents a DaemonSet whose pods OpenShift never creates, the most common fault of device plugins there."""
+    """The plugin's account may use the SCC privileged, and no other."""
     recorded = environment("dev")
     role = one(recorded, "Role", "rdma-shared-dp-ds").inputs
     assert role["rules"] == [
@@ -66,19 +66,19 @@ def test_its_account_may_use_the_privileged_scc_and_no_other() -> None:
 
 @pytest.mark.parametrize("name", ["shared-ib0", "", "shared.ib0"])
 def test_resource_names_are_what_the_plugin_accepts(name: str) -> None:
-    """Prevents a name that the webhook takes and the plugin refuses (E-12)."""
+    """Resource names that the plugin refuses are refused (E-12)."""
     with pytest.raises(ValidationError):
         RdmaDevice(resource_name=name, devices=("ib0",))
 
 
 def test_resource_names_are_unique() -> None:
-    """Prevents two HCAs behind one name, of which the plugin would offer only one."""
+    """Duplicate resource names are refused."""
     with pytest.raises(ValidationError, match="shared_ib0 is given twice"):
         RdmaDevicePluginArgs(devices=devices(1) * 2, image=IMAGE)
 
 
 def test_outputs_name_the_resources() -> None:
-    """Prevents workloads from guessing the names."""
+    """The output names the resources."""
     seen: list[list[str]] = []
 
     def build() -> None:

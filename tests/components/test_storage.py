@@ -25,7 +25,7 @@ CERTIFICATE = "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----"
 
 
 def test_handle_is_the_papers() -> None:
-    """Prevents a handle that the driver cannot parse, which shows only when a pod mounts it (R-4.2-2)."""
+    """The three-part handle is the Redpaper's (R-4.2-2)."""
     handle = VolumeHandle(cluster_id=LOCAL.id, file_system_uid="099B6A7A:5EB99743", path="/gpfs/ess3000_4M/adas")
     assert str(handle) == "16217308676014575381;099B6A7A:5EB99743;path=/gpfs/ess3000_4M/adas"
 
@@ -43,7 +43,7 @@ PLACE: dict[str, Any] = {"cluster_id": LOCAL.id, "file_system_uid": "099B6A7A:5E
     ],
 )
 def test_longer_handles_are_what_the_driver_and_our_rules_read(handle: AnyHandle, text: str) -> None:
-    """Prevents a handle of four or seven parts that the driver takes apart otherwise (platform-facts 1.9)."""
+    """Handles of four and seven parts have the driver's form (platform-facts 1.9)."""
     args = StaticVolumeArgs(volume_name="adas-pv", claim_name="adas-pvc", handle=handle, capacity="100Gi")
     assert args.handle is handle
     found = declared(lambda: StaticVolume("adas", args, "adas"))
@@ -53,7 +53,7 @@ def test_longer_handles_are_what_the_driver_and_our_rules_read(handle: AnyHandle
 
 @pytest.mark.parametrize("name", ["", "a;b", "a=b", "a b", "a/b"])
 def test_fileset_names_do_not_break_the_handle(name: str) -> None:
-    """Prevents a fileset's name that adds a part to the handle, or takes one away."""
+    """Fileset names with separators of the handle are refused."""
     for make in (lambda: FilesetHandle(fileset=name, **PLACE), lambda: LongHandle(independent_fileset=name, **PLACE)):
         with pytest.raises(ValidationError):
             make()
@@ -64,14 +64,14 @@ def test_fileset_names_do_not_break_the_handle(name: str) -> None:
     [{"cluster_id": "adas"}, {"file_system_uid": "099B6A7A"}, {"path": "gpfs/adas"}, {"path": "/gpfs;path=/etc"}],
 )
 def test_malformed_handles_are_refused(wrong: dict[str, str]) -> None:
-    """Prevents a path that smuggles another part into the handle."""
+    """Paths and ids with separators of the handle are refused."""
     right = {"cluster_id": LOCAL.id, "file_system_uid": "099B6A7A:5EB99743", "path": "/gpfs/adas"}
     with pytest.raises(ValidationError):
         VolumeHandle.model_validate(right | wrong)
 
 
 def test_driver_knows_both_clusters() -> None:
-    """Prevents a driver that cannot reach the file system's owner (R-3.4.5-6)."""
+    """The driver has both clusters of the Redpaper (R-3.4.5-6)."""
     clusters = recorded_spec(environment("dev"), "CSIScaleOperator")["clusters"]
     assert clusters == [
         {
@@ -93,7 +93,7 @@ def test_driver_knows_both_clusters() -> None:
 
 
 def test_certificates_are_verified_unless_told_otherwise() -> None:
-    """Prevents TLS verification from being off by default, as in the paper (E-22)."""
+    """Certificates are verified by default (E-22)."""
     args = ScaleCsiArgs(namespace="csi", host_path="/gpfs/fs0", clusters=(LOCAL,), ca_certificate=CERTIFICATE)
     assert spec(args)["clusters"][0]["secureSslMode"] is True
     assert spec(args)["clusters"][0]["cacert"] == CA
@@ -101,20 +101,20 @@ def test_certificates_are_verified_unless_told_otherwise() -> None:
 
 
 def test_certificates_are_not_verified_against_nothing() -> None:
-    """Prevents a driver that ends at its start, for secure SSL mode without a CA."""
+    """Verification without a CA is refused."""
     with pytest.raises(ValidationError, match=r"ca_certificate is missing.*give the GUI's CA"):
         ScaleCsiArgs(namespace="csi", host_path="/gpfs/fs0", clusters=(LOCAL,))
 
 
 def test_all_driver_parts_run_on_scale_clients() -> None:
-    """Prevents a driver pod on a node without the file system."""
+    """All parts of the driver select Spectrum Scale clients."""
     fields = recorded_spec(environment("dev"), "CSIScaleOperator")
     for selector in ("attacherNodeSelector", "provisionerNodeSelector", "pluginNodeSelector"):
         assert fields[selector] == [{"key": "scale", "value": "true"}]
 
 
 def test_secrets_carry_the_operators_label() -> None:
-    """Prevents secrets that the operator does not watch, so that a new password is never read."""
+    """Secrets have the label that the operator watches."""
     assert {item.inputs["metadata"]["labels"]["product"] for item in of_kind(environment("dev"), "Secret")} == {
         "ibm-spectrum-scale-csi"
     }
@@ -139,7 +139,7 @@ def driver(**changed: Any) -> list[Manifest]:
 
 
 def test_driver_3_says_which_cluster_is_local() -> None:
-    """Prevents the fields of 2020 in today's resource, which it knows no longer."""
+    """Driver 3 names the local cluster, without the fields of 2020."""
     fields = only(driver(), "CSIScaleOperator")["spec"]
     selector = [{"key": "scale", "value": "true"}]
     parts = ("attacher", "provisioner", "plugin", "snapshotter", "resizer")
@@ -169,24 +169,30 @@ def test_driver_3_says_which_cluster_is_local() -> None:
     ids=["plain", "primary", "tolerations"],
 )
 def test_driver_3_has_the_shape_of_its_definition(changed: dict[str, Any]) -> None:
-    """Prevents a field that the API server drops or refuses, and what our own rules refuse."""
+    """The resource of driver 3 matches its definition, and the policies have no finding."""
     found = driver(**changed)
     expect_conformity(only(found, "CSIScaleOperator"))
     assert faults(found) == []
 
 
+WITH_PRIMARY = (LOCAL, REMOTE)
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"local_cluster": None}, "local_cluster is missing, and generation 3"),
+        ({"local_cluster": None, "clusters": WITH_PRIMARY}, "local_cluster is missing, and generation 3"),
         ({"local_cluster": "1"}, "local_cluster 1 is none of the clusters"),
         ({"host_path": "/gpfs/fs0"}, "generation 3 of the driver has no host_path"),
-        ({"generation": "2.0", "local_cluster": None}, "host_path is missing, and generation 2.0"),
+        (
+            {"generation": "2.0", "local_cluster": None, "clusters": WITH_PRIMARY},
+            "host_path is missing, and generation 2.0",
+        ),
         ({"generation": "2.0", "host_path": "/gpfs/fs0"}, "generation 2.0 of the driver has no local_cluster"),
-        ({"generation": "2.0", "host_path": "/gpfs/fs0", "local_cluster": None}, "0 clusters have a primary fileset"),
+        ({"generation": "2.0", "host_path": "/gpfs/fs0", "local_cluster": None}, "clusters: 0 have a primary fileset"),
     ],
 )
 def test_fields_of_the_other_generation_are_refused(changed: dict[str, Any], message: str) -> None:
-    """Prevents a driver without its local cluster, and settings that have no effect."""
+    """Fields of the other generation, and missing ones, are refused."""
     with pytest.raises(ValidationError, match=message):
         ScaleCsiArgs.model_validate({**CURRENT, **changed})

@@ -39,12 +39,12 @@ COMMON = {"volBackendFs": "ess3000_4M", "clusterId": "215057217487177715"}
     ids=lambda value: type(value).__name__,
 )
 def test_parameters_are_those_that_go_together(volumes: Any, expected: dict[str, str]) -> None:
-    """Prevents a class that the driver refuses at the first claim: inodeLimit with a directory, parentFileset alone."""
+    """Parameters are those that the driver accepts together."""
     assert of(StorageClassArgs(**ARGS, volumes=volumes)) == COMMON | expected
 
 
 def test_all_parameters_are_texts() -> None:
-    """Prevents a number among the parameters, which the API server refuses."""
+    """All parameters are strings."""
     found = of(StorageClassArgs(**ARGS, uid=1075480000, gid=0, permissions="770"))
     assert found == COMMON | {"filesetType": "independent", "uid": "1075480000", "gid": "0", "permissions": "770"}
 
@@ -52,7 +52,7 @@ def test_all_parameters_are_texts() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"class_name": "static"}, "static stands for no class"),
+        ({"class_name": "static"}, "static is no class"),
         ({"gid": 100}, "gid 100 without uid makes root the owner"),
         ({"permissions": "0770"}, "permissions"),
         ({"permissions": "778"}, "permissions"),
@@ -62,13 +62,13 @@ def test_all_parameters_are_texts() -> None:
     ],
 )
 def test_what_the_driver_refuses_is_refused_before(wrong: dict[str, Any], message: str) -> None:
-    """Prevents a class whose every claim stays Pending."""
+    """Values that the driver would refuse at the first claim are refused."""
     with pytest.raises(ValidationError, match=message):
         StorageClassArgs.model_validate({**ARGS, **wrong})
 
 
 def test_class_keeps_data_and_passes_our_rules() -> None:
-    """Prevents a deleted claim from deleting its data by default, and a class that a rule of ours refuses."""
+    """A class retains data by default, and the policies have no finding."""
     found = declared(lambda: StorageClass("scale", StorageClassArgs(**ARGS)))
     fields = only(found, "StorageClass")
     assert fields["provisioner"] == "spectrumscale.csi.ibm.com"

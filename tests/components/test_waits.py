@@ -4,7 +4,7 @@ from components import waits
 
 
 def test_one_expression_is_written_plainly_and_several_as_a_list() -> None:
-    """Prevents an annotation that the provider reads as one strange path."""
+    """One expression is written plainly, several as a JSON list."""
     assert waits.wait_for([waits.condition("Updated")], timeout=5) == {
         "pulumi.com/waitFor": "condition=Updated",
         "pulumi.com/timeoutSeconds": "5",
@@ -14,6 +14,6 @@ def test_one_expression_is_written_plainly_and_several_as_a_list() -> None:
 
 
 def test_several_conditions_are_alternatives() -> None:
-    """Prevents `condition=`, which can name only one end of a job."""
+    """Several conditions are alternatives in one expression."""
     assert waits.any_condition("A") == 'jsonpath={.status.conditions[?(@.type=="A" && @.status=="True")].type}'
     assert waits.any_condition("A", "B").count("||") == 1

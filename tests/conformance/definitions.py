@@ -1,4 +1,4 @@
-"""Where the real schemas of kinds are: published definitions, OpenShift's OpenAPI, and what was read by a person."""
+"""Where the real schemas of kinds are: published definitions, OpenShift's OpenAPI, and those in `unpublished`."""
 
 import json
 import os
@@ -12,7 +12,8 @@ import yaml
 from apis import kinds
 from apis.kinds import Kind
 from simulator import tools
-from simulator.tool_table import DATA_OF
+from simulator.actors.packages import packages
+from simulator.tools.table import DATA_OF
 from tests.conformance.unpublished import DEFINITIONS
 from tests.support.recorded import SHARED
 
@@ -24,6 +25,7 @@ AGGREGATED = {
     kinds.IMAGE_STREAM: "com.github.openshift.api.image.v1.ImageStream",
 }
 """Kinds of OpenShift's second API server -> their names in its OpenAPI; there are no definitions of them."""
+OPEN = "x-kubernetes-preserve-unknown-fields"
 _REFERENCE = "#/definitions/"
 _NOTHING: tuple[Any, ...] = ("", 0, False, {}, None)
 """Defaults in OpenAPI that say no more than that Go has no absent values; none of them stands for what is required."""
@@ -73,8 +75,16 @@ def real(kind: Kind) -> tuple[Manifest, ...]:
     name = f"\n    plural: {kind.plural}\n"
     found = [document for text in _texts() if name in text for document in text.split("\n---\n") if name in document]
     parsed = [yaml.load(document, Loader=_Loader) for document in found]  # noqa: S506 - a safe loader
-    read = [each for each in DEFINITIONS if each["spec"]["names"]["plural"] == kind.plural]
+    read = [each for each in (*DEFINITIONS, *_simulated()) if each["spec"]["names"]["plural"] == kind.plural]
     return tuple(each for each in (*parsed, *read) if each["spec"]["group"] == kind.group)
+
+
+@cache
+def _simulated() -> tuple[Manifest, ...]:
+    """Return the definitions of the simulated catalogue that have all fields, with those of every object."""
+    bundles = [bundle for package in packages().values() for bundle in package.channels.values()]
+    found = [each.manifest() for bundle in bundles for each in bundle.definitions if OPEN not in each.spec]
+    return tuple({each["metadata"]["name"]: each for each in found}.values())
 
 
 @cache

@@ -1,4 +1,4 @@
-"""A real API server as the judge: it serves the real definitions, and is asked without keeping anything."""
+"""A real API server as the judge: it serves the real definitions, and gets dry runs only."""
 
 import json
 import time
@@ -36,7 +36,7 @@ class Server:
         return [f"{manifest['kind']} {manifest['metadata']['name']}: {each}" for each in (*refusals, *warnings)]
 
     def all_faults(self, manifests: Iterable[Manifest]) -> list[str]:
-        """Return the faults of all manifests, some of which are asked for at the same time."""
+        """Return the faults of all manifests, some of which are sent at the same time."""
         with ThreadPoolExecutor(PARALLEL) as pool:
             return [fault for found in pool.map(self.faults, manifests) for fault in found]
 

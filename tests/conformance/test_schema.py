@@ -66,7 +66,7 @@ PAIRS: list[tuple[str, dict[str, Any], Any, Any]] = [
 
 @pytest.mark.parametrize(("what", "schema", "right", "wrong"), PAIRS, ids=[pair[0] for pair in PAIRS])
 def test_what_a_server_refuses_is_refused(what: str, schema: dict[str, Any], right: Any, wrong: Any) -> None:
-    """Prevents a judge that lets a mistake pass, and one that refuses what a server takes."""
+    """The schema check accepts what a server accepts and refuses what it refuses, at the field."""
     assert judged(right, **schema) == [], what
     found = judged(wrong, **schema)
     assert found, what
@@ -74,20 +74,20 @@ def test_what_a_server_refuses_is_refused(what: str, schema: dict[str, Any], rig
 
 
 def test_defaults_stand_for_what_is_required() -> None:
-    """Prevents a refusal of objects that a server completes by itself."""
+    """A required field with a default may be left out, as a server fills it in."""
     schema = {"type": "object", "required": ["a"], "properties": {"a": {"type": "string", "default": "x"}}}
     assert judged({}, **schema) == []
 
 
 def test_metadata_is_typed() -> None:
-    """Prevents `true` as a label's or an annotation's value, the commonest mistake in YAML."""
+    """Labels and annotations are texts, and metadata has known fields: `true` as a value is refused."""
     faulty: list[dict[str, Any]] = [{"labels": {"a": True}}, {"annotations": {"a": 1}}, {"lables": {}}]
     for metadata in faulty:
         assert len(violations({**KIND, "metadata": metadata}, [definition(type="string")])) == 1
 
 
 def test_the_real_schemas_are_strict() -> None:
-    """Prevents a search that finds some definition, but not that of the kind and version."""
+    """The schema that is found is that of the kind and version: a misspelt field and a missing one are refused."""
     manifest = {"apiVersion": "nvidia.com/v1", "kind": "ClusterPolicy", "metadata": {"name": "p"}}
     faulty = {**manifest, "spec": {"driver": {"enable": True}}}
     try:
@@ -99,7 +99,7 @@ def test_the_real_schemas_are_strict() -> None:
 
 
 def test_a_missing_schema_is_no_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Prevents a resource that nobody judged from counting as judged."""
+    """A resource without a schema is skipped with a message, and does not pass."""
     monkeypatch.setenv("CI", "")
     unknown = {**KIND, "metadata": {"name": "t"}}
     for manifest in (unknown, {**unknown, "apiVersion": "sro.openshift.io/v1alpha1", "kind": "SpecialResource"}):

@@ -14,7 +14,7 @@ from apis import kinds
 from rendering.manifests import manifests
 from simulator import tools
 from simulator.cluster import ClusterSpec
-from simulator.tool_table import DATA_OF
+from simulator.tools.table import DATA_OF
 from stacks import settings
 from tests.conformance.definitions import real
 from tests.conformance.rendered import SECOND_SERVER, is_custom, is_of, not_served
@@ -55,7 +55,7 @@ def server() -> Iterator[Server]:
 
 @pytest.mark.parametrize("stack", STACKS)
 def test_a_server_takes_every_object(stack: str, server: Server) -> None:
-    """Prevents an object that the first update on a real cluster would stumble over, and fields that it drops."""
+    """A real API server accepts every object of the stack, with strict fields."""
     objects = rendered(stack)
     asked = [
         each
@@ -66,7 +66,7 @@ def test_a_server_takes_every_object(stack: str, server: Server) -> None:
 
 
 def test_what_no_server_can_judge_is_known() -> None:
-    """Prevents objects from slipping past: whatever is not sent stands here, each with its reason."""
+    """The kinds that are not sent to the server are these, each with its reason."""
     found = {
         (each["kind"], why)
         for stack in STACKS
@@ -87,7 +87,7 @@ def test_what_no_server_can_judge_is_known() -> None:
     [("Deployment", ("spec", "template", "spec")), ("ClusterPolicy", ("spec", "driver")), ("MPIJob", ("spec",))],
 )
 def test_a_misspelt_field_is_refused(kind: str, path: tuple[str, ...], server: Server) -> None:
-    """Prevents a judge that drops what it does not know, as a server does by default."""
+    """A misspelt field is refused, and not dropped as a server does by default."""
     manifest = copy.deepcopy(next(each for each in rendered("prod") if each["kind"] == kind))
     assert server.faults(manifest) == []
     place = manifest

@@ -12,7 +12,7 @@ from tests.support.recorded import ROOT, environment
 
 @pytest.mark.parametrize("stack", known(ROOT))
 def test_custom_resources_have_the_shape_of_their_definitions(stack: str) -> None:
-    """Prevents a misspelt field, which a server prunes in silence, and a value that it refuses at the update."""
+    """Every custom resource of the stack matches the schema of its definition."""
     found = manifests(environment(stack))
     definitions = [each for each in found if is_of(each, kinds.CUSTOM_RESOURCE_DEFINITION)]
     judged = [each for each in found if is_custom(each) and no_schema(each, found) is None]

@@ -1,4 +1,4 @@
-"""What of the source documents is accounted for."""
+"""Every demand of the source documents is answered on the coverage page."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -46,13 +46,13 @@ def demanded(verbs: str) -> Iterator[str]:
 @pytest.mark.skipif(not INVENTORY.exists(), reason="the inventory is beside the checkout, not part of it")
 @PARTS
 def test_every_row_is_accounted_for(part: Part) -> None:
-    """Prevents a demand of the source documents from being forgotten without a word."""
+    """Every row of the inventory that asks for a declaration or a verification has an entry, and no other has."""
     assert sorted(name for name, _ in part.entries) == sorted(demanded(part.verbs))
 
 
 @PARTS
 def test_no_row_is_there_twice(part: Part) -> None:
-    """Prevents an entry that YAML drops in silence, since the last of two equal keys wins."""
+    """No key is written twice: YAML keeps the last of two equal keys silently."""
     written = re.findall(r"^  ([RSNDB]-[\d.]+\S*):", (coverage.FOLDER / part.file).read_text(), re.MULTILINE)
     assert sorted(written) == sorted(name for name, _ in part.entries)
     assert len(written) == len(set(written))
@@ -60,7 +60,7 @@ def test_no_row_is_there_twice(part: Part) -> None:
 
 @PARTS
 def test_every_row_has_files_that_exist_or_a_reason(part: Part) -> None:
-    """Prevents a claim that nothing stands behind."""
+    """An entry names what the row asks for, and existing files or a reason."""
     for name, entry in part.entries:
         assert entry.keys() <= part.fields, name
         assert entry["asks"], name
@@ -70,13 +70,13 @@ def test_every_row_has_files_that_exist_or_a_reason(part: Part) -> None:
 
 
 def test_criteria_are_those_that_exist() -> None:
-    """Prevents a row that counts as judged by what nobody judges any more."""
+    """An entry names criteria that exist."""
     named = {name: set(entry.get("criteria", ())) for name, entry in VERIFIED.entries}
     assert {name: gone for name, criteria in named.items() if (gone := criteria - SOURCES.keys())} == {}
 
 
-def test_criteria_are_told_with_the_rows_that_they_are_from() -> None:
-    """Prevents a new criterion of which the page goes on saying that nothing judges its row."""
+def test_criteria_are_listed_with_their_rows() -> None:
+    """A criterion is listed with every row that it names as its source."""
     named = {name: set(entry.get("criteria", ())) for name, entry in VERIFIED.entries}
     untold = [
         (row, criterion)

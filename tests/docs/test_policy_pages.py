@@ -20,22 +20,22 @@ ROWS = _ROWS.split()
 
 
 def test_pages_are_what_the_rules_say() -> None:
-    """Prevents a page that tells of a parameter, a message or a rule that is no longer there."""
+    """The pages are those that the rules generate."""
     written = {path.name: path.read_text() for path in docs.FOLDER.glob("*.md")}
     wanted = docs.pages()
-    assert sorted(written) == sorted(wanted), "run `make docs`"
-    assert [name for name in wanted if written[name] != wanted[name]] == [], "run `make docs`"
+    differing = [name for name in sorted({*written, *wanted}) if written.get(name) != wanted.get(name)]
+    assert not differing, f"run `make docs`, which writes {', '.join(f'docs/policies/{name}' for name in differing)}"
 
 
 def test_links_lead_somewhere() -> None:
-    """Prevents an index or a decision that sends the reader to a page which was renamed."""
+    """Links in the pages lead to existing files."""
     for path in docs.FOLDER.glob("*.md"):
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", path.read_text()):
             assert (path.parent / target).exists(), f"{path.name}: {target}"
 
 
 def test_every_demand_is_accounted_for() -> None:
-    """Prevents a demand of the sources from being forgotten without a word."""
+    """Each policy that the sources ask for is held by a rule, or a note says by what else."""
     assert sorted(ENTRIES) == sorted([*POLICY_LIST, *ROWS])
     known = {rule.name for rule in RULES}
     for name, entry in ENTRIES.items():

@@ -1,4 +1,4 @@
-"""The pages that are written from components and settings."""
+"""The pages that are generated from components, settings and data."""
 
 import re
 from functools import cache
@@ -8,17 +8,32 @@ import pytest
 from pydantic import Field
 
 from components.model import Model
-from rendering.reference import components, coverage, evidence, faults, markdown, programs, settings, tables
+from rendering.reference import (
+    components,
+    coverage,
+    evidence,
+    faults,
+    markdown,
+    programs,
+    releases,
+    schemas,
+    settings,
+    sources,
+    tables,
+)
 from stacks.settings import Settings
 from tests.support.recorded import ROOT
 
 WRITERS = {
     "components": cache(components.pages),
     "programs": cache(programs.pages),
+    "releases": cache(releases.pages),
     "settings": cache(settings.pages),
     "coverage": cache(coverage.pages),
     "evidence": cache(evidence.pages),
     "faults": cache(faults.pages),
+    "sources": cache(sources.pages),
+    "schemas": cache(schemas.pages),
 }
 _CODE = re.compile(r"`[^`\n]*`")
 _LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)")
@@ -26,7 +41,7 @@ _LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)")
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_pages_are_what_the_code_says(name: str) -> None:
-    """Prevents a page that tells of a field, a default or a component that is no longer there."""
+    """Every generated page is what the code says."""
     stale = [file.name for file, text in WRITERS[name]().items() if not file.exists() or file.read_text() != text]
     assert stale == [], "run `make docs`"
 
@@ -35,12 +50,12 @@ def test_pages_are_what_the_code_says(name: str) -> None:
     "model", [Settings, *(subject.args for subject in components.subjects())], ids=lambda model: model.__name__
 )
 def test_every_field_says_what_it_is(model: type[Model]) -> None:
-    """Prevents a setting or an argument of which a reader learns name and type, and has to guess the rest."""
+    """Every setting and argument has a description."""
     assert tables.undescribed(model) == [], "give each a description"
 
 
-def test_a_field_without_words_is_found() -> None:
-    """Prevents a check that every field passes: one of several models says nothing of itself, one of a model does."""
+def test_a_field_without_a_description_is_found() -> None:
+    """A field without a description is found, among several models and within one."""
 
     class One(Model):
         """A thing."""
@@ -69,13 +84,13 @@ def test_a_field_without_words_is_found() -> None:
 
 
 def test_no_page_is_left_of_a_component_that_is_gone() -> None:
-    """Prevents a page that no longer belongs to anything."""
+    """A component that was removed leaves no page."""
     wanted = [file for file in WRITERS["components"]() if file.parent == components.FOLDER]
     assert sorted(components.FOLDER.glob("*.md")) == sorted(wanted), "run `make docs`"
 
 
 def test_links_lead_somewhere() -> None:
-    """Prevents a table that sends the reader to a page or to a heading which was renamed."""
+    """Every link of a generated page leads to an existing page and heading."""
     for file in (file for pages in WRITERS.values() for file in pages()):
         text = _CODE.sub("", file.read_text())
         headings = {markdown.anchor(line.lstrip("# ")) for line in text.splitlines() if line.startswith("#")}
@@ -85,7 +100,7 @@ def test_links_lead_somewhere() -> None:
 
 
 def test_pages_speak_no_python() -> None:
-    """Prevents a type or a default that only a programmer can read."""
+    """Types and defaults on pages are YAML's, not Python's."""
     for file, text in (WRITERS["components"]() | WRITERS["settings"]() | WRITERS["evidence"]()).items():
         found = re.findall(r"\b(?:typing|pydantic|NoneType|PydanticUndefined|Annotated|Literal\[)\S*|\bNone\b", text)
         assert found == [], f"{file.relative_to(ROOT)}: {found[0]}"

@@ -1,4 +1,4 @@
-"""What pages tell of commands and of other pages is there, whoever wrote them."""
+"""Commands, options and links on pages exist."""
 
 import re
 from functools import cache
@@ -13,7 +13,7 @@ from cli.app import app
 from rendering.reference import markdown
 from tests.support.recorded import ROOT
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "adr").glob("*.md"))]
+PAGES = [path for pages in ("*.md", "*/README.md", "docs/*.md", "docs/adr/*.md") for path in sorted(ROOT.glob(pages))]
 _COMMAND = re.compile(r"\./hpc ([^`\n#|>)]*)")
 _OPTION = re.compile(r"--?[a-z][a-z-]*")
 _LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)")
@@ -23,7 +23,7 @@ PASSED_ON = {"pulumi", "preview"}
 
 @cache
 def command(*names: str) -> Any:
-    """Return a command of ours, or one of its own; None: there is none."""
+    """Return a command or a subcommand of `./hpc`; None where it does not exist."""
     group: Any = get_group(app) if len(names) == 1 else command(*names[:-1])
     return group.get_command(None, names[-1])
 
@@ -44,13 +44,23 @@ def faults(line: str) -> list[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_commands_are_those_that_exist(page: Path) -> None:
-    """Prevents a page that sends the reader to a command, or to an option of one, that is gone."""
+    """Every command on a page exists, with its options."""
     lines = _COMMAND.findall(page.read_text())
     assert {line: wrong for line in lines if (wrong := faults(line))} == {}
 
 
+def test_every_command_is_listed() -> None:
+    """The page of commands names every command, and every one of a group."""
+    lines = (ROOT / "docs" / "commands.md").read_text().splitlines()
+    rows = [re.findall(r"[\w-]+", line.split(" | ")[0]) for line in lines if line.startswith("| `./hpc ")]
+    group: Any = get_group(app)
+    for name in group.list_commands(None):
+        found = command(name)
+        assert any({name, *getattr(found, "commands", ())} <= set(row) for row in rows), name
+
+
 def test_what_does_not_exist_is_found() -> None:
-    """Prevents a check that every line passes."""
+    """Unknown commands, subcommands and options are found."""
     assert faults("verify -f LOG --against 3") == ["--against"]
     assert (faults("scc explian -f POD"), faults("verifi"), faults("sim up --raise -x")) == (
         ["explian"],
@@ -61,7 +71,7 @@ def test_what_does_not_exist_is_found() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
-    """Prevents a link to a page or a heading that was renamed."""
+    """Every link leads to an existing file and heading."""
     for target, fragment in _LINK.findall(_CODE.sub("", page.read_text())):
         file = page.parent / target if target else page
         assert file.exists(), target

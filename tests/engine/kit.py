@@ -53,7 +53,7 @@ class Cluster:
     def request(
         self, method: str, path: str, body: Any = None, *, manager: str = "kubectl-edit", kind: str = ""
     ) -> Any:
-        """One request; changes are made under a person's field manager, unless told otherwise."""
+        """One request; changes are made under a user's field manager, unless `manager` names another."""
         headers = {"Accept": "application/json", "Content-Type": kind or "application/json"}
         query = [] if method == "GET" else [("fieldManager", manager)]
         serialized = self.api.param_serialize(
@@ -87,10 +87,9 @@ class Stack:
 
     def environment(self) -> dict[str, str]:
         """Return the engine's environment: nothing of the developer's own Pulumi."""
-        choice = plugin_choice({**os.environ, "PULUMI_HOME": str(self.folder / "home")})
         return {
             **{key: value for key, value in os.environ.items() if not key.startswith("PULUMI_")},
-            "PATH": choice.path,
+            "PATH": plugin_choice().path,
             "PULUMI_HOME": str(self.folder / "home"),
             "PULUMI_BACKEND_URL": f"file://{self.folder.parent / 'backend'}",
             "PULUMI_CONFIG_PASSPHRASE": "test",
@@ -219,7 +218,9 @@ def config_map(name: str, namespace: str, data: dict[str, str], **more: Any) -> 
 
 def widget(name: str, namespace: str, spec: dict[str, Any], *, version: str = "v1", **more: Any) -> dict[str, Any]:
     """Describe a custom object for programs/objects.py; `annotations` among `more` go into its metadata."""
-    metadata = {"name": name, "namespace": namespace, "annotations": more.pop("annotations", None)}
+    annotations = more.pop("annotations", None)
+    # A null is a change for ever: the official provider compares it with the field that is not there.
+    metadata = {"name": name, "namespace": namespace, **({"annotations": annotations} if annotations else {})}
     fields = {"apiVersion": f"kit.example.com/{version}", "kind": "Widget", "metadata": metadata, "spec": spec}
     return thing(name, f"kubernetes:kit.example.com/{version}:Widget", fields, **more)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from cli.places import ROOT
+from cli.shared.paths import ROOT
 from tests.engine.kit import PROGRAMS, Cluster, Stack, config_map, thing
 
 pytestmark = pytest.mark.engine
@@ -33,7 +33,7 @@ def configure(stack: Stack, adopted: list[str], *objects: dict[str, Any], **prov
 
 @pytest.fixture
 def theirs(stack: Stack, api: Cluster, namespace: str) -> str:
-    """Give the path of a ConfigMap that somebody made, and the stack has imported beside one of its own."""
+    """Give the path of a ConfigMap that another client created, and the stack has imported beside one of its own."""
     path = f"/api/v1/namespaces/{namespace}/configmaps"
     api.request("POST", path, {"metadata": {"name": "theirs"}, "data": {"a": "1"}}, manager="kubectl-create")
     stack.use("adopted.py")
@@ -52,7 +52,7 @@ def theirs(stack: Stack, api: Cluster, namespace: str) -> str:
 
 
 def test_destroy_leaves_it(stack: Stack, api: Cluster, theirs: str) -> None:
-    """Prevents plain `pulumi destroy`, which knows nothing of ./hpc, from deleting what somebody else made."""
+    """Plain `pulumi destroy`, without ./hpc, leaves an adopted object and deletes the stack's own."""
     before = api.get(f"{theirs}/theirs")
     destroyed = stack.destroy()
     assert destroyed.status == 0, destroyed.text
@@ -62,7 +62,7 @@ def test_destroy_leaves_it(stack: Stack, api: Cluster, theirs: str) -> None:
 
 
 def test_leaving_the_settings_leaves_it(stack: Stack, api: Cluster, theirs: str) -> None:
-    """Prevents that taking an object out of the settings deletes it, be it still named as adopted or not."""
+    """An object that is removed from settings and from `adopted` is left on the cluster."""
     before = api.get(f"{theirs}/theirs")
     configure(stack, [])
     up = stack.up()
@@ -73,19 +73,19 @@ def test_leaving_the_settings_leaves_it(stack: Stack, api: Cluster, theirs: str)
 
 
 def test_a_replacement_leaves_it(stack: Stack, api: Cluster, namespace: str, theirs: str) -> None:
-    """Prevents that a change of what cannot change deletes the object first, as it does with one of ours."""
+    """A replacement of an adopted object fails, and leaves the object as it is."""
     before = api.get(f"{theirs}/theirs")
     changed = config_map("theirs", namespace, {"a": "2"})
     configure(stack, [f"ConfigMap/{namespace}/theirs"], changed, config_map("ours", namespace, {"a": "1"}))
     assert stack.preview().steps("replace") == {"theirs"}
     up = stack.up()
     assert up.status != 0
-    assert f"creating ConfigMap {namespace}/theirs failed" in up.text
+    assert 'configmaps "theirs" already exists' in up.text
     assert api.get(f"{theirs}/theirs") == before
 
 
 def test_its_other_options_hold(stack: Stack, api: Cluster, namespace: str) -> None:
-    """Prevents an adopted job that every update makes anew: its run number goes through the transform and back."""
+    """An adopted object keeps its other options: the second preview shows no change, and its run number is stored."""
     options = {"replacement_trigger": 3, "replace_on_changes": ["spec"], "protect": True, "depends_on": ["first"]}
     job = config_map("job", namespace, {"a": "1"}, options=options, secret=["data"])
     stack.use("adopted.py")
@@ -107,7 +107,7 @@ def test_its_other_options_hold(stack: Stack, api: Cluster, namespace: str) -> N
 
 
 def test_its_namespace_stays(stack: Stack, api: Cluster, namespace: str) -> None:
-    """Prevents that an adopted object goes with a namespace that the stack made itself."""
+    """A namespace of the stack with an adopted object in it is not deleted."""
     inside = f"{namespace}-ours"
     fields = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": inside}}
     space = thing("space", "kubernetes:core/v1:Namespace", fields)

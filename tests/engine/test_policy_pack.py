@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from policies.findings import Doubt
+from policies.findings import Undetermined
 from tests.engine import previews
 from tests.engine.kit import Cluster, Outcome, Stack, config_map, thing
 
@@ -17,7 +17,7 @@ POD = "kubernetes:core/v1:Pod"
 
 @pytest.mark.parametrize("name", ["dev", "prod"])
 def test_our_stacks_keep_the_policies(name: str, tmp_path: Path) -> None:
-    """A component of ours that a plain `pulumi preview --policy-pack policies` refuses."""
+    """A plain preview with the policy pack has no mandatory finding about this project's own stacks."""
     done = previews.stack(name, tmp_path).preview("--policy-pack", str(previews.PACK))
     assert done.status == 0, done.text
     assert "hpc@v" in done.text
@@ -51,30 +51,30 @@ def late(empty_stack: Stack, tmp_path: Path) -> Stack:
 
 def _run(stack: Stack, folder: Path, command: str, **configuration: Any) -> Outcome:
     file = folder / "configuration.json"
-    wanted = {"all": "disabled", "rdma-exactly-one": "mandatory", Doubt.VALUE: "advisory", **configuration}
+    wanted = {"all": "disabled", "rdma-exactly-one": "mandatory", Undetermined.VALUE: "advisory", **configuration}
     file.write_text(json.dumps(wanted))
     arguments = ("--policy-pack", str(previews.PACK), "--policy-pack-config", str(file))
     return stack.preview(*arguments) if command == "preview" else stack.up(*arguments)
 
 
 def test_an_unknown_value_is_a_doubt_and_hides_nothing(late: Stack, tmp_path: Path) -> None:
-    """A mandatory rule that passes a preview in silence, as the SDK lets it when one value is unknown."""
+    """An unknown value is an undetermined finding, which can be made mandatory and hides no other finding."""
     first = config_map("first", "default", {})
     unknown = _pod("unknown", **{"rdma/a": "<late:2>", "rdma/b": 3})
     late.configure(first, unknown)
     refused = _run(late, tmp_path, "preview")
     assert refused.status != 0
-    assert "limits[rdma/a] is not known before the update" in refused.text
+    assert "limits[rdma/a] is unknown until the update" in refused.text
     assert "asks for rdma/b: 3" in refused.text
     late.configure(first, _pod("unknown", **{"rdma/a": "<late:2>"}))
     assert _run(late, tmp_path, "preview").status == 0
-    sure = _run(late, tmp_path, "preview", **{Doubt.VALUE: "mandatory"})
+    sure = _run(late, tmp_path, "preview", **{Undetermined.VALUE: "mandatory"})
     assert sure.status != 0
     assert "Rules that need it: rdma-exactly-one" in sure.text
 
 
 def test_an_update_verifies_what_a_preview_could_not(late: Stack, api: Cluster, namespace: str, tmp_path: Path) -> None:
-    """A doubt at the preview that nobody settles: the object is created all the same."""
+    """The update verifies a value that the preview could not, and refuses the object before it exists."""
     pod = _pod("late", **{"rdma/a": "<late:2>"})
     pod["fields"]["metadata"]["namespace"] = namespace
     late.configure(config_map("first", namespace, {}), pod)

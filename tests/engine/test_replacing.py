@@ -76,7 +76,7 @@ def _objects(namespace: str, second: bool) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("mutable", [False, True])
 def test_replace_rules(stack: Stack, api: Cluster, namespace: str, widgets: str, mutable: bool) -> None:
-    """Prevents updates that the API server refuses as immutable, and replacements of what could have stayed."""
+    """Changes of immutable fields replace an object; all others are updated in place."""
     base = f"/apis/{widgets}/v1/namespaces/{namespace}/widgets"
     stack.options = {"enable_config_map_mutable": mutable}
     stack.configure(*_objects(namespace, second=False))
@@ -95,12 +95,13 @@ def test_replace_rules(stack: Stack, api: Cluster, namespace: str, widgets: str,
     assert [name for name in uids if uids[name] != now[name]] == ["again"]
     assert api.get(f"{base}/again")["spec"] == {"n": 2}
     assert api.get(f"/api/v1/namespaces/{namespace}/configmaps/settings")["data"] == {"a": "2"}
-    assert stack.preview("--expect-no-changes").status == 0
+    unchanged = stack.preview("--expect-no-changes", "--diff")
+    assert unchanged.status == 0, unchanged.text
     assert stack.destroy().status == 0
 
 
 def test_alias_across_versions(stack: Stack, api: Cluster, namespace: str, widgets: str) -> None:
-    """Prevents an upgrade to another API version of the same kind from making a new object."""
+    """With an alias, another API version of the same kind updates the object in place."""
     path = f"/apis/{widgets}/v1/namespaces/{namespace}/widgets/w"
     stack.configure(widget("w", namespace, {"n": 1}, version="v1beta1"))
     assert stack.up().status == 0
@@ -117,7 +118,7 @@ def test_alias_across_versions(stack: Stack, api: Cluster, namespace: str, widge
 
 
 def test_cluster_identity(stack: Stack, api: Cluster, namespace: str) -> None:
-    """Prevents a moved API server (same cluster, another address) from replacing everything."""
+    """The same cluster at another address replaces nothing."""
     path = f"/api/v1/namespaces/{namespace}/configmaps/settings"
     content = yaml.safe_load(api.kubeconfig.read_text())
     elsewhere = copy.deepcopy(content)

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from cli import checkpoints
-from cli.backends import kept, setup
-from cli.backends.backend import Backend
-from cli.backends.bucket import open_bucket
-from cli.engine import Engine
-from cli.errors import Problem
-from cli.keeping import backups, examining, making, restores, rotation
-from cli.stack import Stack
+from cli.shared.backends import bucket_parts, bucket_setup, older_states
+from cli.shared.backends.backend import Backend
+from cli.shared.backends.bucket import open_bucket
+from cli.shared.checkpoints import access, backups
+from cli.shared.engine import Engine
+from cli.shared.errors import Problem
+from cli.shared.stack import Stack
+from cli.state import check, init, restore_plan, rotation
 from simulator.tools import find
 from stacks.settings import load
 from stacks.state_settings import StateSettings
@@ -85,7 +85,7 @@ class _Lab:
         return found
 
     def names(self) -> set[str]:
-        found = kept.resources(self.backend.checkpoint("dev"))
+        found = older_states.resources(self.backend.checkpoint("dev"))
         return {each["urn"].rpartition("::")[2] for each in found if "ConfigMap" in each["type"]}
 
 
@@ -94,9 +94,9 @@ def lab(tmp_path: Path, api: Cluster, bucket_url: str, monkeypatch: pytest.Monke
     """Give a stack of programs/objects.py whose state is in a bucket of its own."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "local"))
     store = open_bucket(bucket_url)
-    setup.make(store)
-    for part in setup.PARTS:
-        setup.mend(store, part, setup.Wanted())
+    bucket_setup.make(store)
+    for part in bucket_parts.PARTS:
+        bucket_setup.repair(store, part, bucket_parts.Wanted())
     project = _InBucket(
         tmp_path / "project", api, "dev", "hpc", url=bucket_url, options={"enable_config_map_mutable": True}
     )
@@ -106,30 +106,34 @@ def lab(tmp_path: Path, api: Cluster, bucket_url: str, monkeypatch: pytest.Monke
 
 
 def test_older_version_and_lost_state(lab: _Lab, namespace: str, tmp_path: Path) -> None:
-    """An older state after which an update creates twice, forgets, or deletes what is new; a state that is lost."""
+    """An older or lost state is restored with the objects that exist, and the next update creates and deletes none."""
     project, backend = lab.project, lab.backend
     first = [config_map(name, namespace, {"x": "1"}) for name in ("a", "b")]
     second = [config_map(name, namespace, {"x": "2"}) for name in ("b", "c")]
     project.configure(*first)
     assert project.up().status == 0
-    old = next(one for one in kept.kept(backend, "dev") if one.kind == kept.VERSION)
-    assert kept.find(backend, "dev", old.id) == old
-    assert len(kept.resources(kept.read(backend, old))) == len(kept.resources(backend.checkpoint("dev")))
+    old = next(one for one in older_states.kept(backend, "dev") if one.kind == older_states.VERSION)
+    assert older_states.find(backend, "dev", old.id) == old
+    assert len(older_states.resources(older_states.read(backend, old))) == len(
+        older_states.resources(backend.checkpoint("dev"))
+    )
     project.configure(*second)
     assert project.up().status == 0
 
-    found, cluster = restores.from_version(backend, "dev", old.id)
-    restores.require_own(lab.stack, found, cluster, "any")
-    plan = restores.plan(lab.stack, lab.engine, lab.backend, found, lab.live)
+    found, cluster = restore_plan.from_version(backend, "dev", old.id)
+    restore_plan.require_own(lab.stack, found, cluster, "any")
+    plan = restore_plan.plan(lab.stack, lab.engine, lab.backend, found, lab.live)
     assert [urn.rpartition("::")[2] for urn in plan.restored.gone] == ["a"]
     assert [urn.rpartition("::")[2] for urn in plan.restored.taken] == ["c"]
-    restores.carry_out(lab.engine, lab.backend, plan)
+    restore_plan.carry_out(lab.engine, lab.backend, plan, tmp_path / "before.json")
+    assert len(older_states.resources(backups.read(tmp_path / "before.json").deployment)) == len(project_state(lab))
     assert lab.names() == {"b", "c"}
     done = project.up()
     assert (done.status, done.steps("created"), done.steps("deleted")) == (0, set(), set()), done.text
     assert lab.live("v1", "ConfigMap", namespace, "b")["data"] == {"x": "2"}  # type: ignore[index]
 
-    restores.carry_out(lab.engine, lab.backend, restores.plan(lab.stack, lab.engine, lab.backend, found, lab.live))
+    plan = restore_plan.plan(lab.stack, lab.engine, lab.backend, found, lab.live)
+    restore_plan.carry_out(lab.engine, lab.backend, plan, tmp_path / "before-again.json")
     project.configure(*first)
     done = project.up()
     assert (done.status, done.steps("created"), done.steps("deleted")) == (0, {"a"}, {"c"}), done.text
@@ -137,34 +141,36 @@ def test_older_version_and_lost_state(lab: _Lab, namespace: str, tmp_path: Path)
     assert lab.live("v1", "ConfigMap", namespace, "c") is None
 
     file = tmp_path / "backup.json"
-    assert backups.write(lab.stack, checkpoints.export(lab.engine), {}, file) == len(project_state(lab))
+    assert backups.write("dev", access.export(lab.engine), {}, file) == len(project_state(lab))
     assert file.stat().st_mode & 0o777 == 0o600
-    with pytest.raises(Problem, match="is there already"):
-        backups.write(lab.stack, {}, {}, file)
+    with pytest.raises(Problem, match="exists already"):
+        backups.write("dev", {}, {}, file)
     assert project.pulumi("stack", "rm", "--force", "--yes", "--preserve-config").status == 0
-    assert [row.standing for row in examining.stack(backend, "dev")] == [setup.BAD]
+    assert [row.status for row in check.check_stack(backend, "dev")] == [bucket_parts.BAD]
     assert project.pulumi("stack", "init", "dev").status == 0
-    found, _ = restores.from_file(file)
-    restores.carry_out(lab.engine, lab.backend, restores.plan(lab.stack, lab.engine, lab.backend, found, lab.live))
+    found, _ = restore_plan.from_file(file)
+    plan = restore_plan.plan(lab.stack, lab.engine, lab.backend, found, lab.live)
+    restore_plan.carry_out(lab.engine, lab.backend, plan, tmp_path / "before-all.json")
     again = project.preview("--expect-no-changes")
     assert again.status == 0, again.text
-    assert {row.standing for row in examining.stack(backend, "dev")} == {setup.GOOD}
+    assert {row.status for row in check.check_stack(backend, "dev")} == {bucket_parts.GOOD}
 
     backend.store.write(backend.key("dev"), b'{"version"')
-    plan = restores.plan(lab.stack, lab.engine, backend, found, lab.live)
-    assert restores.keep(lab.stack, plan, {}).read_bytes() == b'{"version"'
-    restores.carry_out(lab.engine, lab.backend, plan)
+    plan = restore_plan.plan(lab.stack, lab.engine, backend, found, lab.live)
+    damaged = restore_plan.backup_of(lab.stack, plan)
+    restore_plan.carry_out(lab.engine, lab.backend, plan, damaged)
+    assert damaged.read_bytes() == b'{"version"'
     again = project.preview("--expect-no-changes")
     assert again.status == 0, again.text
 
 
 def project_state(lab: _Lab) -> list[dict[str, Any]]:
     """Return the resources in the state."""
-    return kept.resources(lab.backend.checkpoint("dev"))
+    return older_states.resources(lab.backend.checkpoint("dev"))
 
 
 def test_new_keys(lab: _Lab, namespace: str) -> None:
-    """A secret that nobody can read after a rotation; an old passphrase that still opens everything."""
+    """After a rotation the new passphrase opens every secret, and the old one none."""
     project = lab.project
     assert project.pulumi("config", "set", "--secret", "hpc:word", "planted-word").status == 0
     project.configure(config_map("a", namespace, {"x": "planted-value"}, secret=["data"]))
@@ -184,9 +190,9 @@ def test_new_keys(lab: _Lab, namespace: str) -> None:
     assert renewed.call("config", "get", "hpc:word", "--stack", "dev", folder=project.folder).strip() == "planted-word"
     assert "planted-value" in renewed.call("stack", "export", "--show-secrets", "--stack", "dev")
 
-    assert examining.passphrase(lab.stack, renewed).standing == setup.GOOD
-    wrong = examining.passphrase(lab.stack, lab.engine)
-    assert (wrong.standing, "incorrect passphrase" in wrong.text) == (setup.BAD, True), wrong.text
+    assert check.check_passphrase(lab.stack, renewed).status == bucket_parts.GOOD
+    wrong = check.check_passphrase(lab.stack, lab.engine)
+    assert (wrong.status, "incorrect passphrase" in wrong.text) == (bucket_parts.BAD, True), wrong.text
 
     mine = replace(lab.stack, own=True)
     third = rotation.rotate(mine, renewed, {}, rotation.PASSPHRASE, rotation.random())
@@ -197,13 +203,13 @@ def test_new_keys(lab: _Lab, namespace: str) -> None:
     last = Engine(lab.engine.program, "dev", outer)
     assert "planted-value" in last.call("stack", "export", "--show-secrets", "--stack", "dev")
 
-    found, cluster = restores.from_file(done.backup)
+    found, cluster = restore_plan.from_file(done.backup)
     with pytest.raises(Problem, match=r"encrypted with an earlier key.*\n.*state rotate"):
-        restores.require_own(lab.stack, found, cluster, "")
+        restore_plan.require_own(lab.stack, found, cluster, "")
 
 
 def test_stack_with_a_key(lab: _Lab, object_store: str, namespace: str) -> None:
-    """A stack that is made under another key than its settings name, or twice; a passphrase that no key replaces."""
+    """A stack is created once, under the key of its settings; a passphrase is replaced by a key in a rotation."""
     import boto3  # noqa: PLC0415
 
     client = boto3.client("kms", endpoint_url=object_store, region_name="us-east-1")
@@ -211,8 +217,8 @@ def test_stack_with_a_key(lab: _Lab, object_store: str, namespace: str) -> None:
     settings = lab.stack.settings.model_copy(update={"state": StateSettings(secrets_provider=url)})
     wanted = replace(lab.stack, name="keyed", settings=settings)
     wanted.file.write_text("# a comment of ours\nconfig:\n  hpc:platform:\n    a: 1 # here\n")
-    assert making.stack(wanted, lab.engine, lab.backend)[1]
-    assert not making.stack(wanted, lab.engine, lab.backend)[1]
+    assert init.create_stack(wanted, lab.engine, lab.backend)[1]
+    assert not init.create_stack(wanted, lab.engine, lab.backend)[1]
     made = wanted.file.read_text()
     assert made.startswith("# a comment of ours\nconfig:\n  hpc:platform:\n    a: 1 # here\n")
     assert "encryptedkey:" in made
@@ -228,7 +234,7 @@ def test_stack_with_a_key(lab: _Lab, object_store: str, namespace: str) -> None:
 
 
 def test_rotation_that_fails(lab: _Lab) -> None:
-    """Settings with a key that nobody has, after a rotation that ended in an error."""
+    """A rotation that fails leaves settings and state with the former key."""
     lab.project.configure()
     assert lab.project.up().status == 0
     before = lab.stack.file.read_text()

@@ -11,7 +11,7 @@ from evidence.tools.ibstatus import IbStatus, Port
 from evidence.tools.nccl_tests.model import Figures, NcclTests, Row
 from evidence.tools.perftest.model import Bandwidth, Perftest
 from evidence.tools.tf_cnn_benchmarks import TfCnnBenchmarks
-from evidence.verdict import Asked, Ended, Job, Proof, Shape, Status, Verdict
+from evidence.verdict import Ended, Job, Proof, Request, Shape, Status, Verdict
 
 WHEN = datetime(2026, 11, 21, 22, 49, 36, tzinfo=UTC)
 HCAS = ("mlx5_3", "mlx5_2", "mlx5_1", "mlx5_0")
@@ -85,7 +85,7 @@ def nccl(shape: Shape, lost: str | None = None) -> NcclLog:
 
 def job(name: str, program: str, shape: Shape, *readings: Reading, ended: Ended = Ended.SUCCEEDED) -> Job:
     """Return a job on the lab's machines."""
-    asked = Asked(
+    request = Request(
         job=f"adas/{name}",
         program=program,
         profile="dgx1-v100-16gb",
@@ -95,7 +95,7 @@ def job(name: str, program: str, shape: Shape, *readings: Reading, ended: Ended 
         transport=Transport.GPUDIRECT if shape.pods > 1 else None,
         devices=tuple(sorted(HCAS)),
     )
-    return Job(asked=asked, ended=ended, readings=readings, versions={"image": "tensorflow:20.03-tf2-py3"})
+    return Job(request=request, ended=ended, readings=readings, versions={"image": "tensorflow:20.03-tf2-py3"})
 
 
 def training(rate: float, ranks: int = 16) -> TfCnnBenchmarks:
@@ -183,8 +183,8 @@ def good(minute: int = 0, slower: float = 1.0, rate: float = 13_700) -> Run:
             "ib-write-bandwidth",
             "adas/mofed-test",
             Status.PASS,
-            "11 642 MB/s",
-            ">= 11 000 MB/s",
+            "11,642 MB/s",
+            ">= 11,000 MB/s",
             " 65536      5000             11693.75           11642.73		   0.186284",
         ),
         verdict(
@@ -213,7 +213,7 @@ def good(minute: int = 0, slower: float = 1.0, rate: float = 13_700) -> Run:
             cause="pods with one GPU have no NVLink between them: take pods with several GPUs (E-29)",
         ),
         verdict(
-            "images-per-second", "adas/tf2-resnet50-02x08x02", Status.PASS, "13 700 images/s", ">= 12 370 images/s"
+            "images-per-second", "adas/tf2-resnet50-02x08x02", Status.PASS, "13,700 images/s", ">= 12,370 images/s"
         ),
     )
     return Run(
@@ -235,7 +235,7 @@ def crowded() -> Run:
     one, two = Shape(pods=1, gpus=8), Shape(pods=2, gpus=8)
     same = [job(f"node-{n}", "nccl-all-reduce", one, nccl_tests(one, 1 + n / 50, f"{n}.log")) for n in range(3)]
     near = [
-        each.model_copy(update={"asked": each.asked.model_copy(update={"transport": transport})})
+        each.model_copy(update={"request": each.request.model_copy(update={"transport": transport})})
         for transport, slower in zip(Transport, (1, 1.01, 1.3, 1.02), strict=False)
         for each in (job(f"nccl-{transport}", "nccl-all-reduce", two, nccl_tests(two, slower, f"{transport}.log")),)
     ]

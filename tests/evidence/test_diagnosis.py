@@ -6,10 +6,10 @@ import pytest
 
 from evidence.criteria import CRITERIA
 from evidence.diagnosis import diagnose, reasons
-from evidence.diagnosis.causes import CAUSES
-from evidence.diagnosis.figures import SEEN
+from evidence.diagnosis.cause_table import CAUSES
+from evidence.diagnosis.measured_causes import SEEN
 from evidence.node_facts import NODE_FACTS, NodeFacts
-from evidence.verdict import Asked, Ended, Job
+from evidence.verdict import Ended, Job, Request
 from rendering.reference import tables
 from stacks.settings import Settings
 from tests.evidence.criteria.cases import (
@@ -99,15 +99,15 @@ SAID = {
 }
 
 
-def _names(asked: Asked, log: str) -> list[str]:
-    job = Job(asked=asked, ended=Ended.UNKNOWN, readings=read_text(log))
+def _names(request: Request, log: str) -> list[str]:
+    job = Job(request=request, ended=Ended.UNKNOWN, readings=read_text(log))
     return [one.cause.name for one in diagnose(job)]
 
 
 @pytest.mark.parametrize(("name", "line"), [(name, line) for name, lines in LINES.items() for line in lines])
 def test_a_line_shows_its_cause(name: str, line: str) -> None:
-    """Prevents a message of the field that nobody explains, or that is explained by another cause."""
-    job = Job(asked=TWO, ended=Ended.UNKNOWN, readings=read_text(f"{nccl()}{line}\n{nccl()}"))
+    """Each line of the field shows its cause, and no other."""
+    job = Job(request=TWO, ended=Ended.UNKNOWN, readings=read_text(f"{nccl()}{line}\n{nccl()}"))
     (found,) = diagnose(job)
     assert found.cause.name == name
     assert [proof.text.strip() for proof in found.proofs] == [line.strip()]
@@ -115,12 +115,12 @@ def test_a_line_shows_its_cause(name: str, line: str) -> None:
 
 @pytest.mark.parametrize("name", SAID)
 def test_what_the_cluster_says_shows_its_cause(name: str) -> None:
-    """Prevents a job that waits for what no node offers from being told without what to do."""
+    """A cluster's message for a waiting job shows its cause."""
     assert [cause.name for cause in reasons(SAID[name])] == [name]
 
 
 def test_figures_show_their_causes() -> None:
-    """Prevents causes that no line tells: a port that is down, small packets, one GPU a pod, TCP for RDMA."""
+    """Figures show the causes that no line does: a port that is down, small packets, one GPU a pod, TCP for RDMA."""
     assert _names(RDMA, RDMA_LOG) == []
     assert _names(RDMA, RDMA_LOG.replace("4: ACTIVE", "1: DOWN", 1)) == ["hca-absent"]
     assert _names(TWO, nccl().replace(" [3]mlx5_0:1/IB", "", 1)) == ["hca-absent"]
@@ -133,12 +133,12 @@ def test_figures_show_their_causes() -> None:
 
 
 def testcluster_nodes_show_their_causes() -> None:
-    """Prevents a node without GPUs, or a pod network with small packets, from being told without what to do."""
+    """A node without GPUs, or a pod network with small packets, shows its cause."""
     rows = tuple(node.model_copy(update={"gpus": 0}) for node in (cluster_node("dgx01"), cluster_node("dgx02")))
     facts = NodeFacts(
         file="(nodes)", tool=NODE_FACTS, complete=True, first_line=1, last_line=1, nodes=rows, pod_mtu=1450
     )
-    found = diagnose(Job(asked=NODES, ended=Ended.SUCCEEDED, readings=(facts,)))
+    found = diagnose(Job(request=NODES, ended=Ended.SUCCEEDED, readings=(facts,)))
     assert [(one.cause.name, [proof.text for proof in one.proofs]) for one in found] == [
         ("no-gpu-stack", ["dgx01: 0 GPUs", "dgx02: 0 GPUs"]),
         ("overlay-mtu", ["pod network: MTU 1450"]),
@@ -146,7 +146,7 @@ def testcluster_nodes_show_their_causes() -> None:
 
 
 def test_every_cause_is_shown_by_something() -> None:
-    """Prevents a cause without a line, a figure or a word of the cluster that shows it, and two of one name."""
+    """Every cause has a line, a figure or a cluster's message that shows it, and a name of its own."""
     names = [cause.name for cause in CAUSES]
     assert len({*names}) == len(names)
     assert {*names} == {*LINES, *SAID, *SEEN}
@@ -154,14 +154,14 @@ def test_every_cause_is_shown_by_something() -> None:
 
 
 def test_causes_explain_criteria_that_are_there() -> None:
-    """Prevents an explanation of a criterion that was renamed."""
+    """Causes explain existing criteria."""
     known = {one.name for one in CRITERIA}
     for cause in CAUSES:
         assert cause.explains <= known, cause.name
 
 
 def test_remedies_name_settings_that_are_there() -> None:
-    """Prevents the advice to change a setting which does not exist."""
+    """Remedies name existing settings."""
     fields = {name for part in tables.parts(Settings) for name in part.model.model_fields}
     for cause in CAUSES:
         for name in re.findall(r"`([a-z_.]+)`", cause.remedy):

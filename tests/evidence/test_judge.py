@@ -9,7 +9,7 @@ import pytest
 from apis.nccl import Transport
 from evidence.judge import FAILED, NOT_ENOUGH, PASSED, exit_status, judge, proofs
 from evidence.reader import read
-from evidence.verdict import Asked, Ended, Job, Proof, Shape, Status, Verdict
+from evidence.verdict import Ended, Job, Proof, Request, Shape, Status, Verdict
 from tests.evidence.criteria.cases import (
     A100,
     CASES,
@@ -30,10 +30,10 @@ RESNET = {"program": "resnet50", "profile": "dgx1-v100-16gb", "fabric": "infinib
 A2D2 = {**RESNET, "program": "a2d2"}
 
 
-def _job(folder: Path, log: str, asked: Asked, name: str = "job.log") -> Job:
+def _job(folder: Path, log: str, request: Request, name: str = "job.log") -> Job:
     file = folder / name
     file.write_text(log)
-    return Job(asked=asked, ended=Ended.UNKNOWN, readings=read(file))
+    return Job(request=request, ended=Ended.UNKNOWN, readings=read(file))
 
 
 def _verdict(status: Status) -> Verdict:
@@ -41,7 +41,7 @@ def _verdict(status: Status) -> Verdict:
 
 
 def test_a_sound_job_passes(tmp_path: Path) -> None:
-    """Prevents a verdict of `not enough` on a log that holds everything."""
+    """A log that holds everything passes."""
     found = judge([_job(tmp_path, nccl() + TABLE, TWO)])
     assert {one.status for one in found} == {Status.PASS}
     assert exit_status(found) == PASSED
@@ -65,14 +65,14 @@ def test_a_sound_job_passes(tmp_path: Path) -> None:
     ],
 )
 def test_exit_status(statuses: list[Status], status: int) -> None:
-    """Prevents a pass of a job of which nothing is known, and a failure behind missing evidence."""
+    """A job without evidence does not pass, and a failure outweighs missing evidence."""
     assert exit_status([_verdict(one) for one in statuses]) == status
 
 
 def test_a_job_without_logs_is_missing_evidence_once() -> None:
-    """Prevents twenty lines that all say that there is no log."""
+    """A job without logs has one missing verdict, not twenty."""
     for ended in (Ended.ABSENT, Ended.WAITING, Ended.RUNNING):
-        found = judge([Job(asked=TWO, ended=ended, readings=())])
+        found = judge([Job(request=TWO, ended=ended, readings=())])
         assert [(one.criterion, one.status) for one in found] == [
             ("job-ended", Status.MISSING),
             ("complete-logs", Status.MISSING),
@@ -80,16 +80,16 @@ def test_a_job_without_logs_is_missing_evidence_once() -> None:
 
 
 def test_a_job_that_waits_says_what_for() -> None:
-    """Prevents an RDMA plugin that lists a device which does not exist from being told as a job that is late."""
+    """A job that waits for a device that does not exist shows that cause."""
     why = "0/7 nodes are available: 2 Insufficient rdma/shared_ib9, 5 Insufficient nvidia.com/gpu."
-    found, _ = judge([Job(asked=TWO, ended=Ended.WAITING, why=why, readings=())])
+    found, _ = judge([Job(request=TWO, ended=Ended.WAITING, why=why, readings=())])
     assert (found.status, found.measured) == (Status.MISSING, f"waiting: {why}")
     assert ["`fabric.plugin`" in cause for cause in found.causes] == [True, False]
     assert exit_status([found]) == NOT_ENOUGH
 
 
 def test_a_cut_table_is_no_pass(tmp_path: Path) -> None:
-    """Prevents a truncated table from being a pass: it is not enough evidence."""
+    """A truncated table is missing evidence."""
     whole = nccl() + TABLE
     cut = "".join(whole.splitlines(keepends=True)[:-2])
     found = judge([_job(tmp_path, cut, TWO)])
@@ -98,7 +98,7 @@ def test_a_cut_table_is_no_pass(tmp_path: Path) -> None:
 
 
 def test_lines_that_nobody_read_are_counted(tmp_path: Path) -> None:
-    """Prevents a pass beside a thousand damaged lines that nothing tells of."""
+    """Lines that could not be read are counted in the verdict."""
     (complete,) = (
         one
         for one in judge([_job(tmp_path, f"{nccl()}{TABLE}noise\nnoise\n", TWO)])
@@ -108,7 +108,7 @@ def test_lines_that_nobody_read_are_counted(tmp_path: Path) -> None:
 
 
 def test_a_cut_log_that_says_why_fails(tmp_path: Path) -> None:
-    """Prevents a job that could not lock memory from being merely short of evidence (R-3.4.3-8)."""
+    """A cut log that shows why the program ended is a failure (R-3.4.3-8)."""
     log = "+ ib_write_bw dgx02 -d mlx5_1\nCouldn't allocate MR\nfailed to create mr\n"
     (ended, complete, *_) = judge(
         [
@@ -142,7 +142,7 @@ KILLED = "mpirun noticed that process rank 1 with PID 91 on node worker-0 exited
     ],
 )
 def test_what_a_program_did_without_did_not_end_it(tmp_path: Path, first: str, last: str, status: Status) -> None:
-    """Prevents a log that was cut from being a failure by a line after which the program went on."""
+    """A line after which the program went on does not turn a cut log into a failure."""
     cut = "".join(TABLE.splitlines(keepends=True)[:-2])
     found = {one.criterion: one for one in judge([_job(tmp_path, first + nccl() + cut + last, TWO)])}
     assert found["complete-logs"].status is status
@@ -150,7 +150,7 @@ def test_what_a_program_did_without_did_not_end_it(tmp_path: Path, first: str, l
 
 
 def test_lines_are_shown_as_they_stand_in_the_file(tmp_path: Path) -> None:
-    """Prevents a proof of another line than the one that it names, or of a packed file none at all."""
+    """A proof is the text of the line that it names, also in a compressed file."""
     file = tmp_path / "log.gz"
     file.write_bytes(gzip.compress(b"one\n[1,0]<stdout>:two\nthree\n"))
     assert proofs(str(file), [3, 2]) == {
@@ -164,13 +164,13 @@ def test_lines_are_shown_as_they_stand_in_the_file(tmp_path: Path) -> None:
 
 
 def test_a_pipe_is_not_read_again(tmp_path: Path) -> None:
-    """Prevents a judgement that waits for ever for who has written a named pipe to write it again."""
+    """A named pipe is not read again for its lines."""
     os.mkfifo(tmp_path / "log")
     assert proofs(str(tmp_path / "log"), [1]) == {}
 
 
 def test_a_failure_names_its_cause(tmp_path: Path) -> None:
-    """Prevents the most common failure, the silent fallback to TCP, from being told without what to do."""
+    """A silent fallback to TCP names its cause and remedy."""
     log = nccl().replace("NET/IB/0/GDRDMA", "NET/Socket/0") + slower(TABLE, 10)
     found = {one.criterion: one for one in judge([_job(tmp_path, log, TWO)])}
     for name in ("transport-between-nodes", "bus-bandwidth"):
@@ -179,22 +179,22 @@ def test_a_failure_names_its_cause(tmp_path: Path) -> None:
 
 
 def test_what_is_seen_is_told_only_where_nobody_knows_why(tmp_path: Path) -> None:
-    """Prevents two causes for one failure, of which the second only says what the reader sees."""
+    """A cause of last resort is shown only where no other explains the failure."""
     said = "worker:1:1 [0] NCCL INFO NCCL_IB_DISABLE set by environment to 1."
     log = nccl().replace("NET/IB/0/GDRDMA", "NET/Socket/0") + said
     found = {one.criterion: one for one in judge([_job(tmp_path, log, TWO)])}
     (cause,) = found["transport-between-nodes"].causes
-    assert cause.startswith("NCCL was told not to use InfiniBand")
+    assert cause.startswith("NCCL is configured not to use InfiniBand")
 
 
 def _rates(folder: Path, total: float, pods: int, gpus: int, name: str) -> Job:
     log = EDITED.replace("total images/sec: 84", f"total images/sec: {total / 100:.0f}")
-    asked = Asked.model_validate({**RESNET, "job": name, "shape": Shape(pods=pods, gpus=gpus)})
-    return _job(folder, log, asked, f"{name}.log")
+    request = Request.model_validate({**RESNET, "job": name, "shape": Shape(pods=pods, gpus=gpus)})
+    return _job(folder, log, request, f"{name}.log")
 
 
 def test_scaling_from_one_node_to_two(tmp_path: Path) -> None:
-    """Prevents two nodes that train little faster than one from passing (R-4.5-4)."""
+    """Two nodes that train little faster than one fail (R-4.5-4)."""
     one, good, bad = (
         _rates(tmp_path, total, pods, 8, name)
         for total, pods, name in ((7100, 1, "one"), (13700, 2, "good"), (12800, 2, "bad"))
@@ -209,13 +209,13 @@ def test_scaling_from_one_node_to_two(tmp_path: Path) -> None:
 
 
 def test_scaling_is_of_pods_alike_only(tmp_path: Path) -> None:
-    """Prevents a ratio between layouts that the paper does not compare."""
+    """Scaling is judged only between layouts that the Redpaper compares."""
     eight, sixteen = _rates(tmp_path, 7100, 1, 8, "one"), _rates(tmp_path, 13700, 16, 1, "two")
     assert [one for one in judge([eight, sixteen]) if one.criterion == "scaling"] == []
 
 
 def test_the_penalty_of_single_gpu_pods(tmp_path: Path) -> None:
-    """Prevents a loss beyond the paper's from going unseen, and pods of other GPUs from being compared (R-4.5-8)."""
+    """A loss of single-GPU pods beyond the Redpaper's is a warning, on the same GPUs only (R-4.5-8)."""
     jobs = [
         _rates(tmp_path, total, pods, gpus, name)
         for total, pods, gpus, name in (
@@ -235,10 +235,10 @@ def test_the_penalty_of_single_gpu_pods(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("seconds", "status"), [(740.0, Status.PASS), (790.0, Status.FAIL)])
 def test_speed_up_of_a2d2(seconds: float, status: Status) -> None:
-    """Prevents a training that takes 60 % of the time on twice the GPUs from passing (R-5.2-6)."""
+    """A training that takes 60 % of the time on twice the GPUs fails (R-5.2-6)."""
     one, two = (
         Job(
-            asked=Asked.model_validate({**A2D2, "job": name, "shape": Shape(pods=pods, gpus=1)}),
+            request=Request.model_validate({**A2D2, "job": name, "shape": Shape(pods=pods, gpus=1)}),
             ended=Ended.SUCCEEDED,
             seconds=taken,
             readings=(),
@@ -253,19 +253,19 @@ def test_speed_up_of_a2d2(seconds: float, status: Status) -> None:
         Status.MISSING,
         "no run time to the end of one",
     )
-    tcp = two.model_copy(update={"asked": two.asked.model_copy(update={"transport": Transport.TCP})})
+    tcp = two.model_copy(update={"request": two.request.model_copy(update={"transport": Transport.TCP})})
     assert judge([one, tcp])[-1].criterion != "speed-up"
 
 
 def test_an_edited_log_is_flagged() -> None:
-    """Prevents document 002's edited rates from proving anything (E-50)."""
+    """The edited rates of the NVIDIA AI Enterprise guide fail (E-50)."""
     edited, sound = (Side(log, FOUR).job() for log in (EDITED, RATES))
     assert exit_status(judge([edited])) == FAILED
     assert exit_status(judge([sound])) == PASSED
 
 
 def test_no_cut_log_passes() -> None:
-    """Prevents a log that ends early, wherever that is, from being a pass (a truncated table is incomplete)."""
+    """A log that ends early does not pass, wherever that is."""
     lines = (nccl() + TABLE).splitlines(keepends=True)
     for count in range(len(lines)):
         cut = "".join(lines[:count]) + lines[count][: len(lines[count]) // 2]
@@ -274,10 +274,10 @@ def test_no_cut_log_passes() -> None:
 
 
 def test_damage_is_judged_without_an_error() -> None:
-    """Prevents a damaged log, or one of another machine than was asked for, from ending in a traceback."""
+    """A damaged log, or one of another machine, is judged without an error."""
     others = [TWO, A100, MLPERF, ETHERNET, FOUR]
     for name, case in CASES.items():
         for number, text in enumerate(mutations(case.good.log or name, 3, seed=7)):
             readings = read_text(text)
-            for asked in (case.good.asked, others[number]):
-                assert isinstance(judge([Job(asked=asked, ended=Ended.UNKNOWN, readings=readings)]), tuple)
+            for request in (case.good.request, others[number]):
+                assert isinstance(judge([Job(request=request, ended=Ended.UNKNOWN, readings=readings)]), tuple)

@@ -29,7 +29,7 @@ def _say(host: str, message: str) -> str:
 
 
 def test_the_line_that_proves_infiniband_names_four_devices() -> None:
-    """Prevents an HCA that is lost, or put in another order than NCCL's (R-4.4-9)."""
+    """The HCAs are those that NCCL names, in its order (R-4.4-9)."""
     log = _log("nccl-test-mpi-worker-1:30:30 [0] NCCL INFO " + IB)
     assert log.devices == ("mlx5_3", "mlx5_2", "mlx5_1", "mlx5_0")
     assert log.devices_by_host == {"nccl-test-mpi-worker-1": log.devices}
@@ -39,7 +39,7 @@ def test_the_line_that_proves_infiniband_names_four_devices() -> None:
 
 
 def test_the_line_that_proves_gpudirect_is_one_channel() -> None:
-    """Prevents a paper's line that counts as a channel between hosts although the sender's host is not known."""
+    """A channel whose sender's host is unknown is not counted between hosts."""
     log = _log(
         "nccl-test-mpi-worker-11:30:39 [0] NCCL INFO Ring 00 : 10[89000] -> 11[89000] [receive] via NET/IB/0/GDRDMA"
     )
@@ -48,7 +48,7 @@ def test_the_line_that_proves_gpudirect_is_one_channel() -> None:
 
 
 def test_the_printed_log_without_rdma() -> None:
-    """Prevents the blog's fallback to TCP from passing as something else (B-6.3)."""
+    """The blog's fallback to TCP is read as such (B-6.3)."""
     name = "tensorflow-benchmarks-gpu-v1a2-worker"
     log = _log(
         f"{name}-1:26:156 [0] NCCL INFO Ring 01 : 1 -> 0 [send] via NET/Socket/0",
@@ -85,14 +85,14 @@ def test_the_printed_log_without_rdma() -> None:
     ],
 )
 def test_a_channel_in_the_form_of_each_version(message: str, transport: str, gpudirect: int) -> None:
-    """Prevents a version whose channels are not seen, so that a fallback to TCP is not seen either."""
+    """Channels are read in the form of each version of NCCL."""
     log = _log(_say("node-1", message))
     assert (log.transports, log.gpudirect) == ({transport: 1}, gpudirect)
     assert log.proofs[transport].line == 1
 
 
 def test_both_ends_are_one_channel_between_their_hosts() -> None:
-    """Prevents channels that count twice, and those within a host that count as between hosts."""
+    """Both ends of a channel count once, between hosts only where they differ."""
     log = _log(
         _say("a", "Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/0/GDRDMA"),
         _say("b", "Channel 00/0 : 0[0] -> 8[0] [receive] via NET/IB/3/GDRDMA"),
@@ -109,7 +109,7 @@ def test_both_ends_are_one_channel_between_their_hosts() -> None:
 
 
 def test_gpudirect_at_one_end_is_not_gpudirect() -> None:
-    """Prevents a node without the kernel module that hides behind what its neighbours say."""
+    """A channel with GPUDirect at one end is not counted as GPUDirect."""
     log = _log(
         _say("a", "Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/0/GDRDMA"),
         _say("b", "Channel 00/0 : 0[0] -> 8[0] [receive] via NET/IB/0"),
@@ -118,14 +118,14 @@ def test_gpudirect_at_one_end_is_not_gpudirect() -> None:
 
 
 def test_channels_of_another_communicator_with_the_same_ranks_count_once() -> None:
-    """Prevents a framework with many groups from having more channels than its ranks have."""
+    """Channels of further groups with the same ranks count once."""
     line = "Channel 00/0 : 0[0] -> 1[1] via P2P/IPC"
     log = _log(_say("a", line), "a:30:77 [0] NCCL INFO " + line, _say("b", line))
     assert log.transports == {"P2P/IPC": 1}
 
 
 def test_devices_are_counted_by_the_index_of_their_host() -> None:
-    """Prevents a rail that looks unused because another host numbers its HCAs otherwise."""
+    """HCAs are found by the index of their own host."""
     log = _log(
         _say("a", "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/RoCE [RO]; OOB eth0:10.0.0.1<0>"),
         _say("b", "NET/IB : Using [0]mlx5_1:1/RoCE [1]mlx5_0:1/IB/SHARP [RO]; OOB net1:fe80::1%net1<0>"),
@@ -140,7 +140,7 @@ def test_devices_are_counted_by_the_index_of_their_host() -> None:
 
 
 def test_ends_at_different_hcas_are_told() -> None:
-    """Prevents rings that leave their plane of the fabric from looking like those that keep to it (D-3.6)."""
+    """Channels whose ends use different HCAs are counted (D-3.6)."""
     log = _log(
         _say("a", "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB ; OOB eth0:10.0.0.1<0>"),
         _say("b", "NET/IB : Using [0]mlx5_1:1/IB [1]mlx5_0:1/IB ; OOB eth0:10.0.0.2<0>"),
@@ -157,7 +157,7 @@ def test_ends_at_different_hcas_are_told() -> None:
 
 
 def test_bonded_ports_have_no_index_of_a_device() -> None:
-    """Prevents channels over a bond of two ports (2.19 to 2.21) that count for the wrong one."""
+    """A bond of two ports (2.19 to 2.21) is not counted for a device."""
     log = _log(
         _say("a", "NET/IB : Using [0]={[0] mlx5_0:1/RoCE, [1] mlx5_1:1/RoCE} [RO]; OOB eth0:10.0.0.1<0>"),
         _say("a", "Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/0"),
@@ -166,7 +166,7 @@ def test_bonded_ports_have_no_index_of_a_device() -> None:
 
 
 def test_versions_algorithms_and_counts() -> None:
-    """Prevents facts of one version's form from being lost in another's."""
+    """Versions, algorithms and counts are read in each version's form."""
     old = _log(
         "NCCL version 2.4.8+cuda10.0",
         _say("n", "NET/Socket : Using [0]eno1:192.168.50.11<0>"),
@@ -198,7 +198,7 @@ def test_versions_algorithms_and_counts() -> None:
 
 
 def test_trees_that_are_laid_out_and_not_used_are_disabled() -> None:
-    """Prevents `Trees disabled` (2.4, 2.5) from being outvoted by the trees that NCCL lays out all the same."""
+    """`Trees disabled` (2.4, 2.5) holds, although NCCL lays out trees."""
     log = _log(
         _say("n", "Trees [0] 1/-1/-1->0->-1|-1->0->1/-1/-1"),
         _say("n", "Using 256 threads, Min Comp Cap 7, Trees disabled"),
@@ -208,13 +208,13 @@ def test_trees_that_are_laid_out_and_not_used_are_disabled() -> None:
 
 
 def test_sharp_is_seen_by_its_channels() -> None:
-    """Prevents `4 collnet channels`, which NCCL prints without any SHARP, from counting as in-network reduction."""
+    """`4 collnet channels`, which NCCL prints without SHARP, is no in-network reduction."""
     assert _log(_say("n", "CollNet 00/0 : 3 [send] via COLLNET/SHARP/0/GDRDMA")).collnet is True
     assert _log(_say("n", "Cannot initialize CollNet, using point-to-point network instead")).collnet is False
 
 
 def test_warnings_and_reasons_against_gpudirect_are_kept() -> None:
-    """Prevents the one line that tells of memlock, or of a missing module, from drowning."""
+    """Warnings, and reasons against GPUDirect, are stored."""
     lines = (
         "",
         "w-1:30:39 [0] misc/ibvwrap.cu:284 NCCL WARN Call to ibv_reg_mr failed",
@@ -250,7 +250,7 @@ def test_warnings_and_reasons_against_gpudirect_are_kept() -> None:
 )
 @pytest.mark.parametrize("before", [0, 3])
 def test_a_damaged_line_is_listed_and_never_counted(line: str, before: int) -> None:
-    """Prevents a cut or mixed line from becoming a channel, a rank or a device, also behind lines that are known."""
+    """A cut or mixed line is listed, and becomes no channel, rank or device."""
     whole = [_say("w-1", "Channel 07/0 : 6[6] -> 7[7] via P2P/IPC")] * before
     found = _reading([*whole, line, *whole])
     assert [(one.line, one.text) for one in found.unread] == [(before + 1, line)]
@@ -262,7 +262,7 @@ def test_a_damaged_line_is_listed_and_never_counted(line: str, before: int) -> N
 
 
 def test_lines_of_each_call_are_known() -> None:
-    """Prevents a log of NCCL_DEBUG_SUBSYS=COLL, mostly such lines, from being listed as unread."""
+    """Lines of NCCL_DEBUG_SUBSYS=COLL are known."""
     call = (
         "opCount {} sendbuff 0x7f01 recvbuff 0x7f02 count 1024 datatype 7 op 0 root 0 comm 0x55 [nranks=16] stream 0x56"
     )
@@ -274,7 +274,7 @@ def test_lines_of_each_call_are_known() -> None:
 
 
 def test_there_is_an_end_to_channels(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Prevents a log of random ranks from taking all memory, and lines that are not counted from being forgotten."""
+    """A log of random ranks takes bounded memory, and its surplus lines are counted."""
     monkeypatch.setattr(channels, "MOST", 3)
     found = _reading(_say("a", f"Channel 00 : {rank}[0] -> {rank + 1}[0] via P2P/IPC") for rank in (1, 2, 3, 4, 1))
     assert found.nccl is not None
@@ -319,7 +319,7 @@ _PREFIXES = (
 
 @pytest.mark.parametrize("seed", range(40))
 def test_channels_are_those_of_a_plain_count(seed: int) -> None:
-    """Prevents the fast way through known lines from counting otherwise than the plain way, behind any prefix."""
+    """The fast way through known lines counts as the plain way, behind any prefix."""
     chance = random.Random(seed)  # noqa: S311 - no secret
     lines, every, between = _job(chance)
     prefix = _PREFIXES[seed % len(_PREFIXES)]
@@ -333,7 +333,7 @@ def test_channels_are_those_of_a_plain_count(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(60))
 def test_damage_is_told_and_invents_nothing(seed: int) -> None:
-    """Prevents cut and mixed lines from raising, or from adding channels that no whole line has."""
+    """Cut and mixed lines neither raise nor add channels."""
     chance = random.Random(seed)  # noqa: S311 - no secret
     lines, every, _ = _job(chance)
     whole = list(lines)
@@ -359,7 +359,7 @@ def test_damage_is_told_and_invents_nothing(seed: int) -> None:
 
 
 def test_networks_of_plugins_are_named_and_counted() -> None:
-    """Prevents NVIDIA's plugin for SHARP, or Amazon's, from being nobody's network, or without GPUDirect."""
+    """Networks of plugins are named and counted, with GPUDirect."""
     log = _log(
         _say("n", "NET/Plugin: Loaded net plugin Libfabric (v10)"),
         _say("n", "Using network IBext_v8"),
@@ -376,6 +376,6 @@ def test_networks_of_plugins_are_named_and_counted() -> None:
 
 
 def test_interfaces_whose_address_is_not_printed_are_named() -> None:
-    """Prevents the line of sockets of a log whose addresses were taken out from being damaged."""
+    """Interfaces whose address was removed are read."""
     log = _log(_say("n", "NET/Socket : Using [0]enp41s0f1:<0> [1]virbr0:<0>"))
     assert log.sockets == ("enp41s0f1", "virbr0")

@@ -73,7 +73,7 @@ def _same(one: Reading, other: Reading) -> bool:
     ],
 )
 def test_a_table_behind_a_prefix_is_the_same_table(prefix: str) -> None:
-    """Prevents a whole log from being nobody's for what its launcher or its reader's page put before each line."""
+    """A table behind a prefix is the same table."""
     (plain,), (found,) = _read(TABLE), _read(_behind(prefix))
     assert isinstance(found, NcclTests)
     assert found.complete, found.incomplete
@@ -84,7 +84,7 @@ def test_a_table_behind_a_prefix_is_the_same_table(prefix: str) -> None:
     "form", ["{: 3d}: ", "dgx{:02d}: ", "worker-{}  | ", "[rank{}]: ", "Nov 21 23:51:01 dgx{:02d} mpirun[123]: "]
 )
 def test_hosts_and_ranks_of_one_launcher_have_one_prefix(form: str) -> None:
-    """Prevents all but the first rank or host, whose figures are others, from being nobody's, or from being mixed."""
+    """Hosts and ranks of one launcher share one form of prefix."""
     lines = TABLE.splitlines()
     mixed = "".join(f"{form.format(number)}{line}\n" for line in lines for number in (8, 11))
     found = _read(mixed)
@@ -92,7 +92,7 @@ def test_hosts_and_ranks_of_one_launcher_have_one_prefix(form: str) -> None:
 
 
 def test_a_host_that_pdsh_names_has_a_run_of_its_own() -> None:
-    """Prevents the HCAs of two hosts from being one host's."""
+    """Hosts that pdsh names have a run each."""
     text = "CA 'mlx5_0'\n\tCA type: MT4115\n\tPort 1:\n\t\tState: Active\n\t\tRate: 100\n"
     found = _read(_behind("dgx01: ", text) + _behind("dgx02: ", text))
     assert [one.tool for one in found] == ["ibstat", "ibstat"]
@@ -100,20 +100,20 @@ def test_a_host_that_pdsh_names_has_a_run_of_its_own() -> None:
 
 
 def test_words_before_a_colon_stay_where_they_are_the_tools() -> None:
-    """Prevents the prefix of one launcher from taking the first word of other lines."""
+    """The words of a tool before a colon are no prefix."""
     (found, *_) = _read(_behind("dgx01: ") + "error: no such device\nDevice: x\n")
     assert [one.text for one in found.unread] == ["error: no such device", "Device: x"]
 
 
 def test_a_line_that_looks_like_a_prefix_and_leads_to_no_tool_teaches_none() -> None:
-    """Prevents notes of a script from being taken for a launcher's tags."""
+    """Notes of a script are not learned as a prefix."""
     text = "step 1: build\n[0] start\nname: value and more of it\n> quoted words of a page\n"
     (found,) = _read(text)
     assert [one.text for one in found.unread] == text.splitlines()
 
 
 def test_the_simulator_is_known_behind_a_prefix() -> None:
-    """Prevents a simulated log from passing as a real one when srun labels it."""
+    """A simulated log is recognised behind a prefix."""
     (found,) = _read(_behind("0: ", f"simulated by hpc: container x\n{TABLE}"))
     assert found.simulated
     assert found.unread == ()

@@ -48,7 +48,7 @@ class Counter(Parser):
 
     def reading(self, common: Common) -> Reading:
         """Return the numbers."""
-        return Counted(tool=self.tool, complete=self.complete, numbers=tuple(self.numbers), **common)
+        return Counted(complete=self.complete, numbers=tuple(self.numbers), **common)
 
 
 def _read(text: str) -> tuple[Reading, ...]:
@@ -56,7 +56,7 @@ def _read(text: str) -> tuple[Reading, ...]:
 
 
 def test_runs_of_one_tool_are_told_apart() -> None:
-    """Prevents five repeats in one log whose figures become one run's."""
+    """Repeats in one log are runs of their own."""
     found = _read("count:\n#1\nend\nsomething else\ncount:\n#2\n")
     assert [one.numbers for one in found if isinstance(one, Counted)] == [(1,), (2,)]
     assert [one.complete for one in found] == [True, False]
@@ -64,14 +64,14 @@ def test_runs_of_one_tool_are_told_apart() -> None:
 
 
 def test_what_nobody_reads_is_listed_with_its_line() -> None:
-    """Prevents a damaged row that is skipped in silence."""
+    """A damaged row is listed with its line."""
     (found,) = _read("count:\n#1x\nnoise\n\nend\n")
     assert [(one.line, one.text) for one in found.unread] == [(2, "#1x"), (3, "noise")]
     assert found.unread_total == 2
 
 
 def test_a_file_with_nothing_known_is_said_to_be_that() -> None:
-    """Prevents a log of an unknown tool that looks like one without faults."""
+    """A file without a known tool is reported as such."""
     for text in ("", "hello\n"):
         (found,) = _read(text)
         assert isinstance(found, Unknown)
@@ -85,7 +85,7 @@ class Led(Counter):
 
 
 def test_lines_above_the_first_that_is_known_belong_to_it() -> None:
-    """Prevents a date above a table from being an unknown tool, and any date from being a table's."""
+    """A date above a table belongs to it, and other dates do not."""
     for text, first, unread in (
         ("today\n===\ncount:\n#1\nend\n", [1], [[]]),
         ("[1,0]<stdout>:today\n[1,1]<stdout>:other\n[1,0]<stdout>:count:\n[1,0]<stdout>:end\n", [1, 2], [[], [2]]),
@@ -101,7 +101,7 @@ def test_lines_above_the_first_that_is_known_belong_to_it() -> None:
 
 
 def test_a_tool_that_runs_every_second_is_read_in_linear_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Prevents each line of a day's log from being offered to every run before it: counted, not timed."""
+    """A line is offered to few runs, however many there are: counted, not timed."""
     offered = 0
     takes = ToolRun.takes
 
@@ -139,7 +139,7 @@ def _programs(text: str, block: int = 1 << 20) -> tuple[Reading, ...]:
 
 
 def test_what_nccl_says_before_the_program_does_is_the_programs() -> None:
-    """Prevents a buffered first line, behind NCCL's, from leaving the table without its transports."""
+    """Messages of NCCL before the program's first line belong to the program."""
     (found,) = _programs(NCCL.format(0) + CUT + "noise\n" + "program:\n#1\n" + NCCL.format(1) + "end\n")
     assert (found.tool, found.first_line, found.last_line) == ("program", 1, 7)
     assert found.nccl is not None
@@ -148,7 +148,7 @@ def test_what_nccl_says_before_the_program_does_is_the_programs() -> None:
 
 
 def test_a_line_held_before_a_program_takes_over_is_not_lost() -> None:
-    """Prevents a date between NCCL's lines, which leads to nothing, from being in no reading."""
+    """A date between NCCL's lines, which leads to no tool, is listed."""
 
     class Dated(Program):
         leads: ClassVar[str | None] = "today"
@@ -159,7 +159,7 @@ def test_a_line_held_before_a_program_takes_over_is_not_lost() -> None:
 
 
 def test_each_program_has_what_nccl_said_in_it() -> None:
-    """Prevents five repeats in one log whose channels become the last one's."""
+    """Each program has the messages of NCCL that were printed while it ran."""
     first, second = _programs(
         "program:\n" + NCCL.format(0) + NCCL.format(1) + "end\nprogram:\n" + NCCL.format(1) + "end\n" + NCCL.format(1)
     )
@@ -170,22 +170,22 @@ def test_each_program_has_what_nccl_said_in_it() -> None:
 
 
 def test_a_log_of_nccl_alone_is_complete_when_all_ranks_are_ready() -> None:
-    """Prevents a job that hung while it connected from passing as a whole log."""
+    """A log of NCCL alone is complete when all ranks are ready."""
     line = "h:1:2 [0] NCCL INFO comm 0x1 rank {} nranks 2 cudaDev 0 nvmlDev 0 - Init COMPLETE\n"
     (half,) = _programs("some line\n" + line.format(0))
-    assert (half.tool, half.complete, half.incomplete) == ("nccl", False, "1 of 2 ranks say Init COMPLETE")
+    assert (half.tool, half.complete, half.incomplete) == ("nccl", False, "1 of 2 ranks print Init COMPLETE")
     (whole,) = _programs(line.format(0) + line.format(1))
     assert (whole.tool, whole.complete) == ("nccl", True)
 
 
 def test_lines_of_the_simulator_are_not_the_tools() -> None:
-    """Prevents a line that says that the log is simulated from being one that nobody could read."""
+    """Lines of the simulator are not listed as unread."""
     (found,) = _programs("simulated by hpc 0.6\nprogram:\nsimulated by hpc: 2 nodes\nend\n")
     assert (found.simulated, found.complete, found.unread_total) == (True, True, 0)
 
 
 def test_a_line_that_is_too_long_is_nobodys() -> None:
-    """Prevents a megabyte of binary data, which begins as a tool does, from being given to it."""
+    """A line that is too long belongs to no tool."""
     (found,) = _programs("program:\n#" + "1" * (LONGEST + 5) + "\n#2\nend\n")
     assert isinstance(found, Counted)
     assert found.numbers == (2,)
@@ -194,14 +194,14 @@ def test_a_line_that_is_too_long_is_nobodys() -> None:
 
 
 def test_many_lines_that_nobody_reads_are_counted_and_few_kept() -> None:
-    """Prevents a log without any known tool from being held in memory."""
+    """Lines of unknown tools are counted, and few are stored."""
     (found,) = _programs("noise\n" * 1500)
     assert (len(found.unread), found.unread_total, found.last_line) == (1000, 1500, 1500)
 
 
 @pytest.mark.parametrize("seed", range(30))
 def test_numbers_of_lines_are_exact_whatever_the_blocks(seed: int) -> None:
-    """Prevents a verdict that points to another line than its own, in a log that is read in blocks."""
+    """Line numbers are exact, whatever the blocks."""
     chance = random.Random(seed)  # noqa: S311 - no secret
     kinds = (NCCL.format(1), NCCL.format(2), CUT, "noise\n", "\n", "#1\n", "#1x\n", "h:1:2 [0] NCCL INFO Launch mode\n")
     lines = ["program:\n", *chance.choices(kinds, k=chance.randrange(1, 200))]
@@ -216,7 +216,7 @@ def test_numbers_of_lines_are_exact_whatever_the_blocks(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_no_bytes_raise(seed: int) -> None:
-    """Prevents an error without a reading, whatever is given: bytes of all kinds, and pieces of NCCL's lines."""
+    """No bytes raise, whatever they are."""
     chance = random.Random(seed)  # noqa: S311 - no secret
     pieces = (
         *(bytes([one]) for one in b"\n\r\x1b\0\xff[]:0 "), NCCL.encode(), b"NCCL INFO", b" NCCL WARN ", b"Trees [0] ",

@@ -20,7 +20,7 @@ from evidence.parser import Common, Parser, Taken
 from evidence.records import SCHEMA_VERSION, RecordsError, Run, append, kinds, read
 from evidence.text import Line
 from evidence.tools import PARSERS
-from evidence.verdict import Asked, Ended, Job, Proof, Status, Verdict
+from evidence.verdict import Ended, Job, Proof, Request, Status, Verdict
 
 WHEN = datetime(2026, 11, 21, 22, 49, 36, tzinfo=UTC)
 
@@ -35,6 +35,8 @@ class FiguresParser(Parser):
     """Stands for any parser."""
 
     tool = "figures"
+    kind = Figures
+    printed_by = frozenset()
     starts = "figures"
 
     def feed(self, line: Line) -> Taken:  # noqa: ARG002
@@ -43,7 +45,7 @@ class FiguresParser(Parser):
 
     def reading(self, common: Common) -> Figures:
         """Return nothing."""
-        return Figures(tool=self.tool, complete=True, **common)
+        return Figures(complete=True, **common)
 
 
 @pytest.fixture(autouse=True)
@@ -56,17 +58,17 @@ def _figures(monkeypatch: pytest.MonkeyPatch) -> None:
 def run(minute: int = 0, tool: str = "figures", rows: tuple[float, ...] = (1.5, 2.25)) -> Run:
     """Return a run of one job."""
     reading = Figures(file="a.log", tool=tool, complete=True, first_line=1, last_line=9, rows=rows)
-    job = Job(asked=Asked(job="adas/nccl"), ended=Ended.SUCCEEDED, readings=(reading,), versions={"driver": "440"})
+    job = Job(request=Request(job="adas/nccl"), ended=Ended.SUCCEEDED, readings=(reading,), versions={"driver": "440"})
     proof = Proof(file="a.log", line=3, text="# Out of bounds values : 0 OK\u2028\n")
     verdict = Verdict(
-        criterion="c", job="adas/nccl", status=Status.PASS, measured="1", limit="1", source="R-1", proofs=(proof,)
+        criterion="c", job="adas/nccl", status=Status.PASS, measured="1", limit="1", source="R-1.1", proofs=(proof,)
     )
     when = WHEN + timedelta(minutes=minute)
     return Run(time=when, stack="dev", simulated=True, versions={"release": "4.4"}, jobs=(job,), verdicts=(verdict,))
 
 
 def test_a_run_comes_back_as_it_was(tmp_path: Path) -> None:
-    """Prevents results without the figures of the tools: pydantic writes what the base of all readings has."""
+    """A run is read as it was written, with the figures of its tools."""
     path = tmp_path / "deep" / "runs.jsonl"
     assert [append(path, run()), append(path, run(1))] == [1, 2]
     kept = list(read(path))
@@ -76,14 +78,14 @@ def test_a_run_comes_back_as_it_was(tmp_path: Path) -> None:
 
 
 def test_figures_that_are_no_numbers_come_back(tmp_path: Path) -> None:
-    """Prevents a file that cannot be read any more because one tool printed inf."""
+    """Figures of inf and nan are read as they were written."""
     path = tmp_path / "runs.jsonl"
     append(path, run(rows=(math.inf,)))
     assert read(path).last().run == run(rows=(math.inf,))
 
 
 def test_the_figures_of_every_tool_come_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Prevents results that lose, or change, what a parser read of a log: each log of the tests is written and read."""
+    """What a parser read of any log of the tests is read as it was written."""
     monkeypatch.setattr(records, "PARSERS", PARSERS)
     path = tmp_path / "runs.jsonl"
     logs = sorted(file for file in (Path(__file__).parent / "logs").rglob("*") if file.is_file())
@@ -92,7 +94,7 @@ def test_the_figures_of_every_tool_come_back(tmp_path: Path, monkeypatch: pytest
             time=WHEN,
             stack=log.name,
             simulated=False,
-            jobs=(Job(asked=Asked(job="x"), ended=Ended.UNKNOWN, readings=reader.read(log)),),
+            jobs=(Job(request=Request(job="x"), ended=Ended.UNKNOWN, readings=reader.read(log)),),
             verdicts=(),
         )
         for log in logs
@@ -104,8 +106,15 @@ def test_the_figures_of_every_tool_come_back(tmp_path: Path, monkeypatch: pytest
     assert {"nccl-tests", "perftest", "ibstatus", "tf-cnn-benchmarks"} <= tools
 
 
+def test_runs_of_the_first_schema_are_read(tmp_path: Path) -> None:
+    """A run of schema 1, in which a job's request had another name, is read as it was written."""
+    path = tmp_path / "runs.jsonl"
+    path.write_text(run().line().replace('"request":', '"asked":').replace('"schema_version":2', '"schema_version":1'))
+    assert read(path).last().run == run().model_copy(update={"schema_version": 1})
+
+
 def test_times_are_utc() -> None:
-    """Prevents runs that sort by the time zone of whoever ran them."""
+    """Times are stored in UTC."""
     local = WHEN.astimezone(timezone(timedelta(hours=2)))
     assert '"time":"2026-11-21T22:49:36Z"' in run().model_copy(update={"time": local.astimezone(UTC)}).line()
     assert Run(time=local, stack="dev", simulated=False, jobs=(), verdicts=()).time.utcoffset() == timedelta(0)
@@ -114,7 +123,7 @@ def test_times_are_utc() -> None:
 
 
 def test_a_tool_that_is_not_known_has_what_all_have(tmp_path: Path) -> None:
-    """Prevents a file of runs that nobody can read since a tool was added or renamed."""
+    """Of an unknown tool, the fields of every reading are read."""
     path = tmp_path / "runs.jsonl"
     append(path, run(tool="newer-tool"))
     (reading,) = read(path).last().run.jobs[0].readings
@@ -123,7 +132,7 @@ def test_a_tool_that_is_not_known_has_what_all_have(tmp_path: Path) -> None:
 
 
 def test_a_cut_last_line_is_left_out_and_said(tmp_path: Path) -> None:
-    """Prevents a killed run that takes all earlier ones with it, or the next one."""
+    """A cut last line is left out and reported; earlier runs and the next one are whole."""
     path = tmp_path / "runs.jsonl"
     append(path, run())
     with path.open("ab") as file:
@@ -137,7 +146,7 @@ def test_a_cut_last_line_is_left_out_and_said(tmp_path: Path) -> None:
 
 
 def test_a_cut_anywhere_loses_no_earlier_run(tmp_path: Path) -> None:
-    """Prevents half a run that reads as a whole one: every length of the file is tried."""
+    """A file that is cut at any byte keeps all earlier runs."""
     path = tmp_path / "runs.jsonl"
     whole = (run().line() + "\n" + run(1).line()).encode()
     first = len(run().line())
@@ -147,7 +156,7 @@ def test_a_cut_anywhere_loses_no_earlier_run(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Prevents half a line when the write fails."""
+    """A write on a full disk leaves the file as it was."""
     path = tmp_path / "runs.jsonl"
     append(path, run())
     before = path.read_bytes()
@@ -162,7 +171,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pyte
 
 
 def test_several_write_at_once(tmp_path: Path) -> None:
-    """Prevents lines that are mixed when two stacks are verified at the same time."""
+    """Runs that are written at the same time are whole lines."""
     path = tmp_path / "runs.jsonl"
     with ThreadPoolExecutor(8) as pool:
         numbers = list(pool.map(lambda minute: append(path, run(minute)), range(40)))
@@ -171,7 +180,7 @@ def test_several_write_at_once(tmp_path: Path) -> None:
 
 
 def test_a_newer_schema_locks_out_its_own_run_alone(tmp_path: Path) -> None:
-    """Prevents guessed figures, and one newer hpc in a shared folder from taking all earlier runs from the others."""
+    """A run of a newer schema is refused, and the others are read."""
     path = tmp_path / "runs.jsonl"
     newer = rf"runs.jsonl, line 2, has schema version {SCHEMA_VERSION + 1}.*reads up to"
     append(path, run())
@@ -188,7 +197,7 @@ def test_a_newer_schema_locks_out_its_own_run_alone(tmp_path: Path) -> None:
 
 
 def test_a_file_that_may_not_be_read_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Prevents a traceback for the results of another person, or on a file system without locks."""
+    """A file that may not be read is reported, without a traceback."""
     append(tmp_path / "runs.jsonl", run())
 
     def locked(*_: object) -> None:
@@ -200,7 +209,7 @@ def test_a_file_that_may_not_be_read_says_so(tmp_path: Path, monkeypatch: pytest
 
 
 def test_a_line_that_is_nested_without_end_is_no_run(tmp_path: Path) -> None:
-    """Prevents one hostile line from ending every report of a file."""
+    """A line of endless nesting is no run, and the others are read."""
     path = tmp_path / "runs.jsonl"
     append(path, run())
     with path.open("a") as file:
@@ -219,7 +228,7 @@ def test_a_line_that_is_nested_without_end_is_no_run(tmp_path: Path) -> None:
     ],
 )
 def test_a_line_that_is_no_run_is_said(tmp_path: Path, line: str, said: str) -> None:
-    """Prevents a crash, or silence, over a file that somebody edited."""
+    """A line that is no run is reported."""
     path = tmp_path / "runs.jsonl"
     path.write_text(line + "\n")
     assert [text.removeprefix(f"{path}, ") for text in read(path).skipped] == [said]
@@ -237,15 +246,15 @@ def test_a_line_that_is_no_run_is_said(tmp_path: Path, line: str, said: str) -> 
     ],
 )
 def test_a_run_with_wrong_fields_names_its_line(tmp_path: Path, content: object) -> None:
-    """Prevents a traceback in place of the line that is wrong."""
+    """A run with wrong fields is reported with its line."""
     path = tmp_path / "runs.jsonl"
     path.write_text(json.dumps(content) + "\n")
-    with pytest.raises(RecordsError, match=r"runs.jsonl, line 1, is not a run of schema 1"):
+    with pytest.raises(RecordsError, match=rf"runs.jsonl, line 1, is not a run of schema {SCHEMA_VERSION}"):
         read(path).last()
 
 
 def test_runs_are_found_by_number_and_time(tmp_path: Path) -> None:
-    """Prevents a comparison with another run than the one that was meant."""
+    """Runs are found by number, by negative number and by time."""
     path = tmp_path / "runs.jsonl"
     for minute in (0, 1, 120):
         append(path, run(minute))
@@ -259,8 +268,8 @@ def test_runs_are_found_by_number_and_time(tmp_path: Path) -> None:
 
 
 def test_files_without_runs_say_what_to_do(tmp_path: Path) -> None:
-    """Prevents a traceback of somebody who asks for a report first."""
-    with pytest.raises(RecordsError, match=r"no results in .*runs.jsonl yet: `./hpc verify` writes them"):
+    """A file without runs is reported with the command that writes it."""
+    with pytest.raises(RecordsError, match=r"runs.jsonl does not exist: `./hpc verify`"):
         read(tmp_path / "runs.jsonl")
     with pytest.raises(RecordsError, match="is a folder"):
         read(tmp_path)
@@ -270,7 +279,7 @@ def test_files_without_runs_say_what_to_do(tmp_path: Path) -> None:
 
 
 def test_nodes_come_back(tmp_path: Path) -> None:
-    """Prevents results without what the API server said of the nodes, which no parser reads."""
+    """Nodes, which no parser reads, are read as they were written."""
     facts = NodeFacts(file="(nodes)", tool=NODE_FACTS, complete=True, first_line=1, last_line=1, nodes=())
     one = run()
     path = tmp_path / "runs.jsonl"
@@ -279,7 +288,7 @@ def test_nodes_come_back(tmp_path: Path) -> None:
 
 
 def test_every_tool_has_a_kind_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Prevents a parser whose figures are written, and lost when they are read."""
+    """Every tool has a kind of reading of its own."""
     monkeypatch.setattr(records, "PARSERS", PARSERS)
     for tool, kind in records.kinds().items():
         assert issubclass(kind, Reading), tool

@@ -43,7 +43,7 @@ from evidence.text import LONGEST, Line, Text, clean, raw_lines
     ],
 )
 def test_prefixes_and_terminals_are_taken_off(raw: bytes, line: str, source: str) -> None:
-    """Prevents a log that can only be read as it came from the launcher, and columns that lose what they begin with."""
+    """Prefixes and terminal codes are removed, and the first columns are whole."""
     assert clean(7, raw) == Line(7, line, source)
 
 
@@ -86,7 +86,7 @@ NCCL = "host-1:30:45 [5] NCCL INFO Using network IB"
     ],
 )
 def test_what_stands_before_a_line_of_nccl_is_taken_off(prefix: str) -> None:
-    """Prevents a launcher, a logger or a web page of which each line is nobody's."""
+    """What a launcher, a logger or a web page puts before a line of NCCL is removed."""
     (found,) = read_stream(io.BytesIO(f"{prefix}{NCCL}\n".encode() * 3), "log")
     assert found.unread == ()
     assert found.nccl is not None
@@ -104,7 +104,7 @@ def test_what_stands_before_a_line_of_nccl_is_taken_off(prefix: str) -> None:
     ],
 )
 def test_a_piece_of_another_line_is_no_prefix(before: str) -> None:
-    """Prevents two messages in one line, of which one is cut, from being read as one that is whole."""
+    """A piece of another message before one of NCCL is no prefix."""
     line = f"{before}host-1:30:45 [5] NCCL INFO Channel 01/0 : 3[3] -> 11[2] [send] via NET/Socket/0"
     (found,) = read_stream(io.BytesIO(f"{line}\n".encode()), "log")
     assert [one.line for one in found.unread] == [1]
@@ -112,7 +112,7 @@ def test_a_piece_of_another_line_is_no_prefix(before: str) -> None:
 
 
 def test_lines_are_the_same_whatever_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Prevents a line at the border of two blocks from being lost, halved or numbered otherwise."""
+    """Lines are the same, whatever the blocks."""
     data = b"".join(b"line %d %s\n" % (number, b"x" * (number % 13)) for number in range(200)) + b"without end"
     for size in (1, 2, 7, 64, 1000, 1 << 20):
         monkeypatch.setattr(text, "BLOCK", size)
@@ -121,7 +121,7 @@ def test_lines_are_the_same_whatever_the_blocks(monkeypatch: pytest.MonkeyPatch)
 
 
 class _Endless(io.RawIOBase):
-    """A file with a line of many bytes, which nobody holds."""
+    """A file with one very long line, made as it is read."""
 
     def __init__(self, size: int, fill: bytes) -> None:
         self._left, self._fill, self._tail = size, fill, b"\nafter\n"
@@ -136,7 +136,7 @@ class _Endless(io.RawIOBase):
 
 @pytest.mark.parametrize("fill", [b"x", b"\0"])
 def test_a_line_without_end_takes_no_memory(fill: bytes) -> None:
-    """Prevents a file of one line from taking its size in memory, and the line from passing as read."""
+    """A file of one line takes bounded memory, and the line is not read."""
     file = cast("BinaryIO", _Endless(200 << 20, fill))
     tracemalloc.start()
     (found,) = read_stream(file, "log", ())
@@ -148,7 +148,7 @@ def test_a_line_without_end_takes_no_memory(fill: bytes) -> None:
 
 
 def test_a_progress_bar_without_line_ends_is_its_last_state() -> None:
-    """Prevents hours of a progress bar, one line of megabytes, from hiding what it came to."""
+    """Of a progress bar without line ends the last state is read."""
     bar = b"".join(b"\r%7d of 300000 done" % number for number in range(300_001))
     (found,) = read_stream(io.BytesIO(bar + b"\nend\n"), "log", ())
     assert [one.text.strip() for one in found.unread] == ["300000 of 300000 done", "end"]
@@ -156,7 +156,7 @@ def test_a_progress_bar_without_line_ends_is_its_last_state() -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32-be"])
 def test_other_encodings_are_refused_by_name(encoding: str) -> None:
-    """Prevents a log saved by PowerShell from reading as one without any tool."""
+    """UTF-16 and UTF-32 are refused by name."""
     mark = b"" if encoding == "utf-16" else "\ufeff".encode(encoding)
     (found,) = read_stream(io.BytesIO(mark + "host:1:2 [0] NCCL INFO x\n".encode(encoding)), "log", ())
     assert (type(found), found.complete) == (Unknown, False)
@@ -164,12 +164,12 @@ def test_other_encodings_are_refused_by_name(encoding: str) -> None:
 
 
 def test_the_mark_of_utf_8_is_no_text() -> None:
-    """Prevents the first line of a log from Windows from being nobody's."""
+    """The byte order mark of UTF-8 is removed."""
     assert list(raw_lines(io.BytesIO(b"\xef\xbb\xbf# nThread\r\n"))) == [b"# nThread\r"]
 
 
 def test_an_empty_file_and_a_binary_one_are_said_to_be_that() -> None:
-    """Prevents a log that was never written from looking like one with nothing to say."""
+    """An empty file and a binary one are reported as such."""
     (found,) = read_stream(io.BytesIO(b""), "log", ())
     assert found.incomplete == "the file is empty"
     (found,) = read_stream(io.BytesIO(bytes(range(256)) * 5000), "log", ())
@@ -177,7 +177,7 @@ def test_an_empty_file_and_a_binary_one_are_said_to_be_that() -> None:
 
 
 def test_gzip_is_read_and_a_cut_one_keeps_what_was_read(tmp_path: Path) -> None:
-    """Prevents an archive that broke off from being an error without figures, or from being whole."""
+    """Of an archive that is cut, what could be read is read, and the fault reported."""
     lines = b"".join(
         b"host-%d:1:2 [0] NCCL INFO NET/Socket : Using [0]eth0:10.0.0.1<0>\n" % one for one in range(5_000)
     )
@@ -195,7 +195,7 @@ def test_gzip_is_read_and_a_cut_one_keeps_what_was_read(tmp_path: Path) -> None:
 
 
 def test_of_a_small_archive_that_is_cut_the_text_is_kept(tmp_path: Path) -> None:
-    """Prevents an archive of less than a block, which a full disk cut, from being without a line."""
+    """Of an archive smaller than a block that is cut, the text is read."""
     path = tmp_path / "log.gz"
     path.write_bytes(gzip.compress(b"host-1:1:2 [0] NCCL INFO Using network IB\n" * 3)[:-6])
     (cut,) = read(path)
@@ -204,7 +204,7 @@ def test_of_a_small_archive_that_is_cut_the_text_is_kept(tmp_path: Path) -> None
 
 
 def test_a_fault_is_known_when_the_lines_are() -> None:
-    """Prevents a fault that is told of a file that has none."""
+    """A fault is known when the lines are read, and each file has its own."""
     lines = Text(io.BytesIO(b"a\nb\n"))
     assert [line for block in lines.blocks() for line in block] == [b"a", b"b"]
     assert (lines.fault, lines.empty) == (None, False)

@@ -6,19 +6,19 @@ import pytest
 from pydantic import ValidationError
 
 from hardware.bom import Bom, Chassis, Drives, against, differences, total
-from hardware.profiles import DGX_A100, SYS_4029GP_TVRT
 from hardware.supermicro_bom import SUPERMICRO
+from tests.support.machines import DGX_A100, SYS_4029GP_TVRT
 
 
 def changed(role: str, part: str, **fields: Any) -> Bom:
-    """Return document 001's list with another figure in one part of a node."""
+    """Return the Supermicro reference's list with another figure in one part of a node."""
     node = SUPERMICRO.nodes[role]
     other = node.model_copy(update={part: getattr(node, part).model_copy(update=fields)})
     return SUPERMICRO.model_copy(update={"nodes": {**SUPERMICRO.nodes, role: other}})
 
 
 def test_what_document_001_states_differently() -> None:
-    """Prevents a plan with half the drives, and with a server that nobody bought (E-44)."""
+    """The totals that the Supermicro reference states differently are found (E-44)."""
     assert set(differences(SUPERMICRO)) == {
         "app: no parts are listed",
         "bastion: the parts are of a 1029-TRT, the machines are SYS-1029U-E1CRT",
@@ -28,7 +28,7 @@ def test_what_document_001_states_differently() -> None:
 
 
 def test_roles_fill_the_chassis() -> None:
-    """Prevents a role without a node to run on: two chassis of four make eight (S-2.2)."""
+    """Every role has its nodes: two chassis of four make eight (S-2.2)."""
     assert SUPERMICRO.roles == {"master": 3, "infra": 3, "app": 2, "bastion": 1, "gpu": 1}
     assert SUPERMICRO.chassis[0].nodes == 8
     fewer = Chassis(server="SYS-2029BT-HNC1R", quantity=1, nodes_each=4, roles={"master": 3, "infra": 3, "app": 2})
@@ -37,7 +37,7 @@ def test_roles_fill_the_chassis() -> None:
 
 
 def test_a_role_without_a_machine_is_found() -> None:
-    """Prevents parts that are bought for nothing."""
+    """A role without a machine is found."""
     found = differences(SUPERMICRO.model_copy(update={"chassis": SUPERMICRO.chassis[:1]}))
     assert "gpu: no machine has this role" in found
 
@@ -51,18 +51,18 @@ def test_a_role_without_a_machine_is_found() -> None:
     ],
 )
 def test_each_figure_is_calculated(bom: Bom, message: str) -> None:
-    """Prevents a total that is copied from the document and never checked."""
+    """Every figure is calculated from the parts."""
     assert set(differences(bom)) - set(differences(SUPERMICRO)) == {message}
 
 
 @pytest.mark.parametrize(("stated", "use"), [(6000, "raw"), (3000, "mirrored"), (4000, "other")])
 def test_sizes_are_told_apart(stated: int, use: str) -> None:
-    """Prevents raw and usable sizes in one column, as the document has them."""
+    """Raw and usable sizes are distinguished."""
     assert Drives(kind="NVMe", count=3, drive_gb=2000, stated_gb=stated).stated_as == use
 
 
 def test_totals_are_of_all_nodes() -> None:
-    """Prevents switches with too few ports: 3 x 4 for masters, 3 x 4 for infra, 4 each for bastion and GPU server."""
+    """Ports are counted over all nodes."""
     whole = total(SUPERMICRO)
     assert whole.ports_25 == 12 + 12 + 4 + 4
     assert (whole.nodes, whole.gpus) == (8, 8)
@@ -72,13 +72,13 @@ def test_totals_are_of_all_nodes() -> None:
 
 
 def test_the_gpu_server_is_its_profile() -> None:
-    """Prevents jobs that are planned on other machines than those of the list."""
+    """The GPU server of the list equals its hardware profile."""
     assert against(SUPERMICRO.nodes["gpu"], SYS_4029GP_TVRT) == ()
     assert "dgx-a100: 40 cores in the list of parts, 128 in the profile" in against(SUPERMICRO.nodes["gpu"], DGX_A100)
 
 
 @pytest.mark.parametrize("wrong", [{"count": 0}, {"kind": "tape"}, {"drive_gb": -1}])
 def test_parts_that_cannot_be_are_refused(wrong: dict[str, Any]) -> None:
-    """Prevents totals of zero, or below."""
+    """Counts and sizes of zero or less are refused."""
     with pytest.raises(ValidationError):
         Drives.model_validate({"kind": "SSD", "count": 2, "drive_gb": 480, "stated_gb": 480, **wrong})

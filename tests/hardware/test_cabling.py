@@ -3,11 +3,11 @@
 import pytest
 
 from hardware.cabling import ESS3000, cabling
-from hardware.profiles import DGX1_V100_16GB
+from tests.support.machines import DGX1_V100_16GB
 
 
 def test_the_lab_has_sixteen_cables_in_balance() -> None:
-    """Prevents a storage side that is slower than the machines it feeds: 8 ports against 2 x 4 (R-2.1-3)."""
+    """The lab has eight ports on each side of the switch (R-2.1-3)."""
     lab = cabling(("dgx01", "dgx02"), DGX1_V100_16GB, ESS3000)
     assert len(lab.cables) == 16
     assert {cable.rate_gbps for cable in lab.cables} == {100}
@@ -16,7 +16,7 @@ def test_the_lab_has_sixteen_cables_in_balance() -> None:
 
 
 def test_the_lab_shows_the_adapters_that_ibhosts_lists() -> None:
-    """Prevents a missing cable from passing: each of these must be seen from every port (R-4.1-7)."""
+    """The lab's adapters are those that ibhosts lists (R-4.1-7)."""
     assert cabling(("dgx01", "dgx02"), DGX1_V100_16GB, ESS3000).channel_adapters == {
         *(f"dgx0{host} HCA-{port}" for host in (1, 2) for port in (1, 2, 3, 4)),
         *(f"fscc-fab3-3-{canister} HCA-{port}" for canister in "ab" for port in (2, 3, 4, 5)),
@@ -24,12 +24,12 @@ def test_the_lab_shows_the_adapters_that_ibhosts_lists() -> None:
 
 
 def test_more_machines_shift_the_balance() -> None:
-    """Prevents a constant for a ratio."""
+    """The balance follows the number of machines."""
     assert cabling([f"dgx0{host}" for host in range(4)], DGX1_V100_16GB, ESS3000).balance == 0.5
 
 
 def test_a_full_switch_is_refused() -> None:
-    """Prevents a cable without a port."""
+    """More cables than ports are refused."""
     with pytest.raises(ValueError, match="44 cables for a switch of 40 ports"):
         cabling([f"dgx{host}" for host in range(9)], DGX1_V100_16GB, ESS3000)
     with pytest.raises(ValueError, match="no machines"):

@@ -9,12 +9,12 @@ from hardware import cpus
 
 @given(some.frozensets(some.integers(min_value=0, max_value=300)).filter(bool))
 def test_what_is_written_is_read_back(numbers: frozenset[int]) -> None:
-    """Prevents a reserved CPU list that the kubelet reads as other CPUs."""
+    """A CPU list that is written reads back as the same CPUs."""
     assert cpus.parse(cpus.write(numbers)) == numbers
 
 
 def test_lists_are_as_lscpu_writes_them() -> None:
-    """Prevents a list that nobody can compare with the machine's own (D-2.5)."""
+    """Lists have the form that lscpu prints (D-2.5)."""
     assert cpus.write([*range(16), *range(128, 144)]) == "0-15,128-143"
     assert cpus.write([3, 1]) == "1,3"
     assert cpus.write([]) == ""
@@ -22,12 +22,12 @@ def test_lists_are_as_lscpu_writes_them() -> None:
 
 @pytest.mark.parametrize("text", ["", "0-", "-3", "a", "0,,1", "0-1-2"])
 def test_what_is_no_list_is_refused(text: str) -> None:
-    """Prevents reading a printing error as fewer CPUs."""
+    """A text that is no list of CPUs is refused."""
     with pytest.raises(ValueError, match="is not a list of CPUs; write numbers"):
         cpus.parse(text)
 
 
 def test_a_range_that_runs_backwards_is_refused() -> None:
-    """Prevents an empty range from passing for a NUMA node without CPUs."""
+    """A backward range is refused."""
     with pytest.raises(ValueError, match="ends before it starts: 9-3"):
         cpus.parse("0-1,9-3")

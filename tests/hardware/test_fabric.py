@@ -31,7 +31,7 @@ some_size = some.integers(min_value=1, max_value=140)
 
 @pytest.mark.parametrize("nodes", sorted(COMPUTE))
 def test_compute_rows_are_as_printed(nodes: int) -> None:
-    """Prevents an order list with a formula's switches where the table has its own (E-58)."""
+    """Sizes of the compute fabric are those of the table (E-58)."""
     row = compute_fabric(nodes)
     printed = (row.units, row.leaf, row.spine, row.core, row.leaf_cables, row.spine_cables, row.core_cables)
     assert printed == COMPUTE[nodes]
@@ -41,7 +41,7 @@ def test_compute_rows_are_as_printed(nodes: int) -> None:
 
 @pytest.mark.parametrize("nodes", sorted(STORAGE))
 def test_storage_rows_are_as_printed(nodes: int) -> None:
-    """Prevents an order list with a formula's switches where the table has its own (E-60)."""
+    """Sizes of the storage fabric are those of the table (E-60)."""
     row = storage_fabric(nodes)
     assert STORAGE[nodes] == (
         row.units,
@@ -56,13 +56,13 @@ def test_storage_rows_are_as_printed(nodes: int) -> None:
 
 
 def test_the_spine_of_a_pod_has_half_the_bandwidth_upwards() -> None:
-    """Prevents taking the POD for a full fat tree up to the core (E-58)."""
+    """The spine of a POD has half the bandwidth upwards (E-58)."""
     assert compute_fabric(140).spine_subscription == 2
     assert compute_fabric(100).spine_subscription is None
 
 
 def test_both_subscription_ratios_are_told_apart() -> None:
-    """Prevents comparing rows by a column that counts storage in some of them only (E-59)."""
+    """Ratios with and without storage are distinguished (E-59)."""
     both = {
         nodes: (ratio(row.machine_subscription), ratio(row.total_subscription))
         for nodes in STORAGE
@@ -80,7 +80,7 @@ def test_both_subscription_ratios_are_told_apart() -> None:
 
 @given(some_size)
 def test_every_switch_has_ports_for_its_cables(nodes: int) -> None:
-    """Prevents an estimate that cannot be built of switches with 40 ports."""
+    """Every switch of an estimate has ports for its cables."""
     compute, storage = compute_fabric(nodes), storage_fabric(nodes)
     assert compute.estimate == (nodes not in COMPUTE)
     assert storage.estimate == (nodes not in STORAGE)
@@ -93,18 +93,18 @@ def test_every_switch_has_ports_for_its_cables(nodes: int) -> None:
 
 @given(some_size.filter(lambda nodes: nodes > 100))
 def test_more_than_two_levels_hold_get_a_core(nodes: int) -> None:
-    """Prevents a spine to which not every leaf has a cable."""
+    """More machines than two levels hold get a core."""
     assert compute_fabric(nodes).core > 0
 
 
 def test_all_is_counted() -> None:
-    """Prevents an order list that leaves out a level (D-3.3, D-3.4)."""
+    """Switches of all levels are counted (D-3.3, D-3.4)."""
     assert (compute_fabric(140).switches, compute_fabric(140).cables) == (56 + 80 + 28, 1120 + 1120 + 560)
     assert (storage_fabric(140).switches, storage_fabric(140).cables) == (14 + 8, 280 + 224 + 56)
 
 
 def test_an_hca_has_a_leaf_of_its_own_in_each_unit() -> None:
-    """Prevents cabling two rails of a machine into one leaf, which makes the rails useless (D-3.6)."""
+    """Each rail of a machine has its own leaf (D-3.6)."""
     leaves = {rail: {leaf_of(node, rail) for node in range(140)} for rail in range(8)}
     assert all(len(switches) == 7 for switches in leaves.values())
     assert len(set.union(*leaves.values())) == 56
@@ -114,7 +114,7 @@ def test_an_hca_has_a_leaf_of_its_own_in_each_unit() -> None:
 
 @pytest.mark.parametrize("nodes", [0, 141])
 def test_no_machines_and_more_than_a_pod_are_refused(nodes: int) -> None:
-    """Prevents one POD's plan for several (D-3.7)."""
+    """No machines, and more than one POD, are refused (D-3.7)."""
     for plan in (compute_fabric, storage_fabric):
         with pytest.raises(ValueError, match=f"a POD has 1 to 140 machines, not {nodes}; plan several"):
             plan(nodes)

@@ -5,43 +5,43 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from hardware.placement import Reserve, Share, fits, plan, share, waves
-from hardware.profiles import DGX1_V100_16GB
+from tests.support.machines import DGX1_V100_16GB
 
 DGX = {"dgx01": {"gpu": 8}, "dgx02": {"gpu": 8}}
 FREE = {"dgx01": 8, "dgx02": 8}
 
 
 def test_sixteen_single_gpu_pods_fit_two_nodes() -> None:
-    """Prevents a job of the paper's own layout from being called too large."""
+    """Sixteen pods with one GPU fit on two nodes of eight."""
     assert fits([{"gpu": 1}] * 16, DGX)
     assert not fits([{"gpu": 1}] * 17, DGX)
 
 
 def test_a_pod_is_not_split_over_nodes() -> None:
-    """Prevents counting GPUs of the cluster where a pod needs them on one node."""
+    """A pod needs all its GPUs on one node."""
     assert not fits([{"gpu": 5}, {"gpu": 5}, {"gpu": 5}], DGX)
     assert not fits([{"gpu": 9}], DGX)
 
 
 def test_large_pods_are_placed_first() -> None:
-    """Prevents refusing a set only because small pods were listed first."""
+    """Whether pods fit does not depend on their order."""
     assert fits([{"gpu": 1}, {"gpu": 7}, {"gpu": 8}], DGX)
 
 
 def test_jobs_that_do_not_fit_together_run_one_after_another() -> None:
-    """Prevents two jobs from holding a node each and waiting for ever, as there is no gang scheduling."""
+    """Jobs that do not fit together are in different waves."""
     full = [{"gpu": 8}] * 2
     assert waves([("a", full), ("b", full)], DGX) == [["a"], ["b"]]
     assert waves([("a", [{"gpu": 8}]), ("b", [{"gpu": 8}]), ("c", [{"gpu": 1}])], DGX) == [["a", "b"], ["c"]]
 
 
 def test_a_job_that_never_fits_stays_visible() -> None:
-    """Prevents dropping a job silently: alone in its wave, it is pending where the user sees it."""
+    """A job that never fits has a wave of its own."""
     assert waves([("huge", [{"gpu": 9}])], DGX) == [["huge"]]
 
 
 def test_shares_of_all_gpus_leave_the_reserve() -> None:
-    """Prevents workers whose memory limits together push the file system's pagepool out of the node."""
+    """Shares of all GPUs of a machine leave its reserve."""
     reserve = Reserve(cpus=8, memory_gib=144)
     assert share(DGX1_V100_16GB, 8, reserve) == Share(cpus=72, memory_gib=368)
     one = share(DGX1_V100_16GB, 1, reserve)
@@ -50,7 +50,7 @@ def test_shares_of_all_gpus_leave_the_reserve() -> None:
 
 
 def test_a_reserve_leaves_something() -> None:
-    """Prevents a limit of no memory, which the kubelet takes for no limit."""
+    """A reserve that leaves nothing for a GPU is refused."""
     with pytest.raises(ValueError, match="less than one of each; lower it"):
         share(DGX1_V100_16GB, 1, Reserve(memory_gib=510))
 
@@ -67,17 +67,17 @@ def test_a_reserve_leaves_something() -> None:
     ],
 )
 def test_cut_off_gpus_make_a_job(free: dict[str, int], wanted: int, layout: str) -> None:
-    """Prevents a job from waiting for a whole machine while single GPUs are idle on several (B-6.1)."""
+    """A job may use single free GPUs of several nodes (B-6.1)."""
     assert str(plan(free, wanted).options[0]) == layout
 
 
 def test_layouts_come_in_the_order_of_their_pods() -> None:
-    """Prevents 16 pods, at a tenth of the bandwidth, where 2 would do (E-29)."""
+    """Layouts are sorted by their number of pods (E-29)."""
     assert [str(option) for option in plan(FREE, 16).options] == ["02x08x02", "04x04x02", "08x02x02", "16x01x02"]
 
 
 def test_untouched_machines_stay_whole() -> None:
-    """Prevents breaking up a free machine when a cut-off GPU is enough."""
+    """Partly used machines are filled before free ones."""
     assert plan({"dgx01": 8, "dgx02": 3}, 2).options[0].on == (("dgx02", 1),)
 
 
@@ -92,7 +92,7 @@ def test_untouched_machines_stay_whole() -> None:
     ],
 )
 def test_what_does_not_fit_says_why(free: dict[str, int], wanted: int, gpus_per_pod: int | None, reason: str) -> None:
-    """Prevents a job that stays pending without a word about what would help."""
+    """A plan without a layout has the reason and the alternatives."""
     found = plan(free, wanted, gpus_per_pod)
     assert found.options == ()
     assert found.reason is not None
@@ -101,7 +101,7 @@ def test_what_does_not_fit_says_why(free: dict[str, int], wanted: int, gpus_per_
 
 
 def test_a_plan_is_a_table() -> None:
-    """Prevents a preview that shows less than a person needs to choose."""
+    """A plan prints as a table with its layouts."""
     assert plan({"dgx01": 1, "dgx02": 1}, 2).table().splitlines() == [
         "layout    pods  GPUs per pod  nodes  placement",
         "02x01x02  2     1             2      dgx01: 1, dgx02: 1",
@@ -110,7 +110,7 @@ def test_a_plan_is_a_table() -> None:
 
 @pytest.mark.parametrize(("wanted", "gpus_per_pod"), [(0, None), (4, 0)])
 def test_no_gpus_are_no_job(wanted: int, gpus_per_pod: int | None) -> None:
-    """Prevents a plan for nothing, and a division by zero."""
+    """Zero GPUs are refused."""
     with pytest.raises(ValueError, match="a job needs at least one GPU"):
         plan({"dgx01": 8}, wanted, gpus_per_pod)
 
@@ -118,7 +118,7 @@ def test_no_gpus_are_no_job(wanted: int, gpus_per_pod: int | None) -> None:
 @settings(max_examples=60)
 @given(some.dictionaries(some.sampled_from("abcdef"), some.integers(0, 16), max_size=6), some.integers(1, 24))
 def test_a_plan_is_true(free: dict[str, int], wanted: int) -> None:
-    """Prevents a placement on GPUs that are not free, on more nodes than needed, and a false refusal."""
+    """Plans use only free GPUs, no more nodes than needed, and refuse only what does not fit."""
     found = plan(free, wanted)
     assert bool(found.options) == (sum(free.values()) >= wanted) == (found.reason is None)
     for option in found.options:
@@ -131,5 +131,5 @@ def test_a_plan_is_true(free: dict[str, int], wanted: int) -> None:
 
 
 def test_a_typing_mistake_costs_no_time() -> None:
-    """Prevents trying a billion divisors for a number with too many digits."""
+    """An absurd number of GPUs is refused at once."""
     assert plan(FREE, 10**9).options == ()

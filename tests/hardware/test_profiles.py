@@ -2,7 +2,8 @@
 
 import pytest
 
-from hardware.profiles import DGX2H, DGX_A100, PROFILES, Hca, Profile, profile, with_hcas, with_memory
+from hardware.profiles import PROFILES, Hca, Profile, profile, with_hcas, with_memory
+from tests.support.machines import DGX2H, DGX_A100
 
 LSCPU_OF_DGX_A100 = (
     "0-15,128-143",
@@ -21,13 +22,16 @@ SIZES = {
     "dgx1-v100-32gb": (8, 80, 512, 32, "volta", 4, 100, 0),
     "dgx2h": (16, 96, 1536, 32, "volta", 8, 100, 0),
     "dgx-a100": (8, 256, 1024, 40, "ampere", 8, 200, 2),
+    "dgx-b200": (8, 224, 2048, 180, "blackwell", 8, 400, 2),
+    "dgx-h100": (8, 224, 2048, 80, "hopper", 8, 400, 2),
+    "dgx-h200": (8, 224, 2048, 141, "hopper", 8, 400, 2),
     "sys-4029gp-tvrt": (8, 80, 768, 32, "volta", 4, 25, 0),
 }
 
 
 @pytest.mark.parametrize("name", sorted(PROFILES))
 def test_sizes_are_those_of_the_documents(name: str) -> None:
-    """Prevents a wrong capacity from spreading: quotas, limits and shares derive from these."""
+    """Sizes are those of the documents."""
     known = profile(name)
     storage = known.storage_ports.count if known.storage_ports else 0
     assert SIZES[name] == (
@@ -43,7 +47,7 @@ def test_sizes_are_those_of_the_documents(name: str) -> None:
 
 
 def test_dgx1_has_the_ports_of_the_redpaper() -> None:
-    """Prevents an RDMA configuration for other ports than those that are there (R-3.4.2-2, R-4.4-3)."""
+    """The DGX-1 has the Redpaper's ports (R-3.4.2-2, R-4.4-3)."""
     dgx1 = profile("dgx1-v100-16gb")
     assert [(hca.name, hca.netdev, hca.numa, hca.gpus) for hca in dgx1.hcas] == [
         ("mlx5_0", "ib0", 0, (0, 1)),
@@ -60,7 +64,7 @@ def test_dgx1_has_the_ports_of_the_redpaper() -> None:
 
 @pytest.mark.parametrize(("name", "links"), [("dgx1-v100-16gb", 6), ("dgx-a100", 7 * 12)])
 def test_the_matrix_of_nvlinks_is_symmetric(name: str, links: int) -> None:
-    """Prevents a slip in the matrix with which a machine's own is compared (R-4.4-3, D-2.6)."""
+    """The matrix of NVLinks is symmetric (R-4.4-3, D-2.6)."""
     matrix = profile(name).nvlink.links
     assert [list(row) for row in zip(*matrix, strict=True)] == [list(row) for row in matrix]
     assert {sum(row) for row in matrix} == {links}
@@ -68,7 +72,7 @@ def test_the_matrix_of_nvlinks_is_symmetric(name: str, links: int) -> None:
 
 
 def test_dgx_a100_has_the_numa_map_of_the_slides() -> None:
-    """Prevents pinning a pod to the CPUs of another GPU (D-2.5, D-2.6)."""
+    """The DGX A100 has the NUMA map of the slides (D-2.5, D-2.6)."""
     assert tuple(node.cpus for node in DGX_A100.numa) == LSCPU_OF_DGX_A100
     node_of = {gpu: node.id for node in DGX_A100.numa for gpu in node.gpus}
     assert tuple(node_of[gpu] for gpu in range(8)) == NUMA_OF_DGX_A100_GPUS
@@ -76,22 +80,22 @@ def test_dgx_a100_has_the_numa_map_of_the_slides() -> None:
 
 
 def test_dgx_a100_keeps_storage_off_the_compute_ports() -> None:
-    """Prevents offering the storage ports to jobs, as counting the mlx5_* devices would (D-3.2)."""
+    """Storage ports are no compute ports (D-3.2)."""
     assert [hca.name for hca in DGX_A100.hcas] == [f"mlx5_{number}" for number in (0, 1, 2, 3, 6, 7, 8, 9)]
     assert [hca.name for hca in DGX_A100.storage_hcas] == ["mlx5_4", "mlx5_5"]
-    assert [int(hca.netdev[3:-2]) for hca in DGX_A100.hcas] == [12, 18, 75, 84, 141, 148, 186, 204]
-    assert all(hca.pci == f"0000:{int(hca.netdev[3:-2]):02x}:00.0" for hca in DGX_A100.hcas)
+    assert [int(hca.interface[3:-2]) for hca in DGX_A100.hcas] == [12, 18, 75, 84, 141, 148, 186, 204]
+    assert all(hca.pci == f"0000:{int(hca.interface[3:-2]):02x}:00.0" for hca in DGX_A100.hcas)
 
 
 def test_dgx_a100_fits_its_data_sheet() -> None:
-    """Prevents a wrong power and rack budget (D-2.2, D-2.7)."""
+    """Power, height and weight are those of the data sheet (D-2.2, D-2.7)."""
     assert (DGX_A100.power_watts, DGX_A100.rack_units, DGX_A100.weight_kg) == (6500, 6, 123)
     assert (DGX_A100.nvlink.gbs, DGX_A100.nvlink.switches, DGX_A100.gpu.mig_instances) == (600, 6, 7)
     assert DGX_A100.gpus * DGX_A100.gpu.memory_gb == 320
 
 
 def test_memory_is_a_parameter_of_the_profile() -> None:
-    """Prevents limits for 1 TB on machines with 2 TB, and a size that no machine has (E-56)."""
+    """The DGX A100 has 1 or 2 TB of memory, and no other size (E-56)."""
     larger = with_memory(DGX_A100, 2048)
     assert larger.memory_gib == 2048
     assert with_memory(larger, 1024) == DGX_A100
@@ -108,7 +112,7 @@ def ports(count: int, rate_gbps: int = 100) -> tuple[Hca, ...]:
 
 
 def test_ports_without_names_can_be_named() -> None:
-    """Prevents guessed names of ports, and a site that cannot say its own."""
+    """A site can name ports that no document names."""
     assert DGX2H.hcas == ()
     assert [hca.name for hca in with_hcas(DGX2H, ports(8)).hcas] == [f"mlx5_{port}" for port in range(8)]
 
@@ -117,18 +121,23 @@ def test_ports_without_names_can_be_named() -> None:
     ("hcas", "fault"),
     [
         (ports(7), "hcas: name all 8 ports or none, not 7"),
-        (ports(8, rate_gbps=200), "hcas: every port has 100 Gb/s"),
-        (ports(1) * 8, "hcas: a name is there twice"),
+        (ports(8, rate_gbps=200), "hcas: every port has 100 Gb/s, not mlx5_0 200, .*; correct it"),
+        (ports(1) * 8, "hcas.name: mlx5_0 is given twice; give each port its own"),
+        (tuple(port.model_copy(update={"netdev": "ib0"}) for port in ports(8)), "hcas.netdev: ib0 is given twice"),
+        (
+            tuple(port.model_copy(update={"pci": "0000:05:00.0"}) for port in ports(8)),
+            "hcas.pci: 0000:05:00.0 is given",
+        ),
     ],
 )
 def test_names_that_contradict_the_machine_are_refused(hcas: tuple[Hca, ...], fault: str) -> None:
-    """Prevents a resource for a port that is not there."""
+    """Ports that contradict the machine are refused."""
     with pytest.raises(ValueError, match=fault):
         with_hcas(DGX2H, hcas)
 
 
 def test_a_numa_map_with_holes_is_refused() -> None:
-    """Prevents CPUs that no pod can ever be pinned to, and an HCA beside GPUs of another socket."""
+    """A NUMA map that misses CPUs or GPUs is refused."""
     wrong = {
         **dict(DGX_A100),
         "numa": (DGX_A100.numa[0], *DGX_A100.numa[2:]),
@@ -138,7 +147,7 @@ def test_a_numa_map_with_holes_is_refused() -> None:
 
 
 def test_unknown_profile_names_the_known_ones() -> None:
-    """Prevents a bare KeyError for a typing mistake in the settings."""
-    known = "dgx-a100, dgx1-v100-16gb, dgx1-v100-32gb, dgx2h, sys-4029gp-tvrt"
-    with pytest.raises(ValueError, match=f"unknown hardware profile 'dgx9'; known: {known}"):
+    """An unknown profile is refused with the known ones."""
+    known = ", ".join(sorted(PROFILES))
+    with pytest.raises(ValueError, match=f"unknown hardware profile 'dgx9'; known: {known}; .*`machines`"):
         profile("dgx9")

@@ -6,7 +6,8 @@ from hypothesis import strategies as some
 
 from hardware import cpus, topology
 from hardware.placement import Reserve, share
-from hardware.profiles import DGX1_V100_16GB, DGX2H, DGX_A100, PROFILES, SYS_4029GP_TVRT, Profile
+from hardware.profiles import PROFILES, Profile
+from tests.support.machines import DGX1_V100_16GB, DGX2H, DGX_A100, SYS_4029GP_TVRT
 
 NAMED = [known for known in PROFILES.values() if known.hcas]
 MAPPED = [known for known in PROFILES.values() if known.numa]
@@ -21,20 +22,20 @@ MAPPED = [known for known in PROFILES.values() if known.numa]
     ids=str,
 )
 def test_a_gpu_has_its_own_ports(machine: Profile, nearest: list[tuple[str, ...]]) -> None:
-    """Prevents GPUDirect over the CPU, with a port of other GPUs (R-4.4-3)."""
+    """A GPU's ports are those of the shortest distance (R-4.4-3)."""
     found = [tuple(hca.name for hca in topology.nearest_hcas(machine, gpu)) for gpu in range(6)]
     assert found == nearest
 
 
 def test_a_gpu_that_is_not_there_is_refused() -> None:
-    """Prevents no port for a GPU from passing for a GPU without ports."""
+    """An unknown GPU is refused."""
     with pytest.raises(ValueError, match="dgx-a100 has the GPUs 0-7, not 8"):
         topology.nearest_hcas(DGX_A100, 8)
     assert topology.nearest_hcas(DGX2H, 15) == ()
 
 
 def test_gpudirect_reaches_the_nearest_port() -> None:
-    """Prevents NCCL_NET_GDR_LEVEL=PIX on a machine with two bridges to its ports, where it means no GPUDirect."""
+    """The GPUDirect level reaches the nearest port."""
     assert topology.gpudirect_level(DGX1_V100_16GB) == "PIX"
     assert topology.gpudirect_level(DGX_A100) == "PXB"
     with pytest.raises(ValueError, match="dgx2h: no port is known to be next to a GPU"):
@@ -42,7 +43,7 @@ def test_gpudirect_reaches_the_nearest_port() -> None:
 
 
 def test_nccl_is_told_whole_names() -> None:
-    """Prevents mlx5_1 from also meaning mlx5_10, the second storage card of a DGX A100."""
+    """NCCL_IB_HCA matches whole names, so that mlx5_1 does not mean mlx5_10."""
     assert topology.nccl_ib_hca(DGX1_V100_16GB.hcas) == "=mlx5_0,mlx5_1,mlx5_2,mlx5_3"
     with pytest.raises(ValueError, match="without a port means every port"):
         topology.nccl_ib_hca(())
@@ -50,7 +51,7 @@ def test_nccl_is_told_whole_names() -> None:
 
 @pytest.mark.parametrize("machine", NAMED, ids=lambda known: str(known.name))
 def test_rail_i_is_compute_port_i(machine: Profile) -> None:
-    """Prevents rails that cross planes, and a storage port among them (D-3.6)."""
+    """Rails are the compute ports in their order (D-3.6)."""
     rails = topology.rails(machine)
     assert [rail.index for rail in rails] == list(range(machine.ports.count))
     assert [rail.hca for rail in rails] == list(machine.hcas)
@@ -58,12 +59,12 @@ def test_rail_i_is_compute_port_i(machine: Profile) -> None:
 
 
 def test_ports_without_names_are_no_rails() -> None:
-    """Prevents invented device names."""
+    """Ports without names are no rails."""
     assert topology.rails(SYS_4029GP_TVRT) == ()
 
 
 def test_system_cpus_are_beside_the_storage_ports_of_a_dgx_a100() -> None:
-    """Prevents the Scale daemon from taking CPUs beside a GPU (D-2.6)."""
+    """Reserved CPUs of a DGX A100 are on NUMA nodes without GPUs (D-2.6)."""
     assert topology.reserved_cpus(DGX_A100, 32) == "0-15,128-143"
     assert cpus.parse(topology.reserved_cpus(DGX_A100, 128)) == topology.cpus_without_gpus(DGX_A100)
     with pytest.raises(ValueError, match="dgx-a100 has 128 CPUs to reserve, not 130"):
@@ -71,14 +72,14 @@ def test_system_cpus_are_beside_the_storage_ports_of_a_dgx_a100() -> None:
 
 
 def test_system_cpus_come_equally_from_the_sockets_of_a_dgx1() -> None:
-    """Prevents one socket's GPUs from having fewer CPUs than the other's."""
+    """Reserved CPUs of a DGX-1 come equally from both sockets."""
     assert topology.reserved_cpus(DGX1_V100_16GB) == "0-1,20-21,40-41,60-61"
     assert topology.cpus_without_gpus(DGX1_V100_16GB) == frozenset()
 
 
 @given(some.sampled_from(MAPPED), some.integers(min_value=1, max_value=40))
 def test_reserved_cpus_are_whole_cores(machine: Profile, cores: int) -> None:
-    """Prevents a pod's exclusive core from being shared with the system by its other thread."""
+    """Reserved CPUs are whole cores."""
     count = cores * machine.threads_per_core
     reserved = cpus.parse(topology.reserved_cpus(machine, count))
     assert len(reserved) == count
@@ -94,27 +95,27 @@ def test_reserved_cpus_are_whole_cores(machine: Profile, cores: int) -> None:
     ],
 )
 def test_what_cannot_be_reserved_is_refused(machine: Profile, count: int, fault: str) -> None:
-    """Prevents a KubeletConfig that the kubelet refuses, and one for a machine that nobody has described."""
+    """A reserve of no, partial or too many cores, or without a NUMA map, is refused."""
     with pytest.raises(ValueError, match=fault):
         topology.reserved_cpus(machine, count)
 
 
 def test_a_gpu_has_a_numa_node() -> None:
-    """Prevents pinning by the wrong map (D-2.6)."""
+    """Every GPU has its NUMA node (D-2.6)."""
     assert [topology.numa_of(DGX_A100, gpu).id for gpu in range(8)] == [3, 3, 1, 1, 7, 7, 5, 5]
     with pytest.raises(ValueError, match="dgx2h: the NUMA node of GPU 0 is not known"):
         topology.numa_of(DGX2H, 0)
 
 
 def test_the_reserve_of_the_lab_is_the_default() -> None:
-    """Prevents two truths about the Redpaper's machine (R-3.3-7)."""
+    """The default reserve is that of the Redpaper's machine (R-3.3-7)."""
     assert topology.pagepool_gib(DGX1_V100_16GB) == 128
     assert topology.reserve(DGX1_V100_16GB) == Reserve()
 
 
 @pytest.mark.parametrize("machine", MAPPED, ids=lambda known: str(known.name))
 def test_a_pods_share_fits_beside_its_gpus(machine: Profile) -> None:
-    """Prevents a share that the Topology Manager refuses: more CPUs than the GPU's own NUMA node has for it."""
+    """A pod's share of CPUs fits on the NUMA nodes of its GPUs."""
     one = share(machine, 1, topology.reserve(machine))
     for node in machine.numa:
         assert one.cpus * len(node.gpus) <= len(node.cpu_set)
@@ -122,7 +123,7 @@ def test_a_pods_share_fits_beside_its_gpus(machine: Profile) -> None:
 
 @pytest.mark.parametrize("machine", PROFILES.values(), ids=lambda known: str(known.name))
 def test_a_pod_with_all_gpus_fits_into_what_a_machine_really_has(machine: Profile) -> None:
-    """Prevents whole-machine jobs that stay Pending: Linux reports 1.7 % less than the memory that was bought."""
+    """A pod with all GPUs fits into the memory that Linux reports, 1.7 % less than nominal."""
     kept = topology.reserve(machine, pagepool=False)
     allocatable = machine.memory_gib * 0.983 - 1.1
     assert share(machine, machine.gpus, kept).memory_gib <= allocatable - 2
@@ -131,21 +132,21 @@ def test_a_pod_with_all_gpus_fits_into_what_a_machine_really_has(machine: Profil
 @pytest.mark.parametrize("machine", MAPPED, ids=lambda known: str(known.name))
 @pytest.mark.parametrize("reserved", [2, 8, 32])
 def test_daemons_have_cpus_beside_the_reserved_ones(machine: Profile, reserved: int) -> None:
-    """Prevents pods that ask for all CPUs which the kubelet leaves, while the DaemonSets there ask for some, too."""
+    """DaemonSets have CPUs beside the kubelet's reserved ones."""
     kept = topology.reserve(machine, kubelet_reserved=reserved)
     assert kept.cpus >= reserved + 4
     assert share(machine, machine.gpus, kept).cpus <= machine.cpus - reserved - 4
 
 
 def test_pods_of_a_machine_whose_free_nodes_are_all_reserved_leave_some_for_daemons() -> None:
-    """Prevents the CPUs of NUMA nodes without GPUs from being counted for the kubelet and for daemons at once."""
+    """CPUs of NUMA nodes without GPUs are not counted for kubelet and DaemonSets at once."""
     assert topology.reserve(DGX_A100, kubelet_reserved=8).cpus == 128
     assert topology.reserve(DGX_A100, kubelet_reserved=128).cpus == 132
 
 
 @pytest.mark.parametrize("reserved", [0, 8, 128])
 def test_what_is_kept_by_default_is_enough(reserved: int) -> None:
-    """Prevents a default that the settings refuse."""
+    """The default reserve is at least the least reserve."""
     for machine in PROFILES.values():
         kept = topology.reserve(machine, pagepool=False, kubelet_reserved=reserved)
         least = topology.least_reserve(machine, reserved)
@@ -154,6 +155,6 @@ def test_what_is_kept_by_default_is_enough(reserved: int) -> None:
 
 
 def test_the_least_is_the_kubelets_and_the_daemons_part() -> None:
-    """Prevents `reserve: {cpus: 8, memory_gib: 0}` beside eight reserved CPUs, with which no whole machine is free."""
+    """The least reserve is the kubelet's part and that of the DaemonSets."""
     assert topology.least_reserve(DGX1_V100_16GB, 8) == Reserve(cpus=9, memory_gib=16)
     assert topology.least_reserve(DGX_A100) == Reserve(cpus=2, memory_gib=32)

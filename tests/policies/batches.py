@@ -1,7 +1,7 @@
 """Which fixtures the engine can examine in one start.
 
-To a rule about links the whole stack is the world, so two fixtures may share a stack only where each still says what it
-says alone. Whether they do is found out in this process; the engine then has to agree.
+To a rule about links the whole stack is the inventory, so two fixtures may share a stack only where each still gets
+the findings that it gets alone. Whether they do is found out in this process; the engine then has to agree.
 """
 
 from collections.abc import Iterable
@@ -10,9 +10,9 @@ from typing import Any
 
 from policies.check import Checker
 from policies.configuration import Configuration
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.pack.wire import Properties
-from policies.world import World
+from policies.pack.properties import Properties
 from tests.policies.conftest import Case, findings, rule_named
 from tests.policies.servicer import wired
 
@@ -34,7 +34,7 @@ class Batch:
         }
 
     def takes(self, case: Case) -> bool:
-        """Say whether the fixture's configuration goes with that of the others."""
+        """Return whether the fixture's configuration goes with that of the others."""
         return self.complete == case.complete and self.parameters.get(case.rule, case.parameters) == case.parameters
 
     def add(self, case: Case) -> None:
@@ -60,8 +60,8 @@ def batches(cases: Iterable[Case]) -> list[Batch]:
 
 
 def said(case: Case) -> list[str]:
-    """Return what the case's rule says about it when it is alone; doubts are no violations."""
-    return sorted(str(finding) for finding in findings(wired(case)) if finding.doubt is None)
+    """Return the determined findings of the case's rule when the case is alone."""
+    return sorted(str(finding) for finding in findings(wired(case)) if finding.undetermined is None)
 
 
 def _agree(cases: list[Case]) -> bool:
@@ -73,11 +73,11 @@ def _together(cases: list[Case]) -> dict[str, list[str]]:
     subjects = [
         Obj(Properties(manifest).tree, origin=str(case)) for case in cases for manifest in wired(case).manifests
     ]
-    world = World(subjects, complete=cases[0].complete)
+    inventory = Inventory(subjects, complete=cases[0].complete)
     rules = {case.rule: rule_named(case.rule) for case in cases}
     checker = Checker([*rules.values()], Configuration({case.rule: case.parameters for case in cases}))
     found: dict[str, list[str]] = {str(case): [] for case in cases}
-    for finding in checker.check(subjects, world):
-        if finding.doubt is None and finding.origin.partition("/")[0] == finding.rule:
+    for finding in checker.check(subjects, inventory):
+        if finding.undetermined is None and finding.origin.partition("/")[0] == finding.rule:
             found[finding.origin].append(str(finding))
     return {name: sorted(messages) for name, messages in found.items()}

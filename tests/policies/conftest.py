@@ -1,6 +1,6 @@
 """Fixtures of policies: manifests on disk, what a rule must say about them, and the ways in which it meets them.
 
-A fixture is a YAML file below `fixtures/<rule>/allowed` or `denied`:
+A fixture is a YAML file below `policies/fixtures/<rule>/allowed` or `denied`:
 
     expect: [part of a message, ...]   # in order; empty for allowed ones; doubts count too
     object: {...}                      # one manifest, or several that are examined together:
@@ -22,17 +22,17 @@ from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 from policies.check import Checker
 from policies.configuration import Configuration
 from policies.findings import Finding
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.pack.wire import Properties
+from policies.pack.properties import Properties
 from policies.rule import AnyRule
 from policies.rules import RULES
-from policies.world import World
 from tests.support.manifests import UNKNOWN_MARK, contents
 
 
 @dataclass(frozen=True)
 class Case:
-    """Manifests, and what the rule of their folder must say about them."""
+    """Manifests, and what the rule of their folder must find in them."""
 
     rule: str
     name: str
@@ -83,7 +83,7 @@ def findings(case: Case) -> list[Finding]:
     read = [Properties(manifest) for manifest in case.manifests]
     found = [Obj(each.tree, unknown=tuple(each.unknown)) for each in read]
     configuration = Configuration({rule.name: case.parameters})
-    return list(Checker([rule], configuration).check(found, World(found, complete=case.complete)))
+    return list(Checker([rule], configuration).check(found, Inventory(found, complete=case.complete)))
 
 
 def unknowns(value: Any) -> Any:

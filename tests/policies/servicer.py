@@ -22,7 +22,7 @@ STACK: Resource = ("pulumi:pulumi:Stack", {}, "hpc-t")
 
 
 class _Context:
-    """What the pack ends a call with; the engine shows the message."""
+    """The call's context: the pack aborts through it, and the engine shows the message."""
 
     def abort(self, code: grpc.StatusCode, details: str) -> None:
         assert code is grpc.StatusCode.INVALID_ARGUMENT
@@ -33,7 +33,7 @@ _NO_CONTEXT: Any = _Context()
 
 
 class Servicer:
-    """The pack as the engine meets it: some of the rules, a configuration of them, exceptions on a day."""
+    """The pack as the engine calls it: some of the rules, a configuration of them, exceptions on a day."""
 
     def __init__(
         self,

@@ -29,7 +29,7 @@ def _file(folder: Path, text: str) -> Path:
 
 
 def test_a_covered_finding_is_left_out_on_the_last_day() -> None:
-    """An exception that ends a day before it says."""
+    """An exception applies on its last day."""
     assert list(waive([_finding()], [_exception("DaemonSet gpu/driver")], TODAY)) == []
 
 
@@ -43,12 +43,12 @@ def test_a_covered_finding_is_left_out_on_the_last_day() -> None:
     ids=["another rule", "a part of the name", "no kind"],
 )
 def test_what_is_not_named_is_not_covered(exception: RuleException) -> None:
-    """An exception that covers more than it says."""
+    """An exception covers only the findings of the rule and object that it names."""
     assert list(waive([_finding()], [exception], TODAY)) == [_finding()]
 
 
 def test_one_exception_covers_a_pattern() -> None:
-    """Twenty entries for the twenty objects of one vendor."""
+    """A pattern covers all objects that match it."""
     mine, other = (
         [_finding(f"DaemonSet gpu/{name}") for name in ("driver", "toolkit")],
         _finding("DaemonSet net/driver"),
@@ -57,7 +57,7 @@ def test_one_exception_covers_a_pattern() -> None:
 
 
 def test_an_expired_exception_fails_and_says_so() -> None:
-    """An exception that is forgotten and holds for ever."""
+    """A finding is reported again, with the date, from the day after its exception's last."""
     old = _exception("DaemonSet gpu/driver", date(2026, 11, 20))
     (finding,) = waive([_finding()], [old], TODAY)
     assert finding.message == "is privileged (its exception ended on 2026-11-20)"
@@ -65,13 +65,13 @@ def test_an_expired_exception_fails_and_says_so() -> None:
 
 
 def test_a_renewed_exception_holds_beside_the_old_one() -> None:
-    """A renewal that has no effect since an older entry comes first."""
+    """A renewed exception applies although an expired one for the same finding comes first."""
     entries = [_exception("DaemonSet gpu/*", date(2026, 1, 1)), _exception("DaemonSet gpu/driver", date(2027, 1, 1))]
     assert list(waive([_finding()], entries, TODAY)) == []
 
 
 def test_an_ended_exception_is_a_finding_of_its_own() -> None:
-    """An entry that stays in the file long after the object is gone."""
+    """An expired exception is a mandatory finding of its own, until it is deleted or renewed."""
     entries = [_exception("DaemonSet gpu/driver"), _exception("DaemonSet gpu/old", date(2026, 11, 20))]
     (finding,) = ended(entries, TODAY)
     assert (finding.rule, finding.severity) == (NAME, Severity.MANDATORY)
@@ -81,7 +81,7 @@ def test_an_ended_exception_is_a_finding_of_its_own() -> None:
 
 
 def test_a_file_is_read(tmp_path: Path) -> None:
-    """A file in the form that the documentation shows, refused."""
+    """The documented form of the file is accepted."""
     path = _file(
         tmp_path,
         f"- {{rule: {RULE}, object: DaemonSet gpu/driver, reason: accepted by the site, expires: 2027-06-30}}\n",
@@ -92,7 +92,7 @@ def test_a_file_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "[]\n"])
 def test_no_exceptions(text: str, tmp_path: Path) -> None:
-    """A file whose last entry was deleted, refused."""
+    """An empty file is accepted."""
     assert load(_file(tmp_path, text)) == ()
 
 
@@ -107,7 +107,7 @@ def test_no_exceptions(text: str, tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_entry_names_itself_and_the_field(entry: str, field: str, tmp_path: Path) -> None:
-    """An entry that is passed over, so that its rule holds again and nobody knows why."""
+    """An entry that is not well formed is refused, with its number and field."""
     path = _file(
         tmp_path, f"- {{rule: not-privileged, object: b, reason: long enough, expires: 2027-06-30}}\n- {entry}\n"
     )
@@ -117,7 +117,7 @@ def test_a_wrong_entry_names_itself_and_the_field(entry: str, field: str, tmp_pa
 
 
 def test_a_rule_that_does_not_exist_is_refused(tmp_path: Path) -> None:
-    """An exception with a slip in its rule's name, which holds for nothing and which nobody misses."""
+    """An exception to a rule that does not exist is refused by name."""
     path = _file(tmp_path, "- {rule: not-priviledged, object: b, reason: long enough, expires: 2027-06-30}\n")
     with pytest.raises(
         ExceptionsError, match="exception 1: rule: not-priviledged: no such rule; did you mean not-priv"
@@ -126,7 +126,7 @@ def test_a_rule_that_does_not_exist_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_exception_knows_its_place(tmp_path: Path) -> None:
-    """An exception that has ended, told at the first line of another file."""
+    """An expired exception is located in its own file and line."""
     entry = f"{{rule: {RULE}, object: b, reason: long enough, expires: 2027-06-30}}"
     path = _file(tmp_path, f"# why\n- {entry}\n\n- {entry}\n")
     assert [each.place for each in load(path)] == [(str(path), 2), (str(path), 4)]
@@ -137,7 +137,7 @@ def test_an_exception_knows_its_place(tmp_path: Path) -> None:
     "pattern", ["Pod a/x", "Pod a/x, c", "Pod a/x, container c", "MPIJob a/m, Worker, c", "MPIJob a/m, c", "*, c"]
 )
 def test_a_container_may_be_named(pattern: str) -> None:
-    """An exception with the words of the report in it, which covers nothing."""
+    """An exception covers a finding by any name under which reports show its object."""
     found = [
         replace(_finding("Pod a/x"), container="c"),
         replace(_finding("MPIJob a/m"), container="c", path=("spec", "mpiReplicaSpecs", "Worker", "template")),
@@ -149,7 +149,7 @@ def test_a_container_may_be_named(pattern: str) -> None:
 
 
 def test_waived_findings_are_counted() -> None:
-    """A report in which nobody sees that something was left out, or an entry that is never missed."""
+    """Excepted findings are counted, and exceptions that match none are listed."""
     entries, tally = [_exception("DaemonSet gpu/*"), _exception("DaemonSet net/*")], Tally()
     assert list(waive([_finding(), _finding()], entries, TODAY, tally)) == []
     assert tally.excepted == 2
@@ -158,19 +158,19 @@ def test_waived_findings_are_counted() -> None:
 
 @pytest.mark.parametrize("text", ["rule: a\n", "just text\n", "[a: {\n", "- a\n- b\n"])
 def test_a_file_that_is_no_list_of_exceptions(text: str, tmp_path: Path) -> None:
-    """A traceback for a typing error."""
+    """A file that is no YAML is refused with a message."""
     with pytest.raises(ExceptionsError, match="exceptions"):
         load(_file(tmp_path, text))
 
 
 def test_an_absent_file(tmp_path: Path) -> None:
-    """A wrong path, taken for no exceptions."""
+    """A path that does not exist is an error."""
     with pytest.raises(ExceptionsError, match=r"absent\.yaml"):
         load(tmp_path / "absent.yaml")
 
 
 def test_our_own_exceptions_hold() -> None:
-    """An exception of ours for a rule that does not exist, or one that is over."""
+    """The exceptions of this repository name existing rules and have not expired."""
     entries = load(FILE)
     assert {entry.rule for entry in entries} <= {rule.name for rule in RULES}
     assert list(ended(entries, TODAY)) == []

@@ -15,16 +15,16 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 
-from cli.checking.documents import Aliases, documents
-from cli.checking.examination import examine
-from cli.checking.reports import REPORTS
-from cli.checking.sources import Source
-from cli.checking.texts import decode
+from cli.check.documents import Aliases, documents
+from cli.check.examination import examine
+from cli.check.reports import REPORTS, text
+from cli.check.sources import Source
+from cli.check.texts import decode
 from policies.check import Checker
+from policies.inventory import Inventory
 from policies.objects import Obj
-from policies.pack.wire import Properties
+from policies.pack.properties import Properties
 from policies.values import show
-from policies.world import World
 from tests.policies.conftest import unknowns
 from tests.support.manifests import inventions, mutants, texts
 
@@ -59,6 +59,7 @@ def _examined(content: bytes) -> None:
     assert [problem for problem in result.problems if "a rule failed" in problem.message] == []
     for report in REPORTS.values():
         assert report(result)
+    assert text.report(result, advisories=True)
 
 
 @few
@@ -71,7 +72,7 @@ def any_text(content: bytes) -> None:
 @few
 @given(mutants() | inventions())
 def any_manifest(manifests: list[Any]) -> None:
-    """Read any trees as the YAML and as the JSON that stands for them."""
+    """Read any trees as their YAML and their JSON."""
     text = yaml.dump_all(manifests, Dumper=yaml.CSafeDumper, allow_unicode=True)
     _examined(text.encode())
     for manifest in manifests:
@@ -83,11 +84,11 @@ def any_manifest(manifests: list[Any]) -> None:
 @few
 @given(mutants() | inventions())
 def any_unknown(manifests: list[Any]) -> None:
-    """Take any trees, with values that are not known, as the engine sends them."""
+    """Examine any trees with unknown values, as the engine sends them."""
     read = [Properties(unknowns(manifest)) for manifest in manifests]
     found = [Obj(each.tree, unknown=tuple(each.unknown)) for each in read]
     with _bounded():
-        findings = list(CHECKER.check(found, World(found, complete=count % 2 == 0)))
+        findings = list(CHECKER.check(found, Inventory(found, complete=count % 2 == 0)))
     for finding in findings:
         assert str(finding)
         assert show(finding.path) or not finding.path
@@ -98,14 +99,14 @@ PROPERTIES = (any_text, any_manifest, any_unknown)
 
 @pytest.mark.parametrize("holds", PROPERTIES)
 def test_a_few_examples(holds: Callable[[], None]) -> None:
-    """A rule, or the reading of files, that takes for granted what the first odd manifest does not have."""
+    """No rule and no reader raises, whatever a manifest holds."""
     holds()
 
 
 @pytest.mark.engine
 @pytest.mark.parametrize("holds", PROPERTIES)
 def test_a_minute_of_examples(holds: Callable[[], None], record_property: Callable[[str, object], None]) -> None:
-    """The same for what is rare."""
+    """The same over many examples, for what is rare."""
     begin, before = time.monotonic(), count
     while time.monotonic() - begin < float(os.environ.get("HPC_FUZZ_SECONDS", "60")) / len(PROPERTIES):
         holds()

@@ -9,9 +9,9 @@ import pytest
 from policies.check import Checker
 from policies.configuration import Configuration
 from policies.findings import Finding
+from policies.inventory import Inventory
 from policies.objects import objects
 from policies.values import Path, show
-from policies.world import World
 from tests.policies.listings import FIRST, LAUNCHER, POD, TEMPLATE, WORKER, at, listing, moved, put
 
 NAMESPACE = "name-of-user-namespace"
@@ -187,18 +187,18 @@ FAULTS = (
 def _found(fault: Fault) -> Iterator[Finding]:
     found = [each for manifest in fault.printed() for each in objects(manifest)]
     checker = Checker(configuration=Configuration(fault.configuration))
-    return checker.check(found, World(found, complete=True))
+    return checker.check(found, Inventory(found, complete=True))
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=str)
 def test_printed_faults_are_found(fault: Fault) -> None:
-    """A fault of the documents that the checker lets a reader apply once more."""
+    """The checker finds each fault of the source documents' listings, where it is."""
     mine = [finding.path for finding in _found(fault) if finding.rule == fault.rule]
     for place in fault.places:
         assert any(path[: len(place)] == place for path in mine), f"{show(place)}: only {[show(path) for path in mine]}"
 
 
 def test_the_faults_are_put_back() -> None:
-    """A test that passes on the repaired listing, since the print was never restored."""
+    """Each listing is examined as printed, not as repaired."""
     assert "capabilities" in at(_nccl_job(), (*WORKER, *FIRST))
     assert sorted(at(_rdma_job(), (*TEMPLATE, *FIRST, "resources"))) == ["args", "command", "limits", "securityContext"]

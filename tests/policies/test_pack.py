@@ -29,7 +29,7 @@ CASES = tuple(case for case in cases() if not case.has_unknown)
 
 @dataclass(frozen=True)
 class Verdict:
-    """How the engine ended, what it said, and the violations as events."""
+    """The engine's exit status and output, and the violations as events."""
 
     status: int
     text: str
@@ -94,7 +94,7 @@ def _urns(case: Case) -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def examined(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Verdict]:
-    """Give what the engine says about the stack that each fixture is in: few starts of it, not one a fixture."""
+    """Run the engine over few stacks that contain all fixtures, instead of once for each."""
     folder = tmp_path_factory.mktemp("states")
     known = batches(CASES)
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
@@ -111,19 +111,19 @@ def _examine(batch: Batch, folder: Path) -> Verdict:
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_engine_says_what_the_checker_says(case: Case, examined: dict[str, Verdict]) -> None:
-    """A rule whose violation the engine does not see or takes for advice, or that refuses what it should pass."""
+    """The engine reports of each fixture what the checker finds in it."""
     found = examined[str(case)].of(case)
     assert sorted(f"{case.rule}: {violation['message']}" for violation in found) == said(case)
     assert {violation["enforcementLevel"] for violation in found} <= {rule_named(case.rule).severity}
 
 
 def test_every_rule_refuses_something() -> None:
-    """A rule that the engine was never seen to refuse a stack for."""
+    """Each rule ends an update of at least one stack."""
     assert {case.rule for case in CASES if said(case)} == {rule.name for rule in RULES}
 
 
 def test_configuration_of_a_stack_reaches_the_rules(tmp_path: Path) -> None:
-    """A stack of small machines that is measured against the largest machine known."""
+    """Parameters of the configuration reach the rules through the engine."""
     own = [case for case in CASES if case.name == "allowed/mpijob-full-machine"]
     verdict = _analyze(own, tmp_path, {"all": "disabled", "gpu-limit": {"enforcementLevel": "mandatory", "maximum": 4}})
     assert verdict.status != 0
@@ -140,14 +140,14 @@ def test_configuration_of_a_stack_reaches_the_rules(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_configuration_is_named(configuration: dict[str, Any], words: list[str], tmp_path: Path) -> None:
-    """A slip in the configuration that is passed over, so that the rule holds nobody to anything."""
+    """A configuration with an unknown rule, level or parameter is refused."""
     verdict = _analyze([case for case in CASES if case.rule == "gpu-limit"][:1], tmp_path, configuration)
     assert verdict.status != 0
     assert all(word in verdict.text for word in words), verdict.text
 
 
 def test_wrong_exceptions_are_one_line(tmp_path: Path) -> None:
-    """A traceback of the pack, out of which nobody reads which entry of the exceptions is wrong."""
+    """A wrong file of exceptions ends the pack with a message that names the entry."""
     copy = tmp_path / "policies"
     shutil.copytree(PACK, copy, ignore=shutil.ignore_patterns("__pycache__"))
     for room in ("apis", "hardware"):

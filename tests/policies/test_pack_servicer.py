@@ -10,9 +10,9 @@ from pulumi_policy.deserialize import SPECIAL_SECRET_SIG, SPECIAL_SIG_KEY
 
 from policies.configuration import ConfigurationError, divided
 from policies.exceptions import RuleException
-from policies.findings import Doubt, Finding
-from policies.pack.objects import as_objects
-from policies.pack.wire import Properties
+from policies.findings import Finding, Undetermined
+from policies.pack.engine_resources import as_objects
+from policies.pack.properties import Properties
 from policies.redaction import redact, secret_texts, texts
 from policies.rule import AnyRule
 from policies.rules import RULES
@@ -41,10 +41,10 @@ def _said(found: list[Any], policy: str) -> list[str]:
 
 
 def _hold(case: Case, said: list[Any], found: list[Finding]) -> None:
-    wanted = sorted(str(finding) for finding in found if finding.doubt is None)
+    wanted = sorted(str(finding) for finding in found if finding.undetermined is None)
     assert sorted(f"{case.rule}: {message}" for message in _said(said, case.rule)) == wanted, case
-    for doubt in Doubt:
-        places = {(finding.object, finding.message) for finding in found if finding.doubt is doubt}
+    for doubt in Undetermined:
+        places = {(finding.object, finding.message) for finding in found if finding.undetermined is doubt}
         messages = _said(said, doubt)
         assert all(any(name in each and message in each for each in messages) for name, message in places), messages
         assert bool(messages) == bool(places)
@@ -52,7 +52,7 @@ def _hold(case: Case, said: list[Any], found: list[Finding]) -> None:
 
 @pytest.mark.parametrize("rule", OBJECTS, ids=lambda rule: str(rule.name))
 def test_object_rules(rule: AnyRule) -> None:
-    """A pack that says something else than `./hpc check` on the same object."""
+    """The pack reports the same as `./hpc check` on the same object."""
     for case in cases_of(rule):
         if len(case.manifests) == 1:
             (manifest,) = case.manifests
@@ -62,7 +62,7 @@ def test_object_rules(rule: AnyRule) -> None:
 
 @pytest.mark.parametrize("rule", LINKS, ids=lambda rule: str(rule.name))
 def test_link_rules(rule: AnyRule) -> None:
-    """A rule about links that runs over one resource at a time, or over a stack that it takes for a part."""
+    """Rules about links run over the whole stack, as complete as the fixture says."""
     for case in cases_of(rule):
         servicer = Servicer([rule], {rule.name: case.parameters, "whole-stack": {"complete": case.complete}})
         stack = [(token_of(manifest), manifest, f"r{index}") for index, manifest in enumerate(case.manifests)]
@@ -72,7 +72,7 @@ def test_link_rules(rule: AnyRule) -> None:
 
 
 def test_kind_comes_from_the_token() -> None:
-    """A resource whose inputs leave out kind and version and that no rule recognises for that reason."""
+    """Kind and version come from the resource's type when the inputs lack them."""
     inputs = {"spec": {"containers": [{"name": "c", "resources": {"limits": {"rdma/a": 2}}}]}}
     said = {entry.policyName for entry in Servicer().analyze(POD, inputs)}
     assert said >= {"rdma-ipc-lock", "rdma-exactly-one"}
@@ -82,46 +82,46 @@ def test_kind_comes_from_the_token() -> None:
     "token", ["hpc:rdma:SharedDevicePlugin", "pulumi:providers:kubernetes", "kubernetes:helm.sh/v3:Release"]
 )
 def test_other_resources_pass(token: str) -> None:
-    """Components, providers and charts, which are no objects of a cluster, must not trip a rule."""
+    """Components, providers and charts, which are no objects of a cluster, are not examined."""
     inputs = {"spec": {"containers": [{"name": "c", "resources": {"limits": {"rdma/a": 2}}}]}}
     assert Servicer().analyze(token, inputs) == []
 
 
 def test_a_list_is_opened() -> None:
-    """A `List` that carries its items, or an unknown value in one, past the rules."""
+    """Items of a `List` and unknown values in them are examined."""
     limits = [{"rdma/a": 3}, {"rdma/a": "<unknown>"}]
     items = unknowns([_pod(resources={"limits": each}) for each in limits])
     said = Servicer([rule_named("rdma-exactly-one")]).analyze(
         "kubernetes:core/v1:List", {"apiVersion": "v1", "kind": "List", "items": items}
     )
-    assert [entry.policyName for entry in said] == ["rdma-exactly-one", Doubt.VALUE]
+    assert [entry.policyName for entry in said] == ["rdma-exactly-one", Undetermined.VALUE]
     typed = [{key: value for key, value in item.items() if key not in ("apiVersion", "kind")} for item in items]
     said = Servicer([rule_named("rdma-exactly-one")]).analyze("kubernetes:core/v1:PodList", {"items": typed})
-    assert [entry.policyName for entry in said] == ["rdma-exactly-one", Doubt.VALUE]
+    assert [entry.policyName for entry in said] == ["rdma-exactly-one", Undetermined.VALUE]
 
 
 def test_levels() -> None:
-    """A stack that wants to be sure before the update and gets advice only, or that cannot switch a rule off."""
+    """The level of undetermined findings can be set, and a rule can be disabled."""
     pod = unknowns(_pod(resources={"limits": {"rdma/a": "<unknown>"}}))
     rules = [rule_named("rdma-exactly-one")]
     for level in ("advisory", "mandatory"):
-        (said,) = Servicer(rules, {Doubt.VALUE: {}}, level).analyze(POD, pod)
+        (said,) = Servicer(rules, {Undetermined.VALUE: {}}, level).analyze(POD, pod)
         assert said.enforcementLevel == {"advisory": 0, "mandatory": 1}[level]
-    for name in (Doubt.VALUE, "rdma-exactly-one"):
+    for name in (Undetermined.VALUE, "rdma-exactly-one"):
         assert Servicer(rules, {name: {}}, "disabled").analyze(POD, pod) == []
 
 
 def test_one_doubt_for_all_rules_that_share_it() -> None:
-    """A list of the same unknown value once per rule, in which nobody finds the violation."""
+    """An unknown value that several rules need is one diagnostic, which names them."""
     pod = unknowns(_pod(resources="<unknown>"))
     names = ["gpu-limit", "rdma-exactly-one"]
     (said,) = Servicer(map(rule_named, names)).analyze(POD, pod)
-    assert "Pod x: cannot be verified: spec.containers[0].resources is not known before the update" in said.message
+    assert "Pod x: cannot be verified: spec.containers[0].resources is unknown until the update" in said.message
     assert said.message.endswith(f"Rules that need it: {', '.join(names)}")
 
 
 def test_parameters_reach_doubts() -> None:
-    """A doubt of a rule that is switched off, or one request's doubts told in the next."""
+    """A disabled rule has no undetermined findings, and no request's findings reach the next."""
     pod = unknowns(_pod(resources={"limits": {"rdma/a": "<unknown>"}}))
     servicer = Servicer([rule_named("rdma-exactly-one")])
     assert [len(servicer.analyze(POD, pod)) for _ in range(3)] == [1, 1, 1]
@@ -129,7 +129,7 @@ def test_parameters_reach_doubts() -> None:
 
 
 def test_configuration_reaches_the_rules() -> None:
-    """A pack configured for smaller machines that still measures against the largest known one."""
+    """A rule uses the parameters that the engine sends."""
     pod = _pod(resources={"limits": {"nvidia.com/gpu": 8}})
     rules = [rule_named("gpu-limit")]
     assert Servicer(rules).analyze(POD, pod) == []
@@ -137,7 +137,7 @@ def test_configuration_reaches_the_rules() -> None:
 
 
 def test_server_fields_are_no_declaration() -> None:
-    """A status, or a field of the server's that a preview does not know, held against whoever declared the object."""
+    """Fields that the server sets are not examined, whether they are known or not."""
     pod = unknowns(_pod() | {"status": "<unknown>", "__inputs": {}})
     pod["metadata"] |= {"managedFields": "<unknown>", "uid": "<unknown>", "resourceVersion": "1"}
     (subject,) = as_objects(POD, Properties(pod), "x", live=True)
@@ -145,16 +145,16 @@ def test_server_fields_are_no_declaration() -> None:
 
 
 def test_patches_are_partial() -> None:
-    """A patch, which has the changed fields only, measured as a whole object."""
+    """A patch is not examined as a whole object."""
     node = {"metadata": {"name": "n"}, "kind": "Node", "apiVersion": "v1"}
     (subject,) = as_objects("kubernetes:core/v1:NodePatch", Properties(node), "x")
     assert subject.partial
     assert subject.kind == "Node"
 
 
-@pytest.mark.parametrize(("kind", "policy"), [("ServiceAccount", Doubt.LINK), ("ConfigMap", "rdma-account")])
+@pytest.mark.parametrize(("kind", "policy"), [("ServiceAccount", Undetermined.LINK), ("ConfigMap", "rdma-account")])
 def test_a_link_to_what_is_not_known_yet(kind: str, policy: str) -> None:
-    """A link reported as broken since its other end gets a name late; or one such object that hides what is missing."""
+    """A link to a kind with an object of unknown name is undetermined; links to other kinds are violations."""
     case = next(case for case in cases_of(rule_named("rdma-account")) if _lacks_an_end(case))
     stack = [(token_of(manifest), manifest, f"r{index}") for index, manifest in enumerate(case.manifests)]
     late = unknowns({"apiVersion": "v1", "kind": kind, "metadata": {"name": "<unknown>", "namespace": "adas"}})
@@ -163,7 +163,7 @@ def test_a_link_to_what_is_not_known_yet(kind: str, policy: str) -> None:
 
 
 def _lacks_an_end(case: Case) -> bool:
-    return {finding.doubt for finding in findings(replace(case, complete=False))} == {Doubt.LINK}
+    return {finding.undetermined for finding in findings(replace(case, complete=False))} == {Undetermined.LINK}
 
 
 def _exception(expires: date) -> RuleException:
@@ -171,7 +171,7 @@ def _exception(expires: date) -> RuleException:
 
 
 def test_exceptions() -> None:
-    """An exception that only `./hpc check` knows, or one that goes on for ever."""
+    """Exceptions apply in the pack until their last day."""
     pod = _pod(resources={"limits": {"rdma/a": 2}})
     rules = [rule_named("rdma-exactly-one")]
     day = date(2026, 6, 30)
@@ -186,7 +186,7 @@ def test_exceptions() -> None:
 
 
 def test_secrets_stay_out_of_messages() -> None:
-    """A password in the log of a pull request, since a message quotes the value that it is about."""
+    """Messages do not contain values of Secrets."""
     secret = {
         "apiVersion": "v1",
         "kind": "Secret",
@@ -202,16 +202,16 @@ def test_secrets_stay_out_of_messages() -> None:
 
 
 def test_what_the_engine_marks_as_secret_stays_out_of_messages() -> None:
-    """A secret of the program's in an object that is no Secret, quoted by a rule."""
+    """Messages do not contain what the program marks as secret, in any kind of object."""
     pod = _pod(resources={"limits": {"rdma/a": {SPECIAL_SIG_KEY: SPECIAL_SECRET_SIG, "value": "12345"}}})
     (said,) = Servicer([rule_named("rdma-exactly-one")]).analyze(POD, pod)
     assert "asks for rdma/a: [secret]" in said.message
 
 
 def test_every_rule_has_its_policy() -> None:
-    """A rule that the pack leaves out, or whose level the engine does not know."""
+    """The pack lists every rule and every other policy with a level."""
     found = Servicer().policies()
-    assert set(found) == {*(rule.name for rule in RULES), *Doubt, "whole-stack", "exceptions"}
+    assert set(found) == {*(rule.name for rule in RULES), *Undetermined, "whole-stack", "exceptions"}
     for rule in RULES:
         level = messages.EnforcementLevel.Name(found[rule.name].enforcementLevel)
         assert level == rule.severity.upper()
@@ -219,7 +219,7 @@ def test_every_rule_has_its_policy() -> None:
 
 
 def test_schemas_stand_alone() -> None:
-    """A schema with a reference that the engine, which takes properties only, cannot follow."""
+    """Schemas have no references, as the engine takes properties only."""
     schemas = Servicer().schemas()
     for rule in RULES:
         assert set(schemas[rule.name]) == set(rule.parameters.model_fields)
@@ -227,7 +227,7 @@ def test_schemas_stand_alone() -> None:
 
 
 def test_a_wrong_configuration_is_named() -> None:
-    """A slip in the configuration that is passed over, so that the rule holds nobody to anything."""
+    """A configuration with an unknown field or a wrong value is refused by name."""
     for name, words in (
         ("gpu-limit", r"gpu-limit\.most"),
         ("nosuch", "no such rule"),
@@ -238,7 +238,7 @@ def test_a_wrong_configuration_is_named() -> None:
 
 
 def test_level_of_exceptions() -> None:
-    """A stack that cannot put off the renewal of an exception."""
+    """The level of expired exceptions can be set."""
     day = date(2026, 7, 1)
     for level, count in (("advisory", 1), ("disabled", 0)):
         servicer = Servicer([], {"exceptions": {}}, level, [_exception(date(2026, 6, 30))], day)
@@ -247,14 +247,14 @@ def test_level_of_exceptions() -> None:
 
 @pytest.mark.parametrize("case", [case for case in cases() if case.rule == "credentials-in-secrets"], ids=str)
 def test_a_credential_is_not_repeated(case: Case) -> None:
-    """A finding about a password in plain sight that carries it into every log of a pull request."""
+    """A finding about a plain password does not contain it."""
     for finding in findings(case):
         found = [read(manifest, *finding.path) for manifest in case.manifests]
         assert not any(text in finding.message for value in found for text in texts(value) if len(text) > 3)
 
 
 def test_links_end_at_what_other_stacks_have() -> None:
-    """Prevents tenants' links to the SCC of their platform from dangling, and those to nothing from being excused."""
+    """Links may end at manifests of other stacks; links to nothing are violations."""
     platform, tenants = (manifests(environment(stack)) for stack in ("two-layers", "two-layers-tenants"))
     stack = [(token_of(manifest), manifest, f"r{index}") for index, manifest in enumerate(tenants)]
 
@@ -269,5 +269,5 @@ def test_links_end_at_what_other_stacks_have() -> None:
     urns = {urn(token, name) for token, _, name in stack}
     servicer = Servicer(configuration={"whole-stack": {"beside": broken}})
     assert all(entry.urn in urns for entry in servicer.analyze_stack(stack)), "objects of others are not examined"
-    with pytest.raises(ConfigurationError, match=r"whole-stack.beside: a list of manifests is wanted"):
+    with pytest.raises(ConfigurationError, match=r"whole-stack.beside: must be a list of manifests"):
         divided({"whole-stack": {"beside": "file"}})

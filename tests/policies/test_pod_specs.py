@@ -1,4 +1,4 @@
-"""Pods in objects of kinds that nobody here knows, in typed lists and in Templates."""
+"""Pods in objects of unknown kinds, in typed lists and in Templates."""
 
 from typing import Any
 
@@ -6,11 +6,11 @@ import pytest
 
 from apis.kinds import CUSTOM_RESOURCE_DEFINITION
 from policies.check import Checker
-from policies.findings import Doubt, Finding
+from policies.findings import Finding, Undetermined
+from policies.inventory import Inventory
 from policies.objects import Obj, items
 from policies.templates import processed
 from policies.values import Tree, Unknown, read, show
-from policies.world import World
 from tests.policies.conftest import rule_named
 
 CONTAINER: dict[str, Any] = {"name": "c", "image": "x", "securityContext": {"privileged": True}}
@@ -25,7 +25,7 @@ def _custom(spec: Tree, kind: str = "Unheard", group: str = "example.com") -> di
 def _check(manifest: Tree) -> list[Finding]:
     checker = Checker([rule_named(name) for name in ("no-host-namespaces", "not-privileged")])
     found = [Obj(item) for _, item in items(manifest)]
-    return list(checker.check(found, World(found)))
+    return list(checker.check(found, Inventory(found)))
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def _check(manifest: Tree) -> list[Finding]:
     ids=["by roles", "by groups", "a job in a job", "a list", "podTemplate", "podSpec", "a pod within"],
 )
 def test_unknown_kinds_are_searched(manifest: Tree, place: str) -> None:
-    """A privileged pod that passes since its controller's kind stands in no table, or whose line nobody finds."""
+    """A privileged pod in a custom resource of an unknown kind is found, with its field."""
     assert [(finding.rule, show(finding.path)) for finding in _check(manifest)] == [
         ("no-host-namespaces", f"{place}.hostPID"),
         ("not-privileged", f"{place}.containers[0].securityContext.privileged"),
@@ -56,7 +56,7 @@ def test_unknown_kinds_are_searched(manifest: Tree, place: str) -> None:
 
 
 def test_steps_are_pods() -> None:
-    """A step of a workflow, whose one container stands in no list and so is not looked at."""
+    """The one container of a workflow's step is examined."""
     step = {"name": "x", "container": {key: value for key, value in CONTAINER.items() if key != "name"}}
     (finding,) = _check(_custom({"templates": [step, {"steps": [[{"template": "x"}]]}]}, "Workflow"))
     assert (finding.container, show(finding.path)) == (
@@ -69,11 +69,11 @@ def test_steps_are_pods() -> None:
 
 @pytest.mark.parametrize("image", ["{{inputs.parameters.image}}", "$(params.image)", "quay.io/a/b:{{x}}"])
 def test_images_of_each_run_are_doubts(image: str) -> None:
-    """A workflow that is refused for the image that a parameter will name."""
+    """An image that a workflow's parameter fills in is undetermined."""
     for spec in ({"templates": [{"container": {"image": image}}]}, {"steps": [{"name": "x", "image": image}]}):
         subject = Obj(_custom(spec, "Workflow"))
-        found = list(Checker([rule_named("image-pinned")]).check([subject], World([subject])))
-        assert [finding.doubt for finding in found] == [Doubt.VALUE]
+        found = list(Checker([rule_named("image-pinned")]).check([subject], Inventory([subject])))
+        assert [finding.undetermined for finding in found] == [Undetermined.VALUE]
 
 
 @pytest.mark.parametrize(
@@ -89,12 +89,12 @@ def test_images_of_each_run_are_doubts(image: str) -> None:
     ids=["a mapping", "a schema", "a definition", "a pattern", "no containers", "status"],
 )
 def test_what_makes_no_pods_is_left_out(manifest: Tree) -> None:
-    """A schema or a pattern that is told to run as a privileged pod."""
+    """Schemas and patterns that look like pods are not examined."""
     assert _check(manifest) == []
 
 
 def test_a_search_ends() -> None:
-    """An object of another kind that takes for ever or fills the memory, by its depth or by its pods."""
+    """Deep or large objects of unknown kinds are searched within bounds."""
     deep: Tree = {"template": TEMPLATE}
     for _ in range(5000):
         deep = {"a": deep}
@@ -103,22 +103,22 @@ def test_a_search_ends() -> None:
 
 
 def test_unknown_containers_are_a_doubt() -> None:
-    """Containers that are known after the update only, and that pass in silence before it."""
+    """Containers that are unknown until the update are undetermined."""
     hidden = Unknown(("spec", "template", "spec", "containers"))
     subject = Obj(_custom({"template": {"spec": {"containers": hidden}}}), unknown=(hidden,))
-    (finding,) = Checker([rule_named("not-privileged")]).check([subject], World([subject]))
-    assert finding.doubt is not None
+    (finding,) = Checker([rule_named("not-privileged")]).check([subject], Inventory([subject]))
+    assert finding.undetermined is not None
 
 
 def test_items_of_a_typed_list() -> None:
-    """`kubectl get --raw .../pods`, whose items do not say that they are pods, taken for no objects at all."""
+    """Items of a PodList without kind are pods."""
     found = _check({"apiVersion": "v1", "kind": "PodList", "items": [{"metadata": {"name": "x"}, "spec": SPEC}]})
     assert {(finding.object, finding.path[0]) for finding in found} == {("Pod x", "spec")}
     assert [item for _, item in items({"apiVersion": "v1", "kind": "List", "items": [{"a": 1}]})] == [{"a": 1}]
 
 
 def test_a_template_is_opened() -> None:
-    """Objects of a Template that pass unchecked, or that are refused for what its parameters will say."""
+    """Objects of a Template are examined; what its parameters fill in is unknown."""
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "${NAME}-x"}, "spec": SPEC}
     template = {"apiVersion": "template.openshift.io/v1", "kind": "Template", "objects": [pod]}
     assert [finding.object for finding in _check(template)] == ["Pod ${NAME}-x", "Pod ${NAME}-x"]

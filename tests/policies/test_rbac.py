@@ -72,7 +72,7 @@ def usable(objects: list[Any], user: User = ACCOUNT, namespace: str = "adas") ->
     ],
 )
 def test_a_rule_grants(changes: dict[str, Any], expected: set[str]) -> None:
-    """Prevents a wildcard that is not seen, and a name `*` that is taken for one."""
+    """A wildcard matches every name, and a resource name `*` only itself."""
     assert usable([role([RULE | changes]), binding(MPI)]) == expected
 
 
@@ -94,12 +94,12 @@ def test_a_rule_grants(changes: dict[str, Any], expected: set[str]) -> None:
     ],
 )
 def test_a_subject_is_bound(subject: object, *, expected: bool) -> None:
-    """Prevents a service account that is taken for a user of the same name, and groups that do not count."""
+    """A service account is not a user of its short name, and its groups count."""
     assert usable([role([RULE]), binding(subject)]) == ({"scc-for-mpi"} if expected else set())
 
 
 def test_a_role_counts_in_its_namespace_and_a_cluster_role_where_it_is_bound() -> None:
-    """Prevents a grant of one namespace that opens another."""
+    """A grant of one namespace does not apply in another."""
     local = [role([RULE]), binding(MPI)]
     assert usable(local, namespace="other") == set()
     everywhere = role([RULE], namespace="")
@@ -110,12 +110,12 @@ def test_a_role_counts_in_its_namespace_and_a_cluster_role_where_it_is_bound() -
 
 
 def test_masters_may_use_everything() -> None:
-    """Prevents an administrator who is told that an SCC may not be used, which the API server would not say."""
+    """The predicted answer is that of the API server's authorizer."""
     assert usable([], User("kube:admin", ("system:masters",))) == set(NAMES)
 
 
 def test_aggregated_rules_count() -> None:
-    """Prevents a grant that is overlooked because it reaches `admin` through a label."""
+    """Rules that a role gets by aggregation count."""
     label = {"rbac.authorization.k8s.io/aggregate-to-edit": "true"}
     to_admin = {"rbac.authorization.k8s.io/aggregate-to-admin": "true"}
     objects = [
@@ -133,7 +133,7 @@ def test_aggregated_rules_count() -> None:
 
 
 def test_it_says_who_may_use_an_scc_by_which_binding() -> None:
-    """Prevents a finding that cannot name the line to change."""
+    """A grant names the binding and the subject that give it."""
     group = {"kind": "Group", "name": "system:authenticated"}
     narrow, wide = binding(MPI, None, group), binding(group, namespace="", to="ClusterRole", name="all")
     rbac = Rbac([role([RULE]), role([RULE | {"resourceNames": []}], "all", ""), narrow, wide])
@@ -148,14 +148,14 @@ def test_it_says_who_may_use_an_scc_by_which_binding() -> None:
 
 
 def test_a_binding_without_its_role_is_told_apart() -> None:
-    """Prevents "may not use" where nobody can know, because the role is not among the objects."""
+    """A binding to a role that is not among the objects is undetermined."""
     lost = binding(MPI)
     assert Rbac([lost]).unresolved == (lost,)
     assert Rbac([lost, role([])]).unresolved == ()
 
 
 def test_it_says_which_unknown_roles_a_user_has_and_which_sccs_they_name() -> None:
-    """Prevents a doubt about everybody because of one binding of somebody else's, and none where there is one."""
+    """An unresolved binding makes only its own subjects undetermined."""
     other = {"kind": "ServiceAccount", "name": "other", "namespace": "adas"}
     rbac = Rbac([role([RULE], "known"), binding(MPI, name="known"), binding(MPI), binding(other, name="others")])
     assert list(rbac.unknown_roles(ACCOUNT, "adas")) == [("Role", "use-scc")]
@@ -179,5 +179,5 @@ HOSTILE: tuple[Any, ...] = (
 
 @pytest.mark.parametrize("tree", HOSTILE, ids=range(len(HOSTILE)))
 def test_malformed_objects_are_passed_over(tree: Any) -> None:
-    """Prevents a checker that ends at somebody's broken manifest, or misses a grant behind it."""
+    """A malformed manifest raises nothing, and hides no other grant."""
     assert usable([tree, role([RULE], "sound"), binding(MPI, name="sound")]) == {"scc-for-mpi"}

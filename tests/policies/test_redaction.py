@@ -5,6 +5,6 @@ from policies.redaction import HIDDEN, redact
 
 
 def test_neither_message_nor_remedy_shows_a_secret() -> None:
-    """A remedy of a single finding that repeats what was taken out of its message."""
+    """Secrets are removed from the remedies of findings, too."""
     finding = Finding("a", Severity.MANDATORY, "Pod x", "comes from hunter2.example", "Add hunter2.example")
     assert str(redact(finding, ["hunter2"])) == f"a: Pod x: comes from {HIDDEN}.example. Add {HIDDEN}.example"

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from policies.check import Checker
+from policies.inventory import Inventory
 from policies.objects import objects
-from policies.world import World
 from tests.policies.conftest import rule_named
 
 Tree = dict[str, Any]
@@ -38,8 +38,8 @@ REMEDIES: tuple[tuple[str, Tree, str], ...] = (
 
 @pytest.mark.parametrize(("rule", "manifest", "remedy"), REMEDIES, ids=[f"{row[0]}-{row[2][:20]}" for row in REMEDIES])
 def test_remedy_fits_the_finding(rule: str, manifest: Tree, remedy: str) -> None:
-    """A finding on a type that advises to move a field, or one on a node's agent that advises IPC_LOCK."""
+    """A finding for which its rule's remedy does not fit has one of its own."""
     found = list(objects(manifest))
-    (finding,) = Checker([rule_named(rule)]).check(found, World(found, complete=True))
+    (finding,) = Checker([rule_named(rule)]).check(found, Inventory(found, complete=True))
     assert remedy in finding.remedy, finding.remedy
     assert not finding.remedy.endswith(".")

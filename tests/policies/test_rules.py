@@ -1,18 +1,20 @@
 """Every rule over every fixture, in the shape of a manifest; `test_pack_servicer.py` has the other one."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from apis.kinds import KINDS, Kind
+from policies import rules
 from policies.check import Checker
 from policies.configuration import Configuration
 from policies.findings import Finding, Severity
+from policies.inventory import Inventory
 from policies.objects import objects
 from policies.rule import AnyRule
 from policies.rules import RULES
 from policies.values import read
-from policies.world import World
 from tests.policies.conftest import Case, cases, cases_of, findings, rule_named
 
 EACH_RULE = pytest.mark.parametrize("rule", RULES, ids=lambda rule: str(rule.name))
@@ -30,19 +32,19 @@ def _hold(case: Case, found: list[Finding]) -> None:
 def _check(*manifests: Any) -> list[Finding]:
     found = [each for manifest in manifests for each in objects(manifest)]
     wanted = [rule_named(name) for name in ("gpu-limit", "rdma-exactly-one", "rdma-ipc-lock")]
-    return list(Checker(wanted).check(found, World(found)))
+    return list(Checker(wanted).check(found, Inventory(found)))
 
 
 @EACH_RULE
 def test_fixtures(rule: AnyRule) -> None:
-    """A rule that is wrong about a plain manifest."""
+    """Each rule finds in its fixtures what they expect."""
     for case in cases_of(rule):
         _hold(case, findings(case))
 
 
 @EACH_RULE
 def test_findings_say_where(rule: AnyRule) -> None:
-    """A finding whose line nobody can find, since its path leads nowhere in the object."""
+    """The path of each finding leads to a field of its object."""
     for case in cases_of(rule):
         for finding in findings(case):
             assert finding.path, case
@@ -53,18 +55,34 @@ def test_findings_say_where(rule: AnyRule) -> None:
 
 @EACH_RULE
 def test_each_rule_has_both_fixtures(rule: AnyRule) -> None:
-    """A rule that was never seen to refuse anything, or never seen to let anything through."""
-    assert {bool(case.expect) for case in cases_of(rule)} == {True, False}
+    """Each rule has a manifest that it allows and one that it denies."""
+    sides = {case.name.partition("/")[0] for case in cases_of(rule)}
+    missing = [
+        f"policies/fixtures/{rule.name}/{side}/<case>.yaml" for side in ("allowed", "denied") if side not in sides
+    ]
+    assert not missing, f"add {' and '.join(missing)}; tests/policies/conftest.py says what is in one"
 
 
 def test_fixtures_name_rules() -> None:
-    """A fixture folder whose rule was renamed and that no longer tests anything."""
-    assert {case.rule for case in cases()} == {rule.name for rule in RULES}
+    """Each folder of fixtures has its rule."""
+    unknown = {case.rule for case in cases()} - {rule.name for rule in RULES}
+    assert not unknown, f"rename or delete in policies/fixtures what has no rule: {', '.join(sorted(unknown))}"
+
+
+def test_a_module_without_its_rule_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module that defines no rule, or one with another name than the module's, fails when the rules are imported."""
+    monkeypatch.setattr(rules, "__path__", [*rules.__path__, str(tmp_path)])
+    (tmp_path / "no_rule.py").write_text("")
+    with pytest.raises(TypeError, match=r"policies/rules/no_rule\.py defines 0 rules"):
+        rules._rule("no_rule")
+    (tmp_path / "other_name.py").write_text("from policies.rules.gpu_limit import GPU_LIMIT\n")
+    with pytest.raises(TypeError, match=r"other_name\.py defines the rule 'gpu-limit'; name it 'other-name'"):
+        rules._rule("other_name")
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.pod_templates], ids=lambda kind: str(kind.api_version))
 def test_every_kind_with_pods_is_walked(kind: Kind) -> None:
-    """A kind whose pod template is data of `apis.kinds` but which the walk passes by."""
+    """The pods of every kind in `apis.kinds` with pod templates are examined."""
     container = {"name": "c", "resources": {"limits": {"rdma/shared_ib0": 2}}}
     for path in kind.pod_templates:
         manifest: dict[str, object] = {"spec": {"containers": [container]}}
@@ -75,7 +93,7 @@ def test_every_kind_with_pods_is_walked(kind: Kind) -> None:
 
 
 def test_another_version_of_a_kind_is_walked() -> None:
-    """A release that moves a kind to another version and so silences every rule."""
+    """A kind is examined in versions that `apis.kinds` does not list."""
     container = {"name": "c", "resources": {"limits": {"nvidia.com/gpu": 99}}}
     template = {"spec": {"containers": [container]}}
     manifest = {
@@ -87,7 +105,7 @@ def test_another_version_of_a_kind_is_walked() -> None:
 
 
 def test_a_list_is_opened() -> None:
-    """A `List` that carries its items past the rules."""
+    """Items of a `List` are examined, however deep."""
     pod = {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -98,7 +116,7 @@ def test_a_list_is_opened() -> None:
 
 
 def test_limits_of_a_stack() -> None:
-    """A pack configured for smaller machines that still measures against the largest known one."""
+    """A rule uses its configured parameters."""
     job = {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -108,24 +126,24 @@ def test_limits_of_a_stack() -> None:
     rule = rule_named("gpu-limit")
     found = list(objects(job))
     configuration = {"gpu-limit": {"maximum": 4}}
-    assert list(Checker([rule]).check(found, World(found))) == []
-    assert len(list(Checker([rule], Configuration(configuration)).check(found, World(found)))) == 1
+    assert list(Checker([rule]).check(found, Inventory(found))) == []
+    assert len(list(Checker([rule], Configuration(configuration)).check(found, Inventory(found)))) == 1
 
 
 def test_one_unknown_hides_nothing_else() -> None:
-    """A container whose capabilities are not known, and the fault of its neighbour passes with it."""
+    """An unknown value is reported beside the violations of other containers."""
     case = next(case for case in cases() if str(case) == "rdma-ipc-lock/denied/unknown-and-wrong-neighbour")
-    assert [finding.doubt is None for finding in findings(case)] == [False, True]
+    assert [finding.undetermined is None for finding in findings(case)] == [False, True]
 
 
 def test_level_of_doubts() -> None:
-    """A stack that wants to be sure before the update, and gets advice only."""
+    """Undetermined findings are advisory by default."""
     case = next(case for case in cases() if str(case) == "rdma-ipc-lock/denied/unknown-capabilities")
     assert {finding.severity for finding in findings(case)} == {Severity.ADVISORY}
 
 
 def test_finding_reads_well() -> None:
-    """A finding without the object, the container or the remedy, from which nobody knows what to do."""
+    """A finding as text has rule, object, container, field, message and remedy."""
     case = next(case for case in cases() if case.name == "denied/mpijob-two")
     (finding,) = findings(case)
     assert str(finding) == (

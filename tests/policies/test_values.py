@@ -3,8 +3,8 @@
 import pytest
 from pulumi_policy.proxy import UNKNOWN_ARRAY_VALUE
 
-from policies.pack.wire import Properties
-from policies.values import Unknown, read, show, whole
+from policies.pack.properties import Properties
+from policies.values import Unknown, entries, mapping, read, show, whole
 
 
 @pytest.mark.parametrize(
@@ -12,7 +12,7 @@ from policies.values import Unknown, read, show, whole
     [(8, 8), (8.0, 8), ("8", 8), ("1k", 1000), ("1000m", 1), ("1Ki", 1024), ("0", 0), ("-1", -1), ("1e1", 10)],
 )
 def test_whole(quantity: object, number: int) -> None:
-    """A quantity that the API server accepts and a rule misreads."""
+    """Quantities are read as the API server reads them."""
     assert whole(quantity) == number
 
 
@@ -20,12 +20,12 @@ def test_whole(quantity: object, number: int) -> None:
     "quantity", ["0.5", "500m", 0.5, "many", "", None, True, "NaN", "Infinity", [1], "1e1m3", "1e999999999", "9" * 99]
 )
 def test_not_whole(quantity: object) -> None:
-    """Something that is no whole number and is taken for one."""
+    """What is no whole number is not taken for one."""
     assert whole(quantity) is None
 
 
 def test_unknown_values_keep_their_place() -> None:
-    """An unknown value that hides its neighbours, or whose finding cannot say where it is."""
+    """Reading through an unknown value returns it, with its place."""
     tree = {"a": [{"b": UNKNOWN_ARRAY_VALUE, "c": 1}]}
     expected = {"a": [{"b": Unknown(("a", 0, "b")), "c": 1}]}
     found = Properties(tree)
@@ -35,6 +35,15 @@ def test_unknown_values_keep_their_place() -> None:
 
 
 def test_show() -> None:
-    """A path that cannot be read back, since the keys of resources and labels have dots and slashes."""
+    """A path shows keys with dots and slashes in brackets."""
     path = ("spec", "containers", 0, "resources", "limits", "rdma/shared_ib0")
     assert show(path) == "spec.containers[0].resources.limits[rdma/shared_ib0]"
+
+
+@pytest.mark.parametrize("tree", [{}, {"a": None}, {"a": "text"}, None, Unknown(())])
+def test_entries_and_mappings_of_what_has_none(tree: object) -> None:
+    """What has no list, or no mapping, at a path has an empty one, whatever it is."""
+    assert entries(tree, "a") == []
+    assert mapping(tree, "a") == {}
+    assert entries({"a": [tree]}, "a") == [tree]
+    assert mapping({"a": {"b": tree}}, "a") == {"b": tree}

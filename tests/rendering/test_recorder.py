@@ -19,7 +19,7 @@ def config_map(**options: object) -> k8s.core.v1.ConfigMap:
 
 
 def test_options_are_recorded() -> None:
-    """Prevents tests of protection and replacement that pass whatever the program says."""
+    """Protection, replacement and dependencies are recorded."""
     (plain_map,) = component(config_map)
     assert not plain_map.protect
     (guarded,) = component(lambda: config_map(protect=True, retain_on_delete=True, replace_on_changes=["data"]))
@@ -29,12 +29,12 @@ def test_options_are_recorded() -> None:
 
 
 def test_values_of_the_wire_become_plain() -> None:
-    """Prevents snapshots full of 8.0 for eight GPUs."""
+    """Whole numbers are recorded as integers."""
     assert plain({"gpus": 8.0, "share": 0.5, "list": [1.0, None]}) == {"gpus": 8, "share": 0.5, "list": [1, None]}
 
 
 def test_errors_of_the_program_come_out() -> None:
-    """Prevents a broken program from rendering as an empty one."""
+    """Errors of the program are raised."""
 
     def broken() -> None:
         raise LookupError("no such profile")
@@ -44,13 +44,13 @@ def test_errors_of_the_program_come_out() -> None:
 
 
 def test_order_does_not_depend_on_the_run() -> None:
-    """Prevents rendered manifests that differ without a change."""
+    """Registrations have the same order in every run."""
     names = [(item.type, item.name) for item in environment("dev")]
     assert names == sorted(names)
 
 
 def test_manifests_are_written_one_file_an_object(tmp_path: Path) -> None:
-    """Prevents two objects from overwriting each other's file, and secrets from being written."""
+    """Each object is one file, and Secrets are not written."""
     files = write(environment("dev"), tmp_path)
     assert len(set(files)) == len(files) == len(list(tmp_path.glob("*.yaml")))
     kinds = {yaml.safe_load(file.read_text())["kind"] for file in files}
@@ -60,7 +60,7 @@ def test_manifests_are_written_one_file_an_object(tmp_path: Path) -> None:
 
 
 def test_an_earlier_render_leaves_nothing_behind(tmp_path: Path) -> None:
-    """Prevents `kubectl apply -f FOLDER` from bringing a removed tenant back."""
+    """Files of an earlier render are removed."""
     write(environment("prod"), tmp_path)
     assert list(tmp_path.glob("*perception*"))
     write(environment("dev"), tmp_path)
@@ -68,7 +68,7 @@ def test_an_earlier_render_leaves_nothing_behind(tmp_path: Path) -> None:
 
 
 def test_folders_of_others_are_refused(tmp_path: Path) -> None:
-    """Prevents manifests from mixing with, or a later render from deleting, somebody's own files."""
+    """A folder with other files is refused."""
     (tmp_path / "mine.yaml").write_text("a: b")
     with pytest.raises(FolderError, match="has files that no render wrote"):
         write(environment("dev"), tmp_path)

@@ -1,18 +1,16 @@
-"""The comment of a pull request: within its limit, complete in what matters, and shut against what it tells of."""
+"""The comment of a pull request: within its limit, complete in what matters, and escaping what it quotes."""
 
 import random
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 
-from review import comment, text
+from review import comment, terminal
 from review.model import REDACTED, UNKNOWN, Change, Ending, Finding, Op, Resource, Review
-from review.words import name
+from review.sentences import name
+from tests.support.comments import broken, tokens
 from tests.support.reviews import created, made, review, same
 
 HOSTILE = (
@@ -162,60 +160,16 @@ def random_review(seed: int) -> Review:
         unanswered=draw.choice(("", hostile(draw))),
         cautions=draw.choice(((), (f"An update by {name(hostile(draw))}.",))),
         ending=tuple(Ending(hostile(draw), hostile(draw), (hostile(draw),) * 4) for _ in range(draw.choice((0, 9)))),
+        leftovers=tuple(resource(draw, number) for number in range(draw.choice((0, 9)))),
         cluster_asked=draw.random() < 0.5,
         drift=draw.random() < 0.2,
         compared=draw.choice((("", ""), (hostile(draw), hostile(draw)))),
     )
 
 
-_OURS = re.compile(
-    r"<details><summary>([^<>]|</?code>)*</summary>\n|</details>\n?|<!-- hpc (?:diff|drift) stack=[\w.%-]* -->\n?"
-)
-
-
-_NEVER = frozenset(
-    {"html_inline", "link_open", "image", "blockquote_open", "table_open", "hr", "code_block", "s_open", "em_open"}
-)
-
-
-def tokens(markdown: str) -> Iterator[Token]:
-    """Yield all tokens of a text, those within others too."""
-    for token in MarkdownIt("gfm-like", {"linkify": False}).parse(markdown):
-        yield token
-        yield from token.children or ()
-
-
-def broken(markdown: str) -> list[str]:
-    """Return what is in a comment and is not ours."""
-    found = []
-    for token in tokens(markdown):
-        if token.type == "html_block" and not _OURS.fullmatch(token.content):
-            found.append(token.content)
-        elif token.type in (
-            "html_inline",
-            "link_open",
-            "image",
-            "blockquote_open",
-            "table_open",
-            "hr",
-            "code_block",
-            "s_open",
-        ):
-            found.append(f"{token.type} {token.content}")
-        elif token.type == "text" and re.search(r"[@#`<>&]|GH-\d", token.content):
-            found.append(token.content)
-        elif token.type == "heading_open" and token.tag not in ("h2", "h3"):
-            found.append(token.tag)
-        elif token.type == "fence" and any(
-            line[:1] not in (" ", "+", "-", "…", "") for line in token.content.split("\n")
-        ):
-            found.append(token.content)
-    return found
-
-
 @pytest.mark.parametrize("seed", range(40))
 def test_nothing_breaks_out(seed: int) -> None:
-    """Prevents a hostile pull request that pings people, ends our blocks, or writes HTML in the bot's name."""
+    """Mentions, block ends and HTML in a manifest stay text in the comment."""
     limit = random.Random(seed).choice((comment.LEAST, 20_000, 60_000))  # noqa: S311
     written = comment.write(random_review(seed), limit=limit)
     assert len(written) <= limit
@@ -227,13 +181,13 @@ def test_nothing_breaks_out(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(40, 52))
 def test_a_terminal_is_safe(seed: int) -> None:
-    """Prevents control characters of a manifest from reaching a person's terminal."""
-    shown = text.write(random_review(seed)).replace("\n", "")
+    """Control characters of a manifest do not reach the terminal."""
+    shown = terminal.write(random_review(seed)).replace("\n", "")
     assert shown.isprintable()
 
 
 def test_the_first_line_finds_the_comment_again() -> None:
-    """Prevents a bot that writes a comment for every push, and a stack's name that ends the hidden line."""
+    """The hidden first line identifies the stack and cannot be closed by its name."""
     assert comment.write(review()).split("\n")[0] == "<!-- hpc diff stack=test -->"
     assert comment.marker("a--b -->") == "<!-- hpc diff stack=a%2D-b%20%2D-%3E -->"
     assert comment.marker("a--b") != comment.marker("a-b")
@@ -248,46 +202,49 @@ def test_the_first_line_finds_the_comment_again() -> None:
     ],
 )
 def test_commands_have_comments_of_their_own(found: Review, command: str) -> None:
-    """Prevents what a night found, or could be adopted, from taking the place of a pull request's review."""
+    """Comments of drift and of adoption have markers of their own."""
     assert comment.write(found).startswith(f"<!-- hpc {command} stack=lab -->\n")
 
 
 def test_nothing_changed_is_one_line() -> None:
-    """Prevents a page of headings that say nothing."""
+    """A change without effects has no sections."""
     nothing = review(same(made("core/v1:ConfigMap", {"metadata": {"name": "a"}})))
     assert comment.write(nothing).split("\n")[3:] == ["Nothing changes.", ""]
-    assert text.write(nothing) == "Change of stack test\nNothing changes.\n"
+    assert terminal.write(nothing) == "Change of stack test\nNothing changes.\n"
     assert "No drift: the cluster is as the last update left it." in comment.write(replace(nothing, drift=True))
+    unsettled = comment.write(replace(nothing, drift=True, unsettled=True))
+    assert "No drift" not in unsettled
+    assert "could not be determined" in unsettled
 
 
 def test_a_failure_comes_first() -> None:
-    """Prevents an approval of half an answer."""
+    """An incomplete result is reported at the top."""
     lines = comment.write(review(failed="the engine\nwas killed")).split("\n")
-    assert lines[3] == "⚠️ **There is no whole answer: the engine was killed**"
+    assert lines[3] == "⚠️ **The result is incomplete: the engine was killed**"
 
 
 def test_several_reasons_are_a_list() -> None:
-    """Prevents nine wrong settings in one bold paragraph that nobody reads, and the same one told twice."""
+    """Several errors are a list, each once."""
     lines = comment.write(review(failed="Pulumi.x.yaml: 2 wrong\n  a: is -6\n  b: is missing\n  a: is -6")).split("\n")
     assert lines[3:7] == [
-        "⚠️ **There is no whole answer: Pulumi.x.yaml: 2 wrong**",
+        "⚠️ **The result is incomplete: Pulumi.x.yaml: 2 wrong**",
         "",
         "- a: is -6",
         "- b: is missing",
     ]
     many = comment.write(review(failed="9 wrong" + "".join(f"\n  {n} " + "word " * 50 for n in range(40))))
-    assert re.search(r"^- … \d+ more$", many, re.MULTILINE), "what is cut is told"
+    assert re.search(r"^- … \d+ more$", many, re.MULTILINE), "what is cut is reported"
     assert "does not answer. See whether" in comment.write(review(failed="it does not answer\nSee whether it runs."))
 
 
 def test_a_failure_says_nothing_else() -> None:
-    """Prevents `No object changes` below a preview that never saw the objects."""
+    """A preview that failed before it saw an object does not report that no object changes."""
     made_ = created(made("hpc:tenants:Tenant", {}, "t"))
-    assert "What changes is not known." in comment.write(review(made_, failed="the program failed"))
+    assert "What changes could not be determined." in comment.write(review(made_, failed="the program failed"))
 
 
 def test_what_to_know_first_is_at_the_top() -> None:
-    """Prevents an approval of what the cluster had no say in, or of half of an update that runs."""
+    """A cluster that was not queried, or an update in progress, is reported at the top."""
     found = review(
         cluster_asked=False,
         unanswered="the API server does not answer: refused\nSee whether it runs.",
@@ -296,26 +253,26 @@ def test_what_to_know_first_is_at_the_top() -> None:
     )
     lines = comment.write(found).split("\n")
     assert lines[3].startswith(
-        "⚠️ The cluster was not asked: the API server does not answer: refused. See whether it runs. This is"
+        "⚠️ The cluster was not queried: the API server does not answer: refused. See whether it runs. This is"
     )
     assert lines[5:8:2] == [
         "⚠️ An update is under way.",
         "⚠️ `PersistentVolume` `v` is being deleted; it waits for finalizer `kubernetes.io/pv-protection`.",
     ]
     assert "two commits" not in comment.write(found)
-    assert "! The cluster was not asked" in text.write(found)
+    assert "! The cluster was not queried" in terminal.write(found)
     assert "No drift" not in comment.write(replace(found, drift=True))
 
 
 def test_it_says_that_the_cluster_was_not_asked() -> None:
-    """Prevents a comparison of two commits from passing for a preview."""
+    """A comparison of two commits is named as one."""
     found = comment.write(review(cluster_asked=False, compared=("1234567890abcdef", "b" * 40)))
-    assert "The cluster was not asked" in found
+    assert "The cluster was not queried" in found
     assert "## Change of stack `test`, `1234567890ab` to `bbbbbbbbbbbb`" in found
 
 
-def test_what_is_cut_is_told() -> None:
-    """Prevents a comment that is silently not the whole, and one that loses its summary or its findings."""
+def test_what_is_cut_is_reported() -> None:
+    """A shortened comment reports what was left out, and keeps its summary and findings."""
     maps = [
         created(made("core/v1:ConfigMap", {"metadata": {"name": f"m{n}"}, "data": {"x": "y " * 80}}))
         for n in range(500)
@@ -334,8 +291,8 @@ def test_what_is_cut_is_told() -> None:
     )
 
 
-def test_lists_that_are_cut_are_told() -> None:
-    """Prevents security lines that are missing without a word."""
+def test_lists_that_are_cut_are_reported() -> None:
+    """Shortened sections count their hidden lines and alarms."""
     findings = tuple(Finding(f"rule-{n % 90}", mandatory=True, message=f"{n} " + "x" * 300) for n in range(9000))
     found = comment.write(review(findings=findings), limit=20_000)
     assert len(found) <= 20_000
@@ -345,13 +302,13 @@ def test_lists_that_are_cut_are_told() -> None:
 
 
 def test_a_limit_that_cannot_be_kept_is_refused() -> None:
-    """Prevents a comment that a host refuses, and whose loss nobody sees."""
-    with pytest.raises(ValueError, match="cannot be kept below 100 characters"):
+    """A limit below the smallest is refused."""
+    with pytest.raises(ValueError, match="a limit of 100 characters is too small"):
         comment.write(review(), limit=100)
 
 
 def test_order_of_fields_says_nothing() -> None:
-    """Prevents a comment that is another one each time: renders and events have fields in any order."""
+    """The same change gives the same comment, whatever the order of fields."""
     fields = {"spec": {"b": 1, "a": [{"y": 1, "x": 2}]}, "metadata": {"name": "n", "labels": {"q": "1", "p": "2"}}}
     turned = {
         "metadata": {"labels": {"p": "2", "q": "1"}, "name": "n"},

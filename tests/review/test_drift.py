@@ -8,6 +8,7 @@ import pytest
 from apis import names
 from review import drift, live
 from review.model import CHANGED, REDACTED, Change, Op, Resource
+from tests.support.reviews import created, made, review, same, updated
 
 ENDED: dict[str, Any] = {"summaryEvent": {"resourceChanges": {}}}
 SECRET = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "ciphertext": "[secret]"}
@@ -81,10 +82,28 @@ def looked(
 def test_drift_is_what_differs_from_what_is_declared(
     kind: str, declared: dict[str, Any], seen: dict[str, Any], then: dict[str, Any] | None
 ) -> None:
-    """Prevents an alarm of every night for what the cluster itself fills in, and silence when somebody gains rights."""
+    """Fields that the cluster fills in are no drift; additional rights are."""
     found = looked(kind, declared, seen)
     assert found.after is not None
     assert (found.op, found.after.inputs) == ((Op.SAME, declared) if then is None else (Op.UPDATE, then))
+
+
+def test_what_an_interrupted_replacement_left_is_no_drift() -> None:
+    """Of a resource and what an interrupted replacement of it left, the resource is compared."""
+    urn = "urn:pulumi:dev::hpc::kubernetes:core/v1:ConfigMap::x"
+    old = {"type": "kubernetes:core/v1:ConfigMap", "urn": urn, "inputs": {"data": {"k": "1"}}}
+    seen = {"op": "same", "urn": urn, "old": old, "new": {**old, "outputs": {"data": {"k": "2"}}}}
+    left = {"op": "same", "urn": urn, "old": {**old, "delete": True}, "new": {**old, "outputs": {"data": {"k": "1"}}}}
+    log = [{"resOutputsEvent": {"metadata": each}} for each in (seen, left)]
+    assert [change.op for change in drift.read([*log, ENDED], "dev").changes] == [Op.UPDATE]
+
+
+def test_the_namespace_of_what_has_none_is_no_drift() -> None:
+    """A namespace that the official provider adds to inputs of unknown kinds is no drift."""
+    declared = {"metadata": {"name": "gpu", "namespace": "default"}}
+    found = looked("example.com/v1:Pool", declared, {"metadata": {"name": "gpu"}})
+    assert found.op is Op.SAME
+    assert looked("v1:X", declared, {"metadata": {"name": "gpu", "namespace": "other"}}).op is Op.UPDATE
 
 
 SUCCEEDED = {"type": "Succeeded", "status": "True"}
@@ -143,7 +162,7 @@ RULE = {"apiGroups": [""], "resources": ["pods", "nodes"], "verbs": ["get"]}
     ],
 )
 def test_what_controllers_write_is_no_drift(kind: str, declared: dict[str, Any], seen: dict[str, Any]) -> None:
-    """Prevents an alarm every night, and an update of every `up`, for an order or a field that a controller chose."""
+    """The order of sets, and fields that controllers set, are no drift."""
     assert looked(kind, declared, seen).op is Op.SAME
 
 
@@ -179,38 +198,35 @@ def test_what_controllers_write_is_no_drift(kind: str, declared: dict[str, Any],
     ],
 )
 def test_what_widens_or_narrows_is_drift(kind: str, declared: dict[str, Any], seen: dict[str, Any]) -> None:
-    """Prevents silence where somebody adds to what is one value: a selector, a rule, a field that gives power.
-
-    And a repair that the server is asked for, and that leaves it: what is mended is as declared.
-    """
+    """Additions to what is one value (a selector, a rule, a field that gives privileges) are drift and repaired."""
     found = looked(kind, declared, seen)
     assert found.op is Op.UPDATE
     assert found.before is not None
-    mended = live.mended(found.before, seen)
-    assert live.as_live(replace(found.before, live=mended.body)) == declared
+    repaired = live.repaired(found.before, seen)
+    assert live.as_live(replace(found.before, live=repaired.body)) == declared
 
 
 def test_what_is_mended_keeps_what_is_of_others() -> None:
-    """Prevents a repair that takes defaults, labels of others or a secret's values off an object."""
+    """A repair leaves defaults, labels of other owners and values of secrets."""
     declared = {"metadata": {"labels": {"a": "1"}}, "spec": {"ports": [{"port": 1}], "hard": {"x": "1000m"}}}
     seen = {
         "metadata": {"uid": "u", "labels": {"a": "2", "b": "3"}},
         "spec": {"ports": [{"port": 9, "protocol": "UDP"}, {"port": 1, "protocol": "TCP"}], "hard": {"x": "1"}},
         "status": {"phase": "Active"},
     }
-    found = live.mended(Resource("u", "kubernetes:core/v1:ResourceQuota", declared), seen)
+    found = live.repaired(Resource("u", "kubernetes:core/v1:ResourceQuota", declared), seen)
     assert found.body == {
         "metadata": {"uid": "u", "labels": {"a": "1", "b": "3"}},
         "spec": {"ports": [{"port": 1, "protocol": "TCP"}], "hard": {"x": "1"}},
         "status": {"phase": "Active"},
     }
-    assert found.taken == (("spec", "ports", 0),)
+    assert found.removed == (("spec", "ports", 0),)
     hidden = Resource("u", "kubernetes:core/v1:Secret", {"data": {"p": REDACTED}, "stringData": {"q": REDACTED}})
-    assert live.mended(hidden, {"data": {"p": "x"}}).body == {"data": {"p": "x"}}
+    assert live.repaired(hidden, {"data": {"p": "x"}}).body == {"data": {"p": "x"}}
 
 
-def test_a_secret_is_told_without_its_value() -> None:
-    """Prevents a changed password that nobody hears of, or that everybody reads."""
+def test_a_secret_is_reported_without_its_value() -> None:
+    """A changed secret is reported, without its value."""
     data = {"data": {"p": "cGxhbnRlZA=="}}
     for path in ("stringData.p", "data.p"):
         found = looked("core/v1:Secret", {"stringData": {"p": SECRET}}, data, {path: {"diffKind": "update"}})
@@ -245,19 +261,19 @@ def test_a_secret_is_told_without_its_value() -> None:
     ],
 )
 def test_what_is_gone(kind: str, declared: dict[str, Any], held: dict[str, Any], op: Op) -> None:
-    """Prevents an alarm for a job that went as it was told, and none for one that somebody took away."""
+    """A job that is declared to go when it has finished is no drift; one deleted manually is reported."""
     assert looked(kind, declared, None, held=held).op is op
 
 
-def test_a_job_that_was_cleaned_away_is_told() -> None:
-    """Prevents a job that runs on sixteen GPUs once more because somebody tidied up; and silence about it."""
+def test_a_job_that_was_cleaned_away_is_reported() -> None:
+    """A finished job that was deleted is a warning, and is not run again."""
     urn = "urn:pulumi:dev::hpc::kubernetes:kubeflow.org/v1alpha2:MPIJob::x"
     old = {
         "type": "kubernetes:kubeflow.org/v1alpha2:MPIJob",
         "urn": urn,
         "outputs": {"status": {"conditions": [SUCCEEDED]}},
     }
-    for spec, told in (
+    for spec, reported in (
         ({}, 1),
         ({"ttlSecondsAfterFinished": 9}, 0),
         ({"runPolicy": {"ttlSecondsAfterFinished": 9}}, 0),
@@ -266,8 +282,8 @@ def test_a_job_that_was_cleaned_away_is_told() -> None:
         step = {"op": "delete", "urn": urn, "old": {**old, "inputs": inputs}}
         found = drift.read([{"resOutputsEvent": {"metadata": step}}, ENDED], "dev")
         assert found.changed == ()
-        assert len(found.warnings) == told
-        assert all(each.startswith("MPIJob a/nccl has ended") for each in found.warnings)
+        assert len(found.warnings) == reported
+        assert all(each.startswith("MPIJob a/nccl has finished") for each in found.warnings)
 
 
 @pytest.mark.parametrize(
@@ -285,19 +301,28 @@ def test_a_job_that_was_cleaned_away_is_told() -> None:
     ],
 )
 def test_values_that_mean_the_same(declared: Any, seen: Any, expected: bool) -> None:
-    """Prevents drift for a quantity that the server has written in its own way."""
+    """Equal quantities in different notations are no drift."""
     assert live.same(declared, seen, quantity=True) is expected
     assert live.same("1000m", "1") is False
 
 
+def test_a_review_of_an_update_has_what_the_cluster_holds() -> None:
+    """What a refresh has read replaces what the state holds; of what it has not read the state is kept."""
+    job = made("batch/v1:Job", {"metadata": {"name": "a"}}, live={"status": {"active": 1}})
+    gone = made("batch/v1:Job", {"metadata": {"name": "b"}}, live={"status": {"active": 1}})
+    ended = replace(job, live={"status": {"conditions": [SUCCEEDED]}}, queried=True)
+    found = drift.with_live(review(same(job), same(gone), created(job)), review(updated(job, ended), same(gone)))
+    assert [change.before for change in found.changes] == [ended, None, gone]
+
+
 def test_what_is_compared_is_not_changed() -> None:
-    """Prevents a comparison that writes into what it compares."""
+    """A comparison does not change its arguments."""
     declared, seen = {"a": {"b": [1]}}, {"a": {"b": [1, 2]}}
     assert live.as_live(Resource("u", "kubernetes:b/v1:C", declared, live=seen)) == {"a": {"b": [1, 2]}}
     assert (declared, seen) == ({"a": {"b": [1]}}, {"a": {"b": [1, 2]}})
 
 
 def test_a_refresh_that_failed() -> None:
-    """Prevents a night without an answer from counting as one without drift."""
+    """A refresh that failed is an incomplete result."""
     assert drift.read([], "dev", trouble="no cluster").failed == "no cluster"
     assert drift.read([ENDED], "dev").failed == ""

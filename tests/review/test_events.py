@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from policies.rules import RULES
-from review import events
+from review import comment, events, summary
 from review.model import CHANGED, REDACTED, UNKNOWN, Change, Op, Review
+from review.sentences import bare
 
 SECRET = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "ciphertext": "[secret]"}
 ENDED = {"summaryEvent": {"resourceChanges": {}, "isPreview": True}}
@@ -58,28 +59,60 @@ KEPT = {**MAP, "retainOnDelete": True}
         (REPLACEMENT, Op.REPLACE, "1", "2"),
         (REPLACEMENT[::-1], Op.REPLACE, "1", "2"),
         # what an interrupted replacement left is deleted beside the resource itself
-        ([("same", OTHER, OTHER), ("delete", {**MAP, "delete": True}, None)], Op.SAME, "2", "2"),
+        ([("same", OTHER, OTHER), ("delete-replaced", {**MAP, "delete": True}, None)], Op.SAME, "2", "2"),
     ],
 )
 def test_steps_of_one_resource_are_one_change(
     steps: list[tuple[str, Any, Any]], op: Op, before: str | None, after: str | None
 ) -> None:
-    """Prevents a replacement that is told three times, or an object that stays and is told to be deleted."""
+    """All steps of one resource are one change, the weightiest."""
     found = change(*(step(*each) for each in steps))
     assert found.op is op
     assert (found.before.inputs["data"]["k"] if found.before else None) == before
     assert (found.after.inputs["data"]["k"] if found.after else None) == after
 
 
+def test_objects_of_an_update_are_counted_as_in_its_review() -> None:
+    """An update counts objects, each once, without components and leftovers, as the review of its preview does."""
+    component = {"type": "hpc:a:B", "urn": "urn:pulumi:dev::hpc::hpc:a:B::x", "inputs": {}, "outputs": {}}
+    left = step("delete-replaced", {**OTHER, "delete": True}, None)
+    log = [step("create", None, component), *(step(*each) for each in REPLACEMENT), left]
+    steps: dict[str, list[dict[str, Any]]] = {}
+    for event in log:
+        metadata = event["resourcePreEvent"]["metadata"]
+        steps.setdefault(metadata["urn"], []).append(metadata | {"type": (metadata["new"] or metadata["old"])["type"]})
+    assert events.counted(steps) == {Op.REPLACE: 1}
+    assert summary.counted(events.counted(steps)) == "objects on the cluster: 1 replaced"
+    assert "1 object: 1 replaced." in comment.write(events.read([*log, ENDED], "dev"))
+
+
+def test_what_an_interrupted_replacement_left_is_reported() -> None:
+    """What an interrupted replacement left, and the next update deletes, is a caution beside the unchanged resource."""
+    left = state("core/v1:ConfigMap", {"metadata": {"name": "old", "namespace": "n"}}, delete=True)
+    log = [step("same", MAP, MAP), step("delete-replaced", left, None), step("delete-replaced", left, None), ENDED]
+    found = events.read(log, "dev")
+    assert [each.object_name for each in found.leftovers] == ["old"]
+    (caution,) = summary.cautions(found)
+    assert "the next update deletes: ConfigMap n/old" in bare(caution)
+    gone = events.read([log[1], ENDED], "dev")
+    assert [(each.op, gone.leftovers) for each in gone.changes] == [(Op.DELETE, ())]  # a change of its own
+    kept = step("delete-replaced", {**left, "retainOnDelete": True}, None)
+    assert not events.read([log[0], kept, ENDED], "dev").leftovers
+    marked = {**MAP, "id": "n/a", "delete": True}
+    again = [step("create-replacement", {**MAP, "id": "n/a"}, OTHER), step("replace", marked, OTHER)]
+    replaced = events.read([*again, step("delete-replaced", marked, None), ENDED], "dev")
+    assert [(each.op, replaced.leftovers) for each in replaced.changes] == [(Op.REPLACE, ())]  # by this update
+
+
 def test_a_replacement_says_what_for() -> None:
-    """Prevents a reviewer who is not told which field costs the object."""
+    """A replacement names the fields that force it."""
     paths = {"spec.template": {"diffKind": "update-replace"}, "metadata.labels.a": {"diffKind": "add"}}
     assert change(step("replace", MAP, OTHER, detailedDiff=paths, keys=["spec"])).replaced_for == ("spec.template",)
     assert change(step("replace", MAP, OTHER, detailedDiff=None, keys=["spec"])).replaced_for == ("spec",)
 
 
 def test_no_secret_gets_in() -> None:
-    """Prevents a planted value in a comment, wherever the engine or a person has put it."""
+    """No value of a secret is in the change, wherever the engine has it."""
     applied = {"annotations": {"kubectl.kubernetes.io/last-applied-configuration": "planted"}, "name": "s"}
     before = state("core/v1:Secret", {"metadata": {"name": "s"}, "stringData": {"p": "planted", "q": SECRET}})
     after = {**before, "outputs": {"data": {"p": "cGxhbnRlZA=="}, "metadata": applied, "__inputs": {"a": "planted"}}}
@@ -100,8 +133,8 @@ def test_no_secret_gets_in() -> None:
         ({"p": SECRET}, "metadata.labels.a", {"p": REDACTED}),
     ],
 )
-def test_a_secret_that_changes_is_told_without_its_value(texts: Any, path: str, expected: Any) -> None:
-    """Prevents a rotated password that looks as if nothing changed."""
+def test_a_secret_that_changes_is_reported_without_its_value(texts: Any, path: str, expected: Any) -> None:
+    """A secret with another value is a difference."""
     both = state("core/v1:Secret", {"metadata": {"name": "s"}, "stringData": texts})
     found = change(step("update", both, both, detailedDiff={path: {"diffKind": "update"}}))
     assert found.after is not None
@@ -109,14 +142,14 @@ def test_a_secret_that_changes_is_told_without_its_value(texts: Any, path: str, 
 
 
 def test_values_that_nobody_knows_yet() -> None:
-    """Prevents the engine's mark of an unknown value in a comment, and figures such as 8.0."""
+    """Unknown values and whole floats are normalised."""
     new = state("core/v1:ConfigMap", {"data": {"k": "04da6b54-80e4-46f7-96ec-b56ff0331ba9", "n": 8.0}})
     found = change(step("create", None, new))
     assert found.resource.inputs["data"] == {"k": UNKNOWN, "n": 8}
 
 
 def test_the_same_change_reads_the_same() -> None:
-    """Prevents two previews of one change that differ in what a dry run made up, or in the order of events."""
+    """The order of events and what a dry run generates make no difference."""
 
     def preview(uid: str) -> list[dict[str, Any]]:
         outputs = {"metadata": {"name": "a", "uid": uid, "resourceVersion": uid}, "data": {}}
@@ -137,7 +170,7 @@ def _said(severity: str, message: str, **more: Any) -> dict[str, Any]:
 
 
 def test_what_is_said() -> None:
-    """Prevents lines about plugins in a comment, and a preview that failed from reading as one that did not."""
+    """Errors and warnings are kept, messages about plugins are not."""
     log = [
         _said("warning", "using pulumi-language-python from $PATH at /x"),
         _said("debug", "x"),
@@ -155,7 +188,7 @@ def test_what_is_said() -> None:
 
 
 def test_findings_have_their_remedy() -> None:
-    """Prevents a finding whose remedy is told twice or not at all, and one from counting as a fault of the engine."""
+    """A policy's finding has its remedy once, and is no error of the engine."""
     rule = next(rule for rule in RULES if rule.name == "image-pinned")
     text = f"<{{%fg 3%}}>image-pinned: Job a/b, container c, spec.image: no tag. {rule.remedy}<{{%reset%}}>\n"
     said = {"policyName": "image-pinned", "message": text, "enforcementLevel": "mandatory"}
@@ -169,7 +202,7 @@ def test_findings_have_their_remedy() -> None:
 
 
 def test_reading_is_pure() -> None:
-    """Prevents a second reader of the same events (drift, JSON) from seeing what the first has changed."""
+    """Reading events does not change them."""
     log = [step("update", MAP, OTHER, detailedDiff={"data.k": {"diffKind": "update"}}), ENDED]
     kept = json.dumps(log)
     first: Review = events.read(log, "dev")
@@ -178,7 +211,7 @@ def test_reading_is_pure() -> None:
 
 
 def test_a_cluster_that_is_gone_is_one_line() -> None:
-    """Prevents one error for each of 55 objects, and the advice to take all of them out of the state."""
+    """An unreachable cluster is one error, without the advice to drop resources from the state."""
     advice = "rerun with PULUMI_K8S_DELETE_UNREACHABLE=true to remove its resources from the state."
     errors = [
         {

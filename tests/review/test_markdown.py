@@ -4,7 +4,7 @@ import pytest
 
 from review import markdown
 from review.section import Line, Section
-from review.words import count, enumerated, name, said, shortened
+from review.sentences import count, enumerated, name, quoted, shortened
 
 
 @pytest.mark.parametrize(
@@ -23,12 +23,12 @@ from review.words import count, enumerated, name, said, shortened
     ],
 )
 def test_sentences(text: str, shown: str) -> None:
-    """Prevents mentions, links and HTML that a manifest's author has written."""
+    """Names in a sentence are code, so that mentions, links and HTML have no effect."""
     assert markdown.sentence(text) == shown
 
 
 def test_blocks() -> None:
-    """Prevents a value that ends its block."""
+    """A value cannot end its block."""
     assert markdown.fenced(["+ ````", "+ a"], "diff") == "`````diff\n+ ````\n+ a\n`````"
     assert markdown.folded(f"X {name('</summary>')}", "b") == (
         "<details><summary>X <code>&lt;/summary&gt;</code></summary>\n\nb\n\n</details>"
@@ -36,7 +36,7 @@ def test_blocks() -> None:
 
 
 def test_sections_are_cut_with_counts() -> None:
-    """Prevents lines that are lost without a word."""
+    """Lines that are left out are counted."""
     section = Section("T", (Line("a", ("1", "2", "3")), Line("b", alarm=True), Line("c")))
     assert markdown.written(section, 1, 1).split("\n") == [
         "### T",
@@ -49,12 +49,12 @@ def test_sections_are_cut_with_counts() -> None:
 
 
 def test_words() -> None:
-    """Prevents sentences that read like a machine's, and messages of several lines in a list."""
+    """Lists and counts are written as sentences, on one line."""
     assert [enumerated(["a"]), enumerated(["a", "b", "c"]), enumerated(["a", "b", "c"], 1)] == [
         "a",
         "a, b and c",
         "a and 2 more",
     ]
     assert [count(1, "node"), count(1200, "node"), enumerated([])] == ["1 node", "1,200 nodes", ""]
-    assert said(" one\n\n two\x00") == "one two\\x00"
+    assert quoted(" one\n\n two\x00") == "one two\\x00"
     assert shortened("abcdefghijkl", 8) == "abcde…kl"

@@ -22,14 +22,14 @@ URN = "urn:pulumi:dev::hpc::hpc:tenants:Tenant$kubernetes:{}::x"
     ],
 )
 def test_an_object_is_named_as_the_cluster_does(type_: str, api_version: str, kind: str, patch: bool) -> None:
-    """Prevents a comment that names objects by tokens of the engine."""
+    """Objects are named by kind, namespace and name."""
     resource = Resource(URN.format(type_), f"kubernetes:{type_}", {"metadata": {"name": "a", "namespace": "b"}})
     assert (resource.api_version, resource.kind, resource.is_patch) == (api_version, kind, patch)
     assert (resource.name, resource.object_name, resource.namespace) == ("x", "a", "b")
 
 
 def test_objects_before_and_after() -> None:
-    """Prevents what is deleted from counting as there afterwards, and components as objects."""
+    """Deleted objects and components are not among the objects after a change."""
     old = Resource(URN.format("core/v1:Secret"), "kubernetes:core/v1:Secret", {})
     new = Resource(URN.format("core/v1:Pod"), "kubernetes:core/v1:Pod", {})
     component = Resource("urn:pulumi:dev::hpc::hpc:tenants:Tenant::t", "hpc:tenants:Tenant", {})

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from review import comment, text
+from review import comment, terminal
 from review.model import Review
-from tests.review.test_comment import broken
+from tests.support.comments import broken
 from tests.support.reviews import nothing, reviewed
 
 
@@ -27,7 +27,7 @@ def other_kubelet(settings: dict[str, Any]) -> None:
 
 
 def open_tenant(settings: dict[str, Any]) -> None:
-    """Let everybody reach a tenant."""
+    """Let all namespaces reach a tenant."""
     settings["tenants"][0]["isolated"] = False
     settings["tenants"][0].pop("reachable_from")
 
@@ -51,7 +51,7 @@ def unprotected(settings: dict[str, Any]) -> None:
         (
             new_drivers,
             [
-                "- GPU driver `595.92.01` (was `595.91.07`) on 4 nodes: each node takes it when",
+                "- GPU driver `595.92.01` (was `595.91.07`) on 4 nodes: each node loads it when",
                 "- network driver `doca3.5.0-26.07-1.0.0.0-1` (was `doca3.4.1-26.04-1.1.0.0-1`) on 4 nodes",
             ],
         ),
@@ -74,10 +74,10 @@ def unprotected(settings: dict[str, Any]) -> None:
     ],
 )
 def test_a_change_of_prod(edit: Any, sentences: list[str]) -> None:
-    """Prevents a comment from which a reviewer does not see what the change does."""
+    """The comment on a change of prod reports its consequences."""
     found = reviewed(edit)
     written = comment.write(found)
     assert [each for each in sentences if each not in written] == []
     assert broken(written) == []
     assert comment.write(Review(found.stack, found.changes, facts=found.facts)) == written
-    assert "`" not in text.write(found).split("\n\n")[0], "a terminal gets the words alone"
+    assert "`" not in terminal.write(found).split("\n\n")[0], "a terminal gets the words alone"

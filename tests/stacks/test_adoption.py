@@ -13,14 +13,17 @@ def recorded(*adopted: str) -> tuple[Registration, ...]:
     """Return what dev registers when it has adopted these objects."""
     wanted = settings.load("dev", ROOT).model_copy(update={"adopted": adopted})
     return record(
-        lambda: environment.build(wanted, environment.nobody(wanted, REDACTED), ROOT), stack="dev", project="hpc"
+        lambda: environment.build(wanted, environment.placeholder_accounts(wanted, REDACTED), ROOT),
+        stack="dev",
+        project="hpc",
     )
 
 
 def test_adopted_objects_and_what_carries_them_are_kept() -> None:
-    """Prevents that `down` takes away what somebody else made, or the namespace or definition that it goes with."""
+    """Adopted objects, their namespaces and definitions are retained on delete."""
     found = recorded("Role/adas/mpi", "MPIJob/adas/nccl-test-01x08")
-    assert {item.name for item in found if item.retain_on_delete} == {
+    before = {item.urn for item in manifests.registrations("dev", ROOT) if item.retain_on_delete}
+    assert {item.name for item in found if item.retain_on_delete and item.urn not in before} == {
         "adas-role",
         "adas-nccl-test-01x08-job",
         "adas-namespace",
@@ -29,10 +32,10 @@ def test_adopted_objects_and_what_carries_them_are_kept() -> None:
 
 
 def test_nothing_else_of_a_registration_changes() -> None:
-    """Prevents that adopting an object changes what is declared."""
+    """Adopting an object changes nothing of its declaration."""
     before = {item.urn: item for item in manifests.registrations("dev", ROOT)}
     for item in recorded("Role/adas/mpi"):
-        assert {**vars(item), "retain_on_delete": False} == vars(before[item.urn])
+        assert {**vars(item), "retain_on_delete": before[item.urn].retain_on_delete} == vars(before[item.urn])
 
 
 @pytest.mark.parametrize(
@@ -47,12 +50,12 @@ def test_nothing_else_of_a_registration_changes() -> None:
     ],
 )
 def test_others_are_left_alone(token: str, metadata: dict[str, str] | None) -> None:
-    """Prevents that a patch, a component or an object of the same name elsewhere is kept."""
+    """Patches, components and objects of the same name elsewhere are not retained."""
     assert not adoption.is_kept({"Node/n"}, token, {"metadata": metadata})
 
 
 @pytest.mark.parametrize("text", ["adas/mpi", "Role", "Role//mpi", "Role/adas/mpi/x", "Role/adas/m pi", "", "/adas"])
 def test_a_name_that_is_none_is_refused(text: str) -> None:
-    """Prevents a misspelt line that looks as if it protected something."""
+    """A name that cannot be an object's is refused."""
     with pytest.raises(ValidationError, match="names no object"):
         TypeAdapter(adoption.AdoptedObject).validate_python(text)

@@ -3,12 +3,12 @@
 import pytest
 
 from components.image_build import REGISTRY
-from tests.stacks.test_releases import data, message
 from tests.support.recorded import environment, of_kind, spec
+from tests.support.stack_settings import data, expect_refusal
 
 
 def test_a_job_runs_the_image_that_is_built_for_it() -> None:
-    """Prevents a name of an image that is typed twice, of which one changes (E-39, S-4.3)."""
+    """A job that names a build runs the image of that build (E-39, S-4.3)."""
     recorded = environment("prod")
     job = spec(recorded, "MPIJob", "nccl-test-04x08")["mpiReplicaSpecs"]["Worker"]["template"]["spec"]
     assert job["containers"][0]["image"] == f"{REGISTRY}/adas/tensorflow:24.03-tf2"
@@ -18,13 +18,13 @@ def test_a_job_runs_the_image_that_is_built_for_it() -> None:
 
 
 def test_images_of_mpi_jobs_have_sshd() -> None:
-    """Prevents workers of v2beta1 that no launcher reaches: NVIDIA's images have no sshd."""
+    """Images built for MPI jobs of v2beta1 contain sshd."""
     for build in of_kind(environment("prod"), "BuildConfig"):
         assert "openssh-server" in build.inputs["spec"]["source"]["dockerfile"]
 
 
 def test_first_jobs_need_nothing_on_an_empty_volume() -> None:
-    """Prevents a verification that looks for its program on a claim that the same update has made, and is empty."""
+    """Verification with a built image runs its test from the image, not from the volume."""
     for stack in ("prod", "nvaie-roce", "superpod-a100", "robotic-drive-ethernet"):
         recorded = environment(stack)
         for build in of_kind(recorded, "BuildConfig"):
@@ -38,7 +38,7 @@ def test_first_jobs_need_nothing_on_an_empty_volume() -> None:
 
 
 def test_the_driver_of_the_operator_needs_no_other_user_space() -> None:
-    """Prevents user space of an MLNX_OFED that the nodes do not have (N-5.2)."""
+    """With the operator's driver, a build has the base's own verbs (N-5.2)."""
     recorded = environment("nvaie-roce")
     assert "ofedDriver" in spec(recorded, "NicClusterPolicy")
     assert "MLNX_OFED_LINUX" not in spec(recorded, "BuildConfig")["source"]["dockerfile"]
@@ -47,20 +47,20 @@ def test_the_driver_of_the_operator_needs_no_other_user_space() -> None:
 @pytest.mark.parametrize(
     ("workload", "build", "expected"),
     [
-        ({"build": "pytorch"}, {}, "build pytorch is none of the builds of tenant adas; add it, or name an image"),
-        ({"image": "quay.io/x/y:1"}, {}, "build tensorflow and image quay.io/x/y:1: give one of them"),
-        ({}, {"tenant": "nobody"}, "builds: tensorflow has tenant 'nobody'; known: adas"),
-        ({}, {"source": {"kind": "pytorch", "pytorch": "v2.0.0"}}, "build tensorflow has no sshd"),
+        ({"build": "pytorch"}, {}, "build pytorch … tenant adas; add it, or name an image"),
+        ({"image": "quay.io/x/y:1"}, {}, "build tensorflow and image quay.io/x/y:1: give one"),
+        ({}, {"tenant": "nobody"}, "builds: tensorflow … tenant 'nobody'; known: adas"),
+        ({}, {"source": {"kind": "pytorch", "pytorch": "v2.0.0"}}, "build tensorflow … sshd"),
         (
             {},
             {"base": "nvcr.io/nvidia/tensorflow:20.03-tf2-py3"},
-            "its base nvcr.io/nvidia/tensorflow:20.03-tf2-py3 has CUDA 10, and ampere GPUs need 11 or later",
+            "base nvcr.io/nvidia/tensorflow:20.03-tf2-py3 … CUDA 10 … ampere … 11 or later",
         ),
     ],
 )
 def test_builds_and_jobs_go_together(workload: dict[str, str], build: dict[str, str], expected: str) -> None:
-    """Prevents a job that waits for an image that nobody builds, or that cannot run."""
+    """Builds and the jobs that name them are checked against each other."""
     content = data("prod")
     content["stages"][1]["workloads"][0] |= workload
     content["builds"][0] |= build
-    assert expected in message(content)
+    expect_refusal(content, expected)

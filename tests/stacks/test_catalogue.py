@@ -18,7 +18,7 @@ def started(program: Program, layout: Layout = EIGHT) -> str:
 
 
 def test_every_program_has_an_entry() -> None:
-    """Prevents a program that settings may name and nothing can start."""
+    """Every program that settings can name has an entry."""
     assert CATALOGUE.keys() == {*Program}
 
 
@@ -33,7 +33,7 @@ def test_every_program_has_an_entry() -> None:
     ],
 )
 def test_nccl_tests_drive_all_gpus_of_a_pod_from_one_process(program: Program, test: str) -> None:
-    """Prevents sizes or process counts other than those of tables 4-1 to 4-3 (R-4.4-6, R-4.4-11, R-4.4-15)."""
+    """Sizes and processes are those of tables 4-1 to 4-3 (R-4.4-6, R-4.4-11, R-4.4-15)."""
     assert started(program) == f"/workspace/other/nccl/{test}_perf -b 8 -e 256M -f 2 -g 8"
     assert started(program, Layout(pods=16, gpus=1)).endswith("-g 1")
     assert CATALOGUE[program].processes(EIGHT) == 1
@@ -41,7 +41,7 @@ def test_nccl_tests_drive_all_gpus_of_a_pod_from_one_process(program: Program, t
 
 
 def test_node_check_shows_the_machine_before_it_measures() -> None:
-    """Prevents a table of bandwidths without the matrix that explains it, and a build in every pod (R-4.4-1)."""
+    """The node check prints the topology matrix before it measures (R-4.4-1)."""
     assert CATALOGUE[Program.NODE_CHECK].started(Layout(pods=1, gpus=8)) == (
         "/bin/bash",
         "-ec",
@@ -52,7 +52,7 @@ def test_node_check_shows_the_machine_before_it_measures() -> None:
 
 @pytest.mark.parametrize("program", [one for one in Program if CATALOGUE[one].in_image])
 def test_an_image_that_has_the_test_is_started_like_the_volume(program: Program) -> None:
-    """Prevents a check of a machine that starts the test alone, with the options of its shell (seen: `-ec`)."""
+    """A test in an image is started with the same options as one on the volume."""
     entry = CATALOGUE[program]
     assert entry.on_volume
     assert entry.in_image
@@ -62,7 +62,7 @@ def test_an_image_that_has_the_test_is_started_like_the_volume(program: Program)
 
 
 def test_resnet50_is_the_redpapers() -> None:
-    """Prevents another batch size, whose images per second cannot be compared (R-4.5-2, R-4.5-6)."""
+    """The command line is the Redpaper's, with its batch size (R-4.5-2, R-4.5-6)."""
     assert started(Program.RESNET50) == (
         "python /workspace/other/benchmarks/scripts/tf_cnn_benchmarks/tf_cnn_benchmarks.py"
         " --model=resnet50 --batch_size=64 --use_fp16=true --variable_update=horovod"
@@ -71,7 +71,7 @@ def test_resnet50_is_the_redpapers() -> None:
 
 
 def test_a2d2_is_the_redpapers() -> None:
-    """Prevents checkpoints beside other scripts than those that read them (R-4.3-9, R-5.2-1)."""
+    """The command line and folder are the Redpaper's (R-4.3-9, R-5.2-1)."""
     entry = CATALOGUE[Program.A2D2]
     assert (
         started(Program.A2D2) == "python main.py --model_dir=ckpt --batch_size=16 --exec_mode=train --max_steps=16000"
@@ -81,7 +81,7 @@ def test_a2d2_is_the_redpapers() -> None:
 
 
 def test_resnet50_with_xla_is_the_guides() -> None:
-    """Prevents the program from being hidden by a claim at /workspace, and a run that is not the guide's (N-8.2)."""
+    """The run is the guide's, from a folder that no claim hides (N-8.2)."""
     entry = CATALOGUE[Program.RESNET50_XLA]
     assert started(Program.RESNET50_XLA) == (
         "python3 /opt/benchmarks/scripts/tf_cnn_benchmarks/tf_cnn_benchmarks.py"
@@ -93,7 +93,7 @@ def test_resnet50_with_xla_is_the_guides() -> None:
 
 
 def test_resnet50_of_nvidia_is_the_blogs_with_a_place_for_its_results() -> None:
-    """Prevents `--results_dir=/efs` without a volume there, which ends the model with its pod (B-5.2, E-54)."""
+    """/efs, where results go, is a volume (B-5.2, E-54)."""
     entry = CATALOGUE[Program.RESNET50_NVIDIA]
     assert started(Program.RESNET50_NVIDIA) == (
         "python nvidia-examples/resnet50v1.5/main.py --mode=training_benchmark --batch_size=128"
@@ -104,7 +104,7 @@ def test_resnet50_of_nvidia_is_the_blogs_with_a_place_for_its_results() -> None:
 
 
 def test_resnet101_is_the_blogs() -> None:
-    """Prevents a default image whose tag moves, and a program of another name than the one printed (B-6.1, E-53)."""
+    """The program is the printed one, without a default image whose tag moves (B-6.1, E-53)."""
     entry = CATALOGUE[Program.RESNET101]
     assert started(Program.RESNET101) == (
         "python scripts/tf_cnn_benchmarks/tf_cnn_benchmarks.py --model=resnet101 --batch_size=64"
@@ -115,7 +115,7 @@ def test_resnet101_is_the_blogs() -> None:
 
 
 def test_horovodrun_starts_one_process_for_each_gpu_of_its_pod() -> None:
-    """Prevents eight processes on two GPUs (B-4.3, B-4.4)."""
+    """Horovodrun starts one process for each GPU of its pod (B-4.3, B-4.4)."""
     assert started(Program.PYTORCH_SYNTHETIC) == "horovodrun -np 8 python pytorch_synthetic_benchmark.py"
     assert " -np 2 " in started(Program.PYTORCH_SYNTHETIC, Layout(pods=1, gpus=2))
     assert CATALOGUE[Program.PYTORCH_SYNTHETIC].kinds == ("job",)
@@ -132,7 +132,7 @@ def test_horovodrun_starts_one_process_for_each_gpu_of_its_pod() -> None:
     ],
 )
 def test_mlperf_reads_what_table_3_says(program: Program, data: str, size_gb: int, folder: str) -> None:
-    """Prevents a volume that is too small, and hyperparameters of eight GPUs on another number (S-3.1)."""
+    """Data sets have the sizes of table 3, and parameters are for eight GPUs (S-3.1)."""
     entry = CATALOGUE[program]
     assert entry.data
     assert (entry.data.name, entry.data.size_gb) == (data, size_gb)
@@ -147,7 +147,7 @@ def test_mlperf_reads_what_table_3_says(program: Program, data: str, size_gb: in
 
 
 def test_mask_rcnn_is_the_documents_pod_without_its_privilege() -> None:
-    """Prevents folders of the node, and a claim that hides the program in /workspace (S-4.4, E-40)."""
+    """The pod mounts claims, no folders of the node, and none over its program (S-4.4, E-40)."""
     entry = CATALOGUE[Program.MASK_RCNN]
     assert entry.working_directory == "/workspace/object_detection"
     assert entry.mounts == {"/data": "", "/coco": "coco2017"}
@@ -157,7 +157,7 @@ def test_mask_rcnn_is_the_documents_pod_without_its_privilege() -> None:
 
 
 def test_cuda_vector_add_is_what_its_image_starts() -> None:
-    """Prevents the image of S-7.6, which is no longer to be had (E-42)."""
+    """The smoke test uses the successor of the image of S-7.6 (E-42)."""
     entry = CATALOGUE[Program.CUDA_VECTOR_ADD]
     assert entry.command == ()
     assert entry.gpus == 1
@@ -166,14 +166,14 @@ def test_cuda_vector_add_is_what_its_image_starts() -> None:
 
 
 def test_default_images_are_known_and_do_not_move() -> None:
-    """Prevents a default of which nobody knows whether the GPUs can run it (E-39)."""
+    """Default images are known ones with fixed tags (E-39)."""
     named = [reference for entry in CATALOGUE.values() for reference in entry.images]
     assert {*named} <= IMAGES.keys()
     assert not [reference for reference in named if reference.endswith(":latest")]
 
 
 def test_claims_hide_no_program_of_an_image() -> None:
-    """Prevents `No such file or directory` where the image has its programs: NGC's are all below /workspace."""
+    """No claim is mounted over the programs of an NGC image, which are below /workspace."""
     for program, entry in CATALOGUE.items():
         folders: Sequence[str] = [entry.working_directory or "/workspace", *(w for w in entry.command if w[:1] == "/")]
         if "/workspace" in entry.mounts:
@@ -182,7 +182,7 @@ def test_claims_hide_no_program_of_an_image() -> None:
 
 
 def test_every_entry_names_its_source() -> None:
-    """Prevents a command line that nobody can trace."""
+    """Every entry names the source of its command line."""
     for entry in CATALOGUE.values():
         assert re.match(r"[RSNB]-\d", entry.source)
 

@@ -13,21 +13,20 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as examples
 
-from cli.policy_configuration import configuration
+from cli.shared.policy_configuration import configuration
 from policies.check import Checker
 from policies.configuration import Configuration
 from policies.exceptions import load as exceptions
 from policies.exceptions import waive
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import objects
-from policies.world import World
 from rendering.manifests import manifests
 from rendering.recorder import REDACTED, Registration, record
 from stacks import environment
 from stacks.settings import PROJECT, Settings, SettingsError, parse
-from tests.policies.test_stacks import A_DAY
 from tests.support.fragments import WHOLE, stacks, unchanged
-from tests.support.recorded import ROOT
+from tests.support.recorded import A_DAY, ROOT
 
 EXAMPLES = 4  # at a time: under a second
 ACCEPTED_BY_HAND = "selinux-enforcing"
@@ -46,7 +45,9 @@ def any_settings(content: dict[str, Any]) -> None:
         return
     counts["rendered"] += 1
     recorded = record(
-        lambda: environment.build(wanted, environment.nobody(wanted, REDACTED), ROOT), stack="test", project=PROJECT
+        lambda: environment.build(wanted, environment.placeholder_accounts(wanted, REDACTED), ROOT),
+        stack="test",
+        project=PROJECT,
     )
     assert _repeated(recorded) == []
     assert _broken(wanted, recorded) == []
@@ -67,7 +68,7 @@ def _broken(wanted: Settings, recorded: tuple[Registration, ...]) -> list[str]:
     """Return the findings of mandatory rules that no exception covers."""
     found = [each for manifest in manifests(recorded) for each in objects(manifest)]
     checker = Checker(configuration=Configuration(configuration(wanted)))
-    remain = waive(checker.check(found, World(found, complete=True)), exceptions(), A_DAY)
+    remain = waive(checker.check(found, Inventory(found, complete=True)), exceptions(), A_DAY)
     return [
         str(finding)
         for finding in remain
@@ -77,12 +78,12 @@ def _broken(wanted: Settings, recorded: tuple[Registration, ...]) -> list[str]:
 
 @pytest.mark.parametrize("stack", WHOLE)
 def test_what_is_changed_is_right_by_itself(stack: str) -> None:
-    """Random changes of a stack that is refused without them, of which none would ever be rendered."""
+    """The stacks that are changed at random are accepted as they are, so that a refusal is due to a change."""
     assert parse(unchanged(stack), stack)
 
 
 def test_a_few_examples() -> None:
-    """A traceback, or objects that the pack refuses, from settings that nobody had put together before."""
+    """Random settings are refused by name, or render and keep the mandatory rules."""
     any_settings()
 
 

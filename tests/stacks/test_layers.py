@@ -15,6 +15,7 @@ from stacks import layers
 from stacks.layer_settings import TenantsLayer
 from stacks.settings import Settings, SettingsError, load, tenants_of
 from tests.support.recorded import ROOT, environment, of_kind, one
+from tests.support.stack_settings import expect_message
 
 PLATFORM, TENANTS = "two-layers", "two-layers-tenants"
 Edit = Callable[[dict[str, Any]], None]
@@ -43,7 +44,7 @@ def message(stack: str, root: Path) -> str:
 
 
 def vision(own: dict[str, Any]) -> None:
-    """Make of the tenants' file one of another team that collides with nobody."""
+    """Make of the tenants' file one of another team that collides with no other."""
     tenant = own["tenants"][0]
     tenant |= {"namespace": "vision", "uid_range": {"start": 1075600000}, "mcs": "s0:c3,c9", "gpu_quota": 4}
     tenant |= {"run_as_uid": 1075600001, "run_as_gid": 1075600001}
@@ -52,7 +53,7 @@ def vision(own: dict[str, Any]) -> None:
 
 
 def test_tenants_are_read_with_their_platform(root: Path) -> None:
-    """Prevents a stack of tenants that knows nothing of the machines on which its jobs are to fit."""
+    """A stack of tenants has the machines and rules of its platform's file."""
     platform, both = load(PLATFORM, root), load(TENANTS, root)
     assert not platform.tenants
     assert (platform.has_platform, platform.has_tenants) == (True, False)
@@ -68,7 +69,7 @@ def test_tenants_are_read_with_their_platform(root: Path) -> None:
 
 
 def test_a_team_finds_the_cluster_by_its_own_kubeconfig(root: Path) -> None:
-    """Prevents a team from needing the credentials of the platform's people; the cluster's identity stays theirs."""
+    """A team may have its own kubeconfig; the cluster's identity is the platform's."""
     change(root, TENANTS, lambda own: own.update(cluster={"kubeconfig": "~/team", "context": "team"}))
     cluster = load(TENANTS, root).cluster
     assert (cluster.kubeconfig, cluster.context, cluster.identifier) == ("~/team", "team", "two-layers")
@@ -82,56 +83,54 @@ def test_a_team_finds_the_cluster_by_its_own_kubeconfig(root: Path) -> None:
             lambda own: own.update(tenants=[{"namespace": "a"}], builds=[]),
             (
                 "Pulumi.two-layers.yaml: 2 wrong",
-                "hpc:platform.tenants: belongs to tenants",
-                "hpc:platform.builds: belongs to tenants",
+                "hpc:platform.tenants: … tenants",
+                "hpc:platform.builds: … tenants",
             ),
         ),
         (
             PLATFORM,
             lambda own: own.update(layer="tenants"),
-            ("hpc:platform.layer: Input should be 'platform' (value: 'tenants')",),
+            ("hpc:platform.layer: … 'platform' (value: 'tenants')",),
         ),
         (
             TENANTS,
             lambda own: own.update(nodes=[], layer="platform"),
             (
                 "Pulumi.two-layers-tenants.yaml: 2 wrong",
-                "hpc:platform.nodes: Extra inputs",
-                "hpc:platform.layer: Extra",
+                "hpc:platform.nodes: …; remove it",
+                "hpc:platform.layer: …; remove it",
             ),
         ),
-        (TENANTS, lambda own: own.update(tenants=[]), ("hpc:platform.tenants: Tuple should have at least 1 item",)),
+        (TENANTS, lambda own: own.update(tenants=[]), ("hpc:platform.tenants: … at least 1",)),
         (
             TENANTS,
             lambda own: own.update(platform="nowhere"),
-            ("Pulumi.two-layers-tenants.yaml: hpc:platform.platform: 'nowhere' cannot be used", "known stacks:"),
+            ("Pulumi.two-layers-tenants.yaml: hpc:platform.platform: 'nowhere' … ", "known stacks:"),
         ),
         (
             TENANTS,
             lambda own: own.update(platform=TENANTS),
-            ("'two-layers-tenants' cannot be used", "is not the file of a platform alone"),
+            ("platform: 'two-layers-tenants' … ", "Pulumi.two-layers-tenants.yaml …; write `layer: platform`"),
         ),
     ],
 )
 def test_each_file_holds_its_own_part(root: Path, stack: str, edit: Edit, said: tuple[str, ...]) -> None:
-    """Prevents a setting in the file of the wrong layer, where nothing reads it, and errors that name no file."""
+    """A setting in the file of the other layer is refused, and the file is named."""
     change(root, stack, edit)
     text = message(stack, root)
     for part in said:
-        assert part in text
+        expect_message(text, part)
 
 
 def test_a_stack_with_tenants_of_its_own_is_no_platform(root: Path) -> None:
-    """Prevents two stacks that both declare tenants, of which the one knows nothing of the other's."""
+    """A stack with tenants of its own cannot be named as a platform."""
     shutil.copy(ROOT / "Pulumi.prod.yaml", root / "Pulumi.prod.yaml")
     change(root, TENANTS, lambda own: own.update(platform="prod"))
-    assert "Pulumi.prod.yaml is not the file of a platform alone; write `layer: platform` there" in message(
-        TENANTS, root
-    )
+    expect_message(message(TENANTS, root), "Pulumi.prod.yaml …; write `layer: platform` there")
 
 
 def test_errors_between_both_files_name_the_file(root: Path) -> None:
-    """Prevents a person from searching for `queues.launchers` in a file that has none."""
+    """A problem with a setting of the platform names the platform's file."""
 
     def large(own: dict[str, Any]) -> None:
         own["stages"][1]["workloads"][0]["launcher"] = {"cpu": "400", "memory": "1Gi"}
@@ -143,7 +142,7 @@ def test_errors_between_both_files_name_the_file(root: Path) -> None:
     change(root, TENANTS, wrong)
     text = message(TENANTS, root)
     assert "Pulumi.two-layers-tenants.yaml: 1 wrong" in text
-    assert "\n  hpc:platform: stages: job nccl-test-02x08 has tenant 'nobody'" in text
+    expect_message(text, "  hpc:platform: stages: job nccl-test-02x08 … tenant 'nobody'")
     shutil.copy(ROOT / "stacks" / "examples" / f"{TENANTS}.yaml", root / f"Pulumi.{TENANTS}.yaml")
     change(root, TENANTS, large)
     assert "\n  Pulumi.two-layers.yaml: hpc:platform: queues.launchers.cpus 4: " in message(TENANTS, root)
@@ -165,7 +164,7 @@ def test_errors_between_both_files_name_the_file(root: Path) -> None:
     ],
 )
 def test_tenants_of_different_files_do_not_collide(root: Path, field: str, value: Any, said: str) -> None:
-    """Prevents two teams, each right by itself, with the same ids, SELinux level, files or GPUs."""
+    """Ids, SELinux levels, files and GPUs are unique over all files of a platform."""
     change(root, TENANTS, vision, to="vision")
     load("vision", root)
     load(TENANTS, root)
@@ -187,7 +186,7 @@ def test_tenants_of_different_files_do_not_collide(root: Path, field: str, value
 
 
 def test_what_is_idle_is_lent_across_files(root: Path) -> None:
-    """Prevents a cap on a tenant that forbids it what another team's stack lends in the cohort."""
+    """A cohort lends GPUs between tenants of different files."""
     change(root, TENANTS, vision, to="vision")
     both = load(TENANTS, root)
     assert both.most_gpus(both.tenant("adas")) == 24
@@ -195,7 +194,7 @@ def test_what_is_idle_is_lent_across_files(root: Path) -> None:
 
 
 def test_a_broken_file_of_a_neighbour_is_named(root: Path) -> None:
-    """Prevents ids from being given twice because the file with the other owner could not be read."""
+    """A file of another stack that cannot be read is named."""
     change(root, TENANTS, lambda own: own["tenants"][0].pop("mcs"), to="vision")
     assert message(TENANTS, root).startswith("Pulumi.vision.yaml: ")
 
@@ -205,7 +204,7 @@ def _names(recorded: tuple[Registration, ...]) -> set[tuple[str, str]]:
 
 
 def test_two_layers_declare_what_one_stack_does(root: Path) -> None:
-    """Prevents an object that neither stack declares, or both, and another identity of one that is moved."""
+    """Platform and tenants together declare the same objects as one stack."""
     parts = [yaml.safe_load((root / f"Pulumi.{stack}.yaml").read_text()) for stack in (PLATFORM, TENANTS)]
     upper, lower = (copy.deepcopy(part["config"]["hpc:platform"]) for part in parts)
     whole = {key: value for key, value in (upper | lower).items() if key not in ("layer", "platform")}
@@ -220,7 +219,7 @@ def test_two_layers_declare_what_one_stack_does(root: Path) -> None:
 
 
 def test_cluster_wide_parts_are_the_platforms() -> None:
-    """Prevents a team's stack from owning what every tenant rests on, and taking it away with itself."""
+    """Cluster-wide objects belong to the platform's stack."""
     for kind in ("SecurityContextConstraints", "ResourceFlavor", "StorageClass", "MachineConfigPool", "Kueue"):
         one(environment(PLATFORM), kind)
         assert not of_kind(environment(TENANTS), kind)
@@ -231,20 +230,20 @@ def test_cluster_wide_parts_are_the_platforms() -> None:
 def _wanted() -> tuple[Settings, dict[str, str | list[str]]]:
     settings = load(TENANTS, ROOT)
     assert isinstance(settings, TenantsLayer)
-    return settings, layers.rests(settings)
+    return settings, layers.dependencies(settings)
 
 
 def test_both_stacks_mean_the_same_by_what_tenants_rest_on() -> None:
-    """Prevents tenants that are always refused, or that the engine's own form of a value refuses."""
+    """Both stacks derive the same dependencies, also after a round trip through the engine."""
     _, wanted = _wanted()
-    assert wanted == layers.rests(load(PLATFORM, ROOT))
+    assert wanted == layers.dependencies(load(PLATFORM, ROOT))
     assert wanted["scc"] == "scc-for-mpi"
     layers.require(PLATFORM, {layers.OUTPUT: copy.deepcopy(wanted)}, wanted)
 
 
 @pytest.mark.parametrize("told", [None, {}, {"release": "4.20"}, {layers.OUTPUT: None}])
 def test_a_platform_that_is_not_up(told: dict[str, Any] | None) -> None:
-    """Prevents tenants on a cluster without operators, whose objects have no kind, or an engine's KeyError."""
+    """Tenants are refused while their platform's stack has no outputs."""
     with pytest.raises(
         layers.PlatformError, match=r"two-layers, the platform of these tenants, is not up[\s\S]*hpc up"
     ):
@@ -252,7 +251,7 @@ def test_a_platform_that_is_not_up(told: dict[str, Any] | None) -> None:
 
 
 def test_a_platform_that_was_not_updated() -> None:
-    """Prevents jobs that ask for devices which the file promises and no node has yet; both values are said."""
+    """Tenants are refused while their platform's stack differs from its file, with both values."""
     _, wanted = _wanted()
     old = wanted | {"rdmaResources": ["rdma/shared_ib0"], "storageClasses": []}
     del old["mpiJob"]

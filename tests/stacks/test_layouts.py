@@ -10,8 +10,9 @@ from stacks.layouts import Placement, job_name, layout, placements
 from stacks.platform import Settings
 from stacks.settings import SettingsError, load, parse
 from stacks.workload_settings import MpiWorkload
-from tests.stacks.test_settings import dev, message
 from tests.support.recorded import ROOT
+from tests.support.stack_settings import data as settings_of
+from tests.support.stack_settings import expect_refusal, message
 
 AGGREGATED: dict[str, Any] = {
     "kind": "mpi",
@@ -24,7 +25,7 @@ AGGREGATED: dict[str, Any] = {
 
 def lab(workloads: list[dict[str, Any]], free: dict[str, int] | None = None) -> dict[str, Any]:
     """Return the data of dev with these workloads, and so many free GPUs on the nodes whose names begin so."""
-    data = dev()
+    data = settings_of("dev")
     data["stages"] = [{"name": "all", "workloads": [{"wait": "finished", **each} for each in copy.deepcopy(workloads)]}]
     for node in data["nodes"]:
         for start, gpus in (free or {}).items():
@@ -57,35 +58,35 @@ def only(settings: Settings) -> MpiWorkload:
     ],
 )
 def test_the_best_layout_that_fits_is_taken(free: dict[str, int], wanted: dict[str, int], expected: str) -> None:
-    """Prevents GPUs that are cut off on several nodes from staying idle, and pods smaller than they must be (B-6.1)."""
+    """The layout with the fewest pods that fits on the free GPUs is used (B-6.1)."""
     settings = parse(lab([AGGREGATED | wanted], free), "test")
     assert str(layout(only(settings), settings)) == expected
     assert job_name(only(settings), settings) == f"cut-off-{expected}"
 
 
 def test_what_does_not_fit_is_refused_with_the_plans_reason() -> None:
-    """Prevents a job that waits for ever, and an error that does not say what would fit."""
-    text = message(lab([AGGREGATED | {"gpus": 4}], {"dgx01": 1, "dgx02": 1}))
-    assert "job cut-off: 4 GPUs wanted, 2 free; wait, or ask for fewer" in text
-    text = message(lab([AGGREGATED | {"gpus": 4, "gpus_per_pod": 4}], {"dgx01": 3, "dgx02": 3}))
-    assert "the layout 02x02x02 would fit" in text
+    """Too many GPUs are refused with what would fit."""
+    few = lab([AGGREGATED | {"gpus": 4}], {"dgx01": 1, "dgx02": 1})
+    expect_refusal(few, "job cut-off: 4 GPUs … 2 free; wait, or … fewer")
+    spread = lab([AGGREGATED | {"gpus": 4, "gpus_per_pod": 4}], {"dgx01": 3, "dgx02": 3})
+    expect_refusal(spread, "job cut-off: … layout 02x02x02")
 
 
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ({}, "layout and gpus of cut-off: neither is given; give one of them"),
-        ({"gpus": 2, "layout": {"pods": 1, "gpus": 2}}, "both are given"),
-        ({"layout": {"pods": 1, "gpus": 2}, "gpus_per_pod": 1}, "gpus_per_pod 1 of cut-off: layout has it already"),
+        ({}, "layout and gpus of cut-off: neither …; give one"),
+        ({"gpus": 2, "layout": {"pods": 1, "gpus": 2}}, "layout and gpus of cut-off: both …; give one"),
+        ({"layout": {"pods": 1, "gpus": 2}, "gpus_per_pod": 1}, "gpus_per_pod 1 of cut-off: layout"),
     ],
 )
 def test_a_layout_is_given_once(change: dict[str, Any], expected: str) -> None:
-    """Prevents two answers to one question."""
-    assert expected in message(lab([AGGREGATED | change]))
+    """A workload has a layout or a number of GPUs, not both."""
+    expect_refusal(lab([AGGREGATED | change]), expected)
 
 
 def test_jobs_of_a_wave_have_room_beside_each_other() -> None:
-    """Prevents a table that shows two jobs on the same GPUs."""
+    """Placements of one wave share no GPU."""
     found = placed(lab([AGGREGATED | {"gpus": 4, "name": name} for name in ("one", "two", "three", "four", "five")]))
     assert [each.wave for each in found] == [1, 1, 1, 1, 2]
     on = [each.on for each in found[:4]]
@@ -94,7 +95,7 @@ def test_jobs_of_a_wave_have_room_beside_each_other() -> None:
 
 
 def test_jobs_that_are_bound_to_one_node_share_no_wave_that_only_two_nodes_could_hold() -> None:
-    """Prevents two jobs from each holding half of a node and waiting for the other half (R-4.5-7)."""
+    """Jobs bound to one node run in one wave only if that node holds them (R-4.5-7)."""
     bound = AGGREGATED | {"gpus": 8, "node": "dgx02.ocp4.scale.ibm.com"}
     found = placed(lab([bound | {"name": "one"}, bound | {"name": "two"}, AGGREGATED | {"gpus": 8, "name": "free"}]))
     assert [(each.job, each.wave) for each in found] == [
@@ -106,7 +107,7 @@ def test_jobs_that_are_bound_to_one_node_share_no_wave_that_only_two_nodes_could
 
 
 def test_jobs_of_one_tenant_that_exceed_its_quota_together_share_no_wave() -> None:
-    """Prevents a job of which the quota admits some pods, which hold their GPUs and wait for the others for ever."""
+    """Jobs of a wave stay within their tenant's quota together."""
     data = lab([AGGREGATED | {"gpus": 8, "name": name} for name in ("one", "two")])
     assert [each.wave for each in placed(data)] == [1, 1]
     data["tenants"][0]["gpu_quota"] = 12
@@ -114,7 +115,7 @@ def test_jobs_of_one_tenant_that_exceed_its_quota_together_share_no_wave() -> No
 
 
 def test_nobody_waits_for_gpus_that_are_not_given_back() -> None:
-    """Prevents an update that waits, until its time is up, for a training that it has only seen start."""
+    """A job that needs the GPUs of one that is only started is refused."""
     two: list[dict[str, Any]] = [AGGREGATED | {"gpus": 16, "name": name, "wait": "started"} for name in ("one", "two")]
     expected = "job adas/two-02x08x02 of stage all needs GPUs that adas/one-02x08x02 may hold"
     assert expected in message(lab(two))
@@ -126,7 +127,7 @@ def test_nobody_waits_for_gpus_that_are_not_given_back() -> None:
 
 
 def test_a_wave_has_room_as_a_whole_beside_what_still_runs() -> None:
-    """Prevents two jobs that each have room beside a training, and together have not."""
+    """All jobs of a wave must have room together beside those that still run."""
     data = lab([AGGREGATED | {"gpus": 8, "name": "first", "wait": "started"}])
     later = [AGGREGATED | {"gpus": 8, "name": name, "wait": "finished"} for name in ("one", "two")]
     data["stages"].append({"name": "after", "workloads": later[:1]})
@@ -136,7 +137,7 @@ def test_a_wave_has_room_as_a_whole_beside_what_still_runs() -> None:
 
 
 def test_all_stacks_know_where_their_jobs_fit() -> None:
-    """Prevents a preview that can say of a job only that it waits."""
+    """Every job of every stack has a placement."""
     for stack in ("dev", "prod", "superpod-a100"):
         found = placements(load(stack, ROOT))
         assert all(each.on for each in found), stack
@@ -144,18 +145,18 @@ def test_all_stacks_know_where_their_jobs_fit() -> None:
 
 
 def test_the_bandwidth_test_has_nodes_and_no_gpus() -> None:
-    """Prevents a row without a place for a job whose nodes the settings name."""
+    """The bandwidth test is placed on the nodes of its settings."""
     first = placements(load("dev", ROOT))[0]
     assert (first.job, first.layout, first.gpus) == ("adas/mofed-test-job", None, 0)
     assert [node[:5] for node, _ in first.on] == ["dgx01", "dgx02"]
 
 
 def test_a_pod_of_machines_can_be_named() -> None:
-    """Prevents names that end at 99 of the 140 machines of a POD (D-3.1)."""
+    """Layouts and names reach the 140 machines of a POD (D-3.1)."""
     assert str(Layout(pods=140, gpus=8, nodes=140)) == "140x08x140"
 
 
 def test_errors_are_settings_errors() -> None:
-    """Prevents a traceback from the planner."""
+    """A layout that cannot be planned is an error of the settings."""
     with pytest.raises(SettingsError):
         parse(lab([AGGREGATED | {"gpus": 99}]), "test")

@@ -1,40 +1,103 @@
 """Releases: what each means, and what it refuses by name."""
 
-import copy
+import re
+import shutil
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 from pydantic import BaseModel
 
-from apis import yaml_text
+from rendering.manifests import manifests
+from rendering.recorder import REDACTED
+from stacks import environment
 from stacks.platform import Settings
-from stacks.releases import RELEASES, ReleaseName
-from stacks.settings import SettingsError, file, known, load, parse
-from tests.support.recorded import ROOT
+from stacks.releases import FOLDER, RELEASES, ReleaseError, Support
+from stacks.releases import load as read
+from stacks.settings import known, load, parse
+from tests.support.recorded import ROOT, component
+from tests.support.recorded import environment as registrations
+from tests.support.stack_settings import data, expect_message, expect_refusal
+
+DAY = timedelta(days=1)
 
 
-def data(stack: str) -> dict[str, Any]:
-    """Return the data of a stack, to be broken."""
-    content: dict[str, Any] = yaml_text.read(file(stack, ROOT).read_text())["config"]["hpc:platform"]
-    return copy.deepcopy(content)
+def test_every_file_is_a_release() -> None:
+    """Every file in the folder is a release, from the oldest to the newest; a stack has each historical one."""
+    assert set(RELEASES) == {file.stem for file in FOLDER.iterdir()}
+    assert list(RELEASES) == sorted(RELEASES, key=lambda name: [int(part) for part in name.split(".")])
+    used = {load(stack, ROOT).release for stack in known(ROOT)}
+    assert used >= {name for name, release in RELEASES.items() if release.historical}
 
 
-def message(content: dict[str, Any]) -> str:
-    """Return the error that `content` gives."""
-    with pytest.raises(SettingsError) as caught:
-        parse(content, "Pulumi.test.yaml")
-    return str(caught.value)
+@pytest.mark.parametrize(
+    ("name", "edit", "expected"),
+    [
+        ("4.20.yaml", lambda text: text.replace('"1.33"', "1.33"), "4.20.yaml … kubernetes: … in quotes … 1.33"),
+        ("4.20.yaml", lambda text: text + "lack: {}", "4.20.yaml … lack: … remove it"),
+        ("4.20.yaml", lambda text: text.replace("simulated_as: current\n", ""), "4.20.yaml … simulated_as: … add it"),
+        ("4.20.yaml", lambda text: text.replace("v2beta1", "v3"), "4.20.yaml … mpi_job: … one of … kubeflow.org/v3"),
+        (
+            "4.20.yaml",
+            lambda text: re.sub("support:(\n  .*)+", "", text),
+            "support is missing; … historical",
+        ),
+        ("4.20.yaml", lambda text: text + 'name: "4.21"', "4.20.yaml … name: … 4.21 … remove it"),
+        ("4.20.yaml", lambda _: "", "4.20.yaml … write `field: value` lines"),
+        ("4.20.yaml", lambda _: "{", "4.20.yaml: is not YAML; correct it"),
+        ("newest.yaml", lambda text: text, "newest.yaml … call the file as its release"),
+        ("4.20.yml", lambda text: text, "4.20.yml … call the file as its release"),
+    ],
+)
+def test_a_broken_file_is_refused_by_path(name: str, edit: Callable[[str], str], expected: str, tmp_path: Path) -> None:
+    """A wrong file of a release is refused with its path, and each field with value and remedy."""
+    folder = shutil.copytree(FOLDER, tmp_path / "releases")
+    (folder / name).write_text(edit((FOLDER / "4.20.yaml").read_text()))
+    with pytest.raises(ReleaseError) as caught:
+        read(folder)
+    expect_message(str(caught.value).replace("\n", " "), f"{folder} … {expected}")
 
 
-def test_every_release_is_known_and_used() -> None:
-    """Prevents a release that no stack proves."""
-    assert set(RELEASES) == set(get_args(ReleaseName))
-    assert {load(stack, ROOT).release for stack in known(ROOT)} == set(RELEASES)
+@pytest.mark.parametrize(("release", "expected"), [("9.9", "'9.9'"), (4.20, "in quotes … 4.2"), (None, "'4.20'")])
+def test_an_unknown_release_is_refused_with_the_known_ones(release: object, expected: str) -> None:
+    """A release without a file is refused by path; a number is to be written in quotes."""
+    expect_refusal(data("dev") | {"release": release}, f"hpc:platform.release: … '3.11', … '4.4' … {expected} …; write")
+
+
+@pytest.mark.parametrize("name", [name for name, release in RELEASES.items() if not release.historical])
+def test_production_is_the_same_on_every_release_of_today(name: str) -> None:
+    """Production can move to every release that has no document behind it, and declares the same there."""
+    wanted = parse(data("prod") | {"release": name}, name)
+    recorded = component(lambda: environment.build(wanted, environment.placeholder_accounts(wanted, REDACTED), ROOT))
+    assert manifests(recorded) == manifests(registrations("prod"))
+
+
+@pytest.mark.parametrize("stack", known(ROOT))
+def test_stacks_are_on_releases_in_support(stack: str) -> None:
+    """A stack of the project has a release that is in support today, or one that a source document has."""
+    release = load(stack, ROOT).version
+    assert not release.expired(datetime.now(UTC).date()), (
+        f"{stack}: the support of OpenShift {release.name} has ended, {release.support}; move it to a later release"
+    )
+
+
+def test_support_lasts_to_its_last_day() -> None:
+    """A release is in support on its last day, the extended one where it has one; a historical one needs none."""
+    last = date(2026, 8, 25)
+    support = Support(until=last, source="a test")
+    today = RELEASES["4.20"].model_copy(update={"support": support})
+    extended = today.model_copy(update={"support": Support(until=last, extended_until=last + DAY, source="a test")})
+    assert [release.expired(last) for release in (today, extended)] == [False, False]
+    assert [release.expired(last + DAY) for release in (today, extended)] == [True, False]
+    assert extended.expired(last + 2 * DAY)
+    assert not RELEASES["4.4"].expired(last)
 
 
 @pytest.mark.parametrize("release", RELEASES.values(), ids=RELEASES)
 def test_paths_of_releases_exist(release: Any) -> None:
-    """Prevents a rule about a setting that was renamed, which then never fires again."""
+    """Every path of a release's tables is a setting."""
     for path in (*release.choices, *release.lacks, *release.needs):
         assert _exists(Settings, path.split(".")), path
 
@@ -63,54 +126,58 @@ def _models(part: Any) -> list[type[BaseModel]]:
             "dev",
             "gpu.enablement",
             "gpu-operator",
-            "gpu.enablement: OpenShift 4.4 has no gpu-operator; choose special-resource-operator or device-plugin, "
-            "or choose release 4.20",
+            "gpu.enablement: OpenShift 4.4 … gpu-operator; … special-resource-operator or device-plugin, … 4.20",
         ),
-        ("dev", "tuning", {}, "tuning: OpenShift 4.4 has not a Topology Manager"),
+        ("dev", "tuning", {}, "tuning: OpenShift 4.4 … Topology Manager …; leave it out"),
         (
             "dev",
             "storage.local_cluster",
             "16217308676014575381",
-            "storage.local_cluster: OpenShift 4.4 has not version 3",
+            "storage.local_cluster: OpenShift 4.4 … version 3 …; leave it out",
         ),
-        ("dev", "storage.host_path", None, "storage.host_path is missing, and OpenShift 4.4 needs it"),
+        ("dev", "storage.host_path", None, "storage.host_path … missing … OpenShift 4.4"),
         (
             "dev",
             "mpi_operator.kubectl_delivery_image",
             None,
-            "mpi_operator.kubectl_delivery_image is missing, and OpenShift 4.4 needs it",
+            "mpi_operator.kubectl_delivery_image … missing … OpenShift 4.4",
         ),
-        ("dev", "tenants.0.data.long_handle", True, "tenants.0.data.long_handle: OpenShift 4.4 has not version 3"),
-        ("redpaper-today", "storage.host_path", "/gpfs/fs0", "storage.host_path: OpenShift 4.20 has not version 2.0"),
-        ("redpaper-today", "storage.local_cluster", None, "give one to the local cluster alone, or name local_cluster"),
+        ("dev", "tenants.0.data.long_handle", True, "tenants.0.data.long_handle: OpenShift 4.4 … version 3"),
+        ("redpaper-today", "storage.host_path", "/gpfs/fs0", "storage.host_path: OpenShift 4.20 … version 2.0"),
+        (
+            "redpaper-today",
+            "storage.local_cluster",
+            None,
+            "storage … give one to the local cluster alone, or name local_cluster",
+        ),
         (
             "redpaper-today",
             "mpi_operator.kubectl_delivery_image",
             "mpioperator/kubectl-delivery:v0.2.3",
-            "OpenShift 4.20 has not launchers that use kubectl",
+            "mpi_operator.kubectl_delivery_image: OpenShift 4.20 …; leave it out",
         ),
         (
             "supermicro-3.11",
             "fabric",
             {"kind": "infiniband", "plugin": {"kind": "daemon-set", "image": "mellanox/k8s-rdma-shared-dev-plugin:v1"}},
-            "fabric.kind: OpenShift 3.11 has no infiniband; choose ethernet, or choose release 4.4 or 4.20",
+            "fabric.kind: OpenShift 3.11 … infiniband; … ethernet, … release 4.4 … 4.20",
         ),
         (
             "dev",
             "fabric",
             data("nvaie-roce")["fabric"],
-            "fabric.kind: OpenShift 4.4 has no roce; choose infiniband or ethernet, or choose release 4.20",
+            "fabric.kind: OpenShift 4.4 … roce; … infiniband or ethernet, … release … 4.20",
         ),
         (
             "supermicro-3.11",
             "mpi_operator",
             {"image": "mpioperator/mpi-operator:v0.2.3"},
-            "mpi_operator: OpenShift 3.11 has not an MPI operator",
+            "mpi_operator: OpenShift 3.11 … MPI operator …; leave it out",
         ),
     ],
 )
 def test_what_a_release_does_not_support_names_both(stack: str, path: str, value: Any, expected: str) -> None:
-    """Prevents a setting that is taken in silence and has no effect, or fails on the cluster."""
+    """An unsupported setting is refused by path, with the releases that support it."""
     content = data(stack)
     *parents, last = path.split(".")
     part: Any = content
@@ -119,11 +186,11 @@ def test_what_a_release_does_not_support_names_both(stack: str, path: str, value
     if path == "gpu.enablement":
         part["driver"] = {"version": "580.95.05"}
     part[last] = value
-    assert expected in message(content)
+    expect_refusal(content, expected)
 
 
 def test_the_same_lab_runs_on_either_release() -> None:
-    """Prevents an upgrade that changes who the tenants are, where their data is, or which machines there are."""
+    """Tenants, data and machines are the same on both releases of the lab."""
     then, now = load("redpaper-4.4", ROOT), load("redpaper-today", ROOT)
     assert then.tenants == now.tenants
     assert then.nodes == now.nodes
@@ -134,6 +201,6 @@ def test_the_same_lab_runs_on_either_release() -> None:
 
 
 def test_the_redpapers_example_is_the_lab() -> None:
-    """Prevents two copies of the lab that say different things."""
+    """The Redpaper's example equals the lab's settings but for the cluster."""
     example, lab = load("redpaper-4.4", ROOT), load("dev", ROOT)
     assert example.model_copy(update={"cluster": lab.cluster}) == lab

@@ -7,35 +7,23 @@ from typing import Any
 
 import pytest
 
-from apis import yaml_text
 from stacks import workloads
 from stacks.layer_settings import TENANTS_PART
 from stacks.settings import Settings, SettingsError, known, load, parse
 from stacks.storage_settings import DirectoryData
 from tests.support.recorded import ROOT
-
-
-def dev() -> dict[str, Any]:
-    """Return the data of the dev stack, to be broken."""
-    data: dict[str, Any] = yaml_text.read((ROOT / "Pulumi.dev.yaml").read_text())["config"]["hpc:platform"]
-    return copy.deepcopy(data)
-
-
-def message(data: object) -> str:
-    """Return the error that `data` gives."""
-    with pytest.raises(SettingsError) as caught:
-        parse(data, "Pulumi.test.yaml")
-    return str(caught.value)
+from tests.support.stack_settings import data as settings_of
+from tests.support.stack_settings import expect_message, expect_refusal, message
 
 
 @pytest.mark.parametrize("stack", known(ROOT))
 def test_stacks_load_without_secrets_or_engine(stack: str) -> None:
-    """Prevents a stack that only its owner, with the passphrase, can check."""
+    """Every stack loads without passphrase and engine."""
     assert isinstance(load(stack, ROOT), Settings)
 
 
 def test_kubeconfig_may_be_at_home(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Prevents a provider that looks for a folder called ~ in the project, where ./hpc finds the kubeconfig."""
+    """`~` in the kubeconfig's path is the user's home."""
     monkeypatch.setenv("HOME", "/somebody")
     cluster = load("dev", ROOT).cluster
     paths = {cluster.model_copy(update={"kubeconfig": text}).path(ROOT) for text in ("~/.kube/config", "/a", "a/b")}
@@ -43,7 +31,7 @@ def test_kubeconfig_may_be_at_home(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_dev_is_the_lab_of_the_redpaper() -> None:
-    """Prevents the figures of R-3.4.5-6 and R-4.2-2 from drifting."""
+    """The dev stack has the figures of R-3.4.5-6 and R-4.2-2."""
     lab = load("dev", ROOT)
     storage, data = lab.storage, lab.tenant("adas").data
     assert storage is not None
@@ -66,7 +54,7 @@ def test_dev_is_the_lab_of_the_redpaper() -> None:
 
 
 def test_prod_has_tenants_and_protects_them() -> None:
-    """Prevents production from being deletable like the lab."""
+    """Production has several tenants, and protects them."""
     prod = load("prod", ROOT)
     assert prod.protect
     assert len(prod.tenants) > 1
@@ -75,54 +63,91 @@ def test_prod_has_tenants_and_protects_them() -> None:
 
 
 def test_all_errors_are_reported_at_once_with_path_value_and_remedy() -> None:
-    """Prevents mending a file one error at a time."""
-    data = dev()
+    """All errors of a file are reported at once, with path, value and remedy."""
+    data = settings_of("dev")
     data["colour"] = "blue"
     data["fabric"]["hca_max"] = 0
     data["nodes"][5]["profile"] = "dgx9"
     text = message(data)
     assert "Pulumi.test.yaml: 3 wrong" in text
-    assert "hpc:platform.colour: Extra inputs are not permitted; remove it" in text
-    assert "hpc:platform.fabric.hca_max" in text
-    assert "(value: 0)" in text
-    assert "unknown hardware profile 'dgx9'; known: dgx-a100, dgx1-v100-16gb" in text
+    expect_message(text, "hpc:platform.colour: …; remove it")
+    expect_message(text, "hpc:platform.fabric.hca_max … (value: 0)")
+    expect_message(text, "hpc:platform.nodes.5.profile … 'dgx9'; known: dgx-a100, … dgx1-v100-16gb")
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "meant"),
+    [
+        ((), "priority_clases", "did you mean priority_classes?"),
+        (("cluster",), "kubeconfg", "remove it or correct its name"),  # kubeconfig is written already
+        (("cluster",), "uuid", "did you mean uid?"),
+        (("nodes", 0), "free_gpu", "did you mean free_gpus?"),
+        (("fabric",), "hca_maximum", "did you mean hca_max?"),
+        (("tenants", 0, "data"), "file_set", "did you mean fileset?"),
+        (("stages", 2, "workloads", 0), "transports", "did you mean transport?"),
+    ],
+)
+def test_a_mistyped_field_is_reported_with_the_one_that_it_is_close_to(
+    place: tuple[str | int, ...], name: str, meant: str
+) -> None:
+    """An unknown field names the field of that place that was probably meant, of the variant that is used."""
+    data = settings_of("dev")
+    part: Any = data
+    for each in place:
+        part = part[each]
+    part[name] = 1
+    expect_refusal(data, f"{'.'.join(map(str, ('hpc:platform', *place, name)))}: …; {meant}")
+
+
+@pytest.mark.parametrize(
+    ("field", "expected"), [("profil", "…; did you mean profile?"), ("profile", "… 'dgx9'; known: dgx-a100")]
+)
+def test_nodes_of_a_range_are_one_entry(field: str, expected: str) -> None:
+    """An error of many nodes with one entry is reported once, at that entry's place in the file."""
+    data = settings_of("h100-roce")
+    last = len(data["nodes"]) - 1
+    del data["nodes"][last]["profile"]
+    data["nodes"][last][field] = "dgx9"
+    text = message(data)
+    assert "Pulumi.test.yaml: 1 wrong" in text
+    expect_message(text, f"hpc:platform.nodes.{last}.{field}: {expected}")
 
 
 def test_errors_do_not_show_what_may_be_a_secret() -> None:
-    """Prevents a password that somebody writes into the settings from standing in the logs of CI as well."""
-    data = dev()
+    """Values of unknown fields, and of fields for secrets, are not printed."""
+    data = settings_of("dev")
     data["scaleGui"] = {"csisecret-local": {"password": "planted"}}
     data["password"] = "planted"
     data["storage"]["clusters"][0] |= {"password": "planted", "secret": "planted, too"}
     data["state"] = {"backend": "postgres://user:planted@db/x", "secrets_provider": "hashivault/planted"}
     text = message(data)
     assert "planted" not in text
-    assert "hpc:platform.storage.clusters.0.secret: String should match" in text
-    assert "hpc:platform.storage.clusters.0.password: Extra inputs are not permitted; remove it" in text
-    data = dev()
+    expect_message(text, "hpc:platform.storage.clusters.0.secret: … ")
+    expect_message(text, "hpc:platform.storage.clusters.0.password: …; remove it")
+    data = settings_of("dev")
     data["state"] = {"secrets_provider": "hashivault/planted"}
     data["fabric"]["kind"] = "shown"
     text = message(data)
     assert "planted" not in text
-    assert "no secrets provider" in text
+    expect_message(text, "state.secrets_provider: … ")
 
 
 def test_missing_settings_are_named() -> None:
-    """Prevents an unreadable error when a new stack has no settings yet."""
-    assert "hpc:platform is missing" in message(None)
+    """A file without settings is refused by the name of the key."""
+    expect_refusal(None, "hpc:platform … missing")
 
 
 @pytest.mark.parametrize("content", [b"", b"- a list", b"config: {}", b"config:\n  other: 1", b"\xff\xfe\x00"])
 def test_files_that_are_no_settings_are_refused_plainly(tmp_path: Path, content: bytes) -> None:
-    """Prevents a traceback for an empty or foreign file."""
+    """An empty or foreign file is refused without a traceback."""
     (tmp_path / "Pulumi.bad.yaml").write_bytes(content)
     with pytest.raises(SettingsError, match=r"is missing|is not YAML"):
         load("bad", tmp_path)
 
 
 def test_a_wrong_item_is_reported_once() -> None:
-    """Prevents a list that counts as too short because of the item in it that is already reported."""
-    data = dev()
+    """A list is not also too short because of a wrong item in it."""
+    data = settings_of("dev")
     data["nodes"][0]["roles"] = ["boss"]
     text = message(data)
     assert "1 wrong" in text
@@ -130,24 +155,24 @@ def test_a_wrong_item_is_reported_once() -> None:
 
 
 def test_rules_over_several_fields_name_the_settings_themselves() -> None:
-    """Prevents a path that does not exist."""
-    data = dev()
+    """A problem between settings begins with the setting's path."""
+    data = settings_of("dev")
     data["nodes"][0]["name"] = data["nodes"][1]["name"]
-    assert "  hpc:platform: nodes 'master02.ocp4.scale.ibm.com' is given twice" in message(data)
+    expect_refusal(data, "  hpc:platform: nodes 'master02.ocp4.scale.ibm.com' … ")
 
 
 @pytest.mark.parametrize(
     ("field", "value", "expected"),
     [
-        ("namespace", "adas", "tenants: namespace 'adas' is given twice"),
-        ("mcs", "s0:c27,c24", "tenants: mcs 's0:c27,c24' is given twice"),
-        ("uid_range", {"start": 1075489000}, "overlaps"),
-        ("run_as_uid", 1075481000, "run_as_uid 1075481000 is outside uid_range 1075490000/10000"),
+        ("namespace", "adas", "tenants: namespace 'adas' …; give each its own"),
+        ("mcs", "s0:c27,c24", "tenants: mcs 's0:c27,c24' …; give each its own"),
+        ("uid_range", {"start": 1075489000}, "tenants: uid_range … overlaps"),
+        ("run_as_uid", 1075481000, "run_as_uid 1075481000 … uid_range 1075490000/10000"),
     ],
 )
 def test_tenants_share_nothing(field: str, value: object, expected: str) -> None:
-    """Prevents two tenants from reading each other's files through equal ids or SELinux levels (E-17)."""
-    data = dev()
+    """Tenants cannot share namespace, SELinux level or ids (E-17)."""
+    data = settings_of("dev")
     other = copy.deepcopy(data["tenants"][0]) | {
         "namespace": "other",
         "mcs": "s0:c1,c2",
@@ -159,59 +184,59 @@ def test_tenants_share_nothing(field: str, value: object, expected: str) -> None
         other["run_as_uid"] = 1075489500
     other["data"] |= {"volume": "other-data-pv01"}
     data["tenants"].append(other)
-    assert expected in message(data)
+    expect_refusal(data, expected)
 
 
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ({"layout": {"pods": 1, "gpus": 9}}, "layout.gpus 9 is more than the 8 of dgx1-v100-16gb"),
-        ({"shm_gib": 369}, "shm_gib 369 is more than the pod's memory of 368 GiB; lower it"),
-        ({"layout": {"pods": 3, "gpus": 8}}, "layout 03x08 does not fit on 2 nodes with 8 free GPUs each"),
-        ({"layout": {"pods": 3, "gpus": 8}}, "takes 24 GPUs, and tenant adas has a gpu_quota of 16"),
-        ({"tenant": "nobody"}, "has tenant 'nobody'; known: adas"),
-        ({"layout": {"pods": 2, "gpus": 8}}, "stages: job 'adas/nccl-test-02x08' is given twice"),
-        ({"program": "minesweeper"}, "program"),
+        ({"layout": {"pods": 1, "gpus": 9}}, "layout.gpus 9 … 8 of dgx1-v100-16gb"),
+        ({"shm_gib": 369}, "shm_gib 369 … 368 GiB; lower it"),
+        ({"layout": {"pods": 3, "gpus": 8}}, "layout 03x08 … 2 nodes … 8 free GPUs"),
+        ({"layout": {"pods": 3, "gpus": 8}}, "layout 03x08 … 24 GPUs … tenant adas … gpu_quota of 16"),
+        ({"tenant": "nobody"}, "tenant 'nobody'; known: adas"),
+        ({"layout": {"pods": 2, "gpus": 8}}, "stages: job 'adas/nccl-test-02x08' … "),
+        ({"program": "minesweeper"}, "program: … (value: 'minesweeper')"),
     ],
 )
 def test_workloads_fit_the_platform(change: dict[str, Any], expected: str) -> None:
-    """Prevents a job that can never be placed, or that two settings claim."""
-    data = dev()
+    """Jobs that can never be placed, or have the same name, are refused."""
+    data = settings_of("dev")
     data["stages"][2]["workloads"][0] |= change
-    assert expected in message(data)
+    expect_refusal(data, expected)
 
 
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ({"hca": "mlx5_7"}, "hca 'mlx5_7' is not one of dgx1-v100-16gb: mlx5_0, mlx5_1, mlx5_2, mlx5_3"),
-        ({"client_node": "worker03.ocp4.scale.ibm.com"}, "is not a GPU node"),
-        ({"client_node": "dgx02.ocp4.scale.ibm.com"}, "name two nodes"),
+        ({"hca": "mlx5_7"}, "hca 'mlx5_7' … dgx1-v100-16gb: mlx5_0, mlx5_1, mlx5_2, mlx5_3"),
+        ({"client_node": "worker03.ocp4.scale.ibm.com"}, "'worker03.ocp4.scale.ibm.com' … GPU node"),
+        ({"client_node": "dgx02.ocp4.scale.ibm.com"}, "dgx02.ocp4.scale.ibm.com …; name two nodes"),
     ],
 )
 def test_rdma_test_names_two_gpu_nodes_and_an_hca(change: dict[str, Any], expected: str) -> None:
-    """Prevents a bandwidth test of a node with itself, which proves nothing about the fabric."""
-    data = dev()
+    """The bandwidth test needs an HCA and two different GPU nodes."""
+    data = settings_of("dev")
     data["stages"][0]["workloads"][0] |= change
-    assert expected in message(data)
+    expect_refusal(data, expected)
 
 
 def test_cluster_ids_are_strings() -> None:
-    """Prevents 16217308676014575381 from being rounded on its way through JSON numbers (policy 10)."""
-    data = dev()
+    """A cluster id must be a string, which JSON does not round (policy 10)."""
+    data = settings_of("dev")
     data["storage"]["clusters"][0]["id"] = 16217308676014575381
-    assert "storage.clusters.0.id" in message(data)
+    expect_refusal(data, "storage.clusters.0.id: … string")
 
 
 def test_exactly_one_cluster_is_local() -> None:
-    """Prevents volume handles that begin with another cluster's id."""
-    data = dev()
+    """Exactly one cluster has the primary fileset, and begins volume handles."""
+    data = settings_of("dev")
     del data["storage"]["clusters"][0]["primary"]
-    assert "give one to the local cluster alone" in message(data)
+    expect_refusal(data, "storage … give one to the local cluster alone")
 
 
 def test_unknown_stack_names_the_known_ones(tmp_path: Path) -> None:
-    """Prevents a bare FileNotFoundError."""
+    """An unknown stack is refused with the known ones."""
     with pytest.raises(SettingsError, match=r"Pulumi\.nosuch\.yaml is missing; known stacks: dev, prod"):
         load("nosuch", ROOT)
     (tmp_path / "Pulumi.bad.yaml").write_text("config: [")
@@ -221,10 +246,10 @@ def test_unknown_stack_names_the_known_ones(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("edit", [lambda data: data.update(tenants=[]), lambda data: data.pop("tenants")])
 def test_the_last_tenant_can_go(edit: Callable[[dict[str, Any]], object]) -> None:
-    """Prevents a person from being told of tuples, where the question is how a platform stays without tenants."""
-    data = dev()
+    """A file without tenants is refused with `layer: platform` as the remedy, which works."""
+    data = settings_of("dev")
     edit(data)
-    assert "write `layer: platform` in place of it" in message(data)
+    expect_refusal(data, "tenants … `layer: platform`")
     without = {key: value for key, value in data.items() if key not in TENANTS_PART}
     assert not parse({**without, "layer": "platform"}, "Pulumi.test.yaml").tenants
 
@@ -232,14 +257,14 @@ def test_the_last_tenant_can_go(edit: Callable[[dict[str, Any]], object]) -> Non
 @pytest.mark.parametrize(
     ("edit", "remedy"),
     [
-        (lambda data: data.pop("nodes"), "platform.nodes: Field required; add it"),
-        (lambda data: data.update(nodes=[]), "; write one more"),
-        (lambda data: data["tenants"][0].update(namespace="A B"), "; write it in that form"),
-        (lambda data: data.update(release="9.9"), "; write one of these"),
+        (lambda data: data.pop("nodes"), "platform.nodes: …; add it"),
+        (lambda data: data.update(nodes=[]), "platform.nodes: …; write one more"),
+        (lambda data: data["tenants"][0].update(namespace="A B"), "tenants.0.namespace: …; write it in that form"),
+        (lambda data: data.update(release="9.9"), "platform.release: …; write one of these"),
     ],
 )
 def test_what_pydantic_says_has_a_remedy(edit: Callable[[dict[str, Any]], object], remedy: str) -> None:
-    """Prevents a refusal that says what is wrong and not what to do."""
-    data = dev()
+    """Errors of types and bounds have a remedy."""
+    data = settings_of("dev")
     edit(data)
-    assert remedy in message(data)
+    expect_refusal(data, remedy)

@@ -9,8 +9,8 @@ from components.mpi_job import MpiJobArgs
 from stacks.settings import SettingsError, parse
 from stacks.workload_settings import JobWorkload, MpiWorkload
 from stacks.workloads import arguments
-from tests.stacks.checks.test_workload import JOB, MPI, example
 from tests.support.recorded import environment, of_kind, spec
+from tests.support.stack_settings import MPI, SMOKE, example
 
 IMAGE = {"image": "example/tf:1.0"}
 
@@ -36,7 +36,7 @@ def mpi(stack: str, workload: dict[str, Any], profile: str | None = None) -> Mpi
 
 @pytest.mark.parametrize("profile", ["dgx1-v100-32gb", "dgx2h", "sys-4029gp-tvrt"])
 def test_machines_without_named_ports_run_over_ethernet(profile: str) -> None:
-    """Prevents a fabric without RDMA from asking for devices, ports or IPC_LOCK."""
+    """On Ethernet, jobs request neither devices nor IPC_LOCK."""
     found = mpi("robotic-drive-ethernet", MPI | IMAGE, profile)
     assert found.transport == "tcp"
     assert (found.rdma_resources, found.ib_hca, found.networks) == ((), None, ())
@@ -44,7 +44,7 @@ def test_machines_without_named_ports_run_over_ethernet(profile: str) -> None:
 
 
 def test_roce_jobs_join_a_network_for_each_port_and_look_for_their_address_there() -> None:
-    """Prevents NCCL from taking version 1 of RoCE, or no network at all (platform-facts 2)."""
+    """RoCE jobs join a network for each port, and find their GID there (platform-facts 2)."""
     found = mpi("nvaie-roce", MPI | IMAGE)
     assert found.environment["NCCL_IB_TC"] == "106"
     assert len(found.networks) == len(found.rdma_resources) == len(found.v2beta1.roce_ports) == 8
@@ -53,7 +53,7 @@ def test_roce_jobs_join_a_network_for_each_port_and_look_for_their_address_there
 
 
 def test_images_of_the_clusters_registry_are_pulled_by_the_account() -> None:
-    """Prevents `authentication required`: a pod that names secrets gets none of its account's own (che #19999)."""
+    """Pods with an image of the cluster's registry name no pull secret (che #19999)."""
     built = MPI | {"build": "multinode"}
     assert mpi("nvaie-roce", built).pull_secrets == ()
     assert mpi("nvaie-roce", MPI | IMAGE).pull_secrets == ("registries",)
@@ -66,7 +66,7 @@ def test_images_of_the_clusters_registry_are_pulled_by_the_account() -> None:
 
 
 def test_jobs_of_today_name_their_ports_and_the_distance_of_their_machine() -> None:
-    """Prevents GPUDirect from being off on a DGX A100, and storage ports from carrying gradients (E-30)."""
+    """Jobs of v2beta1 name compute ports and the GPUDirect level of the machine (E-30)."""
     found = mpi("prod", MPI | IMAGE)
     assert found.gdr_level == "PXB"
     assert found.ib_hca == "=mlx5_0,mlx5_1,mlx5_2,mlx5_3,mlx5_6,mlx5_7,mlx5_8,mlx5_9"
@@ -74,67 +74,67 @@ def test_jobs_of_today_name_their_ports_and_the_distance_of_their_machine() -> N
 
 
 def test_queues_secrets_and_classes_come_from_the_platform() -> None:
-    """Prevents a job that passes the queue by, or cannot pull its image."""
-    for workload in (MPI | IMAGE, JOB):
+    """Jobs name the platform's queue, pull secret and their priority class."""
+    for workload in (MPI | IMAGE, SMOKE):
         found = args_of("prod", workload | {"priority": "verification"})
         assert (found.pull_secrets, found.priority_class) == (("registries",), "verification")
         assert (found.v2beta1.queue if isinstance(found, MpiJobArgs) else found.queue) == "jobs"
 
 
 def test_the_smoke_test_takes_an_image_that_the_gpus_know() -> None:
-    """Prevents `no kernel image is available for execution on the device` in a test that is there to find it."""
-    assert args_of("dev", JOB).image.endswith("vectoradd-cuda10.2")
-    assert "cuda12" in args_of("prod", JOB).image
+    """The smoke test's image supports the machine's GPUs."""
+    assert args_of("dev", SMOKE).image.endswith("vectoradd-cuda10.2")
+    assert "cuda12" in args_of("prod", SMOKE).image
 
 
 def test_only_old_runtimes_are_told_what_they_need_of_the_driver() -> None:
-    """Prevents pods of OpenShift 3.11 without a driver, and variables in others that mean nothing (B-5.3)."""
-    assert args_of("supermicro-3.11", JOB).runtime_environment == {
+    """Only pods of OpenShift 3.11 have variables for the runtime's hook (B-5.3)."""
+    assert args_of("supermicro-3.11", SMOKE).runtime_environment == {
         "NVIDIA_DRIVER_CAPABILITIES": "compute,utility",
         "NVIDIA_REQUIRE_CUDA": "cuda>=5.0",
     }
-    assert args_of("dev", JOB).runtime_environment == {}
+    assert args_of("dev", SMOKE).runtime_environment == {}
 
 
 @pytest.mark.parametrize(("stack", "expected"), [("dev", False), ("supermicro-3.11", False), ("prod", True)])
 def test_seccomp_follows_the_constraints_of_the_release(stack: str, expected: bool) -> None:
-    """Prevents a pod that its SCC refuses."""
-    found = args_of(stack, JOB)
+    """Pods request seccomp only where their SCC requires it."""
+    found = args_of(stack, SMOKE)
     assert isinstance(found, GpuJobArgs)
     assert found.seccomp is expected
 
 
 def test_a_job_has_data_only_where_its_program_wants_it() -> None:
-    """Prevents a smoke test that waits for a claim, and a program without its data."""
-    assert args_of("dev", JOB).claim is None
-    mask_rcnn = args_of("supermicro-3.11", JOB | {"program": "mask-rcnn", "gpus": 8} | IMAGE)
+    """Only jobs whose program needs data mount the claim."""
+    assert args_of("dev", SMOKE).claim is None
+    mask_rcnn = args_of("supermicro-3.11", SMOKE | {"program": "mask-rcnn", "gpus": 8} | IMAGE)
     assert (mask_rcnn.claim, mask_rcnn.mounts) == ("mlperf", {"/data": "", "/coco": "coco2017"})
 
 
 def test_launchers_of_large_jobs_can_have_more() -> None:
-    """Prevents a launcher that is killed over the connections to its workers, and a setting of 2020 without effect."""
+    """A launcher's resources can be set for v2beta1, and only there."""
     larger = {"launcher": {"cpu": "2", "memory": "8Gi"}}
     assert mpi("prod", MPI | IMAGE | larger).v2beta1.launcher.memory == "8Gi"
     assert mpi("prod", MPI | IMAGE).v2beta1.launcher.memory == "1Gi"
-    with pytest.raises(SettingsError, match="MPIJob v1alpha2 has no queue, suspension, ttl, launcher"):
+    with pytest.raises(SettingsError, match="MPIJob v1alpha2 does not support queue, suspension, ttl, launcher"):
         mpi("dev", MPI | larger)
 
 
 def test_full_precision_turns_tf32_off() -> None:
-    """Prevents figures in TF32 that are compared with those of GPUs that have none (D-2.8)."""
+    """Precision fp32 turns TF32 off (D-2.8)."""
     found = args_of("prod", MPI | IMAGE | {"precision": "fp32"})
     assert found.environment["NVIDIA_TF32_OVERRIDE"] == "0"
     assert "NVIDIA_TF32_OVERRIDE" not in args_of("prod", MPI | IMAGE).environment
 
 
 def test_further_variables_of_a_workload_come_last() -> None:
-    """Prevents a workload that cannot say what the platform says otherwise."""
+    """A workload's own variables override those of program and platform."""
     found = mpi("robotic-drive-ethernet", MPI | IMAGE | {"environment": {"NCCL_SOCKET_IFNAME": "net1"}})
     assert found.environment["NCCL_SOCKET_IFNAME"] == "net1"
 
 
 def test_batch_jobs_are_gated_like_others() -> None:
-    """Prevents training from starting on a platform whose smoke test has failed."""
+    """Later stages wait for the result of batch jobs, too."""
     recorded = environment("supermicro-3.11")
     jobs = {item.inputs["metadata"]["name"]: item for item in of_kind(recorded, "Job")}
     assert [urn for urn in jobs["maskrcnn"].dependencies if urn.endswith("nvidia-cuda-vector-add-job")]

@@ -30,7 +30,7 @@ def object_store() -> Iterator[str]:
 
 @pytest.fixture
 def bucket_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give this process keys of its own, whatever the person has."""
+    """Give this process keys of its own, whatever the developer has."""
     for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"):
         monkeypatch.delenv(name, raising=False)
     for name, value in KEYS.items():

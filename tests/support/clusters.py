@@ -12,7 +12,7 @@ import pytest
 from simulator import cluster, tools
 from simulator.cluster import Cluster, ClusterSpec, NodeSpec
 from simulator.errors import SimulatorError
-from simulator.starting import needed_tools
+from simulator.start import needed_tools
 
 LAB = "ocp4.scale.ibm.com"
 LAB_NODES = (

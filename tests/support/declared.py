@@ -5,8 +5,8 @@ from typing import Any
 
 from policies.check import Checker
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import objects
-from policies.world import World
 from rendering.manifests import manifests
 from tests.support.recorded import component
 
@@ -27,5 +27,5 @@ def only(found: list[Manifest], kind: str) -> Manifest:
 def faults(found: list[Manifest]) -> list[str]:
     """Return the mandatory findings; links to what other components declare are not among them."""
     seen = [each for manifest in found for each in objects(manifest)]
-    findings = Checker().check(seen, World(seen))
+    findings = Checker().check(seen, Inventory(seen))
     return [str(finding) for finding in findings if finding.severity is Severity.MANDATORY]

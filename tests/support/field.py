@@ -6,30 +6,32 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from apis import kinds
 from apis.kinds import Kind
-from cli import live
-from cli.overview.jobs import Job as Seen
-from cli.overview.jobs import jobs
-from cli.overview.look import OURS
-from cli.policy_configuration import configuration
-from cli.proving import nodes
-from cli.proving.asked import asked
-from cli.proving.collect import collect
+from cli.shared import cluster_client
+from cli.shared.policy_configuration import configuration
+from cli.status.jobs import Job as Seen
+from cli.status.jobs import jobs
+from cli.status.overview import OURS
+from cli.verify import nodes
+from cli.verify.expectations import requests
+from cli.verify.job_logs import collect
 from evidence.judge import exit_status, judge
 from evidence.verdict import Verdict
 from policies.check import Checker
 from policies.configuration import Configuration
 from policies.findings import Severity
+from policies.inventory import Inventory
 from policies.objects import objects
-from policies.world import World
 from simulator.actors.api import ApiError
 from simulator.progress import SILENT
 from stacks.platform import Settings
 from tests.simulator.actors.conftest import Person
+from tests.support.lab import eventually
 
 Manifest = dict[str, Any]
 Edit = Callable[[list[Manifest]], object]
@@ -41,7 +43,7 @@ _OWNED = (
     *(kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING),
 )
 DONE = frozenset({"Succeeded", "Failed"})
-_PATIENCE = 60.0  # seconds until a state that must come counts as not coming
+_PATIENCE = 180.0  # seconds until a state that must come counts as not coming
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ class Field:
     """A stack whose platform is on a cluster, without its jobs; `healthy` are all manifests of the stack."""
 
     api: Person
-    cluster: live.Cluster
+    cluster: cluster_client.Cluster
     settings: Settings
     healthy: tuple[Manifest, ...]
     folder: Path
@@ -85,7 +87,7 @@ class Field:
         wanted = {"nvidia.com/gpu": self.settings.profile.gpus}
         wanted |= {f"rdma/{name}": 100 for name in self.settings.rdma_resources}
         for node in self.settings.gpu_nodes:
-            self.eventually(
+            eventually(
                 lambda name=node.name: all(self.api.offers(name, key) == many for key, many in wanted.items()),  # type: ignore[misc]
                 f"{node.name} does not offer {wanted}",
             )
@@ -105,14 +107,14 @@ class Field:
 
     @contextmanager
     def running(self, manifests: Iterable[Manifest], *names: str, until: frozenset[str] = DONE) -> Iterator[None]:
-        """Submit jobs, and wait until each has ended or, as asked, is hindered; take them away at the end."""
+        """Submit jobs, and wait until each has ended or is in a state of `until`; delete them at the end."""
         mine = [one for one in manifests if one["kind"] in _WORK and one["metadata"]["name"] in names]
         services = [one for one in self.healthy if one["kind"] == SERVICE.kind and one["metadata"]["name"] in names]
         assert len(mine) == len(names)
         try:
             for one in (*services, *mine):
                 self.api.create(_kind(one), one, one["metadata"]["namespace"])
-            self.eventually(lambda: all(self._there(name, until) for name in names), f"no end of {names}", self.seen)
+            eventually(lambda: all(self._there(name, until) for name in names), f"no end of {names}", self.seen)
             yield
         finally:
             for one in (*mine, *services):
@@ -124,27 +126,16 @@ class Field:
 
     def seen(self) -> list[Seen]:
         """Return the jobs as `./hpc status` shows them."""
-
-        def ours(kind: Kind) -> list[Manifest]:
-            return self.cluster.list(kind, labelSelector=OURS)
-
-        return [*jobs(ours, self.cluster.list, self.settings.version.mpi_job)]
+        return [*jobs(partial(self.cluster.list, labelSelector=OURS), self.cluster.list, self.settings.version.mpi_job)]
 
     def verified(self, *names: str) -> Outcome:
         """Collect and judge as `./hpc verify` does, with the nodes and these jobs."""
-        wanted = [one for one in asked(self.settings) if one.job.partition("/")[2] in names]
+        wanted = [one for one in requests(self.settings) if one.job.partition("/")[2] in names]
         assert len(wanted) == len(names)
         with SILENT.step("reading") as step:
             found = collect(self.cluster, wanted, self.seen(), self.folder, step)
         verdicts = judge([nodes.look(self.cluster, self.settings), *found])
         return Outcome(exit_status(verdicts), tuple(verdicts))
-
-    def eventually(self, holds: Callable[[], object], otherwise: str, details: Callable[[], object] = str) -> None:
-        """Wait until `holds`; fail with `otherwise` and `details` when it does not in time."""
-        deadline = time.monotonic() + _PATIENCE
-        while not holds():
-            assert time.monotonic() < deadline, f"{otherwise}\n{details()}"
-            time.sleep(0.1)
 
     def restart(self, daemon_set: str, namespace: str) -> None:
         """Delete the pods of a DaemonSet, and wait for new ones."""
@@ -152,7 +143,7 @@ class Field:
         assert old
         for name in old.values():
             self.api.delete(kinds.POD, name, namespace)
-        self.eventually(
+        eventually(
             lambda: len(new := self._pods_of(daemon_set, namespace)) == len(old) and not {*new} & {*old},
             f"{daemon_set} did not restart",
         )
@@ -187,7 +178,7 @@ class Field:
         uid = self.api.get(kind, name, namespace)["metadata"]["uid"]
         self.api.delete(kind, name, namespace)
         self._collect(uid, namespace)
-        self.eventually(
+        eventually(
             lambda: (
                 self.api.find(kind, name, namespace) is None
                 and not (manifest["kind"] in _WORK and self._pods_named(name, namespace))
@@ -214,10 +205,10 @@ def edited(healthy: Iterable[Manifest], edit: Edit) -> list[Manifest]:
 
 
 def refusals(settings: Settings, manifests: Iterable[Manifest]) -> set[str]:
-    """Return the mandatory rules that refuse manifests, of which there are no others; exceptions are not asked."""
+    """Return the mandatory rules that refuse manifests, taken as complete, without exceptions."""
     found = [each for manifest in manifests for each in objects(manifest)]
     checker = Checker(configuration=Configuration(configuration(settings)))
-    seen = checker.check(found, World(found, complete=True))
+    seen = checker.check(found, Inventory(found, complete=True))
     return {one.rule for one in seen if one.severity is Severity.MANDATORY}
 
 

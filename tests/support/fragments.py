@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 from apis import yaml_text
 from stacks.catalogue import CATALOGUE
+from stacks.operator_settings import OperatorSettings
+from stacks.releases import RELEASES
 from stacks.settings import file, known
 from tests.support.recorded import ROOT
 
@@ -147,7 +149,7 @@ _SOURCES = (
 _REGISTRY = {"kind": "registry", "image": "quay.io/example/image:1", "push_secret": "push"}
 
 CHANGES: Mapping[str, Sequence[Fragment]] = {
-    "release": ("3.11", "4.4", "4.20"),
+    "release": tuple(RELEASES),
     "machine_config_pool": ("worker", "gpu", "master"),
     "profile": ("dgx1-v100-16gb", "dgx1-v100-32gb", "dgx2h", "dgx-a100", "sys-4029gp-tvrt"),
     "nodes.*.scale_client": (True, False),
@@ -177,6 +179,7 @@ CHANGES: Mapping[str, Sequence[Fragment]] = {
             "kubectl_delivery_image": "mpioperator/kubectl-delivery:v0.2.3",
         },
     ),
+    "operators": ({}, *({name: {}} for name in OperatorSettings.model_fields), {"cert_manager": {"channel": "x"}}),
     "storage": _STORAGES,
     "storage.classes": (
         [],

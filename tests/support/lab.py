@@ -24,7 +24,7 @@ SETTINGS = "Pulumi.dev.yaml"
 _LEFT_OUT = shutil.ignore_patterns(".git", ".venv", ".sim", "__pycache__", ".*_cache")
 _BINDING = "pv.kubernetes.io/"
 """Annotations by which a claim counts as bound; one that comes back is not."""
-_PATIENCE = 60.0  # seconds until a state that must come counts as not coming
+_PATIENCE = 180.0  # seconds until a state that must come counts as not coming
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,12 @@ class Lab:
 
     @property
     def kubeconfig(self) -> Path:
-        """Kubeconfig of the person."""
+        """Kubeconfig of the user."""
         return self.root / ".sim" / "default" / "kubeconfig"
 
     @property
     def api(self) -> Api:
-        """The API server, as the person."""
+        """The API server, as the user."""
         server = Server(self.kubeconfig)
         return Api(server, lambda: server.token, "the test")
 
@@ -60,13 +60,13 @@ class Lab:
     def works(self, *arguments: str) -> str:
         """Run a command that must succeed, and return what it printed."""
         done = self.hpc(*arguments)
-        assert done.returncode == 0, f"./hpc {' '.join(arguments)} ended with {done.returncode}:\n{_both(done)}"
+        assert done.returncode == 0, f"./hpc {' '.join(arguments)} ended with {done.returncode}:\n{_end(done)}"
         return done.stdout
 
     def fails(self, *arguments: str) -> str:
         """Run a command that must fail, and return what it printed."""
         done = self.hpc(*arguments)
-        assert done.returncode != 0, f"./hpc {' '.join(arguments)} should have failed:\n{_both(done)}"
+        assert done.returncode != 0, f"./hpc {' '.join(arguments)} should have failed:\n{_end(done)}"
         assert "Traceback (most recent call last)" not in _both(done)
         return _both(done)
 
@@ -116,7 +116,7 @@ class Lab:
 
     @contextmanager
     def job(self) -> Iterator["Probe"]:
-        """Submit the two-node NCCL job of dev under another name, by hand, and take it away at the end."""
+        """Submit the two-node NCCL job of dev under another name, without the engine, and delete it at the end."""
         (manifest,) = [
             found for found in manifests(environment("dev")) if found["metadata"]["name"] == "nccl-test-02x08"
         ]
@@ -132,7 +132,7 @@ class Lab:
 
 @dataclass(frozen=True)
 class Probe:
-    """A job that was submitted by hand."""
+    """A job that was submitted without the engine."""
 
     lab: Lab
     name: str
@@ -199,3 +199,8 @@ def checkout(folder: Path) -> Iterator[Lab]:
 
 def _both(done: subprocess.CompletedProcess[str]) -> str:
     return done.stdout + done.stderr
+
+
+def _end(done: subprocess.CompletedProcess[str]) -> str:
+    """Return the last lines of what a command printed: CI shows only a part of a long failure."""
+    return "\n".join(_both(done).splitlines()[-40:])

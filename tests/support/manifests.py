@@ -1,4 +1,4 @@
-"""Manifests as nobody would write them: what hypothesis makes out of the fixtures of the rules."""
+"""Malformed manifests: what hypothesis makes out of the fixtures of the rules."""
 
 import json
 from collections.abc import Iterator
@@ -12,120 +12,37 @@ import yaml
 from hypothesis import strategies as st
 
 from apis.kinds import KINDS
-from tests.support.recorded import ROOT
+from policies.rule import FIXTURES
 
-FIXTURES = ROOT / "tests" / "policies" / "fixtures"
 UNKNOWN_MARK = "<unknown>"
 
-_ODD: tuple[Any, ...] = (
-    *(
-        None,
-        True,
-        False,
-        0,
-        -1,
-        1,
-        2,
-        3,
-        8,
-        10**18,
-        2**64,
-        0.5,
-        1e300,
-        "",
-        " ",
-        "0",
-        "1",
-        "-1",
-        "1.5",
-        "1e9",
-        "1e999",
-        "9" * 80,
-    ),
-    *(
-        "x",
-        "*",
-        "Gi",
-        "1Gi",
-        "100%",
-        "a/b",
-        "a:b",
-        "[",
-        "{",
-        '{"a": 1}',
-        "[]",
-        "null",
-        "yes",
-        "\u2028",
-        "\U0001f600",
-        "x" * 300,
-    ),
-    *(
-        UNKNOWN_MARK,
-        "ALL",
-        "IPC_LOCK",
-        "system:authenticated",
-        "1000/10",
-        "1000-2000",
-        "s0:c1,c2",
-        "mpirun -np 4 -x A --",
-        "-np",
-    ),
-    *(
-        [],
-        {},
-        [None],
-        [[]],
-        [{}],
-        {"": None},
-        {"name": None},
-        [{"name": "x"}],
-        [1, "a", None, {}],
-        {"a": {"b": [{}]}},
-        [""],
-    ),
-)
-_TOKENS: tuple[str, ...] = (
-    "{",
-    "}",
-    "[",
-    "]",
-    ":",
-    ",",
-    "-",
-    "?",
-    "&a ",
-    "*a",
-    "!x ",
-    "|",
-    ">",
-    "'",
-    '"',
-    "#",
-    "%",
-    "@",
-    "`",
-    "\t",
-    "\n",
-    "\r",
+_NUMBERS = (0, -1, 1, 2, 3, 8, 10**18, 2**64, 0.5, 1e300)
+_NUMERALS = ("0", "1", "-1", "1.5", "1e9", "1e999", "9" * 80, "1Gi", "100%", "1000/10", "1000-2000")
+_WORDS = (
+    "",
     " ",
-    "  ",
-)
-_TOKENS += (
-    "---\n",
-    "...\n",
-    "<<: *a",
-    "\0",
-    "\ufeff",
+    "x",
+    "*",
+    "Gi",
+    "a/b",
+    "a:b",
+    "[",
+    "{",
+    '{"a": 1}',
+    "[]",
+    "null",
+    "yes",
     "\u2028",
-    "\x85",
-    "!!binary ",
-    "~",
-    "0x",
-    "{{ .x }}",
-    "- - - ",
-    "? ? ",
+    "\U0001f600",
+    "x" * 300,
 )
+_FIELDS = (UNKNOWN_MARK, "ALL", "IPC_LOCK", "system:authenticated", "s0:c1,c2", "mpirun -np 4 -x A --", "-np")
+_LISTS: tuple[Any, ...] = ([], [None], [[]], [{}], [""], [{"name": "x"}], [1, "a", None, {}])
+_MAPS: tuple[Any, ...] = ({}, {"": None}, {"name": None}, {"a": {"b": [{}]}})
+_ODD: tuple[Any, ...] = (None, True, False, *_NUMBERS, *_NUMERALS, *_WORDS, *_FIELDS, *_LISTS, *_MAPS)
+_MARKS = "{}[]:,-?|>'\"#%@`\t\n\r ~\0\ufeff\u2028\x85"
+_SEQUENCES = ("&a ", "*a", "!x ", "  ", "---\n", "...\n", "<<: *a", "!!binary ", "0x", "{{ .x }}", "- - - ", "? ? ")
+_TOKENS = (*_MARKS, *_SEQUENCES)
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from evidence.diagnosis.causes import CAUSES
+from evidence.diagnosis.cause_table import CAUSES
 from evidence.verdict import Status
 from rendering.reference.faults import JOB, Fault
 from tests.support.field import DONE, Field, Manifest, Outcome

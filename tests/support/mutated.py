@@ -4,13 +4,16 @@ import io
 import random
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 from hypothesis.strategies import DataObject, booleans, integers, sampled_from
 
 from evidence.model import Reading
-from evidence.reader import read_stream
+from evidence.reader import read, read_stream
 from evidence.text import clean, raw_lines
+
+Kind = TypeVar("Kind", bound=Reading)
 
 _NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
@@ -18,6 +21,13 @@ _NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]+)?")
 def read_text(text: str | bytes) -> tuple[Reading, ...]:
     """Return the readings of a log that is given as text."""
     return read_stream(io.BytesIO(text.encode() if isinstance(text, str) else text), "log")
+
+
+def only(kind: type[Kind], log: str | Path) -> Kind:
+    """Return the one reading of a log, a text or a file, which is of this kind."""
+    (found,) = read(log) if isinstance(log, Path) else read_text(log)
+    assert isinstance(found, kind)
+    return found
 
 
 def mutations(text: str, count: int, seed: int = 1) -> Iterator[bytes]:

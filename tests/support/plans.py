@@ -6,16 +6,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from apis import kinds
+
 WORDS = {"create": "created", "update": "updated", "replace": "replaced", "delete": "deleted"}
 _PATCH = "Patch"
-_UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
-"""Stands in the engine's JSON for text that only the update will know."""
 _ROW = re.compile(r"^\| (\w+) \| ([^|]+) \| ([^|]+) \|")
 
 
 @dataclass(frozen=True, order=True)
 class Change:
-    """One object that does not stay as it is; a name that only the update will know is `(known later)`."""
+    """One object that does not stay as it is."""
 
     step: str
     kind: str
@@ -35,7 +35,7 @@ def changes(preview: str) -> set[Change]:
 
 
 def written(page: str) -> set[Change]:
-    """Return the changes that the rows `| step | kind | names, ... |` of a page tell of."""
+    """Return the changes that the rows `| step | kind | names, ... |` of a page list."""
     rows = [match.groups() for line in page.splitlines() if (match := _ROW.match(line))]
     return {
         Change(step, kind.strip(" `"), name.strip(" `"))
@@ -46,7 +46,7 @@ def written(page: str) -> set[Change]:
 
 
 def table(found: Iterable[Change]) -> str:
-    """Return the rows of a page, to which a person adds the reasons."""
+    """Return the rows of a page, to which its author adds the reasons."""
     rows: dict[tuple[str, str], list[str]] = {}
     for change in sorted(found, key=lambda each: (list(WORDS.values()).index(each.step), each)):
         rows.setdefault((change.step, change.kind), []).append(f"`{change.name}`")
@@ -61,7 +61,12 @@ def _kind(token: str) -> str:
 def _name(state: dict[str, Any] | None) -> str:
     metadata = ((state or {}).get("inputs") or {}).get("metadata") or {}
     name = metadata.get("name", "")
-    if name == _UNKNOWN:
-        name = "(known later)"
-    space = metadata.get("namespace")
-    return f"{space}/{name}" if space and space != _UNKNOWN and name else name
+    space = "" if _is_cluster_scoped(state) else metadata.get("namespace")
+    return f"{space}/{name}" if space and name else name
+
+
+def _is_cluster_scoped(state: dict[str, Any] | None) -> bool:
+    """Whether a namespace says nothing: the provider gives one to kinds that the server does not serve yet."""
+    inputs = (state or {}).get("inputs") or {}
+    kind = kinds.find(str(inputs.get("apiVersion")), str(inputs.get("kind")))
+    return kind is not None and kind.scope == "Cluster"

@@ -1,17 +1,23 @@
 """The recorded environments: what the program registers for dev and prod."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from apis import yaml_text
 from rendering import manifests
-from rendering.recorder import Registration, record
+from rendering.recorder import REDACTED, Registration, record
 from stacks import settings
+from stacks.environment import build, placeholder_accounts
+from stacks.operator_settings import OperatorSettings
 
 ROOT = Path(__file__).parents[2]
 SHARED = ROOT.parent / "shared"
 """Schemas and defaults of other projects, beside the checkout; never part of it."""
+A_DAY = date(2026, 11, 21)
+"""On which our own exceptions hold; that they end is the matter of the doors, not of this test."""
 
 
 @cache
@@ -20,14 +26,35 @@ def environment(stack: str) -> tuple[Registration, ...]:
     return manifests.registrations(stack, ROOT)
 
 
-def component(build: Callable[[], object]) -> tuple[Registration, ...]:
-    """Return the registrations of whatever `build` declares."""
-    return record(build, stack="test", project=settings.PROJECT)
+@cache
+def every_operator() -> tuple[Registration, ...]:
+    """Return the registrations of a stack of today with every operator of `operators`, as it is recommended."""
+    content = yaml_text.read(settings.file("redpaper-today", ROOT).read_text())["config"]["hpc:platform"]
+    content["operators"] = {name: {} for name in OperatorSettings.model_fields}
+    wanted = settings.parse(content, "Pulumi.test.yaml")
+    return component(lambda: build(wanted, placeholder_accounts(wanted, REDACTED), ROOT))
+
+
+def component(declare: Callable[[], object]) -> tuple[Registration, ...]:
+    """Return the registrations of whatever `declare` declares."""
+    return record(declare, stack="test", project=settings.PROJECT)
 
 
 def of_kind(recorded: Iterable[Registration], kind: str) -> list[Registration]:
     """Return all objects of a kind."""
     return [item for item in recorded if item.is_kubernetes and item.type.endswith(f":{kind}")]
+
+
+def before(item: Registration, all_of: Mapping[str, Registration]) -> Iterator[Registration]:
+    """Yield everything that an object depends on, by way of others too; `all_of` has the registrations by URN."""
+    seen: set[str] = set()
+    wanted = list(item.dependencies)
+    while wanted:
+        urn = wanted.pop()
+        if urn not in seen and urn in all_of:
+            seen.add(urn)
+            yield all_of[urn]
+            wanted += all_of[urn].dependencies
 
 
 def one(recorded: Iterable[Registration], kind: str, name: str | None = None) -> Registration:

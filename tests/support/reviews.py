@@ -8,13 +8,13 @@ from typing import Any
 
 import yaml
 
-from cli.reviewing import facts
+from cli.diff import settings_facts
 from rendering.recorder import REDACTED, Registration, record
-from review.facts import Facts
+from review.cluster_facts import Facts
+from review.indexed_review import IndexedReview
 from review.model import Change, Op, Resource, Review
 from review.section import Section
-from review.words import bare
-from review.worlds import Worlds
+from review.sentences import bare
 from stacks import environment, settings
 from stacks.platform import Settings
 from tests.support.recorded import ROOT
@@ -31,7 +31,9 @@ def reviewed(edit: Edit, stack: str = "prod", *, before: Edit = nothing) -> Revi
     old = _edited(stack, before)
     new = deepcopy(old)
     edit(new)
-    return compared(stack, _rendered(_text(old), stack), _rendered(_text(new), stack), facts.of(_settings(new, stack)))
+    return compared(
+        stack, _rendered(_text(old), stack), _rendered(_text(new), stack), settings_facts.of(_settings(new, stack))
+    )
 
 
 def compared(
@@ -76,9 +78,9 @@ def same(resource: Resource) -> Change:
     return Change(Op.SAME, resource, resource)
 
 
-def told(find: Callable[[Worlds], Section | None], found: Review) -> list[str]:
+def reported(find: Callable[[IndexedReview], Section | None], found: Review) -> list[str]:
     """Return the lines of a subject's section, alarms with `! ` and details with two blanks before them."""
-    section = find(Worlds(found))
+    section = find(IndexedReview(found))
     if section is None:
         return []
     lines = []
@@ -136,7 +138,7 @@ def _settings(content: dict[str, Any], stack: str) -> Settings:
 def _rendered(text: str, stack: str) -> tuple[Registration, ...]:
     wanted = _settings(yaml.safe_load(text), stack)
     return record(
-        lambda: environment.build(wanted, environment.nobody(wanted, REDACTED), ROOT),
+        lambda: environment.build(wanted, environment.placeholder_accounts(wanted, REDACTED), ROOT),
         stack=stack,
         project=settings.PROJECT,
     )

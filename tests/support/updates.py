@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from cli.backends import choice
-from cli.backends.backend import Backend
-from cli.places import ROOT
+from cli.shared.backends import choice
+from cli.shared.backends.backend import Backend
+from cli.shared.paths import ROOT
 from simulator import cluster, tools
 from simulator.errors import SimulatorError
 from tests.support.clusters import homes
@@ -23,31 +23,33 @@ class Lab:
     """The folder of the simulated clusters, and ./hpc with it."""
 
     folder: Path
+    cluster: str = "default"
 
     @property
     def home(self) -> Path:
         """Home of the cluster."""
-        return self.folder / "default"
+        return self.folder / self.cluster
 
     @property
     def backend(self) -> Backend:
         """The stack's state."""
         return choice.of_cluster(self.home)
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """Start ./hpc."""
+    def start(self, *arguments: str, **variables: str) -> subprocess.Popen[str]:
+        """Start ./hpc, with more variables in its environment."""
         environment = {key: value for key, value in os.environ.items() if not key.startswith("PULUMI_")}
         return subprocess.Popen(
             [ROOT / "hpc", *arguments],
-            env={**environment, "HPC_SIM_HOME": str(self.folder)},
+            env={**environment, "HPC_SIM_HOME": str(self.folder), **variables},
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
         )
 
-    def run(self, *arguments: str) -> tuple[int, str]:
+    def run(self, *arguments: str, **variables: str) -> tuple[int, str]:
         """Run ./hpc to its end."""
-        process = self.start(*arguments)
+        process = self.start(*arguments, **variables)
         output, _ = process.communicate(timeout=400)
         return process.returncode, output
 
@@ -57,7 +59,7 @@ class Lab:
 
 
 @contextmanager
-def laboratory(name: str) -> Iterator[Lab]:
+def laboratory(name: str, cluster_name: str = "default") -> Iterator[Lab]:
     """Give a folder for the clusters, emptied and stopped at the end."""
     try:
         tools.ensure()
@@ -66,7 +68,7 @@ def laboratory(name: str) -> Iterator[Lab]:
     folder = homes() / f"{name}-{os.getpid()}"
     folder.mkdir()
     try:
-        yield Lab(folder)
+        yield Lab(folder, cluster_name)
     finally:
         for home in folder.iterdir():
             if home.is_dir():

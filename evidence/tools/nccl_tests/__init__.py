@@ -1,20 +1,16 @@
 """nccl-tests: all_reduce_perf and its sisters."""
 
-from evidence.tools.nccl_tests.model import Contradiction, Device, Figures, NcclTests, Row, Settings, Spread
+from evidence.tools.nccl_tests import hosts, operation, repeats, results, speed
+from evidence.tools.nccl_tests.model import NcclTests
 from evidence.tools.nccl_tests.parser import NcclTestsParser
-from evidence.tools.nccl_tests.primitives import PRIMITIVES, Primitive
-from evidence.tools.nccl_tests.run import named
+from evidence.tools.nccl_tests.primitives import PRIMITIVES
 
-__all__ = [
-    "PRIMITIVES",
-    "Contradiction",
-    "Device",
-    "Figures",
-    "NcclTests",
-    "NcclTestsParser",
-    "Primitive",
-    "Row",
-    "Settings",
-    "Spread",
-    "named",
-]
+__all__ = ["CRITERIA", "PRIMITIVES", "NcclTests", "NcclTestsParser"]
+
+CRITERIA = (
+    *operation.CRITERIA,
+    *hosts.CRITERIA,
+    *results.CRITERIA,
+    *speed.CRITERIA,
+    *repeats.CRITERIA,
+)

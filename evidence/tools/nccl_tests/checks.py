@@ -10,7 +10,7 @@ from evidence.tools.nccl_tests.primitives import PRIMITIVES, WORD_BYTES, Primiti
 
 MISSING_KEPT = 1000
 ENOUGH = 0.75
-"""Share of the figures that can tell factors apart that must agree before one is inferred."""
+"""Share of the figures that distinguish factors that must agree before one is inferred."""
 SLACK = 32
 """Bytes of a rank that `size` may be rounded down by: today's alignment is 16, that of old versions 4 elements."""
 RELATIVE = 1e-9
@@ -109,7 +109,7 @@ def fitting_factor(rows: Sequence[Measured], among: Sequence[float]) -> float | 
 
 
 def inferred(rows: Sequence[Measured], ranks: int, *, timed: bool) -> tuple[Primitive | None, float | None]:
-    """Return the primitive and the factor that rows of an unnamed test show; each None when not to be told."""
+    """Return the primitive and the factor that rows of an unnamed test show; None each where they do not."""
     variants = [variant for one in PRIMITIVES.values() for variant in one.variants]
     factor = fitting_factor(rows, [variant.factor(ranks) for variant in variants])
     if factor is None:
@@ -130,9 +130,9 @@ def inferred(rows: Sequence[Measured], ranks: int, *, timed: bool) -> tuple[Prim
 
 
 def _by_rank(rows: Sequence[Measured], ranks: int) -> bool | None:
-    """Return whether counts are of one rank and sizes of all, None when rows do not tell."""
-    told = {row.bytes != row.count * WORD_BYTES[row.type] for row, _ in rows if row.count and row.type in WORD_BYTES}
-    return told.pop() if len(told) == 1 and ranks > 1 else None
+    """Return whether counts are of one rank and sizes of all; None: rows do not show it."""
+    shown = {row.bytes != row.count * WORD_BYTES[row.type] for row, _ in rows if row.count and row.type in WORD_BYTES}
+    return shown.pop() if len(shown) == 1 and ranks > 1 else None
 
 
 def _share_fits(rows: Sequence[Measured], share: float) -> bool:
@@ -146,7 +146,7 @@ def _share_fits(rows: Sequence[Measured], share: float) -> bool:
 
 
 def factor_of(primitive: Primitive, rows: Sequence[Measured], ranks: int) -> float:
-    """Return the factor of a known test: that of its version which the rows show, today's when they do not tell."""
+    """Return the factor of a known test: that of the version which the rows show, today's where they show none."""
     known = [variant.factor(ranks) for variant in primitive.variants]
     return known[0] if len(known) == 1 else fitting_factor(rows, known) or known[0]
 

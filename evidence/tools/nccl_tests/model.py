@@ -30,7 +30,7 @@ class Figures(Model):
     error: float | None = Field(
         default=None, description="largest relative error, as versions before 2.13 print it; None: N/A, or newer"
     )
-    spread: Spread | None = Field(default=None, description="None: not asked for")
+    spread: Spread | None = Field(default=None, description="None: not requested")
 
 
 class Row(Model):
@@ -86,8 +86,8 @@ class Settings(Model):
 class NcclTests(Reading):
     """One run of one program of nccl-tests, from its table or its JSON file."""
 
-    test: str | None = Field(description="primitive, e.g. all_reduce; None: not printed, and not to be inferred")
-    test_from: Literal["printed", "command", "inferred", "caller"] | None = Field(description="how it is known")
+    test: str | None = Field(description="primitive, e.g. all_reduce; None: not printed, and could not be inferred")
+    test_from: Literal["printed", "command", "inferred"] | None = Field(description="how it is known")
     bus_factor: float | None = Field(description="busbw / algbw; None: unknown test and no one factor fits all rows")
     nccl_headers: str | None = Field(default=None, description="version of NCCL that it was built with")
     nccl_library: str | None = Field(default=None, description="version of NCCL that it ran with")
@@ -108,7 +108,17 @@ class NcclTests(Reading):
         default=None, description="OK or FAILED behind the average: NCCL_TESTS_MIN_BW; None: no minimum was set"
     )
     out_of_bounds: int | None = Field(description="sizes with wrong results; None: the footer is not there")
-    failures: tuple[Unread, ...] = Field(default=(), description="lines in which the program says that it failed")
+    failures: tuple[Unread, ...] = Field(default=(), description="lines in which the program reports a failure")
     environment: Mapping[str, str] = Field(
-        default={}, description="NCCL_* variables that the JSON file kept; empty for tables"
+        default={}, description="NCCL_* variables in the JSON file; empty for tables"
     )
+
+    def figures(self) -> str:
+        """Return the few figures that a table has room for."""
+        if not self.rows:
+            return self.test or ""
+        largest, average = self.rows[-1], self.average_busbw_gb_s
+        return (
+            f"{self.test or 'unknown test'}, {len(self.rows)} sizes, {largest.out_of_place.busbw_gb_s:g} GB/s at "
+            f"{largest.bytes} B{f', average {average:g}' if average is not None else ''}"
+        )

@@ -7,12 +7,13 @@ of R-4.4-4, R-4.4-8 and R-4.4-13.
 import re
 from collections.abc import Callable
 from enum import IntEnum
-from typing import ClassVar, Literal
+from typing import Literal
 
 from evidence.parser import Common, Parser, Taken, number
 from evidence.text import Line
 from evidence.tools.nccl_tests import json_file, table
 from evidence.tools.nccl_tests.model import Device, NcclTests, Settings
+from evidence.tools.nccl_tests.operation import TESTS
 from evidence.tools.nccl_tests.primitives import PRIMITIVES
 from evidence.tools.nccl_tests.run import Run
 
@@ -33,8 +34,8 @@ _settings = re.compile(
     rf"(?: unalign: (?P<unalign>{_N}))?$"
 )
 _device = re.compile(
-    rf"#\s+Rank\s+({_N})(?:\s+Group\s+({_N}))?\s+Pid\s+({_N}) on\s+(\S+) device\s+({_N}) "
-    r"\[((?:0x)?[0-9a-fA-F:.]+)\] (\S.*)$"
+    rf"#\s+Rank\s+(?P<rank>{_N})(?:\s+Group\s+(?P<group>{_N}))?\s+Pid\s+(?P<pid>{_N}) on\s+(?P<host>\S+)"
+    rf" device\s+(?P<device>{_N}) \[(?P<bus_id>(?:0x)?[0-9a-fA-F:.]+)\] (?P<name>\S.*)$"
 )
 _out_of_bounds = re.compile(rf"#\s*Out of bounds values\s*: ({_N}) (OK|FAILED)$")
 _average = re.compile(r"#\s*Avg bus bandwidth\s*: (\S+)(?: (OK|FAILED))?$")
@@ -70,13 +71,15 @@ class _Stage(IntEnum):
 class NcclTestsParser(Parser):
     """Reads one run, from its command or first heading to its footer."""
 
-    tool: ClassVar[str] = "nccl-tests"
-    starts: ClassVar[str] = (
+    tool = "nccl-tests"
+    kind = NcclTests
+    printed_by = frozenset({*TESTS})
+    starts = (
         rf"{_COMMAND.replace('P<test>', ':')}"
         r"|# nccl-tests version |# Collective test starting|# Writing JSON output to |# nThread \d|# Using devices$"
         rf"|#\s+Rank\s+\d+\s.*Pid|#\s+out-of-place|#\s+size\s+count\s+type|{json_file.STARTS}"
     )
-    hosts_nccl: ClassVar[bool] = True
+    hosts_nccl = True
 
     def __init__(self) -> None:
         self._run = Run()
@@ -136,76 +139,58 @@ class NcclTestsParser(Parser):
             if (found := pattern.match(line.text)) is not None:
                 if stage is not None and not self._reach(stage, once=once):
                     return Taken.AGAIN
-                return read(self, line, found)
+                return read(self, line, found) or Taken.YES
         return Taken.DAMAGED if _ours.match(line.text) else Taken.NO
 
-    def _version(self, _line: Line, found: re.Match[str]) -> Taken:
+    def _version(self, _line: Line, found: re.Match[str]) -> None:
         run = self._run
         run.version = found[1]
         run.nccl_headers, run.nccl_library = (json_file.version(int(code)) for code in found.group(2, 3))
-        return Taken.YES
 
-    def _starting(self, _line: Line, found: re.Match[str]) -> Taken:
+    def _starting(self, _line: Line, found: re.Match[str]) -> None:
         self._run.started = True
         self._name(found[1], "printed")
-        return Taken.YES
 
-    def _settings(self, _line: Line, found: re.Match[str]) -> Taken:
+    def _settings(self, _line: Line, found: re.Match[str]) -> None:
         known = {name: figure for name, figure in found.groupdict().items() if figure is not None}
         self._run.settings = Settings.model_validate(known)
-        return Taken.YES
 
-    def _devices(self, _line: Line, _found: re.Match[str]) -> Taken:
-        return Taken.AGAIN if self._run.devices else Taken.YES
+    def _devices(self, _line: Line, _found: re.Match[str]) -> Taken | None:
+        return Taken.AGAIN if self._run.devices else None
 
-    def _device(self, line: Line, found: re.Match[str]) -> Taken:
-        rank, group, pid, host, device, bus, name = found.groups()
-        one = Device(
-            line=line.number,
-            rank=int(rank),
-            group=int(group or 0),
-            pid=int(pid),
-            host=host,
-            device=int(device),
-            bus_id=bus,
-            name=name,
-        )
-        self._run.devices.append(one)
-        return Taken.YES
+    def _device(self, line: Line, found: re.Match[str]) -> None:
+        known = {name: value for name, value in found.groupdict().items() if value is not None}
+        self._run.devices.append(Device.model_validate({**known, "line": line.number}))
 
-    def _table(self, _line: Line, found: re.Match[str]) -> Taken:
+    def _table(self, _line: Line, found: re.Match[str]) -> Taken | None:
         if self._shape is not None:
             return Taken.AGAIN
         self._shape = table.Shape.of(found)
         self._run.has_table = True
         self._run.timed = self._shape.timed
-        return Taken.YES
+        return None
 
-    def _out_of_bounds(self, _line: Line, found: re.Match[str]) -> Taken:
+    def _out_of_bounds(self, _line: Line, found: re.Match[str]) -> None:
         self._run.out_of_bounds = int(found[1])
-        return Taken.YES
 
-    def _average(self, _line: Line, found: re.Match[str]) -> Taken:
+    def _average(self, _line: Line, found: re.Match[str]) -> Taken | None:
         try:
             self._run.average = number(found[1])
         except ValueError:
             return Taken.DAMAGED
         self._run.minimum_met = None if found[2] is None else found[2] == "OK"
-        return Taken.YES
+        return None
 
-    def _concluded(self, _line: Line, found: re.Match[str]) -> Taken:
+    def _concluded(self, _line: Line, found: re.Match[str]) -> None:
         self._run.concluded = True
         self._name(found[1], "printed")
-        return Taken.YES
 
-    def _reduced(self, _line: Line, found: re.Match[str]) -> Taken:
+    def _reduced(self, _line: Line, found: re.Match[str]) -> None:
         self._run.reduced = int(found[1])
-        return Taken.YES
 
-    def _without_figures(self, _line: Line, _found: re.Match[str]) -> Taken:
+    def _without_figures(self, _line: Line, _found: re.Match[str]) -> None:
         if self._stage is None:
             self._stage = _Stage.NOTE
-        return Taken.YES
 
     def _row(self, line: Line) -> Taken:
         in_table = self._stage in (_Stage.HEADING, _Stage.ROWS)
@@ -226,7 +211,8 @@ class NcclTestsParser(Parser):
         return self._run.reading(common)
 
 
-_Reader = Callable[[NcclTestsParser, Line, re.Match[str]], Taken]
+_Reader = Callable[[NcclTestsParser, Line, re.Match[str]], Taken | None]
+"""Returns None for a line that was read."""
 
 _LINES: tuple[tuple[re.Pattern[str], _Stage | None, bool, _Reader], ...] = (
     (_device, _Stage.DEVICES, False, NcclTestsParser._device),

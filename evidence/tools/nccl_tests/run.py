@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from evidence.model import Unread
-from evidence.parser import Common
+from evidence.parser import Common, ending
 from evidence.tools.nccl_tests import checks
 from evidence.tools.nccl_tests.checks import Measured
 from evidence.tools.nccl_tests.model import Contradiction, Device, NcclTests, Settings
@@ -15,18 +15,6 @@ NAMED = 5
 """Missing sizes that are named in a sentence."""
 MEAN_PRECISION = 0.0051
 """How far a mean of figures with two digits may be from that of the figures themselves, in GB/s; %g adds 5e-6 of it."""
-
-
-def named(reading: NcclTests, test: str) -> NcclTests:
-    """Return a reading with the test that the caller knows, where the log does not name one and its rows allow it."""
-    primitive = PRIMITIVES.get(test)
-    if reading.test is not None or primitive is None:
-        return reading
-    factors = [variant.factor(reading.group_ranks) for variant in primitive.variants] if reading.group_ranks else []
-    if reading.bus_factor is not None and reading.bus_factor not in factors:
-        return reading
-    factor = reading.bus_factor if reading.bus_factor is not None else next(iter(factors), None)
-    return reading.model_copy(update={"test": test, "test_from": "caller", "bus_factor": factor})
 
 
 @dataclass
@@ -56,7 +44,7 @@ class Run:
     environment: dict[str, str] = field(default_factory=dict)
 
     def failed(self, line: int, text: str) -> None:
-        """Keep a line in which the program says that it failed."""
+        """Store a line in which the program reports a failure."""
         if len(self.failures) < FAILURES_KEPT:
             self.failures.append(Unread(line=line, text=text))
 
@@ -98,10 +86,8 @@ class Run:
             agrees = abs(self.average - mean) <= MEAN_PRECISION + 5e-6 * abs(mean)
         faults = self._faults(len(rows), missing, len(contradictions), agrees=agrees)
         return NcclTests(
-            tool="nccl-tests",
             tool_version=self.version,
-            complete=not faults,
-            incomplete="; ".join(faults) or None,
+            **ending(*faults),
             test=self.test or (primitive.name if primitive else None),
             test_from=self.test_from or ("inferred" if primitive else None),
             bus_factor=factor,

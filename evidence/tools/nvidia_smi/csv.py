@@ -29,7 +29,7 @@ _GROUPS = "pci|memory|power|temperature|utilization|clocks|ecc|mig|pcie|fan"
 _PLAIN = "index|count|timestamp|driver_version|compute_mode|compute_cap|persistence_mode|pstate|serial|vbios_version"
 _COLUMN = rf"(?:(?:gpu_)?(?:name|uuid|bus_id)|{_PLAIN}|(?:{_GROUPS})\.[\w.]+)(?: \[[^\]]+\])?"
 HEADER = rf"{_COLUMN}(?:, {_COLUMN})+$|(?:driver_version|uuid|gpu_name|memory\.\w+ \[MiB\])$"
-"""The first line: names of columns, of which a single one must be telling."""
+"""The first line: names of columns, of which a single one must be unmistakable."""
 
 _HEADER = re.compile(HEADER)
 _UNIT = re.compile(r" \[[^\]]+\]$")

@@ -2,12 +2,12 @@
 
 from pydantic import Field
 
-from evidence.blocks import HostReading
+from evidence.host_parser import HostReading
 from hardware.model import Model
 
 
 class Gpu(Model):
-    """One GPU. A field is None where the output does not have it, or says N/A."""
+    """One GPU. A field is None where the output does not have it, or has N/A."""
 
     index: int | None = None
     name: str | None = Field(default=None, description="as printed: old drivers shorten it (Tesla V100-SXM2...)")
@@ -45,3 +45,8 @@ class NvidiaSmi(HostReading):
     processes: int | None = Field(description="rows of the table of processes; None: it was not printed")
     queries: tuple[str, ...] = Field(description="columns of the CSV form; empty: the table")
     failed: str | None = Field(description="what it printed instead, e.g. No devices were found")
+
+    def figures(self) -> str:
+        """Return the few figures that a table has room for."""
+        name = self.rows[0].name if self.rows else ""
+        return f"{len(self.rows)} GPUs {name or ''}{f', driver {self.driver}' if self.driver else ''}"

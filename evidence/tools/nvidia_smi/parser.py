@@ -1,10 +1,11 @@
 """The parser of nvidia-smi."""
 
 import re
+from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
-from evidence.blocks import HostParser, typed
-from evidence.parser import Common, Taken
+from evidence.host_parser import HostParser, typed
+from evidence.parser import Taken
 from evidence.text import Line
 from evidence.tools.nvidia_smi.csv import HEADER, Query
 from evidence.tools.nvidia_smi.model import NvidiaSmi
@@ -21,12 +22,14 @@ _QUERY = re.compile(r"--query-gpu[= ](\S+)")
 
 
 class NvidiaSmiParser(HostParser):
-    """Reads both forms, and what it says instead of them."""
+    """Reads both forms, and the errors in their place."""
 
-    tool: ClassVar[str] = "nvidia-smi"
-    starts: ClassVar[str] = rf"{BANNER}|{HEADER}|{_FAILED}|{_COMMAND}"
-    leads: ClassVar[str | None] = _LEADS
-    command: ClassVar[re.Pattern[str] | None] = re.compile(_COMMAND)
+    tool = "nvidia-smi"
+    kind = NvidiaSmi
+    printed_by = frozenset({"node-check"})
+    starts = rf"{BANNER}|{HEADER}|{_FAILED}|{_COMMAND}"
+    leads = _LEADS
+    command = re.compile(_COMMAND)
     _failure: ClassVar[re.Pattern[str]] = re.compile(_FAILED)
 
     def __init__(self) -> None:
@@ -35,8 +38,8 @@ class NvidiaSmiParser(HostParser):
         self._query = Query()
         self._failed: str | None = None
 
-    def asked(self, text: str) -> None:
-        """Read the columns that were asked for, where they are not printed above the rows."""
+    def read_command(self, text: str) -> None:
+        """Read the requested columns, where they are not printed above the rows."""
         found = _QUERY.search(text)
         if found is not None and "noheader" in text:
             self._query.columns = tuple(found[1].split(","))
@@ -52,28 +55,26 @@ class NvidiaSmiParser(HostParser):
             return self._table.take(line.text, line.number)
         return Taken.NO if self._table.versions else self._query.take(line.text, line.number)
 
-    def reading(self, common: Common) -> NvidiaSmi:
+    def facts(self) -> Mapping[str, object]:
         """Return the GPUs."""
-        table, query = self._table, self._query
-        rows = (*table.rows, *query.rows)
-        missing = (
+        own, driver, cuda = self._table.versions or (None, self._query.driver, None)
+        return {
+            "tool_version": own,
+            "driver": driver,
+            "cuda": cuda,
+            "rows": (*self._table.rows, *self._query.rows),
+            "mig_devices": tuple(self._table.parts),
+            "processes": self._table.processes,
+            "queries": self._query.columns,
+            "failed": self._failed,
+        }
+
+    def missing(self) -> Iterable[str | None]:
+        """Return the error, or what the table lacks."""
+        table = self._table
+        return (
             self._failed,
-            None if rows or self._failed else "no GPU",
+            None if table.rows or self._query.rows or self._failed else "no GPU",
             None if table.closed or table.versions is None else "no end of the table of processes",
             f"GPU {table.half.index}: no memory" if table.half is not None else None,
-        )
-        own, driver, cuda = table.versions or (None, query.driver, None)
-        return NvidiaSmi(
-            tool=self.tool,
-            source=self.source,
-            tool_version=own,
-            driver=driver,
-            cuda=cuda,
-            rows=rows,
-            mig_devices=tuple(table.parts),
-            processes=table.processes,
-            queries=query.columns,
-            failed=self._failed,
-            **self.ending(*missing),
-            **common,
         )

@@ -21,7 +21,10 @@ _SECOND = re.compile(
     r"\s*(\d+W|N/A|ERR!)\s*\|\s*(\d+)MiB\s*/\s*(\d+)MiB\s*\|\s*(\d+%|N/A|ERR!)\s+\S.*?\s*\|$"
 )
 _THIRD = re.compile(r"\|\s+\|\s+\|\s*(Enabled\*?|Disabled\*?|N/A)\s*\|$")
-_MIG = re.compile(r"\|\s*(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s*\|\s*\d+MiB\s*/\s*(\d+)MiB\s*\|.*\|$")
+_MIG = re.compile(
+    r"\|\s*(?P<gpu>\d+)\s+(?P<gpu_instance>\d+)\s+(?P<compute_instance>\d+)\s+(?P<device>\d+)\s*\|"
+    r"\s*\d+MiB\s*/\s*(?P<memory_mib>\d+)MiB\s*\|.*\|$"
+)
 _MIG_SECOND = re.compile(r"\|\s+\|\s*\d+MiB\s*/\s*\d+MiB\s*\|.*\|$")
 _PROCESS = re.compile(r"\|\s+\d+(?:\s+(?:\d+|N/A)\s+(?:\d+|N/A))?\s+\d+\s+[CGM+]+\s+\S.*?\s+(?:\d+MiB|N/A)\s*\|$")
 _NO_PROCESS = re.compile(r"\|\s+(?:No running processes found|Not Supported|Insufficient Permissions)\s*\|$")
@@ -93,7 +96,7 @@ class Table:
             )
             return Taken.YES if half is None else Taken.DAMAGED
         if (second := _SECOND.match(text)) is not None and half is not None:
-            told = {
+            more = {
                 "temperature_c": figure(second[1]),
                 "power_w": figure(second[2]),
                 "power_limit_w": figure(second[3]),
@@ -101,7 +104,7 @@ class Table:
                 "memory_mib": int(second[5]),
                 "utilisation_percent": figure(second[6]),
             }
-            self.rows.append(Gpu.model_validate({**half.model_dump(), **told}))
+            self.rows.append(Gpu.model_validate({**half.model_dump(), **more}))
             self.half = None
             return Taken.YES
         if (third := _THIRD.match(text)) is not None and self.rows and half is None:
@@ -112,17 +115,7 @@ class Table:
 
     def _part(self, text: str, line: int) -> Taken:
         if (part := _MIG.match(text)) is not None:
-            gpu, instance, compute, device, memory = map(int, part.groups())
-            self.parts.append(
-                MigDevice(
-                    gpu=gpu,
-                    gpu_instance=instance,
-                    compute_instance=compute,
-                    device=device,
-                    memory_mib=memory,
-                    line=line,
-                )
-            )
+            self.parts.append(MigDevice.model_validate({**part.groupdict(), "line": line}))
             return Taken.YES
         known = _MIG_SECOND.match(text) or "No MIG devices found" in text or not text.strip("| ")
         return Taken.YES if known else Taken.DAMAGED

@@ -24,11 +24,11 @@ _WITH_VALUE = frozenset(
 
 
 class Command(Model):
-    """What of a command says how to read its output."""
+    """The options of a command that decide how its output is read."""
 
     program: str = Field(description="e.g. ib_write_bw")
     device: str | None = Field(description="HCA")
-    peer: str | None = Field(description="host to be called; None: the program listens")
+    peer: str | None = Field(description="host to connect to; None: the program listens")
     all_sizes: bool
     bidirectional: bool
     gpu: bool

@@ -149,7 +149,7 @@ class File:
             if contradiction(measured) is None:
                 fitting.append(measured)
         if len(fitting) != 1:
-            self._run.faults.append("unit of the bandwidth is not to be told from the message rate")
+            self._run.faults.append("the unit of the bandwidth could not be determined from the message rate")
             return
         self._run.unit = fitting[0].row.unit
         self._run.measured.append(fitting[0])

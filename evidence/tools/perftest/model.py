@@ -87,8 +87,8 @@ class Perftest(Reading):
 
     program: str | None = Field(description="e.g. ib_write_bw; None: neither command nor title is there")
     title: str | None = Field(description="e.g. RDMA_Write BW Test")
-    role: Literal["server", "client"] | None = Field(description="None: not to be told")
-    peer: str | None = Field(description="host that the client was to call, from the command; None: no command")
+    role: Literal["server", "client"] | None = Field(description="None: could not be determined")
+    peer: str | None = Field(description="host that the client was to connect to, from the command; None: no command")
     bidirectional: bool
     device: str | None = Field(description="HCA, e.g. mlx5_1")
     dual_port: bool | None = None
@@ -110,11 +110,22 @@ class Perftest(Reading):
     gpu_name: str | None = None
     local: tuple[End, ...] = ()
     remote: tuple[End, ...] = ()
-    unit: Unit | None = Field(description="of the table; None: no table, or not to be told (JSON)")
+    unit: Unit | None = Field(description="of the table; None: no table, or could not be determined (JSON)")
     bandwidth: tuple[Bandwidth, ...] = ()
     latency: tuple[Latency, ...] = ()
     missing_bytes: tuple[int, ...] = Field(default=(), description="sizes between those printed, or of -a, not there")
     contradictions: tuple[Contradiction, ...] = ()
     cpu_frequency: CpuFrequency | None = Field(default=None, description="None: no such warning")
     warnings: tuple[Unread, ...] = ()
-    failures: tuple[Unread, ...] = Field(default=(), description="lines in which it says that it failed, in order")
+    failures: tuple[Unread, ...] = Field(default=(), description="lines in which it reports a failure, in order")
+
+    def figures(self) -> str:
+        """Return the few figures that a table has room for."""
+        named = f"{self.program or self.title or ''} {self.device or ''}".strip()
+        if self.bandwidth:
+            last = self.bandwidth[-1]
+            return f"{named}, {last.average_mb_s:.2f} MB/s at {last.bytes} B"
+        if self.latency:
+            first = self.latency[0]
+            return f"{named}, {first.typical_us} us at {first.bytes} B"
+        return named

@@ -7,7 +7,7 @@ the log of R-4.1-9; for failures its issues 26, 31, 126 and 280.
 
 import re
 from collections.abc import Callable
-from typing import ClassVar, Literal
+from typing import Literal
 
 from evidence.model import Unread
 from evidence.parser import Common, Parser, Taken
@@ -16,6 +16,7 @@ from evidence.tools.perftest import json_file, table
 from evidence.tools.perftest.command import COMMAND, Command
 from evidence.tools.perftest.model import CpuFrequency, End, Perftest
 from evidence.tools.perftest.run import Run
+from evidence.verdict import RDMA_LISTENER, RDMA_TEST
 
 _TITLE = (
     r"\s*(?:Send|RDMA_Write|RDMA_Write_imm|RDMA_Read|Atomic)(?: (?:CMP_AND_SWAP|FETCH_AND_ADD|Compare and Swap|"
@@ -93,13 +94,15 @@ _setting = re.compile(rf"\s*({_KEYS})\s*: (\S{{1,60}})(?=\s|$)")
 class PerftestParser(Parser):
     """Reads one run of one side, from its command or first message to the line behind its results."""
 
-    tool: ClassVar[str] = "perftest"
-    starts: ClassVar[str] = (
+    tool = "perftest"
+    kind = Perftest
+    printed_by = frozenset({RDMA_TEST, RDMA_LISTENER})
+    starts = (
         rf"{COMMAND}|{_TITLE}|{_FREQUENCY}|{_WAITING}|{_OWN_FAILURE}|{_NO_PEAK}|Perftest doesn't supports? |"
         rf"initializing CUDA$|\s*#bytes\s+(?:#sl\s+)?#iterations\s|{json_file.STARTS}"
     )
-    leads: ClassVar[str | None] = r"\*{5,}"
-    """The rule above the line in which the listener says that it waits."""
+    leads = r"\*{5,}"
+    """The rule above the line in which the listener reports that it waits."""
 
     def __init__(self) -> None:
         self._run = Run()
@@ -171,7 +174,7 @@ class PerftestParser(Parser):
         return Taken.YES
 
     def _is_other_side(self, text: str) -> bool:
-        """Tell whether a title is that of the other side, which writes to the same terminal at the same time.
+        """Return whether a title is that of the other side, which writes to the same terminal at the same time.
 
         Each side prints its settings at once: when the last of them is missing, the run before has not ended.
         """
@@ -234,7 +237,7 @@ class PerftestParser(Parser):
         return Taken.YES
 
     def _is_failure(self, text: str) -> bool:
-        """Say whether a line tells of a failure; what any program might say counts once a run has begun only."""
+        """Return whether a line reports a failure; what any program may print counts only once a run has started."""
         return (_failure if self._begun else _own_failure).match(text) is not None
 
     def reading(self, common: Common) -> Perftest:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from evidence.model import Unread
-from evidence.parser import Common
+from evidence.parser import Common, ending
 from evidence.tools.perftest.command import Command
 from evidence.tools.perftest.model import (
     GB_PRINTED_BYTES,
@@ -109,9 +109,7 @@ class Run:
             {
                 **common,
                 **settings,
-                "tool": "perftest",
-                "complete": not faults,
-                "incomplete": "; ".join(faults) or None,
+                **ending(*faults),
                 "program": self._program(),
                 "title": self.title,
                 "role": role,

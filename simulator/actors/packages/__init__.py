@@ -1,7 +1,7 @@
 """The operators that OLM can install here: one module a family, found by itself.
 
-A module has `PACKAGES`, what the catalogue offers, and `PLAYED`, which images its actors play: image names, what the
-command must contain, the actor. Whoever adds a family adds a module, and touches no other file.
+A module has `PACKAGES`, what the catalogue offers, and `ACTORS`, the actors and their images: image names, what the
+command must contain, the actor. Adding a family is adding a module, and touches no other file.
 """
 
 import pkgutil
@@ -27,9 +27,9 @@ def packages() -> dict[str, Package]:
 
 
 @cache
-def played() -> tuple[Images, ...]:
-    """Return which images are played by which actor."""
-    return tuple(entry for module in _modules() for entry in module.PLAYED)
+def actors() -> tuple[Images, ...]:
+    """Return the actors of all families, with their images."""
+    return tuple(entry for module in _modules() for entry in module.ACTORS)
 
 
 def _modules() -> list[ModuleType]:

@@ -52,4 +52,4 @@ PACKAGES = (
         channels={"v26.7": BUNDLE, "stable": BUNDLE},
     ),
 )
-PLAYED = ((images.GPU_OPERATORS, "", GpuOperator), (images.MIG_MANAGERS, "", MigManager))
+ACTORS = ((images.GPU_OPERATORS, "", GpuOperator), (images.MIG_MANAGERS, "", MigManager))

@@ -44,7 +44,7 @@ PACKAGES = (
         channels={"stable-v1.3": KUEUE},
     ),
 )
-PLAYED = (
+ACTORS = (
     (images.CERTIFICATE_OPERATORS, "", CertManagerOperator),
     (images.KUEUE_OPERATORS, "", KueueOperator),
     (images.KUEUE_MANAGERS, "/manager", KueueManager),

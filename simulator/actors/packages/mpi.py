@@ -5,4 +5,4 @@ from simulator.actors.mpi import MpiOperator
 from simulator.actors.package import Package
 
 PACKAGES: tuple[Package, ...] = ()
-PLAYED = ((images.MPI_OPERATORS, "", MpiOperator),)
+ACTORS = ((images.MPI_OPERATORS, "", MpiOperator),)

@@ -1,7 +1,7 @@
 """NVIDIA's network operator."""
 
 from apis import kinds
-from simulator.actors import images, sim_kinds
+from simulator.actors import images
 from simulator.actors.network_operator import NetworkOperator
 from simulator.actors.package import COMMON, NUMBER, PRIVILEGED, TEXT, Bundle, Definition, Package, operates, structure
 from simulator.actors.rbac import OWN, READ, Rule
@@ -25,7 +25,7 @@ BUNDLE = Bundle(
         *operates(*OWNED),
         Rule(("",), ("nodes",), (*READ, "patch", "update")),
         Rule(("",), ("namespaces",), READ),
-        Rule((sim_kinds.NETWORK_ATTACHMENT_DEFINITION.group,), (sim_kinds.NETWORK_ATTACHMENT_DEFINITION.plural,), OWN),
+        Rule((kinds.NETWORK_ATTACHMENT_DEFINITION.group,), (kinds.NETWORK_ATTACHMENT_DEFINITION.plural,), OWN),
     ),
     image="nvcr.io/nvidia/cloud-native/network-operator:v26.4.1",
     modes=frozenset({"OwnNamespace", "SingleNamespace"}),
@@ -39,4 +39,4 @@ PACKAGES = (
         channels={"v26.4": BUNDLE, "stable": BUNDLE},
     ),
 )
-PLAYED = ((images.NETWORK_OPERATORS, "", NetworkOperator),)
+ACTORS = ((images.NETWORK_OPERATORS, "", NetworkOperator),)

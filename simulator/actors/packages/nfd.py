@@ -2,9 +2,9 @@
 
 from apis import kinds
 from simulator.actors import images
-from simulator.actors.nfd import NfdOperator
 from simulator.actors.nfd_master import MASTER, NODES, NfdMaster
-from simulator.actors.nfd_today import NfdOperatorToday
+from simulator.actors.nfd_v1 import NfdOperatorToday
+from simulator.actors.nfd_v1alpha1 import NfdOperator
 from simulator.actors.package import COMMON, PRIVILEGED, TEXT, Bundle, Definition, Package, operates, structure
 from simulator.actors.rbac import OWN, Rule
 
@@ -49,7 +49,7 @@ PACKAGES = (
         channels={"stable": STABLE, "4.4": FOUR_FOUR},
     ),
 )
-PLAYED = (
+ACTORS = (
     (images.NFD_OPERATORS, "", NfdOperator),
     (images.NFD_OPERATORS_TODAY, "", NfdOperatorToday),
     (images.NFD_OPERANDS, MASTER, NfdMaster),

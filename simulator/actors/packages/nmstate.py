@@ -1,8 +1,8 @@
 """Kubernetes NMState, which configures the nodes' network."""
 
 from apis import kinds
-from simulator.actors import images, sim_kinds
-from simulator.actors.nmstate import HANDLER_RULES, NmStateHandler, NmStateOperator
+from simulator.actors import images
+from simulator.actors.nmstate import ENACTMENT, HANDLER_RULES, NmStateHandler, NmStateOperator
 from simulator.actors.package import COMMON, PRIVILEGED, TEXT, Bundle, Definition, Package, operates, structure
 
 _STATE = structure({"interfaces": {"type": "array", "items": structure({"name": TEXT, "type": TEXT}, "name")}})
@@ -14,7 +14,7 @@ BUNDLE = Bundle(
             kinds.NODE_NETWORK_CONFIGURATION_POLICY,
             structure({"nodeSelector": structure(), "desiredState": _STATE}),
         ),
-        Definition(sim_kinds.ENACTMENT, structure()),
+        Definition(ENACTMENT, structure()),
     ),
     account="nmstate-operator",
     rules=(*COMMON, PRIVILEGED, *operates(kinds.NMSTATE), *HANDLER_RULES),
@@ -30,7 +30,7 @@ PACKAGES = (
         channels={"stable": BUNDLE},
     ),
 )
-PLAYED = (
+ACTORS = (
     (images.NMSTATE_OPERATORS, "", NmStateOperator),
     (images.NMSTATE_HANDLERS, "", NmStateHandler),
 )

@@ -83,7 +83,7 @@ PACKAGES = (
         channels={"stable": TWO, "v3.1": THREE},
     ),
 )
-PLAYED = (
+ACTORS = (
     (images.CSI_OPERATORS, "", ScaleCsiOperator),
     (images.CSI_PROVISIONERS, "", ScaleProvisioner),
 )

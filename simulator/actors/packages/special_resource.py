@@ -28,4 +28,4 @@ PACKAGES = (
         channels={"4.4": BUNDLE},
     ),
 )
-PLAYED = ((images.SRO_OPERATORS, "", SpecialResourceOperator),)
+ACTORS = ((images.SRO_OPERATORS, "", SpecialResourceOperator),)

@@ -1,13 +1,14 @@
-"""Requests to the API server: through the official client's connection handling, without its generated calls."""
+"""Requests of the provider to its cluster: at most a few at once, with the server's warnings."""
 
-import json
 import re
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from urllib3.exceptions import HTTPError
 
+from apis.client import BAD_REQUEST, JSON, UNAUTHORIZED, ApiError, cause, status_of
 from simulator.plugins.provider.settings import BadSettingsError, ProviderSettings, kubeconfig_content
 
 # At most so many requests at once, however parallel the engine is: the client's default would open a connection each.
@@ -17,23 +18,9 @@ TIMEOUT = (5, 60)
 
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
-JSON = "application/json"
-APPLY = "application/apply-patch+yaml"
-JSON_PATCH = "application/json-patch+json"
-
 
 class UnreachableError(Exception):
     """There is no talking to the API server: wrong address, no network, wrong credentials, no configuration."""
-
-
-class ApiError(Exception):
-    """The API server refused a request. The text is the server's own."""
-
-    def __init__(self, status: int, reason: str, message: str, details: dict[str, Any] | None = None) -> None:
-        super().__init__(message or f"{status} {reason}")
-        self.status = status
-        self.reason = reason
-        self.details = details or {}
 
 
 @dataclass(frozen=True)
@@ -48,24 +35,25 @@ class Connection:
     """One cluster, as one user."""
 
     def __init__(self, settings: ProviderSettings) -> None:
-        """Return raises UnreachableError when the configuration does not lead to a cluster."""
+        """Connect as the settings say; raise UnreachableError where they do not lead to a cluster."""
         if not settings.known:
             raise UnreachableError("the provider's kubeconfig is not known yet (it is an output of another resource)")
         # 0.25 s of the start of every provider process, half of which are never configured.
-        from kubernetes.client import ApiClient, ApiException, Configuration  # noqa: PLC0415
+        from kubernetes.client import ApiClient, Configuration  # noqa: PLC0415
         from kubernetes.config import ConfigException  # noqa: PLC0415
 
+        from apis.kubeconfig import configured  # noqa: PLC0415
+
         self._slots = threading.BoundedSemaphore(PARALLEL_REQUESTS)
-        self._failures = (HTTPError, OSError, ApiException)
         configuration = Configuration()
         try:
-            self.default_namespace = settings.namespace or _configure(configuration, settings)
+            of_context = _configure(configuration, settings)
+            self.default_namespace = settings.namespace or of_context
         except (ConfigException, BadSettingsError) as error:
             raise UnreachableError(str(error)) from error
-        configuration.retries = False
         configuration.connection_pool_maxsize = PARALLEL_REQUESTS
         self.server = configuration.host
-        self._client = ApiClient(configuration)
+        self._client = configured(ApiClient(configuration), timeout=TIMEOUT, retries=False)
 
     def request(
         self,
@@ -75,37 +63,23 @@ class Connection:
         query: dict[str, str] | None = None,
         body: Any = None,
         content_type: str = JSON,
-        timeout: tuple[float, float] = TIMEOUT,
     ) -> Answer:
-        """One request. Raises ApiError when the server refuses it, UnreachableError when there is no answer."""
-        headers = {"Accept": JSON}
-        if body is not None:
-            headers["Content-Type"] = content_type
-        serialized = self._client.param_serialize(
-            method, path, query_params=list((query or {}).items()), header_params=headers, auth_settings=["BearerToken"]
-        )
+        """Send one request; raise ApiError when the server refuses it, UnreachableError when there is no answer."""
         try:
             with self._slots:
-                response = self._client.call_api(*serialized[:3], body, [], timeout)
-                text: bytes = response.read() or b"{}"  # type: ignore[no-untyped-call]
-        except self._failures as error:
-            raise UnreachableError(f"the API server at {self.server} cannot be reached: {_cause(error)}") from error
-        return self._answer(response.status, response.response.headers.getlist("Warning"), text)
-
-    def _answer(self, status: int, warnings: list[str], text: bytes) -> Answer:
-        try:
-            body = json.loads(text)
-        except ValueError:
-            body = {"message": text.decode(errors="replace").strip()}
-        if status == 401:  # noqa: PLR2004
+                response = self._client.send(method, path, query=query, body=body, content_type=content_type)
+        except (HTTPError, OSError) as error:
+            raise UnreachableError(f"the API server at {self.server} cannot be reached: {cause(error)}") from error
+        if response.status == UNAUTHORIZED:
             raise UnreachableError(
                 f"the API server at {self.server} does not accept the kubeconfig's credentials (401 Unauthorized); "
                 "log in again, or correct the provider's kubeconfig and context"
             )
-        if status >= 400:  # noqa: PLR2004
-            details = body.get("details") if isinstance(body.get("details"), dict) else {}
-            raise ApiError(status, str(body.get("reason", "")), str(body.get("message", "")), details)
-        return Answer(body, tuple(warning_texts(warnings)))
+        content = status_of(response.status, response.body or b"{}")
+        if response.status >= BAD_REQUEST:
+            details = content.get("details") if isinstance(content.get("details"), dict) else {}
+            raise ApiError(response.status, str(content.get("reason", "")), str(content.get("message", "")), details)
+        return Answer(content, tuple(warning_texts(response.warnings)))
 
 
 def _configure(configuration: Any, settings: ProviderSettings) -> str:
@@ -139,16 +113,7 @@ def _configure(configuration: Any, settings: ProviderSettings) -> str:
     return str(selected.get("namespace") or "")
 
 
-def _cause(error: BaseException) -> str:
-    """Return the reason at the bottom of urllib3's wrapping, such as `[Errno 111] Connection refused`."""
-    inner = getattr(error, "reason", None)
-    while isinstance(inner, BaseException):
-        error, inner = inner, getattr(inner, "reason", None)
-    text = str(error).rpartition("Failed to establish a new connection: ")[2]
-    return text or type(error).__name__
-
-
-def warning_texts(headers: list[str]) -> list[str]:
+def warning_texts(headers: Iterable[str]) -> list[str]:
     """Return the texts of `299 - "text"` headers; a quotation mark in a text has a backslash before it."""
     found = (_QUOTED.search(header) for header in headers)
     return [re.sub(r"\\(.)", r"\1", match[1]) for match in found if match]

@@ -1,9 +1,10 @@
-"""Which kinds the API server serves, and where: asked for once per group and version, and again after a new CRD."""
+"""Which kinds the API server serves, and where: read once per group and version, and again after a new CRD."""
 
 import threading
 from dataclasses import dataclass
 
-from simulator.plugins.provider.connection import ApiError, Connection
+from apis.client import ApiError
+from simulator.plugins.provider.connection import Connection
 from simulator.plugins.provider.inputs import ObjectType
 
 
@@ -11,10 +12,7 @@ class UnknownKindError(Exception):
     """The server does not serve the kind (any more, or not yet)."""
 
     def __init__(self, kind: ObjectType) -> None:
-        super().__init__(
-            f"no matches for kind {kind.kind!r} in version {kind.api_version!r}; "
-            "the CustomResourceDefinition must be created, and established, before its objects"
-        )
+        super().__init__(f'no matches for kind "{kind.kind}" in version "{kind.api_version}"')
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ class Discovery:
         try:
             answer = self._connection.request("GET", f"/apis/{group}/{version}" if group else f"/api/{version}")
         except ApiError as error:
-            if error.status == 404:  # noqa: PLR2004
+            if error.missing:
                 return {}
             raise
         return {

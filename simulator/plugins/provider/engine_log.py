@@ -25,12 +25,16 @@ class EngineLog:
             self._said.add((urn, text))
         self._send(WARNING, urn, text, ephemeral=False)
 
+    def warn_again(self, urn: str, text: str) -> None:
+        """Print a warning under the resource each time that it comes."""
+        self._send(WARNING, urn, text, ephemeral=False)
+
     def info(self, urn: str, text: str) -> None:
         """Return a line under the resource."""
         self._send(INFO, urn, text, ephemeral=False)
 
     def status(self, urn: str, text: str) -> None:
-        """Say what the resource waits for; the next text takes its place."""
+        """Show what the resource waits for; the next text takes its place."""
         self._send(INFO, urn, text, ephemeral=True)
 
     def _send(self, severity: engine_pb2.LogSeverity.ValueType, urn: str, text: str, *, ephemeral: bool) -> None:

@@ -1,18 +1,15 @@
 """What Check does to a resource's inputs: type, name, namespace; and their form for the API."""
 
-import base64
 import hashlib
 from dataclasses import dataclass
 from typing import Any
 
-from simulator.plugins.provider.values import Properties, Secret, plain, with_dashes
+from simulator.plugins.provider.results import RefusedError
+from simulator.plugins.provider.typed_form import normalized
+from simulator.plugins.provider.values import MISSING, Properties, Unknown, plain, with_dashes
 
 AUTONAMED = "pulumi.com/autonamed"
-# Set by the server; they are no part of what a program can ask for.
-_READ_ONLY = (
-    *("creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "generation", "managedFields"),
-    *("resourceVersion", "selfLink", "uid"),
-)
+PATCH_FORCE = "pulumi.com/patchForce"
 # The API groups whose objects the server reads into types, and so normalises; others it keeps as they are.
 _BUILTIN_GROUPS = frozenset(
     {"", "apps", "autoscaling", "batch", "policy"}
@@ -27,13 +24,8 @@ _BUILTIN_GROUPS = frozenset(
 )
 
 
-class BadInputError(Exception):
-    """Inputs that cannot be an object; `field` is the path of the offending field."""
-
-    def __init__(self, field: str, reason: str) -> None:
-        super().__init__(reason)
-        self.field = field
-        self.reason = reason
+class BadInputError(RefusedError):
+    """A type that is none of Kubernetes."""
 
 
 @dataclass(frozen=True)
@@ -61,13 +53,11 @@ class ObjectType:
 
 def type_of_token(token: str) -> ObjectType:
     """Return the type that a token such as `kubernetes:apps/v1:Deployment` names. Raises BadInputError."""
-    package, _, rest = token.partition(":")
+    _, _, rest = token.partition(":")
     module, _, kind = rest.partition(":")
     group, slash, version = module.rpartition("/")
-    if package != "kubernetes" or not slash or not kind:
-        raise BadInputError(
-            "", f"{token!r} is not the type of a Kubernetes object (kubernetes:<group>/<version>:<Kind>)"
-        )
+    if not slash:
+        raise BadInputError(f'apiVersion does not have both a group and a version: "{module}"')
     patch = kind.endswith("Patch") and len(kind) > len("Patch")
     return ObjectType("" if group == "core" else group, version, kind.removesuffix("Patch") if patch else kind, patch)
 
@@ -87,86 +77,72 @@ def type_of_object(manifest: Properties, default: ObjectType) -> ObjectType:
     return ObjectType("" if group == "core" else group, version, kind, default.patch)
 
 
-def checked(
-    inputs: Properties,
-    previous: Properties,
-    kind: ObjectType,
-    *,
-    logical_name: str,
-    namespace: str,
-    seed: bytes,
-    proposed_name: str = "",
-) -> Properties:
-    """Return inputs as they are recorded: typed, named, and in a namespace.
+@dataclass(frozen=True)
+class Naming:
+    """What a name is made of: the logical name, the engine's seed, and its proposal; or that none may be made."""
 
-    `namespace` is the default for this kind, empty for kinds without namespaces. An object without a name gets the one
-    it has (`previous`), the engine's proposal, or the resource's name and eight random characters.
-    Raises BadInputError.
+    logical_name: str
+    seed: bytes = b""
+    proposed: str = ""
+    disabled: bool = False
+
+
+def checked(inputs: Properties, previous: Properties, kind: ObjectType, naming: Naming) -> Properties:
+    """Return inputs as they are recorded, plain: in their typed form, and named.
+
+    An object without a name gets the one that was made for it before (`previous`), the engine's proposal, or the
+    resource's name and eight random characters. Raises RefusedError.
     """
-    result: Properties = _without_nulls(with_dashes(inputs))
-    result.setdefault("apiVersion", kind.api_version)
-    result.setdefault("kind", kind.kind)
-    found = result.setdefault("metadata", {})
-    found = plain(found) if isinstance(found, Secret) else found
-    if not isinstance(found, dict):
+    result = normalized(with_dashes(plain(inputs)))
+    if kind.patch and not name_of(result):
+        raise RefusedError("patch resources require the `.metadata.name` field to be set")
+    given = plain(inputs.get("metadata"))
+    unknown_name = isinstance(given, dict) and isinstance(given.get("name"), Unknown)
+    unknown_generated = isinstance(given, dict) and isinstance(given.get("generateName"), Unknown)
+    if name_of(result) or unknown_name:
         return result
-    metadata: Properties = dict(found)
-    for field in _READ_ONLY:
-        metadata.pop(field, None)
-    result["metadata"] = metadata
-    if metadata.get("generateName"):
-        raise BadInputError(
-            "metadata.generateName", "generateName cannot be used with server-side apply; set metadata.name"
-        )
-    if not metadata.get("name"):
-        if kind.patch:
-            raise BadInputError(
-                "metadata.name", f"a {kind.kind}Patch needs metadata.name: the name of the {kind.kind} to change"
-            )
-        _autoname(metadata, previous, logical_name, proposed_name, seed)
-    if namespace and not metadata.get("namespace"):
-        metadata["namespace"] = namespace
+    old = with_dashes(plain(previous))
+    if old:
+        if annotation(old, AUTONAMED) == "true":
+            return _autonamed(result, name_of(old))
+    elif not generated(result) and not unknown_generated:
+        if naming.disabled:
+            raise RefusedError("autonaming is disabled, resource requires the .metadata.name field to be set")
+        suffix = hashlib.sha256(naming.seed or naming.logical_name.encode()).hexdigest()[:8]
+        return _autonamed(result, naming.proposed or f"{naming.logical_name}-{suffix}")
+    if generated(result) or unknown_generated:
+        raise RefusedError("the `.metadata.generateName` field is not supported in Server-Side Apply mode")
     return result
 
 
-def _without_nulls(value: Any) -> Any:
-    match value:
-        case dict():
-            return {key: _without_nulls(item) for key, item in value.items() if item is not None}
-        case list():
-            return [_without_nulls(item) for item in value]
-        case _:
-            return value
+def _autonamed(inputs: Properties, name: str) -> Properties:
+    """Return the inputs with a name and the mark that it was made; unknown metadata and annotations stay unknown."""
+    result = with_metadata(inputs, name=name)
+    annotations = _metadata(result).get("annotations", {})
+    if not isinstance(annotations, dict):
+        return result
+    return with_metadata(result, annotations={**annotations, AUTONAMED: "true"})
 
 
-def _autoname(metadata: Properties, previous: Properties, logical_name: str, proposed: str, seed: bytes) -> None:
-    old = plain(previous).get("metadata", {})
-    was_autonamed = isinstance(old, dict) and old.get("annotations", {}).get(AUTONAMED) == "true"
-    suffix = hashlib.sha256(seed or logical_name.encode()).hexdigest()[:8]
-    metadata["name"] = old["name"] if was_autonamed else proposed or f"{logical_name}-{suffix}"
-    annotations = metadata.get("annotations", {})
-    if isinstance(annotations, dict):
-        metadata["annotations"] = {**annotations, AUTONAMED: "true"}
+def with_metadata(manifest: Properties, **fields: Any) -> Properties:
+    """Return the manifest with these fields of its metadata set, or removed where MISSING; unknown metadata stay."""
+    found = manifest.get("metadata", {})
+    if not isinstance(found, dict):
+        return manifest
+    metadata = {key: value for key, value in {**found, **fields}.items() if value is not MISSING}
+    return {**manifest, "metadata": metadata} if metadata or "metadata" in manifest else manifest
+
+
+def generated(manifest: Properties) -> str:
+    """`metadata.generateName`, empty when there is none."""
+    name = _metadata(manifest).get("generateName")
+    return name if isinstance(name, str) else ""
 
 
 def manifest(inputs: Properties) -> Properties:
-    """Return the object that is sent to the API: no secrets' wrapping, and a Secret's stringData folded into its data.
-
-    The server folds them as well, but would then not say who owns the keys of `data`.
-    """
+    """Return the object that is sent to the API: no secrets' wrapping, keys as the API spells them."""
     result: Properties = with_dashes(plain(inputs))
-    if result.get("kind") != "Secret" or result.get("apiVersion") not in ("v1", "core/v1"):
-        return result
-    texts = result.get("stringData")
-    if isinstance(texts, dict):
-        data = result.get("data")
-        result = {key: value for key, value in result.items() if key != "stringData"}
-        result["data"] = {**(data if isinstance(data, dict) else {}), **{k: _base64(v) for k, v in texts.items()}}
     return result
-
-
-def _base64(text: Any) -> Any:
-    return base64.b64encode(text.encode()).decode() if isinstance(text, str) else text
 
 
 def name_of(manifest: Properties) -> str:
@@ -183,9 +159,14 @@ def namespace_of(manifest: Properties) -> str:
 
 def annotation(manifest: Properties, key: str) -> str:
     """Return an annotation's value, empty when it is not set."""
-    annotations = _metadata(manifest).get("annotations")
-    value = annotations.get(key) if isinstance(annotations, dict) else None
+    value = annotations_of(manifest).get(key)
     return value if isinstance(value, str) else ""
+
+
+def annotations_of(manifest: Properties) -> Properties:
+    """`metadata.annotations`, empty when there are none, or they are unknown."""
+    annotations = _metadata(manifest).get("annotations")
+    return annotations if isinstance(annotations, dict) else {}
 
 
 def _metadata(manifest: Properties) -> Properties:

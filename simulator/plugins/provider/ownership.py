@@ -4,20 +4,25 @@ from typing import Any
 
 from simulator.plugins.provider.values import Properties
 
-# Changes by hand, and our own create: an update takes them over instead of ending in a conflict with them.
-_TAKEN_OVER = ("kubectl", "before-first-apply", "pulumi-kubernetes", "pulumi-resource-kubernetes")
+# Changes by kubectl, and our own create: an update takes them over instead of ending in a conflict with them.
+_TAKEN_OVER = (
+    *(("kubectl", "Apply"), ("kubectl", "Update"), ("before-first-apply", "Update")),
+    *(("pulumi-kubernetes", "Update"), ("pulumi-kubernetes.exe", "Update"), ("pulumi-resource-kubernetes", "Update")),
+)
+_OUR_CREATES = ("pulumi-resource-kubernetes", "pulumi-kubernetes", "pulumi-kubernetes.exe")
 
 
-def can_be_taken_over(entry: Properties, manager: str) -> bool:
-    """Whether a managedFields entry is a person's or our own earlier one."""
-    name = str(entry.get("manager", ""))
-    if entry.get("subresource"):
-        return False
-    if name == manager:
-        return entry.get("operation") == "Update"
-    if name.startswith("pulumi-kubernetes"):
-        return entry.get("operation") == "Update"
-    return name.startswith(_TAKEN_OVER)
+def can_be_taken_over(entry: Properties) -> bool:
+    """Whether a managedFields entry is kubectl's or that of our own create."""
+    name, operation = str(entry.get("manager", "")), entry.get("operation")
+    matches = any(name.startswith(prefix) and operation == wanted for prefix, wanted in _TAKEN_OVER)
+    return matches and not entry.get("subresource")
+
+
+def forced_in_preview(live: Properties) -> bool:
+    """Whether the preview of an update must be forced: a dry run cannot take the fields of our create over."""
+    entries = live.get("metadata", {}).get("managedFields", [])
+    return any(entry.get("operation") == "Update" and entry.get("manager") in _OUR_CREATES for entry in entries)
 
 
 def taken_over(entries: list[Properties], manager: str, api_version: str) -> list[Properties] | None:
@@ -25,7 +30,7 @@ def taken_over(entries: list[Properties], manager: str, api_version: str) -> lis
 
     Without this, a field that leaves the program would stay on the object: its creation (by POST) still owns it.
     """
-    taken = [entry for entry in entries if can_be_taken_over(entry, manager)]
+    taken = [entry for entry in entries if can_be_taken_over(entry)]
     if not taken:
         return None
     own = [entry for entry in entries if entry.get("manager") == manager and entry.get("operation") == "Apply"]

@@ -1,32 +1,25 @@
-"""When an object is up, still coming, or will never be: from the live object alone (pure).
+"""When an object is up, still coming, or will never be: from the object and what belongs to it (pure).
 
-The rules follow `kubectl rollout status` and the official provider's awaiters.
+The rules are those of the official provider's awaiters, and of `kubectl wait` for what an annotation asks.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any
 
-from simulator.plugins.provider.inputs import ObjectType
+from simulator.plugins.provider.inputs import ObjectType, annotation
+from simulator.plugins.provider.network_readiness import ingress, service
+from simulator.plugins.provider.observations import Checker, Observation, Seen, spec_of, status_of
+from simulator.plugins.provider.pod_readiness import pod_ready, pod_warnings
 from simulator.plugins.provider.values import Properties
 
-State = Literal["ready", "waiting", "failed"]
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """The state, and what is missing or wrong."""
-
-    state: State
-    message: str = ""
-
-
-READY = Verdict("ready")
-Rule = Callable[[Properties], Verdict]
-
-
-def _waiting(message: str) -> Verdict:
-    return Verdict("waiting", message)
+REVISION = "deployment.kubernetes.io/revision"
+_NOT_READY = "'{name}' timed out waiting to be Ready"
+_POLLED = "Timeout occurred polling for '{name}'"
+_REPLICA_SETS = ObjectType("apps", "v1", "ReplicaSet")
+_PODS = ObjectType("", "v1", "Pod")
+_CLAIMS = ObjectType("", "v1", "PersistentVolumeClaim")
+_ENDPOINTS = ObjectType("", "v1", "Endpoints")
+_SERVICES = ObjectType("", "v1", "Service")
 
 
 def conditions(live: Properties) -> dict[str, Properties]:
@@ -35,169 +28,192 @@ def conditions(live: Properties) -> dict[str, Properties]:
     return {item.get("type", ""): item for item in found if isinstance(item, dict)}
 
 
-def _is(live: Properties, condition: str, status: str = "True") -> bool:
-    return conditions(live).get(condition, {}).get("status") == status
+def _is(live: Properties, condition: str) -> bool:
+    return bool(conditions(live).get(condition, {}).get("status") == "True")
 
 
-def _message(live: Properties, condition: str) -> str:
-    found = conditions(live).get(condition, {})
-    return ": ".join(str(found[key]) for key in ("reason", "message") if found.get(key))
-
-
-def _observed(live: Properties) -> bool:
-    """Whether the controller has seen the newest spec; before that the status speaks of an older one."""
-    generation = live.get("metadata", {}).get("generation", 0)
-    return bool(live.get("status", {}).get("observedGeneration", 0) >= generation)
-
-
-def _counts(live: Properties, *names: str) -> list[int]:
-    status = live.get("status", {})
-    return [int(status.get(name, 0)) for name in names]
-
-
-def deployment(live: Properties) -> Verdict:
-    """All replicas of the newest template are available, and no older ones are left."""
-    wanted = int(live.get("spec", {}).get("replicas", 1))
-    if not _observed(live):
-        return _waiting("its controller has not seen the change yet")
-    if _is(live, "Progressing", "False"):
-        return Verdict("failed", _message(live, "Progressing"))
-    updated, total, available = _counts(live, "updatedReplicas", "replicas", "availableReplicas")
-    if updated < wanted or total > updated or available < updated:
-        return _waiting(
-            f"{available} of {wanted} replicas are available, {updated} are up to date, {total - updated} old ones left"
-        )
-    return READY
-
-
-def stateful_set(live: Properties) -> Verdict:
-    """All replicas are ready, and of the newest revision unless the strategy leaves that to the user."""
-    spec, status = live.get("spec", {}), live.get("status", {})
-    wanted = int(spec.get("replicas", 1))
-    if not _observed(live):
-        return _waiting("its controller has not seen the change yet")
-    ready, updated = _counts(live, "readyReplicas", "updatedReplicas")
-    strategy = spec.get("updateStrategy", {})
-    partition = strategy.get("rollingUpdate", {}).get("partition", 0)
-    rolls = strategy.get("type", "RollingUpdate") == "RollingUpdate" and not partition
-    if ready < wanted or (rolls and updated < wanted and status.get("currentRevision") != status.get("updateRevision")):
-        return _waiting(f"{ready} of {wanted} replicas are ready, {updated} are up to date")
-    return READY
-
-
-def daemon_set(live: Properties) -> Verdict:
-    """Return a pod is available on every node it belongs on, of the newest template unless the strategy is OnDelete."""
-    if not _observed(live):
-        return _waiting("its controller has not seen the change yet")
-    wanted, updated, available = _counts(live, "desiredNumberScheduled", "updatedNumberScheduled", "numberAvailable")
-    rolls = live.get("spec", {}).get("updateStrategy", {}).get("type", "RollingUpdate") == "RollingUpdate"
-    if available < wanted or (rolls and updated < wanted):
-        return _waiting(f"pods are available on {available} of {wanted} nodes, {updated} are up to date")
-    return READY
-
-
-def job(live: Properties) -> Verdict:
-    """Return the job is complete (or suspended, and so not meant to run)."""
-    if live.get("spec", {}).get("suspend") or _is(live, "Complete"):
-        return READY
-    if _is(live, "Failed"):
-        return Verdict("failed", _message(live, "Failed"))
-    active, succeeded, failed = _counts(live, "active", "succeeded", "failed")
-    return _waiting(f"{active} pods active, {succeeded} succeeded, {failed} failed")
-
-
-def pod(live: Properties) -> Verdict:
-    """Return the pod is ready, or has succeeded."""
-    status = live.get("status", {})
-    phase = status.get("phase", "Pending")
-    if phase == "Succeeded" or (phase == "Running" and _is(live, "Ready")):
-        return READY
-    if phase == "Failed":
-        return Verdict("failed", "; ".join(pod_messages(live)) or str(status.get("message", "the pod failed")))
-    return _waiting("; ".join([f"phase {phase}", *pod_messages(live), *filter(None, [_message(live, "PodScheduled")])]))
-
-
-def persistent_volume(live: Properties) -> Verdict:
-    """Require the volume to be Available or Bound."""
-    phase = live.get("status", {}).get("phase")
-    if phase in ("Available", "Bound"):
-        return READY
-    if phase == "Failed":
-        return Verdict("failed", str(live["status"].get("message", "the volume is in phase Failed")))
-    return _waiting(f"phase {phase or 'Pending'}")
-
-
-def persistent_volume_claim(live: Properties) -> Verdict:
-    """Require the claim to be bound (a class that binds at first use is the caller's business: `binds_late`)."""
-    phase = live.get("status", {}).get("phase")
-    return READY if phase == "Bound" else _waiting(f"phase {phase or 'Pending'}: no volume is bound to it")
-
-
-def binds_late(storage_class: Properties | None) -> bool:
-    """Whether claims of this class stay Pending until a pod uses them."""
-    return (storage_class or {}).get("volumeBindingMode") == "WaitForFirstConsumer"
-
-
-def namespace(live: Properties) -> Verdict:
-    """Require the namespace to take objects."""
-    phase = live.get("status", {}).get("phase")
-    return READY if phase == "Active" else _waiting(f"phase {phase or 'unknown'}")
-
-
-def custom_resource_definition(live: Properties) -> Verdict:
-    """Require the API server to serve the kind."""
-    if _is(live, "Established"):
-        return READY
-    if _is(live, "NamesAccepted", "False"):
-        return Verdict("failed", _message(live, "NamesAccepted"))
-    return _waiting("the API server does not serve the kind yet")
-
-
-@dataclass(frozen=True)
-class Await:
-    """How one kind is awaited: the rule, how long (seconds), and whether a refresh looks as well."""
-
-    rule: Rule
-    timeout: float
-    on_read: bool = False
-
-
-# Times and choice of kinds: the official provider's (provider/pkg/await/awaiters.go), plus Namespace and CRD.
-AWAITED: dict[tuple[str, str], Await] = {
-    ("apps", "Deployment"): Await(deployment, 600, on_read=True),
-    ("apps", "StatefulSet"): Await(stateful_set, 600, on_read=True),
-    ("apps", "DaemonSet"): Await(daemon_set, 600, on_read=True),
-    ("batch", "Job"): Await(job, 600, on_read=True),
-    ("", "Pod"): Await(pod, 300, on_read=True),
-    ("", "PersistentVolume"): Await(persistent_volume, 300),
-    ("", "PersistentVolumeClaim"): Await(persistent_volume_claim, 300),
-    ("", "Namespace"): Await(namespace, 300),
-    ("apiextensions.k8s.io", "CustomResourceDefinition"): Await(custom_resource_definition, 60),
-}
-
-
-def awaited(kind: ObjectType) -> Await | None:
-    """How a kind is awaited without being told; None for the kinds that are done when they exist, and patches."""
-    return None if kind.patch else AWAITED.get((kind.group, kind.kind))
-
-
-def pod_messages(live: Properties) -> list[str]:
-    """Say what a pod's containers say about why they do not run: reason, exit status and termination message."""
-    status = live.get("status", {})
+def owned(items: list[Properties], owner: Properties | None) -> list[Properties]:
+    """Return those of the objects that another one owns."""
+    uid = (owner or {}).get("metadata", {}).get("uid")
     return [
-        text
-        for item in (*status.get("initContainerStatuses", []), *status.get("containerStatuses", []))
-        for text in _container_messages(item)
+        item
+        for item in items
+        if uid and any(reference.get("uid") == uid for reference in item["metadata"].get("ownerReferences", []))
     ]
 
 
-def _container_messages(status: dict[str, Any]) -> Iterable[str]:
-    state = status.get("state", {})
-    terminated, waiting = state.get("terminated"), state.get("waiting")
-    if terminated and terminated.get("exitCode"):
-        message = str(terminated.get("message", "")).strip()
-        yield f"container {status.get('name')} ended with exit status {terminated['exitCode']}" + (
-            f": {message}" if message else f" ({terminated.get('reason', 'no message')})"
+def _deployment(seen: Seen) -> Observation:
+    live, status = seen.live, status_of(seen.live)
+    revision = annotation(live, REVISION)
+    if seen.creating and status.get("observedGeneration") != live["metadata"].get("generation"):
+        return Observation(
+            ready=False,
+            message="its controller has not seen the change yet",
+            reasons=["Minimum number of live Pods was not attained"],
         )
-    elif waiting and waiting.get("reason"):
-        yield f"container {status.get('name')} is waiting: {waiting['reason']} {waiting.get('message', '')}".strip()
+    found = conditions(live) if revision else {}
+    wrong = [_bracketed(found[name]) for name in ("Progressing", "Available") if name in found and not _is(live, name)]
+    available = "Available" in found and _is(live, "Available")
+    progressed = _is(live, "Progressing") and found.get("Progressing", {}).get("reason") == "NewReplicaSetAvailable"
+    sets = {annotation(item, REVISION): item for item in owned(seen.related["ReplicaSet"], live)}
+    newest = sets.get(revision) if revision else None
+    rolled = _rolled_out(newest, live, seen.before)
+    unbound = _unbound_claims(seen)
+    if available and rolled and not unbound and (revision == "1" or progressed):
+        return Observation(ready=True)
+    reasons = [text for text in wrong if text]
+    if unbound:
+        reasons.append(f'Failed to bind PersistentVolumeClaim(s): "{",".join(unbound)}"')
+    if not available:
+        reasons.append("Minimum number of live Pods was not attained")
+    elif not (progressed or revision == "1") or (not rolled and revision == "1"):
+        reasons.append("Minimum number of Pods to consider the application live was not attained")
+    elif not rolled:
+        reasons.append("Attempted to roll forward to new ReplicaSet, but minimum number of Pods did not become live")
+    reasons += [text for pod in owned(seen.related["Pod"], newest) for text in pod_warnings(pod)]
+    ready, wanted = status.get("readyReplicas", 0), spec_of(live).get("replicas", 1)
+    return Observation(ready=False, message=f"{ready} of {wanted} replicas are ready", reasons=reasons)
+
+
+def _bracketed(condition: Properties) -> str:
+    reason, message = condition.get("reason"), condition.get("message")
+    return f"[{reason}] {message}" if reason and message else ""
+
+
+def _rolled_out(newest: Properties | None, live: Properties, before: Properties | None) -> bool:
+    if newest is None:
+        return False
+    wanted, ready = spec_of(newest).get("replicas", 1), status_of(newest).get("readyReplicas")
+    enough = ready >= wanted if ready is not None else wanted == 0
+    last = annotation(before, REVISION) if before else ""
+    changed = before is None or annotation(live, REVISION) != last
+    return bool(enough and (not changed or last != annotation(newest, REVISION)))
+
+
+def _unbound_claims(seen: Seen) -> list[str]:
+    volumes = spec_of(spec_of(seen.live).get("template", {})).get("volumes", [])
+    names = {item["persistentVolumeClaim"].get("claimName") for item in volumes if "persistentVolumeClaim" in item}
+    claims = [item for item in seen.related["PersistentVolumeClaim"] if item["metadata"]["name"] in names]
+    return [item["metadata"]["name"] for item in claims if status_of(item).get("phase") != "Bound"]
+
+
+def _stateful_set(seen: Seen) -> Observation:
+    live, spec, status = seen.live, spec_of(seen.live), status_of(seen.live)
+    generation = live["metadata"].get("generation", 0)
+    observed = status.get("observedGeneration", -1) >= generation
+    wanted = int(spec.get("replicas", 0)) if observed else 0
+    counts = {
+        name: int(status.get(name, 0)) for name in ("replicas", "readyReplicas", "currentReplicas", "updatedReplicas")
+    }
+    current, target = (str(status.get(name, "")) if observed else "" for name in ("currentRevision", "updateRevision"))
+    if generation > 1 and spec.get("updateStrategy", {}).get("type") == "OnDelete":
+        revised = observed
+        replicated = observed and wanted == counts["replicas"] == counts["readyReplicas"]
+    else:
+        revised = bool(current) and current == target
+        replicated = observed and wanted == counts["replicas"] == counts["readyReplicas"] == counts["currentReplicas"]
+    if replicated and revised:
+        return Observation(ready=True)
+    ready = counts["readyReplicas"] if revised else min(counts["readyReplicas"], counts["updatedReplicas"])
+    ready = ready if observed else 0
+    reasons = [] if replicated else [f"{ready} out of {wanted} replicas succeeded readiness checks"]
+    if not revised:
+        reasons.append(f'StatefulSet controller failed to advance from revision "{current}" to revision "{target}"')
+    reasons += [text for pod in owned(seen.related["Pod"], live) for text in pod_warnings(pod)]
+    return Observation(ready=False, message=f"{ready} of {wanted} replicas are ready", reasons=reasons)
+
+
+def _daemon_set(seen: Seen) -> Observation:
+    live, status = seen.live, status_of(seen.live)
+    wanted = status.get("desiredNumberScheduled", -1)
+    names = ("currentNumberScheduled", "updatedNumberScheduled", "numberAvailable", "numberReady")
+    observed = status.get("observedGeneration") == live["metadata"].get("generation", 0)
+    settled = observed and not live["metadata"].get("deletionTimestamp") and wanted >= 0
+    if settled and all(wanted <= status.get(name, 0) for name in names):
+        return Observation(ready=True)
+    return Observation(
+        ready=False, message=f"pods are available on {status.get('numberAvailable', 0)} of {wanted} nodes"
+    )
+
+
+def job(live: Properties) -> Observation:
+    """Require the job to have started, and to be complete."""
+    status = status_of(live)
+    if not status.get("startTime"):
+        return Observation(ready=False, message="it has not started")
+    failed = conditions(live).get("Failed", {})
+    if failed.get("status") == "True" and failed.get("reason") in ("BackoffLimitExceeded", "DeadlineExceeded"):
+        text = f"[{failed['reason']}] {failed.get('message', '')}"
+        name = live["metadata"]["name"]
+        failure = f"Resource '{name}' was created but failed to initialize"
+        return Observation(ready=False, reasons=[text], failure=failure)
+    counts = (f"{status.get(name, 0)} {text}" for name, text in (("active", "pods active"), ("failed", "failed")))
+    return Observation(ready=_is(live, "Complete"), message=", ".join(counts))
+
+
+def _job(seen: Seen) -> Observation:
+    observed = job(seen.live)
+    if observed.ready:
+        return observed
+    warnings = [text for pod in owned(seen.related["Pod"], seen.live) for text in pod_warnings(pod)]
+    reasons = list(dict.fromkeys([*observed.reasons, *warnings]))
+    return Observation(ready=False, message=observed.message, reasons=reasons, failure=observed.failure)
+
+
+def _pod(seen: Seen) -> Observation:
+    if pod_ready(seen.live):
+        return Observation(ready=True)
+    phase = status_of(seen.live).get("phase", "Pending")
+    return Observation(ready=False, message=f"phase {phase}", reasons=pod_warnings(seen.live))
+
+
+def _volume(seen: Seen) -> Observation:
+    phase = status_of(seen.live).get("phase")
+    return Observation(ready=phase in ("Available", "Bound"), message=f"phase {phase or 'Pending'}")
+
+
+def _claim(seen: Seen) -> Observation:
+    phase = status_of(seen.live).get("phase")
+    if seen.before is not None and phase == "Bound":
+        return Observation(ready=True)
+    late = any(item.get("volumeBindingMode") == "WaitForFirstConsumer" for item in seen.related["StorageClass"])
+    return Observation(ready=phase == ("Pending" if late else "Bound"), message=f"phase {phase or 'Pending'}")
+
+
+def _replication_controller(seen: Seen) -> Observation:
+    wanted, available = spec_of(seen.live).get("replicas"), status_of(seen.live).get("availableReplicas")
+    return Observation(
+        ready=wanted is not None and wanted == available, message=f"{available or 0} of {wanted} are available"
+    )
+
+
+def _quota(seen: Seen) -> Observation:
+    hard, counted = spec_of(seen.live).get("hard"), status_of(seen.live).get("hard")
+    return Observation(ready=isinstance(hard, dict) and hard == counted, message="its status is not counted yet")
+
+
+def _token(seen: Seen) -> Observation:
+    ready = seen.live.get("type") != "kubernetes.io/service-account-token" or bool(seen.live.get("data"))
+    return Observation(ready=ready, message="it has no token yet")
+
+
+# By group and kind: the rules are the same in every version that is still served.
+CHECKERS: Mapping[tuple[str, str], Checker] = {
+    ("apps", "Deployment"): Checker(_deployment, _NOT_READY, (_REPLICA_SETS, _PODS, _CLAIMS), on_read=True),
+    ("apps", "StatefulSet"): Checker(_stateful_set, _NOT_READY, (_PODS,), on_read=True),
+    ("apps", "DaemonSet"): Checker(_daemon_set, on_read=True),
+    ("batch", "Job"): Checker(_job, _NOT_READY, (_PODS,), on_read=True),
+    ("", "Pod"): Checker(_pod, _NOT_READY, on_read=True),
+    ("", "PersistentVolume"): Checker(_volume, _POLLED, fixed_timeout=300),
+    ("", "PersistentVolumeClaim"): Checker(_claim, _POLLED, fixed_timeout=300, storage_class=True),
+    ("", "ReplicationController"): Checker(_replication_controller, _POLLED, fixed_timeout=600),
+    ("", "ResourceQuota"): Checker(_quota, _POLLED, fixed_timeout=60),
+    ("", "Secret"): Checker(_token, _POLLED, fixed_timeout=5),
+    ("", "Service"): Checker(service, _NOT_READY, (_ENDPOINTS,), on_read=True),
+    ("networking.k8s.io", "Ingress"): Checker(ingress, _NOT_READY, (_ENDPOINTS, _SERVICES), on_read=True),
+}
+
+
+def text_of(value: Any) -> str:
+    """Return a value of an object as an expression spells it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -8,7 +8,8 @@ from typing import Any
 
 import yaml
 
-from simulator.plugins.provider.values import Properties, Unknown, any_value, has_unknown, plain
+from apis import yaml_text
+from simulator.plugins.provider.values import Properties, Unknown, has_unknown, plain
 
 _ENVIRONMENT = {
     "kubeconfig": "KUBECONFIG",
@@ -17,9 +18,9 @@ _ENVIRONMENT = {
     "enableConfigMapMutable": "PULUMI_K8S_ENABLE_CONFIGMAP_MUTABLE",
     "enableSecretMutable": "PULUMI_K8S_ENABLE_SECRET_MUTABLE",
     "enablePatchForce": "PULUMI_K8S_ENABLE_PATCH_FORCE",
-    "clusterIdentifier": "PULUMI_K8S_CLUSTER_IDENTIFIER",
 }
 _UNSUPPORTED = {"renderYamlToDirectory", "alwaysRender"}
+_CLUSTER_SETTINGS = ("kubeconfig", "context", "cluster")
 
 
 class BadSettingsError(Exception):
@@ -34,13 +35,11 @@ class ProviderSettings:
     context: str = ""
     cluster: str = ""
     namespace: str = ""
-    cluster_identifier: str = ""
     upsert_existing_objects: bool = False
     skip_update_unreachable: bool = False
     delete_unreachable: bool = False
     patch_force: bool = False
     mutable_kinds: frozenset[str] = frozenset()
-    server_side_apply: bool = True
     known: bool = True
 
 
@@ -61,19 +60,17 @@ def settings_of(arguments: Properties) -> ProviderSettings:
         context=_text(values.get("context", "")),
         cluster=_text(values.get("cluster", "")),
         namespace=_text(values.get("namespace", "")),
-        cluster_identifier=_text(values.get("clusterIdentifier", "")),
         upsert_existing_objects=_truth(values, "upsertExistingObjects"),
         skip_update_unreachable=_truth(values, "skipUpdateUnreachable"),
         delete_unreachable=_truth(values, "deleteUnreachable"),
         patch_force=_truth(values, "enablePatchForce"),
         mutable_kinds=frozenset(kind for kind, key in mutable.items() if _truth(values, key)),
-        server_side_apply=_truth(values, "enableServerSideApply", default=True),
         known=not has_unknown(arguments),
     )
 
 
-def _truth(values: Properties, key: str, *, default: bool = False) -> bool:
-    value = values.get(key, default)
+def _truth(values: Properties, key: str) -> bool:
+    value = values.get(key)
     return value is True or str(value).lower() == "true"
 
 
@@ -97,7 +94,7 @@ def kubeconfig_content(kubeconfig: str) -> tuple[dict[str, Any], Path | None]:
             return {}, None
         text = path.read_text()
     try:
-        content = yaml.safe_load(text)
+        content = yaml_text.read(text)
     except yaml.YAMLError as error:
         raise BadSettingsError(f"kubeconfig {path or '(given as text)'} is not YAML: {error}") from error
     if not isinstance(content, dict):
@@ -106,28 +103,50 @@ def kubeconfig_content(kubeconfig: str) -> tuple[dict[str, Any], Path | None]:
 
 
 def active_cluster(arguments: Properties) -> Any:
-    """Return the cluster entry that the arguments select; used to tell whether another cluster is meant."""
-    if any_value(arguments, lambda value: isinstance(value, Unknown)):
+    """Return the cluster entry that the arguments select, None where there is none. Raises BadSettingsError."""
+    kubeconfig = arguments.get("kubeconfig")
+    if not kubeconfig or isinstance(kubeconfig, Unknown):
         return None
-    settings = settings_of(arguments)
-    try:
-        content, _ = kubeconfig_content(settings.kubeconfig)
-    except BadSettingsError:
-        return None
-    context = settings.context or content.get("current-context", "")
+    content, _ = kubeconfig_content(_text(kubeconfig))
     contexts = {item["name"]: item.get("context") or {} for item in content.get("contexts") or []}
-    cluster = settings.cluster or contexts.get(context, {}).get("cluster")
+    selected = contexts.get(arguments.get("context") or content.get("current-context", ""))
+    if selected is None:
+        return None
     clusters = {item["name"]: item.get("cluster") for item in content.get("clusters") or []}
-    return clusters.get(cluster)
+    return clusters.get(arguments.get("cluster") or selected.get("cluster"))
 
 
-def means_another_cluster(old: Properties, new: Properties) -> bool:
-    """Whether new provider arguments mean another cluster, so that everything on it must be made anew.
+def settings_difference(old: Properties, new: Properties) -> tuple[list[str], list[str]]:
+    """Return which settings differ, and which of them mean another cluster, so that everything on it is recreated.
 
-    With a clusterIdentifier on both sides only that counts; without, the cluster entry of the kubeconfig.
+    With an unchanged clusterIdentifier nothing is; a changed one always means another cluster. Raises BadSettingsError.
     """
-    before, after = plain(old).get("clusterIdentifier"), plain(new).get("clusterIdentifier")
-    if before and after:
-        return bool(before != after)
-    clusters = active_cluster(old), active_cluster(new)
-    return None not in clusters and clusters[0] != clusters[1]
+    changed = sorted(key for key in {*old, *new} if old.get(key) != new.get(key))
+    before, after = old.get("clusterIdentifier"), new.get("clusterIdentifier")
+    replaced = ["clusterIdentifier"] if before and after and before != after else []
+    unknown = [key for key in _CLUSTER_SETTINGS if isinstance(new.get(key), Unknown)]
+    if unknown:
+        changed, replaced = unknown[:1], [*replaced, unknown[0]]
+    else:
+        clusters = active_cluster(old), active_cluster(new)
+        if None not in clusters and clusters[0] != clusters[1]:
+            replaced += [key for key in _CLUSTER_SETTINGS if key in changed]
+    return changed, [] if after and before == after else replaced
+
+
+def unusable_settings(values: Properties) -> list[tuple[str, str]]:
+    """Return settings that cannot be used, or not together, each with the reason."""
+    failures = [
+        (name, f'strict mode requires Provider "{name}" argument')
+        for name in ("kubeconfig", "context")
+        if str(values.get("strictMode")).lower() == "true" and not values.get(name)
+    ]
+    rendering = bool(values.get("renderYamlToDirectory"))
+    failures += [
+        (name, f'"{name}" arg is not compatible with "renderYamlToDirectory" arg')
+        for name in ("cluster", "context", "kubeconfig")
+        if rendering and values.get(name)
+    ]
+    if _truth(values, "alwaysRender") and not rendering:
+        failures.append(("alwaysRender", '"alwaysRender" requires "renderYamlToDirectory" to be set'))
+    return failures

@@ -1,13 +1,12 @@
 """What the engine keeps of an object: the live object, with the inputs beside it (the official provider's form)."""
 
-import base64
-import binascii
 import hashlib
 from dataclasses import dataclass
 from typing import Any
 
-from simulator.plugins.provider.inputs import ObjectType, annotation, manifest
-from simulator.plugins.provider.shapes import Path, is_nothing, same
+from simulator.plugins.provider.inputs import annotation, manifest
+from simulator.plugins.provider.shapes import Path, prune
+from simulator.plugins.provider.typed_form import known_fields, normalized
 from simulator.plugins.provider.values import (
     MISSING,
     Properties,
@@ -23,8 +22,9 @@ INPUTS = "__inputs"
 FIELD_MANAGER = "__fieldManager"
 INITIAL_API_VERSION = "__initialApiVersion"
 _PATCH_FIELD_MANAGER = "pulumi.com/patchFieldManager"
-_MADE_BY_SERVER = ("creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid")
+_MADE_BY_SERVER = ("creationTimestamp", "generation", "managedFields", "resourceVersion", "uid")
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+_NOTED_BY_OTHERS = (_LAST_APPLIED, "deployment.kubernetes.io/revision")
 
 
 @dataclass(frozen=True)
@@ -41,28 +41,31 @@ def marks(urn: str, inputs: Properties, outputs: Properties) -> Marks:
     return Marks(field_manager(urn, inputs, outputs), version)
 
 
-def recorded(inputs: Properties, live: Properties, noted: Marks) -> Properties:
-    """Return the outputs of a resource. Who owns which field is left out: it changes with every status update."""
-    shown = {**live, "metadata": {k: v for k, v in live.get("metadata", {}).items() if k != "managedFields"}}
-    texts = plain(inputs.get("stringData"))
-    sources = {**inputs, "data": Secret(None)} if texts else inputs
-    if live.get("kind") == "Secret" or has_secret(inputs):
-        sources = _hiding_what_was_applied(sources)
+def recorded(inputs: Properties, live: Properties, sources: Properties, noted: Marks) -> Properties:
+    """Return the outputs of a resource: the live object, with the inputs beside it, as secret as the `sources`."""
+    outputs = _hiding_what_was_applied(mark_secrets(with_underscores(live), sources), sources)
+    texts = sources.get("stringData")
+    if live.get("kind") == "Secret" and texts is not None and "data" in outputs:
+        outputs["data"] = outputs["data"] if isinstance(outputs["data"], Secret) else Secret(outputs["data"])
     return {
-        **mark_secrets(with_underscores(shown), sources),
-        INPUTS: mark_secrets(with_underscores(inputs), inputs),
+        **outputs,
+        INPUTS: mark_secrets(with_underscores(inputs), sources),
         INITIAL_API_VERSION: noted.initial_api_version,
         FIELD_MANAGER: noted.manager,
     }
 
 
-def _hiding_what_was_applied(sources: Properties) -> Properties:
-    """Return sources by which what `kubectl apply` has noted is secret: it repeats all of the object as one text."""
-    metadata = sources.get("metadata") or {}
-    annotations = metadata.get("annotations") or {} if isinstance(metadata, dict) else metadata
-    if not isinstance(annotations, dict):  # all of it is secret
-        return sources
-    return {**sources, "metadata": {**metadata, "annotations": {**annotations, _LAST_APPLIED: Secret(None)}}}
+def _hiding_what_was_applied(outputs: Properties, sources: Properties) -> Properties:
+    """Return outputs in which what `kubectl apply` has noted is secret: it repeats all of the object as one text."""
+    metadata = outputs.get("metadata")
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    if not (outputs.get("kind") == "Secret" or has_secret(sources)) or not isinstance(annotations, dict):
+        return outputs
+    noted = annotations.get(_LAST_APPLIED)
+    if noted is None or isinstance(noted, Secret):
+        return outputs
+    hidden = {**annotations, _LAST_APPLIED: Secret(noted)}
+    return {**outputs, "metadata": {**outputs["metadata"], "annotations": hidden}}
 
 
 def in_preview(live: Properties) -> Properties:
@@ -89,14 +92,6 @@ def field_manager(urn: str, inputs: Properties, outputs: Properties) -> str:
     )
 
 
-def only_identity(inputs: Properties) -> bool:
-    """Whether recorded inputs say no more than which object it is: so for one that was imported."""
-    return set(inputs) <= {"apiVersion", "kind", "metadata"} and set(inputs.get("metadata", {})) <= {
-        "name",
-        "namespace",
-    }
-
-
 def identity(live: Properties) -> Properties:
     """Return inputs that say no more than which object it is."""
     metadata = {key: live["metadata"][key] for key in ("name", "namespace") if key in live["metadata"]}
@@ -104,57 +99,77 @@ def identity(live: Properties) -> Properties:
 
 
 def inputs_from_cluster(live: Properties) -> Properties:
-    """Return inputs for an object that no program has described: all but what only the server sets."""
+    """Return inputs for an object that no program has described.
+
+    Those of a builtin kind are all that a program could give, but for what only the server sets; those of another kind
+    say no more than which object it is, because its fields are not known.
+    """
+    known = known_fields(str(live.get("apiVersion")), str(live.get("kind")))
+    if known is None:
+        return identity(live)
     metadata = {key: value for key, value in live["metadata"].items() if key not in _MADE_BY_SERVER}
-    annotations = {k: v for k, v in metadata.get("annotations", {}).items() if k != _LAST_APPLIED}
-    if annotations or "annotations" in metadata:
-        metadata["annotations"] = annotations
-    return {**{key: value for key, value in live.items() if key != "status"}, "metadata": metadata}
+    if "annotations" in metadata:
+        metadata["annotations"] = {k: v for k, v in metadata["annotations"].items() if k not in _NOTED_BY_OTHERS}
+    return {**{key: value for key, value in live.items() if key in known}, "metadata": metadata}
 
 
-def refreshed_inputs(inputs: Properties, live: Properties, kind: ObjectType) -> Properties:
-    """Return the inputs as the cluster has them now; a value that means the same stays as it was written."""
-    old = manifest(inputs)
-    found: Properties = _refreshed(old, live, (), builtin=kind.builtin)
-    texts = plain(inputs.get("stringData"))
-    if not isinstance(texts, dict):
-        return found
-    data = found.get("data", {})
-    found["stringData"] = {key: _text(data[key]) for key in texts if key in data}
-    rest = {key: value for key, value in data.items() if key not in texts}
-    return {**{k: v for k, v in found.items() if k != "data"}, **({"data": rest} if "data" in inputs else {})}
+def refreshed_inputs(inputs: Properties, live: Properties) -> Properties:
+    """Return the inputs as the cluster has them now."""
+    found: Properties = prune(live, normalized(manifest(inputs)))
+    return found
 
 
-def _refreshed(old: Any, live: Any, path: Path, *, builtin: bool) -> Any:
-    if isinstance(old, dict) and isinstance(live, dict):
-        return {
-            key: _refreshed(value, live.get(key, value), (*path, key), builtin=builtin)
-            for key, value in old.items()
-            if key in live or (builtin and is_nothing(value))
-        }
-    if isinstance(old, list) and isinstance(live, list):
-        return [_refreshed(a, b, (*path, i), builtin=builtin) for i, (a, b) in enumerate(zip(old, live, strict=False))]
-    return old if live is MISSING or same(old, live, path, builtin=builtin) else live
+def with_ignored(body: Properties, live: Properties, paths: tuple[Path, ...], manager: str) -> Properties:
+    """Return what to apply where the fields at `paths` are ignored.
 
-
-def _text(encoded: str) -> str:
-    try:
-        return base64.b64decode(encoded, validate=True).decode()
-    except (binascii.Error, UnicodeDecodeError):
-        return encoded
-
-
-def with_values_of(body: Properties, live: Properties, paths: tuple[Path, ...]) -> Properties:
-    """Return the body with the live object's values at the paths, where both have one (maps only)."""
+    Fields of others alone are left to them; others keep the value that they have. Names only: elements of lists are not
+    looked into.
+    """
+    ours, theirs = _owned_paths(live, manager)
     for path in paths:
-        body = _with_value(body, live, path)
+        steps = tuple(str(step) for step in path)
+        if steps in theirs and steps not in ours:
+            body = _without(body, steps)
+        else:
+            found = _at(live, steps)
+            body = body if found is MISSING else _with(body, steps, found)
     return body
 
 
-def _with_value(body: Any, live: Any, path: Path) -> Any:
+def _owned_paths(live: Properties, manager: str) -> tuple[set[tuple[str, ...]], set[tuple[str, ...]]]:
+    """Return the paths of fields that the manager has, and those that others have."""
+    ours: set[tuple[str, ...]] = set()
+    theirs: set[tuple[str, ...]] = set()
+
+    def collect(fields: Properties, path: tuple[str, ...], found: set[tuple[str, ...]]) -> None:
+        for key, inner in fields.items():
+            if key.startswith("f:"):
+                found.add((*path, key[2:]))
+                collect(inner, (*path, key[2:]), found)
+
+    for entry in live.get("metadata", {}).get("managedFields", []):
+        collect(entry.get("fieldsV1", {}), (), ours if entry.get("manager") == manager else theirs)
+    return ours, theirs
+
+
+def _at(value: Any, path: tuple[str, ...]) -> Any:
+    for step in path:
+        if not isinstance(value, dict) or step not in value:
+            return MISSING
+        value = value[step]
+    return value
+
+
+def _with(value: Any, path: tuple[str, ...], new: Any) -> Any:
     if not path:
-        return live
-    step = path[0]
-    if isinstance(body, dict) and isinstance(live, dict) and step in body and step in live:
-        return {**body, step: _with_value(body[step], live[step], path[1:])}
-    return body
+        return new
+    inner = value.get(path[0], {}) if isinstance(value, dict) else {}
+    return {**(value if isinstance(value, dict) else {}), path[0]: _with(inner, path[1:], new)}
+
+
+def _without(value: Any, path: tuple[str, ...]) -> Any:
+    if not isinstance(value, dict) or path[0] not in value:
+        return value
+    if len(path) == 1:
+        return {key: item for key, item in value.items() if key != path[0]}
+    return {**value, path[0]: _without(value[path[0]], path[1:])}

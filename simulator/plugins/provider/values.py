@@ -1,7 +1,4 @@
-"""Property values: between the engine's protobuf form and Python's, with secrets and unknowns kept.
-
-The signatures are the protocol's (pulumi/sdk: go/common/resource/plugin/rpc.go, resource/sig.go).
-"""
+"""Property values: between the engine's protobuf form and Python's, with secrets and unknowns kept."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,16 +6,13 @@ from typing import Any
 
 from google.protobuf import struct_pb2
 
+from apis.pulumi_values import OUTPUT, RESOURCE, SECRET, SIGNATURE, UNKNOWN_STRING
+
 Properties = dict[str, Any]
 
-_SIGNATURE = "4dabf18193072939515e22adb298388d"
-_SECRET = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 (a marker of the protocol, not a secret)
-_RESOURCE = "5cf8f73096256a8f31e491e813e4eb8e"
-_OUTPUT = "d0e6a833031e9bbcd3f4e8bde6ca49a4"
-_UNKNOWN_STRING = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 _UNKNOWNS = frozenset(
     {
-        _UNKNOWN_STRING,
+        UNKNOWN_STRING,
         "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",  # bool
         "3eeb2bf0-c639-47a8-9e75-3b44932eb421",  # number
         "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2",  # array
@@ -68,8 +62,8 @@ MISSING = MissingPropertyType()
 
 
 def decode(struct: struct_pb2.Struct) -> Properties:
-    """Python values of a protobuf struct. Nulls are dropped, as the official provider does; whole numbers are ints."""
-    return {key: _decode(value) for key, value in struct.fields.items() if value.WhichOneof("kind") != "null_value"}
+    """Python values of a protobuf struct; whole numbers are ints."""
+    return {key: _decode(value) for key, value in struct.fields.items()}
 
 
 def _decode(value: struct_pb2.Value) -> Any:
@@ -78,9 +72,9 @@ def _decode(value: struct_pb2.Value) -> Any:
 
 
 def _decode_struct(struct: struct_pb2.Struct) -> Any:
-    if _SIGNATURE not in struct.fields:
+    if SIGNATURE not in struct.fields:
         return decode(struct)
-    special = _SPECIAL.get(struct.fields[_SIGNATURE].string_value)
+    special = _SPECIAL.get(struct.fields[SIGNATURE].string_value)
     if special is None:
         raise ValueError("assets and archives cannot be part of a Kubernetes object; pass their text instead")
     return special(struct.fields)
@@ -92,9 +86,9 @@ def _output(fields: Mapping[str, struct_pb2.Value]) -> Any:
 
 
 _SPECIAL: dict[str, Callable[[Mapping[str, struct_pb2.Value]], Any]] = {
-    _SECRET: lambda fields: Secret(_decode(fields["value"])),
-    _OUTPUT: _output,
-    _RESOURCE: lambda fields: _decode(fields["id"] if "id" in fields else fields["urn"]),
+    SECRET: lambda fields: Secret(_decode(fields["value"])),
+    OUTPUT: _output,
+    RESOURCE: lambda fields: _decode(fields["id"] if "id" in fields else fields["urn"]),
 }
 
 
@@ -113,12 +107,8 @@ _DECODERS: dict[str, Callable[[Any], Any]] = {
 
 
 def encode(properties: Mapping[str, Any]) -> struct_pb2.Struct:
-    """Return the protobuf form of Python values; nulls are dropped."""
-    struct = struct_pb2.Struct()
-    for key, value in properties.items():
-        if value is not None:
-            struct.fields[key].CopyFrom(_encode(value))
-    return struct
+    """Return the protobuf form of Python values."""
+    return struct_pb2.Struct(fields={key: _encode(value) for key, value in properties.items()})
 
 
 def _encode(value: Any) -> struct_pb2.Value:
@@ -129,7 +119,7 @@ def _encode(value: Any) -> struct_pb2.Value:
 
 
 def _encode_secret(value: Secret) -> struct_pb2.Value:
-    fields = {_SIGNATURE: _encode(_SECRET), "value": _encode(value.value)}
+    fields = {SIGNATURE: _encode(SECRET), "value": _encode(value.value)}
     return struct_pb2.Value(struct_value=struct_pb2.Struct(fields=fields))
 
 
@@ -140,7 +130,7 @@ def _encode_list(value: list[Any]) -> struct_pb2.Value:
 # In this order: a bool is an int as well.
 _ENCODERS: tuple[tuple[type | tuple[type, ...], Callable[[Any], struct_pb2.Value]], ...] = (
     (Secret, _encode_secret),
-    (Unknown, lambda _: struct_pb2.Value(string_value=_UNKNOWN_STRING)),
+    (Unknown, lambda _: struct_pb2.Value(string_value=UNKNOWN_STRING)),
     (type(None), lambda _: struct_pb2.Value(null_value=struct_pb2.NULL_VALUE)),
     (bool, lambda value: struct_pb2.Value(bool_value=value)),
     ((int, float), lambda value: struct_pb2.Value(number_value=value)),
@@ -213,23 +203,22 @@ def has_secret(value: Any) -> bool:
 def mark_secrets(outputs: Any, inputs: Any) -> Any:
     """Return the outputs with everything secret whose input was: objects field by field, a list as a whole.
 
-    The `data` and `stringData` of a Secret, wherever it is embedded, are secret in any case.
+    The `data` and `stringData` of a Secret, also of an embedded one where there are inputs, are secret in any case.
     """
     if not isinstance(outputs, dict):
         return outputs
-    inputs = inputs if isinstance(inputs, dict) else {}
-    is_secret_object = outputs.get("kind") == "Secret"
-    return {
-        key: _marked(value, inputs.get(key), always=is_secret_object and key in ("data", "stringData"))
-        for key, value in outputs.items()
-    }
+    if outputs.get("kind") == "Secret":
+        return {key: _secret(value) if key in ("data", "stringData") else value for key, value in outputs.items()}
+    if not isinstance(inputs, dict):
+        return outputs
+    return {key: _marked(value, inputs[key]) if key in inputs else value for key, value in outputs.items()}
 
 
-def _marked(output: Any, source: Any, *, always: bool) -> Any:
-    if isinstance(output, Secret):
-        return output
-    if always:
-        return Secret(output)
-    if isinstance(output, dict) and (source is None or isinstance(source, dict)):
+def _secret(value: Any) -> Secret:
+    return value if isinstance(value, Secret) else Secret(value)
+
+
+def _marked(output: Any, source: Any) -> Any:
+    if isinstance(output, dict) and isinstance(source, dict):
         return mark_secrets(output, source)
-    return Secret(output) if has_secret(source) else output
+    return _secret(output) if has_secret(source) else output

@@ -1,6 +1,7 @@
 """A stack on a backend of choice, and what `./hpc` does for it: its lock, its interrupted creates."""
 
 import sys
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -8,11 +9,12 @@ from unittest.mock import patch
 
 import yaml
 
-from cli import live, state
-from cli.backends.backend import Backend
-from cli.backends.opening import of_url
-from cli.engine import Engine
-from cli.places import PROJECT
+from cli.shared import cluster_client
+from cli.shared.backends.backend import Backend
+from cli.shared.backends.choice import of_url
+from cli.shared.checkpoints import state_repair
+from cli.shared.engine import Engine
+from cli.shared.paths import PROJECT
 from simulator.tools import find
 from tests.engine.kit import Cluster, Stack
 
@@ -72,6 +74,7 @@ class Kept(Stack):
     def repair(self, *, thorough: bool = False) -> bool:
         """Do what `./hpc up` does before it starts the engine; thorough: what `./hpc state repair` does."""
         engine = Engine(find("pulumi"), self.name, self.environment())
-        reached = live.Cluster(self.cluster.kubeconfig, self.cluster.context)
-        with patch("cli.engine.ROOT", self.folder):
-            return state.repair(self.name, self.backend, engine, reached.find, thorough=thorough)
+        reached = cluster_client.Cluster(self.cluster.kubeconfig, self.cluster.context)
+        with patch("cli.shared.engine.ROOT", self.folder):
+            backup = self.folder / f"backup-{time.monotonic_ns()}.json"
+            return state_repair.repair(self.name, self.backend, engine, reached.find, backup, thorough=thorough)

@@ -28,7 +28,7 @@ class Proxy:
             _end(connection)
 
     def mute(self) -> None:
-        """Break every connection at its next answer: what was asked has been done, and nobody hears of it."""
+        """Break every connection at its next answer: the request has been carried out, and its answer is lost."""
         self._mute = True
 
     def mend(self) -> None:

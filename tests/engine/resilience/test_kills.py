@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cli.events import parse
+from cli.shared.events import parse
 from tests.engine.kit import Cluster, thing
 from tests.engine.resilience.kit import LABELS, Kept
 

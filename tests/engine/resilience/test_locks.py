@@ -4,12 +4,13 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from cli.engine import Engine
-from cli.errors import Problem
+from cli.shared.engine import Engine
+from cli.shared.errors import Problem
 from simulator.tools import find
 from tests.engine.kit import Cluster, config_map, wait_until, widget
 from tests.engine.resilience.kit import LABELS, Kept
@@ -20,8 +21,10 @@ PATH = "/apis/kit.example.com/v1/namespaces/{}/widgets/w"
 
 @pytest.fixture
 def waiting(kept: Kept, api: Cluster, namespace: str, widgets: str) -> Iterator["subprocess.Popen[str]"]:  # noqa: ARG001
-    """Start an update that waits for a widget to become ready, which nobody makes it."""
-    never = widget("w", namespace, {"n": 1}, annotations={"pulumi.com/waitFor": "condition=Ready"})
+    """Start an update that waits for a widget to become ready, which never happens."""
+    options = {"replace_on_changes": ["spec"], "delete_before_replace": True, "replacement_trigger": 2}  # as a job has
+    ready = {"pulumi.com/waitFor": "condition=Ready"}
+    never = widget("w", namespace, {"n": 1, "list": [{"a": 1}]}, annotations=ready, options=options)
     never["fields"]["metadata"]["labels"] = LABELS
     kept.configure(config_map("first", namespace, {"a": "1"}), never)
     engine = kept.start_pulumi("up", "--yes", "--skip-preview")
@@ -37,7 +40,7 @@ def waiting(kept: Kept, api: Cluster, namespace: str, widgets: str) -> Iterator[
 def test_one_update_at_a_time_and_a_killed_one_is_finished(
     kept: Kept, waiting: "subprocess.Popen[str]", api: Cluster, namespace: str
 ) -> None:
-    """Two updates that write one state; and what plain `pulumi` makes of a killed one: AlreadyExists, for ever."""
+    """A second update is refused by the lock; a killed one fails with AlreadyExists until `./hpc state repair`."""
     here = os.uname().nodename
     second = kept.up()
     assert second.status != 0
@@ -57,6 +60,8 @@ def test_one_update_at_a_time_and_a_killed_one_is_finished(
     assert "already exists" in plain.text
 
     kept.repair()
+    planned = kept.preview()
+    assert (planned.status, planned.steps("replace")) == (0, set()), planned.text
     ready = {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
     api.patch(f"{PATH.format(namespace)}/status", ready, manager="controller")
     done = kept.up()
@@ -71,21 +76,21 @@ def test_one_update_at_a_time_and_a_killed_one_is_finished(
 def test_a_shared_backend_gives_up_only_what_was_noted(
     kept: Kept, api: Cluster, namespace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The lock of another runner's update removed, or `pulumi cancel` by hand after kill -9 of one's own."""
+    """In a shared backend only a lock that this machine noted is released; others need `pulumi cancel`."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "notes"))
-    monkeypatch.setattr("cli.engine.ROOT", kept.folder)
+    monkeypatch.setattr("cli.shared.engine.ROOT", kept.folder)
     never = widget("w", namespace, {"n": 1}, annotations={"pulumi.com/waitFor": "condition=Ready"})
     kept.configure(never)
     plain = kept.start_pulumi("up", "--yes", "--skip-preview")
     wait_until(lambda: api.get(PATH.format(namespace)) is not None)
     plain.kill()
     plain.communicate()
-    with pytest.raises(Problem, match="Whether it lives can be told only where it was started"):
+    with pytest.raises(Problem, match="Only the machine on which"):
         kept.shared.release(kept.name)
     assert kept.pulumi("cancel", "--yes").status == 0
 
     kept.configure(widget("v", namespace, {"n": 1}, annotations={"pulumi.com/waitFor": "condition=Ready"}))
-    note, noted = kept.shared.noting(kept.name), list[int]()
+    note, noted = partial(kept.shared.note_lock, kept.name), list[int]()
 
     def noting(pid: int) -> bool:
         if note(pid):
@@ -94,6 +99,6 @@ def test_a_shared_backend_gives_up_only_what_was_noted(
         return bool(noted)
 
     engine = Engine(find("pulumi"), kept.name, kept.environment(), noting)
-    status, _ = engine.watched("killed", tmp_path / "log", "up", "--yes", "--skip-preview")
+    status, _ = engine.run_update("killed", tmp_path / "log", "up", "--yes", "--skip-preview")
     assert status == -signal.SIGKILL
     assert [lock.pid for lock in kept.shared.release(kept.name)] == noted

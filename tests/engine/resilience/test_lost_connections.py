@@ -87,7 +87,7 @@ def _is_whole(stack: Kept, api: Cluster, namespace: str) -> None:
 @pytest.mark.parametrize("kept", ["folder"], indirect=True)
 @pytest.mark.parametrize("how", ["cut", "mute"])
 def test_the_cluster_goes(kept: Kept, api: Cluster, namespace: str, tmp_path: Path, how: str) -> None:
-    """An object whose create was done, and the answer lost: the next update meets it (AlreadyExists)."""
+    """After an update that lost the cluster, a repair and an update finish it, also where an answer was lost."""
     with proxy(_port(api)) as way:
         kept.cluster = _behind(api, way, tmp_path)
         _declare(kept, namespace)
@@ -104,7 +104,7 @@ def test_the_cluster_goes(kept: Kept, api: Cluster, namespace: str, tmp_path: Pa
 def test_the_bucket_goes_for_a_moment(
     api: Cluster, namespace: str, tmp_path: Path, bucket: str, object_store: int
 ) -> None:
-    """An update that ends for a network that is away for a second."""
+    """An update outlives a bucket that does not answer for a moment."""
     with proxy(object_store) as way:
         stack = Kept.make(tmp_path / "project", api, s3_url(bucket, way.port))
         _declare(stack, namespace)
@@ -120,7 +120,7 @@ def test_the_bucket_goes_for_a_moment(
 def test_the_bucket_goes_and_so_does_the_engine(
     api: Cluster, namespace: str, tmp_path: Path, bucket: str, object_store: int
 ) -> None:
-    """A state that is behind its cluster, and locked by an update that could not write it any more."""
+    """After a killed update that could not write its state, a repair and an update finish it."""
     with proxy(object_store) as way:
         stack = Kept.make(tmp_path / "project", api, s3_url(bucket, way.port))
         _declare(stack, namespace)

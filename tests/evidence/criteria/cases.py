@@ -4,20 +4,22 @@ Logs are the source documents' own where they print one (tests/evidence/logs), e
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from apis.nccl import Transport
+from evidence.criteria import CRITERIA
+from evidence.evaluation import evaluate
+from evidence.judge import judge
 from evidence.node_facts import NodeFact, NodeFacts
-from evidence.verdict import Asked, Ended, Job, Shape, Status
-from tests.evidence.tools.test_bonding import BOND
-from tests.evidence.tools.test_cuda_vector_add import LOG as VECTOR_ADD
-from tests.evidence.tools.test_device_plugin import OLD as DEVICE_PLUGIN
-from tests.evidence.tools.test_ibstatus import CA
-from tests.evidence.tools.test_mllog import MLP
+from evidence.verdict import Ended, Job, Request, Shape, Status, Verdict
+from tests.evidence.tools.logs import BOND, DEVICE_PLUGIN, VECTOR_ADD
+from tests.evidence.tools.logs import IBSTAT as CA
+from tests.evidence.tools.logs import MLPERF as MLP
 from tests.support.mutated import read_text
 
+BY_NAME = {one.name: one for one in CRITERIA}
 LOGS = Path(__file__).parent.parent / "logs"
 KERNEL, SYSTEM = "3.10.0-957.27.2.el7.x86_64", "Red Hat Enterprise Linux Server 7.6 (Maipo)"
 """As R-3.2.1-5 and -6 have them."""
@@ -46,8 +48,8 @@ def nccl(hosts: int = 2, gpus: int = 8, channels: int = 1) -> str:
     return "\n".join(lines) + "\n"
 
 
-def told(said: str, table: str) -> str:
-    """Return a table with what NCCL says, where it says it: behind the list of devices."""
+def beside(said: str, table: str) -> str:
+    """Return a table with messages of NCCL where it prints them: behind the list of devices."""
     devices, mark, rest = table.partition("#\n")
     return f"{devices}{said}{mark}{rest}"
 
@@ -84,10 +86,10 @@ def slower(text: str, factor: float) -> str:
 
 @dataclass(frozen=True)
 class Side:
-    """What was asked of a job, and what it printed."""
+    """What was requested of a job, and what it printed."""
 
     log: str
-    asked: Asked
+    request: Request
     nodes: tuple[NodeFact, ...] = ()
     ended: Ended = Ended.UNKNOWN
 
@@ -95,7 +97,7 @@ class Side:
         """Return the job."""
         readings = read_text(self.log) if self.log else ()
         facts = NodeFacts(file="(nodes)", tool="node-facts", complete=True, first_line=1, last_line=1, nodes=self.nodes)
-        return Job(asked=self.asked, ended=self.ended, readings=(*readings, *([facts] if self.nodes else [])))
+        return Job(request=self.request, ended=self.ended, readings=(*readings, *([facts] if self.nodes else [])))
 
 
 @dataclass(frozen=True)
@@ -110,14 +112,27 @@ class Case:
     """Whether the bad verdict has lines of the log behind it."""
 
 
-def pair(good: str, bad: str, asked: Asked, status: Status = Status.FAIL, *, lines: bool = True) -> Case:
+def status(name: str, log: str, request: Request, ended: Ended = Ended.UNKNOWN) -> Status | None:
+    """Return how a log comes out by one criterion; None: it does not apply."""
+    found = evaluate(BY_NAME[name], Side(log, request, ended=ended).job())
+    return found.status if found else None
+
+
+def judged(log: str, request: Request, ended: Ended = Ended.UNKNOWN) -> dict[str, Verdict]:
+    """Return the verdicts on a log by their criteria."""
+    return {one.criterion: one for one in judge([Side(log, request, ended=ended).job()])}
+
+
+def pair(good: str, bad: str, request: Request, status: Status = Status.FAIL, *, lines: bool = True) -> Case:
     """Return the pair of two logs of one job."""
-    return Case(Side(good, asked), Side(bad, asked), status, lines)
+    return Case(Side(good, request), Side(bad, request), status, lines)
 
 
-def changes(asked: Asked, good: str, *each: tuple[str, str], status: Status = Status.FAIL, lines: bool = True) -> Case:
+def changes(
+    request: Request, good: str, *each: tuple[str, str], status: Status = Status.FAIL, lines: bool = True
+) -> Case:
     """Return the pair of a log and the same with changes."""
-    return pair(good, changed(good, *each), asked, status, lines=lines)
+    return pair(good, changed(good, *each), request, status, lines=lines)
 
 
 def cluster_node(
@@ -131,17 +146,25 @@ def cluster_node(
     )  # fmt: skip
 
 
-DGX = Asked(job="job", profile="dgx1-v100-16gb", fabric="infiniband")
+DGX = Request(job="job", profile="dgx1-v100-16gb", fabric="infiniband")
 TWO = DGX.model_copy(update={"shape": Shape(pods=2, gpus=8), "transport": Transport.GPUDIRECT})
 SIXTEEN = TWO.model_copy(update={"shape": Shape(pods=16, gpus=1)})
 RDMA = DGX.model_copy(update={"program": "rdma-test", "devices": HCAS})
-ANY = Asked(job="job")
-ETHERNET = Asked(job="job", fabric="ethernet")
-FOUR = Asked(job="job", shape=Shape(pods=4, gpus=1))
-EIGHT = Asked(job="job", shape=Shape(pods=8, gpus=1))
-MLPERF = Asked(job="job", profile="sys-4029gp-tvrt", program="mask-rcnn", shape=Shape(pods=1, gpus=8))
-A100 = Asked(job="job", profile="dgx-a100")
+ANY = Request(job="job")
+ETHERNET = Request(job="job", fabric="ethernet")
+FOUR = Request(job="job", shape=Shape(pods=4, gpus=1))
+EIGHT = Request(job="job", shape=Shape(pods=8, gpus=1))
+MLPERF = Request(job="job", profile="sys-4029gp-tvrt", program="mask-rcnn", shape=Shape(pods=1, gpus=8))
+A100 = Request(job="job", profile="dgx-a100")
 NODES = DGX.model_copy(update={"devices": HCAS, "nodes": ("dgx01", "dgx02")})
+
+
+def nodes_pair(other: NodeFact) -> Case:
+    """Return the pair of two nodes that are the same, and the first with another beside it."""
+    first = cluster_node("dgx01")
+    same, differing = (Side("", NODES, (first, second)) for second in (cluster_node("dgx02"), other))
+    return Case(same, differing, lines=False)
+
 
 ONE_TABLE = document("nccl-tests/redp5610-4.4-01x08.log")
 TABLE = document("nccl-tests/redp5610-4.4-02x08.log")
@@ -162,7 +185,7 @@ MTU = "eth0: flags=4163<UP,BROADCAST,RUNNING,MULTICAST>  mtu 9000\n        inet 
 SECOND_CA = changed(CA, ("mlx5_0", "mlx5_1"))
 SECOND_PORT = (("MII Status: down", "MII Status: up"), ("Aggregator ID: 2", "Aggregator ID: 1"))
 
-CASES: Mapping[str, Case] = {
+_WRITTEN: Mapping[str, Case] = {
     "job-ended": Case(Side("", ANY, ended=Ended.SUCCEEDED), Side("", ANY, ended=Ended.FAILED), lines=False),
     "complete-logs": changes(ANY, VECTOR_ADD, ("Test PASSED\nDone\n", ""), status=Status.MISSING),
     "no-failure-lines": pair(TABLE, f"{TABLE}mpirun noticed that process rank 1 exited on signal 9 (Killed).\n", TWO),
@@ -185,10 +208,10 @@ CASES: Mapping[str, Case] = {
     ),
     "bus-ids": changes(TWO, TABLE, ("device  7 [0x8a]", "device  7 [0x89]")),
     "transport-between-nodes": changes(TWO, nccl(), ("NET/IB/0/GDRDMA", "NET/Socket/0")),
-    "every-run-told": pair(told(nccl(), TABLE) * 2, told(nccl(), TABLE) + TABLE, TWO, Status.MISSING),
+    "every-run-told": pair(beside(nccl(), TABLE) * 2, beside(nccl(), TABLE) + TABLE, TWO, Status.MISSING),
     "every-ring-told": pair(
-        told(rings(2) + nccl(channels=2), TABLE),
-        told(rings(2) + re.sub(r".*Ring 01 : 15\[.*\n", "", nccl(channels=2)), TABLE),
+        beside(rings(2) + nccl(channels=2), TABLE),
+        beside(rings(2) + re.sub(r".*Ring 01 : 15\[.*\n", "", nccl(channels=2)), TABLE),
         TWO,
         Status.MISSING,
     ),
@@ -239,30 +262,10 @@ CASES: Mapping[str, Case] = {
         status=Status.WARN,
     ),
     "pod-mtu": changes(ETHERNET, MTU, ("mtu 9000", "mtu 1450"), status=Status.WARN),
-    "nodes-offer": Case(
-        Side("", NODES, (cluster_node("dgx01"), cluster_node("dgx02"))),
-        Side("", NODES, (cluster_node("dgx01"), cluster_node("dgx02", ready=False))),
-        lines=False,
-    ),
-    "one-driver": Case(
-        Side("", NODES, (cluster_node("dgx01"), cluster_node("dgx02"))),
-        Side("", NODES, (cluster_node("dgx01"), cluster_node("dgx02", "535.1"))),
-        lines=False,
-    ),
-    "one-kernel": Case(
-        Side("", NODES, (cluster_node("dgx01"), cluster_node("dgx02"))),
-        Side("", NODES, (cluster_node("dgx01"), cluster_node("dgx02", kernel="3.10.0-1127.el7.x86_64"))),
-        lines=False,
-    ),
-    "one-system": Case(
-        Side("", NODES, (cluster_node("dgx01"), cluster_node("dgx02"))),
-        Side(
-            "",
-            NODES,
-            (cluster_node("dgx01"), cluster_node("dgx02", system="Red Hat Enterprise Linux Server 7.8 (Maipo)")),
-        ),
-        lines=False,
-    ),
+    "nodes-offer": nodes_pair(cluster_node("dgx02", ready=False)),
+    "one-driver": nodes_pair(cluster_node("dgx02", "535.1")),
+    "one-kernel": nodes_pair(cluster_node("dgx02", kernel="3.10.0-1127.el7.x86_64")),
+    "one-system": nodes_pair(cluster_node("dgx02", system="Red Hat Enterprise Linux Server 7.8 (Maipo)")),
     "scale-members": changes(NODES, document("mmlscluster/r-3.3-2.log"), ("dgx02", "dgx03"), ("[ ... plus", "")),
     "scale-settings": changes(NODES, document("mmlsconfig/r-3.3-7.log"), ("pagepool 128G", "pagepool 256G")),
     "gpus-present": changes(DGX, document("nvidia-smi/r-4.4-2.log"), ("16160MiB", "32480MiB")),
@@ -298,4 +301,14 @@ CASES: Mapping[str, Case] = {
     "ats-host": changes(ANY, document("esxcli-kernel/n-2.2.log"), ("TRUE        TRUE", "TRUE        FALSE")),
     "same-numa-node": pair(ESXI, "NUMA Node: 1".join(ESXI.rsplit("NUMA Node: 0", 1)), ANY),
 }
-"""By the name of the criterion."""
+
+
+def _pairs_of_files() -> Iterator[tuple[str, Case]]:
+    """Yield the pairs of files `<criterion>.pass.log` and `<criterion>.fail.log`, of jobs of a DGX-1."""
+    for good in sorted(LOGS.glob("*/*.pass.log")):
+        name = good.name.removesuffix(".pass.log")
+        yield name, pair(good.read_text(), good.with_name(f"{name}.fail.log").read_text(), DGX)
+
+
+CASES: Mapping[str, Case] = {**_WRITTEN, **dict(_pairs_of_files())}
+"""By the name of the criterion: those that are changes of a log, and pairs of files below LOGS."""

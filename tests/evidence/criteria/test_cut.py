@@ -2,10 +2,11 @@
 
 import pytest
 
-from evidence.criteria import CRITERIA
-from evidence.verdict import Asked, Ended, Job, Shape, Status
+from evidence.evaluation import evaluate
+from evidence.verdict import Ended, Job, Request, Shape, Status
 from tests.evidence.criteria.cases import (
     A100,
+    BY_NAME,
     DGX,
     EDITED,
     EIGHT,
@@ -17,11 +18,10 @@ from tests.evidence.criteria.cases import (
     changed,
     cluster_node,
     document,
-)  # fmt: skip
-from tests.evidence.tools.test_mllog import MLP
-from tests.support.mutated import read_text
+    status,
+)
+from tests.evidence.tools.logs import MLPERF as MLP
 
-BY_NAME = {one.name: one for one in CRITERIA}
 SMI = document("nvidia-smi/r-4.4-2.log")
 LSCPU = f"NUMA node(s): 8\n{document('lscpu/d-2.5.log')}"
 HEAD = TABLE[: TABLE.index("#       size")]
@@ -30,14 +30,8 @@ STOPS = MLP[: MLP.rindex(":::MLP", 0, MLP.index("run_stop"))]
 SOME = HEAD[: HEAD.index("#   Rank 10")]
 
 
-def status(name: str, log: str, asked: Asked, ended: Ended = Ended.UNKNOWN) -> Status | None:
-    """Return how a log comes out."""
-    found = BY_NAME[name].verdict(Job(asked=asked, ended=ended, readings=read_text(log)))
-    return found.status if found else None
-
-
 @pytest.mark.parametrize(
-    ("name", "log", "asked"),
+    ("name", "log", "wanted"),
     [
         ("gpus-present", SMI[: SMI.index("| 3  Tesla")], DGX),
         ("numa-nodes", LSCPU[: LSCPU.index("NUMA node5")], A100),
@@ -48,19 +42,19 @@ def status(name: str, log: str, asked: Asked, ended: Ended = Ended.UNKNOWN) -> S
         ("quality-target", changed(STOPS, ("0.3811", "0.3611")), MLPERF),
     ],
 )
-def test_a_log_that_was_cut_is_no_failure(name: str, log: str, asked: Asked) -> None:
-    """Prevents a sound machine from failing because its log ends early, and a table without a row from passing."""
-    assert status(name, log, asked) is Status.MISSING
+def test_a_log_that_was_cut_is_no_failure(name: str, log: str, wanted: Request) -> None:
+    """A log that ends early is missing evidence, not a failure; a table without a row does not pass."""
+    assert status(name, log, wanted) is Status.MISSING
 
 
 def test_a_job_that_goes_on_may_yet_show_its_ranks() -> None:
-    """Prevents a training whose last ranks have not printed yet from failing."""
+    """A training whose last ranks have not printed yet does not fail."""
     assert status("rates-of-all-ranks", EDITED, EIGHT) is Status.FAIL
     assert status("rates-of-all-ranks", EDITED, EIGHT, Ended.RUNNING) is Status.MISSING
 
 
 def test_what_is_wrong_stays_wrong_however_the_log_ends() -> None:
-    """Prevents a cut from hiding a GPU with other memory, and CPUs on another node."""
+    """A GPU with other memory and CPUs on another node fail, however the log ends."""
     cut = SMI[: SMI.index("| 3  Tesla")]
     assert status("gpus-present", cut.replace("16160MiB", "32480MiB"), DGX) is Status.FAIL
     assert status("numa-nodes", changed(LSCPU, ("16-31,144-159", "16-31")), A100, Ended.RUNNING) is Status.FAIL
@@ -69,32 +63,32 @@ def test_what_is_wrong_stays_wrong_however_the_log_ends() -> None:
 
 
 def test_minutes_are_those_of_the_benchmark_that_was_asked_for() -> None:
-    """Prevents the run of one benchmark from being held against another's minutes."""
+    """The run of one benchmark is not compared with another's minutes."""
     assert status("mlperf-band", MLP, MLPERF) is Status.PASS
     for name in ("mlperf-band", "quality-target"):
         assert status(name, MLP, MLPERF.model_copy(update={"program": "gnmt"})) is Status.MISSING
 
 
 def test_single_gpus_on_more_nodes_than_need_be_are_well_placed() -> None:
-    """Prevents pods of one GPU, which the scheduler spread over three nodes, from failing."""
+    """Pods of one GPU, spread over three nodes, pass."""
     log = document("nccl-tests/redp5610-4.4-16x01.log")
-    asked = TWO.model_copy(update={"shape": Shape(pods=16, gpus=1), "nodes": ("dgx01", "dgx02", "dgx03")})
-    assert status("bus-ids", log, asked) is None
-    assert status("bus-ids", log, asked.model_copy(update={"nodes": ("dgx01", "dgx02")})) is not None
+    request = TWO.model_copy(update={"shape": Shape(pods=16, gpus=1), "nodes": ("dgx01", "dgx02", "dgx03")})
+    assert status("bus-ids", log, request) is None
+    assert status("bus-ids", log, request.model_copy(update={"nodes": ("dgx01", "dgx02")})) is not None
 
 
 def test_nodes_that_take_no_pods_offer_nothing() -> None:
-    """Prevents a cordoned node, and a cluster of which no node is known, from passing."""
+    """A cordoned node fails, and a cluster without known nodes is missing evidence."""
     cordoned = cluster_node("dgx02").model_copy(update={"schedulable": False})
-    found = BY_NAME["nodes-offer"].verdict(Side("", NODES, (cluster_node("dgx01"), cordoned)).job())
+    found = evaluate(BY_NAME["nodes-offer"], Side("", NODES, (cluster_node("dgx01"), cordoned)).job())
     assert found is not None
     assert (found.status, found.measured) == (Status.FAIL, "dgx02: cordoned")
     facts = Side("", NODES, (cluster_node("dgx01"),)).job().readings[0]
     none = Job(
-        asked=NODES.model_copy(update={"nodes": ()}),
+        request=NODES.model_copy(update={"nodes": ()}),
         ended=Ended.UNKNOWN,
         readings=(facts.model_copy(update={"nodes": ()}),),
     )
-    found = BY_NAME["nodes-offer"].verdict(none)
+    found = evaluate(BY_NAME["nodes-offer"], none)
     assert found is not None
     assert found.status is Status.MISSING

@@ -5,30 +5,23 @@ import re
 import pytest
 
 from apis.logs import NO_HOSTS
-from evidence.criteria import CRITERIA
-from evidence.verdict import Asked, Ended, Job, Status
+from evidence.evaluation import evaluate
+from evidence.verdict import Ended, Job, Status
 from simulator.performance.ports import NOT_OPENED
-from tests.evidence.criteria.cases import ANY, DGX, RDMA, RDMA_LOG, changed
+from tests.evidence.criteria.cases import ANY, BY_NAME, DGX, RDMA, RDMA_LOG, changed, status
 from tests.support.mutated import read_text
 
-BY_NAME = {one.name: one for one in CRITERIA}
 WRITE = RDMA_LOG[RDMA_LOG.index("+ ib_write_bw") :]
 STATES = RDMA_LOG[RDMA_LOG.index("Infiniband device 'mlx5_0'") : RDMA_LOG.index("+ ibhosts")]
 BOTH = {"nodes": ("dgx01.example",), "peers": ("dgx02.example",)}
 
 
-def status(name: str, log: str, asked: Asked = RDMA, ended: Ended = Ended.UNKNOWN) -> Status | None:
-    """Return how a log comes out."""
-    found = BY_NAME[name].verdict(Job(asked=asked, ended=ended, readings=read_text(log)))
-    return found.status if found else None
-
-
 def test_one_slow_link_of_several_is_seen() -> None:
-    """Prevents a link that was trained down from passing behind two sound ones."""
+    """A link that was trained down fails, also beside two sound ones."""
     other = WRITE.replace("mlx5_1", "mlx5_2")
     slow = changed(other, ("11264.11", "3000.00"), ("0.180226", "0.048000"))
-    assert status("ib-write-bandwidth", WRITE + other) is Status.PASS
-    assert status("ib-write-bandwidth", WRITE + slow + WRITE.replace("mlx5_1", "mlx5_3")) is Status.FAIL
+    assert status("ib-write-bandwidth", WRITE + other, RDMA) is Status.PASS
+    assert status("ib-write-bandwidth", WRITE + slow + WRITE.replace("mlx5_1", "mlx5_3"), RDMA) is Status.FAIL
 
 
 def port(device: str, number: int = 1, manager: str = "0x9", *, up: bool = True, rate: str = "100") -> str:
@@ -54,54 +47,54 @@ FOUR = "".join(port(f"mlx5_{number}") for number in range(4))
     ],
 )
 def test_a_cable_of_each_hca_is_enough(log: str, expected: Status) -> None:
-    """Prevents an adapter's free second port, and one that is faster, from failing."""
-    assert status("ports-active", log) is expected
+    """An adapter's free second port passes, and so does a faster one."""
+    assert status("ports-active", log, RDMA) is expected
 
 
 def test_storage_has_a_manager_of_its_own() -> None:
-    """Prevents every DGX A100 with InfiniBand storage from failing, whose two fabrics have two managers (D-3.2)."""
-    assert status("one-subnet-manager", FOUR + port("mlx5_4", manager="0x1")) is Status.PASS
-    assert status("one-subnet-manager", FOUR + port("mlx5_3", 2, manager="0x1")) is Status.FAIL
+    """InfiniBand for storage may have a subnet manager of its own (D-3.2)."""
+    assert status("one-subnet-manager", FOUR + port("mlx5_4", manager="0x1"), RDMA) is Status.PASS
+    assert status("one-subnet-manager", FOUR + port("mlx5_3", 2, manager="0x1"), RDMA) is Status.FAIL
 
 
 @pytest.mark.parametrize("change", [{}, BOTH])
 def test_hcas_are_counted_host_by_host(change: dict[str, tuple[str, ...]]) -> None:
-    """Prevents storage's adapters from standing for those of a node that is off the fabric."""
-    asked = RDMA.model_copy(update=change)
-    assert status("fabric-complete", RDMA_LOG, asked) is Status.PASS
+    """Storage's adapters do not count for those of a node that is off the fabric."""
+    request = RDMA.model_copy(update=change)
+    assert status("fabric-complete", RDMA_LOG, request) is Status.PASS
     without = re.sub(r'Ca .* "dgx02 .*\n', "", RDMA_LOG)
     if change:
-        assert status("fabric-complete", without, asked) is Status.FAIL
+        assert status("fabric-complete", without, request) is Status.FAIL
     half = re.sub(r'Ca .* "(?:dgx02 HCA-[34]|fscc.*)"\n', "", RDMA_LOG)
-    assert status("fabric-complete", half, asked) is Status.FAIL
-    assert status("fabric-complete", half, asked, Ended.RUNNING) is Status.MISSING
+    assert status("fabric-complete", half, request) is Status.FAIL
+    assert status("fabric-complete", half, request, Ended.RUNNING) is Status.MISSING
 
 
 def test_a_list_of_ports_that_was_cut_lacks_no_hca() -> None:
-    """Prevents a log that ends in the middle of ibstatus from failing a machine."""
+    """A log that ends in the middle of ibstatus does not fail a machine."""
     cut = STATES[: STATES.index("Infiniband device 'mlx5_3'") + 80]
-    assert status("ports-present", cut) is Status.MISSING
+    assert status("ports-present", cut, RDMA) is Status.MISSING
     assert status("ports-active", "$ ibstatus\n", DGX) in (Status.MISSING, None)
 
 
 def test_a_list_that_only_root_may_have_is_not_missed() -> None:
-    """Prevents a sound RHCOS from lacking evidence, whose ibhosts says that it failed, and the RDMA test why."""
+    """On RHCOS, where ibhosts fails and the RDMA test prints why, its list is not missing evidence."""
     lines = "\n".join(("+ ibhosts -C mlx5_0", *(line.format(hca="mlx5_0") for line in NOT_OPENED)))
     for name in ("fabric-alike", "fabric-complete"):
-        assert status(name, f"{lines}\n") is Status.MISSING
-        assert status(name, f"{lines}\nmlx5_0: {NO_HOSTS}\n") is None
+        assert status(name, f"{lines}\n", RDMA) is Status.MISSING
+        assert status(name, f"{lines}\nmlx5_0: {NO_HOSTS}\n", RDMA) is None
 
 
 def test_lists_of_hosts_may_hold_anything() -> None:
-    """Prevents a list beside which NCCL said something from ending the command with a traceback."""
+    """A list of hosts with messages of NCCL in between is judged without an error."""
     (first, *_) = (one for one in read_text(RDMA_LOG) if one.tool == "ibhosts")
     log = read_text("a:1:1 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB ; OOB eth0:10.0.0.1<0>\n")[0].nccl
     assert log is not None
     job = Job(
-        asked=ANY.model_copy(update={"fabric": "infiniband"}),
+        request=ANY.model_copy(update={"fabric": "infiniband"}),
         ended=Ended.UNKNOWN,
         readings=(first.model_copy(update={"nccl": log}), first),
     )
-    found = BY_NAME["fabric-alike"].verdict(job)
+    found = evaluate(BY_NAME["fabric-alike"], job)
     assert found is not None
     assert found.status is Status.PASS

@@ -2,17 +2,14 @@
 
 import pytest
 
-from evidence.judge import judge
-from evidence.verdict import Ended, Job, Status, Verdict
-from tests.evidence.criteria.cases import TABLE, TWO
-from tests.support.mutated import read_text
+from evidence.verdict import Ended, Status, Verdict
+from tests.evidence.criteria.cases import TABLE, TWO, judged
 
 NCCL = "nccl-test-mpi-worker-1:30:47 [7] NCCL WARN"
 
 
 def _verdict(line: str, ended: Ended = Ended.UNKNOWN) -> Verdict:
-    job = Job(asked=TWO, ended=ended, readings=read_text(f"{TABLE}{line}\n"))
-    return next(one for one in judge([job]) if one.criterion == "no-failure-lines")
+    return judged(f"{TABLE}{line}\n", TWO, ended)["no-failure-lines"]
 
 
 @pytest.mark.parametrize(
@@ -28,7 +25,7 @@ def _verdict(line: str, ended: Ended = Ended.UNKNOWN) -> Verdict:
     ],
 )
 def test_they_fail_a_job_whose_table_is_whole(line: str) -> None:
-    """Prevents a job that died after its table from passing; a job that the cluster calls done is warned of."""
+    """A job that died after its table fails; one that the cluster reports as succeeded gets a warning."""
     found = _verdict(line)
     assert (found.status, [proof.text for proof in found.proofs]) == (Status.FAIL, [line])
     assert _verdict(line, Ended.SUCCEEDED).status is Status.WARN
@@ -43,5 +40,5 @@ def test_they_fail_a_job_whose_table_is_whole(line: str) -> None:
     ],
 )
 def test_what_is_no_failure_does_not_fail(line: str, status: Status) -> None:
-    """Prevents noise of frameworks, and warnings of NCCL, from failing a sound job."""
+    """Noise of frameworks and harmless warnings of NCCL do not fail a job."""
     assert _verdict(line).status is status

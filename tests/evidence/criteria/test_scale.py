@@ -2,19 +2,15 @@
 
 import pytest
 
-from evidence.criteria.scale import CRITERIA
-from evidence.verdict import Asked, Ended, Job, Status
-from tests.evidence.criteria.cases import DGX, ETHERNET, NODES, changed, document
-from tests.support.mutated import read_text
+from evidence.verdict import Request, Status
+from tests.evidence.criteria.cases import DGX, ETHERNET, NODES, changed, document, judged, status
 
-MEMBERS, SETTINGS = CRITERIA
 CLUSTER, CONFIG = document("mmlscluster/r-3.3-2.log"), document("mmlsconfig/r-3.3-7.log")
 PORTS = "verbsPorts mlx5_0/1 mlx5_1/1 mlx5_2/1 mlx5_3/1"
 
 
-def _settings(log: str, asked: Asked = DGX) -> tuple[Status, str]:
-    found = SETTINGS.verdict(Job(asked=asked, ended=Ended.UNKNOWN, readings=read_text(log)))
-    assert found is not None
+def _settings(log: str, request: Request = DGX) -> tuple[Status, str]:
+    found = judged(log, request)["scale-settings"]
     return found.status, found.measured
 
 
@@ -36,38 +32,36 @@ def _settings(log: str, asked: Asked = DGX) -> tuple[Status, str]:
     ],
 )
 def test_each_setting_that_is_not_as_planned_fails_alone(old: str, new: str, measured: str) -> None:
-    """Prevents a setting that nobody looks at (R-3.3-7, R-3.4.5-7)."""
+    """Each setting that differs from the plan fails on its own (R-3.3-7, R-3.4.5-7)."""
     assert _settings(changed(CONFIG, (old, new))) == (Status.FAIL, measured)
 
 
 @pytest.mark.parametrize("pool", ["131072M", "64G", "25%", "dynamic"])
 def test_a_pagepool_that_leaves_pods_their_memory_passes(pool: str) -> None:
-    """Prevents another way to write a size from failing a platform."""
+    """A pagepool passes in every notation, up to its limit."""
     assert _settings(changed(CONFIG, ("pagepool 128G", f"pagepool {pool}")))[0] is Status.PASS
 
 
 def test_rdma_is_for_infiniband() -> None:
-    """Prevents a cluster over Ethernet from failing for verbs that it cannot have."""
+    """Over Ethernet, verbs are not required."""
     over_ethernet = ETHERNET.model_copy(update={"profile": DGX.profile})
     assert _settings(changed(CONFIG, ("verbsRdma enable", "verbsRdma disable")), over_ethernet)[0] is Status.PASS
 
 
 def test_what_a_cut_list_does_not_show_is_missing() -> None:
-    """Prevents a log that ends too early from condemning the platform."""
+    """Settings behind the end of a cut log are missing evidence."""
     assert _settings(CONFIG.partition("[common]")[0])[0] is Status.MISSING
 
 
 @pytest.mark.parametrize(
-    ("node", "status"),
+    ("node", "expected"),
     [
         ("dgx02.ocp4.scale.ibm.com", Status.PASS),
         ("dgx02", Status.PASS),
         ("dgx022", Status.MISSING),
     ],
 )
-def test_nodes_are_looked_for_by_their_first_name(node: str, status: Status) -> None:
-    """Prevents Scale's own network from hiding its nodes, and a list that was shortened by hand from failing one."""
-    asked = NODES.model_copy(update={"nodes": (node,)})
-    found = MEMBERS.verdict(Job(asked=asked, ended=Ended.UNKNOWN, readings=read_text(CLUSTER)))
-    assert found is not None
-    assert found.status is status
+def test_nodes_are_looked_for_by_their_first_name(node: str, expected: Status) -> None:
+    """Nodes are compared by their short names, and a shortened list is missing evidence."""
+    request = NODES.model_copy(update={"nodes": (node,)})
+    assert status("scale-members", CLUSTER, request) is expected

@@ -4,19 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from evidence.criteria import CRITERIA
-from evidence.verdict import Asked, Ended, Job, Shape, Status
+from evidence.verdict import Ended, Shape, Status
 from hardware.profiles import PROFILES
-from tests.evidence.criteria.cases import TABLE, TWO, changed, nccl
-from tests.support.mutated import read_text
-
-BY_NAME = {one.name: one for one in CRITERIA}
-
-
-def status(name: str, log: str, asked: Asked, ended: Ended = Ended.UNKNOWN) -> Status | None:
-    """Return how a log comes out."""
-    found = BY_NAME[name].verdict(Job(asked=asked, ended=ended, readings=read_text(log)))
-    return found.status if found else None
+from tests.evidence.criteria.cases import TABLE, TWO, changed, nccl, status
 
 
 def rings(count: int, device: Callable[[int], int], hosts: int = 2, gpus: int = 8) -> str:
@@ -40,29 +30,29 @@ def rings(count: int, device: Callable[[int], int], hosts: int = 2, gpus: int = 
     ],
 )
 def test_an_hca_that_is_named_and_idle_is_told(count: int, device: Callable[[int], int], expected: Status) -> None:
-    """Prevents four HCAs in a list, and all traffic over one of them, from passing (R-4.4-9)."""
+    """Four named HCAs with all traffic over one of them do not pass (R-4.4-9)."""
     assert status("hcas-used", rings(count, device), TWO) is expected
 
 
 def test_pods_of_one_gpu_use_what_lies_beside_it() -> None:
-    """Prevents two pods of one GPU each, which have one HCA near, from being asked for four."""
-    asked = TWO.model_copy(update={"shape": Shape(pods=2, gpus=1), "nodes": ("dgx01", "dgx02")})
-    assert status("hcas-used", rings(12, lambda _: 0), asked) is Status.PASS
+    """Two pods of one GPU each need only the HCA beside it."""
+    request = TWO.model_copy(update={"shape": Shape(pods=2, gpus=1), "nodes": ("dgx01", "dgx02")})
+    assert status("hcas-used", rings(12, lambda _: 0), request) is Status.PASS
 
 
 def test_a_gpu_alone_takes_one_of_those_that_are_equally_near() -> None:
-    """Prevents a warning of every job of single GPUs on DGX A100, where pairs of HCAs lie beside pairs of GPUs."""
+    """Single GPUs on DGX A100, where pairs of HCAs lie beside pairs of GPUs, get no warning."""
     names = [hca.name for hca in PROFILES["dgx-a100"].hcas]
     listing = " ".join(f"[{index}]{name}:1/IB" for index, name in enumerate(names))
     log = rings(16, lambda ring: ring % 4 * 2, hosts=16, gpus=1)
     log = log.replace("[0]mlx5_3:1/IB [1]mlx5_2:1/IB [2]mlx5_1:1/IB [3]mlx5_0:1/IB", listing)
-    asked = TWO.model_copy(update={"profile": "dgx-a100", "shape": Shape(pods=16, gpus=1)})
-    assert status("hcas-used", log, asked) is Status.PASS
-    assert status("hcas-used", log, asked.model_copy(update={"shape": Shape(pods=2, gpus=8)})) is Status.WARN
+    request = TWO.model_copy(update={"profile": "dgx-a100", "shape": Shape(pods=16, gpus=1)})
+    assert status("hcas-used", log, request) is Status.PASS
+    assert status("hcas-used", log, request.model_copy(update={"shape": Shape(pods=2, gpus=8)})) is Status.WARN
 
 
 def test_a_job_that_goes_on_lacks_nothing_yet() -> None:
-    """Prevents a job that begins, or a log that was cut, from being called broken."""
+    """A job that has just started, or a log that was cut, does not fail."""
     log = changed(nccl() + TABLE, ("rank 7 nranks 16 cudaDev 7 nvmlDev 7 - Init COMPLETE", ""))
     assert status("ranks-initialised", log, TWO) is Status.FAIL
     assert status("ranks-initialised", log, TWO, Ended.RUNNING) is Status.MISSING
@@ -72,7 +62,7 @@ def test_a_job_that_goes_on_lacks_nothing_yet() -> None:
 
 
 def test_nodes_that_are_partly_known_switch_nothing_off() -> None:
-    """Prevents a fallback to TCP from going unseen once the cluster has forgotten one of two nodes."""
+    """A fallback to TCP is found, also when the cluster knows only one of two nodes."""
     slow = changed(nccl(), ("NET/IB/0/GDRDMA", "NET/Socket/0"))
     one_known = TWO.model_copy(update={"nodes": ("dgx01",)})
     assert status("transport-between-nodes", slow, one_known) is Status.FAIL
@@ -81,10 +71,10 @@ def test_nodes_that_are_partly_known_switch_nothing_off() -> None:
 
 
 def test_what_is_between_pods_must_be_said() -> None:
-    """Prevents TCP between nodes from passing because nobody said that it was to be RDMA: why this is verified."""
-    asked = TWO.model_copy(update={"transport": None})
+    """Channels between pods without a requested transport are missing evidence."""
+    request = TWO.model_copy(update={"transport": None})
     slow = changed(nccl(), ("NET/IB/0/GDRDMA", "NET/Socket/0"))
-    assert status("transport-between-nodes", slow, asked) is Status.MISSING
-    one_node = asked.model_copy(update={"nodes": ("dgx01",)})
+    assert status("transport-between-nodes", slow, request) is Status.MISSING
+    one_node = request.model_copy(update={"nodes": ("dgx01",)})
     assert status("transport-between-nodes", slow, one_node) is None
-    assert status("transport-between-nodes", slow, asked.model_copy(update={"shape": None})) is None
+    assert status("transport-between-nodes", slow, request.model_copy(update={"shape": None})) is None

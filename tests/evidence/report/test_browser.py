@@ -1,4 +1,4 @@
-"""The page of a report in Chromium: it reads well wherever it is opened, and asks nobody for anything."""
+"""The page of a report in Chromium: it is readable wherever it is opened, and loads nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from evidence.records import Kept, Run, append
-from evidence.report.change import Comparison
+from evidence.report.changes import Comparison
 from evidence.report.comparison import compare
 from evidence.verdict import Shape
 from tests.evidence import samples
@@ -81,7 +81,7 @@ CONTRASTS = """() => {
 
 
 class Opened(NamedTuple):
-    """A page in the browser, with what it complained of and asked for."""
+    """A page in the browser, with what it complained of and requested."""
 
     page: Page
     complaints: list[str]
@@ -149,7 +149,7 @@ def opened(browser: Browser, contexts: list[BrowserContext], file: Path, width: 
 def test_the_page_needs_nothing_else(
     name: str, files: dict[str, Path], browser: Browser, contexts: list[BrowserContext]
 ) -> None:
-    """Prevents a report that is broken, that calls home, or in which a line of a log runs."""
+    """The page needs no network and no script, and lines of a log stay text."""
     found = opened(browser, contexts, files[name], DESK)
     assert found.complaints == []
     assert found.requests == [files[name].as_uri()]
@@ -161,7 +161,7 @@ def test_the_page_needs_nothing_else(
 def test_every_plot_is_there(
     width: int, files: dict[str, Path], browser: Browser, contexts: list[BrowserContext]
 ) -> None:
-    """Prevents empty frames: each drawing has a size, curves in it, text that can be read, and a description."""
+    """Each plot has a size, curves, readable text and a description."""
     page = opened(browser, contexts, files["good"], width).page
     drawings = page.locator("figure > svg")
     assert drawings.count() == 2 + 2 * 3 + 1 + 3 + 1, "overview, three layouts, links, bars, map"
@@ -195,7 +195,7 @@ def test_every_plot_is_there(
 def test_no_text_of_a_plot_covers_another(
     name: str, width: int, files: dict[str, Path], browser: Browser, contexts: list[BrowserContext]
 ) -> None:
-    """Prevents names of curves that are printed over each other where curves end in one place."""
+    """Labels of a plot do not cover each other where curves end in one place."""
     page = opened(browser, contexts, files[name], width).page
     covered = page.locator("figure > svg").evaluate_all(
         """all => all.flatMap(svg => {
@@ -212,7 +212,7 @@ def test_no_text_of_a_plot_covers_another(
 def test_jobs_of_one_layout_share_a_pair_of_plots(
     files: dict[str, Path], browser: Browser, contexts: list[BrowserContext]
 ) -> None:
-    """Prevents three plots under one heading, and one run of three that stands for all."""
+    """Jobs of one layout share a pair of plots, with each run in it."""
     page = opened(browser, contexts, files["crowded"], DESK).page
     headings = page.locator("#bandwidth ~ h3").all_inner_texts()
     assert len(headings) == len(set(headings))
@@ -227,7 +227,7 @@ def test_jobs_of_one_layout_share_a_pair_of_plots(
 def test_figures_and_plots_come_before_the_proofs(
     files: dict[str, Path], browser: Browser, contexts: list[BrowserContext]
 ) -> None:
-    """Prevents a page that one has to scroll through for what it is about."""
+    """Figures and plots are above the evidence."""
     page = opened(browser, contexts, files["good"], DESK).page
     assert page.locator("h2").all_inner_texts() == [
         "Jobs", "Bandwidth and latency", "RDMA", "Scaling", "Rails", "Criteria", "Versions", "What is missing",
@@ -244,7 +244,7 @@ def test_figures_and_plots_come_before_the_proofs(
 def test_a_phone_scrolls_in_one_direction_only(
     name: str, files: dict[str, Path], browser: Browser, contexts: list[BrowserContext]
 ) -> None:
-    """Prevents a page that is wider than a phone, also with every log line shown: wide tables scroll inside."""
+    """A phone scrolls the page in one direction only; wide tables scroll inside."""
     page = opened(browser, contexts, files[name], PHONE).page
     for _ in range(2):
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE
@@ -256,7 +256,7 @@ def test_a_phone_scrolls_in_one_direction_only(
 def test_everything_can_be_read(
     name: str, scheme: str, files: dict[str, Path], browser: Browser, contexts: list[BrowserContext]
 ) -> None:
-    """Prevents a colour of the light page on the dark one: every text and every line is held against what is behind."""
+    """Text and lines have enough contrast in light and in dark."""
     page = opened(browser, contexts, files[name], DESK, scheme).page
     background = page.evaluate("getComputedStyle(document.body).backgroundColor")
     channels = [int(each) for each in re.findall(r"\d+", background)]
@@ -269,7 +269,7 @@ def test_everything_can_be_read(
 
 
 def test_colour_is_never_all_there_is(files: dict[str, Path], browser: Browser, contexts: list[BrowserContext]) -> None:
-    """Prevents verdicts that some people cannot tell apart: each has its word and its icon, each curve its dashes."""
+    """Verdicts have a word and an icon, curves a dash, beside their colour."""
     page = opened(browser, contexts, files["bad"], DESK).page
     marks = page.locator("td .status")
     told = {
@@ -290,7 +290,7 @@ def test_colour_is_never_all_there_is(files: dict[str, Path], browser: Browser, 
 def test_jobs_in_which_all_is_well_are_folded(
     files: dict[str, Path], browser: Browser, contexts: list[BrowserContext]
 ) -> None:
-    """Prevents fifty passed criteria between the reader and the one that failed; a phone shows each as a block."""
+    """Jobs that passed are folded; a phone shows a failed one as blocks."""
     page = opened(browser, contexts, files["bad"], PHONE).page
     jobs = page.locator("details.job")
     open_now = {
@@ -300,15 +300,15 @@ def test_jobs_in_which_all_is_well_are_folded(
     assert open_now == {("adas/mofed-test", False), ("adas/nccl-test-02x08", True), ("adas/nccl-test-16x01", False)}
     told = page.locator("header .notable > li")
     assert [told.nth(n).locator("strong").inner_text() for n in range(told.count())] == ["hcas-used", "single-gpu-pods"]
-    asked = page.locator("details.job[open] td[data-head=asked]").first
-    assert asked.is_visible()
-    assert (asked.bounding_box() or {"x": PHONE})["x"] < PHONE / 4
+    limit = page.locator("details.job[open] td[data-head=limit]").first
+    assert limit.is_visible()
+    assert (limit.bounding_box() or {"x": PHONE})["x"] < PHONE / 4
 
 
 def test_lines_of_logs_open_by_keyboard(
     files: dict[str, Path], browser: Browser, contexts: list[BrowserContext]
 ) -> None:
-    """Prevents evidence that only a mouse can reach, and lines of logs that are changed on their way."""
+    """Lines of logs open by keyboard, unchanged."""
     page = opened(browser, contexts, files["bad"], DESK).page
     first = page.locator("details.job", has_text="hcas-used").locator(".more details").first
     line = first.locator("pre")
@@ -320,7 +320,7 @@ def test_lines_of_logs_open_by_keyboard(
 
 
 def test_a_simulated_run_says_so(files: dict[str, Path], browser: Browser, contexts: list[BrowserContext]) -> None:
-    """Prevents a simulation that is sent on as a measurement: title and banner say it, of simulated runs only."""
+    """Title and banner of a simulated run, and only of one, name the simulation."""
     page = opened(browser, contexts, files["good"], PHONE).page
     assert page.title().startswith("Simulated: ")
     banner = page.locator(".banner")
@@ -336,7 +336,7 @@ def test_a_simulated_run_says_so(files: dict[str, Path], browser: Browser, conte
 def test_printed_pages_show_what_is_folded(
     name: str, files: dict[str, Path], browser: Browser, contexts: list[BrowserContext]
 ) -> None:
-    """Prevents prints without evidence, on dark paper."""
+    """Printed pages show what is folded, on white."""
     page = opened(browser, contexts, files[name], PAPER, "dark").page
     page.emulate_media(media="print")
     assert page.evaluate("document.documentElement.scrollWidth") <= PAPER
@@ -347,7 +347,7 @@ def test_printed_pages_show_what_is_folded(
 def test_the_command_writes_what_is_looked_at_here(
     tmp_path: Path, browser: Browser, contexts: list[BrowserContext]
 ) -> None:
-    """Prevents a command that draws something else than these tests look at, or nothing."""
+    """The command writes the page that these tests open."""
     runs = tmp_path / "runs.jsonl"
     append(runs, samples.good())
     append(runs, samples.good(1, slower=1.2))
@@ -362,7 +362,7 @@ def test_the_command_writes_what_is_looked_at_here(
 
 
 def test_the_same_run_gives_the_same_page(files: dict[str, Path]) -> None:
-    """Prevents reports that differ each time they are made: ids and dates are of the run."""
+    """The same run gives the same page: ids and dates are those of the run."""
     again = report(samples.bad())
     assert again == files["bad"].read_text(encoding="utf-8")
     ids = re.findall(r'\bid="([^"]+)"', again)
@@ -372,7 +372,7 @@ def test_the_same_run_gives_the_same_page(files: dict[str, Path]) -> None:
 
 @pytest.mark.parametrize("rows", [0, 1, 2, 26])
 def test_odd_tables_are_drawn(rows: int) -> None:
-    """Prevents a report that ends in an error over a table that was cut, or has a size or time of 0, inf or nan."""
+    """Tables that are cut, or have a size or time of 0, inf or nan, are plotted."""
     table = samples.nccl_tests(Shape(pods=2, gpus=8))
     bandwidths = (0.0, float("inf"), float("nan"))
     odd = [
@@ -392,12 +392,12 @@ def test_odd_tables_are_drawn(rows: int) -> None:
 
 @pytest.mark.parametrize("average", [0.0, float("inf"), 11264.11])
 def test_odd_links_are_drawn(average: float) -> None:
-    """Prevents a report that ends in an error over a link that carried nothing, or of which nothing else is known."""
+    """Links without traffic or without other figures are plotted."""
     link = samples.link("client")
     row = link.bandwidth[0].model_copy(update={"average_mb_s": average})
     odd = link.model_copy(update={"bandwidth": (row,), "role": None, "device": None, "program": None, "title": None})
     job = samples.job("odd", "rdma-test", Shape(pods=2, gpus=1), odd)
-    job = job.model_copy(update={"asked": job.asked.model_copy(update={"profile": None, "fabric": None})})
+    job = job.model_copy(update={"request": job.request.model_copy(update={"profile": None, "fabric": None})})
     drawn = report(samples.good().model_copy(update={"jobs": (job,)}))
     assert drawn.count("<figure>") == (average < float("inf"))
     assert not [path for path in re.findall(r'\bd="([^"]*)"', drawn) if "nan" in path or "inf" in path]

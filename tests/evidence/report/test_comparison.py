@@ -8,9 +8,9 @@ import pytest
 from evidence.node_facts import NodeFacts
 from evidence.records import Kept, Run
 from evidence.reference import ALL_REDUCE
-from evidence.report.change import assumptions, told
+from evidence.report.changes import as_text, assumptions
 from evidence.report.comparison import BANDS, OTHER_NOISE, NotComparableError, compare
-from evidence.verdict import Asked, Ended, Job, Shape, Status
+from evidence.verdict import Ended, Job, Request, Shape, Status
 from tests.evidence import samples
 
 
@@ -28,27 +28,27 @@ def repeated(run: Run, factors: Sequence[float]) -> Run:
 
 
 def test_the_same_run_has_no_regressions() -> None:
-    """Prevents alarms where nothing changed; and every figure of every job is compared."""
+    """The same run has no regressions, and every figure of every job is compared."""
     found = compare(samples.good(1), earlier(samples.good()))
     assert (found.regressions, found.turned, found.notes) == (0, (), ())
     assert len(found.changes) == 3 * len(BANDS) + 2
-    assert {told(one)[2] for one in found.changes} == {"within the noise"}
+    assert {as_text(one)[-1] for one in found.changes} == {"within the noise"}
 
 
 def test_slower_is_a_regression_and_faster_is_none() -> None:
-    """Prevents a slow fabric that is taken for noise, and a better one that is taken for worse."""
+    """A slower fabric is a regression, and a faster one an improvement."""
     slower = compare(samples.good(1, slower=1.2, rate=12_000), earlier(samples.good()))
     assert slower.regressions == len(slower.changes) == 11
     faster = compare(samples.good(1, slower=0.8, rate=15_000), earlier(samples.good()))
     assert faster.regressions == 0
-    assert {told(one)[2] for one in faster.changes} == {"improvement"}
+    assert {as_text(one)[-1] for one in faster.changes} == {"improvement"}
     by_what = {one.what: one for one in slower.changes if "a2d2" not in one.job}
     assert by_what["training"].worse == pytest.approx(1700 / 13_700)
     assert by_what["all_reduce, mean time of 8\u00a0B to 16\u00a0KiB"].worse == pytest.approx(0.2, abs=0.001)
 
 
 def test_within_assumed_noise_nothing_regressed() -> None:
-    """Prevents alarms by what two halves of the paper's own tables differ by."""
+    """A difference within the assumed noise is no regression."""
     found = compare(samples.good(1, slower=1.019, rate=13_500), earlier(samples.good()))
     assert found.regressions == 0
     said = " ".join(assumptions(found))
@@ -58,7 +58,7 @@ def test_within_assumed_noise_nothing_regressed() -> None:
 
 
 def test_the_assumed_noise_covers_the_tables_of_the_paper() -> None:
-    """Prevents a noise that is less than what it is said to be taken from: twice what halves differ by."""
+    """The assumed noise is at least twice what the halves of the Redpaper's tables differ by."""
     for band in BANDS:
         apart = 0.0
         for run in ALL_REDUCE:
@@ -71,7 +71,7 @@ def test_the_assumed_noise_covers_the_tables_of_the_paper() -> None:
 
 
 def test_five_repeats_have_a_noise_of_their_own() -> None:
-    """Prevents an assumed noise where one was measured: a steady fabric shows 2 %, an unsteady one hides 5 %."""
+    """Five repeats have a noise of their own: a steady fabric shows 2 %, an unsteady one hides 5 %."""
     steady = repeated(samples.good(), [1, 1.001, 0.999, 1, 1.002])
     now = repeated(samples.good(1), [1.02, 1.021, 1.019, 1.02, 1.02])
     found = compare(now, earlier(steady))
@@ -83,7 +83,7 @@ def test_five_repeats_have_a_noise_of_their_own() -> None:
 
 
 def test_repeats_of_several_runs_count_together() -> None:
-    """Prevents a comparison with the one run that happened to be fast: the median of five is what was before."""
+    """Repeats of several runs are compared by their median."""
     runs = [samples.good(minute, slower) for minute, slower in enumerate((0.80, 1, 1, 1, 1))]
     found = compare(samples.good(9, 1.02), earlier(*runs))
     assert found.regressions == 0
@@ -92,25 +92,25 @@ def test_repeats_of_several_runs_count_together() -> None:
 
 
 def test_the_same_logs_are_no_repeats() -> None:
-    """Prevents a noise of nothing, by which all regresses: logs that were judged five times were measured once."""
+    """Logs that were judged several times count once."""
     again = [samples.good().model_copy(update={"time": samples.good(minute).time}) for minute in range(5)]
     found = compare(samples.good(9, 1.015), earlier(*again))
     assert found.regressions == 0
     assert all(one.assumed for one in found.changes)
     same = compare(again[4], earlier(again[0]))
     assert same.changes == ()
-    assert same.notes[0].startswith("The same logs as before, so nothing was measured anew: adas/nccl-test-01x08, ")
+    assert same.notes[0].startswith("The same logs as before, so nothing was measured again: adas/nccl-test-01x08, ")
 
 
 def test_rounding_is_no_regression() -> None:
-    """Prevents repeats that agree to the last digit from making the last digit a regression."""
+    """A difference in the last printed digit is no regression."""
     before = repeated(samples.good(), [1] * 5)
     assert compare(repeated(samples.good(1), [1.004] * 5), earlier(before)).regressions == 0
     assert compare(repeated(samples.good(1), [1.007] * 5), earlier(before)).regressions == len(BANDS)
 
 
 def test_the_noise_of_few_repeats_is_no_less_than_assumed() -> None:
-    """Prevents two repeats that happen to agree from making noise a regression."""
+    """The noise of two repeats is not less than the assumed one."""
     found = compare(repeated(samples.good(1), [1.025, 1.025]), earlier(repeated(samples.good(), [1, 1])))
     assert found.regressions == 0
     wide = compare(repeated(samples.good(1), [1.15] * 2), earlier(repeated(samples.good(), [0.7, 1.3])))
@@ -118,7 +118,7 @@ def test_the_noise_of_few_repeats_is_no_less_than_assumed() -> None:
 
 
 def test_lost_passes_are_regressions() -> None:
-    """Prevents a criterion that fails, or is not judged any more, between figures that are as fast as before."""
+    """A criterion that no longer passes, or is no longer judged, is a regression."""
     before, after = samples.good(), samples.good(1)
     lost = after.verdicts[2].model_copy(update={"status": Status.FAIL})
     dropped = after.model_copy(update={"verdicts": (*after.verdicts[:2], lost, *after.verdicts[3:5])})
@@ -132,23 +132,23 @@ def test_lost_passes_are_regressions() -> None:
 
 
 def test_jobs_that_were_asked_otherwise_are_not_compared() -> None:
-    """Prevents a regression that is another layout."""
+    """Jobs with other layouts are not compared."""
     run = samples.good(1)
     other = run.jobs[2].model_copy(
-        update={"asked": run.jobs[2].asked.model_copy(update={"shape": Shape(pods=4, gpus=4)})}
+        update={"request": run.jobs[2].request.model_copy(update={"shape": Shape(pods=4, gpus=4)})}
     )
     found = compare(run.model_copy(update={"jobs": (*run.jobs[:2], other)}), earlier(samples.good()))
     assert (
-        "adas/nccl-test-02x08 was asked otherwise, so its figures are not compared: layout 02x08 became 04x04"
+        "adas/nccl-test-02x08 had other settings, so its figures are not compared: layout 02x08 became 04x04"
         in found.notes
     )
-    assert "adas/tf2-resnet50-02x08x02 is not there any more" in found.notes
+    assert "adas/tf2-resnet50-02x08x02 is missing now" in found.notes
     assert {one.job for one in found.changes} == {"adas/nccl-test-01x08"}
     assert "adas/nccl-test-16x01 is new" in compare(samples.good(), earlier(run.model_copy(update={"jobs": ()}))).notes
 
 
 def test_simulated_runs_are_not_compared_with_measured_ones() -> None:
-    """Prevents a model that is taken for the hardware's past."""
+    """A simulated run is not compared with a measured one."""
     measured = samples.good().model_copy(update={"simulated": False})
     with pytest.raises(NotComparableError, match="run 1 was measured and this one simulated"):
         compare(samples.good(1), earlier(measured))
@@ -157,20 +157,20 @@ def test_simulated_runs_are_not_compared_with_measured_ones() -> None:
 
 
 def test_only_sizes_of_both_are_compared() -> None:
-    """Prevents a mean over other sizes that looks like another speed."""
+    """Means are taken over the sizes of both runs."""
     run = samples.good(1)
     table = samples.nccl_tests(Shape(pods=2, gpus=8))
     short = table.model_copy(update={"rows": table.rows[3:9]})
     job = run.jobs[2].model_copy(update={"readings": (short,)})
     found = compare(run.model_copy(update={"jobs": (job,)}), earlier(samples.good()))
-    assert [(one.what, told(one)[2]) for one in found.changes] == [
+    assert [(one.what, as_text(one)[-1]) for one in found.changes] == [
         ("all_reduce, mean time of 64\u00a0B to 2\u00a0KiB", "within the noise")
     ]
     assert BANDS[0].noise > OTHER_NOISE
 
 
 def test_figures_that_are_none_do_no_harm() -> None:
-    """Prevents a report that ends in a division by zero: a tool may print 0, inf or nan, and a job may stand still."""
+    """0, inf or nan in a log, or a job without time, do not break a comparison."""
     stopped = compare(samples.good(1, rate=0), earlier(samples.good()))
     assert [one.what for one in stopped.changes if one.regressed] == ["training"]
     assert compare(samples.good(1), earlier(samples.good(rate=0))).regressions == 0
@@ -180,10 +180,10 @@ def test_figures_that_are_none_do_no_harm() -> None:
 
 
 def test_what_is_no_measurement_is_not_said_to_be_the_same() -> None:
-    """Prevents `nothing was measured anew` of the nodes in every comparison: what they are is no figure."""
+    """Nodes, which are no measurement, are not listed as measured again."""
     before, after = samples.good(), samples.good(1, 1.01)
     nodes = Job(
-        asked=Asked(job="nodes"),
+        request=Request(job="nodes"),
         ended=Ended.SUCCEEDED,
         readings=(NodeFacts(file="nodes", tool="node-facts", complete=True, first_line=1, last_line=1, nodes=()),),
     )
@@ -194,14 +194,14 @@ def test_what_is_no_measurement_is_not_said_to_be_the_same() -> None:
 
 
 def test_another_fabric_or_other_hcas_are_asked_otherwise() -> None:
-    """Prevents a regression that is the move from InfiniBand to RoCE, whose transport has the same name."""
+    """Another fabric, or other HCAs, make jobs that are not compared."""
     run = samples.good(1, 2)
     job = run.jobs[2]
     for update, said in (
         ({"fabric": "roce"}, "fabric infiniband became roce"),
         ({"devices": ("mlx5_0",)}, "became mlx5_0"),
     ):
-        moved = job.model_copy(update={"asked": job.asked.model_copy(update=update)})
+        moved = job.model_copy(update={"request": job.request.model_copy(update=update)})
         found = compare(run.model_copy(update={"jobs": (moved,)}), earlier(samples.good()))
         assert (found.changes, found.regressions) == ((), 0)
         assert found.notes[0].endswith(said)

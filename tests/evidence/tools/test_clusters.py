@@ -2,21 +2,19 @@
 
 from pathlib import Path
 
-from evidence.reader import read
 from evidence.tools.mmlscluster import MmLsCluster
 from evidence.tools.mmremotecluster import MmRemoteCluster
 from evidence.tools.nodes import Nodes
 from evidence.tools.rdma_devices import RdmaDevices
 from evidence.tools.whoami import WhoAmI
-from tests.support.mutated import read_text
+from tests.support.mutated import only, read_text
 
 LOGS = Path(__file__).parent.parent / "logs"
 
 
 def test_the_papers_nodes() -> None:
-    """Prevents a node that has not joined from being overlooked (R-3.2.5-4)."""
-    (found,) = read(LOGS / "nodes" / "r-3.2.5-4.log")
-    assert isinstance(found, Nodes)
+    """A node that is not Ready is read as such (R-3.2.5-4)."""
+    found = only(Nodes, LOGS / "nodes" / "r-3.2.5-4.log")
     assert found.complete
     assert [(row.name.split(".")[0], row.roles, row.age, (row.internal_ip or "")[-2:]) for row in found.rows] == [
         ("dgx01", "worker", "6d3h", "19"),
@@ -32,15 +30,15 @@ def test_the_papers_nodes() -> None:
 
 
 def test_nodes_of_today() -> None:
-    """Prevents columns of newer releases from shifting those that are read."""
-    (found,) = read_text(
+    """Further columns of newer releases do not shift the others."""
+    found = only(
+        Nodes,
         "NAME    STATUS                        ROLES                  AGE    VERSION    INTERNAL-IP   EXTERNAL-IP   "
         "OS-IMAGE                KERNEL-VERSION          CONTAINER-RUNTIME\n"
         "gpu-1   NotReady,SchedulingDisabled   worker                 200d   v1.29.14   10.0.0.7      <none>        "
         "Red Hat Enterprise 9    5.14.0-427.el9.x86_64   cri-o://1.29.13\n"
-        "gpu-2   Ready   worker   200d   v1.29\n"
+        "gpu-2   Ready   worker   200d   v1.29\n",
     )
-    assert isinstance(found, Nodes)
     (row,) = found.rows
     assert (row.ready, row.internal_ip, row.kernel, row.runtime) == (
         False,
@@ -52,9 +50,8 @@ def test_nodes_of_today() -> None:
 
 
 def test_the_scale_cluster() -> None:
-    """Prevents volumes of another cluster's id (R-3.3-2)."""
-    (found,) = read(LOGS / "mmlscluster" / "r-3.3-2.log")
-    assert isinstance(found, MmLsCluster)
+    """The id of the Scale cluster and its nodes are read (R-3.3-2)."""
+    found = only(MmLsCluster, LOGS / "mmlscluster" / "r-3.3-2.log")
     assert (found.name, found.cluster_id, found.repository) == (
         "SpectrumScale.ocp4.scale.ibm.com",
         "16217308676014575381",
@@ -76,9 +73,8 @@ def test_the_scale_cluster() -> None:
 
 
 def test_the_remote_cluster() -> None:
-    """Prevents a file system that nobody exports (R-3.3-4)."""
-    (found,) = read(LOGS / "mmremotecluster" / "r-3.3-4.log")
-    assert isinstance(found, MmRemoteCluster)
+    """The file systems of a remote cluster are read (R-3.3-4)."""
+    found = only(MmRemoteCluster, LOGS / "mmremotecluster" / "r-3.3-4.log")
     (row,) = found.rows
     assert (row.name, row.file_systems, row.contact_nodes) == (
         "ess3000.bda.scale.ibm.com",
@@ -90,7 +86,7 @@ def test_the_remote_cluster() -> None:
 
 
 def test_users_of_pods() -> None:
-    """Prevents any figure alone on a line from being a user, and root from being one of a namespace."""
+    """A user is read by name or id; other figures alone on a line are none."""
     for text, user, uid, of_namespace in (
         ("+ whoami\nroot\n", "root", None, None),
         ("+ whoami\n1000680000\n", "1000680000", 1000680000, True),
@@ -98,16 +94,14 @@ def test_users_of_pods() -> None:
         ("uid=1000680000(1000680000) gid=0(root) groups=0(root),1000680000\n", "1000680000", 1000680000, True),
         ("whoami: cannot find name for user ID 1000680000\n", "1000680000", 1000680000, True),
     ):
-        (found,) = read_text(text)
-        assert isinstance(found, WhoAmI)
+        found = only(WhoAmI, text)
         assert (found.user, found.uid, found.of_namespace, found.complete) == (user, uid, of_namespace, True)
     for text in ("1783342800\n", "65536\n", "root\n"):
         assert not [one for one in read_text(text) if isinstance(one, WhoAmI)]
 
 
 def test_a_pod_without_devices() -> None:
-    """Prevents a pod that was given no device from being one that nobody looked into."""
-    (found,) = read_text("ls: cannot access '/dev/infiniband': No such file or directory\n")
-    assert isinstance(found, RdmaDevices)
+    """A pod without devices is read with the error of ls."""
+    found = only(RdmaDevices, "ls: cannot access '/dev/infiniband': No such file or directory\n")
     assert (found.rows, found.complete) == ((), False)
     assert found.failed == "ls: cannot access '/dev/infiniband': No such file or directory"

@@ -3,7 +3,7 @@
 import pytest
 
 from evidence.tools.deeplearningexamples import DeepLearningExamples
-from tests.support.mutated import invented, mutations, read_text
+from tests.support.mutated import invented, mutations, only, read_text
 
 # Forms of dllogger/logger.py (default_metric_format) and of the examples that format their steps themselves.
 DLL = """DLL 2020-09-15 14:28:53.498443 - PARAMETER arch : resnet50  image_shape : [4, 224, 224]  epochs : 1
@@ -23,15 +23,9 @@ NVLOG = f"""{_HEAD} iteration: 20
 """
 
 
-def _read(text: str) -> DeepLearningExamples:
-    (found,) = read_text(text)
-    assert isinstance(found, DeepLearningExamples)
-    return found
-
-
 def test_steps_and_the_result_of_dllogger_are_read() -> None:
-    """Prevents the rate of a step from being taken for the run's, and the epoch for the iteration."""
-    found = _read(DLL)
+    """The rate of the run, and epoch and iteration of a step, are read."""
+    found = only(DeepLearningExamples, DLL)
     assert [(one.line, one.step, one.items_per_s, one.loss) for one in found.rows] == [
         (2, (0, 1), 267.44, 7.09304),
         (3, (0, 2), 4294.91, 6.93504),
@@ -44,8 +38,8 @@ def test_steps_and_the_result_of_dllogger_are_read() -> None:
 
 
 def test_the_logger_of_2019_prints_each_figure_on_its_line() -> None:
-    """Prevents the container of the document from having no result (B-5.2)."""
-    found = _read(NVLOG)
+    """The logger of 2019, with each figure on its own line, is read (B-5.2)."""
+    found = only(DeepLearningExamples, NVLOG)
     assert (found.form, found.tool_version, found.model) == ("nvlog", "0.2.3", "resnet")
     assert [(one.line, one.step, one.items_per_s) for one in found.rows] == [(2, (20,), 2893.5), (4, (30,), 2901.25)]
     assert (found.complete, found.throughput_items_per_s, found.throughput_line) == (True, 2897.375, 5)
@@ -65,14 +59,14 @@ def test_the_logger_of_2019_prints_each_figure_on_its_line() -> None:
     ],
 )
 def test_stamps_tell_how_long_a_whole_run_took(text: str, seconds: float | None) -> None:
-    """Prevents the run time of a log that is cut, or whose stamps are no times, from being compared (R-5.2-6)."""
-    assert _read(text).elapsed_s == seconds
+    """The run time is known only of a complete log with time stamps (R-5.2-6)."""
+    assert only(DeepLearningExamples, text).elapsed_s == seconds
 
 
 def test_ranks_of_the_logger_of_2019_do_not_mix() -> None:
-    """Prevents one rank's rate from standing beside another's iteration."""
+    """A rank's rate belongs to its own iteration."""
     ranks = [f"[1,{rank}]<stdout>:{line}" for line in NVLOG.splitlines()[:2] for rank in range(2)]
-    found = _read("\n".join(ranks))
+    found = only(DeepLearningExamples, "\n".join(ranks))
     assert sorted((one.rank, one.step, one.items_per_s) for one in found.rows) == [
         ("1,0", (20,), 2893.5),
         ("1,1", (20,), 2893.5),
@@ -80,11 +74,12 @@ def test_ranks_of_the_logger_of_2019_do_not_mix() -> None:
 
 
 def test_the_json_file_of_dllogger_is_read() -> None:
-    """Prevents the file that the examples write beside their output from being unknown."""
-    found = _read(
+    """The JSON file of DLLogger is read."""
+    found = only(
+        DeepLearningExamples,
         'DLLL {"timestamp": "1600180154.4", "type": "METADATA", "metric": "total_ips", "metadata": {"unit": "img/s"}}\n'
         'DLLL {"timestamp": "1600180154.4", "type": "LOG", "step": [0, 20], "data": {"total_ips": 2893.5}}\n'
-        'DLLL {"timestamp": "1600180154.4", "type": "LOG", "step": [], "data": {"train_throughput": 2890.0}}\n'
+        'DLLL {"timestamp": "1600180154.4", "type": "LOG", "step": [], "data": {"train_throughput": 2890.0}}\n',
     )
     assert [(one.step, one.items_per_s) for one in found.rows] == [((0, 20), 2893.5)]
     assert (found.complete, found.throughput_items_per_s) == (True, 2890.0)
@@ -101,20 +96,20 @@ def test_the_json_file_of_dllogger_is_read() -> None:
     ],
 )
 def test_a_line_that_is_cut_or_mixed_is_no_figure(line: str) -> None:
-    """Prevents half a rate."""
-    found = _read(DLL + line + "\n")
+    """A line that is cut or mixed is no figure."""
+    found = only(DeepLearningExamples, DLL + line + "\n")
     assert len(found.rows) == 4
     assert [one.text for one in found.unread] == [line]
 
 
 def test_a_run_without_its_result_is_incomplete() -> None:
-    """Prevents a training that was killed from counting as measured."""
-    found = _read(DLL[: DLL.index("DLL 2022")])
+    """A run without its result is incomplete."""
+    found = only(DeepLearningExamples, DLL[: DLL.index("DLL 2022")])
     assert (found.complete, found.incomplete) == (False, "no throughput of the whole run")
 
 
 def test_damage_never_raises_and_never_invents_a_rate() -> None:
-    """Prevents a mixed log from stopping the report."""
+    """Damage does not raise, and adds no rate."""
     for text in (DLL, NVLOG):
         for raw in mutations(text, 100):
             assert invented(raw, read_text(raw)) == []

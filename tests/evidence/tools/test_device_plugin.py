@@ -3,16 +3,9 @@
 import pytest
 
 from evidence.tools.device_plugin import DevicePlugin, Milestone
-from tests.support.mutated import mutations, read_text
+from tests.evidence.tools.logs import DEVICE_PLUGIN as OLD
+from tests.support.mutated import mutations, only, read_text
 
-# S-7.4, as printed.
-OLD = """2018/07/12 12:29:38 Loading NVML
-2018/07/12 12:29:38 Fetching devices.
-2018/07/12 12:29:38 Starting FS watcher.
-2018/07/12 12:29:38 Starting OS watcher.
-2018/07/12 12:29:38 Starting to serve on /var/lib/kubelet/device-plugins/nvidia.sock
-2018/07/12 12:29:38 Registered device plugin with Kubelet
-"""
 _SOCKET = "/var/lib/kubelet/device-plugins/nvidia-gpu.sock"
 # Messages of cmd/nvidia-device-plugin/main.go and internal/plugin/server.go of v0.17, klog's prefix before them.
 NEW = f"""I0114 14:56:40.210342       1 main.go:235] "Starting NVIDIA Device Plugin" version=<
@@ -39,15 +32,9 @@ I0114 14:56:40.925499       1 server.go:146] Registered device plugin for 'nvidi
 """
 
 
-def _read(text: str) -> DevicePlugin:
-    (found,) = read_text(text)
-    assert isinstance(found, DevicePlugin)
-    return found
-
-
 def test_the_printed_log_registers_in_order() -> None:
-    """Prevents a healthy plugin of 2018 from failing (S-7.4)."""
-    found = _read(OLD)
+    """The printed log of 2018 registers in order (S-7.4)."""
+    found = only(DevicePlugin, OLD)
     assert (found.complete, found.registered, found.in_order) == (True, True, True)
     assert [(one.line, one.milestone.value) for one in found.milestones] == [
         (1, "Loading NVML"),
@@ -62,8 +49,8 @@ def test_the_printed_log_registers_in_order() -> None:
 
 
 def test_todays_log_registers_in_order_and_names_its_resource() -> None:
-    """Prevents a check that knows the plugin of 2018 alone; its configuration is no damage."""
-    found = _read(NEW)
+    """Today's log registers in order and names its resource; its configuration is no damage."""
+    found = only(DevicePlugin, NEW)
     assert (found.complete, found.registered, found.in_order) == (True, True, True)
     assert (found.resource, found.socket) == ("nvidia.com/gpu", _SOCKET)
     assert found.milestones[0].milestone is Milestone.STARTING
@@ -73,9 +60,9 @@ def test_todays_log_registers_in_order_and_names_its_resource() -> None:
 
 
 def test_the_form_between_them_is_read() -> None:
-    """Prevents releases that begin with the watcher, or spell `Retreiving`, from being unknown."""
+    """Releases that start with the watcher, or print `Retreiving`, are read."""
     text = NEW[NEW.index("I0114 14:56:40.213554") :].replace("Retrieving", "Retreiving")
-    assert _read(text).registered
+    assert only(DevicePlugin, text).registered
 
 
 @pytest.mark.parametrize(
@@ -86,28 +73,28 @@ def test_the_form_between_them_is_read() -> None:
     ],
 )
 def test_a_plugin_that_the_kubelet_did_not_take_is_not_registered(said: str) -> None:
-    """Prevents a node without GPUs in its capacity from looking equipped."""
-    found = _read(OLD.replace("2018/07/12 12:29:38 Registered device plugin with Kubelet", said))
+    """A plugin that the kubelet did not accept is not registered."""
+    found = only(DevicePlugin, OLD.replace("2018/07/12 12:29:38 Registered device plugin with Kubelet", said))
     assert (found.complete, found.registered) == (False, False)
     assert [(one.line, one.text) for one in found.failures] == [(6, said)]
 
 
 def test_a_plugin_that_stopped_after_it_registered_does_not_serve() -> None:
-    """Prevents a registration of before a restart of the kubelet from counting."""
+    """A plugin that stopped after its registration is not registered."""
     stopped = NEW + "I1017 12:05:33.312501    1667 main.go:353] Stopping plugins.\n"
-    assert not _read(stopped).registered
+    assert not only(DevicePlugin, stopped).registered
     again = stopped + NEW[NEW.index("I0114 14:56:40.896708") :]
-    assert _read(again).registered
+    assert only(DevicePlugin, again).registered
 
 
 def test_milestones_out_of_order_show() -> None:
-    """Prevents a log that was put together from parts from passing."""
+    """Milestones out of order are reported."""
     lines = OLD.splitlines(keepends=True)
-    assert not _read("".join([lines[0], lines[5], *lines[1:5]])).in_order
+    assert not only(DevicePlugin, "".join([lines[0], lines[5], *lines[1:5]])).in_order
 
 
 def test_two_starts_and_two_pods_are_told_apart() -> None:
-    """Prevents a crash loop, or one dead pod of two, from hiding behind a pod that registered."""
+    """Two starts, and two pods, are readings of their own."""
     assert [one.complete for one in read_text(OLD.replace(OLD.splitlines()[-1] + "\n", "") + OLD)] == [False, True]
     lines = zip(OLD.splitlines(), [*OLD.splitlines()[:-1], "2018/07/12 12:29:39 Could not register"], strict=True)
     both = "".join(f"[pod/a/plugin] {one}\n[pod/b/plugin] {other}\n" for one, other in lines)
@@ -115,7 +102,7 @@ def test_two_starts_and_two_pods_are_told_apart() -> None:
 
 
 def test_damage_never_raises_and_never_registers_without_the_line() -> None:
-    """Prevents a cut log from passing."""
+    """A damaged log does not raise, and registers only with its line."""
     for text in (OLD, NEW):
         for raw in mutations(text, 100):
             for found in read_text(raw):

@@ -13,7 +13,7 @@ _LOOP = """\
 
 
 def test_a_loop_that_waits_is_one_reading() -> None:
-    """Prevents lines that nobody reads before each RDMA test, and a wait that looks like a failure."""
+    """A loop that waits for a name is one reading."""
     found, test = read_text(_LOOP)
     assert isinstance(found, GetentHosts)
     assert (found.name, found.tries, found.complete, found.unread_total) == ("mofed-test-job-listener", 2, True, 0)
@@ -22,13 +22,13 @@ def test_a_loop_that_waits_is_one_reading() -> None:
 
 
 def test_a_name_without_an_address_is_incomplete() -> None:
-    """Prevents a listener that never came from being read as found."""
+    """A name without an address is incomplete."""
     found, *_ = read_text("\n".join(_LOOP.splitlines()[:3]))
     assert (found.complete, found.incomplete) == (False, "no address")
 
 
 def test_other_names_and_bare_tables_are_not_taken() -> None:
-    """Prevents /etc/hosts, or the next name, from being taken for an answer."""
+    """Other names, and tables without the command, are not read."""
     found, *_ = read_text("+ getent hosts a\n10.0.0.1 b\n+ getent hosts b\nfe80::1         b b.c\n")
     assert isinstance(found, GetentHosts)
     assert (found.rows, found.unread_total) == ((), 1)
@@ -36,7 +36,7 @@ def test_other_names_and_bare_tables_are_not_taken() -> None:
 
 
 def test_damaged_logs() -> None:
-    """Prevents an exception, or an address that nobody printed."""
+    """Damaged logs do not raise, and add no address."""
     for raw in mutations(_LOOP, 200):
         for one in read_text(raw):
             for row in one.rows if isinstance(one, GetentHosts) else ():

@@ -3,7 +3,7 @@
 import pytest
 
 from evidence.tools.horovod_synthetic import HorovodSynthetic
-from tests.support.mutated import invented, mutations, read_text
+from tests.support.mutated import invented, mutations, only, read_text
 
 # Lines as examples/pytorch_synthetic_benchmark.py of horovod 0.18 prints them; the figures are made up.
 LOG = (
@@ -14,9 +14,8 @@ LOG = (
 
 
 def test_a_run_is_read_to_the_figure() -> None:
-    """Prevents the rate of one GPU from being taken for that of the job."""
-    (found,) = read_text("".join(f"[1,0]<stdout>:{line}\n" for line in LOG.splitlines()))
-    assert isinstance(found, HorovodSynthetic)
+    """The rate of the job, not that of one GPU, is read as its total."""
+    found = only(HorovodSynthetic, "".join(f"[1,0]<stdout>:{line}\n" for line in LOG.splitlines()))
     assert found.complete
     assert not found.unread
     assert (found.model, found.batch_size, found.device, found.ranks) == ("resnet50", 32, "GPU", 8)
@@ -27,24 +26,22 @@ def test_a_run_is_read_to_the_figure() -> None:
 
 
 def test_a_horovod_without_cuda_is_seen() -> None:
-    """Prevents a job on CPUs from passing as one on GPUs."""
-    (found,) = read_text(LOG.replace("GPU", "CPU"))
-    assert isinstance(found, HorovodSynthetic)
+    """A run on CPUs is read as such."""
+    found = only(HorovodSynthetic, LOG.replace("GPU", "CPU"))
     assert found.device == "CPU"
 
 
 @pytest.mark.parametrize("end", ["40.8 +-18", ".4\n"])
 def test_a_cut_run_is_incomplete_and_half_a_line_no_figure(end: str) -> None:
-    """Prevents 26 images a second from 2640.8, and a spread of 18 from 18.4."""
+    """A cut run is incomplete, and half a line is no figure."""
     cut = LOG[: LOG.index(end)]
-    (found,) = read_text(cut)
-    assert isinstance(found, HorovodSynthetic)
+    found = only(HorovodSynthetic, cut)
     assert (found.complete, found.total_images_per_s, found.ranks) == (False, None, 8)
     assert [one.text for one in found.unread] == [cut.splitlines()[-1]]
 
 
 def test_runs_in_one_file_are_told_apart_and_an_edited_total_shows() -> None:
-    """Prevents the second run from hiding the first, and a total that its own mean refutes."""
+    """Runs in one file are readings of their own, and an edited total is found."""
     first, second = read_text(LOG + LOG.replace("2640.8", "5281.6"))
     assert isinstance(first, HorovodSynthetic)
     assert isinstance(second, HorovodSynthetic)
@@ -53,6 +50,6 @@ def test_runs_in_one_file_are_told_apart_and_an_edited_total_shows() -> None:
 
 
 def test_damage_never_raises_and_never_invents_a_rate() -> None:
-    """Prevents a mixed log from stopping the report."""
+    """Damage does not raise, and adds no rate."""
     for raw in mutations(LOG, 200):
         assert invented(raw, read_text(raw)) == []

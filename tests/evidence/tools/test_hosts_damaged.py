@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from evidence.blocks import HostReading
+from evidence.host_parser import HostReading
 from evidence.reader import read_stream
 from evidence.text import clean, raw_lines
-from tests.evidence.tools import test_ats, test_bonding, test_ibstatus, test_lscpu, test_net_devices, test_nvidia_smi
-from tests.evidence.tools import test_nvidia_smi_topo as test_topo
+from tests.evidence.tools import logs
 from tests.support.mutated import mutations
 
 LOGS = Path(__file__).parent.parent / "logs"
@@ -22,13 +21,13 @@ _OURS = (
 )
 SAMPLES = {
     **{path.stem: path.read_text() for folder in _OURS for path in sorted((LOGS / folder).glob("*.log"))},
-    "lscpu": test_lscpu.TEXT,
-    "bond": test_bonding.BOND,
-    "ibstat": test_ibstatus.CA,
-    "mlxconfig": test_ats.QUERY.format(ats=""),
-    "nvidia-smi": test_nvidia_smi.NEW,
-    "topo": test_topo.TODAY,
-    "ip": test_net_devices.IP,
+    "lscpu": logs.LSCPU,
+    "bond": logs.BOND,
+    "ibstat": logs.IBSTAT,
+    "mlxconfig": logs.MLXCONFIG.format(ats=""),
+    "nvidia-smi": logs.NVIDIA_SMI,
+    "topo": logs.TOPOLOGY,
+    "ip": logs.IP_LINK,
 }
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
 _LAST = re.compile(r"\d+(?!.*\d)")
@@ -84,7 +83,7 @@ def _invented(raw: bytes) -> list[str]:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_damage_gives_no_error_and_no_invention(name: str) -> None:
-    """Prevents a cut or mixed log from stopping the reader, and from giving rows that nobody printed."""
+    """Damage does not raise, and adds no row."""
     assert _invented(SAMPLES[name].encode()) == []
     for raw in mutations(SAMPLES[name], 12):
         assert _invented(raw) == []
@@ -92,7 +91,7 @@ def test_damage_gives_no_error_and_no_invention(name: str) -> None:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_what_is_cut_at_any_place_is_read_up_to_there(name: str) -> None:
-    """Prevents a row of a cut log that the whole log does not have."""
+    """A log that is cut anywhere has no row that the whole log lacks."""
     whole = SAMPLES[name].encode()
     for at in range(0, len(whole), max(1, len(whole) // 12)):
         assert _invented(whole[:at]) == []
@@ -100,7 +99,7 @@ def test_what_is_cut_at_any_place_is_read_up_to_there(name: str) -> None:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_figures_of_thousands_of_digits_are_no_figures(name: str) -> None:
-    """Prevents a mangled figure from raising: Python makes no number of more than 4300 digits."""
+    """Figures of thousands of digits, which Python does not convert, do not raise."""
     lines = SAMPLES[name].splitlines()
     for at, line in enumerate(lines):
         mangled = _LAST.sub("1" * 6000, line)

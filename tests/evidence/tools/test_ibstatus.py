@@ -2,7 +2,8 @@
 
 from evidence.tools.ibstat import IbStat
 from evidence.tools.ibstatus import IbStatus
-from tests.support.mutated import read_text
+from tests.evidence.tools.logs import IBSTAT as CA
+from tests.support.mutated import only, read_text
 
 _PORT = """Infiniband device '{device}' port 1 status:
 \tdefault gid:\t fe80:0000:0000:0000:0e42:a1ff:fe11:2233
@@ -24,13 +25,11 @@ _UP = {
 
 
 def _status(**port: str) -> IbStatus:
-    (found,) = read_text(_PORT.format(**{**_UP, **port}))
-    assert isinstance(found, IbStatus)
-    return found
+    return only(IbStatus, _PORT.format(**{**_UP, **port}))
 
 
 def test_rates_and_layers_of_other_fabrics() -> None:
-    """Prevents RoCE, HDR and NDR ports from being read as damaged."""
+    """Ports of RoCE, HDR and NDR are read."""
     for rate, figure, width in (
         ("200 Gb/sec (4X HDR)", 200.0, "4X HDR"),
         ("400 Gb/sec (4X NDR)", 400.0, "4X NDR"),
@@ -45,26 +44,25 @@ def test_rates_and_layers_of_other_fabrics() -> None:
 
 
 def test_ports_that_are_not_up() -> None:
-    """Prevents a port that waits for a subnet manager, or for its cable, from passing for one that works."""
+    """A port that waits for a subnet manager, or for its cable, is not up."""
     for state, phys in (("1: DOWN", "2: Polling"), ("2: INIT", "5: LinkUp"), ("1: DOWN", "3: Disabled")):
         (port,) = _status(state=state, phys=phys, rate="10 Gb/sec (4X)").rows
         assert (port.state, port.phys_state, port.up) == (state[3:], phys[3:], False)
 
 
 def test_a_port_that_is_cut_off_is_no_row() -> None:
-    """Prevents half a port from counting as a whole one."""
+    """A port that is cut off is no row."""
     text = _PORT.format(
         device="mlx5_0", state="4: ACTIVE", phys="5: LinkUp", rate="100 Gb/sec (4X EDR)", layer="Infini"
     )
-    (found,) = read_text(text)
-    assert isinstance(found, IbStatus)
+    found = only(IbStatus, text)
     assert (found.rows, found.complete) == ((), False)
     assert found.incomplete == "port mlx5_0/1: no link_layer; 1 damaged line"
     assert [one.line for one in found.unread] == [8]
 
 
 def test_each_rank_has_its_own_ports() -> None:
-    """Prevents lines of two nodes, mixed by mpirun, from making up one port."""
+    """Mixed lines of two nodes make ports of their own."""
     one = _PORT.format(
         device="mlx5_0", state="4: ACTIVE", phys="5: LinkUp", rate="100 Gb/sec (4X EDR)", layer="InfiniBand"
     )
@@ -78,37 +76,15 @@ def test_each_rank_has_its_own_ports() -> None:
 
 
 def test_a_device_that_does_not_exist_is_told() -> None:
-    """Prevents an error of the tool from being an empty success."""
-    (found,) = read_text("Fatal error:  device 'mlx5_9': sys files not found (/sys/class/infiniband/mlx5_9/ports)\n")
-    assert isinstance(found, IbStatus)
+    """The error of a device that does not exist is read."""
+    found = only(IbStatus, "Fatal error:  device 'mlx5_9': sys files not found (/sys/class/infiniband/mlx5_9/ports)\n")
     assert not found.complete
     assert found.failed[0].startswith("device 'mlx5_9'")
 
 
-CA = """CA 'mlx5_0'
-\tCA type: MT4123
-\tNumber of ports: 1
-\tFirmware version: 20.31.1014
-\tHardware version: 0
-\tNode GUID: 0x0c42a10300112233
-\tSystem image GUID: 0x0c42a10300112233
-\tPort 1:
-\t\tState: Active
-\t\tPhysical state: LinkUp
-\t\tRate: 200
-\t\tBase lid: 11
-\t\tLMC: 0
-\t\tSM lid: 9
-\t\tCapability mask: 0x2651e848
-\t\tPort GUID: 0x0c42a10300112233
-\t\tLink layer: InfiniBand
-"""
-
-
 def test_ibstat_tells_firmware_and_ports() -> None:
-    """Prevents ibstat, which is also named so, from being read as ibstatus."""
-    (found,) = read_text("+ ibstat\n" + CA + CA.replace("mlx5_0", "mlx5_1").replace("Active", "Initializing"))
-    assert isinstance(found, IbStat)
+    """The output of ibstat is not read as that of ibstatus: it has firmware and ports."""
+    found = only(IbStat, "+ ibstat\n" + CA + CA.replace("mlx5_0", "mlx5_1").replace("Active", "Initializing"))
     assert found.complete
     assert [(hca.device, hca.kind, hca.firmware) for hca in found.adapters] == [
         ("mlx5_0", "MT4123", "20.31.1014"),
@@ -121,7 +97,6 @@ def test_ibstat_tells_firmware_and_ports() -> None:
 
 
 def test_ibstat_that_is_cut_off_misses_its_port() -> None:
-    """Prevents an adapter without its port from being whole."""
-    (found,) = read_text(CA.partition("\tPort 1")[0])
-    assert isinstance(found, IbStat)
-    assert (found.rows, found.incomplete) == ((), "mlx5_0: ports missing")
+    """An adapter of ibstat without its port is incomplete."""
+    found = only(IbStat, CA.partition("\tPort 1")[0])
+    assert (found.rows, found.incomplete) == ((), "no port; mlx5_0: ports missing")

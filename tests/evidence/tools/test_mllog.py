@@ -5,7 +5,8 @@ import json
 import pytest
 
 from evidence.tools.mllog import MlLog
-from tests.support.mutated import invented, mutations, read_text
+from tests.evidence.tools.logs import MLPERF as MLP
+from tests.support.mutated import invented, mutations, only, read_text
 
 
 def _event(key: str, value: object, at_ms: int, **metadata: object) -> str:
@@ -33,25 +34,11 @@ MLL = """:::MLL 1558767599.999 submission_benchmark: {"value": "maskrcnn", "meta
 :::MLL 1558780000.000 eval_accuracy: {"value": {"BBOX": 0.3773, "SEGM": 0.3392}, "metadata": {"epoch_num": 13}}
 :::MLL 1558780048.800 run_stop: {"value": null, "metadata": {"status": "success"}}
 """
-_AT = "(/workspace/mlperf_logger.py:40)"
-_QUALITY = '{"epoch": 13, "value": {"BBOX": 0.3811, "SEGM": 0.3452}}'
-MLP = f""":::MLPv0.5.0 maskrcnn 1559071000.000000000 {_AT} run_start
-:::MLPv0.5.0 maskrcnn 1559071001.000000000 {_AT} eval_target: {{"BBOX": 0.377, "SEGM": 0.339}}
-:::MLPv0.5.0 maskrcnn 1559084034.883194447 {_AT} eval_accuracy: {_QUALITY}
-:::MLPv0.5.0 maskrcnn 1559084034.887276888 {_AT} run_stop: {{"success": true}}
-:::MLPv0.5.0 maskrcnn 1559084034.887276888 {_AT} run_final
-"""
-
-
-def _read(text: str) -> MlLog:
-    (found,) = read_text(text)
-    assert isinstance(found, MlLog)
-    return found
 
 
 def test_todays_form_gives_the_minutes_to_the_target() -> None:
-    """Prevents initialisation from being counted: MLPerf's time is from run_start to run_stop (S-3.7)."""
-    found = _read(MLLOG)
+    """The time is from run_start to run_stop, without initialisation (S-3.7)."""
+    found = only(MlLog, MLLOG)
     assert (found.form, found.benchmark, found.status, found.complete) == ("MLLOG", "ssd", "success", True)
     assert found.minutes == pytest.approx(22.36)
     assert (found.global_batch_size, found.seed, found.run_start_line, found.run_stop_line) == (192, 42, 5, 8)
@@ -65,41 +52,41 @@ def test_todays_form_gives_the_minutes_to_the_target() -> None:
 
 
 def test_the_form_of_v06_has_two_qualities_for_mask_rcnn() -> None:
-    """Prevents the benchmark of document S, Mask R-CNN, from having no result."""
-    found = _read(MLL)
+    """Mask R-CNN has two qualities, and both are read."""
+    found = only(MlLog, MLL)
     assert (found.form, found.benchmark, found.status) == ("MLL", "maskrcnn", "success")
     assert found.minutes == pytest.approx(207.48)
     assert [one.quality for one in found.evaluations] == [{"BBOX": 0.3773, "SEGM": 0.3392}]
 
 
 def test_a_quality_in_quotes_is_one() -> None:
-    """Prevents a run of NVIDIA's Transformer without any quality; words and halves of numbers are none."""
-    found = _read(MLLOG.replace("0.19,", '"20.298077",').replace("0.2305,", '"20.", "x": 0,'))
+    """A quality in quotes is read; words and halves of numbers are none."""
+    found = only(MlLog, MLLOG.replace("0.19,", '"20.298077",').replace("0.2305,", '"20.", "x": 0,'))
     assert [one.quality for one in found.evaluations] == [{"accuracy": 20.298077}]
 
 
 def test_the_form_of_v05_is_read_with_its_target() -> None:
-    """Prevents a run that stopped below its target from passing as one that reached it."""
-    found = _read(MLP)
+    """A run that stopped below its target has not reached it."""
+    found = only(MlLog, MLP)
     assert (found.form, found.tool_version, found.benchmark, found.status) == ("MLP", "0.5.0", "maskrcnn", "success")
     assert found.target == {"BBOX": 0.377, "SEGM": 0.339}
     assert found.reached is True
     assert found.minutes == pytest.approx(217.2481, abs=1e-4)
-    assert _read(MLP.replace("0.3452", "0.3302")).reached is False
+    assert only(MlLog, MLP.replace("0.3452", "0.3302")).reached is False
 
 
 def test_an_aborted_rank_makes_an_aborted_run() -> None:
-    """Prevents the last rank's success from hiding another one's abort; srun's task numbers are ranks."""
+    """A rank that aborts makes an aborted run; srun's task numbers are ranks."""
     ranks = [f" {rank}: {line}\n" for line in MLLOG.splitlines() for rank in range(2)]
     ranks = [line.replace('"success"', '"aborted"') if line.startswith(" 0:") else line for line in ranks]
-    found = _read("".join(ranks))
+    found = only(MlLog, "".join(ranks))
     assert (found.status, found.reached, len(found.evaluations)) == ("aborted", False, 4)
     assert {one.rank for one in found.evaluations} == {"0", "1"}
     assert found.minutes == pytest.approx(22.36)
 
 
 def test_runs_of_several_seeds_are_told_apart() -> None:
-    """Prevents the time over five runs from being that of one (S-3.6)."""
+    """Runs of several seeds are readings of their own (S-3.6)."""
     found = read_text(MLLOG + MLLOG.replace('"value": 42', '"value": 43'))
     assert [one.seed for one in found if isinstance(one, MlLog)] == [42, 43]
 
@@ -113,21 +100,21 @@ def test_runs_of_several_seeds_are_told_apart() -> None:
     ],
 )
 def test_a_run_without_both_ends_has_no_time(text: str, missing: str) -> None:
-    """Prevents a time that nobody measured."""
-    found = _read(text)
+    """A run without both ends has no time."""
+    found = only(MlLog, text)
     assert (found.complete, found.incomplete, found.minutes) == (False, missing, None)
     assert found.reached is (None if missing == "no run_stop" else True)
 
 
 def test_a_line_that_is_cut_or_mixed_is_told() -> None:
-    """Prevents a lost run_stop from going unseen."""
+    """A line that is cut or mixed is listed."""
     cut = _event("run_stop", None, 2_401_600)[:-20]
-    found = _read(MLLOG + cut)
+    found = only(MlLog, MLLOG + cut)
     assert [one.text for one in found.unread] == [cut.strip()]
 
 
 def test_damage_never_raises_and_never_invents_a_quality() -> None:
-    """Prevents a mixed log from stopping the report."""
+    """Damage does not raise, and adds no quality."""
     for text in (MLLOG, MLL, MLP):
         for raw in mutations(text, 80):
             assert invented(raw, read_text(raw)) == []

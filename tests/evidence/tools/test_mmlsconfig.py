@@ -5,26 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from evidence.reader import read, read_stream
+from evidence.reader import read_stream
 from evidence.text import clean, raw_lines
 from evidence.tools.mmlsconfig import MmLsConfig, ScaleSetting
-from tests.support.mutated import mutations, read_text
+from tests.support.mutated import mutations, only, read_text
 
 LOG = Path(__file__).parent.parent / "logs" / "mmlsconfig" / "r-3.3-7.log"
 TEXT = LOG.read_text()
 
 
-def settings(text: str) -> MmLsConfig:
-    """Read the one output of a text."""
-    (found,) = read_text(text)
-    assert isinstance(found, MmLsConfig)
-    return found
-
-
 def test_the_papers_settings() -> None:
-    """Prevents a pagepool that is not the one that the machines' memory was planned with (R-3.3-7)."""
-    (found,) = read(LOG)
-    assert isinstance(found, MmLsConfig)
+    """The printed settings are read (R-3.3-7)."""
+    found = only(MmLsConfig, LOG)
     assert (found.complete, found.unread_total, found.cluster) == (True, 0, "SpectrumScale.ocp4.scale.ibm.com")
     assert {row.name: row.value for row in found.rows if row.group == "dgx"} == {
         "pagepool": "128G",
@@ -41,8 +33,8 @@ def test_the_papers_settings() -> None:
 
 
 def test_a_group_has_the_common_settings_too() -> None:
-    """Prevents a setting of all nodes from passing for absent on those with settings of their own, and the reverse."""
-    found = settings(TEXT)
+    """A group of nodes has the common settings, too, and its own alone."""
+    found = only(MmLsConfig, TEXT)
     assert found.value("controlSetxattrImmutableSELinux", "dgx") == "yes"
     assert (found.value("pagepool", "dgx"), found.value("pagepool"), found.value("logWrapThreads")) == (
         "128G",
@@ -61,20 +53,20 @@ def test_a_group_has_the_common_settings_too() -> None:
     ids=["cut", "group cut", "told twice"],
 )
 def test_what_is_not_whole_is_not_complete(text: str, why: str) -> None:
-    """Prevents settings behind a cut, of an unknown group or told twice from passing for the cluster's."""
-    found = settings(text)
+    """Settings behind a cut, of an unknown group or repeated make the list incomplete."""
+    found = only(MmLsConfig, text)
     assert (found.complete, found.incomplete) == (False, why)
 
 
 def test_a_single_setting_is_not_read() -> None:
-    """Prevents another program's words from becoming a setting: `mmlsconfig pagepool` prints no frame."""
+    """`mmlsconfig pagepool`, which prints no frame, is not read."""
     assert all(
         not isinstance(one, MmLsConfig) or not one.rows for one in read_text("# mmlsconfig pagepool\npagepool 1G\n")
     )
 
 
 def test_damaged_logs_yield_nothing_that_is_not_there() -> None:
-    """Prevents a row that nobody printed, and an exception, from logs with lines cut, mixed or with bytes lost."""
+    """Damaged logs do not raise, and add no row."""
     for raw in mutations(TEXT, 300):
         texts = [clean(number, line).text for number, line in enumerate(raw_lines(io.BytesIO(raw)), 1)]
         for one in read_stream(io.BytesIO(raw), "log"):

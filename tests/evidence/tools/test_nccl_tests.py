@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from apis.nccl import bus_factor
 from evidence.reader import read, read_stream
-from evidence.tools.nccl_tests import PRIMITIVES, NcclTests, NcclTestsParser, named
+from evidence.tools.nccl_tests import PRIMITIVES, NcclTests, NcclTestsParser
 from tests.evidence.tools import nccl_tables
 from tests.evidence.tools.nccl_tables import Run, table
-from tests.support.mutated import drawn_damage
+from tests.support.mutated import drawn_damage, only
 
 LOGS = Path(__file__).parent.parent / "logs" / "nccl-tests"
 
@@ -46,10 +46,9 @@ def _figures(text: str) -> list[list[str]]:
 def test_the_papers_tables_are_read_to_the_last_figure(
     name: str, ranks: int, hosts: int, mean: float, printed: float | None
 ) -> None:
-    """Prevents thresholds that rest on figures other than those that the paper printed (R-4.4-4, -8, -13)."""
+    """The Redpaper's tables are read to the last figure (R-4.4-4, -8, -13)."""
     path = LOGS / f"{name}.log"
-    (found,) = read(path)
-    assert isinstance(found, NcclTests)
+    found = only(NcclTests, path)
     words = _figures(path.read_text())
     assert len(found.rows) == len(words) == 26
     for row, line in zip(found.rows, words, strict=True):
@@ -74,7 +73,7 @@ def test_the_papers_tables_are_read_to_the_last_figure(
 
 
 def test_what_nccl_says_in_the_middle_of_a_table_is_not_the_tables() -> None:
-    """Prevents a table that ends at `Launch mode`, or that counts it as unread (R-4.4-8)."""
+    """Messages of NCCL in the middle of a table are not the table's (R-4.4-8)."""
     (found,) = read(LOGS / "redp5610-4.4-02x08.log")
     assert found.unread_total == 0
     assert found.nccl is not None
@@ -84,7 +83,7 @@ def test_what_nccl_says_in_the_middle_of_a_table_is_not_the_tables() -> None:
 @pytest.mark.parametrize("test", sorted(PRIMITIVES))
 @pytest.mark.parametrize("ranks", [2, 8, 16])
 def test_every_primitive_of_every_version_is_read(form: str, test: str, ranks: int) -> None:
-    """Prevents a primitive whose factor is another's, or a version whose columns are shifted (R-4.4-15)."""
+    """Every primitive of every version is read (R-4.4-15)."""
     run = Run(test=test, form=form, ranks=ranks)
     found = _read(table(run))
     assert (found.complete, found.incomplete, found.unread_total) == (True, None, 0)
@@ -109,7 +108,7 @@ def test_every_primitive_of_every_version_is_read(form: str, test: str, ranks: i
 
 
 def test_bus_factors_are_those_of_the_documents() -> None:
-    """Prevents a factor that agrees only with itself (R-4.4-5: all-reduce has 2(n-1)/n)."""
+    """Bus factors are those of the documents (R-4.4-5: all-reduce has 2(n-1)/n)."""
     assert {test: bus_factor(test, 16) for test in PRIMITIVES} == {
         "all_gather": 15 / 16,
         "all_reduce": 1.875,
@@ -125,7 +124,7 @@ def test_bus_factors_are_those_of_the_documents() -> None:
 
 
 def test_a_test_without_a_name_is_named_only_when_no_other_fits() -> None:
-    """Prevents an all-gather that is judged as an all-to-all, whose columns and factor are the same."""
+    """A test without a name is named only when no other fits."""
     for test, form, name in (
         ("all_reduce", "2.0", "all_reduce"),
         ("reduce_scatter", "2.0", "reduce_scatter"),
@@ -146,7 +145,7 @@ def test_a_test_without_a_name_is_named_only_when_no_other_fits() -> None:
 
 
 def test_bandwidths_of_the_papers_time_are_read() -> None:
-    """Prevents an all-gather of before June 2020, whose algbw is its busbw, that is called damaged (issue 45)."""
+    """An all-gather of before June 2020, whose algbw is its busbw, is read without contradiction (issue 45)."""
     for test, name in (("all_gather", None), ("reduce_scatter", "reduce_scatter")):
         text = table(Run(test=test, form="2.0", variant=1))
         found = _read(text)
@@ -159,26 +158,15 @@ def test_bandwidths_of_the_papers_time_are_read() -> None:
 
 
 def test_a_test_of_two_ranks_may_be_one_of_several() -> None:
-    """Prevents a sendrecv, which prints `sum` too, that is taken for an all-reduce: of two ranks both have factor 1."""
+    """Of two ranks, a table with `sum` may be an all-reduce or a sendrecv, and is named neither."""
     text = table(Run(test="sendrecv", form="2.13", ranks=2)).replace("  none", "   sum")
     assert "sum" in text
     found = _read(text)
     assert (found.test, found.bus_factor, found.complete) == (None, 1.0, True)
 
 
-def test_a_test_that_the_caller_knows_is_named() -> None:
-    """Prevents a job's all-gather that cannot be judged because the paper's version printed no name."""
-    found = _read(table(Run(test="all_gather", form="2.0")))
-    assert found.test is None
-    known = named(found, "all_gather")
-    assert (known.test, known.test_from, known.bus_factor) == ("all_gather", "caller", 15 / 16)
-    assert named(found, "all_reduce") == found  # Its rows show another factor.
-    printed = _read(table(Run()))
-    assert named(printed, "all_gather") == printed
-
-
 def test_commands_name_tests() -> None:
-    """Prevents a trace of the shell, or mpirun's command, that does not tell which test ran."""
+    """A shell's trace, or mpirun's command, names the test."""
     text = table(Run(test="gather", form="2.13"))
     for command in (
         "+ /opt/nccl-tests/build/gather_perf -b 1K -e 1M -f 2",
@@ -195,7 +183,7 @@ def test_commands_name_tests() -> None:
 
 
 def test_results_that_are_not_checked_are_not_right() -> None:
-    """Prevents `N/A` that passes for no wrong element."""
+    """`N/A` is not read as zero wrong elements."""
     for form in ("2.0", "2.13", "2.18"):
         found = _read(table(Run(form=form, checked=False)))
         assert {(row.out_of_place.wrong, row.out_of_place.error) for row in found.rows} == {(None, None)}
@@ -206,14 +194,14 @@ def test_results_that_are_not_checked_are_not_right() -> None:
 
 @pytest.mark.parametrize("wrong", [1, 37, -5, 1_048_580, 16_777_200])
 def test_wrong_elements_are_counted(wrong: int) -> None:
-    """Prevents a run with corrupted data that passes, in the form of %g too (1.04858e+06)."""
+    """Wrong elements are counted, in the form of %g too (1.04858e+06)."""
     found = _read(table(Run(wrong=wrong)))
     assert {row.out_of_place.wrong for row in found.rows} == {wrong}
     assert found.out_of_bounds == 22
 
 
 def test_columns_of_newer_options_are_read() -> None:
-    """Prevents tables with per-iteration columns, CPU times or time stamps that are read one column off."""
+    """Per-iteration columns, CPU times and time stamps do not shift the others."""
     spread = _read(table(Run(spread=True)))
     first = spread.rows[0].out_of_place
     assert first.spread is not None
@@ -228,14 +216,14 @@ def test_columns_of_newer_options_are_read() -> None:
 
 
 def test_a_minimum_of_the_average_is_read() -> None:
-    """Prevents a run that failed its own minimum, and passes ours (NCCL_TESTS_MIN_BW)."""
+    """A run below its own minimum is read as such (NCCL_TESTS_MIN_BW)."""
     assert _read(table(Run())).minimum_met is None
     assert _read(table(Run(minimum="OK"))).minimum_met is True
     assert _read(table(Run(minimum="FAILED"))).minimum_met is False
 
 
 def test_decimal_commas_are_read() -> None:
-    """Prevents logs of machines with another language's settings that cannot be read."""
+    """Decimal commas are read."""
     plain, comma = table(Run()), re.sub(r"(\d)\.(\d\d?\b)(?!\.)", r"\1,\2", table(Run()))
     assert "," in comma
     comma = comma.replace("2,18", "2.18")
@@ -243,7 +231,7 @@ def test_decimal_commas_are_read() -> None:
 
 
 def test_devices_are_read_in_both_forms() -> None:
-    """Prevents a log whose ranks, hosts or GPUs cannot be compared with what the job was given (R-4.4-14)."""
+    """Ranks, hosts and GPUs are read in both forms (R-4.4-14)."""
     for form, bus in (("2.0", "0x06"), ("2.18", "0000:06:00")):
         found = _read(table(Run(form=form)))
         first, last = found.devices[0], found.devices[-1]
@@ -253,7 +241,7 @@ def test_devices_are_read_in_both_forms() -> None:
 
 
 def test_groups_have_factors_of_their_own() -> None:
-    """Prevents communicators that NCCL_TESTS_SPLIT made, and that are judged by the ranks of all together."""
+    """Communicators of NCCL_TESTS_SPLIT have factors of their own."""
     text = table(Run(ranks=8))
     split = re.sub(r"Rank ( ?\d+) Group  0", lambda found: f"Rank {found[1]} Group  {int(found[1]) % 2}", text)
     found = _read(split)
@@ -262,7 +250,7 @@ def test_groups_have_factors_of_their_own() -> None:
 
 
 def test_sizes_that_are_not_there_are_named() -> None:
-    """Prevents a table that lost its largest sizes, and passes for the rest of them."""
+    """Sizes that are absent are named."""
     lines = table(Run(form="2.0")).splitlines(keepends=True)
     rows = [index for index, line in enumerate(lines) if re.match(r" +\d+ +\d+ +float", line)]
     without_last = _read("".join(line for index, line in enumerate(lines) if index != rows[-1]))
@@ -275,14 +263,14 @@ def test_sizes_that_are_not_there_are_named() -> None:
 
 
 def test_sizes_that_are_rounded_are_not_missing() -> None:
-    """Prevents an all-gather from 8 B over 16 ranks, which prints size 0 four times, that is called incomplete."""
+    """An all-gather from 8 B over 16 ranks, which prints size 0 four times, is complete."""
     found = _read(table(Run(test="all_gather", low=8)))
     assert [row.bytes for row in found.rows[:4]] == [0, 0, 0, 64]
     assert found.complete
 
 
 def test_a_smaller_memory_makes_fewer_sizes() -> None:
-    """Prevents a run that is called cut although the program said that it would end earlier."""
+    """A run that announced fewer sizes is complete with them."""
     text = table(Run(high=1 << 16)).replace("maxBytes 65536", "maxBytes 1048576")
     assert _read(text).missing_bytes == (1 << 17, 1 << 18, 1 << 19, 1 << 20)
     found = _read(text.replace("#\n# Using", "#\n# Reducing maxBytes to 70000 due to memory limitation\n# Using"))
@@ -290,7 +278,7 @@ def test_a_smaller_memory_makes_fewer_sizes() -> None:
 
 
 def test_several_cycles_types_and_runs_are_told_apart() -> None:
-    """Prevents -N, -d all and repeats in one log that look like a table with gaps, or like one run."""
+    """-N, -d all and repeats in one log are tables of their own."""
     text = table(Run())
     rows = "".join(line for line in text.splitlines(keepends=True) if " float " in line)
     assert _read(text.replace(rows, rows * 3)).complete
@@ -303,7 +291,7 @@ def test_several_cycles_types_and_runs_are_told_apart() -> None:
 
 
 def test_a_row_whose_figures_contradict_each_other_is_no_row() -> None:
-    """Prevents a busbw that lost a digit, or a row of two ranks' lines, that a verdict rests on."""
+    """A row whose figures contradict each other is no row."""
     text = table(Run(form="2.0"))
     line = next(line for line in text.splitlines() if line.startswith(f"{1 << 20:12d}"))
     words = line.split()
@@ -317,7 +305,7 @@ def test_a_row_whose_figures_contradict_each_other_is_no_row() -> None:
 
 
 def test_merged_and_cut_rows_are_unread() -> None:
-    """Prevents half a row that is filled up by guessing."""
+    """Merged and cut rows are unread."""
     text = table(Run())
     lines = text.splitlines()
     at = next(index for index, line in enumerate(lines) if " float " in line)
@@ -330,7 +318,7 @@ def test_merged_and_cut_rows_are_unread() -> None:
 
 
 def test_a_program_that_failed_says_so() -> None:
-    """Prevents a crash behind a full table, or before it, that is taken for a log that is merely short."""
+    """A program that failed is incomplete, whether its table is whole or not."""
     text = table(Run())
     for failure in (
         "worker-1: Test NCCL failure common.cu:961 'unhandled system error / '",
@@ -345,7 +333,7 @@ def test_a_program_that_failed_says_so() -> None:
 
 
 def test_prefixes_of_ranks_keep_programs_apart() -> None:
-    """Prevents two programs side by side (no MPI in the build) whose rows are taken for one table."""
+    """Programs side by side (no MPI in the build) are kept apart by the prefixes of their ranks."""
     text = table(Run(form="2.0"))
     tagged = ["".join(f"[1,{rank}]<stdout>:{line}\n" for line in text.splitlines()) for rank in (0, 1)]
     mixed = "".join(one + "\n" for pair in zip(*(part.splitlines() for part in tagged), strict=True) for one in pair)
@@ -400,7 +388,7 @@ def _json_of(run: Run) -> dict[str, object]:
 
 
 def test_a_json_file_is_the_same_reading_as_a_table() -> None:
-    """Prevents the file of -J that says other figures, ranks or hosts than the table of the same run."""
+    """A JSON file of -J is the same reading as the table of its run."""
     run = Run()
     found = _read(json.dumps(_json_of(run), separators=(",", ":")))
     printed = _read(table(run))
@@ -416,7 +404,7 @@ def test_a_json_file_is_the_same_reading_as_a_table() -> None:
 
 
 def test_a_cut_json_file_is_read_as_far_as_it_is_whole() -> None:
-    """Prevents a file of a killed run that raises, or that passes."""
+    """A cut JSON file is read as far as it is whole."""
     whole = json.dumps(_json_of(Run()), separators=(",", ":"))
     rows = len(_read(whole).rows)
     for length in range(40, len(whole), 97):
@@ -434,7 +422,7 @@ _FORMS += [table(Run(spread=True, high=1 << 13)), json.dumps(_json_of(Run(high=1
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(st.data())
 def test_no_damage_makes_a_row_that_is_not_there(data: st.DataObject) -> None:
-    """Prevents cut lines, lost bytes and mixed ranks that raise, or that become figures nobody printed."""
+    """Damage does not raise, and adds no row."""
     text = drawn_damage(data, _FORMS, ("e", "["))
     for found in _all(text):
         found.model_dump_json()

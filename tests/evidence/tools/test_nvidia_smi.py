@@ -4,6 +4,7 @@ from pathlib import Path
 
 from evidence.reader import read
 from evidence.tools.nvidia_smi import NvidiaSmi
+from tests.evidence.tools.logs import NVIDIA_SMI as NEW
 from tests.support.mutated import read_text
 
 LOGS = Path(__file__).parent.parent / "logs" / "nvidia-smi"
@@ -15,7 +16,7 @@ def _smi(text: str) -> NvidiaSmi:
 
 
 def test_the_papers_eight_gpus() -> None:
-    """Prevents a figure of the paper's node from being read wrong (R-4.4-2)."""
+    """The Redpaper's eight GPUs are read (R-4.4-2)."""
     prompt, found = read(LOGS / "r-4.4-2.log")
     assert isinstance(found, NvidiaSmi)
     assert ([one.line for one in prompt.unread], found.first_line) == ([1], 2)
@@ -34,47 +35,8 @@ def test_the_papers_eight_gpus() -> None:
     assert [row.utilisation_percent for row in rows] == [0, 0, 0, 0, 0, 1, 0, 0]
 
 
-NEW = """\
-+-----------------------------------------------------------------------------------------+
-| NVIDIA-SMI 580.119.02             Driver Version: 580.119.02     CUDA Version: 13.0     |
-+-----------------------------------------+------------------------+----------------------+
-| GPU  Name                 Persistence-M | Bus-Id          Disp.A | Volatile Uncorr. ECC |
-| Fan  Temp   Perf          Pwr:Usage/Cap |           Memory-Usage | GPU-Util  Compute M. |
-|                                         |                        |               MIG M. |
-|=========================================+========================+======================|
-|   0  NVIDIA A800 80GB PCIe          On  |   00000000:01:00.0 Off |                   On |
-| N/A   27C    P0             46W /  300W |       0MiB /  81920MiB |     N/A      Default |
-|                                         |                        |              Enabled |
-+-----------------------------------------+------------------------+----------------------+
-|   1  NVIDIA A800 80GB PCIe          Off |   00000000:81:00.0 Off |                    2 |
-| ERR!  ERR! ERR!            N/A /  N/A   |     413MiB /  81920MiB |     37%      Default |
-|                                         |                        |             Disabled |
-+-----------------------------------------+------------------------+----------------------+
-
-+-----------------------------------------------------------------------------------------+
-| MIG devices:                                                                            |
-+------------------+----------------------------------+-----------+-----------------------+
-| GPU  GI  CI  MIG |              Shared Memory-Usage |        Vol|        Shared         |
-|      ID  ID  Dev |                Shared BAR1-Usage | SM     Unc| CE ENC  DEC  OFA  JPG |
-|                  |                                  |        ECC|                       |
-|==================+==================================+===========+=======================|
-|  0    1   0   0  |              25MiB / 40192MiB    | 42      0 |  3   0    2    0    0 |
-|                  |               0MiB /     0MiB    |           |                       |
-+------------------+----------------------------------+-----------+-----------------------+
-
-+-----------------------------------------------------------------------------------------+
-| Processes:                                                                              |
-|  GPU   GI   CI              PID   Type   Process name                        GPU Memory |
-|        ID   ID                                                               Usage      |
-|=========================================================================================|
-|    1   N/A  N/A            4711      C   python3                                 404MiB |
-|    1   N/A  N/A            4712      C   python3                                   N/A  |
-+-----------------------------------------------------------------------------------------+
-"""
-
-
 def test_todays_table_with_parts_of_gpus() -> None:
-    """Prevents three lines a GPU, parts (MIG) and figures that are not there from breaking the table."""
+    """Three lines a GPU, MIG devices and absent figures are read."""
     found = _smi(NEW)
     assert (found.driver, found.cuda, found.processes, found.complete) == ("580.119.02", "13.0", 2, True)
     assert found.unread == ()
@@ -88,7 +50,7 @@ def test_todays_table_with_parts_of_gpus() -> None:
 
 
 def test_a_cut_table_is_incomplete() -> None:
-    """Prevents four of eight GPUs from passing for a node with four."""
+    """A cut table is incomplete."""
     for until, gpus in (("|   1  NVIDIA", 1), ("| ERR!", 1), ("| Processes:", 2), ("|    1   N/A", 2)):
         found = _smi(NEW.partition(until)[0])
         assert (found.complete, len(found.rows)) == (False, gpus)
@@ -96,7 +58,7 @@ def test_a_cut_table_is_incomplete() -> None:
 
 
 def test_what_stands_in_place_of_rows() -> None:
-    """Prevents a pod that may not see processes, or a GPU without its parts, from being a damaged table."""
+    """Messages in place of rows, such as processes that a pod may not see, are no damage."""
     rows = NEW.splitlines(keepends=True)
     part = next(number for number, row in enumerate(rows) if row.startswith("|  0    1"))
     rows[part : part + 2] = [f"|  {'No MIG devices found':<87}|\n"]
@@ -107,14 +69,14 @@ def test_what_stands_in_place_of_rows() -> None:
 
 
 def test_a_damaged_gpu_is_unread() -> None:
-    """Prevents a GPU whose second line is another's."""
+    """A GPU whose second line is another's is unread."""
     found = _smi(NEW.replace("46W /  300W", "46W /  3X0W"))
     assert [row.index for row in found.rows] == [1]
     assert (found.complete, found.unread_total > 0) == (False, True)
 
 
 def test_what_it_says_without_a_gpu() -> None:
-    """Prevents a node without driver from being one that nobody asked."""
+    """The error of a node without driver is read."""
     for text in (
         "No devices were found",
         "Failed to initialize NVML: Driver/library version mismatch",
@@ -127,7 +89,7 @@ def test_what_it_says_without_a_gpu() -> None:
 
 
 def test_the_csv_form() -> None:
-    """Prevents columns from being taken for each other, and N/A for a figure."""
+    """Columns of the CSV form are read by name, and N/A is no figure."""
     found = _smi(
         "index, name, uuid, driver_version, memory.total [MiB], power.draw [W], pcie.link.gen.current\n"
         "0, NVIDIA H100 80GB HBM3, GPU-5b1c9b7e, 535.104.05, 81559 MiB, 69.53 W, 5\n"
@@ -139,13 +101,13 @@ def test_the_csv_form() -> None:
 
 
 def test_the_csv_form_without_its_heading() -> None:
-    """Prevents the paper's own command from giving nothing (S-6.1a)."""
+    """The CSV form without its heading is read by its command (S-6.1a)."""
     found = _smi("# nvidia-smi --query-gpu=gpu_name --format=csv,noheader --id=0\nTesla-V100-SXM2-16GB\n")
     assert [row.name for row in found.rows] == ["Tesla-V100-SXM2-16GB"]
 
 
 def test_tables_that_follow_each_other() -> None:
-    """Prevents the date of the second table from being a line of the first that nobody could read."""
+    """The date of a second table belongs to that table."""
     found = read_text(2 * f"Mon Jul  6 12:00:05 2020\n{NEW}")
     assert [(one.tool, one.first_line, len(one.unread)) for one in found] == [
         ("nvidia-smi", 1, 0),

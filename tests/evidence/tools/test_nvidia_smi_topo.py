@@ -2,23 +2,17 @@
 
 from pathlib import Path
 
-from evidence.reader import read
 from evidence.tools.nvidia_smi_topo import NvidiaSmiTopo
-from tests.support.mutated import read_text
+from tests.evidence.tools.logs import TOPOLOGY as TODAY
+from tests.support.mutated import only
 
 LOGS = Path(__file__).parent.parent / "logs" / "nvidia-smi-topo"
 PAPER = (LOGS / "r-4.4-3.log").read_text()
 
 
-def _topo(text: str) -> NvidiaSmiTopo:
-    (found,) = read_text(text)
-    assert isinstance(found, NvidiaSmiTopo)
-    return found
-
-
 def test_the_papers_matrix() -> None:
-    """Prevents a cell of the paper's matrix from being read as another's (R-4.4-3)."""
-    found = _topo(PAPER)
+    """The Redpaper's matrix is read (R-4.4-3)."""
+    found = only(NvidiaSmiTopo, PAPER)
     assert found.complete
     assert found.asymmetric == ()
     assert found.devices == (*(f"GPU{n}" for n in range(8)), *(f"mlx5_{n}" for n in range(4)))
@@ -32,11 +26,11 @@ def test_the_papers_matrix() -> None:
 
 
 def test_rows_with_a_cell_too_many_are_unread() -> None:
-    """Prevents the rows that E-28 names, printed with 13 cells for 12 columns, from being shifted by one."""
+    """Rows with 13 cells for 12 columns, which E-28 names, are unread."""
     printed = PAPER
     for name in ("GPU5", "mlx5_2", "mlx5_3"):
         printed = printed.replace(f"\n{name}  ", f"\n{name}  SYS  ")
-    found = _topo(printed)
+    found = only(NvidiaSmiTopo, printed)
     assert found.incomplete == "no row GPU5, mlx5_2, mlx5_3; 3 damaged lines"
     assert len(found.rows) == 9
     assert [one.line for one in found.unread] == [7, 12, 13]
@@ -44,15 +38,14 @@ def test_rows_with_a_cell_too_many_are_unread() -> None:
 
 
 def test_a_cell_that_contradicts_its_mirror_is_named() -> None:
-    """Prevents a mistyped link from deciding how GPUs are placed."""
-    found = _topo(PAPER.replace("GPU3    NV2 ", "GPU3    SYS "))
+    """A cell that contradicts its mirror is named."""
+    found = only(NvidiaSmiTopo, PAPER.replace("GPU3    NV2 ", "GPU3    SYS "))
     assert found.asymmetric == ("GPU0-GPU3",)
 
 
 def test_the_a100_matrix_that_the_slides_shorten() -> None:
-    """Prevents the three dots of D-2.6 from being a column, and the matrix from being whole."""
-    (found,) = read(LOGS / "d-2.6.log")
-    assert isinstance(found, NvidiaSmiTopo)
+    """The shortened matrix of D-2.6 is incomplete, without a column of dots."""
+    found = only(NvidiaSmiTopo, LOGS / "d-2.6.log")
     assert (found.shortened, found.complete, found.asymmetric) == (True, False, ())
     assert {row.numa_affinity: row.cpu_affinity for row in found.rows} == {
         "3": "48-63,176-191",
@@ -64,35 +57,15 @@ def test_the_a100_matrix_that_the_slides_shorten() -> None:
     assert {link for row in found.rows for link in row.links.values()} == {"X", "NV12"}
 
 
-TODAY = """\
-\t\x1b[4mGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\x1b[0m
-GPU0\t X \tNV18\tPIX\tSYS\t0-47,96-143\t0\t\tN/A
-GPU1\tNV18\t X \tSYS\tPXB\t48-95,144-191\t1\t\tN/A
-NIC0\tPIX\tSYS\t X \tSYS\t\t\t\t
-NIC1\tSYS\tPXB\tSYS\t X \t\t\t\t
-
-Legend:
-
-  X    = Self
-  NV#  = Connection traversing a bonded set of # NVLinks
-
-NIC Legend:
-
-  NIC0: mlx5_0
-  NIC1: mlx5_bond_0
-
-"""
-
-
 def test_todays_matrix_names_its_nics_below() -> None:
-    """Prevents NIC0 from being a device that nobody can find."""
-    found = _topo(TODAY)
+    """NIC0 gets the name of the legend below."""
+    found = only(NvidiaSmiTopo, TODAY)
     assert found.complete
     assert found.nics == {"NIC0": "mlx5_0", "NIC1": "mlx5_bond_0"}
     nic, gpu = found.row("mlx5_bond_0"), found.row("GPU1")
     assert nic is not None
     assert gpu is not None
     assert (nic.links["GPU1"], nic.cpu_affinity, gpu.numa_affinity) == ("PXB", None, "1")
-    cut = _topo(TODAY.partition("NIC Legend")[0])
+    cut = only(NvidiaSmiTopo, TODAY.partition("NIC Legend")[0])
     assert cut.incomplete == "no legend of NIC0, NIC1"
-    assert not _topo(TODAY.partition("NIC1\tSYS")[0]).complete
+    assert not only(NvidiaSmiTopo, TODAY.partition("NIC1\tSYS")[0]).complete

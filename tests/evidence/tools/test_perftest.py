@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evidence.reader import read, read_stream
+from evidence.reader import read_stream
 from evidence.tools.perftest import Perftest, PerftestParser
 from evidence.tools.perftest.command import Command
-from tests.support.mutated import drawn_damage
+from tests.support.mutated import drawn_damage, only
 
 LOGS = Path(__file__).parent.parent / "logs" / "perftest"
 RULE = "-" * 87
@@ -79,9 +79,8 @@ LATENCY = _log(
 
 
 def test_the_papers_row_is_read_with_all_that_stands_around_it() -> None:
-    """Prevents a threshold that rests on another figure than the paper's 11264.11 MB/s (R-4.1-8, R-4.1-9)."""
-    (found,) = read(LOGS / "redp5610-4.1-ib-write-bw.log")
-    assert isinstance(found, Perftest)
+    """The Redpaper's row is read with all that surrounds it (R-4.1-8, R-4.1-9)."""
+    found = only(Perftest, LOGS / "redp5610-4.1-ib-write-bw.log")
     assert (found.complete, found.incomplete, found.unread_total) == (True, None, 0)
     (row,) = found.bandwidth
     assert (row.bytes, row.iterations, row.peak_mb_s, row.average_mb_s) == (65536, 5000, 11300.40, 11264.11)
@@ -104,7 +103,7 @@ def test_the_papers_row_is_read_with_all_that_stands_around_it() -> None:
 
 
 def test_gigabits_become_the_tools_own_megabytes() -> None:
-    """Prevents 97.89 Gb/s that fails a limit of 11,000 MB/s: perftest's MB is 2^20 bytes, its Gb 10^9 bits."""
+    """97.89 Gb/s are perftest's MB of 2^20 bytes."""
     (row,) = _read(GBITS).bandwidth
     assert (row.unit, row.average_printed, row.peak_printed) == ("Gb/s", 97.89, 98.12)
     assert row.average_mb_s == pytest.approx(97.89e9 / 8 / 2**20)
@@ -112,7 +111,7 @@ def test_gigabits_become_the_tools_own_megabytes() -> None:
 
 
 def test_all_sizes_are_read_and_gaps_named() -> None:
-    """Prevents a run of -a that broke off at the sizes that matter."""
+    """A run of -a that broke off names the sizes that are absent."""
     found = _read(EVERY)
     assert (found.complete, len(found.bandwidth), found.missing_bytes) == (True, 23, ())
     assert {row.peak_mb_s for row in found.bandwidth} == {None}
@@ -139,14 +138,14 @@ def test_all_sizes_are_read_and_gaps_named() -> None:
     ],
 )
 def test_programs_are_known_by_their_titles(title: str, program: str, *, bidirectional: bool) -> None:
-    """Prevents a program whose output is nobody's, or that is taken for another."""
+    """Programs are recognised by their titles."""
     text = (GBITS if " BW " in title else LATENCY).replace("RDMA_Write BW Test", title)
     found = _read(text.replace("RDMA_Write Latency Test", title))
     assert (found.program, found.bidirectional, found.complete) == (program, bidirectional, True)
 
 
 def test_latencies_of_all_versions_are_read() -> None:
-    """Prevents percentiles that are read one column off, and old tables without them that are not read."""
+    """Latencies of all versions are read, with percentiles or without."""
     (row,) = _read(LATENCY).latency
     assert (row.bytes, row.iterations, row.min_us, row.max_us, row.typical_us) == (2, 1000, 1.05, 3.21, 1.10)
     assert (row.average_us, row.stdev_us, row.p99_us, row.p99_9_us) == (1.12, 0.08, 1.40, 2.90)
@@ -162,7 +161,7 @@ def test_latencies_of_all_versions_are_read() -> None:
 
 
 def test_extra_columns_are_read() -> None:
-    """Prevents CPU load, service levels or ports that shift the average."""
+    """CPU load, service levels or ports in further columns do not shift the average."""
     level = MB.replace("#bytes    ", "#bytes    #sl ").replace("\n", "    CPU_Util[%]\n")
     text = _log("Send BW Test", level, " 65536      3      5000    11300.40    11264.11    0.180226    12.34\n")
     (row,) = _read(text).bandwidth
@@ -174,7 +173,7 @@ def test_extra_columns_are_read() -> None:
 
 
 def test_both_sides_are_told_apart() -> None:
-    """Prevents a listener without results that is taken for a client that lost them."""
+    """A listener without results is read as a listener."""
     waiting = f"{'*' * 36}\n* Waiting for client to connect... *\n{'*' * 36}\n"
     header = HEADER.replace(" TX depth        : 128\n", "")
     found = _read(f"{waiting}{RULE}\n                    RDMA_Write BW Test\n{header}{RULE}\n{ENDS}{RULE}\n{RULE}\n")
@@ -188,7 +187,7 @@ def test_both_sides_are_told_apart() -> None:
 
 
 def test_both_sides_in_one_terminal_are_read() -> None:
-    """Prevents a test of a host with itself, whose sides print line by line in turn, from being without figures.
+    """Both sides in one terminal are read.
 
     The order is that of logs in which the listener runs in the background of the same shell.
     """
@@ -204,14 +203,14 @@ def test_both_sides_in_one_terminal_are_read() -> None:
 
 
 def test_the_end_of_a_log_is_read_from_its_heading() -> None:
-    """Prevents the figures of a log whose head was rotated away from being nobody's."""
+    """The figures of a log without its head are read."""
     found = _read(GBITS[GBITS.index(" #bytes") :])
     assert [row.average_printed for row in found.bandwidth] == [97.89]
     assert (found.complete, found.incomplete) == (False, "no title")
 
 
 def test_commands_are_read() -> None:
-    """Prevents a client that is taken for a listener because an option's value, or none, looks like a host."""
+    """Commands are read: the role follows from the host."""
     for command, program, device, peer in (
         ("+ ib_write_bw dgx02 -d mlx5_1", "ib_write_bw", "mlx5_1", "dgx02"),
         ("+ ib_write_bw -d mlx5_1 -s 65536 -F", "ib_write_bw", "mlx5_1", None),
@@ -232,7 +231,7 @@ def test_commands_are_read() -> None:
 
 
 def test_memory_of_gpus_is_seen() -> None:
-    """Prevents a GPUDirect test that ran in the host's memory."""
+    """A test in a GPU's memory is read as such."""
     said = (
         "Perftest doesn't supports CUDA tests with inline messages: inline size set to 0\n"
         "initializing CUDA\nListing all CUDA devices in system:\nCUDA device 0: PCIe address is 1B:00\n\n"
@@ -259,7 +258,7 @@ def test_memory_of_gpus_is_seen() -> None:
     ],
 )
 def test_failures_are_readings_with_their_lines(said: str, first: int) -> None:
-    """Prevents a test that never ran and leaves no trace: without memlock it says little more."""
+    """A test that never ran is a reading with its line."""
     lines = said.splitlines()
     for before in ("", "+ ib_write_bw dgx02 -d mlx5_1\n"):
         found = _read(f"{before}{said}\n")
@@ -270,7 +269,7 @@ def test_failures_are_readings_with_their_lines(said: str, first: int) -> None:
 
 
 def test_failures_in_the_middle_are_seen() -> None:
-    """Prevents a test whose queue pairs never worked, or that lost its peer."""
+    """A test whose queue pairs never worked, or that lost its peer, failed."""
     start = f"{RULE}\n                    RDMA_Write BW Test\n{HEADER}{RULE}\n"
     for failure in (
         "Failed to modify QP 2305 to RTR",
@@ -286,7 +285,7 @@ def test_failures_in_the_middle_are_seen() -> None:
 
 
 def test_runs_in_one_log_are_told_apart() -> None:
-    """Prevents the loop over four HCAs whose results become one run's."""
+    """A loop over four HCAs is four runs."""
     runs = "".join(f"+ ib_write_bw dgx02 -d mlx5_{one}\n{GBITS}" for one in range(4))
     found = _all(runs)
     assert [(one.complete, one.peer) for one in found] == [(True, "dgx02")] * 4
@@ -294,7 +293,7 @@ def test_runs_in_one_log_are_told_apart() -> None:
 
 
 def test_cut_and_damaged_output_is_not_whole() -> None:
-    """Prevents a row that lost digits, or half a row, that passes."""
+    """A row that lost digits, or half a row, is not whole."""
     row = " 65536      5000             98.12              97.89\t\t   0.186712"
     assert row in GBITS
     for damaged in (row[:30], row[:-3], row.replace("97.89", "7.89"), row.replace("0.186712", "0.86712"), row + row):
@@ -340,7 +339,7 @@ BW_FILE = """{
 
 
 def test_json_files_are_the_same_reading() -> None:
-    """Prevents the file of --out_json that is not read, or whose unit, which it does not name, is guessed."""
+    """A file of --out_json is the same reading, and its unit is not guessed."""
     found = _read(BW_FILE)
     assert (found.complete, found.incomplete, found.program, found.device) == (True, None, "ib_write_bw", "mlx5_11")
     assert (found.mtu_bytes, found.link_type, found.gid_index, found.gpu, found.unit) == (
@@ -365,7 +364,7 @@ def test_json_files_are_the_same_reading() -> None:
 
 
 def test_json_files_with_other_kinds_of_values_do_not_raise() -> None:
-    """Prevents a damaged file that stops the reading of all others."""
+    """JSON files with other kinds of values do not raise."""
     results = BW_FILE[BW_FILE.index('"results"') : -2]
     for old, new in (
         ('"mlx5_11"', "5"),
@@ -386,7 +385,7 @@ _FORMS = [(LOGS / "redp5610-4.1-ib-write-bw.log").read_text(), GBITS, EVERY, LAT
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(st.data())
 def test_no_damage_makes_a_row_that_is_not_there(data: st.DataObject) -> None:
-    """Prevents cut lines, lost bytes and mixed output that raise, or that become figures nobody printed."""
+    """Damage does not raise, and adds no row."""
     text = drawn_damage(data, _FORMS, ("0x", '"'))
     lines = text.split("\n")
     for found in _all(text):

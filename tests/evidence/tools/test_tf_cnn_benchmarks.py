@@ -7,7 +7,7 @@ import pytest
 
 from evidence.reader import read
 from evidence.tools.tf_cnn_benchmarks import STEPS_KEPT, TfCnnBenchmarks
-from tests.support.mutated import invented, mutations, read_text
+from tests.support.mutated import invented, mutations, only, read_text
 
 LOGS = Path(__file__).parents[1] / "logs" / "tf-cnn-benchmarks"
 RULE = "-" * 64
@@ -47,7 +47,7 @@ def _run(ranks: tuple[float, ...]) -> str:
 
 
 def test_the_edited_log_of_document_002_is_read_to_the_figure_and_gives_itself_away() -> None:
-    """Prevents rates that nobody measured from passing because their total is well-formed (E-50)."""
+    """The edited log of the NVIDIA AI Enterprise guide is read, and its total contradicts its ranks (E-50)."""
     found = _one(LOGS / "n-8.3.log")
     assert found.complete
     assert not found.unread
@@ -69,7 +69,7 @@ def test_the_edited_log_of_document_002_is_read_to_the_figure_and_gives_itself_a
 
 
 def test_the_log_of_document_b_has_rates_and_no_total() -> None:
-    """Prevents a run that was looked at too early from counting as finished (B-6.3)."""
+    """The blog's log, read before its end, has rates and no total (B-6.3)."""
     found = _one(LOGS / "b-6.3.log")
     assert [(one.step, one.images_per_s, one.loss) for one in found.steps] == [
         (1, 147.6, 8.308),
@@ -83,9 +83,8 @@ def test_the_log_of_document_b_has_rates_and_no_total() -> None:
 
 
 def test_an_honest_run_of_two_ranks_agrees_with_its_total() -> None:
-    """Prevents a self-check that flags every log."""
-    (found,) = read_text(_run((859.1, 860.3)))
-    assert isinstance(found, TfCnnBenchmarks)
+    """An honest run agrees with its total."""
+    found = only(TfCnnBenchmarks, _run((859.1, 860.3)))
     assert found.complete
     assert not found.unread
     assert (found.tensorflow, found.model, found.dataset) == ("2.1", "resnet50", "imagenet (synthetic)")
@@ -95,15 +94,14 @@ def test_an_honest_run_of_two_ranks_agrees_with_its_total() -> None:
 
 
 def test_without_horovod_one_process_drives_all_devices() -> None:
-    """Prevents ranks that are counted from devices, and a log without Horovod that cannot be read."""
-    (found,) = read_text(_header("replicated") + _step(1, 7000) + _step(10, 7090) + _total(7096.12))
-    assert isinstance(found, TfCnnBenchmarks)
+    """Without Horovod, one process with several devices is one rank."""
+    found = only(TfCnnBenchmarks, _header("replicated") + _step(1, 7000) + _step(10, 7090) + _total(7096.12))
     assert (found.ranks, found.total_images_per_s, found.variable_update) == (1, 7096.12, "replicated")
     assert found.total_deviation == pytest.approx(0.00086, abs=1e-5)
 
 
 def test_repeats_in_one_file_are_runs_of_their_own() -> None:
-    """Prevents the median of five runs from being one run of eighty ranks (R-4.5-1)."""
+    """Repeats in one file are runs of their own (R-4.5-1)."""
     found = read_text(_run((859.1, 860.3)) * 5)
     assert [one.ranks for one in found if isinstance(one, TfCnnBenchmarks)] == [2] * 5
 
@@ -120,40 +118,37 @@ def test_repeats_in_one_file_are_runs_of_their_own() -> None:
     ],
 )
 def test_a_line_that_is_cut_or_mixed_is_no_figure(line: str) -> None:
-    """Prevents half a rate, such as 21 of 2100.2, from entering a sum."""
-    (found,) = read_text(_header() + line + "\n")
-    assert isinstance(found, TfCnnBenchmarks)
+    """A line that is cut or mixed is no figure."""
+    found = only(TfCnnBenchmarks, _header() + line + "\n")
     assert (found.steps, found.totals, found.complete) == ((), (), False)
     assert [one.text for one in found.unread] == [line.rstrip()]
 
 
 def test_a_loss_that_is_no_number_is_told_and_decimal_commas_are_read() -> None:
-    """Prevents a diverged training from being unreadable, and a German log from a thousandfold rate."""
+    """A loss that is no number is read as such, and decimal commas are read."""
     text = _header() + "1\timages/sec: 859,1 +/- 0,5 (jitter = 1,2)\tnan\n"
-    (found,) = read_text(text)
-    assert isinstance(found, TfCnnBenchmarks)
+    found = only(TfCnnBenchmarks, text)
     assert [(one.images_per_s, one.loss) for one in found.steps] == [(859.1, None)]
 
 
 def test_a_total_of_one_rank_of_two_is_not_the_whole_run() -> None:
-    """Prevents a rank that died at the end from going unseen."""
+    """A run with the total of one rank of two is incomplete."""
     text = _run((859.1, 860.3))
     (found,) = read_text("".join(line for line in text.splitlines(True) if "[1,1]<stdout>:total" not in line))
     assert (found.complete, found.incomplete) == (False, "`total images/sec` of 1 of 2 ranks")
 
 
 def test_long_runs_are_kept_in_bounded_memory_with_their_end() -> None:
-    """Prevents a training of days from filling the memory, and its last rates from being those left out."""
+    """Of long runs, bounded memory holds the first steps and the last."""
     text = _header() + "".join(_step(10 * number, 800) for number in range(1, STEPS_KEPT + 100)) + _total(800)
-    (found,) = read_text(text)
-    assert isinstance(found, TfCnnBenchmarks)
+    found = only(TfCnnBenchmarks, text)
     assert (found.steps_total, len(found.steps)) == (STEPS_KEPT + 99, STEPS_KEPT + 1)
     assert found.steps[-1].step == 10 * (STEPS_KEPT + 99)
     assert found.total_deviation == 0
 
 
 def test_damage_never_raises_and_never_invents_a_rate() -> None:
-    """Prevents a log that was cut or mixed from stopping the report, or from giving rates that nobody printed."""
+    """Damage does not raise, and adds no rate."""
     for text in ((LOGS / "n-8.3.log").read_text(), _run((859.1, 860.3))):
         for raw in mutations(text, 100):
             assert invented(raw, read_text(raw)) == []

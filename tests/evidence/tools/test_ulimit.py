@@ -3,7 +3,7 @@
 import pytest
 
 from evidence.tools.ulimit import Ulimit
-from tests.support.mutated import read_text
+from tests.support.mutated import only, read_text
 
 _PROC = """\
 Limit                     Soft Limit           Hard Limit           Units
@@ -39,21 +39,19 @@ POSIX message queues         (bytes, -q) 819200
     ],
 )
 def test_every_form_gives_bytes(text: str, limit: int | None) -> None:
-    """Prevents kilobytes from being bytes, and a limit from being none."""
-    (found,) = read_text(text)
-    assert isinstance(found, Ulimit)
+    """Every form gives bytes."""
+    found = only(Ulimit, text)
     assert (found.memlock_bytes, found.unlimited, found.complete) == (limit, limit is None, True)
     assert found.unread == ()
 
 
 def test_a_limit_that_is_not_there_is_not_known() -> None:
-    """Prevents a cut list from meaning that memory can be locked."""
+    """A limit that is absent is unknown."""
     for text in (_PROC.partition("Max locked")[0], _BASH.partition("max locked")[0], "# ulimit -l\n"):
-        (found,) = read_text(text)
-        assert isinstance(found, Ulimit)
+        found = only(Ulimit, text)
         assert (found.unlimited, found.memlock_bytes, found.complete) == (None, None, False)
 
 
 def test_a_figure_alone_is_no_limit() -> None:
-    """Prevents any number in a log from being a limit."""
+    """A figure alone is no limit without the command."""
     assert not [one for one in read_text("64\n") if isinstance(one, Ulimit)]

@@ -24,7 +24,7 @@ def line(**changes: object) -> bytes:
 
 
 def test_admitted() -> None:
-    """Prevents an answer without what the SCC filled in."""
+    """An answer has what the SCC fills in."""
     found = answer(line())
     assert list(found) == ["id", "admitted", "scc", "pod", "reasons"]
     assert (found["id"], found["admitted"], found["scc"], found["reasons"]) == ("a", True, "open", [])
@@ -32,7 +32,7 @@ def test_admitted() -> None:
 
 
 def test_refused() -> None:
-    """Prevents an answer that does not say which SCC refused, and a pod that is filled in although nobody takes it."""
+    """A refusal names the reasons by SCC, and fills in nothing."""
     found = answer(line(sccs=[scc("a"), scc("b", groups=[])], pod=pod(container={"privileged": True})))
     assert found == {
         "id": "a",
@@ -70,7 +70,7 @@ def test_refused() -> None:
     ],
 )
 def test_broken_lines(text: bytes, name: object, error: str) -> None:
-    """Prevents one bad line from ending an audit of a thousand."""
+    """A malformed line is answered with an error, and the others are answered."""
     found = answer(text)
     assert list(found) == ["id", "error"]
     assert found["id"] == name
@@ -78,6 +78,6 @@ def test_broken_lines(text: bytes, name: object, error: str) -> None:
 
 
 def test_lines_keep_their_order() -> None:
-    """Prevents answers to the wrong lines, and answers to blank ones."""
+    """Answers are numbered by line, and blank lines have none."""
     lines = [line(id=1), b"\n", b"x\n", line(id=2, usable=...), b"  \r\n"]
     assert [found["id"] for found in answers(lines)] == [1, None, 2]

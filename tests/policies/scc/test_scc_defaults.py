@@ -1,41 +1,68 @@
-"""The SCCs that OpenShift ships."""
+"""SCCs with the defaults that the API server gives them."""
 
-import json
-from typing import get_args
+from typing import Any
 
 import pytest
 
-from policies.scc import USABLE_BY_ALL, Release, default_sccs
-from tests.support.recorded import SHARED
+from policies.scc import InvalidPod, default_sccs
+from policies.scc.scc_defaults import defaulted_scc
 
 
-@pytest.mark.parametrize("release", get_args(Release))
-def test_as_published(release: Release) -> None:
-    """Prevents a default that differs from OpenShift's own manifest."""
-    file = SHARED / "sccs" / "default-sccs.json"
-    if not file.exists():
-        pytest.skip("the default SCCs are not beside the checkout (../shared/sccs)")
-    published = {scc["metadata"]["name"]: scc for scc in json.loads(file.read_text())[release]}
-    ours = {scc["metadata"]["name"]: scc for scc in default_sccs(release)}
-    assert ours.keys() == published.keys()
-    for name, scc in ours.items():
-        expected = {"users": [], "groups": [], **published[name], "metadata": {"name": name}}
-        assert scc == expected, name
+@pytest.mark.parametrize("release", ["4.4", "current"])
+def test_what_a_cluster_holds_stays(release: Any) -> None:
+    """An SCC that a cluster holds is its own defaulted form."""
+    for scc in default_sccs(release):
+        present = {key: value for key, value in scc.items() if value is not None}
+        assert defaulted_scc(scc) == {"userNamespaceLevel": "AllowHostLevel", **present}
 
 
-@pytest.mark.parametrize("release", get_args(Release))
-def test_everybody_may_use_one(release: Release) -> None:
-    """Prevents a cluster in which no ordinary pod runs."""
-    usable = USABLE_BY_ALL[release]
-    names = {scc["metadata"]["name"] for scc in default_sccs(release)}
-    assert usable <= names
-    assert usable or any("system:authenticated" in scc["groups"] for scc in default_sccs(release))
+@pytest.mark.parametrize(
+    ("given", "volumes"),
+    [
+        pytest.param({"allowHostDirVolumePlugin": True}, ["*"], id="none named, host allowed"),
+        pytest.param({"volumes": None, "allowHostDirVolumePlugin": True}, ["*"], id="null, host allowed"),
+        pytest.param({"volumes": []}, ["none"], id="empty"),
+        pytest.param({"volumes": [], "allowHostDirVolumePlugin": True}, ["hostPath"], id="empty, host allowed"),
+        pytest.param({"volumes": ["secret", "hostPath"]}, ["secret"], id="host not allowed"),
+        pytest.param(
+            {"volumes": ["secret"], "allowHostDirVolumePlugin": True}, ["hostPath", "secret"], id="host allowed"
+        ),
+        pytest.param({"volumes": ["*"], "allowHostDirVolumePlugin": True}, ["*"], id="all"),
+        pytest.param({"volumes": ["*", "secret"], "allowHostDirVolumePlugin": True}, ["*", "secret"], id="all and one"),
+    ],
+)
+def test_volumes(given: dict[str, Any], volumes: list[str]) -> None:
+    """The list of volumes agrees with `allowHostDirVolumePlugin`, which goes first."""
+    assert defaulted_scc(given)["volumes"] == volumes
 
 
-def test_fresh_copies() -> None:
-    """Prevents a caller that changes its SCCs from changing everyone's."""
-    first = default_sccs("current")
-    for scc in first:
-        scc["volumes"].append("spoiled")
-        scc["fsGroup"]["type"] = "spoiled"
-    assert "spoiled" not in json.dumps(default_sccs("current"))
+@pytest.mark.parametrize("given", [{}, {"volumes": None}, {"volumes": ["*"]}, {"allowHostDirVolumePlugin": None}])
+def test_all_volumes_but_those_of_the_host(given: dict[str, Any]) -> None:
+    """Every type, named or left out, is every type but the host's where the older field does not allow it."""
+    volumes = defaulted_scc(given)["volumes"]
+    assert {"hostPath", "*"}.isdisjoint(volumes)
+    assert {"secret", "csi", "cephFS", "storageOS", "image"} <= set(volumes)
+
+
+@pytest.mark.parametrize("field", ["fsGroup", "supplementalGroups"])
+@pytest.mark.parametrize("given", [None, {}, {"type": None}, {"type": ""}])
+def test_strategies(field: str, given: dict[str, Any] | None) -> None:
+    """A strategy for groups that is left out lets pods have any."""
+    assert defaulted_scc({field: given})[field] == {"type": "RunAsAny"}
+    assert defaulted_scc({field: {"type": "MustRunAs"}})[field] == {"type": "MustRunAs"}
+
+
+def test_a_user_strategy_has_no_default() -> None:
+    """Strategies for users and SELinux have no default."""
+    assert {"runAsUser", "seLinuxContext"}.isdisjoint(defaulted_scc({"runAsUser": None}))
+
+
+def test_the_rest() -> None:
+    """Ranges outlive a strategy that is left out, unknown fields are dropped, and escalation is allowed by default."""
+    found = defaulted_scc({"fsGroup": {"ranges": [], "rule": "x"}, "spec": {}, "runAsGroup": {"type": "MustRunAs"}})
+    assert found["fsGroup"] == {"ranges": [], "type": "RunAsAny"}
+    assert {"spec", "runAsGroup"}.isdisjoint(found)
+    assert (found["users"], found["groups"], found["allowPrivilegeEscalation"]) == ([], [], True)
+    assert defaulted_scc({"allowPrivilegeEscalation": False})["allowPrivilegeEscalation"] is False
+    with pytest.raises(InvalidPod, match=r"^a\.volumes: "):
+        defaulted_scc({"volumes": "secret"}, "a")

@@ -72,7 +72,7 @@ LOCAL = {"type": "Localhost", "localhostProfile": "p.json"}
     ],
 )
 def test_pod(fields: dict[str, Any], given: dict[str, Any] | None, filled: dict[str, Any]) -> None:
-    """Prevents a prediction that differs from the pod that a cluster stores."""
+    """The predicted pod is the one that a cluster stores."""
     verdict = judge(pod(security=given), scc(**fields))
     assert verdict.admitted, verdict.message
     assert verdict.pod["spec"]["securityContext"] == filled
@@ -168,14 +168,14 @@ def test_pod(fields: dict[str, Any], given: dict[str, Any] | None, filled: dict[
     ],
 )
 def test_container(fields: dict[str, Any], given: dict[str, Any] | None, filled: dict[str, Any] | None) -> None:
-    """Prevents a prediction of a container that a cluster would not store."""
+    """The predicted containers are those that a cluster stores."""
     verdict = judge(pod(container=given), scc(**fields))
     assert verdict.admitted, verdict.message
     assert verdict.pod["spec"]["containers"][0].get("securityContext") == filled
 
 
 def test_every_kind_of_container() -> None:
-    """Prevents an init or ephemeral container that escapes the SCC."""
+    """Init and ephemeral containers are filled in and checked."""
     lists = {name: [{"name": name}, None] for name in ("initContainers", "ephemeralContainers")}
     verdict = judge(pod(spec=lists), scc(readOnlyRootFilesystem=True))
     for name in (*lists, "containers"):
@@ -184,7 +184,7 @@ def test_every_kind_of_container() -> None:
 
 
 def test_the_pod_speaks_for_its_containers() -> None:
-    """Prevents a user in a container beside the one that its pod already names."""
+    """A user that the pod sets is not repeated in its containers."""
     security = {"runAsUser": 1000680007, "runAsNonRoot": True, "seLinuxOptions": {"level": "s0:c15,c26"}}
     verdict = judge(pod(security=security), scc(runAsUser=RANGE, seLinuxContext=OWN))
     assert verdict.pod["spec"]["securityContext"] == security
@@ -205,7 +205,7 @@ def test_the_pod_speaks_for_its_containers() -> None:
 def test_seccomp_annotations(
     annotations: dict[str, str], field: object, expected: str | None, in_pod: object, in_container: object
 ) -> None:
-    """Prevents annotation and field that contradict each other in the prediction."""
+    """The seccomp annotation and field agree."""
     security = {} if field is None else {"seccompProfile": field}
     found = judge(pod(security=security, annotations=annotations), scc(seccompProfiles=["*"])).pod
     assert found["metadata"]["annotations"].get(SECCOMP) == expected
@@ -215,14 +215,14 @@ def test_seccomp_annotations(
 
 @pytest.mark.parametrize(("annotation", "filled"), [("unconfined", {"type": "Unconfined"}), ("foo", None)])
 def test_the_annotation_of_a_container_goes_before_its_field(annotation: str, filled: object) -> None:
-    """Prevents a profile that the plugin replaces, or drops for an annotation that names none."""
+    """Seccomp profiles are replaced as by the plugin."""
     asked = pod(container={"seccompProfile": LOCAL}, annotations={OF_MAIN: annotation})
     found = judge(asked, scc(seccompProfiles=["*"])).pod["spec"]["containers"][0]["securityContext"]
     assert found.get("seccompProfile") == filled
 
 
 def test_the_given_pod_stays() -> None:
-    """Prevents a rule or a webhook that finds its own pod changed."""
+    """Filling in does not change the given pod."""
     given = pod(spec={"initContainers": [{"name": "setup"}]}, security={}, container={"capabilities": {"add": []}})
     before = copy.deepcopy(given)
     constraints = (scc(runAsUser=RANGE, fsGroup=OWN, seLinuxContext=OWN, requiredDropCapabilities=["ALL"]),)
@@ -234,7 +234,7 @@ def test_the_given_pod_stays() -> None:
 
 
 def test_annotations() -> None:
-    """Prevents a pod from which nobody can tell which SCC took it, and through whom."""
+    """The annotations name the SCC, and through whom it was used."""
     verdict = judge(pod(annotations={"note": "kept"}), scc())
     assert verdict.pod["metadata"]["annotations"] == {
         "note": "kept",

@@ -38,7 +38,7 @@ from tests.policies.scc.samples import judge, pod, scc
     ],
 )
 def test_pods(manifest: Any, field: str) -> None:
-    """Prevents a traceback where a field has the wrong type, and a message that does not say which."""
+    """A field of a wrong type is an error that names it."""
     with pytest.raises(InvalidPod, match="expected") as caught:
         judge(manifest, scc())
     assert caught.value.path == field
@@ -46,7 +46,7 @@ def test_pods(manifest: Any, field: str) -> None:
 
 
 def test_nulls_in_lists() -> None:
-    """Prevents a complaint about what the API server reads as an empty string."""
+    """A null where a string belongs is an empty string."""
     asked = pod(container={"capabilities": {"add": [None]}})
     assert judge(asked, scc(volumes=[None, "emptyDir"], allowedCapabilities=[""])).admitted
     assert (
@@ -69,14 +69,14 @@ def test_nulls_in_lists() -> None:
     ],
 )
 def test_sccs(constraint: Any, field: str) -> None:
-    """Prevents a traceback from an SCC that a person has written."""
+    """A malformed SCC does not raise."""
     with pytest.raises(InvalidPod) as caught:
         judge(pod(), scc(), constraint)
     assert caught.value.path == field
 
 
 def test_namespace() -> None:
-    """Prevents a traceback from annotations that YAML read as numbers."""
+    """Annotations that are no text do not raise."""
     broken: Any = {"openshift.io/sa.scc.uid-range": 1000}
     with pytest.raises(InvalidPod) as caught:
         judge(pod(), scc(), namespace=Namespace("adas", broken))
@@ -84,7 +84,7 @@ def test_namespace() -> None:
 
 
 def test_long_values_are_cut() -> None:
-    """Prevents a message as long as the manifest."""
+    """Messages are shortened."""
     with pytest.raises(InvalidPod) as caught:
         judge({"spec": "x" * 10_000}, scc())
     assert len(str(caught.value)) < 200

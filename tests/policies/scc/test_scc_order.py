@@ -9,7 +9,7 @@ from tests.policies.scc.samples import OWN, scc
 
 
 def test_of_a_current_cluster() -> None:
-    """Prevents an order other than the one that refusals of a 4.21 cluster list."""
+    """SCCs are ordered as refusals of a 4.21 cluster list them."""
     assert order(default_sccs("current")) == (
         "anyuid",
         "restricted-v2",
@@ -38,8 +38,8 @@ NON_ROOT = {"type": "MustRunAsNonRoot"}
         pytest.param({"priority": 0}, {"priority": -1}, id="priority below nothing"),
         pytest.param({"allowHostPorts": True, "allowHostNetwork": True}, {"allowPrivilegedContainer": True}, id="priv"),
         pytest.param({"allowHostNetwork": True, "volumes": ["*"]}, {"allowHostPorts": True}, id="host ports"),
-        pytest.param({"volumes": ["hostPath", "nfs"]}, {"allowHostNetwork": True}, id="host network"),
-        pytest.param({"volumes": ["nfs"]}, {"volumes": ["hostPath"]}, id="host volumes"),
+        pytest.param({"allowHostDirVolumePlugin": True}, {"allowHostNetwork": True}, id="host network"),
+        pytest.param({"volumes": ["nfs"]}, {"allowHostDirVolumePlugin": True}, id="host volumes"),
         pytest.param({"volumes": ["none", "secret", "projected"]}, {"volumes": ["nfs"]}, id="other volumes"),
         pytest.param({"runAsUser": NON_ROOT}, {}, id="users"),
         pytest.param({"runAsUser": RANGE}, {"runAsUser": NON_ROOT}, id="a range of users"),
@@ -53,17 +53,17 @@ NON_ROOT = {"type": "MustRunAsNonRoot"}
     ],
 )
 def test_pairs(first: dict[str, Any], second: dict[str, Any]) -> None:
-    """Prevents a pod from being given to a laxer SCC than the cluster gives it to."""
+    """A stricter SCC comes before a laxer one."""
     assert order([scc("a", **second), scc("z", **first)]) == ("z", "a")
 
 
 def test_what_does_not_count_leaves_it_to_the_name() -> None:
-    """Prevents an order by fields that the plugin does not weigh."""
+    """Only the fields that the plugin weighs decide about the order."""
     lax = {"allowPrivilegeEscalation": True, "allowHostPID": True, "readOnlyRootFilesystem": False, "users": ["x"]}
     strict = {"allowPrivilegeEscalation": False, "allowHostPID": False, "readOnlyRootFilesystem": True, "users": []}
     assert order([scc("b", **strict), scc("a", **lax)]) == ("a", "b")
 
 
 def test_the_last_of_a_name_counts() -> None:
-    """Prevents a default from standing beside its replacement."""
+    """Of several SCCs with one name the last counts."""
     assert order([scc("a", priority=5), scc("b"), scc("a")]) == ("a", "b")

@@ -69,7 +69,7 @@ def _pods(make: Callable[[dict[str, Some]], Some]) -> Some:
 @settings(max_examples=100, deadline=None)
 @given(_pods(_or_junk))
 def test_no_pod_crashes(manifest: Any) -> None:
-    """Prevents anything but a verdict or the one error that names a field."""
+    """Any input gives a verdict, or the one error that names a field."""
     try:
         verdict = judge(manifest, *SCCS)
     except InvalidPod:
@@ -80,7 +80,7 @@ def test_no_pod_crashes(manifest: Any) -> None:
 @settings(max_examples=60, deadline=None)
 @given(_pods(_fields))
 def test_what_is_filled_in_is_enough(manifest: Any) -> None:
-    """Prevents a filled-in pod that its own SCC would refuse or change again: the second pass allows neither."""
+    """A filled-in pod is admitted again by its SCC, unchanged."""
     verdict = judge(manifest, *SCCS)
     if verdict.admitted:
         again = judge(verdict.pod, *SCCS)

@@ -49,32 +49,32 @@ def _role(name: str, label: str = "", **rule: Any) -> dict[str, Any]:
     ],
 )
 def test_what_a_shipped_role_grants(role: str, release: Release, usable: set[str]) -> None:
-    """A pod refused whose account has its SCC by a role that no file holds, or let through where none is shipped."""
+    """Roles that OpenShift ships count for the release that ships them."""
     rbac = Rbac([_binding(role)], shipped_roles(release))
     assert rbac.usable(MPI, "adas", NAMES) == usable
     assert bool(rbac.unresolved) is not ships(role)
 
 
 def test_a_live_cluster_has_its_roles_as_objects() -> None:
-    """A role that an administrator deleted, and that the simulated cluster takes to be there."""
+    """Where all roles are given, a shipped role that is absent does not count."""
     rbac = Rbac([_binding("cluster-admin")])
     assert (rbac.usable(MPI, "adas", NAMES), len(rbac.unresolved)) == (frozenset(), 1)
 
 
 def test_a_role_among_the_objects_goes_first() -> None:
-    """A role that somebody cut down, taken for the one that was shipped."""
+    """A role among the objects replaces the shipped one."""
     given = _role("cluster-admin", resourceNames=["mine"])
     assert Rbac([given, _binding("cluster-admin")], shipped_roles("current")).usable(MPI, "adas", NAMES) == {"mine"}
 
 
 def test_rules_reach_a_shipped_role_by_its_label() -> None:
-    """An operator's role that adds an SCC to `edit`, and so to `admin`, but not to `view`."""
+    """An operator's aggregated role reaches `edit` and `admin`, not `view`."""
     added = _role("mine-edit", "edit", resourceNames=["mine"])
     for role, usable in (("edit", {"mine"}), ("admin", {"mine"}), ("view", set())):
         assert Rbac([added, _binding(role)], shipped_roles("current")).usable(MPI, "adas", NAMES) == usable
 
 
 def test_the_role_of_one_scc() -> None:
-    """An account with cluster-admin that counts as one of those for MPI."""
+    """Holders of cluster-admin are not counted among the accounts for MPI."""
     assert own_role("cluster-admin") is None
     assert Rbac([_binding("system:openshift:scc:mine")], own_role).named(MPI, "adas") == {"mine"}

@@ -36,7 +36,7 @@ def worker(**security: object) -> dict[str, Any]:
 
 
 def created(pod: dict[str, Any], account: str, without: tuple[str, ...] = ()) -> Verdict:
-    """Create a pod in the tenant's namespace; `without` are kinds that somebody has deleted."""
+    """Create a pod in the tenant's namespace; `without` are kinds that were deleted."""
     objects = [manifest for manifest in platform() if manifest["kind"] not in without]
     sccs = [*default_sccs("4.4"), *of_kind("SecurityContextConstraints")]
     namespace = next(found for found in of_kind("Namespace") if found["metadata"]["name"] == TENANT)
@@ -48,7 +48,7 @@ def created(pod: dict[str, Any], account: str, without: tuple[str, ...] = ()) ->
 
 
 def test_a_worker_under_the_default_account() -> None:
-    """Prevents the right to lock memory from going to every pod of the namespace."""
+    """Only the account mpi may lock memory, not every pod of the namespace."""
     verdict = created(worker(), "default")
     assert not verdict.admitted
     assert (
@@ -59,7 +59,7 @@ def test_a_worker_under_the_default_account() -> None:
 
 
 def test_a_worker_under_its_own_account() -> None:
-    """Prevents a platform on which no MPI job starts."""
+    """The worker of an MPI job is admitted."""
     verdict = created(worker(), "mpi")
     assert verdict.scc == "scc-for-mpi"
     capabilities = verdict.pod["spec"]["containers"][0]["securityContext"]["capabilities"]
@@ -68,19 +68,19 @@ def test_a_worker_under_its_own_account() -> None:
 
 
 def test_a_pod_that_needs_nothing() -> None:
-    """Prevents the wider SCC from taking pods that the ordinary one takes."""
+    """An ordinary pod gets the ordinary SCC."""
     pod = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "main"}]}}
     assert created(pod, "mpi").scc == "restricted"
 
 
 @pytest.mark.parametrize("gone", ["RoleBinding", "Role"])
 def test_without_its_binding(gone: str) -> None:
-    """Prevents a grant that outlives its binding."""
+    """Without its binding the account may not use the SCC."""
     assert not created(worker(), "mpi", without=(gone,)).admitted
 
 
 def test_a_user_id_outside_the_range() -> None:
-    """Prevents a worker that reads another tenant's files."""
+    """A worker cannot use another tenant's user id."""
     verdict = created(worker(runAsUser=1000), "mpi")
     assert not verdict.admitted
     assert "provider scc-for-mpi: .containers[0].runAsUser: Invalid value: 1000: must be in the ranges: [" in (
@@ -90,7 +90,7 @@ def test_a_user_id_outside_the_range() -> None:
 
 @pytest.mark.parametrize("name", JOBS)
 def test_the_jobs_of_the_stack(name: str) -> None:
-    """Prevents a job in the stack whose pods no SCC takes."""
+    """Every pod of the stack is admitted."""
     (job,) = (found for found in of_kind("MPIJob") if found["metadata"]["name"] == name)
     for role, replicas in job["spec"]["mpiReplicaSpecs"].items():
         template = replicas["template"]

@@ -21,7 +21,7 @@ from policies.scc.messages import invalid, quoted
     ],
 )
 def test_blocks(written: str, start: int, end: int) -> None:
-    """Prevents ids other than those that the plugin reads out of an annotation."""
+    """Blocks of ids are read as the plugin reads annotations."""
     assert block(written) == Block(start, end)
 
 
@@ -52,18 +52,18 @@ def test_blocks(written: str, start: int, end: int) -> None:
     ],
 )
 def test_broken_blocks(written: str, message: str) -> None:
-    """Prevents a guess where the plugin refuses."""
+    """Blocks that the plugin refuses are refused."""
     with pytest.raises(InvalidBlock) as caught:
         block(written)
     assert str(caught.value) == message
 
 
 def test_quotes() -> None:
-    """Prevents a message that cannot be found in a log, and one that breaks a terminal."""
+    """Values in messages are quoted as Go quotes them, without control characters."""
     assert quoted('a"\\\x01\x7fü\u200b\U0001f600\u00a0\n') == r'"a\"\\\x01\x7fü\u200b😀\u00a0\n"'
 
 
 def test_values() -> None:
-    """Prevents Python's spelling of a value in OpenShift's words."""
+    """Values in messages are spelled as in Go, not as in Python."""
     shown = [invalid("p", value, "d") for value in (None, True, 5, (), [1, 2], "<a>")]
     assert shown == [f"p: Invalid value: {value}: d" for value in ("null", "true", "5", "[]", "[1,2]", '"<a>"')]

@@ -1,16 +1,16 @@
-"""Admission of the pod templates among the objects: what counts, what is asked once, where a complaint points."""
+"""Admission of the pod templates among the objects: what counts, what is computed once, where a finding points."""
 
 from typing import Any
 
 import pytest
 
+from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.scc import Verdict, admit
 from policies.values import Path, Unknown
 from policies.views import admission as subject
 from policies.views.admission import Admission, Outcome
-from policies.views.asked import asked, freed, hidden, pruned
-from policies.world import World
+from policies.views.admission_fields import asked, freed, hidden, pruned
 
 LOCK = {"name": "c", "securityContext": {"capabilities": {"add": ["IPC_LOCK"]}}}
 SCC = {"apiVersion": "security.openshift.io/v1", "kind": "SecurityContextConstraints", "metadata": {"name": "mine"}}
@@ -27,12 +27,12 @@ def _job(name: str = "test", unknown: tuple[Path, ...] = (), **spec: Any) -> Obj
 
 
 def _outcome(job: Obj, *others: dict[str, Any], account: str = "mpi") -> Outcome:
-    world = World([job, *map(Obj, others)])
-    return Admission(world, "current").of(job.pods[0], "adas", account)[0]
+    inventory = Inventory([job, *map(Obj, others)])
+    return Admission(inventory, "current").of(job.pods[0], "adas", account)[0]
 
 
 def test_equal_demands_are_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten thousand jobs that differ in name, image and labels, each judged anew."""
+    """Pods that differ only in name, image and labels are judged once."""
     calls = []
 
     def counted(*arguments: Any, **more: Any) -> Verdict:
@@ -41,7 +41,7 @@ def test_equal_demands_are_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(subject, "admit", counted)
     jobs = [_job(f"job-{number}", nodeSelector={"n": str(number)}) for number in range(50)]
-    judge = Admission(World(jobs), "current")
+    judge = Admission(Inventory(jobs), "current")
     assert {judge.of(job.pods[0], "adas", "mpi")[0] for job in jobs} == {Outcome()}
     assert len(calls) == 1
     judge.of(_job(containers=[LOCK]).pods[0], "adas", "mpi")
@@ -62,7 +62,7 @@ def test_equal_demands_are_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_a_complaint_points_at_its_field(spec: dict[str, Any], place: Path) -> None:
-    """A finding at the head of the file, in a template of two hundred lines."""
+    """A refusal is located at the field that causes it."""
     outcome = _outcome(_job(**spec))
     assert outcome.words.startswith("unable to validate against any security context constraint: ")
     assert outcome.place[: len(place)] == place
@@ -86,31 +86,31 @@ def test_a_complaint_points_at_its_field(spec: dict[str, Any], place: Path) -> N
 def test_a_complaint_about_an_annotation_points_at_the_field_that_it_came_from(
     spec: dict[str, Any], place: Path
 ) -> None:
-    """A reader who looks for an annotation that nobody wrote: release 4.4 names a seccompProfile by that."""
-    outcome = Admission(World([_job()]), "4.4").of(_job(**spec).pods[0], "adas", "mpi")[0]
+    """A seccomp profile that release 4.4 reports as an annotation is located at its field."""
+    outcome = Admission(Inventory([_job()]), "4.4").of(_job(**spec).pods[0], "adas", "mpi")[0]
     assert outcome.place == (*place, "seccompProfile")
     assert "is the field seccompProfile" in outcome.words
 
 
 def test_an_annotation_that_was_written_is_no_field() -> None:
-    """A finding that points at a field which the pod does not have."""
+    """A refusal about an annotation that the pod itself has is not located at a field."""
     job = _job()
     job.tree["spec"]["template"]["metadata"] = {
         "annotations": {"seccomp.security.alpha.kubernetes.io/pod": "unconfined"}
     }
-    outcome = Admission(World([job]), "4.4").of(Obj(job.tree).pods[0], "adas", "mpi")[0]
+    outcome = Admission(Inventory([job]), "4.4").of(Obj(job.tree).pods[0], "adas", "mpi")[0]
     assert outcome.place == ()
     assert outcome.words.endswith("seccomp may not be set]")
 
 
 def test_an_scc_that_nobody_can_work_with_is_left_out() -> None:
-    """One SCC with a typing error, and a finding about it at every pod of the cluster."""
+    """A malformed SCC refuses no pod."""
     for broken in ({"runAsUser": {"type": "Anybody"}}, {"allowHostIPC": "no"}, {"volumes": {"a": 1}}):
         assert _outcome(_job(), {**SCC, **broken}) == Outcome()
 
 
 def test_the_account_of_an_scc_and_nobody_else() -> None:
-    """An SCC whose users are read as groups, or the other way round."""
+    """An SCC is usable through its users and its groups, each matched as what it is."""
     strategies = {key: {"type": "RunAsAny"} for key in ("runAsUser", "seLinuxContext", "fsGroup", "supplementalGroups")}
     mine = {**SCC, **strategies, "allowedCapabilities": ["IPC_LOCK"], "volumes": ["*"]}
     job = _job(containers=[LOCK])
@@ -126,7 +126,7 @@ def test_the_account_of_an_scc_and_nobody_else() -> None:
 
 
 def test_only_ids_are_the_namespaces_matter() -> None:
-    """A pod with root or a capability taken for one that another namespace would admit."""
+    """Root or a capability is not excused by the ids that another namespace would have."""
     assert _outcome(_job(securityContext={"runAsUser": 5})).elsewhere == Outcome()
     for more in ({"runAsUser": 5}, {}):
         elsewhere = _outcome(_job(securityContext=more, containers=[LOCK])).elsewhere
@@ -160,12 +160,12 @@ def test_only_ids_are_the_namespaces_matter() -> None:
     ids=lambda value: ".".join(map(str, value)) if isinstance(value, tuple) else str(value),
 )
 def test_which_unknown_values_count(path: Path, counts: bool) -> None:
-    """A preview full of doubts about images, or one unknown capability that passes."""
+    """Unknown values are undetermined only where admission reads them."""
     assert bool([*hidden(_job(unknown=(path,)).pods[0])]) is counts
 
 
 def test_names_of_containers_count_where_an_annotation_names_them() -> None:
-    """An annotation for one container that is read for none."""
+    """An annotation for one container counts for that container."""
     plain = _job(containers=[LOCK])
     assert "name" not in asked(plain.pods[0])["spec"]["containers"][0]
     tree = {**plain.tree, "spec": {"template": {**plain.tree["spec"]["template"]}}}
@@ -177,7 +177,7 @@ def test_names_of_containers_count_where_an_annotation_names_them() -> None:
 
 
 def test_pruned_and_freed_leave_the_rest() -> None:
-    """A value that is known, lost beside one that is not."""
+    """Known values beside unknown ones are read."""
     tree = {"a": Unknown(("a",)), "b": [Unknown(("b", 0)), 1, None], 3: "three", "runAsUser": 5}
     assert pruned(tree) == {"b": [1], "runAsUser": 5}
     fields = ("runAsUser", "fsGroup")

@@ -7,10 +7,10 @@ import pytest
 
 from policies.check import Checker
 from policies.findings import Finding
+from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.scc import Release, default_sccs
 from policies.views.constraints import differing, shipped
-from policies.world import World
 from tests.policies.conftest import rule_named
 from tests.support.recorded import SHARED
 
@@ -20,17 +20,17 @@ FILE = SHARED / "sccs" / "default-sccs.json"
 
 def _found(sccs: list[dict[str, Any]]) -> list[Finding]:
     found = [Obj(scc) for scc in sccs]
-    return list(Checker([rule_named(name) for name in CONTENT]).check(found, World(found, complete=True)))
+    return list(Checker([rule_named(name) for name in CONTENT]).check(found, Inventory(found, complete=True)))
 
 
 @pytest.mark.parametrize("release", get_args(Release))
 def test_what_openshift_ships_passes(release: Release) -> None:
-    """A rule that refuses OpenShift's own SCCs, so that nobody believes it."""
+    """The rules accept the SCCs that OpenShift ships."""
     assert [str(finding) for finding in _found([*default_sccs(release)])] == []
 
 
 def test_what_vendors_ship() -> None:
-    """A rule that takes an operator's SCC for broken: only the missing keys and the wide groups are true of some."""
+    """Of operators' SCCs the rules find only missing keys and wide groups."""
     if not FILE.exists():
         pytest.skip(f"needs {FILE.name}, beside the checkout")
     sccs = json.loads(FILE.read_text())["vendor"]
@@ -38,7 +38,7 @@ def test_what_vendors_ship() -> None:
 
 
 def test_the_rules_do_find_something_in_them() -> None:
-    """A test above that passes since nothing was examined."""
+    """The SCCs of the tests above are examined."""
     broken = [{**scc, "runAsUser": {"type": "Anybody"}} for scc in default_sccs("current")]
     assert sum(finding.rule == "scc-known-strategies" for finding in _found(broken)) == len(broken)
 
@@ -56,7 +56,7 @@ def test_the_rules_do_find_something_in_them() -> None:
     ],
 )
 def test_spelling_is_no_difference(field: str, value: Any) -> None:
-    """An SCC refused for an empty list where its model has a null."""
+    """Another spelling of the same value is no difference."""
     base = shipped("4.4")["restricted"]
     assert differing({**base, field: value}, base) == ()
 
@@ -73,13 +73,13 @@ def test_spelling_is_no_difference(field: str, value: Any) -> None:
     ],
 )
 def test_a_difference_is_seen(field: str, value: Any) -> None:
-    """A null that OpenShift reads as every volume, taken for none."""
+    """Another value is a difference; null volumes mean every volume."""
     base = shipped("4.4")["restricted"]
     assert differing({**base, field: value}, base) == (field,)
 
 
 def test_a_deep_tree_is_no_matter() -> None:
-    """A manifest, nested a million times, that ends the checker."""
+    """A deeply nested SCC does not raise."""
     deep: Any = []
     for _ in range(100_000):
         deep = [deep]

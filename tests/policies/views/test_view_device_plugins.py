@@ -19,24 +19,24 @@ def _read(text: str) -> Configuration:
 
 
 def test_deep_documents() -> None:
-    """A document that ends the check by its depth."""
+    """A deeply nested configuration does not raise."""
     assert _read("[" * 200_000).faults == ("is nested too deeply",)
 
 
 def test_long_documents() -> None:
-    """A document that no ConfigMap can hold, read for minutes."""
+    """A configuration larger than a ConfigMap is not parsed."""
     assert "is longer than" in _read(" " * 2_000_000).faults[0]
 
 
 def test_many_faults() -> None:
-    """A report of 100,000 lines about one object."""
+    """The faults of one configuration are limited in number."""
     faults = _read(json.dumps({"configList": [1] * 100_000})).faults
     assert len(faults) == 51
     assert faults[-1] == "has 99950 more faults"
 
 
 def test_what_can_be_read_is_offered() -> None:
-    """One broken entry that hides the resources of all others, so that every pod is refused as well."""
+    """A broken entry does not hide the resources of the others."""
     found = _read(json.dumps({"configList": [{"resourceName": "a", "rdmaHcaMax": "x"}, {"resourceName": "b"}, 1]}))
     assert found.entries == (Entry("rdma/a", None, False), Entry("rdma/b", None, False))
     assert found.faults

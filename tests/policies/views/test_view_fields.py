@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from apis.fields import root
+from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.rules.known_fields import KNOWN_FIELDS
 from policies.views.fields import Walk
 from policies.views.placement import explain
-from policies.world import World
 
 
 def _pod(**container: Any) -> dict[str, Any]:
@@ -36,37 +36,37 @@ def _explained(tree: dict[str, Any]) -> list[str]:
     ],
 )
 def test_where_a_field_belongs(tree: dict[str, Any], said: str) -> None:
-    """A finding that says that a field is wrong and not where it belongs, or that names a wrong place."""
+    """A misplaced field is reported with the place where it belongs."""
     (message,) = _explained(tree)
     assert message.endswith(f"; {said}")
 
 
 def test_nothing_is_guessed_for_a_name_of_many_levels() -> None:
-    """A hint that sends a reader to any of the forty levels that have a `path`."""
+    """A field that fits in many places gets no hint."""
     assert _explained(_pod(path="/a")) == ["path is no field of Container"]
 
 
 def test_an_unquoted_date_is_a_text() -> None:
-    """A date that a reader of YAML turns into an object and the API server takes as it stands."""
+    """A date is accepted where the API takes text."""
     annotations = {"created": datetime(2020, 2, 28, tzinfo=UTC), "day": date(2020, 2, 28)}
     assert _explained({"kind": "Pod", "metadata": {"annotations": annotations}}) == []
 
 
 def test_keys_that_are_no_texts() -> None:
-    """A key of YAML that is a number, nothing or a date, and that ends the check."""
+    """Keys that are no text are reported."""
     assert [each.path[-1] for each in Walk(_pod() | {1: 2, None: 3}, root("", "Pod"), 10).misfits] == [1, "None"]
 
 
 def test_no_more_than_wanted() -> None:
-    """A manifest with 100,000 wrong fields, each of which costs a search for its place."""
+    """Many wrong fields cost bounded time."""
     subject = Obj(_pod(**{f"wrong{number}": 1 for number in range(100_000)}))
-    remarks = list(KNOWN_FIELDS.examine(subject, World([subject]), KNOWN_FIELDS.parameters()))
-    assert len(remarks) == 21
-    assert remarks[-1].message == "more fields of it do not fit, which are not listed"
+    violations = list(KNOWN_FIELDS.examine(subject, Inventory([subject]), KNOWN_FIELDS.parameters()))
+    assert len(violations) == 21
+    assert violations[-1].message == "more fields of it do not fit, which are not listed"
 
 
 def test_depth_is_the_apis() -> None:
-    """A manifest that is nested deeper than Python's stack."""
+    """A manifest deeper than Python's stack does not raise."""
     deep: Any = {}
     for _ in range(100_000):
         deep = {"env": [deep]}

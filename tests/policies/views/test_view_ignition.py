@@ -23,18 +23,18 @@ from policies.views.ignition import Text, decode, texts
     ],
 )
 def test_data_urls(source: str, text: str) -> None:
-    """A file whose content is taken for another, so that a limit counts as lifted."""
+    """The content of a file is decoded by its encoding."""
     assert decode(source) == text
 
 
 def test_compressed_file_stays_small() -> None:
-    """A file of some kilobytes that fills the memory."""
+    """Compressed content is decoded within a limit."""
     packed = base64.b64encode(gzip.compress(b"a" * 5_000_000)).decode()
     assert len(decode(f"data:;base64,{packed}", gzipped=True)) == 1 << 16
 
 
 def test_units_and_drop_ins() -> None:
-    """A drop-in that is taken for one of another unit, or a file without content that ends the check."""
+    """Drop-ins belong to their unit, and files without content do not raise."""
     unit = {
         "name": "crio.service",
         "contents": "a",

@@ -19,7 +19,7 @@ DIGEST = f"sha256:{'0' * 64}"
     ],
 )
 def test_parts(reference: str, image: Image) -> None:
-    """A port that is taken for a tag, or an organisation that is taken for a registry."""
+    """References are divided into registry, organisation, name, tag and digest."""
     assert parse(reference) == image
 
 
@@ -32,11 +32,11 @@ def test_parts(reference: str, image: Image) -> None:
     ],
 )
 def test_home(reference: str, home: str) -> None:
-    """A short name that passes a list of registries since it names none."""
+    """A short name has no registry."""
     assert parse(reference).home == home
 
 
 @pytest.mark.parametrize("reference", ["", ":", "@", "/", "a//b", "a:", "a@", "A/b", "a b", "a" * 10_000, "a-" * 200])
 def test_faults(reference: str) -> None:
-    """Something that no runtime pulls and that counts as pinned."""
+    """A reference that no runtime pulls is not pinned."""
     assert parse(reference).fault

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policies.objects import Obj
-from policies.parts import Container
+from policies.pods import Container
 from policies.views.command_lines import commands
 from policies.views.mpi_jobs import gpus_per_process
 from policies.views.mpirun import Mpirun, calls
@@ -38,7 +38,7 @@ def _only(**fields: Any) -> Mpirun:
     ],
 )
 def test_forms(fields: dict[str, Any]) -> None:
-    """A rule about np that a shell around mpirun silences."""
+    """A call of mpirun is found within shells and other programs."""
     call = _only(**fields)
     assert call.count == 16
     assert call.exports["NCCL_DEBUG"][0] == "INFO"
@@ -64,25 +64,25 @@ def test_forms(fields: dict[str, Any]) -> None:
     ],
 )
 def test_counts(line: str, count: int | None) -> None:
-    """A number taken from the program's own options, or one that is missed because of its spelling."""
+    """The number np is read from mpirun's options in any spelling, not from those of the program."""
     assert _only(command=["sh", "-c", line]).count == count
 
 
 @pytest.mark.parametrize("line", ["which mpirun", "echo mpirun -np 3", "command -v mpirun", "pip install mpi4py"])
 def test_mpirun_that_is_not_started(line: str) -> None:
-    """A finding about words that start nothing."""
+    """Text that starts nothing has no calls."""
     assert calls(_container(command=["sh", "-c", line])) == ()
 
 
 def test_places() -> None:
-    """A finding at the wrong word, or at none."""
+    """The place of a call is the word that it is in."""
     call = _only(command=["mpirun", "-np"], args=["4", "a"])
     assert call.processes is not None
     assert call.processes.place == ("args", 0)
 
 
 def test_every_command_of_a_script() -> None:
-    """The second of two calls that nobody looks at."""
+    """Each of several calls is read."""
     container = _container(command=["sh", "-c", "mpirun -np 1 a && mpirun -np 2 b"])
     assert [call.count for call in calls(container)] == [1, 2]
     assert [command.words[0] for command in commands(container)] == ["mpirun", "mpirun"]
@@ -102,7 +102,7 @@ def test_every_command_of_a_script() -> None:
     ],
 )
 def test_gpus_of_a_process(program: str, count: int | None) -> None:
-    """One process for eight GPUs, and seven of them idle."""
+    """The GPUs of a process follow from the options of known programs."""
     assert gpus_per_process(program.split()) == count
 
 
@@ -117,12 +117,12 @@ def test_gpus_of_a_process(program: str, count: int | None) -> None:
 )
 @settings(max_examples=150, deadline=None)
 def test_garbage(words: list[Any]) -> None:
-    """A manifest that makes the reader raise."""
+    """A malformed command does not raise."""
     for call in calls(_container(command=words)):
         assert isinstance(call.program, tuple)
 
 
 def test_bounded() -> None:
-    """A script of a megabyte that holds up the checker."""
+    """A large script is read in bounded time."""
     assert len(calls(_container(command=["sh", "-c", "mpirun -np 1 a;" * 100_000]))) < 3000
     assert calls(_container(command=["mpirun", *["-x"] * 100_000]))

@@ -23,13 +23,13 @@ from policies.views import names
     ],
 )
 def test_grammar(fits: Callable[[str], bool], good: tuple[str, ...], bad: tuple[str, ...]) -> None:
-    """A name that the API server refuses and the rule does not, or the other way round."""
+    """Names are valid exactly when the API server accepts them."""
     assert [name for name in good if not fits(name)] == []
     assert [name for name in bad if fits(name)] == []
 
 
 @pytest.mark.parametrize("name", ["a-" * 100_000, "a." * 100_000, "0" * 100_000 + "/" + "a" * 100_000, "9" * 100_000])
 def test_long_names_are_quick(name: str) -> None:
-    """A name on which an expression takes minutes."""
+    """Long names are checked in bounded time."""
     for fits in (names.is_label, names.is_subdomain, names.is_qualified, names.is_label_value, names.is_port):
         assert not fits(name)

@@ -12,7 +12,7 @@ def kinds(subject: Subject) -> set[str]:
 
 
 def test_objects_are_found_through_functions_and_arguments() -> None:
-    """Prevents pages that leave out what a helper of several components declares, or what a release decides."""
+    """Objects are found through helper functions and arguments of releases."""
     assert kinds(SUBJECTS["GpuDevicePlugin"]) == {
         "v1 ServiceAccount",
         "rbac.authorization.k8s.io/v1 Role",
@@ -28,7 +28,7 @@ def test_objects_are_found_through_functions_and_arguments() -> None:
 
 
 def test_every_component_declares_something_and_says_what_for() -> None:
-    """Prevents an empty cell in the index."""
+    """Every component has objects and a description."""
     for subject in SUBJECTS.values():
         assert subject.objects, subject.name
         assert subject.purpose.endswith((".", ")")), subject.name
@@ -36,6 +36,6 @@ def test_every_component_declares_something_and_says_what_for() -> None:
 
 
 def test_users_of_a_component_are_those_that_make_it() -> None:
-    """Prevents a module that only names the class from passing for one that composes it."""
+    """Users of a component are the modules that create it."""
     assert components.composers()["Tenant"] == ("stacks/tenants.py",)
     assert "GpuOperator" in components.composers()

@@ -7,7 +7,7 @@ import pytest
 from pydantic import Field
 
 from components.model import DnsLabel, Model, Seconds
-from rendering.reference import markdown, tables, words
+from rendering.reference import markdown, tables, type_text
 
 
 class Colour(StrEnum):
@@ -52,7 +52,7 @@ def rows(model: type[Model]) -> dict[str, list[str]]:
 
 
 def test_types_defaults_and_sources_are_in_plain_words() -> None:
-    """Prevents tables that print Python, and numbers that YAML would read otherwise."""
+    """Types, defaults and sources are plain text, and values are YAML."""
     assert rows(Everything) == {
         "name": ["DNS label", "required", "", ""],
         "version": ["`'2.0'` or `'3'`", "`'2.0'`", "in the source: 2.0", "R-2.2-6"],
@@ -68,7 +68,7 @@ def test_types_defaults_and_sources_are_in_plain_words() -> None:
 
 
 def test_models_inside_have_one_table_each_under_all_their_paths() -> None:
-    """Prevents a variant without the value that chooses it, and a table that is there twice."""
+    """Each inner model has one table, with all its paths and its variant's value."""
     found = {part.model: part for part in tables.parts(Everything)}
     assert list(found) == [Everything, Round, Square]
     assert found[Round].paths == ["shapes[]", "shapes[].inner", "only"]
@@ -80,9 +80,9 @@ def test_models_inside_have_one_table_each_under_all_their_paths() -> None:
 
 
 def test_a_type_without_words_is_an_error() -> None:
-    """Prevents a page with a raw type in it."""
-    with pytest.raises(LookupError, match="no plain words"):
-        words.words(complex, {}, lambda inner: inner.__name__)
+    """A type without plain text is an error."""
+    with pytest.raises(LookupError, match="no plain text"):
+        type_text.plain(complex, {}, lambda inner: inner.__name__)
 
 
 @pytest.mark.parametrize(
@@ -100,6 +100,6 @@ def test_a_type_without_words_is_an_error() -> None:
     ],
 )
 def test_sources_are_found_in_prose(text: str, found: list[str], rest: str) -> None:
-    """Prevents a source that gets lost, and words that are taken for one."""
+    """Source ids are separated from the text of a description."""
     assert markdown.sources(text) == found
     assert markdown.without_sources(text) == rest

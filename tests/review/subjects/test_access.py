@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from review.facts import Facts
+from review.cluster_facts import Facts
 from review.subjects import access
-from tests.support.reviews import created, deleted, made, review, same, told, updated
+from tests.support.reviews import created, deleted, made, reported, review, same, updated
 
 NOW = Facts(release="4.20")
 RBAC = "rbac.authorization.k8s.io/v1:"
@@ -45,28 +45,28 @@ LOCKS = scc(allowedCapabilities=["IPC_LOCK"], runAsUser={"type": "MustRunAsRange
 
 
 def test_a_right_that_is_given() -> None:
-    """Prevents a review in which nobody sees that pods of a namespace come to lock memory."""
+    """Accounts that gain an SCC with more privileges are reported."""
     found = review(created(ACCOUNT), created(ROLE), created(binding(MPI)), same(LOCKS), facts=NOW)
-    assert told(access.find, found) == [
+    assert reported(access.find, found) == [
         "namespace b may now run pods with IPC_LOCK",
         "  account b/mpi may now use SCC scc-for-mpi (was: restricted-v2 and restricted-v3 only)",
     ]
 
 
 def test_a_right_that_is_taken() -> None:
-    """Prevents jobs that are refused after an update that looked harmless."""
+    """Accounts that lose the SCC of their jobs are reported."""
     found = review(same(ACCOUNT), same(ROLE), deleted(binding(MPI)), same(LOCKS), facts=NOW)
-    assert told(access.find, found) == [
+    assert reported(access.find, found) == [
         "namespace b may no longer run pods with IPC_LOCK",
         "  account b/mpi may no longer use SCC scc-for-mpi",
     ]
 
 
 def test_an_scc_that_comes_to_give_more() -> None:
-    """Prevents a wider SCC that is told as a change of three fields."""
+    """A wider SCC is reported for the accounts that use it."""
     wide = scc(allowedCapabilities=["SYS_ADMIN"], allowHostNetwork=True, runAsUser={"type": "MustRunAsRange"})
     found = review(same(ACCOUNT), same(ROLE), same(binding(MPI)), updated(LOCKS, wide), facts=NOW)
-    assert told(access.find, found) == [
+    assert reported(access.find, found) == [
         "! namespace b may now run pods with the node's network and SYS_ADMIN",
         "  account b/mpi, by an SCC that it may use already",
         "namespace b may no longer run pods with IPC_LOCK",
@@ -75,23 +75,23 @@ def test_an_scc_that_comes_to_give_more() -> None:
 
 
 def test_groups_that_are_wide() -> None:
-    """Prevents an SCC for everybody that no account's line tells."""
+    """An SCC that groups of users gain is reported."""
     everybody = {"kind": "Group", "name": "system:authenticated", "apiGroup": "rbac.authorization.k8s.io"}
-    found = told(access.find, review(created(binding(everybody, cluster=True)), facts=NOW))
+    found = reported(access.find, review(created(binding(everybody, cluster=True)), facts=NOW))
     assert found == ["! group system:authenticated may now use SCC privileged"]
 
 
 def test_nothing_about_access() -> None:
-    """Prevents lines for objects that grant nothing."""
-    assert told(access.find, review(created(ACCOUNT), facts=NOW)) == []
-    assert told(access.find, review(same(ROLE), same(binding(MPI)))) == []
+    """Objects that grant nothing have no line."""
+    assert reported(access.find, review(created(ACCOUNT), facts=NOW)) == []
+    assert reported(access.find, review(same(ROLE), same(binding(MPI)))) == []
 
 
 def test_a_role_that_is_gone_leaves_no_doubt() -> None:
-    """Prevents a line of what is not known beside the one that says what is lost."""
+    """A deleted role is reported as lost, not as undetermined."""
     for gone in ([deleted(ROLE), same(LOCKS)], [same(ROLE), deleted(LOCKS)]):
         found = review(same(ACCOUNT), *gone, same(binding(MPI)), facts=NOW, drift=True)
-        assert told(access.find, found) == [
+        assert reported(access.find, found) == [
             "namespace b may no longer run pods with IPC_LOCK",
             "  account b/mpi may no longer use SCC scc-for-mpi",
         ]

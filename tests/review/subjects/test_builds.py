@@ -4,7 +4,7 @@ from typing import Any
 
 from review.model import Change, Op
 from review.subjects import builds
-from tests.support.reviews import created, deleted, made, review, same, told, updated
+from tests.support.reviews import created, deleted, made, reported, review, same, updated
 
 
 def build(base: str = "b:1", *, at_once: bool = True) -> Any:
@@ -18,18 +18,18 @@ def build(base: str = "b:1", *, at_once: bool = True) -> Any:
 
 
 def test_builds() -> None:
-    """Prevents a base image that everybody believes to be in use, and that no build has taken."""
-    assert told(builds.find, review(created(build()))) == ["BuildConfig a/t, which makes t:1, runs at once"]
-    assert told(builds.find, review(created(build(at_once=False)))) == [
-        "BuildConfig a/t, which makes t:1, waits until somebody starts it"
+    """A changed build reports whether it starts, and what uses it."""
+    assert reported(builds.find, review(created(build()))) == ["BuildConfig a/t, which makes t:1, runs at once"]
+    assert reported(builds.find, review(created(build(at_once=False)))) == [
+        "BuildConfig a/t, which makes t:1, waits until it is started manually"
     ]
-    assert told(builds.find, review(Change(Op.REPLACE, build(), build("b:2")))) == [
+    assert reported(builds.find, review(Change(Op.REPLACE, build(), build("b:2")))) == [
         "BuildConfig a/t, which makes t:1, runs again at once"
     ]
-    assert told(builds.find, review(updated(build(), build("b:2")))) == [
-        "BuildConfig a/t, which makes t:1, changes: the next build takes it, and OpenShift starts none by itself"
+    assert reported(builds.find, review(updated(build(), build("b:2")))) == [
+        "BuildConfig a/t, which makes t:1, changes: the next build uses it, and OpenShift starts none by itself"
     ]
-    assert told(builds.find, review(deleted(build()))) == [
+    assert reported(builds.find, review(deleted(build()))) == [
         "BuildConfig a/t, which makes t:1, is deleted; images that it made stay while their ImageStream does"
     ]
-    assert told(builds.find, review(same(build()))) == []
+    assert reported(builds.find, review(same(build()))) == []

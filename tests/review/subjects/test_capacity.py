@@ -2,21 +2,12 @@
 
 from typing import Any
 
-from review.facts import Facts, NodeFacts
+from review.cluster_facts import Facts, NodeFacts
 from review.subjects import capacity
-from tests.support.reviews import created, deleted, made, review, same, told, updated
+from tests.support.review_objects import job
+from tests.support.reviews import created, deleted, made, reported, review, same, updated
 
 FACTS = Facts(nodes=tuple(NodeFacts(name=f"n{index}", gpus=8, rdma=("rdma/ib0",)) for index in range(2)))
-
-
-def job(gpus: int, device: str = "rdma/ib0", pods: int = 2) -> Any:
-    """Return an MPIJob."""
-    container = {"name": "c", "resources": {"limits": {"nvidia.com/gpu": gpus, device: 1}}}
-    worker = {"replicas": pods, "template": {"spec": {"containers": [container]}}}
-    return made(
-        "kubeflow.org/v2beta1:MPIJob",
-        {"metadata": {"name": "j", "namespace": "a"}, "spec": {"mpiReplicaSpecs": {"Worker": worker}}},
-    )
 
 
 def quota(gpus: int) -> Any:
@@ -28,26 +19,26 @@ def quota(gpus: int) -> Any:
 
 
 def test_claims_of_jobs() -> None:
-    """Prevents a job that waits for ever for GPUs or devices that no node has."""
-    assert told(capacity.find, review(created(job(8)), facts=FACTS)) == [], "told with the jobs"
-    assert told(capacity.find, review(updated(job(4), job(8, pods=3)), facts=FACTS)) == [
+    """A job that needs more than the nodes have is an alarm."""
+    assert reported(capacity.find, review(created(job(8)), facts=FACTS)) == [], "reported with the jobs"
+    assert reported(capacity.find, review(updated(job(4), job(8, pods=3)), facts=FACTS)) == [
         "! MPIJob a/j claims 24 GPUs and 3 of rdma/ib0 (was 8 GPUs and 2 of rdma/ib0); "
         "the nodes have 16: it never starts"
     ]
-    assert told(capacity.find, review(created(job(1, "rdma/ib9")), facts=FACTS)) == [
+    assert reported(capacity.find, review(created(job(1, "rdma/ib9")), facts=FACTS)) == [
         "! MPIJob a/j claims 2 GPUs and 2 of rdma/ib9; no node offers rdma/ib9"
     ]
-    assert told(capacity.find, review(deleted(job(8)), facts=FACTS)) == []
-    assert told(capacity.find, review(same(job(80)), facts=FACTS)) == []
+    assert reported(capacity.find, review(deleted(job(8)), facts=FACTS)) == []
+    assert reported(capacity.find, review(same(job(80)), facts=FACTS)) == []
 
 
 def test_promises_of_quotas() -> None:
-    """Prevents quotas that promise more than there is, which nobody adds up."""
-    assert told(capacity.find, review(updated(quota(8), quota(12)), facts=FACTS)) == [
-        "quotas promise 12 GPUs (was 8) of 16 that the nodes have; 4 are nobody's",
+    """Quotas that exceed the GPUs of the nodes are an alarm."""
+    assert reported(capacity.find, review(updated(quota(8), quota(12)), facts=FACTS)) == [
+        "quotas promise 12 GPUs (was 8) of 16 that the nodes have; 4 are promised to no one",
         "  a 12 (was 8)",
     ]
-    assert told(capacity.find, review(created(quota(20)), facts=FACTS))[0] == (
+    assert reported(capacity.find, review(created(quota(20)), facts=FACTS))[0] == (
         "! quotas promise 20 GPUs (was 0) of 16 that the nodes have: not all can be had at once"
     )
-    assert told(capacity.find, review(updated(quota(8), quota(8)), facts=FACTS)) == []
+    assert reported(capacity.find, review(updated(quota(8), quota(8)), facts=FACTS)) == []

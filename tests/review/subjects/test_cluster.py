@@ -3,7 +3,7 @@
 from typing import Any
 
 from review.subjects import cluster
-from tests.support.reviews import created, made, review, same, told, updated
+from tests.support.reviews import created, made, reported, review, same, updated
 
 
 def provider(context: str, kubeconfig: str = "x") -> Any:
@@ -12,12 +12,12 @@ def provider(context: str, kubeconfig: str = "x") -> Any:
 
 
 def test_the_cluster() -> None:
-    """Prevents a stack that is moved to another cluster by one line of its settings."""
-    assert told(cluster.find, review(updated(provider("a"), provider("b")))) == [
+    """Another cluster in the provider is an alarm."""
+    assert reported(cluster.find, review(updated(provider("a"), provider("b")))) == [
         "! provider cluster changes: context b (was a)"
     ]
-    assert told(cluster.find, review(updated(provider("a"), provider("a", "y")))) == [
+    assert reported(cluster.find, review(updated(provider("a"), provider("a", "y")))) == [
         "! provider cluster changes: another kubeconfig"
     ]
-    assert told(cluster.find, review(created(provider("a")))) == []
-    assert told(cluster.find, review(same(provider("a")))) == []
+    assert reported(cluster.find, review(created(provider("a")))) == []
+    assert reported(cluster.find, review(same(provider("a")))) == []

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from review.facts import Facts, NodeFacts
+from review.cluster_facts import Facts, NodeFacts
 from review.subjects import drivers
-from tests.support.reviews import created, deleted, made, review, same, told, updated
+from tests.support.reviews import created, deleted, made, reported, review, same, updated
 
 FACTS = Facts(nodes=(NodeFacts(name="n", gpus=8),))
 
@@ -16,21 +16,21 @@ def policy(version: str, automatic: bool = False, **more: Any) -> Any:
 
 
 def test_drivers() -> None:
-    """Prevents a driver that is taken for a number in a file."""
-    assert told(drivers.find, review(updated(policy("1"), policy("2")), facts=FACTS)) == [
-        "GPU driver 2 (was 1) on 1 node: each node takes it when its driver's pod is started again, "
+    """Another driver version is reported with its nodes."""
+    assert reported(drivers.find, review(updated(policy("1"), policy("2")), facts=FACTS)) == [
+        "GPU driver 2 (was 1) on 1 node: each node loads it when its driver's pod is restarted, "
         "as automatic upgrades are off"
     ]
-    assert told(drivers.find, review(updated(policy("1", True), policy("2", True)), facts=FACTS)) == [
-        "! GPU driver 2 (was 1) on 1 node: the operator ends the pods with devices and loads it, node by node"
+    assert reported(drivers.find, review(updated(policy("1", True), policy("2", True)), facts=FACTS)) == [
+        "! GPU driver 2 (was 1) on 1 node: the operator deletes the pods with devices and loads it, node by node"
     ]
-    assert told(drivers.find, review(updated(policy("1"), policy("1", gdrcopy={"enabled": True})))) == [
+    assert reported(drivers.find, review(updated(policy("1"), policy("1", gdrcopy={"enabled": True})))) == [
         "ClusterPolicy p changes gdrcopy: its operator starts those pods again"
     ]
-    assert told(drivers.find, review(created(policy("1")))) == [
+    assert reported(drivers.find, review(created(policy("1")))) == [
         "ClusterPolicy p is new, with GPU driver 1: its operator loads drivers and device plugins"
     ]
-    assert told(drivers.find, review(deleted(policy("1")))) == [
+    assert reported(drivers.find, review(deleted(policy("1")))) == [
         "! ClusterPolicy p is deleted, with GPU driver 1: GPUs or RDMA devices leave the nodes, their pods end"
     ]
-    assert told(drivers.find, review(same(policy("1")))) == []
+    assert reported(drivers.find, review(same(policy("1")))) == []

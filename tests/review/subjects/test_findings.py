@@ -2,11 +2,11 @@
 
 from review.model import Finding
 from review.subjects import findings
-from tests.support.reviews import review, told
+from tests.support.reviews import reported, review
 
 
 def test_findings_are_grouped_and_ordered() -> None:
-    """Prevents a mandatory finding below forty advisory ones, and one remedy forty times."""
+    """Mandatory findings come first, and a remedy is shown once."""
     found = review(
         findings=(
             Finding("image-pinned", mandatory=False, message="Job a/x: has no digest", remedy="Pin it"),
@@ -17,7 +17,7 @@ def test_findings_are_grouped_and_ordered() -> None:
             ),
         )
     )
-    assert told(findings.find, found) == [
+    assert reported(findings.find, found) == [
         "! gpu-limit (mandatory): Job a/b: asks for 1.5. Ask for whole GPUs.",
         "! old (mandatory, not new): known.",
         "image-pinned (advisory), 2 times. Pin it.",
@@ -27,5 +27,5 @@ def test_findings_are_grouped_and_ordered() -> None:
 
 
 def test_no_findings() -> None:
-    """Prevents a section that says nothing."""
-    assert told(findings.find, review()) == []
+    """Without findings there is no section."""
+    assert reported(findings.find, review()) == []

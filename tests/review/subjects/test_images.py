@@ -3,7 +3,7 @@
 from typing import Any
 
 from review.subjects import images
-from tests.support.reviews import created, deleted, made, review, same, told, updated
+from tests.support.reviews import created, deleted, made, reported, review, same, updated
 
 DIGEST = "sha256:" + "a" * 64
 
@@ -15,20 +15,20 @@ def deployment(image: str, name: str = "d") -> Any:
 
 
 def test_images() -> None:
-    """Prevents an image that is no longer pinned, and other software behind the same name."""
-    assert told(images.find, review(updated(deployment("q.io/a/b:1"), deployment("q.io/a/b:2")))) == [
+    """An image that changes or is no longer pinned is reported."""
+    assert reported(images.find, review(updated(deployment("q.io/a/b:1"), deployment("q.io/a/b:2")))) == [
         "a/b: 2 (was 1), not pinned by digest, for Deployment a/d"
     ]
-    assert told(images.find, review(updated(deployment(f"q.io/a/b@{DIGEST}"), deployment("q.io/a/b")))) == [
+    assert reported(images.find, review(updated(deployment(f"q.io/a/b@{DIGEST}"), deployment("q.io/a/b")))) == [
         f"! a/b: latest (was {DIGEST}), no longer pinned by digest, for Deployment a/d"
     ]
-    assert told(images.find, review(updated(deployment("q.io/a/b:1"), deployment(f"evil.io/a/b@{DIGEST}")))) == [
+    assert reported(images.find, review(updated(deployment("q.io/a/b:1"), deployment(f"evil.io/a/b@{DIGEST}")))) == [
         f"evil.io/a/b@{DIGEST} (was q.io/a/b:1), pinned by digest, for Deployment a/d"
     ]
-    assert told(images.find, review(created(deployment("x:1")), created(deployment("x:1", "e")))) == [
+    assert reported(images.find, review(created(deployment("x:1")), created(deployment("x:1", "e")))) == [
         "x:1 is new, not pinned by digest, for 2 objects",
         "  Deployment a/d",
         "  Deployment a/e",
     ]
-    assert told(images.find, review(created(deployment("x:1")), same(deployment("x:1", "e")))) == []
-    assert told(images.find, review(deleted(deployment("x:1")))) == []
+    assert reported(images.find, review(created(deployment("x:1")), same(deployment("x:1", "e")))) == []
+    assert reported(images.find, review(deleted(deployment("x:1")))) == []

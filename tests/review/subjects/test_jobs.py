@@ -5,42 +5,44 @@ from dataclasses import replace
 from review import comment
 from review.model import Change, Op
 from review.subjects import jobs
-from tests.review.subjects.test_capacity import job
-from tests.support.reviews import created, deleted, made, review, told, updated
+from tests.support.review_objects import job
+from tests.support.reviews import created, deleted, made, reported, review, same, updated
 
 AT_WORK = replace(job(8), live={"status": {"startTime": "now"}})
 ENDED = replace(job(8), live={"status": {"conditions": [{"type": "Succeeded", "status": "True"}]}})
 
 
 def test_jobs() -> None:
-    """Prevents a training run of a week that ends by a change of its environment, unread."""
-    assert told(jobs.find, review(created(job(8)))) == ["MPIJob a/j starts, with 16 GPUs and 2 of rdma/ib0"]
-    assert told(jobs.find, review(Change(Op.REPLACE, AT_WORK, job(4), ("spec",)))) == [
+    """A job that is deleted or replaced while it runs is an alarm."""
+    assert reported(jobs.find, review(created(job(8)))) == ["MPIJob a/j starts, with 16 GPUs and 2 of rdma/ib0"]
+    assert reported(jobs.find, review(Change(Op.REPLACE, AT_WORK, job(4), ("spec",)))) == [
         "! MPIJob a/j starts again, with 8 GPUs and 2 of rdma/ib0 (for spec); "
-        "it has not ended, as far as the stack's state knows, and loses its work"
+        "it has not finished according to the stack's state, and loses its work"
     ]
-    assert told(jobs.find, review(deleted(ENDED))) == [
-        "MPIJob a/j is deleted; the earlier run has ended, its logs go with its pods"
+    queried = Change(Op.REPLACE, replace(AT_WORK, queried=True), job(4))
+    assert reported(jobs.find, review(queried))[0].endswith("; it has not finished, and loses its work")
+    assert reported(jobs.find, review(deleted(ENDED))) == [
+        "MPIJob a/j is deleted; the earlier run has finished; its logs are deleted with its pods"
     ]
-    assert told(jobs.find, review(deleted(job(8)))) == ["MPIJob a/j is deleted; whether it still runs is not known"]
-    assert told(jobs.find, review(updated(job(8), job(4)))) == []
-    assert told(jobs.find, review(deleted(job(8)), drift=True)) == []
+    assert reported(jobs.find, review(deleted(job(8)))) == ["MPIJob a/j is deleted; whether it still runs is unknown"]
+    assert reported(jobs.find, review(updated(job(8), job(4)))) == []
+    assert reported(jobs.find, review(deleted(job(8)), drift=True)) == []
 
 
 def test_a_job_that_runs_again_by_its_number() -> None:
-    """Prevents a job that is replaced for a reason which nobody finds in what is declared."""
+    """A job that runs again by its number alone reports both numbers."""
     component = made("hpc:workloads:MpiJob", {"run": 1}, "j")
-    parts = [replace(each, parent=component.urn) for each in (ENDED, job(8))]
-    again = review(updated(component, replace(component, inputs={"run": 2})), Change(Op.REPLACE, *parts))
-    assert told(jobs.find, again) == [
+    old, new = (replace(each, parent=component.urn) for each in (ENDED, job(8)))
+    again = review(updated(component, replace(component, inputs={"run": 2})), Change(Op.REPLACE, old, new))
+    assert reported(jobs.find, again) == [
         "MPIJob a/j starts again, with 16 GPUs and 2 of rdma/ib0 (run 1 to 2); "
-        "the earlier run has ended, its logs go with its pods"
+        "the earlier run has finished; its logs are deleted with its pods"
     ]
     assert "Nothing of what is declared differs" not in comment.write(again)
 
 
 def test_many_alike_are_one_line() -> None:
-    """Prevents a hundred lines that differ in one number, and a hundred folded blocks with nothing in them."""
+    """Many jobs of one kind are one line."""
     changes = []
     for index in [*range(99), 120]:
         inputs = {**ENDED.inputs, "metadata": {"name": f"sweep-{index:03}", "namespace": "a"}}
@@ -51,13 +53,24 @@ def test_many_alike_are_one_line() -> None:
             Change(Op.REPLACE, replace(after, live=ENDED.live if index else AT_WORK.live), after),
         ]
     found = review(*changes)
-    assert told(jobs.find, found) == [
+    assert reported(jobs.find, found) == [
         "! MPIJob a/sweep-000 starts again, with 16 GPUs and 2 of rdma/ib0 (run 1 to 2); "
-        "it has not ended, as far as the stack's state knows, and loses its work",
+        "it has not finished according to the stack's state, and loses its work",
         "99 jobs of kind MPIJob in namespace a start again: sweep-001 to sweep-098 and sweep-120, "
         "with 1,584 GPUs and 198 of rdma/ib0 in all (run 1 to 2); "
-        "the earlier runs have ended, their logs go with their pods",
+        "the earlier runs have finished; their logs are deleted with their pods",
     ]
     text = comment.write(found)
     assert "Nothing of what is declared differs" not in text
     assert len(text) < 1_000
+
+
+def test_a_job_that_keeps_its_specification() -> None:
+    """A job with `on_change: keep` is an alarm with the fields that it does not take, and with how it runs again."""
+    component = made("hpc:workloads:MpiJob", {"run": 1, "image": "a", "wait": "started"}, "j")
+    kept = replace(same(replace(job(8), parent=component.urn)), kept=("spec.image",))
+    changed = updated(component, replace(component, inputs={"run": 1, "image": "b", "wait": "finished"}))
+    for parent, fields in ((same(component), "spec.image"), (changed, "image")):
+        (line,) = reported(jobs.find, review(parent, kept))
+        assert line.startswith("! MPIJob a/j keeps its specification (on_change: keep)")
+        assert f"settings: {fields}; raise its run" in line

@@ -3,7 +3,7 @@
 from typing import Any
 
 from review.subjects import network
-from tests.support.reviews import created, deleted, made, review, told, updated
+from tests.support.reviews import created, deleted, made, reported, review, updated
 
 
 def policy(*peers: Any, name: str = "p") -> Any:
@@ -18,22 +18,22 @@ ALL: dict[str, Any] = {"namespaceSelector": {}}
 
 
 def test_policies() -> None:
-    """Prevents a tenant that is open to all others after a change of one selector."""
+    """A namespace that becomes reachable from more sources is an alarm."""
     closed = policy(OWN)
-    assert told(network.find, review(created(closed))) == [
+    assert reported(network.find, review(created(closed))) == [
         "NetworkPolicy a/p closes all pods of namespace a: traffic from: pods of its own namespace only"
     ]
-    assert told(network.find, review(updated(closed, policy(OWN, MONITORING, ALL)))) == [
+    assert reported(network.find, review(updated(closed, policy(OWN, MONITORING, ALL)))) == [
         "! NetworkPolicy a/p changes all pods of namespace a: "
         "now also from pods of every namespace and pods of namespace openshift-monitoring"
     ]
-    assert told(network.find, review(updated(policy(OWN, ALL), closed))) == [
+    assert reported(network.find, review(updated(policy(OWN, ALL), closed))) == [
         "NetworkPolicy a/p changes all pods of namespace a: no longer from pods of every namespace"
     ]
-    assert told(network.find, review(deleted(closed))) == [
+    assert reported(network.find, review(deleted(closed))) == [
         "! namespace a loses NetworkPolicy a/p: nothing else restricts who reaches its pods"
     ]
-    assert told(network.find, review(deleted(closed), created(policy(OWN, name="q"))))[0] == (
+    assert reported(network.find, review(deleted(closed), created(policy(OWN, name="q"))))[0] == (
         "namespace a loses NetworkPolicy a/p: others remain"
     )
-    assert told(network.find, review(updated(closed, closed))) == []
+    assert reported(network.find, review(updated(closed, closed))) == []

@@ -1,37 +1,43 @@
 """Drift that an update puts right."""
 
-from review import comment, data, text
+from dataclasses import replace
+
+from review import comment, json_data, terminal
 from review.model import CHANGED, REDACTED, Change, Op
 from review.subjects import repairs
-from tests.support.reviews import made, review, told
+from tests.support.reviews import made, reported, review
 
 BINDING = {"metadata": {"name": "mpi", "namespace": "a"}, "subjects": [{"kind": "User", "name": "ann"}]}
 OTHER = {**BINDING, "subjects": [*BINDING["subjects"], {"kind": "User", "name": "eve"}]}
 
 
-def test_what_is_changed_back_is_told() -> None:
-    """Prevents a reviewed update that also takes rights away, or makes an object anew, of which nobody was told."""
+def test_what_drifted_is_reported_and_what_repairs_it() -> None:
+    """Drift is reported with what repairs it, and additions with a command that removes them."""
     kind = "rbac.authorization.k8s.io/v1:RoleBinding"
     gone = made("core/v1:ConfigMap", {"metadata": {"name": "gone"}})
-    drifted = (Change(Op.UPDATE, made(kind, BINDING), made(kind, OTHER)), Change(Op.DELETE, gone, None))
-    found = review(repairs=drifted)
-    said = "\n".join(told(repairs.find, found))
-    assert "RoleBinding a/mpi is not as declared, and is changed back" in said
-    assert "ConfigMap gone is gone, and is made again" in said
-    for written in (text.write(found), comment.write(found)):
-        assert "Drift that the update puts right" in written
+    binding = Change(Op.UPDATE, made(kind, BINDING), replace(made(kind, OTHER), live=OTHER))
+    found = review(repairs=(binding, Change(Op.DELETE, gone, None)))
+    said = "\n".join(reported(repairs.find, found))
+    assert "RoleBinding a/mpi differs from what is declared" in said
+    assert "ConfigMap gone is gone" in said
+    assert "The update leaves this" in said
+    patch = "kubectl -n a patch rolebinding.v1.rbac.authorization.k8s.io mpi --type json -p "
+    for written in (terminal.write(found), comment.write(found)):
         assert "eve" in written
-        assert "--no-repair" in written
-    assert [each["op"] for each in data.of(found)["repairs"]] == ["update", "delete"]
+        assert "--repair" in written
+        assert patch in written
+    assert [each["op"] for each in json_data.of(found)["repairs"]] == ["update", "delete"]
+    drifted = replace(review(binding), drift=True)
+    assert patch in terminal.write(drifted)
 
 
 def test_nothing_drifted_nothing_said() -> None:
-    """Prevents a section in every comment that says nothing."""
-    assert told(repairs.find, review()) == []
+    """Without drift there is no section."""
+    assert reported(repairs.find, review()) == []
 
 
 def test_secrets_stay_hidden() -> None:
-    """Prevents a password in the comment, the old or the new one."""
+    """No value of a secret is in the section."""
     before, after = ({"metadata": {"name": "s"}, "data": {"p": value}} for value in (REDACTED, CHANGED))
     change = Change(Op.UPDATE, made("core/v1:Secret", before), made("core/v1:Secret", after))
-    assert "is not as declared" in "\n".join(told(repairs.find, review(change, repairs=(change,))))
+    assert "differs from what is declared" in "\n".join(reported(repairs.find, review(change, repairs=(change,))))

@@ -4,7 +4,7 @@ from typing import Any
 
 from review.model import Change, Op
 from review.subjects import rights
-from tests.support.reviews import created, deleted, made, review, same, told, updated
+from tests.support.reviews import created, deleted, made, reported, review, same, updated
 
 RBAC = "rbac.authorization.k8s.io/v1:"
 
@@ -34,9 +34,9 @@ PODS = role(("", "pods", "get,list"))
 
 
 def test_a_role_that_widens() -> None:
-    """Prevents a role that comes to read secrets in a diff of fifty lines."""
+    """A role that comes to read secrets is an alarm."""
     wide = role(("", "pods,secrets", "get,list"), ("batch", "jobs", "*"))
-    assert told(rights.find, review(updated(PODS, wide), same(binding()))) == [
+    assert reported(rights.find, review(updated(PODS, wide), same(binding()))) == [
         "! account ops/op may now, in the whole cluster:",
         "  do everything with jobs.batch",
         "  get and list secrets",
@@ -44,41 +44,41 @@ def test_a_role_that_widens() -> None:
 
 
 def test_a_binding_that_comes_and_one_that_goes() -> None:
-    """Prevents a binding of two lines that gives everything."""
+    """A binding to a wide role is an alarm."""
     admin = created(binding("admin", "cluster-admin"))
-    assert told(rights.find, review(admin)) == [
+    assert reported(rights.find, review(admin)) == [
         "! account ops/op may now, in the whole cluster: whatever ClusterRole cluster-admin allows, "
         "which is not among the objects"
     ]
-    assert told(rights.find, review(same(PODS), deleted(binding()))) == [
+    assert reported(rights.find, review(same(PODS), deleted(binding()))) == [
         "account ops/op may no longer, in the whole cluster: get and list pods"
     ]
 
 
 def test_another_binding_with_the_same_rights() -> None:
-    """Prevents an alarm for a binding that only has another name."""
-    assert told(rights.find, review(same(PODS), deleted(binding()), created(binding("other")))) == []
+    """A renamed binding changes no rights."""
+    assert reported(rights.find, review(same(PODS), deleted(binding()), created(binding("other")))) == []
 
 
 def test_a_role_of_nobody() -> None:
-    """Prevents silence about a role that somebody outside of the stack may be bound to."""
-    assert told(rights.find, review(updated(PODS, role(("", "pods", "get"))))) == [
-        "ClusterRole r, to which nobody is bound here, may no longer, in the whole cluster: list pods"
+    """A changed role without bindings in the stack is reported."""
+    assert reported(rights.find, review(updated(PODS, role(("", "pods", "get"))))) == [
+        "ClusterRole r, to which no one is bound here, may no longer, in the whole cluster: list pods"
     ]
 
 
 def test_a_role_that_is_gone_allows_nothing() -> None:
-    """Prevents the news that an account may do more, where somebody deleted the role that it is bound to."""
-    assert told(rights.find, review(deleted(PODS), same(binding()), drift=True)) == [
+    """A role that was deleted out of band is no gain of rights."""
+    assert reported(rights.find, review(deleted(PODS), same(binding()), drift=True)) == [
         "account ops/op may no longer, in the whole cluster: get and list pods"
     ]
-    assert told(rights.find, review(created(PODS), same(binding()))) == [
+    assert reported(rights.find, review(created(PODS), same(binding()))) == [
         "account ops/op may now, in the whole cluster: get and list pods"
     ]
-    assert told(rights.find, review(Change(Op.FORGET, PODS, None), same(binding()))) == []
+    assert reported(rights.find, review(Change(Op.FORGET, PODS, None), same(binding()))) == []
 
 
-def test_use_of_sccs_is_told_elsewhere() -> None:
-    """Prevents the same thing twice."""
+def test_use_of_sccs_is_reported_elsewhere() -> None:
+    """Rights to use SCCs are reported in their own section only."""
     use = role(("security.openshift.io", "securitycontextconstraints", "use"))
-    assert told(rights.find, review(created(use), created(binding()))) == []
+    assert reported(rights.find, review(created(use), created(binding()))) == []

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from review import comment, text
+from review import comment, terminal
 from review.model import CHANGED, REDACTED
 from review.subjects import secrets
-from tests.support.reviews import created, deleted, made, review, same, told, updated
+from tests.support.reviews import created, deleted, made, reported, review, same, updated
 
 
 def secret(**data: Any) -> Any:
@@ -14,21 +14,21 @@ def secret(**data: Any) -> Any:
 
 
 def test_secrets() -> None:
-    """Prevents a rotated password that nobody notices."""
-    assert told(secrets.find, review(created(secret(user=REDACTED, key=REDACTED)))) == [
+    """A changed secret is reported with the keys that differ."""
+    assert reported(secrets.find, review(created(secret(user=REDACTED, key=REDACTED)))) == [
         "Secret a/s is created, with key and user"
     ]
-    assert told(secrets.find, review(updated(secret(a=REDACTED, b=REDACTED), secret(b=CHANGED, c=REDACTED)))) == [
+    assert reported(secrets.find, review(updated(secret(a=REDACTED, b=REDACTED), secret(b=CHANGED, c=REDACTED)))) == [
         "Secret a/s is updated (new: c; gone: a; another value: b)"
     ]
-    assert told(secrets.find, review(deleted(secret(a=REDACTED)))) == ["Secret a/s is deleted, with a"]
-    assert told(secrets.find, review(same(secret(a=REDACTED)))) == []
+    assert reported(secrets.find, review(deleted(secret(a=REDACTED)))) == ["Secret a/s is deleted, with a"]
+    assert reported(secrets.find, review(same(secret(a=REDACTED)))) == []
 
 
 def test_values_are_never_shown() -> None:
-    """Prevents a password in a comment, also where nobody has marked it."""
+    """No value of a secret is in a review, marked as secret or not."""
     planted = review(updated(secret(a="planted-1"), secret(a="planted-2", b="planted-3")))
     assert "planted" not in comment.write(planted)
-    assert "planted" not in text.write(planted)
+    assert "planted" not in terminal.write(planted)
     provider = made("pulumi:providers:kubernetes", {"kubeconfig": "planted", "context": "c"}, "cluster")
     assert "planted" not in comment.write(review(created(provider)))

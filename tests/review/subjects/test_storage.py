@@ -3,7 +3,7 @@
 from typing import Any
 
 from review.subjects import storage
-from tests.support.reviews import created, deleted, made, review, same, told, updated
+from tests.support.reviews import created, deleted, made, reported, review, same, updated
 
 
 def volume(handle: str = "1;2;path=/gpfs/fs0/a") -> Any:
@@ -18,15 +18,15 @@ def class_(policy: str) -> Any:
 
 
 def test_storage() -> None:
-    """Prevents a volume that comes to show other files, and a class that comes to delete data, from passing unread."""
-    assert told(storage.find, review(created(volume()))) == [
+    """A volume with other files, or a class that comes to delete data, is an alarm."""
+    assert reported(storage.find, review(created(volume()))) == [
         "PersistentVolume pv is new: capacity 1Ti, where 1;2;path=/gpfs/fs0/a, for claim c"
     ]
-    assert told(storage.find, review(updated(volume(), volume("1;2;path=/gpfs/fs0/b")))) == [
+    assert reported(storage.find, review(updated(volume(), volume("1;2;path=/gpfs/fs0/b")))) == [
         "PersistentVolume pv changes: where 1;2;path=/gpfs/fs0/b (was 1;2;path=/gpfs/fs0/a)"
     ]
-    assert told(storage.find, review(updated(class_("Retain"), class_("Delete")))) == [
+    assert reported(storage.find, review(updated(class_("Retain"), class_("Delete")))) == [
         "! StorageClass s changes: reclaim policy Delete (was Retain)"
     ]
-    assert told(storage.find, review(deleted(volume()))) == [], "the data section tells that"
-    assert told(storage.find, review(same(volume()))) == []
+    assert reported(storage.find, review(deleted(volume()))) == [], "the data section tells that"
+    assert reported(storage.find, review(same(volume()))) == []

@@ -4,7 +4,7 @@ from copy import deepcopy
 from typing import Any
 
 from review.subjects import tenants
-from tests.support.reviews import nothing, reviewed, told
+from tests.support.reviews import nothing, reported, reviewed
 
 
 def vision(settings: dict[str, Any]) -> None:
@@ -30,8 +30,8 @@ def other_ids(settings: dict[str, Any]) -> None:
 
 
 def test_a_tenant_that_comes_and_one_that_goes() -> None:
-    """Prevents twelve objects in place of one tenant."""
-    assert told(tenants.find, reviewed(vision)) == [
+    """A tenant is one line, not its objects."""
+    assert reported(tenants.find, reviewed(vision)) == [
         "adas changes: guaranteed GPUs: 8 (was 16)",
         "vision is new",
         "  user ids: 1075510000 and the 10,000 from it",
@@ -43,14 +43,14 @@ def test_a_tenant_that_comes_and_one_that_goes() -> None:
         "  default resources of containers: cpu 500m, memory 1Gi",
         "  reachable from: itself and openshift-monitoring",
     ]
-    gone = told(tenants.find, reviewed(without, before=vision))
+    gone = reported(tenants.find, reviewed(without, before=vision))
     assert gone[0] == "! vision goes"
 
 
 def test_a_tenant_that_changes() -> None:
-    """Prevents other user ids, with which a tenant's files are nobody's, among forty lines."""
-    found = told(tenants.find, reviewed(other_ids))
+    """Other user ids of a tenant are reported."""
+    found = reported(tenants.find, reviewed(other_ids))
     assert found == [
         "! simulation changes: user ids: 1075520000 and the 10,000 from it (was 1075500000 and the 10,000 from it)"
     ]
-    assert told(tenants.find, reviewed(nothing)) == []
+    assert reported(tenants.find, reviewed(nothing)) == []

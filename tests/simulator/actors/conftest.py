@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class Person(Api):
-    """The person's access, with patience."""
+    """The user's access, with patience."""
 
     def eventually(self, look: Callable[[], T], *, seconds: float = 20) -> T:
         """Return what `look` gives once it is true; fail when it is not within `seconds`."""
@@ -59,22 +59,22 @@ class Person(Api):
 
 
 @pytest.fixture(scope="session")
-def played() -> Iterator[Cluster]:
+def simulated() -> Iterator[Cluster]:
     """Run the cluster."""
     with running(SPEC) as started:
         yield started
 
 
 @pytest.fixture(scope="session")
-def person(played: Cluster) -> Person:
-    """Give access as the person."""
-    server = Server(played.kubeconfig)
+def user(simulated: Cluster) -> Person:
+    """Give access as the user."""
+    server = Server(simulated.kubeconfig)
     token = server.token
     return Person(server, lambda: token, "tests")
 
 
 @pytest.fixture(scope="session")
-def ready(person: Person) -> Person:
+def ready(user: Person) -> Person:
     """Install the whole platform, and return the access once both DGX-1 offer everything."""
     parts = [
         *platform.subscribed("nfd", platform.NFD, channel="4.4", source="redhat-operators"),
@@ -88,20 +88,20 @@ def ready(person: Person) -> Person:
         *[(kinds.SECRET, platform.secret(name)) for name in platform.SECRETS],
     ]
     for kind, body in parts:
-        person.apply(kind, body)
+        user.apply(kind, body)
     for node in platform.DGX:
-        person.patch(kinds.NODE, node, {"metadata": {"labels": {"scale": "true"}}})
+        user.patch(kinds.NODE, node, {"metadata": {"labels": {"scale": "true"}}})
     resources = [
         (kinds.NODE_FEATURE_DISCOVERY_V1ALPHA1, "nfd-master-server", platform.NFD, {"namespace": platform.NFD}),
         (kinds.SPECIAL_RESOURCE_V1ALPHA1, "nvidia-gpu", platform.SRO, {}),
     ]
     made = [(kind, platform.obj(kind, name, namespace, spec=spec)) for kind, name, namespace, spec in resources]
     for kind, body in (*made, (kinds.CSI_SCALE_OPERATOR, platform.scale())):
-        person.eventually(partial(person.apply, kind, body))
+        user.eventually(partial(user.apply, kind, body))
     wanted = {"nvidia.com/gpu": 8, "rdma/shared_ib0": 100, "rdma/shared_ib1": 100}
     for node in platform.DGX:
         for name, number in wanted.items():
-            person.eventually(lambda n=node, r=name, w=number: person.offers(n, r) == w)  # type: ignore[misc]
+            user.eventually(lambda n=node, r=name, w=number: user.offers(n, r) == w)  # type: ignore[misc]
     csi = platform.CSI
-    person.eventually(lambda: person.condition(kinds.CSI_SCALE_OPERATOR, "ibm-spectrum-scale-csi", csi, "Success"))
-    return person
+    user.eventually(lambda: user.condition(kinds.CSI_SCALE_OPERATOR, "ibm-spectrum-scale-csi", csi, "Success"))
+    return user

@@ -5,7 +5,11 @@ from typing import Any
 
 from apis import kinds
 from apis.kinds import Kind
+from simulator.actors import grants, rbac
+from simulator.actors.package import Definition, structure
+from simulator.manifests import deployment, manifest
 
+obj = manifest
 Object = dict[str, Any]
 LAB = "ocp4.scale.ibm.com"
 DGX = (f"dgx01.{LAB}", f"dgx02.{LAB}")
@@ -17,12 +21,6 @@ SECRETS = ("csisecret-local", "csisecret-remote")
 RDMA = "rdma-shared-dp-ds"
 RDMA_IMAGE = "mellanox/k8s-rdma-shared-dev-plugin:v1.0.0"
 GIVEN_MEMLOCK = "[Service]\nLimitMEMLOCK=infinity\n"
-
-
-def obj(kind: Kind, name: str, namespace: str | None = None, **fields: Any) -> Object:
-    """Return an object of a kind."""
-    meta = {"name": name} | ({"namespace": namespace} if namespace else {})
-    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, **fields}
 
 
 def subscribed(package: str, namespace: str, *, channel: str, source: str, **spec: Any) -> list[tuple[Kind, Object]]:
@@ -57,22 +55,12 @@ def rdma(*names: str) -> list[tuple[Kind, Object]]:
         "containers": [container],
         "volumes": [{"name": "config", "configMap": {"name": "rdma-devices"}}],
     }
-    template = {"metadata": {"labels": label}, "spec": pod}
+    spec = {"selector": {"matchLabels": label}, "template": {"metadata": {"labels": label}, "spec": pod}}
+    data = {"config.json": config_json(*names)}
     return [
-        (kinds.SERVICE_ACCOUNT, obj(kinds.SERVICE_ACCOUNT, RDMA, "kube-system")),
-        (
-            kinds.CONFIG_MAP,
-            obj(kinds.CONFIG_MAP, "rdma-devices", "kube-system", data={"config.json": config_json(*names)}),
-        ),
-        (
-            kinds.DAEMON_SET,
-            obj(
-                kinds.DAEMON_SET,
-                RDMA,
-                "kube-system",
-                spec={"selector": {"matchLabels": label}, "template": template},
-            ),
-        ),
+        grants.service_account("kube-system", RDMA),
+        (kinds.CONFIG_MAP, obj(kinds.CONFIG_MAP, "rdma-devices", "kube-system", data=data)),
+        (kinds.DAEMON_SET, obj(kinds.DAEMON_SET, RDMA, "kube-system", spec=spec)),
     ]
 
 
@@ -80,9 +68,8 @@ def machine_config() -> Object:
     """Return the memlock drop-in."""
     unit = {"name": "crio.service", "dropins": [{"name": "10-memlock.conf", "contents": GIVEN_MEMLOCK}]}
     config = {"ignition": {"version": "2.2.0"}, "systemd": {"units": [unit]}}
-    made = obj(kinds.MACHINE_CONFIG, "50-worker-crio-memlock", spec={"config": config})
-    made["metadata"]["labels"] = {"machineconfiguration.openshift.io/role": "worker"}
-    return made
+    labels = {"machineconfiguration.openshift.io/role": "worker"}
+    return obj(kinds.MACHINE_CONFIG, "50-worker-crio-memlock", labels=labels, spec={"config": config})
 
 
 MPI_RULES: list[Object] = [
@@ -108,40 +95,19 @@ MPI_RULES: list[Object] = [
 def mpi_operator() -> list[tuple[Kind, Object]]:
     """Return the MPI operator: definition, namespace, account, rights, Deployment."""
     name = "mpi-operator"
-    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
-    version = {"name": "v1alpha2", "served": True, "storage": True, "subresources": {"status": {}}, "schema": schema}
-    definition = {
-        "group": "kubeflow.org",
-        "scope": "Namespaced",
-        "names": {"kind": "MPIJob", "listKind": "MPIJobList", "plural": "mpijobs", "singular": "mpijob"},
-        "versions": [version],
-    }
     crd = kinds.CUSTOM_RESOURCE_DEFINITION
-    subject = {"kind": "ServiceAccount", "name": name, "namespace": name}
-    reference = {"apiGroup": kinds.CLUSTER_ROLE.group, "kind": kinds.CLUSTER_ROLE.kind, "name": name}
+    binding = rbac.cluster_role_binding(name, rbac.account_subject(name, name))
     pod = {
         "serviceAccountName": name,
         "containers": [{"name": name, "image": "mpioperator/mpi-operator:v0.2.3", "args": ["-alsologtostderr"]}],
     }
-    template = {"metadata": {"labels": {"app": name}}, "spec": pod}
     return [
-        (crd, obj(crd, "mpijobs.kubeflow.org", spec=definition)),
+        (crd, Definition(kinds.MPI_JOB_V1ALPHA2, structure()).manifest()),
         (kinds.NAMESPACE, obj(kinds.NAMESPACE, name)),
-        (kinds.SERVICE_ACCOUNT, obj(kinds.SERVICE_ACCOUNT, name, name)),
+        grants.service_account(name, name),
         (kinds.CLUSTER_ROLE, obj(kinds.CLUSTER_ROLE, name, rules=MPI_RULES)),
-        (
-            kinds.CLUSTER_ROLE_BINDING,
-            obj(kinds.CLUSTER_ROLE_BINDING, name, roleRef=reference, subjects=[subject]),
-        ),
-        (
-            kinds.DEPLOYMENT,
-            obj(
-                kinds.DEPLOYMENT,
-                name,
-                name,
-                spec={"selector": {"matchLabels": {"app": name}}, "template": template},
-            ),
-        ),
+        (kinds.CLUSTER_ROLE_BINDING, binding),
+        deployment(name, name, pod, "the program"),
     ]
 
 

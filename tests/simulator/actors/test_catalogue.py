@@ -6,8 +6,10 @@ import pytest
 import yaml
 
 from apis import kinds
+from apis.operator import Operator
+from apis.operators import operators
 from simulator import names, stages
-from simulator.actors import catalogue, played, versions
+from simulator.actors import catalogue, running_actors, versions
 from simulator.actors.catalogue import NotInCatalogueError
 from simulator.actors.package import Bundle, Package
 from simulator.actors.packages import packages
@@ -22,7 +24,7 @@ def spec(**changes: str) -> dict[str, Any]:
 
 
 def test_first_version_is_the_starting_one_or_the_last() -> None:
-    """Prevents an installation of another version than the one asked for."""
+    """The requested version is installed."""
     old, new = packages()["nfd"].channels["4.4"].versions
     assert catalogue.next_version(spec(), None) == new
     assert catalogue.next_version(spec(startingCSV=old), None) == old
@@ -31,7 +33,7 @@ def test_first_version_is_the_starting_one_or_the_last() -> None:
 
 
 def test_another_channel_goes_on_from_what_is_installed() -> None:
-    """Prevents an upgrade that is refused because the subscription still names the version that it began with."""
+    """An upgrade goes on though the Subscription names a startingCSV."""
     scale = packages()["ibm-spectrum-scale-csi-operator"]
     (former,), (today,) = (bundle.versions for bundle in scale.channels.values())
     wanted = {"name": scale.name, "source": "certified-operators", "channel": "v3.1", "startingCSV": former}
@@ -48,29 +50,45 @@ def test_another_channel_goes_on_from_what_is_installed() -> None:
     ],
 )
 def test_what_is_not_there_is_refused(changes: dict[str, str], complaint: str) -> None:
-    """Prevents a Subscription with a typing error from installing something."""
+    """A Subscription of an unknown package installs nothing."""
     with pytest.raises(NotInCatalogueError, match=complaint):
         catalogue.next_version(spec(**changes), None)
 
 
 @each_bundle
 def test_every_operator_is_played_and_may_own_its_kind(package: Package, bundle: Bundle) -> None:
-    """Prevents an operator that installs and then does nothing: no actor for its image, no right on its kind."""
+    """Every operator has an actor for its image, and rights on its kinds."""
     csv = versions.version(package, bundle.versions[-1], "ns", "group", replaces=None)
     pod = csv["spec"]["install"]["spec"]["deployments"][0]["spec"]["template"]
-    assert played.actor_of(pod) is not None
+    assert running_actors.actor_of(pod) is not None
     rights = {(group, resource) for rule in bundle.rules for group in rule.groups for resource in rule.resources}
     assert {(each.kind.group, each.kind.plural) for each in bundle.definitions} <= rights
 
 
 @each_bundle
 def test_no_operator_has_every_right(package: Package, bundle: Bundle) -> None:
-    """Prevents a role by which the failure of another one could not be seen."""
+    """No operator's role has a wildcard."""
     assert all("*" not in (*rule.groups, *rule.resources, *rule.verbs) for rule in bundle.rules), package.name
 
 
+@pytest.mark.parametrize(
+    "operator", [each for each in operators().values() if each.recommended], ids=lambda each: str(each.package)
+)
+def test_what_is_recommended_can_be_simulated(operator: Operator) -> None:
+    """The simulated catalogue has an operator's recommended source, channels and mode, and its own object's kind."""
+    package, recommended = packages().get(operator.package), operator.recommended
+    assert package, f"add a module to simulator/actors/packages/, with package {operator.package} in its PACKAGES"
+    assert recommended
+    assert recommended.source in package.sources
+    for channel in recommended.channels.values():
+        bundle = package.channels[channel]
+        assert ("OwnNamespace" if recommended.own_namespace_only else "AllNamespaces") in bundle.modes
+        if operator.instance:
+            assert operator.instance.kind in [each.kind for each in bundle.definitions]
+
+
 def test_definition_has_the_required_keys_and_keeps_the_rest() -> None:
-    """Prevents a CSIScaleOperator without its clusters, or with a number for an id, from being accepted."""
+    """A CSIScaleOperator without clusters, or with a number for an id, is refused."""
     (definition,) = packages()["ibm-spectrum-scale-csi-operator"].channels["stable"].definitions
     made = definition.manifest()
     schema = made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
@@ -82,7 +100,7 @@ def test_definition_has_the_required_keys_and_keeps_the_rest() -> None:
 
 
 def test_parts_of_a_version_belong_to_it() -> None:
-    """Prevents leftovers: cluster-wide rights carry labels to be found by, the rest an owner."""
+    """All that OLM makes is removed with the version: cluster-wide rights have labels, the rest an owner."""
     csv = versions.version(
         packages()["special-resource-operator"], "special-resource-operator.v0.0.1", "ns", "group", replaces=None
     )
@@ -103,7 +121,7 @@ def test_parts_of_a_version_belong_to_it() -> None:
 
 
 def test_stages_select_on_the_runtimes_annotations() -> None:
-    """Prevents pods that stay Pending by different names, and patches of an earlier stage that overtake a later one."""
+    """A stage's patches name the pod's version, and cannot overtake those of a later one."""
     text = "\n---\n".join(file.read_text() for file in stages.files())
     used = {names.VOLUMES, names.INIT, names.EXIT_CODE, names.RUN_FOR, names.TERMINATION_MESSAGE}
     assert all(name in text for name in used)
@@ -114,7 +132,7 @@ def test_stages_select_on_the_runtimes_annotations() -> None:
 
 
 def test_objects_of_2020_survive_the_operator_of_today() -> None:
-    """Prevents an upgrade that the API server refuses: a version that objects are stored in must stay in the CRD."""
+    """A definition keeps the versions in which objects are stored."""
     nfd = packages()["nfd"]
     (old,), (new,) = (nfd.channels[name].definitions for name in ("4.4", "stable"))
     assert old.name == new.name
@@ -134,7 +152,7 @@ def test_objects_of_2020_survive_the_operator_of_today() -> None:
     ],
 )
 def test_install_modes(targets: list[str], why: str | None) -> None:
-    """Prevents a GPU operator that installs where the field's fails: beside an OperatorGroup of all namespaces."""
+    """Install modes are checked: the GPU operator fails beside an OperatorGroup of all namespaces."""
     package = packages()["gpu-operator-certified"]
     version = package.channels["v26.7"].versions[-1]
     csv = versions.version(package, version, "nvidia-gpu-operator", "group", replaces=None)

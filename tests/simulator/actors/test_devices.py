@@ -27,7 +27,7 @@ def config(*entries: dict[str, Any]) -> str:
 
 
 def test_resources_are_those_of_the_configuration() -> None:
-    """Prevents numbers or names other than config.json's, also for a device that no node has (upstream issue 44)."""
+    """The resources are config.json's, also for a device that no node has (upstream issue 44)."""
     text = config(
         {"resourceName": "shared_ib0", "rdmaHcaMax": 100, "devices": ["ib0"]},
         {"resourceName": "none", "rdmaHcaMax": 5, "devices": ["ib99"]},
@@ -48,13 +48,13 @@ def test_resources_are_those_of_the_configuration() -> None:
     ],
 )
 def test_plugin_refuses_a_bad_configuration(text: str, complaint: str) -> None:
-    """Prevents a broken ConfigMap from giving resources that the real plugin would not start with."""
+    """A configuration that the real plugin refuses gives no resources."""
     with pytest.raises(ValueError, match=complaint):
         devices.rdma_resources(text)
 
 
 def test_gpus_need_driver_plugin_and_hardware() -> None:
-    """Prevents GPUs on a node whose driver is not there, or that has none."""
+    """A node offers GPUs only with a driver, and where it has some."""
     assert devices.offered(DGX, NODE, [pod(DRIVER), pod(PLUGIN)]) == {"nvidia.com/gpu": 8}
     assert devices.offered(DGX, NODE, [pod(PLUGIN)]) == {}
     assert devices.offered(DGX, NODE, [pod(DRIVER)]) == {}
@@ -62,14 +62,14 @@ def test_gpus_need_driver_plugin_and_hardware() -> None:
 
 
 def test_a_driver_of_the_host_is_enough_for_the_plugin() -> None:
-    """Prevents GPUs of document 001 that wait for a driver in a container, and GPUs without a plugin."""
+    """A driver of the host counts as one, and GPUs need a plugin."""
     host = {"metadata": {"name": "dgx01", "annotations": {names.HOST_DRIVER: "true"}}}
     assert devices.offered(DGX, host, [pod(PLUGIN)]) == {"nvidia.com/gpu": 8}
     assert devices.offered(DGX, host, []) == {}
 
 
 def test_rdma_is_what_the_plugin_read_at_its_start() -> None:
-    """Prevents a changed ConfigMap from having an effect without a restart."""
+    """A changed ConfigMap takes effect after a restart only."""
     assert devices.offered(DGX, NODE, [pod(RDMA, **{names.RDMA_CONFIG: '{"rdma/shared_ib0": 100}'})]) == {
         "rdma/shared_ib0": 100
     }
@@ -77,7 +77,7 @@ def test_rdma_is_what_the_plugin_read_at_its_start() -> None:
 
 
 def test_a_gone_plugin_leaves_zero_and_an_equal_node_is_left_alone() -> None:
-    """Prevents resources without a plugin, patches without a change, and touching what is not a device."""
+    """A patch has only what changed of the plugins' resources."""
     sliced = {"status": {"allocatable": {"nvidia.com/mig-1g.5gb": "56", "hugepages-2Mi": "0"}}}
     assert devices.capacity_patch(sliced, {}) == {
         "status": {key: {"nvidia.com/mig-1g.5gb": "0"} for key in ("capacity", "allocatable")}

@@ -19,7 +19,7 @@ def configuration(*classes: str, fields: tuple[str, ...] = ("vendor",)) -> str:
 
 
 def test_features_of_2020() -> None:
-    """Prevents a node without adapters from being taken for one with."""
+    """Only a node with adapters has their labels."""
     assert features.early_labels(V100) == {VENDOR.format("10de"): "true", VENDOR.format("15b3"): "true"}
     assert features.early_labels(None) == {}
     assert features.kernel_labels({"status": {"nodeInfo": {"kernelVersion": "3.10"}}}) == {
@@ -28,7 +28,7 @@ def test_features_of_2020() -> None:
 
 
 def test_a_class_that_is_not_listed_is_not_found() -> None:
-    """Prevents the operator's own sample, without class 0207, from finding ports in InfiniBand mode."""
+    """The operator's own sample, without class 0207, finds no ports in InfiniBand mode."""
     sample = configuration("0200", "03", "12")
     assert features.pci_labels(A100, sample) == {VENDOR.format("10de"): "true"}
     assert VENDOR.format("15b3") in features.pci_labels(ETHERNET, sample)
@@ -38,7 +38,7 @@ def test_a_class_that_is_not_listed_is_not_found() -> None:
 
 
 def test_defaults_and_other_fields() -> None:
-    """Prevents labels of the vendor alone where the configuration leaves the worker its default fields."""
+    """Without fields in the configuration a label has class and vendor."""
     assert features.pci_labels(A100, "") == {VENDOR.format("0302_10de"): "true"}
     assert features.pci_labels(A100, configuration("03", fields=("class",))) == {VENDOR.format("0302"): "true"}
     assert features.pci_labels(A100, configuration("03", fields=("vendor", "device"))) == {}
@@ -46,7 +46,7 @@ def test_defaults_and_other_fields() -> None:
 
 @pytest.mark.parametrize("text", ["{", "[]", "sources: [1]", "sources: {pci: {deviceClassWhitelist: 3}}"])
 def test_an_unreadable_configuration(text: str) -> None:
-    """Prevents an actor that dies of a configuration, or finds devices by none."""
+    """A configuration that cannot be read is an error, and an empty one means the defaults."""
     if text == "[]":
         assert VENDOR.format("0302_10de") in features.pci_labels(A100, text)
         return
@@ -64,18 +64,18 @@ def test_an_unreadable_configuration(text: str) -> None:
     ],
 )
 def test_product(profile: str, product: str) -> None:
-    """Prevents a flavor of Kueue that selects a label which no driver gives."""
+    """gpu.product is the label that the driver gives."""
     found = features.gpu_labels(PROFILES[profile], "none", None)
     assert found["nvidia.com/gpu.product"] == product
     assert found["nvidia.com/gpu.count"] == str(PROFILES[profile].gpus)
 
 
 def test_labels_of_divided_gpus() -> None:
-    """Prevents labels of whole GPUs on a node that has slices only."""
-    single = features.gpu_labels(A100, "single", mig.A100_40GB["all-1g.5gb"])
+    """Divided GPUs have the labels of their slices."""
+    single = features.gpu_labels(A100, "single", A100.gpu.mig["all-1g.5gb"])
     assert single["nvidia.com/gpu.product"] == "NVIDIA-A100-SXM4-40GB-MIG-1g.5gb"
     assert single["nvidia.com/gpu.count"] == "56"
-    mixed = features.gpu_labels(A100, "mixed", mig.A100_40GB["all-balanced"])
+    mixed = features.gpu_labels(A100, "mixed", A100.gpu.mig["all-balanced"])
     assert mixed["nvidia.com/mig-1g.5gb.count"] == "16"
     assert mixed["nvidia.com/gpu.product"] == "NVIDIA-A100-SXM4-40GB"
     assert features.gpu_labels(V100, "none", None)["nvidia.com/mig.capable"] == "false"
@@ -98,12 +98,12 @@ def test_labels_of_divided_gpus() -> None:
     ],
 )
 def test_resources_of_divided_gpus(strategy: str, name: str, offered: dict[str, int]) -> None:
-    """Prevents slices of several sizes under one name, and whole GPUs beside slices."""
+    """Slices of several sizes have names of their own, and divided GPUs are not offered whole."""
     assert mig.resources(A100, strategy, mig.layouts(A100)[name]) == offered
 
 
 def test_only_some_gpus_can_be_divided() -> None:
-    """Prevents slices of a V100."""
+    """A V100 cannot be divided."""
     assert mig.layouts(V100) == {}
     assert mig.layouts(None) == {}
     node = {"metadata": {"name": "n", "annotations": {"hpc.sim/mig-config": "all-1g.5gb"}}}

@@ -52,21 +52,21 @@ class Node:
     ],
 )
 def test_each_part_waits_for_the_one_before(node: Node, waiting: list[str]) -> None:
-    """Prevents a device plugin that runs before there is a driver."""
+    """A device plugin waits for the driver."""
     known = ("driver-validation", "toolkit-validation", "plugin-validation")
     found = [name for name in known if gates.waits(pod(PLUGIN, name), cast(Runtime, node))]
     assert found == waiting
 
 
 def test_others_init_containers_wait_for_nothing() -> None:
-    """Prevents a tenant's pod that hangs because of the name of its init container."""
+    """Only the operators' own init containers wait for a driver."""
     tenants = pod("registry.example.com/image:1", "driver-validation")
     tenants["spec"]["initContainers"][0]["image"] = "registry.example.com/other:1"
     assert not gates.waits(tenants, cast(Runtime, Node()))
 
 
 def test_a_driver_that_does_not_know_the_gpu_ends() -> None:
-    """Prevents a driver's pod that runs on a machine whose GPUs it ignores."""
+    """A driver's pod does not get ready on a machine whose GPUs it does not know."""
     assert gates.fault(pod(DRIVER), cast(Runtime, Node())) is None
     new = pod("nvcr.io/nvidia/driver:595.91.07-rhcos4.20")
     assert "will ignore this GPU" in (gates.fault(new, cast(Runtime, Node())) or "")

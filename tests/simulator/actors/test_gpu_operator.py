@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 from components.gpu_operator import GpuDirect, GpuDriver, GpuOperatorArgs, spec
-from hardware.gpus import A100_SXM4_40GB, V100_SXM2_32GB, Gpu
+from hardware.gpus import Gpu
 from hardware.profiles import PROFILES
 from simulator.actors import gpu_operands, gpu_operator, gpus
 from simulator.actors.api import Object
+from tests.support.machines import A100_SXM4_40GB, V100_SXM2_32GB
 
 A100, V100 = PROFILES["dgx-a100"], PROFILES["dgx1-v100-16gb"]
 HAS_GPU = "feature.node.kubernetes.io/pci-10de.present"
@@ -47,7 +48,7 @@ def node(labels: dict[str, str] | None = None, *, host: bool = False) -> Object:
     ],
 )
 def test_drivers_that_do_not_load(machine: Any, version: str, module: str, fault: str | None) -> None:
-    """Prevents V100s that work with a driver which ignores them in the field."""
+    """A driver that does not know the V100 does not drive it."""
     wanted = policy(version=version)
     wanted["driver"]["kernelModuleType"] = module
     found = gpus.driver_fault(machine, pod_of("driver", wanted))
@@ -55,7 +56,7 @@ def test_drivers_that_do_not_load(machine: Any, version: str, module: str, fault
 
 
 def test_a_driver_by_digest_is_taken_as_it_is() -> None:
-    """Prevents a version that is read out of a digest."""
+    """No version is read out of a digest."""
     wanted = policy(V100_SXM2_32GB)
     wanted["driver"]["version"] = "sha256:" + "595" + "0" * 61
     assert pod_of("driver", wanted)["spec"]["containers"][0]["image"].startswith("nvcr.io/nvidia/driver@sha256:595")
@@ -63,7 +64,7 @@ def test_a_driver_by_digest_is_taken_as_it_is() -> None:
 
 
 def test_the_driver_waits_for_the_adapters_own_with_peermem_only() -> None:
-    """Prevents a GPU driver that is built against adapters' symbols which are not there yet, and a wait for nothing."""
+    """A GPU driver with peermem waits for the network driver, and only then."""
     wait = "network.nvidia.com/operator.mofed.wait"
     label = {"nvidia.com/gpu.deploy.driver": "true"}
     direct = pod_of("driver", policy(V100_SXM2_32GB, gpudirect=PEERMEM))
@@ -75,13 +76,13 @@ def test_the_driver_waits_for_the_adapters_own_with_peermem_only() -> None:
 
 
 def test_feature_discovery_is_no_device_plugin() -> None:
-    """Prevents GPUs that are offered where only feature discovery runs: both have one image."""
+    """Plugin and feature discovery are told apart by their command: both have one image."""
     assert gpus.is_plugin(pod_of("device-plugin", policy()))
     assert not gpus.is_plugin(pod_of("gpu-feature-discovery", policy()))
 
 
 def test_what_is_enabled_is_made() -> None:
-    """Prevents a driver on nodes that have one, and an exporter that nobody asked for."""
+    """Only what the ClusterPolicy enables is created."""
 
     def parts(wanted: Object) -> set[str]:
         return {each.part for each in gpu_operands.OPERANDS if each.enabled(wanted)}
@@ -94,7 +95,7 @@ def test_what_is_enabled_is_made() -> None:
 
 
 def test_a_new_driver_waits_for_the_pods_next_start() -> None:
-    """Prevents a changed version from taking the GPUs away from jobs that run."""
+    """A changed driver version does not restart the drivers below running jobs."""
     driver = next(each for each in gpu_operands.OPERANDS if each.part == "driver")
     body = gpu_operands.manifests(driver, "ns", policy())[-1][1]
     assert body["spec"]["updateStrategy"] == {"type": "OnDelete"}
@@ -104,7 +105,7 @@ def test_a_new_driver_waits_for_the_pods_next_start() -> None:
 
 
 def test_only_nodes_with_gpus_get_labels() -> None:
-    """Prevents pods on nodes where node feature discovery found no GPU, and leftovers when it takes its label back."""
+    """Operands run on nodes with NFD's label, and go with it."""
     assert gpu_operator.node_labels(node(), policy()) == {}
     found = gpu_operator.node_labels(node({HAS_GPU: "true"}), policy())
     assert found["nvidia.com/gpu.deploy.driver"] == "true"
@@ -121,7 +122,7 @@ def test_only_nodes_with_gpus_get_labels() -> None:
 
 
 def test_a_node_with_its_own_driver_gets_no_other() -> None:
-    """Prevents two drivers on one node."""
+    """A node has one driver."""
     found = gpu_operator.node_labels(node({HAS_GPU: "true"}, host=True), policy())
     assert found["nvidia.com/gpu.deploy.driver"] == "pre-installed"
     assert found["nvidia.com/gpu.deploy.device-plugin"] == "true"
@@ -145,7 +146,7 @@ def daemon_set(desired: int, available: int, *, observed: int = 1) -> Object:
     ],
 )
 def test_state_of_a_policy(labels: dict[str, str], sets: dict[str, Object | None], state: str, reason: str) -> None:
-    """Prevents a policy that is ready while a pod is missing, and one that is not where the field's says it is."""
+    """A ClusterPolicy is ready when all its pods are, and where no node has a GPU."""
     found = gpu_operator.status({"metadata": {"name": "p"}}, sets, [node(labels)])
     assert found["state"] == state
     assert reason in {one["reason"] for one in found["conditions"]}

@@ -22,7 +22,7 @@ def drop_in(unit: str, name: str, contents: str) -> dict[str, Any]:
 
 
 def test_order_of_names_decides_and_drop_ins_are_collected() -> None:
-    """Prevents a merge that depends on the order of a listing, or loses what another configuration adds."""
+    """Configurations are merged in the order of their names, and none is lost."""
     first = config("10-a", units=[drop_in("crio.service", "a", "1")], files=[{"path": "/x", "mode": 1}])
     second = config(
         "20-b", units=[drop_in("crio.service", "b", "2")], files=[{"path": "/x", "mode": 2}], kernelArguments=["q"]
@@ -36,7 +36,7 @@ def test_order_of_names_decides_and_drop_ins_are_collected() -> None:
 
 
 def test_name_changes_with_the_content_only() -> None:
-    """Prevents rollouts without a change, and changes without a rollout."""
+    """The rendered configuration changes exactly when its contents do."""
     plain = ignition.render("worker", [config("a")])
     name = plain["metadata"]["name"]
     assert name == ignition.render("worker", [config("b")])["metadata"]["name"]
@@ -56,13 +56,13 @@ def test_name_changes_with_the_content_only() -> None:
     ],
 )
 def test_memlock_by_drop_in(unit: str, contents: str, lifted: bool) -> None:
-    """Prevents a limit that counts as lifted by a unit OpenShift 4 does not have (E-19), a comment or a number."""
+    """Only LimitMEMLOCK=infinity of a unit that OpenShift 4 has lifts the limit (E-19)."""
     rendered = ignition.render("worker", [config("a", units=[drop_in(unit, "m", contents)])])
     assert ignition.memlock_unlimited(rendered) is lifted
 
 
 def test_memlock_by_the_runtimes_configuration() -> None:
-    """Prevents the other way to lift the limit from being overlooked."""
+    """The limit can be lifted by CRI-O's default_ulimits too."""
     text = base64.b64encode(b'[crio.runtime]\ndefault_ulimits = ["memlock=-1:-1"]\n').decode()
     source = f"data:text/plain;charset=utf-8;base64,{text}"
     file = {"path": "/etc/crio/crio.conf.d/10-memlock", "contents": {"source": source}}
@@ -72,7 +72,7 @@ def test_memlock_by_the_runtimes_configuration() -> None:
 
 
 def test_selectors() -> None:
-    """Prevents configurations and nodes from joining a pool that does not select them."""
+    """A pool has the configurations and nodes that it selects."""
     assert ignition.selected({"matchLabels": {"a": "b"}}, {"a": "b", "c": "d"})
     assert not ignition.selected({"matchLabels": {"a": "b"}}, {"a": "x"})
     among = {"matchExpressions": [{"key": "a", "operator": "In", "values": ["x", "y"]}]}

@@ -4,10 +4,10 @@ from typing import Any
 from urllib.parse import quote
 
 from components.rail_names import rules
-from hardware.profiles import DGX1_V100_16GB, DGX_A100
 from hardware.topology import rails
 from simulator.actors import ignition
 from simulator.actors.interfaces import interfaces
+from tests.support.machines import DGX1_V100_16GB, DGX_A100
 
 
 def rendered(text: str, path: str = "/etc/udev/rules.d/70-persistent-net.rules") -> dict[str, Any]:
@@ -18,14 +18,14 @@ def rendered(text: str, path: str = "/etc/udev/rules.d/70-persistent-net.rules")
 
 
 def test_our_own_rules_name_all_rails() -> None:
-    """Prevents a plugin that is told of rail0 on nodes where it is ibp12s0."""
+    """Interfaces are called as on their node."""
     found = interfaces(DGX_A100, rendered(rules(rails(DGX_A100), "InfiniBand")))
     assert found[:8] == [f"rail{index}" for index in range(8)]
     assert found[8:] == [hca.netdev for hca in DGX_A100.storage_hcas]
 
 
 def test_a_rule_for_another_address_names_nothing() -> None:
-    """Prevents a typing error in an address from counting as a name."""
+    """An udev rule with a malformed address names nothing."""
     kernel = [hca.netdev for hca in (*DGX_A100.hcas, *DGX_A100.storage_hcas)]
     wrong = rules(rails(DGX_A100), "InfiniBand").replace("0000:", "0001:")
     assert interfaces(DGX_A100, rendered(wrong)) == kernel
@@ -35,7 +35,7 @@ def test_a_rule_for_another_address_names_nothing() -> None:
 
 
 def test_ports_without_an_address_keep_their_names() -> None:
-    """Prevents a rule from naming a port whose address no document gives."""
+    """A rule cannot name a port without a known address."""
     found = interfaces(DGX1_V100_16GB, rendered(rules(rails(DGX_A100), "InfiniBand")))
     assert found == [hca.netdev for hca in (*DGX1_V100_16GB.hcas, *DGX1_V100_16GB.storage_hcas)]
     assert interfaces(None, rendered("")) == []

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from components.kubelet_config import for_machine, kubelet
-from hardware.profiles import DGX_A100, Profile
+from hardware.profiles import Profile
 from simulator.actors import ignition, kubelet_settings, kubeletconfigs, machine_state
 from simulator.actors.kubelet_settings import allocatable, refusal, refused_by_controller
+from tests.support.machines import DGX_A100
 
 Settings = dict[str, Any]
 RIGHT = kubelet(for_machine(DGX_A100, memory_manager=True))
@@ -26,7 +27,7 @@ def rendered(settings: Settings) -> Settings:
 
 
 def test_our_own_component_declares_what_a_kubelet_takes() -> None:
-    """Prevents sums of reserved memory, or CPUs, with which kubelets end at their start."""
+    """The platform's own component declares reservations that a kubelet starts with."""
     assert refused_by_controller(RIGHT) is None
     assert refusal(RIGHT, DGX_A100, DGX_A100.cpus) is None
 
@@ -44,12 +45,12 @@ def test_our_own_component_declares_what_a_kubelet_takes() -> None:
     ],
 )
 def test_a_kubelet_that_would_end_is_told(changed: Settings, words: str) -> None:
-    """Prevents a rollout that succeeds here and leaves nodes without a kubelet in the field."""
+    """Settings that a kubelet refuses are refused here too."""
     assert words in str(refusal(RIGHT | changed, DGX_A100, DGX_A100.cpus))
 
 
 def test_more_than_eight_numa_nodes_are_too_many_unless_allowed() -> None:
-    """Prevents the Topology Manager on a machine where it does not start."""
+    """The Topology Manager is refused on a machine with too many NUMA nodes."""
     small = [node.model_copy(update={"id": index}) for index, node in enumerate((*DGX_A100.numa, DGX_A100.numa[0]))]
     machine: Profile = DGX_A100.model_copy(update={"numa": tuple(small)})
     settings = {"topologyManagerPolicy": "best-effort"}
@@ -64,18 +65,18 @@ def test_more_than_eight_numa_nodes_are_too_many_unless_allowed() -> None:
     [{"clusterDNS": ["192.0.2.1"]}, {"reservedSystemCPUs": 4}, {"systemReserved": "1Gi"}, {"reservedMemory": {}}],
 )
 def test_the_controller_refuses_types_and_its_own_fields(wrong: Settings) -> None:
-    """Prevents a Success for what OpenShift makes no MachineConfig of."""
+    """A KubeletConfig of which OpenShift makes no MachineConfig is a failure."""
     assert str(refused_by_controller(wrong)).startswith("Error: ")
 
 
 def test_a_node_keeps_for_itself_what_is_reserved() -> None:
-    """Prevents pods of a whole machine from fitting here and staying Pending in the field."""
+    """Reserved CPUs and memory are not allocatable."""
     found = allocatable(RIGHT, CAPACITY)
     assert found == {"cpu": str(256 - 8), "memory": f"{((1024 - 1) * 1024 - 100) * 1024}Ki"}
 
 
 def test_without_configuration_a_node_keeps_what_openshift_keeps() -> None:
-    """Prevents a job with all CPUs of a machine from running here alone, and nodes that change with nobody's asking."""
+    """Without a KubeletConfig a node keeps OpenShift's reservations."""
     own = {"cpu": "255500m", "memory": f"{(1023 * 1024 - 100) * 1024}Ki"}
     assert allocatable({}, CAPACITY) == own
     assert allocatable({"topologyManagerPolicy": "restricted"}, CAPACITY) == own
@@ -84,7 +85,7 @@ def test_without_configuration_a_node_keeps_what_openshift_keeps() -> None:
 
 
 def test_the_configuration_reaches_the_node_in_a_file() -> None:
-    """Prevents a rendered configuration of which the node reads nothing."""
+    """A node reads the kubelet's file of its rendered configuration."""
     assert kubelet_settings.kubelet_of(rendered(RIGHT)).items() >= RIGHT.items()
     node = {"status": {"capacity": CAPACITY, "allocatable": CAPACITY}}
     assert machine_state.refusal(node, DGX_A100, rendered(RIGHT)) is None
@@ -92,6 +93,6 @@ def test_the_configuration_reaches_the_node_in_a_file() -> None:
 
 
 def test_only_the_first_of_a_pool_has_no_number() -> None:
-    """Prevents a second KubeletConfig from taking the place of the first."""
+    """Two KubeletConfigs have MachineConfigs of different names."""
     names = [kubeletconfigs.name_of("gpu", index) for index in range(2)]
     assert names == ["99-gpu-generated-kubelet", "99-gpu-generated-kubelet-1"]

@@ -12,7 +12,7 @@ from components.mpi_job import V2Beta1
 from simulator.actors import kueue, kueue_jobs, kueue_queues, kueue_quota
 from simulator.actors.kueue_jobs import FRAMEWORKS
 from simulator.actors.kueue_quota import Assignment, Queue, Usage
-from tests.components.test_mpi_operator import job as job_of
+from tests.components.kit import mpi_job_manifest as job_of
 
 Manifest = dict[str, Any]
 MPI = FRAMEWORKS["MPIJob"]
@@ -31,8 +31,8 @@ def queue(name: str = "adas", usage: Usage | None = None, **limits: str) -> Queu
 
 def job(**changed: Any) -> Manifest:
     """Return a job of our own."""
-    asked: Manifest = {"rdma_resources": RDMA, "cpus": 10, "memory": "50Gi", "v2beta1": V2Beta1(queue="jobs")}
-    made = job_of(**{**asked, **changed})
+    requested: Manifest = {"rdma_resources": RDMA, "cpus": 10, "memory": "50Gi", "v2beta1": V2Beta1(queue="jobs")}
+    made = job_of(**{**requested, **changed})
     made["metadata"] |= {"uid": "1", "labels": {"kueue.x-k8s.io/queue-name": "jobs"}}
     return made
 
@@ -48,7 +48,7 @@ def used(gpus: int) -> Usage:
 
 
 def test_a_job_is_counted_with_all_its_pods() -> None:
-    """Prevents a launcher, or the second worker, that nobody counts."""
+    """All pods of a job are counted, the launcher too."""
     found = assigned(job(), queue())
     assert isinstance(found, Assignment)
     assert found.usage["dgx", "nvidia.com/gpu"] == 16
@@ -58,7 +58,7 @@ def test_a_job_is_counted_with_all_its_pods() -> None:
 
 
 def test_what_no_group_covers_keeps_a_job_waiting() -> None:
-    """Prevents a forgotten RDMA resource from being found only in the field, where jobs wait for ever."""
+    """A resource that the quota does not cover keeps the job waiting."""
     said = assigned(job(rdma_resources=("rdma/rail0", "rdma/rail9")), queue())
     assert said == "couldn't assign flavors to pod set worker: resource rdma/rail9 unavailable in ClusterQueue"
 
@@ -71,19 +71,19 @@ def test_what_no_group_covers_keeps_a_job_waiting() -> None:
     ],
 )
 def test_what_others_hold_is_not_free(usage: Usage, words: str) -> None:
-    """Prevents two jobs on one quota."""
+    """Two jobs do not fit into the quota of one."""
     assert words in str(assigned(job(), queue(usage=usage)))
 
 
 def test_what_never_fits_is_said_so() -> None:
-    """Prevents a job larger than its quota that seems to wait for others."""
+    """A job larger than its quota is reported as such."""
     said = str(assigned(job(cpus=60), queue()))
     assert "insufficient quota for cpu in flavor dgx, previously considered podsets requests (500m)" in said
     assert said.endswith("+ current podset request (120) > maximum capacity (100)")
 
 
 def test_idle_quota_is_borrowed_within_limits() -> None:
-    """Prevents a tenant that waits while the cohort is idle, and one that takes more than it may."""
+    """A queue borrows what its cohort leaves idle, up to its limit."""
     busy = queue(usage=used(16))
     assert isinstance(assigned(job(), busy, queue("maps")), Assignment)
     assert "8 more needed" in str(assigned(job(), busy, queue("maps", used(8))))
@@ -93,7 +93,7 @@ def test_idle_quota_is_borrowed_within_limits() -> None:
 
 
 def test_init_containers_count_where_they_are_larger() -> None:
-    """Prevents a pod that is counted twice, or with less than it takes."""
+    """A pod counts with the larger of its containers' sum and its init containers."""
     small, large = ({"resources": {"requests": {"cpu": amount}}} for amount in ("1", "4"))
     pod = {"spec": {"containers": [small, small], "initContainers": [large]}}
     assert kueue_quota.requests(pod) == {"cpu": 4}
@@ -101,7 +101,7 @@ def test_init_containers_count_where_they_are_larger() -> None:
 
 
 def test_a_started_job_goes_to_the_machines_of_its_flavor() -> None:
-    """Prevents admitted pods on machines that the quota is not of, and selectors of ours that get lost."""
+    """Admitted pods get the flavor's node labels beside their own selectors."""
     made = job()
     patch = kueue_jobs.started(MPI, made, {"worker": [flavor_spec(ARGS)]})
     assert patch["spec"]["runPolicy"] == {"suspend": False}
@@ -109,7 +109,7 @@ def test_a_started_job_goes_to_the_machines_of_its_flavor() -> None:
 
 
 def test_taints_of_the_machines_are_borne_once() -> None:
-    """Prevents tolerations of the job's own from being replaced, or doubled at every start."""
+    """The flavor's tolerations are added once, beside the job's own."""
     taint = {"key": "nvidia.com/gpu", "operator": "Exists"}
     pod = {"spec": {"containers": [], "tolerations": [taint]}}
     made: Manifest = {"spec": {"template": pod}}
@@ -119,7 +119,7 @@ def test_taints_of_the_machines_are_borne_once() -> None:
 
 
 def test_a_batch_job_is_counted_with_the_pods_that_run_at_once() -> None:
-    """Prevents a job of one completion that holds the quota of its parallelism."""
+    """A job counts with no more pods than it has completions."""
     pod = {"spec": {"containers": [{"resources": {"limits": {"cpu": "2"}}}]}}
     made = {"spec": {"parallelism": 4, "completions": 2, "template": pod}}
     (found,) = FRAMEWORKS["BatchJob"].pod_sets(made)
@@ -128,7 +128,7 @@ def test_a_batch_job_is_counted_with_the_pods_that_run_at_once() -> None:
 
 
 def test_a_job_of_the_same_name_is_another_one() -> None:
-    """Prevents a job that is made again from finding itself finished."""
+    """A recreated job has a Workload of its own."""
     first, second = job(), job()
     second["metadata"]["uid"] = "2"
     assert kueue_jobs.workload_name(MPI, first) != kueue_jobs.workload_name(MPI, second)
@@ -136,7 +136,7 @@ def test_a_job_of_the_same_name_is_another_one() -> None:
 
 
 def test_jobs_that_jobs_make_are_not_queued() -> None:
-    """Prevents a launcher that waits for the quota that its own job holds."""
+    """Jobs of jobs are not queued."""
     launcher: Manifest = {"metadata": {"labels": {"kueue.x-k8s.io/queue-name": "jobs"}, "ownerReferences": []}}
     assert kueue_jobs.queue_of(launcher) == "jobs"
     launcher["metadata"]["ownerReferences"] = [{"kind": "MPIJob", "controller": True}]
@@ -144,14 +144,14 @@ def test_jobs_that_jobs_make_are_not_queued() -> None:
 
 
 def test_a_queue_tells_the_flavors_that_nobody_made() -> None:
-    """Prevents a queue that counts as ready and admits nothing."""
+    """The flavors of a queue that do not exist are named."""
     made = {"spec": cluster_queue_spec(ARGS, TENANT)}
     assert kueue_queues.missing_flavors(made, ["dgx"]) == []
     assert kueue_queues.missing_flavors(made, []) == ["dgx"]
 
 
 def test_a_tenants_queue_is_as_active_as_what_it_points_to() -> None:
-    """Prevents a wait for Active that ends at a queue from which nothing comes back."""
+    """A LocalQueue is Active when its ClusterQueue is."""
     local = {"spec": {"clusterQueue": "adas"}}
     assert kueue_queues.of_tenant(local, {"adas"}, {"adas"})[0] == "True"
     assert kueue_queues.of_tenant(local, {"adas"}, set())[:2] == ("False", "ClusterQueueIsInactive")
@@ -159,7 +159,7 @@ def test_a_tenants_queue_is_as_active_as_what_it_points_to() -> None:
 
 
 def test_only_active_queues_of_a_cohort_lend() -> None:
-    """Prevents a tenant that borrows from a queue without machines, or from strangers."""
+    """Only active queues of the same cohort lend."""
     made = {name: {"metadata": {"name": name}, "spec": cluster_queue_spec(ARGS, TENANT)} for name in ("a", "b", "c")}
     made["c"]["spec"]["cohortName"] = "other"
     _, others = kueue_queues.sharing("a", made, {"a", "b", "c"}, {})
@@ -168,7 +168,7 @@ def test_only_active_queues_of_a_cohort_lend() -> None:
 
 
 def test_the_manager_is_told_our_frameworks() -> None:
-    """Prevents a manager that watches other kinds of jobs than the webhook holds."""
+    """The manager watches the kinds of jobs that the webhook holds."""
     resource = {"spec": spec(KueueOperatorArgs())}
     assert [each.kind for each in kueue.managed(resource)] == [kinds.JOB, kinds.MPI_JOB_V2BETA1]
     manager = kueue.operands("ns", kueue.frameworks(resource))[-1][1]
@@ -185,7 +185,7 @@ def workload(name: str, *conditions: str, gpus: int = 0) -> Manifest:
 
 
 def test_a_queue_tells_what_is_in_use_and_who_waits() -> None:
-    """Prevents a table of queues with question marks, and finished jobs that count for ever."""
+    """A queue's status counts pending and admitted jobs, not finished ones."""
     made = {"metadata": {"name": "adas"}, "spec": cluster_queue_spec(ARGS, TENANT)}
     there = [
         workload("runs", "Admitted", gpus=16),
@@ -193,7 +193,7 @@ def test_a_queue_tells_what_is_in_use_and_who_waits() -> None:
         workload("ended", "Admitted", "Finished", gpus=4),
         workload("waits"),
     ]
-    status = kueue_queues.told(made, there, borrowing=True)
+    status = kueue_queues.amounts_of(made, there, borrowing=True)
     assert [status[f"{each}Workloads"] for each in ("pending", "reserving", "admitted")] == [1, 2, 2]
     (flavor,) = status["flavorsUsage"]
     resources = {each["name"]: (each["total"], each["borrowed"]) for each in flavor["resources"]}
@@ -203,8 +203,8 @@ def test_a_queue_tells_what_is_in_use_and_who_waits() -> None:
 
 
 def test_a_tenants_queue_tells_of_its_own_jobs_only() -> None:
-    """Prevents a field that the real kind does not have, and a status that ends where the quota is gone."""
+    """A LocalQueue's status is about its own jobs, with the fields of the real kind, also without a ClusterQueue."""
     made = {"metadata": {"name": "adas"}, "spec": cluster_queue_spec(ARGS, TENANT)}
-    (flavor,) = kueue_queues.told(made, [workload("runs", "Admitted", gpus=8)], borrowing=False)["flavorsUsage"]
+    (flavor,) = kueue_queues.amounts_of(made, [workload("runs", "Admitted", gpus=8)], borrowing=False)["flavorsUsage"]
     assert {"name": "nvidia.com/gpu", "total": "8"} in flavor["resources"]
-    assert kueue_queues.told(None, [workload("waits")], borrowing=False)["flavorsUsage"] == []
+    assert kueue_queues.amounts_of(None, [workload("waits")], borrowing=False)["flavorsUsage"] == []

@@ -24,7 +24,7 @@ def node(name: str, *roles: str, state: str = "Done", config: str = "rendered-gp
 
 
 def test_a_node_is_in_one_pool() -> None:
-    """Prevents a GPU node from taking the configuration of all workers, or a compact master that of the GPU pool."""
+    """A node belongs to its most specific pool; a compact master stays in the masters'."""
     pools = [pool("master"), pool("worker"), pool("gpu")]
     nodes = [node("c", "worker"), node("b", "worker", "gpu"), node("a", "master", "worker", "gpu")]
     found = {one["metadata"]["name"]: machine_pools.members(one, pools, nodes) for one in pools}
@@ -34,7 +34,7 @@ def test_a_node_is_in_one_pool() -> None:
 
 @pytest.mark.parametrize(("said", "nodes", "away"), [(None, 140, 1), (3, 4, 3), ("10%", 140, 14), ("10%", 4, 1)])
 def test_so_many_may_be_away(said: object, nodes: int, away: int) -> None:
-    """Prevents a pool that never begins, or one that takes all of its nodes at once."""
+    """A pool updates as many nodes at once as maxUnavailable allows, at least one."""
     assert machine_pools.at_once(pool("gpu", maxUnavailable=said), nodes) == away
 
 
@@ -42,7 +42,7 @@ def test_so_many_may_be_away(said: object, nodes: int, away: int) -> None:
     ("state", "true", "updated"), [("Done", "Updated", 2), ("Working", "Updating", 1), ("Degraded", "Degraded", 1)]
 )
 def test_a_pool_is_updated_when_all_its_nodes_are(state: str, true: str, updated: int) -> None:
-    """Prevents a wait that ends before the last node has its configuration, or goes on when it will never have it."""
+    """Updated is true once the last node has its configuration; Degraded where one never will."""
     status = machine_pools.status(pool("gpu"), [node("a", "gpu"), node("b", "gpu", state=state)], CONFIGURATION)
     conditions = {one["type"]: one for one in status["conditions"]}
     assert conditions[true]["status"] == "True"

@@ -1,4 +1,4 @@
-"""Whole MPIJobs of the real operator, v0.2.3, on played pods."""
+"""Whole MPIJobs of the real operator, v0.2.3, on simulated pods."""
 
 import os
 import signal
@@ -14,20 +14,20 @@ from simulator.processes import Processes
 from tests.simulator.actors import platform
 from tests.simulator.actors.conftest import SPEC, Person
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.cluster
 
 TENANT = platform.TENANT
 JOB = kinds.MPI_JOB_V1ALPHA2
 
 
-def end(person: Person, name: str) -> str | None:
+def end(user: Person, name: str) -> str | None:
     """Return how a job ended, None while it has not."""
-    return person.condition(JOB, name, TENANT, "Succeeded", "Failed")
+    return user.condition(JOB, name, TENANT, "Succeeded", "Failed")
 
 
 @pytest.mark.parametrize(("workers", "gpus"), [(1, 8), (2, 8), (16, 1)])
 def test_a_job_succeeds_and_frees_its_gpus(ready: Person, workers: int, gpus: int) -> None:
-    """Prevents jobs that hang: workers placed, launcher after them, workers gone at the end, all within seconds."""
+    """A job runs to its end within seconds: workers, launcher, and workers removed at the end."""
     name = f"job-{workers:02}x{gpus:02}"
     begun = time.monotonic()
     ready.create(JOB, platform.mpi_job(name, workers, gpus), TENANT)
@@ -43,7 +43,7 @@ def test_a_job_succeeds_and_frees_its_gpus(ready: Person, workers: int, gpus: in
 
 
 def test_one_worker_without_a_place_keeps_the_launcher_waiting(ready: Person) -> None:
-    """Prevents a launcher that runs, and a job that says Succeeded, while a worker is Pending."""
+    """The launcher waits while a worker is Pending."""
     name = "too-big"
     ready.create(JOB, platform.mpi_job(name, 17, 1), TENANT)
     workers = f"mpi_job_name={name},mpi_role_type=worker"
@@ -61,7 +61,7 @@ def test_one_worker_without_a_place_keeps_the_launcher_waiting(ready: Person) ->
 
 
 def test_operator_without_a_right_makes_nothing(ready: Person) -> None:
-    """Prevents jobs that run although the operator's ClusterRole lacks StatefulSets."""
+    """A job does not run where the operator's ClusterRole lacks StatefulSets."""
     name = "no-right"
     rules = [one for one in platform.MPI_RULES if "statefulsets" not in one["resources"]]
     ready.patch(kinds.CLUSTER_ROLE, "mpi-operator", {"rules": rules})
@@ -73,7 +73,7 @@ def test_operator_without_a_right_makes_nothing(ready: Person) -> None:
 
 
 def test_no_operator_no_job(ready: Person) -> None:
-    """Prevents a job that runs while the operator's Deployment has no pod."""
+    """A job does not run while the operator's Deployment has no pod."""
     name = "no-operator"
     ready.patch(kinds.DEPLOYMENT, "mpi-operator", {"spec": {"replicas": 0}}, "mpi-operator")
     ready.eventually(lambda: not ready.pods("mpi-operator"))
@@ -83,20 +83,20 @@ def test_no_operator_no_job(ready: Person) -> None:
     assert ready.eventually(lambda: end(ready, name)) == "Succeeded"
 
 
-def test_killed_actors_go_on_where_they_were(ready: Person, played: Cluster) -> None:
-    """Prevents a platform that is lost with its process: after kill -9 a waiting job goes on, resources stay."""
-    actors = Processes(played.home).records()["actors"]
+def test_killed_actors_go_on_where_they_were(ready: Person, simulated: Cluster) -> None:
+    """After a kill of the actors a waiting job goes on, and resources stay."""
+    actors = Processes(simulated.home).records()["actors"]
     os.kill(actors.pid, signal.SIGKILL)
     name = "after-kill"
     ready.create(JOB, platform.mpi_job(name, 2, 8), TENANT)
     ready.never(lambda: ready.pods(TENANT, f"mpi_job_name={name}"), seconds=2)
-    assert "actors" in cluster.up(SPEC, played.home).started
+    assert "actors" in cluster.up(SPEC, simulated.home).started
     assert ready.eventually(lambda: end(ready, name), seconds=40) == "Succeeded"
     assert ready.offers(platform.DGX[0], "nvidia.com/gpu") == 8
 
 
-def restart(person: Person) -> None:
+def restart(user: Person) -> None:
     """Restart the operator, whose informers were authorised when they were opened."""
-    for pod in person.pods("mpi-operator"):
-        person.delete(kinds.POD, pod["metadata"]["name"], "mpi-operator")
-    person.eventually(lambda: [pod for pod in person.pods("mpi-operator") if pods.runs(pod)])
+    for pod in user.pods("mpi-operator"):
+        user.delete(kinds.POD, pod["metadata"]["name"], "mpi-operator")
+    user.eventually(lambda: [pod for pod in user.pods("mpi-operator") if pods.runs(pod)])

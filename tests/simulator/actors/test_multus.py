@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import pytest
 
+from apis.names import NETWORKS
 from simulator.actors import multus
 from simulator.actors.informer import Informer
 from simulator.actors.multus import NetworkError, Networks
@@ -29,7 +30,7 @@ class Cache:
 
 def pod(uid: str, networks: str, **fields: Any) -> dict[str, Any]:
     """Return a pod that asks for networks."""
-    meta = {"name": uid, "namespace": "adas", "uid": uid, "annotations": {multus.NETWORKS: networks}}
+    meta = {"name": uid, "namespace": "adas", "uid": uid, "annotations": {NETWORKS: networks}}
     return {"metadata": meta, "spec": {"containers": [{"name": "main"}], **fields}}
 
 
@@ -48,12 +49,12 @@ def networks(defined: dict[str, Any] | None, there: Cache | None = None) -> Netw
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "requested",
     ["adas/rail-0@ib0, other", '[{"name": "rail-0", "namespace": "adas", "interface": "ib0"}, {"name": "other"}]'],
 )
-def test_both_forms_of_the_annotation(asked: str) -> None:
-    """Prevents a network that is read from one form only; names without a namespace are of the pod's own."""
-    found = multus.attachments(pod("a", asked))
+def test_both_forms_of_the_annotation(requested: str) -> None:
+    """Networks are read from both forms; a name without a namespace is of the pod's own."""
+    found = multus.attachments(pod("a", requested))
     assert [(one.namespace, one.name, one.interface) for one in found] == [
         ("adas", "rail-0", "ib0"),
         ("adas", "other", "net2"),
@@ -61,13 +62,13 @@ def test_both_forms_of_the_annotation(asked: str) -> None:
 
 
 def test_pods_without_a_second_network() -> None:
-    """Prevents an annotation on pods that asked for nothing; a pod on the host's network has none of its own."""
+    """Pods without networks, and on the host's network, get no annotation."""
     assert networks(None).join(pod("a", "")) is None
     assert networks(None).join(pod("a", "rail-0", hostNetwork=True)) is None
 
 
 @pytest.mark.parametrize(
-    ("asked", "defined", "why"),
+    ("requested", "defined", "why"),
     [
         (
             "rail-0",
@@ -80,14 +81,14 @@ def test_pods_without_a_second_network() -> None:
         ("rail-0", definition("192.168.10.0/24", resource="nvidia.com/port0"), 'specify either "device"'),
     ],
 )
-def test_a_sandbox_that_cannot_be_made(asked: str, defined: dict[str, Any] | None, why: str) -> None:
-    """Prevents a pod that starts without the network that it needs."""
+def test_a_sandbox_that_cannot_be_made(requested: str, defined: dict[str, Any] | None, why: str) -> None:
+    """A pod waits for a network that does not exist."""
     with pytest.raises(NetworkError, match=why):
-        networks(defined).join(pod("a", asked))
+        networks(defined).join(pod("a", requested))
 
 
 def test_a_port_is_joined_by_who_asks_for_it() -> None:
-    """Prevents a whole port for a pod without the resource."""
+    """A host-device network needs the resource of its port."""
     limits = [{"name": "main", "resources": {"limits": {"nvidia.com/port0": "1"}}}]
     given = networks(definition("192.168.10.0/24", resource="nvidia.com/port0")).join(
         pod("a", "rail-0", containers=limits)
@@ -96,7 +97,7 @@ def test_a_port_is_joined_by_who_asks_for_it() -> None:
 
 
 def test_every_address_is_given_once() -> None:
-    """Prevents two pods with one address, one that nodes have, and a range that is used up by pods long gone."""
+    """Addresses are given once, are none of the nodes', and are free again after their pod."""
     there = Cache()
     all_networks = networks(definition("192.168.10.0/29", exclude=["192.168.10.1/32", "192.168.10.4/30"]), there)
 
@@ -114,7 +115,7 @@ def test_every_address_is_given_once() -> None:
 
 
 def test_addresses_outlive_a_restart() -> None:
-    """Prevents an address that is given twice because the simulator was started again."""
+    """Addresses that pods have are known after a restart."""
     old = pod("a", "rail-0")
     old["metadata"]["annotations"][multus.STATUS] = json.dumps([{"name": "x"}, {"ips": ["192.168.10.1"]}])
     joined = networks(definition("192.168.10.0/29"), Cache(old)).join(pod("b", "rail-0"))

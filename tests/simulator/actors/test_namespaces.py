@@ -5,13 +5,13 @@ from simulator.actors import namespaces
 
 
 def test_categories_are_those_openshift_gives_to_a_block() -> None:
-    """Prevents SELinux labels that two namespaces share; c25,c5 with 1000610000 is a pair seen on real clusters."""
+    """Namespaces have SELinux categories of their own; c25,c5 with 1000610000 is a pair seen on real clusters."""
     assert namespaces.categories(61) == "s0:c25,c5"
     assert len({namespaces.categories(block) for block in range(2000)}) == 2000
 
 
 def test_a_new_namespace_gets_a_free_block() -> None:
-    """Prevents two namespaces with the same user ids."""
+    """Two namespaces have no user id in common."""
     used = namespaces.taken([{names.SCC_UID_RANGE: "1000010000/10000"}, {names.SCC_UID_RANGE: "1000020005/10000"}])
     assert used == {1, 2, 3}
     given = namespaces.missing({}, used)
@@ -23,7 +23,7 @@ def test_a_new_namespace_gets_a_free_block() -> None:
 
 
 def test_what_is_there_is_kept() -> None:
-    """Prevents the tenant's own range, from its settings, from being overwritten."""
+    """A range that the namespace already has is not overwritten."""
     own = {names.SCC_UID_RANGE: "1075480000/10000", names.SCC_MCS: "s0:c27,c24"}
     assert namespaces.missing(own, {1}) == {names.SCC_SUPPLEMENTAL_GROUPS: "1075480000/10000"}
     full = own | {names.SCC_SUPPLEMENTAL_GROUPS: "5/5"}
@@ -31,5 +31,5 @@ def test_what_is_there_is_kept() -> None:
 
 
 def test_unreadable_ranges_take_nothing() -> None:
-    """Prevents a strange annotation of one namespace from stopping all others."""
+    """A range that cannot be parsed concerns its own namespace only."""
     assert namespaces.taken([{names.SCC_UID_RANGE: "what/ever"}, {}]) == set()

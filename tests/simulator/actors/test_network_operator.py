@@ -13,7 +13,7 @@ from simulator import names
 from simulator.actors import devices, network_operands, network_operator
 from simulator.actors.api import Object
 from simulator.actors.multus import RESOURCE
-from tests.components.test_network_operator import A100, DRIVER, PLUGIN, WHOLE
+from tests.components.kit import A100, DRIVER, PLUGIN, WHOLE
 
 ADAPTER = "feature.node.kubernetes.io/pci-15b3.present"
 DRIVER_STATE, RDMA, SRIOV = network_operands.STATES
@@ -31,7 +31,7 @@ def made(state: network_operands.State, wanted: Object) -> dict[str, Object]:
 
 
 def test_the_plugins_wait_for_the_driver() -> None:
-    """Prevents a plugin on ports whose driver is exchanged under it, and pods that our taints keep away."""
+    """The plugin waits for the driver, and the operands tolerate the platform's taints."""
     parts = made(RDMA, policy())
     pod = parts["DaemonSet"]["spec"]["template"]["spec"]
     assert pod["nodeSelector"] == {ADAPTER: "true", "network.nvidia.com/operator.mofed.wait": "false"}
@@ -43,13 +43,13 @@ def test_the_plugins_wait_for_the_driver() -> None:
 
 
 def test_the_plugin_reads_what_the_policy_says() -> None:
-    """Prevents resources of another configuration than the policy's: ours is one that the plugin's reader takes."""
+    """The plugin offers the resources of the policy's configuration."""
     text = made(RDMA, policy())["ConfigMap"]["data"]["config.json"]
     assert devices.rdma_resources(text) == {f"rdma/{each.resource_name}": each.hca_max for each in A100}
 
 
 def test_whole_ports_are_those_that_are_there() -> None:
-    """Prevents a port that no machine has from being handed out."""
+    """A port that the machine does not have is not offered."""
     whole = WHOLE | {"devices": ({"resource_name": "port0", "interfaces": ("ibp12s0", "ens1f0np0")},)}
     text = made(SRIOV, policy(host_devices=whole))["ConfigMap"]["data"]["config.json"]
     assert devices.host_devices(text, {"ibp12s0", "ibp18s0"}) == {"nvidia.com/port0": ["ibp12s0"]}
@@ -59,7 +59,7 @@ def test_whole_ports_are_those_that_are_there() -> None:
 
 
 def test_ports_are_called_as_udev_rules_say() -> None:
-    """Prevents a port that is found by a name which it lost."""
+    """A renamed port is found by its new name only."""
     machine = PROFILES["dgx-a100"]
     plain: Object = {"metadata": {"name": "n"}}
     there, former = devices.ports(machine, plain)
@@ -83,14 +83,14 @@ def test_ports_are_called_as_udev_rules_say() -> None:
     ],
 )
 def test_who_waits_for_the_driver(*, present: str, there: bool, wanted: bool, ready: bool, value: str | None) -> None:
-    """Prevents GPU drivers and plugins that wait for a driver that nobody asked for, or do not wait for one."""
+    """GPU drivers and plugins wait for the network driver exactly where the policy requests one."""
     node = {"metadata": {"name": "n", "labels": {ADAPTER: present}}}
     found = network_operator.waits(node, {"spec": {}} if there else None, wanted=wanted, ready=ready)
     assert found == value
 
 
 def test_state_of_a_policy() -> None:
-    """Prevents a policy that is ready while a part has no pod, or waits for a part that was not asked for."""
+    """A policy is ready when all requested parts have their pods, and no others count."""
     full: Object = {
         "metadata": {"generation": 1},
         "status": {"observedGeneration": 1, "desiredNumberScheduled": 1, "numberReady": 1},
@@ -111,7 +111,7 @@ def network(attachment: dict[str, Any]) -> Object:
 
 
 def test_networks_become_definitions_in_the_tenants_namespace() -> None:
-    """Prevents a network that pods find in the operator's namespace only, or that lost its addresses on the way."""
+    """A network is in the namespace of its pods, with its addresses."""
     _, body = network_operands.network(network({"kind": "macvlan", "master": "ens1f0np0"}))
     assert body["metadata"]["namespace"] == "adas"
     config = json.loads(body["spec"]["config"])

@@ -10,7 +10,8 @@ from components.bond import Bond, BondArgs
 from simulator import names
 from simulator.actors.conditions import stated
 from simulator.actors.nmstate import enacted, judged, operands, trouble
-from simulator.plugins.provider.wait_for import wait_rule
+from simulator.plugins.provider.observations import Seen
+from simulator.plugins.provider.wait_annotation import wait_rule
 from tests.support.declared import declared, only
 
 
@@ -27,7 +28,7 @@ def policy(*ports: str, **changed: Any) -> dict[str, Any]:
 
 
 def test_a_bond_is_made_of_ports_that_are_there() -> None:
-    """Prevents a bond over names of another machine, or of before a rename, from counting as there."""
+    """A bond needs ports that the node has, by their names of now."""
     assert trouble(policy("rail0", "rail1"), node("rail0", "rail1")) is None
     said = str(trouble(policy("rail0", "ens1"), node("rail0", "rail1")))
     assert said.startswith("error reconciling NodeNetworkConfigurationPolicy on node dgx01 at desired state apply:")
@@ -35,7 +36,7 @@ def test_a_bond_is_made_of_ports_that_are_there() -> None:
 
 
 def test_a_port_may_be_an_interface_of_the_policy_itself() -> None:
-    """Prevents a bond over a VLAN that the same policy makes from being refused."""
+    """A bond may have a VLAN of the same policy."""
     made = policy("rail0", "rail1")
     made["spec"]["desiredState"]["interfaces"][0]["link-aggregation"]["port"] = ["vlan7", "rail0"]
     made["spec"]["desiredState"]["interfaces"].append({"name": "vlan7", "type": "vlan", "state": "up"})
@@ -43,7 +44,7 @@ def test_a_port_may_be_an_interface_of_the_policy_itself() -> None:
 
 
 def test_of_an_unknown_machine_nothing_is_refused() -> None:
-    """Prevents policies that fail because no document names a machine's ports."""
+    """On machines without documented ports any name is accepted."""
     assert trouble(policy("ens1", "ens2"), node()) is None
 
 
@@ -57,7 +58,7 @@ def test_of_an_unknown_machine_nothing_is_refused() -> None:
     ],
 )
 def test_a_policy_is_judged_in_the_fields_words(counts: tuple[int, ...], true: set[str], message: str) -> None:
-    """Prevents a wait for Available that ends where a node failed, or where there is none."""
+    """A policy is Available when all its nodes are; it has one at least."""
     found = judged(*counts)
     assert {kind for kind, (status, _, _) in found.items() if status == "True"} == true
     assert message in {words for _, _, words in found.values()}
@@ -74,22 +75,22 @@ def test_a_policy_is_judged_in_the_fields_words(counts: tuple[int, ...], true: s
     ],
 )
 def test_our_wait_ends_when_nodes_are_configured(conditions: dict[str, tuple[str, str, str]], over: bool) -> None:
-    """Prevents a bond that counts as made while its nodes have not the label of their pool yet."""
+    """The platform's wait ends when all selected nodes are configured, and not where none is selected."""
     rule = wait_rule({"metadata": {"annotations": waits.wait_for(nmstate.CONFIGURED, timeout=60)}})
     assert rule is not None
     live = {"status": {"conditions": stated({}, conditions)}}
-    assert (rule(live).state == "ready") == over
+    assert rule(Seen(live)).ready == over
 
 
 def test_an_enactment_is_in_one_state() -> None:
-    """Prevents a node that failed and succeeded at once."""
+    """A node's conditions exclude each other."""
     found = enacted("Failing", "FailedToConfigure", "why")
     assert [kind for kind, (status, _, _) in found.items() if status == "True"] == ["Failing"]
     assert found["Failing"][2] == "why"
 
 
 def test_agents_bear_the_taints_that_the_object_names() -> None:
-    """Prevents nodes kept for GPUs from having no agent."""
+    """Agents tolerate the taints of GPU nodes."""
     taint = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
     resource = {"metadata": {"generation": 3}, "spec": {"tolerations": [taint], "nodeSelector": {"a": "b"}}}
     agents = operands("openshift-nmstate", resource)[-1][1]["spec"]["template"]["spec"]

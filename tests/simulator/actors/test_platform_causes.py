@@ -7,27 +7,27 @@ import pytest
 
 from apis import kinds, names
 from simulator import names as sim
-from simulator.actors import pods, sim_kinds
+from simulator.actors import pods
 from simulator.actors.api import Object
 from simulator.cluster import Cluster
 from tests.simulator.actors import platform
 from tests.simulator.actors.conftest import Person
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.cluster
 
 DGX01, DGX02 = platform.DGX
 GPU = names.GPU_RESOURCE
 
 
 @contextmanager
-def without_rule(person: Person, role: str, resource: str) -> Iterator[None]:
+def without_rule(user: Person, role: str, resource: str) -> Iterator[None]:
     """Take the rules for a resource out of a ClusterRole for a while."""
-    whole = person.get(kinds.CLUSTER_ROLE, role)["rules"]
-    person.patch(kinds.CLUSTER_ROLE, role, {"rules": [one for one in whole if resource not in one["resources"]]})
+    whole = user.get(kinds.CLUSTER_ROLE, role)["rules"]
+    user.patch(kinds.CLUSTER_ROLE, role, {"rules": [one for one in whole if resource not in one["resources"]]})
     try:
         yield
     finally:
-        person.patch(kinds.CLUSTER_ROLE, role, {"rules": whole})
+        user.patch(kinds.CLUSTER_ROLE, role, {"rules": whole})
 
 
 def waiting_reason(pod: Object) -> str:
@@ -37,73 +37,73 @@ def waiting_reason(pod: Object) -> str:
     return ""
 
 
-def driver_pods(person: Person) -> list[Object]:
+def driver_pods(user: Person) -> list[Object]:
     """Return the CSI driver's pods that run."""
-    return [pod for pod in person.pods(platform.CSI, "app=ibm-spectrum-scale-csi") if pods.runs(pod)]
+    return [pod for pod in user.pods(platform.CSI, "app=ibm-spectrum-scale-csi") if pods.runs(pod)]
 
 
-def test_manual_approval_and_starting_version(person: Person) -> None:
-    """Prevents an operator that is installed, or upgraded, before a person approved it."""
+def test_manual_approval_and_starting_version(user: Person) -> None:
+    """Manual approval holds an installation, and an upgrade."""
     first, last = "nfd.4.4.0-202006011320", "nfd.4.4.0-202007240028.p0"
     namespace = "manual"
     spec = {"installPlanApproval": "Manual", "startingCSV": first}
     for kind, body in platform.subscribed("nfd", namespace, channel="4.4", source="redhat-operators", **spec):
-        person.apply(kind, body)
+        user.apply(kind, body)
 
     def plans() -> list[Object]:
         return [
             plan
-            for plan in person.list(kinds.INSTALL_PLAN, namespace)["items"]
+            for plan in user.list(kinds.INSTALL_PLAN, namespace)["items"]
             if (plan.get("status") or {}).get("phase") == "RequiresApproval"
         ]
 
     def status() -> Object:
-        found: Object = person.get(kinds.SUBSCRIPTION, "nfd", namespace).get("status") or {}
+        found: Object = user.get(kinds.SUBSCRIPTION, "nfd", namespace).get("status") or {}
         return found
 
-    (plan,) = person.eventually(plans)
+    (plan,) = user.eventually(plans)
     assert plan["spec"]["clusterServiceVersionNames"] == [first]
-    person.never(lambda: person.find(kinds.CLUSTER_SERVICE_VERSION, first, namespace))
+    user.never(lambda: user.find(kinds.CLUSTER_SERVICE_VERSION, first, namespace))
     assert status()["state"] == "UpgradePending"
-    person.patch(kinds.INSTALL_PLAN, plan["metadata"]["name"], {"spec": {"approved": True}}, namespace)
-    person.eventually(lambda: status().get("installedCSV") == first)
+    user.patch(kinds.INSTALL_PLAN, plan["metadata"]["name"], {"spec": {"approved": True}}, namespace)
+    user.eventually(lambda: status().get("installedCSV") == first)
     csv = kinds.CLUSTER_SERVICE_VERSION
-    person.eventually(lambda: pods.phase(person.get(csv, first, namespace)) == "Succeeded")
-    (plan,) = person.eventually(plans)
+    user.eventually(lambda: pods.phase(user.get(csv, first, namespace)) == "Succeeded")
+    (plan,) = user.eventually(plans)
     assert plan["spec"]["clusterServiceVersionNames"] == [last]
-    person.delete(kinds.NAMESPACE, namespace)
-    person.eventually(lambda: person.find(kinds.NAMESPACE, namespace) is None, seconds=40)
-    person.eventually(lambda: not person.list(kinds.CLUSTER_ROLE, selector=f"olm.owner={first}")["items"])
+    user.delete(kinds.NAMESPACE, namespace)
+    user.eventually(lambda: user.find(kinds.NAMESPACE, namespace) is None, seconds=40)
+    user.eventually(lambda: not user.list(kinds.CLUSTER_ROLE, selector=f"olm.owner={first}")["items"])
 
 
-def test_unknown_package_says_so(person: Person) -> None:
-    """Prevents a Subscription with a typing error from waiting without a word."""
+def test_unknown_package_says_so(user: Person) -> None:
+    """A Subscription of an unknown package has a condition that says so."""
     for kind, body in platform.subscribed("nfdd", "typo", channel="4.4", source="redhat-operators"):
-        person.apply(kind, body)
-    person.eventually(lambda: person.condition(kinds.SUBSCRIPTION, "nfdd", "typo", "ResolutionFailed"))
-    conditions = person.get(kinds.SUBSCRIPTION, "nfdd", "typo")["status"]["conditions"]
+        user.apply(kind, body)
+    user.eventually(lambda: user.condition(kinds.SUBSCRIPTION, "nfdd", "typo", "ResolutionFailed"))
+    conditions = user.get(kinds.SUBSCRIPTION, "nfdd", "typo")["status"]["conditions"]
     assert "package nfdd" in conditions[0]["message"]
-    person.delete(kinds.NAMESPACE, "typo")
+    user.delete(kinds.NAMESPACE, "typo")
 
 
-def test_namespaces_get_a_range_and_keep_their_own(person: Person) -> None:
-    """Prevents tenants without user ids, and a range from settings that is overwritten."""
+def test_namespaces_get_a_range_and_keep_their_own(user: Person) -> None:
+    """A namespace gets a range of user ids, unless it has one."""
     own = platform.obj(kinds.NAMESPACE, "own-range")
     own["metadata"]["annotations"] = {names.SCC_UID_RANGE: "1075490000/10000"}
-    person.apply(kinds.NAMESPACE, own)
-    person.apply(kinds.NAMESPACE, platform.obj(kinds.NAMESPACE, "given-range"))
+    user.apply(kinds.NAMESPACE, own)
+    user.apply(kinds.NAMESPACE, platform.obj(kinds.NAMESPACE, "given-range"))
 
     def marks(name: str) -> dict[str, str]:
-        return pods.annotations(person.get(kinds.NAMESPACE, name))
+        return pods.annotations(user.get(kinds.NAMESPACE, name))
 
-    person.eventually(lambda: {names.SCC_UID_RANGE, names.SCC_MCS} <= marks("given-range").keys())
-    person.eventually(lambda: names.SCC_MCS in marks("own-range"))
+    user.eventually(lambda: {names.SCC_UID_RANGE, names.SCC_MCS} <= marks("given-range").keys())
+    user.eventually(lambda: names.SCC_MCS in marks("own-range"))
     assert marks("own-range")[names.SCC_UID_RANGE] == "1075490000/10000"
     assert marks("given-range")[names.SCC_UID_RANGE] != marks("own-range")[names.SCC_UID_RANGE]
 
 
 def test_gpus_go_with_the_plugins_pod(ready: Person) -> None:
-    """Prevents GPUs on a node whose device plugin, or driver, does not run."""
+    """GPUs are offered only while driver and device plugin run on the node."""
     for name in ("nvidia-gpu-device-plugin", "nvidia-gpu-driver-container"):
         ready.patch(
             kinds.DAEMON_SET, name, {"spec": {"template": {"spec": {"nodeSelector": {"no": "node"}}}}}, "nvidia-gpu"
@@ -115,7 +115,7 @@ def test_gpus_go_with_the_plugins_pod(ready: Person) -> None:
 
 
 def test_rdma_configuration_is_read_at_the_plugins_start(ready: Person) -> None:
-    """Prevents a changed ConfigMap from having an effect before its plugin is restarted."""
+    """A changed ConfigMap takes effect when its plugin restarts."""
     change = {"data": {"config.json": platform.config_json("shared_ib0", "shared_ib1", "shared_ib2")}}
     ready.patch(kinds.CONFIG_MAP, "rdma-devices", change, "kube-system")
     ready.never(lambda: ready.offers(DGX01, "rdma/shared_ib2"))
@@ -126,7 +126,7 @@ def test_rdma_configuration_is_read_at_the_plugins_start(ready: Person) -> None:
 
 
 def test_rdma_plugin_with_a_broken_configuration_crashes(ready: Person) -> None:
-    """Prevents resources from a config.json that the plugin cannot read; mended, it comes back by itself."""
+    """A config.json that the plugin cannot read gives no resources; once corrected, they come back."""
     good = ready.get(kinds.CONFIG_MAP, "rdma-devices", "kube-system")["data"]
     ready.patch(kinds.CONFIG_MAP, "rdma-devices", {"data": {"config.json": "{"}}, "kube-system")
     for pod in ready.pods("kube-system", f"name={platform.RDMA}"):
@@ -145,7 +145,7 @@ def test_rdma_plugin_with_a_broken_configuration_crashes(ready: Person) -> None:
 
 
 def test_missing_gui_secret_keeps_the_driver_creating(ready: Person) -> None:
-    """Prevents storage without the GUI's password; the reason is on the pod and in an event."""
+    """Without the GUI's password the driver does not start; the reason is on the pod and in an event."""
     name = platform.SECRETS[1]
     ready.delete(kinds.SECRET, name, platform.CSI)
     for pod in driver_pods(ready):
@@ -159,14 +159,14 @@ def test_missing_gui_secret_keeps_the_driver_creating(ready: Person) -> None:
 
     ready.eventually(creating)
     ready.never(lambda: driver_pods(ready))
-    events = ready.list(sim_kinds.EVENT, platform.CSI)["items"]
+    events = ready.list(kinds.EVENT, platform.CSI)["items"]
     assert any(one["reason"] == "FailedMount" and f'secret "{name}" not found' in one["message"] for one in events)
     ready.apply(kinds.SECRET, platform.secret(name))
     ready.eventually(lambda: len(driver_pods(ready)) == 2)
 
 
 def test_pods_wait_for_the_csi_driver_on_their_node(ready: Person) -> None:
-    """Prevents a claim that is mounted on a node without the driver."""
+    """A claim is mounted only on a node with the driver."""
     ready.patch(kinds.NODE, DGX01, {"metadata": {"labels": {"scale": None}}})
     ready.eventually(lambda: [pods.node_name(pod) for pod in driver_pods(ready)] == [DGX02])
     volume = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
@@ -182,7 +182,7 @@ def test_pods_wait_for_the_csi_driver_on_their_node(ready: Person) -> None:
 
 
 def test_node_features_need_the_masters_right(ready: Person) -> None:
-    """Prevents labels that NFD's own account could not have set."""
+    """Labels are set by NFD's own account: without its right there are none."""
     label = "feature.node.kubernetes.io/kernel-version.full"
     with without_rule(ready, "nfd-master", "nodes"):
         ready.patch(kinds.NODE, DGX02, {"metadata": {"labels": {label: None}}})
@@ -191,7 +191,7 @@ def test_node_features_need_the_masters_right(ready: Person) -> None:
 
 
 def test_csi_operator_needs_its_right(ready: Person) -> None:
-    """Prevents a driver that an operator without the right on DaemonSets could not have made."""
+    """The driver is created by its operator's account: without the right on DaemonSets there is none."""
     (role,) = ready.list(kinds.CLUSTER_ROLE, selector="olm.owner=ibm-spectrum-scale-csi-operator.v2.0.0")["items"]
     with without_rule(ready, role["metadata"]["name"], "daemonsets"):
         ready.delete(kinds.DAEMON_SET, "ibm-spectrum-scale-csi", platform.CSI)
@@ -200,15 +200,15 @@ def test_csi_operator_needs_its_right(ready: Person) -> None:
     ready.eventually(lambda: len(driver_pods(ready)) == 2)
 
 
-def test_machine_config_rolls_out_and_back(ready: Person, played: Cluster) -> None:
-    """Prevents an RDMA test that passes without the memlock MachineConfig, or a pool that is Updated too early."""
+def test_machine_config_rolls_out_and_back(ready: Person, simulated: Cluster) -> None:
+    """The RDMA test needs the memlock MachineConfig, whose pool is Updated after its nodes."""
     ready.apply(kinds.JOB, platform.rdma_test("rdma-before", DGX01))
     tenant = platform.TENANT
     assert ready.eventually(lambda: ready.condition(kinds.JOB, "rdma-before", tenant, "Failed", "Complete")) == "Failed"
     (pod,) = ready.pods(tenant, "job-name=rdma-before")
     ended = pod["status"]["containerStatuses"][0]["state"]["terminated"]
     assert (ended["exitCode"], ended["message"]) == (1, "Couldn't allocate MR")
-    folder = played.home / "pods" / f"{tenant}_{pod['metadata']['name']}_{pod['metadata']['uid']}"
+    folder = simulated.home / "pods" / f"{tenant}_{pod['metadata']['name']}_{pod['metadata']['uid']}"
     assert "Couldn't allocate MR" in (folder / "main.log").read_text()
 
     made = platform.machine_config()

@@ -34,22 +34,22 @@ class Recorded:
 
 def claim(provisioner: str = OURS, **spec: Any) -> Manifest:
     """Return a claim that asks a provisioner for a volume."""
-    asked = {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Ti"}}}
+    requested = {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Ti"}}}
     marks = {"volume.kubernetes.io/storage-provisioner": provisioner}
     meta = {"name": "data", "namespace": "adas", "uid": "1", "annotations": marks}
-    return {"metadata": meta, "spec": {"storageClassName": "sim-files", **asked, **spec}}
+    return {"metadata": meta, "spec": {"storageClassName": "sim-files", **requested, **spec}}
 
 
-def made_for(asked: Manifest) -> list[Manifest]:
+def made_for(requested: Manifest) -> list[Manifest]:
     """Return the volumes that are made for a claim."""
     api: Any = Recorded()
-    provisioning.provision(api, asked, OURS, sim_files.source)
+    provisioning.provision(api, requested, OURS, sim_files.source)
     found: list[Manifest] = api.made
     return found
 
 
 def test_a_volume_is_its_claims_alone() -> None:
-    """Prevents a volume that another claim of the same name, or of another namespace, is bound to."""
+    """A volume's name is that of its claim's uid."""
     (volume,) = made_for(claim())
     spec = volume["spec"]
     assert (spec["claimRef"]["namespace"], spec["claimRef"]["name"], spec["claimRef"]["uid"]) == ("adas", "data", "1")
@@ -62,7 +62,7 @@ def test_a_volume_is_its_claims_alone() -> None:
     "other", [claim("spectrumscale.csi.ibm.com"), claim(volumeName="there"), {**claim(), "metadata": {"name": "data"}}]
 )
 def test_other_claims_are_not_looked_at(other: Manifest) -> None:
-    """Prevents a second volume for a claim, and one from a provisioner that nobody asked."""
+    """A claim gets one volume, from the provisioner that its class names."""
     assert made_for(other) == []
 
 
@@ -76,7 +76,7 @@ def test_other_claims_are_not_looked_at(other: Manifest) -> None:
     ],
 )
 def test_only_what_is_released_and_to_be_deleted_goes(phase: str, policy: str, by: str, gone: bool) -> None:
-    """Prevents data that goes although its class keeps it."""
+    """A released volume is deleted only where its class says so."""
     api: Any = Recorded()
     volume = {
         "metadata": {"name": "pvc-1", "annotations": {provisioning.BY: by}},

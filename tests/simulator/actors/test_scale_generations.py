@@ -33,12 +33,12 @@ def current(**changed: Any) -> dict[str, Any]:
 
 
 def driver(parts: tuple[int, ...], *clusters: str) -> dict[str, Any]:
-    """Return a driver's pod that was told of these clusters."""
+    """Return a driver's pod with these clusters in its configuration."""
     return {"metadata": {"annotations": scale_handles.knowledge(clusters, parts, None)}}
 
 
 def test_the_channel_decides_over_the_generation() -> None:
-    """Prevents an object of one generation under the operator of the other."""
+    """An object of one generation is not handled by the operator of the other."""
     channels = packages()["ibm-spectrum-scale-csi-operator"].channels
     assert [generation(bundle.image) for bundle in channels.values()] == [TWO, THREE]
     required = [bundle.definitions[0].spec["required"] for bundle in channels.values()]
@@ -46,14 +46,14 @@ def test_the_channel_decides_over_the_generation() -> None:
 
 
 def test_both_generations_have_one_name_for_their_objects() -> None:
-    """Prevents an upgrade that deletes the driver's object, and with it the driver below running pods."""
+    """An upgrade keeps the driver's object, and so the driver below running pods."""
     two, three = (bundle.definitions[0] for bundle in packages()["ibm-spectrum-scale-csi-operator"].channels.values())
     assert two.kind == three.kind == kinds.CSI_SCALE_OPERATOR
     assert two.name == three.name
 
 
 def test_our_own_object_lacks_nothing() -> None:
-    """Prevents a component whose object the operator of today refuses."""
+    """The component's object fits the operator of today."""
     assert lacking(current(), THREE) is None
     assert lacking(current(), TWO) == "spec.scaleHostpath is missing"
 
@@ -67,12 +67,12 @@ def test_our_own_object_lacks_nothing() -> None:
     ],
 )
 def test_what_the_operator_refuses(changed: dict[str, Any], why: str) -> None:
-    """Prevents a driver that starts without knowing its cluster, or whose GUI it cannot trust."""
+    """The driver starts once its cluster's secret and the CA of its GUI exist."""
     assert why in str(lacking(current(**changed), THREE))
 
 
 def test_sidecars_of_today_are_deployments() -> None:
-    """Prevents StatefulSets of 2.0 from staying beside the Deployments of 3."""
+    """The Deployments of 3 replace the StatefulSets of 2.0."""
     made = operands("csi", current(), THREE)
     names = {body["metadata"]["name"] for kind, body in made if kind == kinds.DEPLOYMENT}
     assert names == {f"ibm-spectrum-scale-csi-{part}" for part in scale_csi.SIDECAR_ACCOUNTS}
@@ -81,7 +81,7 @@ def test_sidecars_of_today_are_deployments() -> None:
 
 @pytest.mark.parametrize("parts", HANDLES)
 def test_every_form_of_handle_is_mounted(parts: int) -> None:
-    """Prevents old volumes from being lost under the driver of today."""
+    """The driver of today mounts handles of the old form."""
     volume = {"driver": DRIVER, "volumeHandle": HANDLES[parts]}
     assert scale_handles.trouble(volume, driver(THREE.parts, LOCAL)) is None
     said = scale_handles.trouble(volume, driver(TWO.parts, LOCAL))
@@ -97,20 +97,20 @@ def test_every_form_of_handle_is_mounted(parts: int) -> None:
     ],
 )
 def test_what_the_driver_does_not_mount(handle: str, why: str) -> None:
-    """Prevents pods that start on a file system of a cluster that the driver was never told of."""
+    """A file system of a cluster that the driver is not configured for is not mounted."""
     said = scale_handles.trouble({"driver": DRIVER, "volumeHandle": handle}, driver(THREE.parts, LOCAL))
     assert why in str(said)
 
 
 def test_other_drivers_and_pods_made_by_hand_are_let_be() -> None:
-    """Prevents volumes of others from being judged by the rules of this driver."""
+    """Volumes of other drivers are not checked."""
     assert scale_handles.trouble({"driver": "other", "volumeHandle": "x"}, driver(THREE.parts, LOCAL)) is None
     assert scale_handles.trouble({"driver": DRIVER, "volumeHandle": "x"}, {"metadata": {}}) is None
 
 
 @pytest.mark.parametrize("parts", [TWO.parts, THREE.parts])
 def test_a_made_volume_can_be_mounted(parts: tuple[int, ...]) -> None:
-    """Prevents a provisioner whose handles its own driver does not read."""
+    """The driver mounts the handles that its provisioner makes."""
     claim = {"metadata": {"uid": "1-2"}}
     known = scale_handles.known_to(driver(parts, LOCAL))
     assert known is not None

@@ -1,6 +1,6 @@
 """What keeps a pod in ContainerCreating."""
 
-from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,40 +10,14 @@ from simulator.actors import volumes
 DRIVER = "spectrumscale.csi.ibm.com"
 
 
-@dataclass
-class Store:
-    """Objects that are there."""
-
-    config_maps: dict[str, Any] = field(default_factory=dict)
-    secrets: dict[str, Any] = field(default_factory=dict)
-    claims: dict[str, Any] = field(default_factory=dict)
-    volumes: dict[str, Any] = field(default_factory=dict)
-    drivers: set[tuple[str, str]] = field(default_factory=set)
-    unknown: str | None = None
-
-    def config_map(self, _namespace: str, name: str) -> Any:
-        """Find a ConfigMap."""
-        return self.config_maps.get(name)
-
-    def secret(self, _namespace: str, name: str) -> Any:
-        """Find a Secret."""
-        return self.secrets.get(name)
-
-    def claim(self, _namespace: str, name: str) -> Any:
-        """Find a claim."""
-        return self.claims.get(name)
-
-    def volume(self, name: str) -> Any:
-        """Find a volume."""
-        return self.volumes.get(name)
-
-    def driver_runs(self, driver: str, node: str) -> bool:
-        """Find a driver."""
-        return (driver, node) in self.drivers
-
-    def refused(self, _source: Any, _node: str) -> str | None:
-        """Say what the driver says."""
-        return self.unknown
+def there(*nodes: str, **objects: dict[str, Any]) -> Any:
+    """Return a cluster with these objects, by cache and name, and with the CSI driver on these nodes."""
+    caches = {
+        cache: SimpleNamespace(get=lambda name, _namespace="", cache=cache: objects.get(cache, {}).get(name))
+        for cache in ("config_maps", "secrets", "claims", "volumes")
+    }
+    driver = {"metadata": {"name": "driver"}}
+    return SimpleNamespace(drivers=lambda name, node: [driver] if name == DRIVER and node in nodes else [], **caches)
 
 
 def pod(*mounted: dict[str, Any]) -> dict[str, Any]:
@@ -70,12 +44,12 @@ CLAIM = {"persistentVolumeClaim": {"claimName": "data"}}
     ],
 )
 def test_a_missing_object_is_named(volume: dict[str, Any], why: str) -> None:
-    """Prevents pods that start without what they mount, and a reason that does not name it."""
-    assert volumes.missing(pod(volume), Store()) == [f'MountVolume.SetUp failed for volume "v0" : {why}']
+    """A pod waits for what it mounts, and the reason names it."""
+    assert volumes.missing(pod(volume), there()) == [f'MountVolume.SetUp failed for volume "v0" : {why}']
 
 
 def test_nothing_is_needed_of_other_kinds_and_optional_ones() -> None:
-    """Prevents pods that wait for ever for what a kubelet does not wait for."""
+    """A pod does not wait for what is optional or made by the kubelet."""
     others: tuple[dict[str, Any], ...] = (
         {"emptyDir": {}},
         {"hostPath": {"path": "/dev"}},
@@ -83,25 +57,22 @@ def test_nothing_is_needed_of_other_kinds_and_optional_ones() -> None:
         {"secret": None},
     )
     optional = {"configMap": {"name": "c", "optional": True}}
-    assert volumes.missing(pod(*others, optional), Store()) == []
+    assert volumes.missing(pod(*others, optional), there()) == []
 
 
 def test_the_named_keys_must_be_there() -> None:
-    """Prevents a ConfigMap without the mounted key from counting as mounted."""
-    there = volumes.missing(pod(CONFIG), Store(config_maps={"c": {"data": {"k": "v"}}}))
-    absent = volumes.missing(pod(CONFIG), Store(config_maps={"c": {"data": {"other": "v"}}}))
-    assert there == []
+    """A ConfigMap without the mounted key is not mounted."""
+    assert volumes.missing(pod(CONFIG), there(config_maps={"c": {"data": {"k": "v"}}})) == []
+    absent = volumes.missing(pod(CONFIG), there(config_maps={"c": {"data": {"other": "v"}}}))
     assert "non-existent key: k" in absent[0]
 
 
 def test_a_claim_needs_a_volume_and_the_driver_on_the_node() -> None:
-    """Prevents storage without a bound volume or without the CSI driver's pod on that very node."""
-    bound = {"spec": {"volumeName": "pv"}, "status": {"phase": "Bound"}}
-    store = Store(claims={"data": {"spec": {}, "status": {"phase": "Pending"}}})
-    assert "not bound" in volumes.missing(pod(CLAIM), store)[0]
-    store.claims["data"] = bound
-    store.volumes["pv"] = {"spec": {"csi": {"driver": DRIVER}}}
-    store.drivers = {(DRIVER, "dgx02")}
-    assert "not found in the list of registered CSI drivers" in volumes.missing(pod(CLAIM), store)[0]
-    store.drivers = {(DRIVER, "dgx01")}
-    assert volumes.missing(pod(CLAIM), store) == []
+    """Storage needs a bound volume and the CSI driver's pod on the pod's node."""
+    bound = {"data": {"spec": {"volumeName": "pv"}, "status": {"phase": "Bound"}}}
+    pending = {"data": {"spec": {}, "status": {"phase": "Pending"}}}
+    volume = {"pv": {"spec": {"csi": {"driver": DRIVER}}}}
+    assert "not bound" in volumes.missing(pod(CLAIM), there(claims=pending))[0]
+    elsewhere = volumes.missing(pod(CLAIM), there("dgx02", claims=bound, volumes=volume))
+    assert "not found in the list of registered CSI drivers" in elsewhere[0]
+    assert volumes.missing(pod(CLAIM), there("dgx01", claims=bound, volumes=volume)) == []

@@ -6,7 +6,7 @@ import pytest
 
 from simulator import names
 from simulator.actors import workload
-from simulator.performance import running
+from simulator.performance import pod_commands
 from simulator.performance.job import Launched, Machine, Worker
 from simulator.performance.printed import Printed
 
@@ -26,18 +26,18 @@ def job(seconds: float = 1.0, *words: str) -> Launched:
 def _broken(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a program be known that fails."""
     failed = Printed(("first", "the cause", "last"), 3, "the cause")
-    monkeypatch.setattr(running, "PROGRAMS", {"broken": lambda *_: failed})
+    monkeypatch.setattr(pod_commands, "PROGRAMS", {"broken": lambda *_: failed})
 
 
 def test_other_work_succeeds_after_the_time_given() -> None:
-    """Prevents jobs that fail, or take another time than the cluster was started with."""
+    """A job takes the time that the cluster was started with."""
     ended = workload.outcome(pod("python main.py"), job(2.5, "python", "main.py"))
     assert (ended.exit_code, ended.seconds) == (0, 2.5)
     assert workload.message_shown(pod("x"), ended) == ""
 
 
 def test_work_that_fails_says_why_where_the_kubelet_shows_it() -> None:
-    """Prevents a cause that nobody sees; and a message that a real kubelet would not give: its default reads a file."""
+    """The cause is in the log; the termination message is the log's end only where the container requests it."""
     ended = workload.outcome(pod("broken"), job(5, "broken"))
     assert (ended.exit_code, ended.seconds, ended.lines[-3:]) == (3, 1, ("first", "the cause", "last"))
     assert workload.message_shown(pod("broken"), ended) == ""
@@ -45,7 +45,7 @@ def test_work_that_fails_says_why_where_the_kubelet_shows_it() -> None:
 
 
 def test_log_says_that_it_is_simulated_and_what_was_asked_for() -> None:
-    """Prevents a log that could be taken for a real one."""
+    """A log's first line says that it is simulated."""
     limited = pod("mpirun -np 16\nall_reduce_perf", resources={"limits": {"nvidia.com/gpu": 8}})
     lines = workload.outcome(limited, job()).lines
     assert all(line.startswith("simulated by hpc: ") for line in lines)
@@ -56,6 +56,6 @@ def test_log_says_that_it_is_simulated_and_what_was_asked_for() -> None:
 
 @pytest.mark.parametrize(("said", "seconds"), [("8", 8.0), ("0.5", 0.5), ("soon", 1.0), ("-1", 1.0), (None, 1.0)])
 def test_a_pod_may_say_how_long_its_work_takes(said: str | None, seconds: float) -> None:
-    """Prevents a pod that never ends, or an actor that does, over an annotation that is no number."""
+    """An annotation that is no number is ignored."""
     annotations = {names.TAKES: said} if said is not None else None
     assert workload.takes({"metadata": {"annotations": annotations}}, 1.0) == seconds

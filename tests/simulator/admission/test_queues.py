@@ -20,16 +20,16 @@ def request(kind: str, owner: str | None = None, **spec: Any) -> dict[str, Any]:
     return {"uid": "1", "operation": "CREATE", "object": job}
 
 
-def changes(asked: dict[str, Any]) -> list[Any]:
+def changes(requested: dict[str, Any]) -> list[Any]:
     """Return the changes that the API server makes."""
-    response = queues.answer(asked).review()["response"]
+    response = queues.answer(requested).review()["response"]
     assert response["allowed"]
     found: list[Any] = json.loads(base64.b64decode(response.get("patch", "W10=")))
     return found
 
 
 @pytest.mark.parametrize(
-    ("asked", "path", "value"),
+    ("requested", "path", "value"),
     [
         (request("Job"), "/spec/suspend", True),
         (request("Job", suspend=False), "/spec/suspend", True),
@@ -37,16 +37,16 @@ def changes(asked: dict[str, Any]) -> list[Any]:
         (request("MPIJob", runPolicy={"backoffLimit": 0}), "/spec/runPolicy/suspend", True),
     ],
 )
-def test_a_new_job_is_held(asked: dict[str, Any], path: str, value: object) -> None:
-    """Prevents pods of a job that has no quota yet, and a run policy that is lost on the way."""
-    (change,) = changes(asked)
+def test_a_new_job_is_held(requested: dict[str, Any], path: str, value: object) -> None:
+    """A new job with a queue is suspended, and keeps its other settings."""
+    (change,) = changes(requested)
     assert (change["path"], change["value"]) == (path, value)
 
 
-@pytest.mark.parametrize("asked", [request("Job", owner="MPIJob"), request("Job", suspend=True), request("Pod")])
-def test_others_are_left_alone(asked: dict[str, Any]) -> None:
-    """Prevents a launcher that is held although its job was let go."""
-    assert changes(asked) == []
+@pytest.mark.parametrize("requested", [request("Job", owner="MPIJob"), request("Job", suspend=True), request("Pod")])
+def test_others_are_left_alone(requested: dict[str, Any]) -> None:
+    """Jobs of other jobs, jobs that are suspended already, and pods are left alone."""
+    assert changes(requested) == []
 
 
 def moved(kind: str, before: str | None, after: str | None, **spec: Any) -> Any:
@@ -58,7 +58,7 @@ def moved(kind: str, before: str | None, after: str | None, **spec: Any) -> Any:
 
 @pytest.mark.parametrize(("before", "after"), [("a", "b"), ("a", None), (None, "b")])
 def test_a_job_that_was_let_go_keeps_its_queue(before: str | None, after: str | None) -> None:
-    """Prevents an update that passes here and that Kueue refuses in the field, in the middle of an update."""
+    """The queue of an admitted job cannot be changed."""
     for kind in ("Job", "MPIJob"):
         refused = moved(kind, before, after)
         assert not refused["allowed"]
@@ -66,14 +66,14 @@ def test_a_job_that_was_let_go_keeps_its_queue(before: str | None, after: str | 
 
 
 def test_a_job_that_waits_may_change_its_queue() -> None:
-    """Prevents changes that Kueue lets pass from being refused here."""
+    """A job that waits may change its queue."""
     assert moved("Job", "a", "b", suspend=True)["allowed"]
     assert moved("MPIJob", "a", "b", runPolicy={"suspend": True})["allowed"]
     assert moved("MPIJob", "a", "a")["allowed"]
 
 
 def test_only_namespaces_and_jobs_of_kueue_are_asked_about() -> None:
-    """Prevents every job of the cluster from hanging on a process that plays Kueue."""
+    """The webhook is called for Kueue's namespaces and kinds only."""
     (hook,) = queue_webhook(1234, b"ca", JOBS, named_only=True)["webhooks"]
     assert hook["namespaceSelector"] == {"matchLabels": {"kueue.openshift.io/managed": "true"}}
     named = hook["matchConditions"][0]["expression"]

@@ -9,7 +9,9 @@ import pytest
 
 from policies.rbac import Rbac
 from policies.scc import Namespace, default_sccs
+from simulator.actors import grants, rbac
 from simulator.admission.review import PREDICTED, Facts, answer, concerned
+from tests.support.json_patches import applied
 
 SPACE = Namespace(
     "adas",
@@ -30,24 +32,7 @@ def facts(*objects: Any) -> Facts:
 
 def grant(scc: str) -> tuple[Any, ...]:
     """Return what lets the account `mpi` use an SCC."""
-    api, group = "rbac.authorization.k8s.io/v1", "rbac.authorization.k8s.io"
-    meta = {"name": "mpi", "namespace": "adas"}
-    sccs = {"apiGroups": ["security.openshift.io"], "resources": ["securitycontextconstraints"]}
-    return (
-        {
-            "apiVersion": api,
-            "kind": "Role",
-            "metadata": meta,
-            "rules": [sccs | {"verbs": ["use"], "resourceNames": [scc]}],
-        },
-        {
-            "apiVersion": api,
-            "kind": "RoleBinding",
-            "metadata": meta,
-            "roleRef": {"apiGroup": group, "kind": "Role", "name": "mpi"},
-            "subjects": [{"kind": "ServiceAccount", "name": "mpi", "namespace": "adas"}],
-        },
-    )
+    return tuple(made for _, made in grants.account("adas", "mpi", (rbac.use_scc(scc),)))
 
 
 def pod(**spec: Any) -> dict[str, Any]:
@@ -66,20 +51,12 @@ def created(**spec: Any) -> dict[str, Any]:
     """Return a pod as `restricted` has filled it in."""
     verdict = answer(request(made := pod(**spec)), facts())
     assert verdict.allowed
-    made = copy.deepcopy(made)
-    made["metadata"]["annotations"] = {"openshift.io/scc": "restricted"}
-    for operation in verdict.changes:
-        target: Any = made
-        *path, last = operation["path"].split("/")[1:]
-        if path[0] == "spec":
-            for key in path:
-                target = target[int(key) if isinstance(target, list) else key]
-            target[last] = operation["value"]
-    return made
+    filled: dict[str, Any] = applied(made, verdict.changes)
+    return filled
 
 
 def test_admitted_pods_say_by_what_and_that_it_is_predicted() -> None:
-    """Prevents a pod that looks as if OpenShift itself had admitted it, and an answer that the API server refuses."""
+    """An admitted pod is annotated with its SCC, and with the fact that it is predicted."""
     review = answer(request(pod()), facts()).review()
     response = review["response"]
     changes = json.loads(base64.b64decode(response["patch"]))
@@ -91,7 +68,7 @@ def test_admitted_pods_say_by_what_and_that_it_is_predicted() -> None:
 
 
 def test_refusals_are_openshifts_words() -> None:
-    """Prevents a refusal that a user finds nothing about."""
+    """A refusal has OpenShift's wording."""
     refused = answer(request(pod(hostNetwork=True)), facts()).review()["response"]
     assert refused["status"]["code"] == 403
     assert refused["status"]["reason"] == "Forbidden"
@@ -106,13 +83,13 @@ def test_refusals_are_openshifts_words() -> None:
     [(ANYBODY, (), None), (ANYBODY, ("hostnetwork",), "hostnetwork"), (MASTER, (), "hostnetwork")],
 )
 def test_user_and_account_both_count(by: Any, granted: tuple[str, ...], expected: str | None) -> None:
-    """Prevents operators' pods that are refused to controllers, and administrators' pods that are refused at all."""
+    """SCCs of the creating user and of the pod's account both count."""
     objects = [part for scc in granted for part in grant(scc)]
     assert answer(request(pod(hostNetwork=True), by=by), facts(*objects)).scc == expected
 
 
 def test_changes_that_decide_nothing_are_let_pass() -> None:
-    """Prevents a garbage collector that is refused the finalizer of a pod whose rights are gone."""
+    """A change that no SCC decides about is admitted."""
     old = created()
     new = copy.deepcopy(old)
     new["metadata"] |= {"finalizers": [], "ownerReferences": [], "resourceVersion": "2"}
@@ -124,7 +101,7 @@ def test_changes_that_decide_nothing_are_let_pass() -> None:
 
 
 def test_a_change_must_fit_as_it_is() -> None:
-    """Prevents a change that fills in a running pod, and one by somebody without rights that is let pass."""
+    """A changed pod must fit an SCC unchanged, and is not filled in."""
     old = created()
     labelled = copy.deepcopy(old)
     labelled["metadata"]["labels"] = {"a": "b"}
@@ -137,7 +114,7 @@ def test_a_change_must_fit_as_it_is() -> None:
 
 
 def test_ephemeral_containers_are_filled_in() -> None:
-    """Prevents a debug container with more rights than its pod."""
+    """Ephemeral containers get the pod's SCC."""
     old = created()
     new = copy.deepcopy(old)
     new["spec"]["ephemeralContainers"] = [{"name": "debug", "image": "x"}]
@@ -149,7 +126,7 @@ def test_ephemeral_containers_are_filled_in() -> None:
 
 
 def test_the_required_scc_stays() -> None:
-    """Prevents a pod that changes its SCC after its creation."""
+    """The SCC that an annotation requires stays after the creation."""
     old = created()
     new = copy.deepcopy(old)
     new["metadata"]["annotations"]["openshift.io/required-scc"] = "privileged"
@@ -160,7 +137,28 @@ def test_the_required_scc_stays() -> None:
     )
 
 
+def test_as_declared_and_as_stored() -> None:
+    """An SCC as declared and a pod as written give the verdict of their stored forms; no patch drops a field."""
+    declared = {
+        "metadata": {"name": "own"},
+        "users": ["system:serviceaccount:adas:default"],
+        "runAsUser": {"type": "MustRunAsRange"},
+        "seLinuxContext": {"type": "MustRunAs"},
+    }
+    any_group = {"fsGroup": {"type": "RunAsAny"}, "supplementalGroups": {"type": "RunAsAny"}}
+    stored = {**declared, **any_group, "volumes": ["csi"], "allowPrivilegeEscalation": True}
+    volumes = [{"name": "data", "csi": {"driver": "example"}}]
+    written = pod(serviceAccountName=None, securityContext=None, volumes=volumes, newerThanOurTable=True)
+    found = [
+        answer(request(made), Facts(SPACE, [scc], Rbac(())))
+        for scc, made in ((declared, written), (stored, pod(serviceAccountName="default", volumes=volumes)))
+    ]
+    assert found[0] == found[1]
+    assert found[0].scc == "own"
+    assert {operation["op"] for operation in found[0].changes} == {"add"}
+
+
 def test_windows_pods_are_left_alone() -> None:
-    """Prevents an annotation that names no SCC."""
+    """Windows pods are left alone."""
     given = answer(request(pod(os={"name": "windows"})), facts())
     assert (given.allowed, given.scc, given.changes) == (True, None, ())

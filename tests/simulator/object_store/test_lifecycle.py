@@ -25,13 +25,13 @@ RULES = """<LifecycleConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01
     [("a/x", False, [0, 1]), ("a/x", True, [0, 1]), ("b/x", False, [0, 1]), ("b/x", True, [0, 1]), ("c/x", True, [])],
 )
 def test_rules_let_old_versions_go(key: str, deleted: bool, gone: list[int]) -> None:
-    """Prevents a store that grows for ever, and one that lets a version go which its rule keeps."""
+    """Expired versions are deleted, and those that a rule keeps are not."""
     versions = [Version(key, str(day), day, day * _DAY, deleted=deleted and day == 4) for day in range(5)]
     found = expired(read(RULES.encode()), versions, now=3.5 * _DAY)
     assert [version.order for version in found] == gone
 
 
 def test_delete_mark_goes_when_nothing_is_behind_it() -> None:
-    """Prevents a mark for every lock that there ever was, which each look at the bucket would read."""
+    """A delete marker goes when nothing is behind it."""
     versions = [Version("b/x", "0", 0, 0), Version("b/x", "1", 1, 0, deleted=True)]
     assert expired(read(RULES.encode()), versions, now=9 * _DAY) == tuple(versions)

@@ -17,8 +17,8 @@ from botocore.config import Config
 from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
 
-from simulator import ports
 from simulator.object_store import credentials
+from simulator.processes import ports
 from tests.support.recorded import ROOT
 
 pytestmark = pytest.mark.engine
@@ -48,7 +48,7 @@ class Process:
         self.said = self.process.stdout.readline()
 
     def kill(self) -> None:
-        """Kill it, as nobody can prepare for."""
+        """Kill it with SIGKILL, which it cannot handle."""
         os.kill(self.process.pid, signal.SIGKILL)
         self.process.communicate()
 
@@ -74,7 +74,7 @@ def store(tmp_path: Path) -> Iterator[Process]:
 
 
 def test_killed_store_has_all_that_it_acknowledged(store: Process) -> None:
-    """Prevents a state that is lost, old, or without its versions when the process dies or the machine restarts."""
+    """All that was acknowledged survives a kill of the store."""
     assert store.said.startswith("simulated by hpc: ")
     client = store.client()
     client.create_bucket(Bucket=BUCKET)
@@ -108,7 +108,7 @@ def test_killed_store_has_all_that_it_acknowledged(store: Process) -> None:
 
 
 def test_client_that_dies_in_the_middle_of_a_write_changes_nothing(store: Process) -> None:
-    """Prevents half a state in place of a whole one, and a store that one hanging client stops for all others."""
+    """A client that dies during a write changes nothing and blocks no other client."""
     client = store.client()
     client.create_bucket(Bucket=BUCKET)
     client.put_object(Bucket=BUCKET, Key="a", Body=b"whole")

@@ -29,7 +29,7 @@ def signed(target: str, account: Credentials, method: str = "PUT") -> Request:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_takes_what_a_client_signed(target: str) -> None:
-    """Prevents a store that refuses keys with blanks or slashes in them, or queries without a value."""
+    """Keys with blanks or slashes, and queries without a value, are accepted as signed."""
     assert refusal(signed(target, ACCOUNT), ACCOUNT) is None
 
 
@@ -41,12 +41,12 @@ def test_takes_what_a_client_signed(target: str) -> None:
     ],
 )
 def test_refuses_other_keys(other: Credentials, code: str) -> None:
-    """Prevents that any user of the machine reads and writes the state of a cluster."""
+    """Requests with other keys are refused."""
     assert refusal(signed("/hpc/a", other), ACCOUNT) == code
 
 
 def test_refuses_what_is_not_signed_or_was_changed() -> None:
-    """Prevents an open door for requests without a signature, or with one of another request."""
+    """Requests without a signature, or with that of another request, are refused."""
     request = signed("/hpc/a", ACCOUNT)
     assert refusal(Request("PUT", "/hpc/a", {}), ACCOUNT) == "AccessDenied"
     assert refusal(Request("DELETE", request.target, request.headers), ACCOUNT) == "SignatureDoesNotMatch"
@@ -54,5 +54,5 @@ def test_refuses_what_is_not_signed_or_was_changed() -> None:
 
 
 def test_secret_is_not_shown() -> None:
-    """Prevents a secret in a log or a traceback."""
+    """The secret is in no representation of the credentials."""
     assert "secret" not in repr(ACCOUNT)

@@ -7,8 +7,9 @@ from typing import Any
 
 from evidence.model import Reading
 from evidence.reader import read_stream
-from hardware.profiles import DGX1_V100_16GB, Profile
+from hardware.profiles import Profile
 from simulator.performance.job import Launched, Machine, Worker
+from tests.support.machines import DGX1_V100_16GB
 
 STARTED = datetime(2020, 7, 6, 15, 52, tzinfo=UTC)
 LISTENER = "mofed-test-job-listener"

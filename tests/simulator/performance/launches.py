@@ -37,7 +37,7 @@ def launch(
         "ports_down": frozenset(machine.pop("down", ())),
     }
     fields |= {key: value for key, value in machine.items() if key != "worker"}
-    interfaces = {hca.name: hca.netdev for hca in kind.hcas}
+    interfaces = {hca.name: hca.interface for hca in kind.hcas}
     machines = tuple(Machine(f"dgx{number:02}", kind, interfaces=interfaces, **fields) for number in range(many))
     per = pods // many
     devices = {"devices": tuple(hca.name for hca in kind.hcas), **machine.get("worker", {})}

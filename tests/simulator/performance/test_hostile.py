@@ -1,4 +1,4 @@
-"""Every program that is played, with command lines and jobs that make no sense."""
+"""Every program that is simulated, with command lines and jobs that make no sense."""
 
 from dataclasses import replace
 from random import Random
@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from hardware.profiles import PROFILES
-from simulator.performance import running
+from simulator.performance import pod_commands
 from simulator.performance.job import Launched, Machine, Worker
 from simulator.performance.printed import Printed
 from simulator.performance.programs import IMAGES, PROGRAMS
@@ -74,18 +74,18 @@ def _jobs() -> list[Launched]:
 
 @pytest.mark.parametrize("program", sorted(PROGRAMS))
 def test_nothing_makes_a_program_raise(program: str) -> None:
-    """Prevents a tenant's command line, or a machine of which little is known, from ending the actors."""
+    """No command line raises, on no machine."""
     draw = Random(program)  # noqa: S311 - no secret
     for job in _jobs():
         for words in ((program,), *((program, *draw.choices(WORDS, k=draw.randrange(1, 6))) for _ in range(2))):
-            played = running.program(words, job)
-            assert isinstance(played, Printed)
-            assert len(played.lines) < 20_000
-            assert all(isinstance(line, str) and "\n" not in line for line in played.lines)
+            printed = pod_commands.program(words, job)
+            assert isinstance(printed, Printed)
+            assert len(printed.lines) < 20_000
+            assert all(isinstance(line, str) and "\n" not in line for line in printed.lines)
 
 
 @pytest.mark.parametrize("image", sorted(IMAGES))
 def test_nothing_makes_an_image_raise(image: str) -> None:
-    """Prevents the same of programs that an image starts by itself."""
+    """Nor does a program that an image starts by itself."""
     for job in _jobs():
-        assert isinstance(running.play(replace(job, image=f"registry/{image}:1", words=())), Printed)
+        assert isinstance(pod_commands.simulate(replace(job, image=f"registry/{image}:1", words=())), Printed)

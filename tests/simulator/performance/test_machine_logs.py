@@ -6,10 +6,11 @@ from evidence.tools.cuda_vector_add import CudaVectorAdd
 from evidence.tools.device_plugin import DevicePlugin
 from evidence.tools.nvidia_smi import NvidiaSmi
 from evidence.tools.nvidia_smi_topo import NvidiaSmiTopo
-from hardware.profiles import DGX1_V100_16GB, DGX2H, DGX_A100, PROFILES, Profile
+from hardware.profiles import PROFILES, Profile
 from simulator.performance import nvidia_smi, plugin_log, vector_add
 from simulator.performance.job import Launched
 from tests.simulator.performance import jobs
+from tests.support.machines import DGX1_V100_16GB, DGX2H, DGX_A100
 
 DRIVERS = ("418.67", "440.64", "450.80.02", "535.104.05", "580.95.05", "595.91.07")
 
@@ -22,7 +23,7 @@ def _check(profile: Profile, driver: str | None, gpus: int = 8, *, has_driver: b
 @pytest.mark.parametrize("driver", DRIVERS)
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
 def test_the_table_reads_in_the_form_of_every_drivers_time(profile: Profile, driver: str) -> None:
-    """Prevents a table of another width than the driver's, which no parser of that driver's output would read."""
+    """The table has the width of the driver's."""
     lines = nvidia_smi.nvidia_smi(("nvidia-smi",), _check(profile, driver)).lines
     assert len({len(line) for line in lines if line[:1] in ("|", "+")}) == 1
     (found,) = jobs.readings(lines)
@@ -34,7 +35,7 @@ def test_the_table_reads_in_the_form_of_every_drivers_time(profile: Profile, dri
 
 
 def test_the_paper_is_met() -> None:
-    """Prevents other GPUs, buses or CUDA than the Redpaper's of the same driver (R-4.4-2)."""
+    """The table shows the Redpaper's GPUs, buses and CUDA for its driver (R-4.4-2)."""
     (found,) = jobs.readings(nvidia_smi.nvidia_smi(("nvidia-smi",), _check(DGX1_V100_16GB, "440.33.01")).lines)
     assert isinstance(found, NvidiaSmi)
     assert found.cuda == "10.2"
@@ -45,7 +46,7 @@ def test_the_paper_is_met() -> None:
 @pytest.mark.parametrize("driver", DRIVERS)
 @pytest.mark.parametrize("profile", [DGX1_V100_16GB, DGX_A100], ids=str)
 def test_the_matrix_is_the_profiles(profile: Profile, driver: str) -> None:
-    """Prevents a matrix that contradicts itself, or the profile that it is drawn from (R-4.4-3, D-2.6)."""
+    """The matrix is symmetric and that of the profile (R-4.4-3, D-2.6)."""
     (found,) = jobs.readings(nvidia_smi.nvidia_smi(("nvidia-smi", "topo", "-m"), _check(profile, driver)).lines)
     assert isinstance(found, NvidiaSmiTopo)
     assert found.complete, found.incomplete
@@ -59,7 +60,7 @@ def test_the_matrix_is_the_profiles(profile: Profile, driver: str) -> None:
 
 
 def test_the_papers_matrix() -> None:
-    """Prevents a wrong distance between ports, which the profile gives by NUMA node only (R-4.4-3)."""
+    """Distances between ports are those of their NUMA nodes (R-4.4-3)."""
     (found,) = jobs.readings(
         nvidia_smi.nvidia_smi(("nvidia-smi", "topo", "-m"), _check(DGX1_V100_16GB, "440.64")).lines
     )
@@ -70,7 +71,7 @@ def test_the_papers_matrix() -> None:
 
 
 def test_a_part_of_the_gpus_is_numbered_from_zero() -> None:
-    """Prevents a pod that sees GPUs that it was not given."""
+    """A pod sees only the GPUs that it was given."""
     job = jobs.rdma_test(gpus=(5, 7))
     (found,) = jobs.readings(nvidia_smi.nvidia_smi(("nvidia-smi",), job).lines)
     assert isinstance(found, NvidiaSmi)
@@ -78,14 +79,14 @@ def test_a_part_of_the_gpus_is_numbered_from_zero() -> None:
 
 
 def test_without_driver_or_matrix() -> None:
-    """Prevents GPUs of a node without its GPU stack, and a matrix that no document gives."""
+    """Without the GPU stack there are no GPUs, and without a documented topology no matrix."""
     assert nvidia_smi.nvidia_smi(("nvidia-smi",), _check(DGX1_V100_16GB, None, has_driver=False)).exit_code == 127
     (line,) = nvidia_smi.nvidia_smi(("nvidia-smi", "topo", "-m"), _check(DGX2H, "440.64")).lines
     assert line.startswith("simulated by hpc: no document gives the matrix")
 
 
 def test_vector_add_ends_as_printed() -> None:
-    """Prevents a smoke test that passes without a GPU (S-7.7)."""
+    """The smoke test fails without a GPU (S-7.7)."""
     (found,) = jobs.readings(vector_add.vector_add((), jobs.rdma_test(gpus=(3,))).lines)
     assert isinstance(found, CudaVectorAdd)
     assert (found.passed, found.elements, found.blocks, found.threads) == (True, 50_000, 196, 256)
@@ -98,7 +99,7 @@ def test_vector_add_ends_as_printed() -> None:
 
 @pytest.mark.parametrize("tag", ["1.11", "1.0.0-beta6", "v0.9.0", "v0.20.0"])
 def test_the_plugin_registers_where_there_is_a_driver(tag: str) -> None:
-    """Prevents a plugin that tells of a registration that the node's resources do not show, or the other way."""
+    """The plugin's log shows a registration exactly where the node's resources do."""
     (found,) = jobs.readings(plugin_log.lines(tag, jobs.STARTED, has_driver=True))
     assert isinstance(found, DevicePlugin)
     assert (found.complete, found.in_order, found.registered, found.failures) == (True, True, True, ())

@@ -39,7 +39,7 @@ def busbw(job: Launched, gpus: int, ranks: int = 16) -> float:
 
 @pytest.mark.parametrize("layout", paper.TABLES)
 def test_curves_are_the_best_fit_and_close(layout: str) -> None:
-    """Prevents figures that nobody measured: curves changed by hand, or far from the tables."""
+    """The curves are the fit of the tables, and near them."""
     curve = curves.CURVES[layout]
     assert curve == fit.fitted(paper.points(layout))
     errors = fit.residuals(curve, paper.points(layout))
@@ -57,25 +57,25 @@ def spreads(layout: str) -> list[float]:
 
 @pytest.mark.parametrize("layout", paper.TABLES)
 def test_repeats_spread_as_in_the_tables(layout: str) -> None:
-    """Prevents noise that nobody measured, which would hide faults or show some that are not there."""
+    """The noise is that of the paper's repeats."""
     assert model.SPREADS[layout] == pytest.approx(spreads(layout), abs=0.0006)
 
 
 def test_the_page_shows_these_curves() -> None:
-    """Prevents docs that state another fit: run `python -m simulator.performance.fit`."""
+    """The page is that of the fit: `python -m simulator.performance.fit` writes it."""
     assert fit.PAGE.read_text() == fit.page()
     assert fit.DATA.read_text() == fit.data(dict(curves.CURVES))
 
 
 @pytest.mark.parametrize(("pods", "gpus", "layout"), [(1, 8, "1x8"), (2, 8, "2x8"), (16, 1, "16x1")])
 def test_the_papers_jobs_take_the_papers_times(pods: int, gpus: int, layout: str) -> None:
-    """Prevents a model that is right in its curves and wrong in its jobs."""
+    """Jobs of the paper's layouts have the paper's times."""
     for size, time in paper.points(layout):
         assert us(launch(pods, gpus), gpus, size) == pytest.approx(time, rel=MOST_WORST)
 
 
 def test_fewer_ports_give_less() -> None:
-    """Prevents a port that is down and costs nothing; small messages do not feel it."""
+    """A port that is down takes its share of the bandwidth; small messages are as fast."""
     whole, without = busbw(launch(2, 8), 8), busbw(launch(2, 8, down=("mlx5_2",)), 8)
     assert without == pytest.approx(0.75 * whole, rel=0.02)
     assert us(launch(2, 8, down=("mlx5_2",)), 8, 8) == pytest.approx(us(launch(2, 8), 8, 8), rel=0.01)
@@ -83,26 +83,26 @@ def test_fewer_ports_give_less() -> None:
 
 
 def test_tcp_is_ten_times_slower() -> None:
-    """Prevents the silent fallback from going unseen (R-4.4-4: thousands of microseconds mean Ethernet)."""
+    """The fallback to TCP takes thousands of microseconds (R-4.4-4)."""
     slow = launch(2, 8, exports=("NCCL_IB_DISABLE=1",))
     assert us(slow, 8, 8) > 1000
     assert busbw(slow, 8) < busbw(launch(2, 8), 8) / 10
 
 
 def test_without_gpudirect_it_is_slower() -> None:
-    """Prevents a level of LOC that nobody sees in the figures."""
+    """Without GPUDirect the bandwidth is lower."""
     assert busbw(launch(2, 8, exports=("NCCL_NET_GDR_LEVEL=0",)), 8) < 0.9 * busbw(launch(2, 8), 8)
 
 
 def test_single_gpu_pods_lose_nvlink() -> None:
-    """Prevents the tenfold collapse of pods with one GPU (E-29) from being left out."""
+    """Pods of one GPU are ten times slower (E-29)."""
     assert busbw(launch(16, 1), 1) < busbw(launch(2, 8), 8) / 8
 
 
 @pytest.mark.parametrize("gpus", [2, 4, 8])
 @pytest.mark.parametrize("profile", ["dgx1-v100-32gb", "dgx-a100"])
 def test_larger_messages_never_take_less_time(gpus: int, profile: str) -> None:
-    """Prevents curves that contradict themselves on machines that the paper did not measure."""
+    """Curves of machines that the paper did not measure are monotonic."""
     for pods in (1, 2, 4):
         job = launch(pods, gpus, profile=profile)
         times = [us(job, gpus, 8 << index) for index in range(14, 28)]
@@ -110,13 +110,13 @@ def test_larger_messages_never_take_less_time(gpus: int, profile: str) -> None:
 
 
 def test_other_primitives_have_the_bus_bandwidth_of_all_reduce() -> None:
-    """Prevents an all-gather that is as slow as the all-reduce, of which it is a half."""
+    """An all-gather takes half the time of an all-reduce."""
     job = launch(2, 8)
     assert us(job, 8, LARGE, "all_gather") == pytest.approx(us(job, 8, LARGE) / 2, rel=0.02)
 
 
 def test_the_same_run_has_the_same_figures() -> None:
-    """Prevents logs that change when they are read again, and repeats that are all alike."""
+    """A run has the same figures whenever it is read; repeats differ."""
     job = launch(1, 8).having()
     group = communicator(launch(1, 8, placed=True), 8)
     assert group is not None

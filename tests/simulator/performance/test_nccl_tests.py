@@ -12,7 +12,7 @@ import pytest
 from evidence.model import NcclLog
 from evidence.reader import read_stream
 from evidence.tools.nccl_tests import NcclTests
-from simulator.performance import nccl_tests, running
+from simulator.performance import nccl_tests, pod_commands
 from simulator.performance.job import Launched
 from simulator.performance.mpirun import mpirun
 from simulator.performance.printed import Printed
@@ -24,13 +24,13 @@ TODAY = ("NCCL_DEBUG=INFO", "NCCL_IB_DISABLE=0", "NCCL_NET_GDR_LEVEL=PXB")
 
 @pytest.fixture(autouse=True)
 def _nccl_tests_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Play what is tested here, whatever else there is."""
-    monkeypatch.setattr(running, "PROGRAMS", nccl_tests.PROGRAMS)
+    """Simulate what is tested here, whatever else there is."""
+    monkeypatch.setattr(pod_commands, "PROGRAMS", nccl_tests.PROGRAMS)
 
 
 def read(job: Launched) -> NcclTests:
     """Return what is read in the log of a job that must succeed, in which every line must be understood."""
-    done = running.play(job)
+    done = pod_commands.simulate(job)
     assert (done.exit_code, done.message) == (0, "")
     text = "\n".join(("simulated by hpc: a log", *done.lines, ""))
     (reading,) = read_stream(io.BytesIO(text.encode()), "log")
@@ -51,7 +51,7 @@ def nccl(job: Launched) -> NcclLog:
 @pytest.mark.parametrize(("image", "exports"), [(OLD, EXPORTS), (NEW, TODAY)])
 @pytest.mark.parametrize(("pods", "gpus"), [(1, 8), (2, 8), (16, 1), (1, 1)])
 def test_every_table_reads_in_full(pods: int, gpus: int, image: str, exports: Sequence[str], test: str) -> None:
-    """Prevents a log that no parser understands, or whose figures contradict each other."""
+    """The evidence parsers read the log, and its figures agree with each other."""
     reading = read(launch(pods, gpus, image=image, exports=exports, test=test))
     assert (reading.ranks, len(reading.hosts), len(reading.rows)) == (pods * gpus, pods, 26)
     assert reading.out_of_bounds == 0
@@ -60,9 +60,9 @@ def test_every_table_reads_in_full(pods: int, gpus: int, image: str, exports: Se
 
 
 def test_the_papers_job_of_two_nodes() -> None:
-    """Prevents a log that differs from what the paper shows of it (R-4.4-8, R-4.4-9)."""
+    """The log has the lines that the paper prints (R-4.4-8, R-4.4-9)."""
     job = launch(2, 8)
-    lines = running.play(job).lines
+    lines = pod_commands.simulate(job).lines
     assert lines[0] == (
         "# nThread 1 nGpus 8 minBytes 8 maxBytes 268435456 step: 2(factor) warmup iters: 5 iters: 20 validation: 1 "
     )
@@ -85,8 +85,8 @@ def test_the_papers_job_of_two_nodes() -> None:
 
 
 def test_todays_table_is_that_of_our_builds() -> None:
-    """Prevents columns that nccl-tests v2.13 does not print so (its output in NixOS/nixpkgs pull request 251856)."""
-    lines = running.play(launch(1, 8, image=NEW, exports=(), test="all_gather")).lines
+    """The columns are those of nccl-tests v2.13 (its output in NixOS/nixpkgs pull request 251856)."""
+    lines = pod_commands.simulate(launch(1, 8, image=NEW, exports=(), test="all_gather")).lines
     assert lines[3] == "#  Rank  0 Group  0 Pid     30 on job-worker-0 device  0 [0x06] Tesla V100-SXM2-16GB"
     names = "     time   algbw   busbw #wrong"
     units = "     (us)  (GB/s)  (GB/s)       "
@@ -100,16 +100,16 @@ def test_todays_table_is_that_of_our_builds() -> None:
 
 
 def test_single_gpu_pods_use_the_hca_beside_them() -> None:
-    """Prevents GPUDirect between a GPU and an HCA of another PCIe bridge, which PIX does not allow (R-4.4-12, E-30)."""
-    lines = running.play(launch(16, 1)).lines
+    """GPUDirect is used only below one PCIe bridge, as PIX allows (R-4.4-12, E-30)."""
+    lines = pod_commands.simulate(launch(16, 1)).lines
     # mlx5_0 is beside GPU 0 and 1, and NCCL counts backwards.
     assert "job-worker-1:30:40 [0] NCCL INFO Ring 00 : 0[6000] -> 1[7000] [receive] via NET/IB/3/GDRDMA" in lines
     assert nccl(launch(16, 1)).between_nodes == {"NET/IB": 32}
 
 
 def test_rings_follow_nvlink() -> None:
-    """Prevents peer access between GPUs of a cube mesh that have no link, and links that are used too often."""
-    lines = running.play(launch(1, 8)).lines
+    """Rings use only links that the cube mesh has, none too often."""
+    lines = pod_commands.simulate(launch(1, 8)).lines
     assert nccl(launch(1, 8)).transports == {"P2P/direct pointer": 96}
     assert not [line for line in lines if " : 0[6000] -> 5[86000] " in line]
     of_two = nccl(launch(1, 8, image=NEW, exports=TODAY, profile="dgx-a100"))
@@ -124,7 +124,7 @@ def test_rings_follow_nvlink() -> None:
         ({"down": ("mlx5_2",)}, ("mlx5_3", "mlx5_1", "mlx5_0"), {"NET/IB": 6}, 6),
         ({"down": HCAS}, (), {"NET/Socket": 4}, 0),
         ({"worker": {"devices": ("mlx5_1",)}}, ("mlx5_1",), {"NET/IB": 2}, 2),
-        ({"worker": {"devices": (), "without_device": ("rdma/x",)}}, (), {"NET/Socket": 4}, 0),
+        ({"worker": {"devices": ()}}, (), {"NET/Socket": 4}, 0),
         ({"exports": ("NCCL_DEBUG=INFO", "NCCL_IB_DISABLE=1")}, (), {"NET/Socket": 4}, 0),
         ({"exports": ("NCCL_DEBUG=INFO", "NCCL_IB_HCA=mlx5_0,mlx5_3")}, ("mlx5_3", "mlx5_0"), {"NET/IB": 4}, 4),
         ({"exports": ("NCCL_DEBUG=INFO", "NCCL_IB_HCA=^mlx5_0")}, ("mlx5_3", "mlx5_2", "mlx5_1"), {"NET/IB": 6}, 6),
@@ -136,7 +136,7 @@ def test_rings_follow_nvlink() -> None:
 def test_faults_that_only_make_it_slow(
     change: dict[str, Any], devices: tuple[str, ...], between: dict[str, int], gpudirect: int
 ) -> None:
-    """Prevents a silent fallback that leaves no trace, or a job that fails where the field's would only be slow."""
+    """A missing device makes the job slow, as in the field, and its log shows the fallback."""
     found = nccl(launch(2, 8, **change))
     assert (found.devices, found.between_nodes) == (devices, between)
     assert found.gpudirect_between_nodes == gpudirect
@@ -144,7 +144,7 @@ def test_faults_that_only_make_it_slow(
 
 def failed(job: Launched) -> Printed:
     """Return how a job that must fail ends."""
-    done = running.play(job)
+    done = pod_commands.simulate(job)
     assert done.exit_code
     assert any(done.message in line for line in done.lines) or done.message in " ".join(done.lines)
     return done
@@ -154,7 +154,7 @@ def failed(job: Launched) -> Printed:
     ("image", "call"), [(OLD, "Call to ibv_reg_mr failed"), (NEW, "Call to ibv_reg_mr_iova2 failed")]
 )
 def test_without_memlock_it_fails_between_nodes(image: str, call: str) -> None:
-    """Prevents a job between nodes that passes without the MachineConfig (R-3.4.3-9), and one of a node that fails."""
+    """Without the memlock MachineConfig jobs between nodes fail, and jobs of one node pass (R-3.4.3-9)."""
     done = failed(launch(2, 8, image=image, memlock_unlimited=False))
     assert done.message.startswith(call)
     assert any("Test NCCL failure" in line and "unhandled system error" in line for line in done.lines)
@@ -175,41 +175,41 @@ def test_without_memlock_it_fails_between_nodes(image: str, call: str) -> None:
     ],
 )
 def test_what_ends_a_job(job: Callable[[], Launched], message: str) -> None:
-    """Prevents jobs that pass with a wrong number of processes, without a driver, GPU or address."""
+    """A wrong number of processes, a missing driver, GPU or address fails the job."""
     assert message in failed(job()).message
 
 
 def test_fewer_processes_make_fewer_ranks() -> None:
-    """Prevents a job of half its GPUs that looks whole."""
+    """A job with half its GPUs shows that in its log."""
     reading = read(launch(2, 8, np=1))
     assert (reading.ranks, reading.hosts) == (8, ("job-worker-0",))
 
 
 def test_roce_names_its_link() -> None:
-    """Prevents RoCE ports that are taken for InfiniBand's."""
+    """RoCE ports are printed as RoCE."""
     found = nccl(launch(2, 8, ethernet=True, exports=(*EXPORTS, "NCCL_IB_GID_INDEX=3")))
     assert set(found.link_layers.values()) == {"RoCE"}
 
 
 def test_pods_that_cannot_speak_to_each_other() -> None:
-    """Prevents InfiniBand on one node and TCP on the other from passing as either."""
+    """InfiniBand on one node and TCP on the other fails the job."""
     job = launch(2, 8)
     object.__setattr__(job.workers[1], "devices", ())
     assert "Connect to" in failed(job).message
 
 
 def test_without_debug_there_is_the_table_alone() -> None:
-    """Prevents NCCL's lines in logs of jobs that did not ask for them, and large logs for that."""
-    done = running.play(launch(2, 8, exports=()))
+    """NCCL's lines are in the log only where NCCL_DEBUG requests them."""
+    done = pod_commands.simulate(launch(2, 8, exports=()))
     assert len(done.lines) == 52
     assert not [line for line in done.lines if "NCCL" in line]
 
 
 def test_a_log_of_twenty_nodes_stays_small() -> None:
-    """Prevents a scalable unit's log (160 ranks) that is too large for a pod's."""
+    """The log of 160 ranks fits into a pod's."""
     exports = (*TODAY, "NCCL_COLLNET_ENABLE=1")
     job = launch(20, 8, profile="dgx-a100", image=NEW, exports=exports)
-    assert len("\n".join(running.play(job).lines)) < 400_000
+    assert len("\n".join(pod_commands.simulate(job).lines)) < 400_000
     found = nccl(job)
     assert (found.collnet, found.channels, found.transports["COLLNET/SHARP"]) == (True, 8, 160)
 
@@ -227,7 +227,7 @@ def environment(job: Launched) -> dict[str, str]:
 
 
 def test_what_processes_inherit() -> None:
-    """Prevents variables of the launcher that no process on another host has, and exports that none has."""
+    """Processes on other hosts have the exported variables, and no others of the launcher."""
     job = launch(2, 8, exports=("NCCL_DEBUG", "A=1")).having(NCCL_DEBUG="INFO", B="2")
     assert environment(job) == {"NCCL_DEBUG": "INFO", "A": "1"}
     alone = launch(1, 8, exports=()).having(B="2")
@@ -239,7 +239,7 @@ def test_what_processes_inherit() -> None:
     [(), ("-b",), ("-b", "x", "-e", "-1"), ("--minbytes=1K", "--stepbytes", "0"), ("-g", "-f", "0", "-d", "?")],
 )
 def test_odd_options_raise_nothing(options: Sequence[str]) -> None:
-    """Prevents an actor that a person's command line stops."""
+    """No command line of a user raises."""
     nccl_tests.perf(("all_reduce_perf", *options), launch(1, 8, placed=True))
 
 
@@ -247,11 +247,11 @@ def test_odd_options_raise_nothing(options: Sequence[str]) -> None:
     "words", [("mpirun",), ("mpirun", "-np"), ("mpirun", "-x"), ("mpirun", "-np", "4 ", "hostname"), ("mpirun", "-mca")]
 )
 def test_odd_command_lines_of_mpirun(words: Sequence[str]) -> None:
-    """Prevents the same of mpirun."""
-    mpirun(words, launch(1, 8), running.program)
+    """Nor does one of mpirun."""
+    mpirun(words, launch(1, 8), pod_commands.program)
 
 
 @pytest.mark.parametrize("words", [("mpirun",) * 5000, ("mpirun", "-np", "9" * 12, "-oversubscribe", "hostname")])
 def test_endless_command_lines(words: tuple[str, ...]) -> None:
-    """Prevents an actor that runs out of memory or of its stack."""
-    running.play(replace(launch(1, 8), words=words))
+    """Extreme options neither raise nor fill the memory."""
+    pod_commands.simulate(replace(launch(1, 8), words=words))

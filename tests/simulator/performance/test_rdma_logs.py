@@ -5,7 +5,7 @@ from typing import TypeVar
 
 import pytest
 
-from components.rdma_test import RdmaTestArgs, client_script
+from components.rdma_perftest import RdmaTestArgs, client_script
 from evidence.model import Reading
 from evidence.tools.ibhosts import IbHosts
 from evidence.tools.ibstatus import IbStatus
@@ -13,11 +13,11 @@ from evidence.tools.net_devices import NetDevices
 from evidence.tools.perftest.model import Perftest
 from evidence.tools.rdma_devices import RdmaDevices
 from evidence.tools.whoami import WhoAmI
-from hardware.profiles import DGX1_V100_16GB, DGX_A100
-from simulator.performance import link, listings, perftest, ports, running
+from simulator.performance import link, listings, perftest, pod_commands, ports
 from simulator.performance.job import Launched
 from simulator.performance.printed import Printed
 from tests.simulator.performance import jobs
+from tests.support.machines import DGX1_V100_16GB, DGX_A100
 
 ARGS = RdmaTestArgs(
     namespace="adas",
@@ -40,35 +40,35 @@ def _of(kind: type[T], lines: tuple[str, ...]) -> list[T]:
 
 
 def _shell(job: Launched, args: RdmaTestArgs = ARGS) -> Printed:
-    return running.play(replace(job, words=("/bin/sh", "-c", client_script(args))))
+    return pod_commands.simulate(replace(job, words=("/bin/sh", "-c", client_script(args))))
 
 
 def test_the_whole_test_reads_as_the_papers() -> None:
-    """Prevents a simulated log that the tools' parsers do not know, or whose figures are not the Redpaper's."""
-    played = _shell(jobs.rdma_test())
-    assert played.exit_code == 0
-    found = jobs.readings(played.lines)
+    """The evidence parsers read the log, and its figures are the Redpaper's."""
+    printed = _shell(jobs.rdma_test())
+    assert printed.exit_code == 0
+    found = jobs.readings(printed.lines)
     assert [(one.tool, one.incomplete) for one in found if not one.complete] == []
     assert [one.text for each in found for one in each.unread] == []
-    (who,) = _of(WhoAmI, played.lines)
+    (who,) = _of(WhoAmI, printed.lines)
     assert who.uid == 1075480000
-    (devices,) = _of(RdmaDevices, played.lines)
+    (devices,) = _of(RdmaDevices, printed.lines)
     assert devices.counts == {"issm": 4, "rdma_cm": 1, "ucm": 4, "umad": 4, "uverbs": 4}
     assert [row.minor for row in devices.rows if row.name == "uverbs3"] == [195]
-    (net,) = _of(NetDevices, played.lines)
+    (net,) = _of(NetDevices, printed.lines)
     assert [row.name for row in net.rows] == ["eth0", "lo"]
-    (status,) = _of(IbStatus, played.lines)
+    (status,) = _of(IbStatus, printed.lines)
     assert [(row.device, row.up, row.width, row.link_layer) for row in status.rows] == [
         (f"mlx5_{number}", True, "4X EDR", "InfiniBand") for number in range(4)
     ]
     assert len({row.base_lid for row in status.rows}) == 4
     assert {row.sm_lid for row in status.rows} == {"0x9"}
-    lists = _of(IbHosts, played.lines)
+    lists = _of(IbHosts, printed.lines)
     assert [one.hca for one in lists] == [f"mlx5_{number}" for number in range(4)]
     assert {frozenset(row.guid for row in one.rows) for one in lists} == {frozenset(row.guid for row in lists[0].rows)}
     assert [len(one.rows) for one in lists] == [17] * 4
     assert sum(row.aggregation_node for row in lists[0].rows) == 1
-    (bandwidth,) = _of(Perftest, played.lines)
+    (bandwidth,) = _of(Perftest, printed.lines)
     (row,) = bandwidth.bandwidth
     assert row.average_mb_s == pytest.approx(11264.11, rel=0.005)
     assert (row.bytes, row.iterations, bandwidth.mtu_bytes, bandwidth.device) == (65536, 5000, 4096, "mlx5_1")
@@ -76,7 +76,7 @@ def test_the_whole_test_reads_as_the_papers() -> None:
 
 
 def test_both_ends_print_the_same_figures_and_each_others_address() -> None:
-    """Prevents a listener that never sees its client, or that measures something else."""
+    """The listener prints the measurement of its client."""
     client = jobs.rdma_test()
     server = client.peers[jobs.LISTENER]
     alone = replace(client, me=server, peers={}, run="another pod, another run")
@@ -92,10 +92,10 @@ def test_both_ends_print_the_same_figures_and_each_others_address() -> None:
 
 
 def test_without_memlock_nothing_is_measured() -> None:
-    """Prevents the field's first cause of failure, a missing memlock limit, from passing in the simulation (E-19)."""
+    """A missing memlock limit fails the test (E-19)."""
     nodes = jobs.machines(memlock_unlimited=False)
-    played = perftest.perftest(("ib_write_bw", jobs.LISTENER, "-d", "mlx5_1"), jobs.rdma_test(nodes))
-    assert (played.exit_code, played.message) == (1, "Couldn't allocate MR")
+    printed = perftest.perftest(("ib_write_bw", jobs.LISTENER, "-d", "mlx5_1"), jobs.rdma_test(nodes))
+    assert (printed.exit_code, printed.message) == (1, "Couldn't allocate MR")
     as_root = perftest.perftest(("ib_write_bw", jobs.LISTENER, "-d", "mlx5_1"), jobs.rdma_test(nodes, uid=0))
     # The other end still may not pin.
     assert (as_root.exit_code, as_root.lines[0]) == (1, perftest.PEER_ENDED[0])
@@ -111,14 +111,14 @@ def test_without_memlock_nothing_is_measured() -> None:
     ],
 )
 def test_what_is_missing_ends_the_measurement(words: tuple[str, ...], why: str) -> None:
-    """Prevents a measurement over an adapter that is not there, not given, or has no link."""
+    """An adapter that does not exist, was not given, or has no link fails the measurement."""
     nodes = jobs.machines(ports_down=frozenset({"mlx5_2"}))
-    played = perftest.perftest(words, jobs.rdma_test(nodes, devices=("mlx5_0", "mlx5_1", "mlx5_2")))
-    assert (played.exit_code, played.message) == (1, why)
+    printed = perftest.perftest(words, jobs.rdma_test(nodes, devices=("mlx5_0", "mlx5_1", "mlx5_2")))
+    assert (printed.exit_code, printed.message) == (1, why)
 
 
 def test_a_port_without_link_is_down_and_unseen() -> None:
-    """Prevents an unplugged cable that neither ibstatus nor the other hosts' list of adapters shows."""
+    """An unplugged cable shows in ibstatus and in the other hosts' list of adapters."""
     one, other = jobs.machines(ports_down=frozenset({"mlx5_2"}))
     job = jobs.rdma_test((one, replace(other, ports_down=frozenset())))
     (status,) = _of(IbStatus, ports.ibstatus(("ibstatus",), job).lines)
@@ -130,7 +130,7 @@ def test_a_port_without_link_is_down_and_unseen() -> None:
 
 
 def test_management_is_for_root_below_a_drivers_container() -> None:
-    """Prevents an ibhosts that works on RHCOS for anybody, and so a test that ends there for want of it."""
+    """Ibhosts fails without the rights that it needs on RHCOS, and the test goes on."""
     job = jobs.rdma_test(jobs.machines(DGX_A100, umad_for_all=False))
     assert ports.ibhosts(("ibhosts", "-C", "mlx5_0"), job).exit_code == 1
     (devices,) = _of(RdmaDevices, listings.ls(("ls", "-l", "/dev/infiniband", "/sys/class/net"), job).lines)
@@ -140,7 +140,7 @@ def test_management_is_for_root_below_a_drivers_container() -> None:
 
 
 def test_only_given_devices_are_in_the_pod() -> None:
-    """Prevents a resource of a port that does not exist from looking like a device (upstream issue 44)."""
+    """The resource of a port that does not exist gives no device (upstream issue 44)."""
     job = jobs.rdma_test(devices=("mlx5_1",))
     (devices,) = _of(RdmaDevices, listings.ls(("ls", "-l", "/dev/infiniband"), job).lines)
     assert [row.name for row in devices.rows] == ["issm1", "rdma_cm", "ucm1", "umad1", "uverbs1"]
@@ -150,13 +150,13 @@ def test_only_given_devices_are_in_the_pod() -> None:
 
 
 def test_ethernet_ports_say_so() -> None:
-    """Prevents RoCE that reads as InfiniBand: link layer, address table and packet overhead are its own."""
+    """RoCE has its own link layer, address table and packet overhead."""
     job = jobs.rdma_test(jobs.machines(DGX_A100, ethernet=True), networks=("adas/rail1",))
     (status,) = _of(IbStatus, ports.ibstatus(("ibstatus",), job).lines)
     assert {(row.link_layer, row.base_lid, row.up) for row in status.rows} == {("Ethernet", "0x0", True)}
-    played = _shell(job, ARGS.model_copy(update={"roce": True, "traffic_class": 106, "hcas": ()}))
-    assert played.exit_code == 0
-    (found,) = _of(Perftest, played.lines)
+    printed = _shell(job, ARGS.model_copy(update={"roce": True, "traffic_class": 106, "hcas": ()}))
+    assert printed.exit_code == 0
+    (found,) = _of(Perftest, printed.lines)
     assert (found.link_type, found.gid_index, found.mtu_bytes) == ("Ethernet", 3, 1024)
     assert found.local[0].gid is not None
     rate = 200e9 / 8 / (1 << 20) * 1024 / (1024 + link.ROCE_OVERHEAD)
@@ -167,9 +167,9 @@ def test_ethernet_ports_say_so() -> None:
     "test", ["ib_write_bw", "ib_send_bw", "ib_read_bw", "ib_write_lat", "ib_send_lat", "ib_read_lat"]
 )
 def test_every_program_of_perftest_reads(test: str) -> None:
-    """Prevents a sister of ib_write_bw whose table nobody can read."""
-    played = perftest.perftest((test, jobs.LISTENER, "-d", "mlx5_0", "-a"), jobs.rdma_test())
-    (found,) = _of(Perftest, played.lines)
+    """The tables of ib_write_bw's sisters can be parsed."""
+    printed = perftest.perftest((test, jobs.LISTENER, "-d", "mlx5_0", "-a"), jobs.rdma_test())
+    (found,) = _of(Perftest, printed.lines)
     assert found.complete, found.incomplete
     assert len(found.bandwidth or found.latency) == 23
     assert found.contradictions == ()
@@ -177,7 +177,7 @@ def test_every_program_of_perftest_reads(test: str) -> None:
 
 
 def test_a_faster_link_is_faster_in_proportion() -> None:
-    """Prevents the Redpaper's EDR figure on every machine."""
+    """Other machines than the Redpaper's have other figures."""
     edr, hdr = (link.average(jobs.machines(profile)[0], rate, 4096) for profile, rate in _RATES)
     assert hdr / edr == pytest.approx(2)
 
@@ -186,7 +186,7 @@ _RATES = ((DGX1_V100_16GB, 100), (DGX_A100, 200))
 
 
 def test_the_same_run_has_the_same_log_and_another_one_other_figures() -> None:
-    """Prevents repeats without spread, and logs that change when they are looked at again."""
+    """Repeats differ, and a log is the same whenever it is read."""
     job = jobs.rdma_test()
     assert _shell(job) == _shell(job)
     again = replace(job, run="two", me=replace(job.me, name="mofed-test-job-2zz8f"))
@@ -195,7 +195,7 @@ def test_the_same_run_has_the_same_log_and_another_one_other_figures() -> None:
 
 
 def test_nobody_else_makes_it_raise() -> None:
-    """Prevents a pod's odd command line from ending the actors."""
+    """No command line raises."""
     hostile: tuple[tuple[str, ...], ...] = (
         ("ib_write_bw",),
         ("ib_write_bw", "-d"),
@@ -204,11 +204,11 @@ def test_nobody_else_makes_it_raise() -> None:
     )
     for words in hostile:
         for job in (jobs.rdma_test(), replace(jobs.rdma_test(), peers={}, machines=())):
-            assert isinstance(running.program(words, job), Printed)
+            assert isinstance(pod_commands.program(words, job), Printed)
 
 
 def test_limits_and_links() -> None:
-    """Prevents a pod that says that it may pin what it may not, or an overlay that hides its MTU (B-7.1)."""
+    """Ulimit prints the node's limit, and ifconfig the overlay's MTU (B-7.1)."""
     low = jobs.rdma_test(jobs.machines(memlock_unlimited=False))
     assert listings.ulimit(("ulimit", "-l"), low).lines == ("64",)
     assert listings.ulimit(("ulimit", "-l"), jobs.rdma_test()).lines == ("unlimited",)
@@ -218,7 +218,7 @@ def test_limits_and_links() -> None:
 
 
 def test_storage_has_a_fabric_of_its_own() -> None:
-    """Prevents one subnet manager of two fabrics, behind which a check that mixes them would pass (D-3.2)."""
+    """Compute and storage ports are two fabrics (D-3.2)."""
     job = jobs.rdma_test(jobs.machines(DGX_A100))
     (status,) = _of(IbStatus, ports.ibstatus(("ibstatus",), job).lines)
     storage = {hca.name for hca in DGX_A100.storage_hcas}

@@ -34,7 +34,7 @@ def said(words: Sequence[str], job: Launched) -> Printed:
     ],
 )
 def test_programs_of_a_script(script: str, lines: list[str], code: int) -> None:
-    """Prevents logs of programs that the pod's script does not start, or that end otherwise than it would."""
+    """A script starts the programs that a shell would start, and ends as it would."""
     ended = shell.run(script, "", JOB, said)
     assert (list(ended.lines), ended.exit_code) == (lines, code)
 
@@ -43,12 +43,12 @@ def test_programs_of_a_script(script: str, lines: list[str], code: int) -> None:
     "script", ["", "'", '"$(', "((((", "if", "for", "for x", "case", "do done fi ) }", "a |", "\\"]
 )
 def test_half_a_script(script: str) -> None:
-    """Prevents an actor that a person's mistake stops."""
+    """No script raises."""
     shell.run(script, "ex", JOB, said)
     shell.run(script * 3000, "", JOB, said)
 
 
 def test_an_until_that_is_not_met_waits() -> None:
-    """Prevents a client of the RDMA test that calls before anybody listens, where its script waits for a name."""
+    """An `until` that is not met waits: the client does not start before its listener has a name."""
     ended = shell.run("a; until false; do sleep 1; done; b", "ex", JOB, said)
     assert (list(ended.lines), ended.waits) == (["+ a", "a", "+ false", "false"], True)

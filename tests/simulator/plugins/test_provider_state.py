@@ -4,22 +4,20 @@ import pytest
 import yaml
 
 from simulator.plugins.provider import state
-from simulator.plugins.provider.inputs import ObjectType
-from simulator.plugins.provider.ownership import taken_over
+from simulator.plugins.provider.ownership import forced_in_preview, taken_over
 from simulator.plugins.provider.settings import (
     BadSettingsError,
     kubeconfig_content,
-    means_another_cluster,
+    settings_difference,
     settings_of,
 )
 from simulator.plugins.provider.values import Properties, Secret, plain
 
-SECRET = ObjectType("", "v1", "Secret")
-QUOTA = ObjectType("", "v1", "ResourceQuota")
+MARKS = state.Marks("m", "v1")
 
 
 def test_recorded_outputs_hide_secrets_and_can_be_split() -> None:
-    """Prevents passwords in the state, in whichever form, and the loss of the inputs beside them."""
+    """Outputs in the state hide every form of a secret, and the inputs can be read back."""
     inputs = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "n"}, "stringData": Secret({"a": "x"})}
     live = {
         "apiVersion": "v1",
@@ -27,62 +25,66 @@ def test_recorded_outputs_hide_secrets_and_can_be_split() -> None:
         "metadata": {"name": "n", "uid": "u", "managedFields": [{}]},
         "data": {"a": "eA=="},
     }
-    outputs = state.recorded(inputs, live, state.Marks("m", "v1"))
+    outputs = state.recorded(plain(inputs), live, inputs, state.Marks("m", "v1"))
     assert outputs["data"] == Secret({"a": "eA=="})
     assert outputs["__inputs"]["stringData"] == Secret({"a": "x"})
-    assert "managedFields" not in outputs["metadata"]
-    assert state.split(outputs) == (plain(inputs), {**live, "metadata": {"name": "n", "uid": "u"}})
+    assert state.split(outputs) == (plain(inputs), live)
 
 
 def test_what_kubectl_applied_is_as_secret_as_the_object() -> None:
-    """Prevents passwords in the state that somebody put into a Secret by `kubectl apply`, which notes them beside."""
+    """What `kubectl apply` notes beside a Secret is as secret as its data."""
     noted = {"annotations": {"kubectl.kubernetes.io/last-applied-configuration": "all of it", "own": "plain"}}
     live: Properties = {"kind": "Secret", "metadata": noted, "data": {"a": "eA=="}}
     hidden = {
         "annotations": {**noted["annotations"], **dict.fromkeys(list(noted["annotations"])[:1], Secret("all of it"))}
     }
     for inputs in ({}, {"metadata": {"annotations": {"own": "plain"}}}, {"metadata": None}):
-        outputs = state.recorded(inputs, live, state.Marks("m", "v1"))
+        outputs = state.recorded(inputs, live, inputs, MARKS)
         assert outputs["metadata"] == hidden
         assert state.split(outputs)[1] == live
     other = {**live, "kind": "ConfigMap"}
-    assert state.recorded({"data": Secret({"a": "x"})}, other, state.Marks("m", "v1"))["metadata"] == hidden
-    assert state.recorded({"data": {"a": "x"}}, other, state.Marks("m", "v1"))["metadata"] == noted
-    assert state.recorded({"metadata": Secret({})}, live, state.Marks("m", "v1"))["metadata"] == Secret(noted)
+    assert state.recorded({}, other, {"data": Secret({"a": "x"})}, MARKS)["metadata"] == hidden
+    assert state.recorded({}, other, {"data": {"a": "x"}}, MARKS)["metadata"] == noted
+    assert state.recorded({}, other, {"metadata": Secret({})}, MARKS)["metadata"] == Secret(noted)
 
 
-def test_refreshed_inputs_keep_the_way_they_were_written() -> None:
-    """Prevents a refresh from showing changes that are none, and from missing those that are."""
-    asked = {"spec": {"hard": {"cpu": "1000m", "gpu": 16}, "scopes": []}, "metadata": {"name": "n"}}
-    live = {"spec": {"hard": {"cpu": "1", "gpu": "8", "x": "1"}}, "metadata": {"name": "n", "uid": "u"}}
-    assert state.refreshed_inputs(asked, live, QUOTA) == {
-        "spec": {"hard": {"cpu": "1000m", "gpu": "8"}, "scopes": []},
-        "metadata": {"name": "n"},
-    }
+def test_refreshed_inputs_are_the_clusters() -> None:
+    """A refresh returns the program's fields as the cluster has them, and no others."""
+    requested = {"apiVersion": "v1", "kind": "ResourceQuota", "spec": {"hard": {"cpu": "1000m", "gpu": 16}}}
+    live = {**requested, "spec": {"hard": {"cpu": "1", "gpu": "8", "x": "1"}}, "metadata": {"uid": "u"}}
+    assert state.refreshed_inputs(requested, live) == {**requested, "spec": {"hard": {"cpu": "1", "gpu": "8"}}}
 
 
-def test_refreshed_string_data() -> None:
-    """Prevents a refresh of a Secret from turning its stringData into data: a change that is none."""
-    base: Properties = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "n"}}
-    asked = {**base, "stringData": {"a": "x", "b": "y"}}
-    live = {**base, "data": {"a": "eA==", "b": "eg=="}}
-    assert state.refreshed_inputs(asked, live, SECRET) == {**base, "stringData": {"a": "x", "b": "z"}}
+def test_imported_inputs() -> None:
+    """An import returns all that a program could give of a builtin kind, and only the identity of another kind."""
+    metadata = {"name": "n", "namespace": "x", "uid": "u", "labels": {"a": "b"}, "managedFields": []}
+    live = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"a": "1"}, "status": {}}
+    named = {"name": "n", "namespace": "x"}
+    known = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "1"}}
+    assert state.inputs_from_cluster(live) == {**known, "metadata": {**named, "labels": {"a": "b"}}}
+    custom = {**live, "apiVersion": "a.b/v1", "kind": "Widget"}
+    assert state.inputs_from_cluster(custom) == {"apiVersion": "a.b/v1", "kind": "Widget", "metadata": named}
 
 
-def test_imported_objects_are_marked() -> None:
-    """Prevents an import from counting every default of the server as something that the program removes."""
-    live = {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": "n", "namespace": "x", "uid": "u"},
-        "data": {},
-    }
-    assert state.only_identity(state.identity(live))
-    assert not state.only_identity(state.inputs_from_cluster(live))
+def test_ignored_fields_are_left_to_others() -> None:
+    """An ignored field of others alone is not sent; one of ours is sent as it is."""
+    fields: Properties = {"f:data": {"f:a": {}, "f:b": {}}}
+    owners = [entry("we", "Apply", {"f:data": {"f:a": {}}}), entry("they", "Update", fields)]
+    live = {"metadata": {"managedFields": owners}, "data": {"a": "9", "b": "9"}}
+    body = {"data": {"a": "1", "b": "1", "c": "1"}}
+    ignored = (("data", "a"), ("data", "b"), ("data", "c"))
+    assert state.with_ignored(body, live, ignored, "we") == {"data": {"a": "9", "c": "1"}}
+
+
+def test_previews_are_forced_over_our_create() -> None:
+    """A dry run cannot take the fields of our own create over, so it is forced; others' fields are a conflict."""
+    ours, others = entry("pulumi-kubernetes", "Update", {}), entry("kubectl-edit", "Update", {})
+    assert forced_in_preview({"metadata": {"managedFields": [ours]}})
+    assert not forced_in_preview({"metadata": {"managedFields": [others]}})
 
 
 def test_field_manager_is_stable() -> None:
-    """Prevents an interrupted create from being foreign to the run that finds it."""
+    """The field manager of a resource is the same in every run."""
     first = state.marks("urn:a", {}, {}).manager
     assert first == state.marks("urn:a", {}, {}).manager != state.marks("urn:b", {}, {}).manager
     assert state.marks("urn:a", {}, {"__fieldManager": "old"}).manager == "old"
@@ -96,7 +98,7 @@ def entry(manager: str, operation: str, fields: Properties, **more: str) -> Prop
 
 
 def test_ownership_is_taken_over() -> None:
-    """Prevents conflicts with our own create and with kubectl, and robbery of controllers."""
+    """Fields of the own create and of kubectl are taken over, those of controllers are not."""
     entries = [
         entry("pulumi-kubernetes-1", "Update", {"f:data": {"f:a": {}}}),
         entry("kubectl-edit", "Update", {"f:data": {"f:b": {}}}),
@@ -128,13 +130,13 @@ KUBECONFIG = {
     ],
 )
 def test_which_change_means_another_cluster(old: Properties, new: Properties, another: bool) -> None:
-    """Prevents a moved server from replacing everything, and another cluster from being updated as if it were this."""
+    """A moved server is the same cluster, another identifier is another one."""
     text = {"kubeconfig": yaml.safe_dump(KUBECONFIG)}
-    assert means_another_cluster({**text, **old}, {**text, **new}) is another
+    assert bool(settings_difference({**text, **old}, {**text, **new})[1]) is another
 
 
 def test_settings() -> None:
-    """Prevents booleans that come as text from being read as true."""
+    """Booleans that come as text are read as such."""
     settings = settings_of({"upsertExistingObjects": "false", "enableSecretMutable": "true", "enablePatchForce": True})
     assert (settings.upsert_existing_objects, settings.patch_force) == (False, True)
     assert settings.mutable_kinds == {"Secret"}

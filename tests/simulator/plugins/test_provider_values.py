@@ -19,7 +19,7 @@ SIGNATURE = "4dabf18193072939515e22adb298388d"
 
 
 def test_round_trip_keeps_secrets_unknowns_and_whole_numbers() -> None:
-    """Prevents secrets from being written open, unknowns from reaching the API, and 8 GPUs from becoming 8.0."""
+    """Secrets, unknowns and whole numbers survive the engine's form."""
     value = {"a": 8, "b": 1.5, "c": [True, "x", {"d": Secret({"e": "f"})}], "g": UNKNOWN, "h": 0, "i": False, "j": []}
     found = decode(encode(value))
     assert found == value
@@ -27,16 +27,14 @@ def test_round_trip_keeps_secrets_unknowns_and_whole_numbers() -> None:
     assert found["i"] is False
 
 
-def test_nulls_are_dropped() -> None:
-    """Prevents `null` from reaching the API, where the official provider sends nothing."""
-    assert decode(encode({"a": None, "b": 1})) == {"b": 1}
-    struct = struct_pb2.Struct()
-    struct.update({"a": None, "c": {"d": None}})
-    assert decode(struct) == {"c": {}}
+def test_nulls_are_kept() -> None:
+    """Nulls in the server's answers are in the state as they are in the official provider's."""
+    values = {"a": None, "b": [None], "c": {"d": None}}
+    assert decode(encode(values)) == values
 
 
 def test_outputs_and_references_are_plain_values() -> None:
-    """Prevents an engine that sends outputs or resources in their wrapped form from being misunderstood."""
+    """Outputs and resource references in their wrapped form are plain values."""
     struct = struct_pb2.Struct()
     struct.update(
         {
@@ -49,7 +47,7 @@ def test_outputs_and_references_are_plain_values() -> None:
 
 
 def test_assets_are_refused_with_a_remedy() -> None:
-    """Prevents an asset from being sent as an object with a strange key."""
+    """An asset is refused with a remedy."""
     struct = struct_pb2.Struct()
     struct.update({"a": {SIGNATURE: "c44067f5952c0a294b673a41bacd8c17", "text": "x"}})
     with pytest.raises(ValueError, match="pass their text instead"):
@@ -57,7 +55,7 @@ def test_assets_are_refused_with_a_remedy() -> None:
 
 
 def test_secrets_of_inputs_mark_outputs() -> None:
-    """Prevents a password from being open in the state because the server repeats it in its answer."""
+    """An output that repeats a secret input is secret."""
     inputs = {"data": {"a": Secret("x"), "b": "y"}, "list": [{"c": Secret("z")}]}
     outputs = {"data": {"a": "x", "b": "y", "c": "server"}, "list": [{"c": "z"}], "status": {}}
     assert mark_secrets(outputs, inputs) == {
@@ -68,7 +66,7 @@ def test_secrets_of_inputs_mark_outputs() -> None:
 
 
 def test_data_of_a_secret_is_always_secret() -> None:
-    """Prevents a Secret made from plain strings from being readable in the state."""
+    """The data of a Secret is secret, also where it was given in plain text."""
     assert mark_secrets({"kind": "Secret", "data": {"a": "eA=="}}, {}) == {
         "kind": "Secret",
         "data": Secret({"a": "eA=="}),
@@ -76,14 +74,14 @@ def test_data_of_a_secret_is_always_secret() -> None:
 
 
 def test_plain_and_unknown() -> None:
-    """Prevents rules from meeting wrapped values, and dry runs with values that are not known."""
+    """Plain values have no wrapping, and unknown ones are found."""
     assert plain({"a": Secret([Secret(1)])}) == {"a": [1]}
     assert has_unknown({"a": Secret([{"b": UNKNOWN}])})
     assert not has_unknown({"a": [1]})
 
 
 def test_schema_keys_are_spelled_for_the_api_and_for_the_sdk() -> None:
-    """Prevents CRDs written with the typed SDK from losing x-kubernetes-preserve-unknown-fields."""
+    """Schema keys such as x-kubernetes-preserve-unknown-fields are spelled for the API and for the SDK."""
     typed = {"schema": [{"x_kubernetes_preserve_unknown_fields": True, "x_other_key": 1}]}
     dashed = {"schema": [{"x-kubernetes-preserve-unknown-fields": True, "x_other_key": 1}]}
     assert with_dashes(typed) == dashed

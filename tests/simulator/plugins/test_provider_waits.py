@@ -4,11 +4,14 @@ from typing import Any
 
 import pytest
 
-from simulator.plugins.provider import readiness
+from simulator.plugins.provider.awaiters import awaiter_for
 from simulator.plugins.provider.inputs import ObjectType
 from simulator.plugins.provider.jsonpath import BadPathError, compile_path
+from simulator.plugins.provider.observations import Seen
+from simulator.plugins.provider.pod_readiness import pod_ready, pod_warnings
+from simulator.plugins.provider.readiness import CHECKERS
 from simulator.plugins.provider.values import Properties
-from simulator.plugins.provider.wait_for import BadWaitError, rule_for, rule_on_read, split_value, timeout, wait_rule
+from simulator.plugins.provider.wait_annotation import BadWaitError, split_value, timeout, wait_rule
 
 LIVE: Properties = {
     "status": {
@@ -26,7 +29,7 @@ LIVE: Properties = {
 }
 
 
-def asked(wait: str, **annotations: str) -> Properties:
+def requested(wait: str, **annotations: str) -> Properties:
     """Return inputs with a waitFor annotation."""
     return {"metadata": {"name": "n", "annotations": {"pulumi.com/waitFor": wait, **annotations}}}
 
@@ -52,7 +55,7 @@ def asked(wait: str, **annotations: str) -> Properties:
     ],
 )
 def test_jsonpath(path: str, expected: list[Any]) -> None:
-    """Prevents a wait from ending too early or never, because the path selects something else than it says."""
+    """A JSONPath selects what RFC 9535 says."""
     assert compile_path(path)(LIVE) == expected
 
 
@@ -60,127 +63,155 @@ def test_jsonpath(path: str, expected: list[Any]) -> None:
     "path", ["status", ".status[", ".a[?(@.b==)]", ".a[?length(@.b)>1]", ".a b", ".a[?(1)]", ".a[?@.b=1]"]
 )
 def test_what_is_no_jsonpath(path: str) -> None:
-    """Prevents a mistyped expression from being waited for until the timeout: Check refuses it."""
+    """An expression that is no JSONPath is refused by Check."""
     with pytest.raises(BadPathError):
         compile_path(path)
 
 
 @pytest.mark.parametrize(
-    ("wait", "state"),
+    ("wait", "ready"),
     [
-        ("condition=Created", "ready"),
-        ("condition=Ready", "waiting"),
-        ("condition=Ready=False", "ready"),
-        ("condition=Nobody", "waiting"),
-        ("jsonpath={.status.state}", "ready"),
-        ("jsonpath={.status.state}=AtLatestKnown", "ready"),
-        ("jsonpath={.status.state}=Other", "waiting"),
-        ("jsonpath={.status.ready}=true", "ready"),
-        ("jsonpath={.status.count}=8", "ready"),
-        ("jsonpath={.status.conditions}", "ready"),
-        ("jsonpath={.status.conditions}=x", "failed"),
-        ('jsonpath={.status.conditions[?(@.type=="Succeeded" || @.type=="Failed")].type}', "ready"),
-        ('jsonpath={.status.conditions[?(@.type=="Succeeded")].status}=True', "waiting"),
-        ('["condition=Created", "jsonpath={.status.state}=AtLatestKnown"]', "ready"),
-        ('["condition=Created", "condition=Ready"]', "waiting"),
+        ("condition=Created", True),
+        ("condition=Ready", False),
+        ("condition=Ready=False", True),
+        ("condition=Nobody", False),
+        ("jsonpath={.status.state}", True),
+        ("jsonpath={.status.state}=AtLatestKnown", True),
+        ("jsonpath={.status.state}=Other", False),
+        ("jsonpath={.status.ready}=true", True),
+        ("jsonpath={.status.count}=8", True),
+        ("jsonpath={.status.conditions}", True),
+        ("jsonpath={.status.conditions}=x", False),
+        ('jsonpath={.status.conditions[?(@.type=="Succeeded" || @.type=="Failed")].type}', True),
+        ('jsonpath={.status.conditions[?(@.type=="Succeeded")].status}=True', False),
+        ('["condition=Created", "jsonpath={.status.state}=AtLatestKnown"]', True),
+        ('["condition=Created", "condition=Ready"]', False),
     ],
 )
-def test_wait_for(wait: str, state: str) -> None:
-    """Prevents what the program waits for from being read otherwise than by the official provider."""
-    rule = wait_rule(asked(wait))
+def test_wait_for(wait: str, ready: bool) -> None:
+    """A waitFor expression holds for the objects for which it holds with the official provider."""
+    rule = wait_rule(requested(wait))
     assert rule is not None
-    assert rule(LIVE).state == state
+    assert rule(Seen(LIVE)).ready is ready
 
 
 @pytest.mark.parametrize(
     "wait",
-    ["Ready", "[]", "[1]", "jsonpath=.status", "jsonpath={.a}=", "jsonpath={.a}x", "jsonpath={.a", "jsonpath={a b}"],
+    ["Ready", "[]", "jsonpath=.status", "jsonpath={.a}=", "jsonpath={.a}x", "jsonpath={.a", "jsonpath={a b}"],
 )
 def test_bad_waits(wait: str) -> None:
-    """Prevents a mistyped annotation from being ignored."""
-    with pytest.raises(BadWaitError, match="waitFor"):
-        wait_rule(asked(wait))
+    """A mistyped annotation is an error."""
+    with pytest.raises(BadWaitError):
+        wait_rule(requested(wait))
 
 
 def test_value_is_split_outside_the_braces() -> None:
-    """Prevents the == of a filter from being taken for the wanted value."""
+    """The == of a filter does not separate path and value."""
     assert split_value('{.a[?(@.b=="}=")].c}=x=y') == ('.a[?(@.b=="}=")].c', "x=y")
 
 
+def test_a_status_of_an_older_generation_does_not_count() -> None:
+    """What a controller said before it saw the change is no answer to it."""
+    rule = wait_rule(requested("jsonpath={.status.phase}=Ready"))
+    assert rule is not None
+    status = {"phase": "Ready", "observedGeneration": 1}
+    assert not rule(Seen({"metadata": {"generation": 2}, "status": status})).ready
+
+
 def test_annotations_win() -> None:
-    """Prevents waits that were switched off, and the wrong one of several timeouts."""
-    job = ObjectType("batch", "v1", "Job")
-    assert rule_for(job, {}) == (readiness.job, 600)
-    assert rule_for(job, asked("condition=A", **{"pulumi.com/skipAwait": "true"}))[0] is None
-    assert rule_for(ObjectType("", "v1", "ConfigMap"), {})[0] is None
-    assert rule_on_read(job, {}) is readiness.job
-    assert rule_on_read(job, asked("condition=A")) is None
-    limited = asked("condition=A", **{"pulumi.com/timeoutSeconds": "7"})
+    """Waits can be switched off or replaced, the nearest timeout counts, and other kinds are not awaited."""
+    job, live = ObjectType("batch", "v1", "Job"), {"metadata": {"name": "n"}}
+    known = awaiter_for(job, {}, live, None)
+    assert known is not None
+    assert (known.checker, known.timed_out) == (CHECKERS["batch", "Job"], "'n' timed out waiting to be Ready")
+    assert awaiter_for(job, requested("condition=A", **{"pulumi.com/skipAwait": "true"}), live, None) is None
+    own = awaiter_for(job, {}, requested("condition=A"), None)
+    assert own is not None
+    assert own.checker is not known.checker
+    assert awaiter_for(ObjectType("", "v1", "ConfigMap"), {}, live, None) is None
+    limited = requested("condition=A", **{"pulumi.com/timeoutSeconds": "7"})
     assert (timeout(limited, 0, 600), timeout(limited, 3, 600), timeout({}, 0, 600)) == (7, 3, 600)
-    with pytest.raises(BadWaitError, match="not a number"):
-        timeout(asked("condition=A", **{"pulumi.com/timeoutSeconds": "soon"}), 0, 600)
+    assert timeout(requested("condition=A", **{"pulumi.com/timeoutSeconds": "soon"}), 0, 600) == 600
 
 
 def observed(status: Properties, spec: Properties | None = None) -> Properties:
-    """Return an object of the second generation, whose controller has seen it."""
-    return {"metadata": {"generation": 2}, "spec": spec or {}, "status": {"observedGeneration": 2, **status}}
+    """Return an object of the first generation, whose controller has seen it."""
+    return {
+        "metadata": {"generation": 1, "name": "n", "uid": "u", "annotations": {REVISION: "1"}},
+        "spec": spec or {},
+        "status": {"observedGeneration": 1, **status},
+    }
+
+
+REVISION = "deployment.kubernetes.io/revision"
+AVAILABLE = {"conditions": [{"type": "Available", "status": "True"}]}
+REPLICAS = {"replicas": 1, "readyReplicas": 1, "currentReplicas": 1, "currentRevision": "r", "updateRevision": "r"}
+NODES = dict.fromkeys(
+    ("desiredNumberScheduled", "currentNumberScheduled", "updatedNumberScheduled", "numberAvailable", "numberReady"), 2
+)
+OWNED = {"name": "n-1", "ownerReferences": [{"uid": "u"}], "annotations": {REVISION: "1"}}
+SET = {"metadata": OWNED, "spec": {"replicas": 1}, "status": {"readyReplicas": 1}}
+SELECTING = {"selector": {"a": "b"}}
+ENDS = {"metadata": {"name": "n"}, "subsets": [{"addresses": [{"ip": "i"}]}]}
 
 
 @pytest.mark.parametrize(
-    ("rule", "live", "state"),
+    ("kind", "live", "related", "ready"),
     [
-        (readiness.deployment, observed({"updatedReplicas": 1, "replicas": 1, "availableReplicas": 1}), "ready"),
-        (readiness.deployment, observed({"updatedReplicas": 1, "replicas": 2, "availableReplicas": 1}), "waiting"),
-        (readiness.deployment, observed({}, {"replicas": 0}), "ready"),
-        (readiness.deployment, observed({"observedGeneration": 1, "availableReplicas": 1}), "waiting"),
+        (("apps", "Deployment"), observed(AVAILABLE), {"ReplicaSet": [SET]}, True),
+        (("apps", "Deployment"), observed(AVAILABLE), {"ReplicaSet": [{**SET, "status": {}}]}, False),
+        (("apps", "Deployment"), observed({}), {"ReplicaSet": [SET]}, False),
+        (("apps", "DaemonSet"), observed(NODES), {}, True),
+        (("apps", "DaemonSet"), observed({**NODES, "numberReady": 1}), {}, False),
+        (("apps", "DaemonSet"), {"metadata": {"generation": 1}, "status": NODES}, {}, False),
+        (("apps", "StatefulSet"), observed(REPLICAS, {"replicas": 1}), {}, True),
+        (("apps", "StatefulSet"), observed({**REPLICAS, "updateRevision": "s"}, {"replicas": 1}), {}, False),
+        (("", "PersistentVolume"), {"status": {"phase": "Available"}}, {}, True),
+        (("", "PersistentVolume"), {}, {}, False),
+        (("", "PersistentVolumeClaim"), {"status": {"phase": "Pending"}}, {}, False),
         (
-            readiness.deployment,
-            observed(
-                {"conditions": [{"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded"}]}
-            ),
-            "failed",
+            ("", "PersistentVolumeClaim"),
+            {"status": {"phase": "Pending"}},
+            {"StorageClass": [{"volumeBindingMode": "WaitForFirstConsumer"}]},
+            True,
         ),
-        (readiness.daemon_set, observed({}), "ready"),
-        (readiness.daemon_set, {"metadata": {"generation": 1}}, "waiting"),
-        (readiness.daemon_set, observed({"desiredNumberScheduled": 2, "numberAvailable": 1}), "waiting"),
-        (
-            readiness.daemon_set,
-            observed({"desiredNumberScheduled": 2, "numberAvailable": 2, "updatedNumberScheduled": 2}),
-            "ready",
-        ),
-        (readiness.stateful_set, observed({"readyReplicas": 1, "updatedReplicas": 1}), "ready"),
-        (readiness.stateful_set, observed({"readyReplicas": 0}), "waiting"),
-        (readiness.job, {"status": {"conditions": [{"type": "Complete", "status": "True"}]}}, "ready"),
-        (readiness.job, {"status": {"conditions": [{"type": "Failed", "status": "True"}]}}, "failed"),
-        (readiness.job, {"status": {"active": 1}}, "waiting"),
-        (readiness.job, {"spec": {"suspend": True}}, "ready"),
-        (readiness.pod, {"status": {"phase": "Running"}}, "waiting"),
-        (readiness.pod, {"status": {"phase": "Failed"}}, "failed"),
-        (readiness.pod, {"status": {"phase": "Succeeded"}}, "ready"),
-        (readiness.persistent_volume, {"status": {"phase": "Available"}}, "ready"),
-        (readiness.persistent_volume, {}, "waiting"),
-        (readiness.persistent_volume_claim, {"status": {"phase": "Pending"}}, "waiting"),
-        (readiness.persistent_volume_claim, {"status": {"phase": "Bound"}}, "ready"),
-        (readiness.namespace, {"status": {"phase": "Active"}}, "ready"),
-        (
-            readiness.custom_resource_definition,
-            {"status": {"conditions": [{"type": "NamesAccepted", "status": "False", "message": "taken"}]}},
-            "failed",
-        ),
+        (("", "ResourceQuota"), {"spec": {"hard": {"a": "1"}}, "status": {"hard": {"a": "1"}}}, {}, True),
+        (("", "ResourceQuota"), {"spec": {"hard": {"a": "1"}}}, {}, False),
+        (("", "Service"), observed({}, {"clusterIP": "None", **SELECTING}), {}, True),
+        (("", "Service"), observed({}, SELECTING), {"Endpoints": [ENDS]}, True),
+        (("", "Service"), observed({}, {"type": "LoadBalancer"}), {}, False),
+        (("batch", "Job"), {"status": {"startTime": "t", "active": 1}}, {}, False),
     ],
 )
-def test_readiness(rule: readiness.Rule, live: Properties, state: str) -> None:
-    """Prevents updates that go on before a workload is up, or wait for one that will never be."""
-    assert rule(live).state == state
+def test_readiness(kind: tuple[str, str], live: Properties, related: dict[str, list[Properties]], ready: bool) -> None:
+    """Updates go on when a workload is up, and not before."""
+    checker = CHECKERS[kind]
+    everything = {**{each.kind: [] for each in checker.related}, "StorageClass": [], **related}
+    assert checker.observe(Seen(live, everything)).ready is ready
 
 
-def test_pod_messages() -> None:
-    """Prevents the reason of a failure from staying in the pod where nobody looks."""
-    terminated = {"exitCode": 1, "message": "Couldn't allocate MR\n"}
-    statuses = [{"name": "test", "state": {"terminated": terminated}}]
-    waiting = [{"name": "init", "state": {"waiting": {"reason": "ImagePullBackOff", "message": "no such image"}}}]
-    found = readiness.pod_messages({"status": {"containerStatuses": statuses, "initContainerStatuses": waiting}})
-    assert found == [
-        "container init is waiting: ImagePullBackOff no such image",
-        "container test ended with exit status 1: Couldn't allocate MR",
+def test_a_failed_job_ends_its_wait() -> None:
+    """A Job that has failed is not waited for, and its pods say why."""
+    conditions = [{"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded", "message": "too many"}]
+    live = {"metadata": {"name": "n", "uid": "u"}, "status": {"startTime": "t", "conditions": conditions}}
+    look = CHECKERS["batch", "Job"].observe(Seen(live, {"Pod": []}))
+    assert (look.failure, look.reasons) == (
+        "Resource 'n' was created but failed to initialize",
+        ["[BackoffLimitExceeded] too many"],
+    )
+
+
+def test_pods() -> None:
+    """A pod is ready when it says so or has succeeded, and says why it is not."""
+    scheduled = [{"type": "PodScheduled", "status": "True"}, {"type": "Initialized", "status": "True"}]
+    waiting = {"name": "c", "state": {"waiting": {"reason": "ImagePullBackOff", "message": "no such image"}}}
+    ended = {"name": "d", "state": {"terminated": {"reason": "Error", "exitCode": 3}}}
+    broken = {"type": "Ready", "status": "False", "reason": "ContainersNotReady", "message": "not ready: "}
+    metadata = {"name": "n", "namespace": "x"}
+    status = {"conditions": [*scheduled, broken], "containerStatuses": [waiting, ended]}
+    assert pod_warnings({"metadata": metadata, "status": status}) == [
+        '[Pod x/n]: not ready: [ImagePullBackOff] no such image\ncontainer "d" completed with exit code 3'
     ]
+    assert not pod_ready({"status": status})
+    assert pod_ready({"status": {**status, "phase": "Succeeded"}})
+    assert pod_ready({"status": {"conditions": [*scheduled, {"type": "Ready", "status": "True"}]}})

@@ -1,14 +1,20 @@
-"""What is wrong only together, and was found by somebody who tried it: path, value and remedy of each."""
+"""What is wrong only together: path, value and remedy of each."""
 
 from typing import Any
 
 import pytest
 
 from stacks.settings import parse
-from tests.stacks.checks.test_problems import JOB, changed
-from tests.stacks.test_releases import data, message
+from tests.support.stack_settings import changed, data, expect_refusal, message
 
-ADAS = JOB | {"tenant": "adas", "gpus": 1}
+ADAS = {
+    "kind": "job",
+    "tenant": "adas",
+    "name": "it",
+    "program": "pytorch-synthetic",
+    "image": "example/pytorch:1",
+    "gpus": 1,
+}
 MPI = {
     "kind": "mpi",
     "tenant": "adas",
@@ -30,41 +36,40 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (
         "prod",
         {"nodes__2__scale_client": False},
-        "nodes: scale_client is false of dgx01.hpc.example.com, dgx02.hpc.example.com, dgx03.hpc.example.com, "
-        "dgx04.hpc.example.com, and data of adas, perception, simulation is on Spectrum Scale: pods there would wait",
+        "nodes: scale_client … dgx01.hpc.example.com, dgx02.hpc.example.com, dgx03.hpc.example.com, "
+        "dgx04.hpc.example.com … adas, perception, simulation … Spectrum Scale",
     ),
     (
         "dev",
         {"nodes__6__scale_client": False},
-        "scale_client is false of dgx02.ocp4.scale.ibm.com, and data of adas is on Spectrum Scale",
+        "nodes: scale_client is false of dgx02.ocp4.scale.ibm.com, … adas … Spectrum Scale",
     ),
     (
         "prod",
         {"storage__clusters__1__id": "16217308676014575381"},
-        "storage.clusters: id '16217308676014575381' is given twice; give each its own",
+        "storage.clusters: id '16217308676014575381' …; give each its own",
     ),
     (
         "prod",
         {"storage__clusters__1__secret": "csisecret-local"},
-        "storage.clusters: secret 'csisecret-local' is given twice; give each its own",
+        "storage.clusters: secret 'csisecret-local' …; give each its own",
     ),
     (
         "prod",
         {"storage__classes__0__cluster_id": "17"},
-        "storage.classes: cluster_id 17 of scale-scratch is none of storage.clusters (16217308676014575381, "
-        "215057217487177715); correct it, or give that cluster's GUI there",
+        "storage.classes: cluster_id 17 of scale-scratch … storage.clusters … 16217308676014575381, "
+        "215057217487177715 …; correct it, or give that cluster's GUI",
     ),
     # Queues
     (
         "prod",
         {"queues__cohort": None, "stages": stages(BIG)},
-        "queues.launchers.cpus 4: job adas/it-02x08 takes 272 CPUs with launchers, and the quota is 260: Kueue would "
-        "never admit all; give 16, or lower `launcher`",
+        "queues.launchers.cpus 4: job adas/it-02x08 … 272 CPUs … 260 …; give 16, or lower `launcher`",
     ),
     (
         "prod",
         {"queues__cohort": None, "stages": stages(BIG)},
-        "queues.launchers.memory_gib 8: job adas/it-02x08 takes 1536 GiB with launchers, and the quota is 1480",
+        "queues.launchers.memory_gib 8: job adas/it-02x08 … 1536 GiB … 1480 …; give ",
     ),
     (
         "prod",
@@ -78,7 +83,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
                 )
             ),
         },
-        "queues.launchers.cpus 1: job adas/one-02x08, adas/two-02x08 take together ",
+        "queues.launchers.cpus 1: job adas/one-02x08, adas/two-02x08 … together",
     ),
     (
         "prod",
@@ -94,16 +99,26 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
                 for name in ("one", "two")
             ],
         },
-        "adas/one-02x08, adas/two-02x08 take together 515.4 CPUs with launchers, and the quota is 515: Kueue would "
-        "never admit all; give 2, or lower `launcher`",
+        "adas/one-02x08, adas/two-02x08 … 515.4 CPUs … 515 …; give 2, or lower `launcher`",
+    ),
+    (
+        "prod",
+        {"queues__cohort": None, "queues__reclaim": "Any"},
+        "hpc:platform.queues: reclaim Any has no effect without a cohort, in which tenants lend; name one",
+    ),
+    # Isolation
+    (
+        "prod",
+        {"tenants__1__isolated": False, "tenants__1__reachable_from": ["monitoring"]},
+        "hpc:platform.tenants.1: reachable_from monitoring has no effect in perception, which is not isolated; set "
+        "isolated, or leave it out",
     ),
     # Memory of NUMA nodes
     (
         "prod",
         {"tuning__kubelet": {"memory_manager": True, "topology_policy": "restricted"}, "stages": stages(ADAS)},
-        "stages: job it: tuning.kubelet has memory_manager and topology_policy restricted, and a NUMA node of dgx-a100 "
-        "has 124 GiB for 2 of its pods, which take 92 each: the nodes end all but the first for ever; raise "
-        "reserve.memory_gib to 528",
+        "stages: job it: tuning.kubelet … memory_manager … topology_policy restricted … dgx-a100 … 124 GiB … 2 of its "
+        "pods … 92 each …; raise reserve.memory_gib to 528",
     ),
     (
         "prod",
@@ -111,117 +126,119 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
             "tuning__kubelet": {"memory_manager": True, "topology_policy": "single-numa-node"},
             "stages": stages(ADAS | {"gpus": 2}),
         },
-        "124 GiB for 1 of its pods, which take 184 each: the nodes end them for ever",
+        "stages: job it: … single-numa-node … 124 GiB … 1 of its pods … 184 each",
     ),
     # Drivers
     (
         "prod",
         {"gpu__driver__version": "418.40.04"},
-        "gpu.driver.version 418.40.04 does not know A100-SXM4-40GB; give one of branch 450 or later",
+        "gpu.driver.version 418.40.04 … A100-SXM4-40GB; give one of branch 450 or later",
     ),
     (
         "prod",
         {"gpu__driver__version": "470.57.02"},
-        "gpu.driver.version 470.57.02 has no open kernel module, by which adapters reach A100-SXM4-40GB (GPUDirect); "
-        "give one of branch 515 or later",
+        "gpu.driver.version 470.57.02 … open kernel module … A100-SXM4-40GB …; give one of branch 515 or later",
     ),
     (
         "redpaper-today",
         {"gpu__driver__version": "375.26"},
-        "gpu.driver.version 375.26 does not know Tesla V100-SXM2-16GB; give one of branch 580, or an older one",
+        "gpu.driver.version 375.26 … Tesla V100-SXM2-16GB; give one of branch 580, or an older one",
     ),
-    ("prod", {"gpu__driver": None}, "gpu.gdrcopy true has no effect without gpu.driver"),
+    ("prod", {"gpu__driver": None}, "gpu.gdrcopy true … gpu.driver"),
     (
         "prod",
         {"gpu__mig": "mixed"},
-        "gpu.mig mixed: the jobs of `stages` count on whole GPUs, all that the nodes have; say with `free_gpus`",
+        "gpu.mig mixed: … `stages` …; … `free_gpus`",
     ),
-    ("redpaper-today", {"gpu__mig": "single"}, "gpu.mig single: Tesla V100-SXM2-16GB cannot be divided; give none"),
+    ("redpaper-today", {"gpu__mig": "single"}, "gpu.mig single: Tesla V100-SXM2-16GB …; give none"),
     # Images
     (
         "prod",
         {"mpi_operator__image": "mpioperator/mpi-operator:v0.2.3"},
-        "mpi_operator.image mpioperator/mpi-operator:v0.2.3 does not know MPIJob v2beta1, which OpenShift 4.20 has "
-        "here, and no job would start; give 0.3.0 or later, e.g. mpioperator/mpi-operator:0.8.0",
+        "mpi_operator.image mpioperator/mpi-operator:v0.2.3 … MPIJob v2beta1 … OpenShift 4.20 …; give 0.3.0 or later, "
+        "e.g. mpioperator/mpi-operator:0.8.0",
     ),
     (
         "dev",
         {"mpi_operator__image": "registry.example.com:5000/mpi-operator:0.8.0"},
-        "does not know MPIJob v1alpha2, which OpenShift 4.4 has here, and no job would start; give "
-        "mpioperator/mpi-operator:v0.2.3",
+        "mpi_operator.image … MPIJob v1alpha2 … OpenShift 4.4 …; give mpioperator/mpi-operator:v0.2.3",
     ),
     (
         "redpaper-today",
         {"builds__0__at_once": False},
-        "builds: at_once false of adas/tensorflow, and job nccl-test uses it: its pods would wait for an image that "
-        "nobody builds; leave at_once out, or build it and name it as the job's `image`, image-registry.",
+        "builds: at_once false of adas/tensorflow … job nccl-test …; leave at_once out, or build it and name it as "
+        "the job's `image`, image-registry.",
+    ),
+    (
+        "supermicro-3.11",
+        {"builds__0__tag": "latest"},
+        "hpc:platform.builds.0: tag latest means another image after every build; give each content a tag of its own",
     ),
     # Names
     (
         "prod",
         {"gpu__operator__namespace": "openshift-nfd"},
-        "node_feature_discovery.namespace and gpu.operator.namespace: both make the namespace openshift-nfd; give each",
+        "node_feature_discovery.namespace and gpu.operator.namespace: … openshift-nfd; give each its own",
     ),
     (
         "prod",
         {"fabric__plugin__operator__namespace": "nvidia-gpu-operator"},
-        "gpu.operator.namespace and fabric.plugin.operator.namespace: both make the namespace nvidia-gpu-operator",
+        "gpu.operator.namespace and fabric.plugin.operator.namespace: … nvidia-gpu-operator; give each its own",
     ),
     (
         "prod",
         {"queues__operator__namespace": "openshift-operators"},
-        "queues.operator.namespace openshift-operators is OpenShift's own, and the operator gets one that is made for "
-        "it; give another, e.g. kueue-operator",
+        "queues.operator.namespace openshift-operators … OpenShift's own …; give another, e.g. kueue-operator",
     ),
     (
         "prod",
         {"tenants__1__namespace": "mpi-operator", "builds": [], "stages": []},
-        "mpi_operator and tenants: namespace of mpi-operator: both make the namespace mpi-operator; give each its own",
+        "mpi_operator and tenants: namespace of mpi-operator: … mpi-operator; give each its own",
     ),
     (
         "prod",
         {"tenants__1__namespace": "openshift-nfd", "builds": [], "stages": []},
-        "tenants: namespace openshift-nfd is kept for the system, which has rules of its own there; give the team's",
+        "tenants: namespace openshift-nfd … the system …; give the team's",
     ),
     (
         "prod",
         {"tenants__1__namespace": "kube-system", "builds": [], "stages": []},
-        "tenants: namespace kube-system is kept for the system",
+        "tenants: namespace kube-system … the system …; give the team's",
     ),
     (
         "prod",
         {"priority_classes__1__class_name": "verification", "stages": []},
-        "priority_classes: class_name 'verification' is given twice; give each its own",
+        "priority_classes: class_name 'verification' …; give each its own",
     ),
     # Bonds
     (
         "robotic-drive-ethernet",
         {"fabric__bond__ports": ["ens1", "ens1"]},
-        "fabric.bond.ports: 'ens1' is given twice; give each its own",
+        "fabric.bond.ports: 'ens1' …; give each its own",
     ),
     (
         "robotic-drive-ethernet",
         {"fabric__bond__interface": "ens1"},
-        "fabric.bond.interface ens1 is one of its ports; give it a name of its own, e.g. bond0",
+        "fabric.bond.interface ens1 … ports; give it a name of its own, e.g. bond0",
     ),
     # Machines
     (
         "dev",
         {"nodes": [{"name": "worker01", "roles": ["worker"]}]},
-        "nodes: none has a profile, so there is no GPU; give the GPU nodes theirs",
+        "nodes: … profile …; give the GPU nodes theirs",
     ),
     (
         "dev",
         {"nodes__5__profile": "dgx-a100"},
-        "nodes: profile dgx-a100 and dgx1-v100-16gb: give all GPU nodes one and the same profile",
+        "nodes: profile dgx-a100 and dgx1-v100-16gb: give all GPU nodes … same profile",
     ),
 ]
 
 
 @pytest.mark.parametrize(("stack", "settings", "expected"), REFUSED)
 def test_what_cannot_work_is_refused(stack: str, settings: dict[str, Any], expected: str) -> None:
-    """Prevents an update that stops in the middle, and pods that wait for ever without a hint."""
-    assert expected in message(changed(stack, **settings))
+    """Settings that cannot work together are refused with path, value and remedy."""
+    expect_refusal(changed(stack, **settings), expected)
 
 
 ALLOWED: list[tuple[str, dict[str, Any]]] = [
@@ -259,12 +276,12 @@ ALLOWED: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("stack", "settings"), ALLOWED)
 def test_what_works_is_not_refused(stack: str, settings: dict[str, Any]) -> None:
-    """Prevents a check that refuses more than what it is for."""
+    """Settings that work together are accepted."""
     assert parse(changed(stack, **settings), "test")
 
 
 def test_every_problem_has_a_line() -> None:
-    """Prevents `1 wrong` in front of a dozen problems that are joined to one line."""
+    """The count of the first line is the number of lines, one for each problem."""
     content = changed("prod", gpu__mig="mixed", gpu__driver=None, tenants__1__mcs=data("prod")["tenants"][0]["mcs"])
     first, *lines = message(content).splitlines()
     assert first == f"Pulumi.test.yaml: {len(lines)} wrong"

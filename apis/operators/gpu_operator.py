@@ -1,0 +1,10 @@
+"""NVIDIA's GPU Operator."""
+
+from apis.operator import Operator, Upgrade
+
+OPERATOR = Operator(
+    package="gpu-operator-certified",
+    upgrade=Upgrade(
+        "GPU drivers and device plugins start again, node by node, on {nodes}: jobs there lose their GPUs", "GPUs", True
+    ),
+)

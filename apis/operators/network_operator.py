@@ -1,0 +1,12 @@
+"""NVIDIA's Network Operator."""
+
+from apis.operator import Operator, Upgrade
+
+OPERATOR = Operator(
+    package="nvidia-network-operator",
+    upgrade=Upgrade(
+        "network drivers and RDMA device plugins start again, node by node, on {nodes}: jobs there lose their network",
+        "RDMA devices",
+        True,
+    ),
+)

@@ -1,0 +1,11 @@
+"""Kubernetes NMState, Red Hat's."""
+
+from apis.operator import Operator, Upgrade
+
+OPERATOR = Operator(
+    package="kubernetes-nmstate-operator",
+    upgrade=Upgrade(
+        "its handlers start again on {nodes} and apply the declared network again: who manages it differently cuts "
+        "nodes off"
+    ),
+)

@@ -1,0 +1,10 @@
+"""IBM Spectrum Scale CSI."""
+
+from apis.operator import Operator, Upgrade
+
+OPERATOR = Operator(
+    package="ibm-spectrum-scale-csi-operator",
+    upgrade=Upgrade(
+        "the driver's pods start again on {nodes}: mounted volumes stay, pods that start meanwhile wait for theirs"
+    ),
+)

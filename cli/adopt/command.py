@@ -1,0 +1,114 @@
+"""`./hpc adopt`: import existing objects."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.adopt import adoption, candidates, declared, import_file, presentation, settings_file
+from cli.adopt.adoption import Work
+from cli.adopt.candidates import Candidate
+from cli.shared import identity, session, simulated_release, state_checks
+from cli.shared import stack as stacks
+from cli.shared.checkpoints import state_repair
+from cli.shared.console import print_text
+from cli.shared.errors import Problem
+from cli.shared.options import DEFAULT_STACK, OtherName, StackOption
+from cli.shared.stack import Stack
+
+CommentOption = Annotated[Path | None, typer.Option("--output", "-o", help="File for what is found, in Markdown.")]
+ImportOption = Annotated[Path | None, typer.Option("--import-file", help="File for `pulumi import --file`, JSON.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Adopt all that can be adopted, without asking.")]
+
+
+def command(
+    stack: StackOption = DEFAULT_STACK,
+    name: OtherName = None,
+    output: CommentOption = None,
+    import_to: ImportOption = None,
+    yes: YesOption = False,
+) -> None:
+    """Import objects of a stack that exist on the cluster.
+
+    Shows first how they differ from the program.
+    """
+    wanted = stacks.read(stack, name)
+    with session.exclusive(wanted):
+        work = _begin(wanted)
+        found = candidates.search(work.program.objects, work.known(), work.cluster.find, work.cluster.dry_run)
+        begun = adoption.unfinished(work.program, work.known(), wanted.settings.adopted, work.cluster)
+        chosen = [each for each in found if each.adoptable]
+        _print(work, found, begun)
+        _write(work, found, output, import_to)
+        if (chosen or begun) and (yes or _confirmed(len(chosen) + len(begun))):
+            _take(work, chosen, begun)
+
+
+def _begin(wanted: Stack) -> Work:
+    """Return all that the command works with; refuse another cluster than the stack's before anything of it is read."""
+    state_checks.require_own_cluster(wanted)
+    simulated_release.require_fitting(wanted)
+    running, cluster = session.engine(wanted), session.cluster(wanted)
+    match = identity.require(wanted, cluster, wanted.backend, running)
+    session.print_plugins(running.program)
+    session.prepare(wanted, running)
+    return Work(wanted, running, cluster, declared.program(wanted), match)
+
+
+def _print(work: Work, found: list[Candidate], begun: list[Candidate]) -> None:
+    wanted = work.stack
+    presentation.tables(found, wanted.kubectl)
+    labels = {one.label for one in work.program.objects}
+    for name in sorted(set(wanted.settings.adopted) - labels):
+        text = f"warning: {wanted.file.name} names {name} (adopted), which the stack does not declare"
+        print_text(text)
+    if begun:
+        names = ", ".join(each.declared.label for each in begun)
+        print_text(f"started and not completed: {names}")
+    if not found and not begun:
+        text = f"nothing to adopt: the state of stack {wanted.name} knows every object of it that the cluster has"
+        print_text(text)
+    missing = {each.declared.label for each in found if each.adoptable} - {*wanted.settings.adopted}
+    if missing:
+        print_text(
+            f"For {wanted.file.name}, under hpc:platform (--yes writes it): these are never deleted.\n"
+            f"{settings_file.lines({*missing, *wanted.settings.adopted})}"
+        )
+
+
+def _write(work: Work, found: list[Candidate], output: Path | None, import_to: Path | None) -> None:
+    if import_to is not None:
+        content = import_file.content(work.program, [each for each in found if each.adoptable], work.known())
+        import_to.write_text(json.dumps(content, indent=4) + "\n")
+    if output is not None:
+        # Half of the platform's rules come with it.
+        from cli.diff import settings_facts  # noqa: PLC0415
+        from review import comment  # noqa: PLC0415
+
+        output.write_text(
+            comment.write(presentation.review(work.stack.name, found, settings_facts.of(work.stack.settings)))
+        )
+
+
+def _confirmed(number: int) -> bool:
+    return sys.stdin.isatty() and typer.confirm(f"Adopt what can be adopted ({number})?")
+
+
+def _take(work: Work, chosen: list[Candidate], begun: list[Candidate]) -> None:
+    state_repair.settle(work.stack, work.engine, work.cluster)
+    if settings_file.add(work.stack.file, {each.declared.label for each in chosen}):
+        print_text(f"{work.stack.file.name} names them now (adopted)")
+        work.stack.renew_copy()
+    adoption.bring_in(work, chosen)
+    taken = [*chosen, *begun]
+    adoption.complete(work, taken)
+    identity.record(work.stack, work.engine, work.match)
+    lost = [each.declared.label for each in taken if not adoption.is_complete(work.known(), each)]
+    if lost:
+        raise Problem(f"not adopted: {', '.join(lost)}", "Run the same command again; it continues from there.")
+    print_text(f"adopted: {len(taken)}; adopted objects are not deleted with the stack")
+    for name in adoption.not_ready(work.exported(), taken):
+        print_text(f"{name} is not ready yet: the next update waits for it")
+    print_text(f"`./hpc preview {work.stack.options}` shows what the next update changes in them.")

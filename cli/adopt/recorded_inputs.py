@@ -1,0 +1,210 @@
+"""The inputs of an object that a user created manually, so that an update is compared with them.
+
+The engine compares a program with the inputs of the update before. An object that no program created has none; with
+what is on the cluster in their place, every default of the server would be a difference, and with the new program in
+their place, a group that an SCC has beside the declared ones would be none. So the inputs are composed of the fields
+that the program declares, lists whole, as they are on the cluster; and the fields that a user wrote, by the API
+server's own account (metadata.managedFields), which an update takes over and, where they are not declared, removes.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rendering.recorder import REDACTED
+from simulator.plugins.provider.ownership import can_be_taken_over
+
+_MISSING: Any = object()
+_BOOKKEEPING = (
+    "kubectl.kubernetes.io/last-applied-configuration",
+    "deprecated.daemonset.template.generation",
+    "deployment.kubernetes.io/revision",
+)
+"""Annotations that clients and controllers keep for themselves."""
+_IDENTITY = ("apiVersion", "kind")
+_SERVER = ("creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid")
+
+
+def owned(live: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that a user alone wrote, or that the server filled in for them, in the server's own form.
+
+    What has a second owner stays when an update does not declare it.
+    """
+    found: dict[str, Any] = {}
+    others: dict[str, Any] = {}
+    for entry in read_entries(live):
+        if can_be_taken_over(entry):
+            found = _union(found, entry.get("fieldsV1") or {})
+        else:
+            others = _union(others, entry.get("fieldsV1") or {})
+    found.pop("f:status", None)
+    return _sole(found, others)
+
+
+def _sole(mine: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
+    """Return owned fields without those that others own as well."""
+    found = {}
+    for key, inner in mine.items():
+        if key not in others:
+            found[key] = inner
+        elif rest := _sole(inner, others[key]):
+            found[key] = rest
+    return found
+
+
+def owned_metadata(mine: Mapping[str, Any]) -> dict[str, Any]:
+    """Return of a user's fields those of the metadata, which an object can always lose."""
+    return {key: value for key, value in mine.items() if key == "f:metadata"}
+
+
+def updated(live: Mapping[str, Any], declared: Mapping[str, Any], mine: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an update would send for the whole object: `mine`, a user's fields, go unless they are declared."""
+    metadata = {key: value for key, value in live["metadata"].items() if key != "managedFields"}
+    body: dict[str, Any] = _replaced({**live, "metadata": metadata}, declared, mine)
+    return body
+
+
+def undeclared(live: Mapping[str, Any], declared: Mapping[str, Any], mine: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a user's fields that no one declares, but for metadata and what is in lists."""
+    found = _undeclared(live, declared, mine)
+    return {key: value for key, value in found.items() if key not in ("metadata", *_IDENTITY)}
+
+
+def inputs(
+    live: Mapping[str, Any], declared: Mapping[str, Any], mine: Mapping[str, Any], after: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return an object's inputs as if a program had made it as it is.
+
+    `after` is the object after the update that `updated` describes: of a user's fields, those that it changes count;
+    the others the server fills in again.
+    """
+    found: dict[str, Any] = _seen(live, declared, mine, after)
+    metadata = {key: value for key, value in (found.get("metadata") or {}).items() if key not in _SERVER}
+    metadata |= {key: live["metadata"][key] for key in ("name", "namespace") if key in live["metadata"]}
+    annotations = metadata.pop("annotations", None) or {}
+    annotations = {key: text for key, text in annotations.items() if key not in _BOOKKEEPING}
+    if annotations:
+        metadata["annotations"] = annotations
+    return {**{key: live[key] for key in _IDENTITY if key in live}, **found, "metadata": metadata}
+
+
+def read_entries(live: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield who owns which fields of an object; of a server before 1.18, no one any."""
+    entries = live.get("metadata", {}).get("managedFields")
+    yield from (entry for entry in entries or () if isinstance(entry, dict))
+
+
+def without_secrets(declared: Mapping[str, Any], live: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is declared with what is there in the place of each secret, which is neither known nor shown here."""
+    folded: dict[str, Any] = dict(declared)
+    if folded.get("kind") == "Secret":
+        texts = folded.pop("stringData", None)
+        data = folded.pop("data", None)
+        if isinstance(texts, Mapping) or isinstance(data, Mapping):
+            both = [part for part in (texts, data) if isinstance(part, Mapping)]
+            folded["data"] = {key: REDACTED for part in both for key in part}
+    result = _unhidden(folded, live)
+    return result if isinstance(result, dict) else {}
+
+
+def _unhidden(declared: Any, live: Any) -> Any:
+    if declared == REDACTED:
+        return _MISSING if live is _MISSING else live
+    if isinstance(declared, Mapping):
+        there = live if isinstance(live, Mapping) else {}
+        found = {key: _unhidden(value, there.get(key, _MISSING)) for key, value in declared.items()}
+        return {key: REDACTED if value is _MISSING else value for key, value in found.items()}
+    if isinstance(declared, list):
+        rest = live if isinstance(live, list) else []
+        found_items = [_unhidden(item, rest[i] if i < len(rest) else _MISSING) for i, item in enumerate(declared)]
+        return [REDACTED if item is _MISSING else item for item in found_items]
+    return declared
+
+
+def _seen(live: Any, declared: Any, mine: Any, after: Any) -> Any:
+    """Return what is declared (lists whole) of a live value, and what is a user's (`mine`) and will change."""
+    if isinstance(live, dict) and isinstance(declared, Mapping):
+        return dict(_fields(live, declared, mine or {}, after if isinstance(after, Mapping) else {}))
+    if isinstance(live, list) and isinstance(declared, list):
+        later = after if isinstance(after, list) else []
+        return [
+            _seen(item, declared[index], _item(mine, item), later[index] if index < len(later) else item)
+            if index < len(declared)
+            else item
+            for index, item in enumerate(live)
+        ]
+    return live
+
+
+def _fields(
+    live: Mapping[str, Any], declared: Mapping[str, Any], mine: Mapping[str, Any], after: Mapping[str, Any]
+) -> Iterator[tuple[str, Any]]:
+    for key, value in live.items():
+        wanted, own = declared.get(key, _MISSING), mine.get(f"f:{key}")
+        later = after.get(key, _MISSING)
+        if wanted is not _MISSING:
+            yield key, _seen(value, wanted, own, later)
+        elif own is not None and later != value:
+            parts = isinstance(value, dict) and isinstance(later, Mapping)
+            yield key, {name: part for name, part in value.items() if later.get(name) != part} if parts else value
+
+
+def _replaced(live: Any, declared: Any, mine: Any) -> Any:
+    if not isinstance(declared, Mapping) or not isinstance(live, dict):
+        return declared
+    kept = {key: value for key, value in live.items() if key not in declared}
+    for key in list(kept):
+        own = (mine or {}).get(f"f:{key}")
+        if own is None:
+            continue
+        rest = _without(kept.pop(key), own)
+        if rest is not _MISSING:
+            kept[key] = rest
+    return kept | {
+        key: _replaced(live[key], value, (mine or {}).get(f"f:{key}")) if key in live else value
+        for key, value in declared.items()
+    }
+
+
+def _undeclared(live: Any, declared: Any, mine: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in live.items():
+        own = mine.get(f"f:{key}")
+        if own is None:
+            continue
+        if key not in declared:
+            found[key] = value
+        elif isinstance(value, dict) and isinstance(declared[key], Mapping):
+            inner = _undeclared(value, declared[key], own)
+            found |= {key: inner} if inner else {}
+    return found
+
+
+def _without(live: Any, own: Mapping[str, Any]) -> Any:
+    """Return a value without the fields in it that are a user's; MISSING where nothing of it is anybody else's."""
+    if not isinstance(live, dict) or not {key for key in own if key != "."}:
+        return _MISSING
+    rest = {key: value for key, value in live.items() if f"f:{key}" not in own}
+    inner = {key: _without(live[key], own[f"f:{key}"]) for key in live if f"f:{key}" in own}
+    rest |= {key: value for key, value in inner.items() if value is not _MISSING}
+    return rest or _MISSING
+
+
+def _item(owned: Mapping[str, Any] | None, item: Any) -> Any:
+    """Return what is owned of an item of a list, by its key or its value; None where nothing is."""
+    for name, entry in (owned or {}).items():
+        sort, _, text = name.partition(":")
+        if sort == "v" and json.loads(text) == item:
+            return entry
+        if sort == "k" and isinstance(item, Mapping):
+            keys = json.loads(text)
+            if all(item.get(key) == value for key, value in keys.items()):
+                return entry
+    return None
+
+
+def _union(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
+    result = dict(left)
+    for key, value in right.items():
+        result[key] = _union(result[key], value) if key in result else value
+    return result

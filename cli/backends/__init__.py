@@ -1,1 +1,0 @@
-"""Where the Pulumi state of a stack is kept, and what is in it."""

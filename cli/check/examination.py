@@ -1,0 +1,229 @@
+"""The rules over files: what they find, with file, line and column, and what could not be read."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import cast
+
+from cli.check.documents import Aliases, Document, NotReadable, documents
+from cli.check.places import offsets
+from cli.check.sources import Source
+from cli.check.texts import Chunk, chunks, decode
+from policies import exceptions
+from policies.check import Checker
+from policies.exceptions import RuleException, Tally
+from policies.findings import Finding, Severity
+from policies.inventory import Inventory
+from policies.objects import Obj, items
+from policies.redaction import redact, secret_texts
+from policies.templates import OBJECTS, processed
+from policies.values import Path, Tree, read
+
+_NO_OBJECT = "is no Kubernetes object (no apiVersion and kind) and was not checked"
+_TEMPLATE = "{{"
+_TEMPLATE_END = "}}"
+_BEGINS_A_VALUE = re.compile(r"[ \t]*(?:- +)*(?:[\w./-]+:[ \t]+)?\Z")
+_TEMPLATE_HINT = "is a template that is not rendered ({{ }}): check what `helm template` makes of it, e.g. with -f -"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where an object comes from: the document of a chunk of a file, and the object's place in it."""
+
+    file: str
+    chunk: Chunk
+    document: int
+    path: Path
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Notice:
+    """A message about a file itself; lines and columns count from 1, and 0 is the file as a whole."""
+
+    file: str
+    line: int
+    column: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A finding with the place of its field."""
+
+    file: str
+    line: int
+    column: int
+    finding: Finding
+
+
+@dataclass
+class Result:
+    """All that is to be reported. `problems` are what could not be read; `notes` are what was left out, and why."""
+
+    findings: list[Located] = field(default_factory=list)
+    problems: list[Notice] = field(default_factory=list)
+    notes: list[Notice] = field(default_factory=list)
+    files: int = 0
+    objects: int = 0
+    pods: int = 0
+    excepted: int = 0
+
+
+def examine(
+    files: Iterable[Source],
+    checker: Checker,
+    *,
+    context: Sequence[Obj] = (),
+    complete: bool = False,
+    exempt: Sequence[RuleException] = (),
+    ended: Severity | None = Severity.MANDATORY,
+    today: date,
+) -> Result:
+    """Read the files and run the rules over their objects.
+
+    `context` are objects of elsewhere at the other ends of links, which are not reported; one of the same name in the
+    files takes its place. `exempt` are the exceptions, in force on `today`, and `ended` says how severe it is when one
+    is over. Files without any object are a problem: what was to write them may have failed.
+    """
+    result = Result()
+    names: list[str] = []
+    subjects = [each for file in files for each in _read(file, result, names)]
+    own = {_identity(each) for each in subjects}
+    inventory = Inventory([*subjects, *(each for each in context if _identity(each) not in own)], complete=complete)
+    tally = Tally()
+    found = list(exceptions.waive(_findings(checker, subjects, inventory, result), exempt, today, tally))
+    if secrets := secret_texts(subjects):
+        found = [redact(finding, secrets) for finding in found]
+    result.findings = sorted([*_located(found), *_ended(exempt, today, ended)], key=_order)
+    if complete:
+        result.notes += _unused((entry for entry in exempt if entry.rule in checker.rules), tally)
+    if not subjects and not result.problems:
+        result.problems.append(_nothing(names))
+    result.problems.sort()
+    result.notes.sort()
+    result.objects = len(subjects)
+    result.pods = sum(len(each.pods) for each in subjects)
+    result.excepted = tally.excepted
+    return result
+
+
+def _read(file: Source, result: Result, names: list[str]) -> Iterator[Obj]:
+    names.append(file.name)
+    if file.note:
+        result.notes.append(Notice(file.name, 0, 0, file.note))
+        return
+    result.files += 1
+    try:
+        if file.problem:
+            result.problems.append(Notice(file.name, 0, 0, file.problem))
+            return
+        text = decode(file.content)
+    except NotReadable as error:
+        place = Chunk(file.content.decode(errors="replace"), 1).position(error.offset)
+        result.problems.append(Notice(file.name, *place, str(error)))
+        return
+    aliases = Aliases.of(text)
+    plain: dict[str, object] = {}
+    for chunk in chunks(text):
+        try:
+            for number, document in enumerate(documents(chunk.text, aliases, plain)):
+                yield from _objects(file.name, chunk, number, document, result)
+        except NotReadable as error:
+            template = _template(chunk.text, error)
+            offset, message = (error.offset, str(error)) if template is None else (template, _TEMPLATE_HINT)
+            result.problems.append(Notice(file.name, *chunk.position(offset), message))
+
+
+def _template(text: str, error: NotReadable) -> int | None:
+    """Return where the `{{` is that makes a text unreadable; None when it is something else."""
+    begin = text.rfind("\n", 0, error.begin) + 1
+    end = text.find("\n", error.offset)
+    here = text.find(_TEMPLATE, begin, end if end >= 0 else len(text))
+    if here >= 0:
+        return here
+    last = text.rfind(_TEMPLATE, 0, begin)
+    if last < 0 or text.find(_TEMPLATE_END, last, begin) >= 0:  # it ended on a line that was read
+        return None
+    return last if _BEGINS_A_VALUE.match(text, text.rfind("\n", 0, last) + 1, last) else None
+
+
+def _objects(file: str, chunk: Chunk, number: int, document: Document, result: Result) -> Iterator[Obj]:
+    within = list(items(document.tree))
+    found = [(path, item) for path, item in within if _is_object(item)]
+    for path, item in found:
+        yield _object(document.tree, path, item, Origin(file, chunk, number, path))
+    if found and document.faults:
+        places = chunk.positions(fault.offset for fault in document.faults)
+        for place, fault in zip(places, document.faults, strict=True):
+            result.problems.append(Notice(file, *place, fault.message))
+    elif not found and document.tree is not None and not _is_object(document.tree):
+        result.notes.append(Notice(file, *chunk.position(document.offset), _NO_OBJECT))
+    elif others := len(within) - len(found):
+        message = f"has {len(within)} entries, {others} of them without apiVersion and kind, which were not checked"
+        result.notes.append(Notice(file, *chunk.position(document.offset), message))
+
+
+def _object(document: Tree, path: Path, item: Tree, origin: Origin) -> Obj:
+    if OBJECTS not in path:
+        return Obj(item, origin)
+    tree, unknown = processed(item, read(document, *path[:-2], "parameters"))  # before: objects, index
+    return Obj(tree, origin, unknown=unknown)
+
+
+def _is_object(item: Tree) -> bool:
+    return isinstance(item, dict) and all(
+        isinstance(item.get(key), str) and item[key] for key in ("apiVersion", "kind")
+    )
+
+
+def _identity(subject: Obj) -> tuple[str, str, str, str]:
+    return subject.group, subject.kind, subject.namespace, subject.name
+
+
+def _findings(checker: Checker, subjects: Iterable[Obj], inventory: Inventory, result: Result) -> Iterator[Finding]:
+    for subject in subjects:
+        try:
+            yield from checker.check([subject], inventory)
+        except Exception as error:  # a fault of a rule must not hide what the others find elsewhere
+            message = f"{subject}: a rule failed, a fault of this program: {type(error).__name__}: {error}"
+            origin = cast("Origin", subject.origin)
+            result.problems.append(Notice(origin.file, origin.chunk.line, 1, message))
+
+
+def _located(findings: Iterable[Finding]) -> Iterator[Located]:
+    documents_of: dict[tuple[int, int], list[Finding]] = defaultdict(list)
+    for finding in findings:
+        documents_of[id(finding.origin.chunk), finding.origin.document].append(finding)
+    for (_, number), group in documents_of.items():
+        origin: Origin = group[0].origin
+        paths = [(*finding.origin.path, *finding.path) for finding in group]
+        found = offsets(origin.chunk.text, number, set(paths))
+        places = origin.chunk.positions(found[path] for path in paths)
+        for finding, place in zip(group, places, strict=True):
+            yield Located(origin.file, *place, finding)
+
+
+def _ended(exempt: Sequence[RuleException], today: date, severity: Severity | None) -> Iterator[Located]:
+    if severity is None:
+        return
+    for finding in exceptions.ended(exempt, today):
+        file, line = finding.origin
+        yield Located(file, line, 1, replace(finding, severity=severity))
+
+
+def _unused(exempt: Iterable[RuleException], tally: Tally) -> Iterator[Notice]:
+    for entry in exceptions.unused(exempt, tally):
+        yield Notice(
+            *entry.place, 1, f"the {entry.name} is about no finding in these files; delete it when nothing needs it"
+        )
+
+
+def _nothing(names: Sequence[str]) -> Notice:
+    others = f", nor do the other {len(names) - 1} that were named or found," if len(names) > 1 else ""
+    return Notice(names[0], 1, 1, f"holds no Kubernetes object{others} so that nothing was checked")
+
+
+def _order(each: Located) -> tuple[str, int, int, str, str]:
+    return each.file, each.line, each.column, each.finding.rule, each.finding.message

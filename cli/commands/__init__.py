@@ -1,1 +1,0 @@
-"""The sub-commands, one module each."""

@@ -1,0 +1,1 @@
+"""`./hpc comment`: put a review onto a pull request."""

@@ -1,0 +1,106 @@
+"""`./hpc diff`: what a change means, for a reviewer."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.diff import commits, engine_reviews, existing_objects, plans, presentation, stack_status
+from cli.shared import session, simulated_release, state_checks
+from cli.shared import stack as stacks
+from cli.shared.console import console
+from cli.shared.errors import Problem
+from cli.shared.options import DEFAULT_STACK, OtherName, PolicyOption, StackOption
+from cli.shared.policy_configuration import settled
+from cli.shared.stack import Stack
+from review.model import Review
+
+OutputOption = Annotated[Path | None, typer.Option("--output", "-o", help="File for the comment, in Markdown.")]
+JsonOption = Annotated[Path | None, typer.Option("--json", help="File for the same as JSON.")]
+PlanOption = Annotated[
+    Path | None,
+    typer.Option("--plan", help="File for a plan that only its owner may read; `./hpc up --plan` applies it."),
+]
+
+BaseOption = Annotated[
+    str | None, typer.Option("--base", help="Compare with this commit, without engine and cluster (pull requests).")
+]
+HeadOption = Annotated[str, typer.Option("--head", help="The commit to compare it with.")]
+
+
+def command(
+    *,
+    stack: StackOption = DEFAULT_STACK,
+    name: OtherName = None,
+    config: PolicyOption = None,
+    output: OutputOption = None,
+    as_json: JsonOption = None,
+    plan: PlanOption = None,
+    base: BaseOption = None,
+    head: HeadOption = commits.WORKING_TREE,
+) -> None:
+    """Show what an update would change and what it means.
+
+    Changes nothing. Exit status 0 when the change is shown, however much it is; 1 when the preview failed, the cluster
+    did not answer, or a mandatory policy is violated. The comment is written in each case, and says so.
+    """
+    with presentation.always(stack, output, as_json):
+        if base is not None:
+            if plan is not None or name is not None:
+                raise Problem("commits are compared without a cluster", "Leave --plan and --name out, or --base.")
+            review = commits.compare(stack, base, head, config)
+            presentation.present(review, output, as_json)
+            raise typer.Exit(int(presentation.refused(review)))
+        wanted = stacks.read(stack, name)
+        review = _previewed(wanted, config, plan)
+        presentation.present(review, output, as_json)
+        if plan and not presentation.refused(review):
+            console.print(f"`./hpc up {wanted.options} --plan {plan}` applies this and nothing else", markup=False)
+        raise typer.Exit(int(presentation.refused(review)))
+
+
+def _previewed(wanted: Stack, config: Path | None, plan: Path | None) -> Review:
+    wanted.require_served()
+    wanted.require_passable()
+    state_checks.require_own_cluster(wanted)
+    simulated_release.require_fitting(wanted)
+    policies = settled(wanted.settings, config)
+    running = session.engine(wanted)
+    unanswered = engine_reviews.unanswered(wanted, running)
+    if unanswered and plan is not None:
+        raise unanswered  # a plan update on what the cluster holds
+    session.print_plugins(running.program)
+    session.prepare(wanted, running)
+    update = stack_status.last_update(wanted)
+    if plan is None:
+        review = engine_reviews.with_drift(
+            engine_reviews.preview(wanted, running, policies),
+            None if unanswered else engine_reviews.drift_if_up(wanted, running),
+        )
+        return _with_context(wanted, review, update, unanswered)
+    with plans.fresh() as made:
+        # Before the preview: what changes meanwhile makes the plan unfit, and is not missed.
+        drifted = engine_reviews.drift(wanted, running)
+        ground = plans.ground(wanted, running, drifted)
+        review = engine_reviews.with_drift(engine_reviews.preview(wanted, running, policies, made), drifted)
+        plan.unlink(missing_ok=True)
+        if made.is_file() and not presentation.refused(review):
+            plans.keep(made, ground, plan)
+        elif not presentation.refused(review):
+            raise Problem("the engine wrote no plan", "Run it again without --plan to see its output.")
+    return _with_context(wanted, review, update)
+
+
+def _with_context(
+    wanted: Stack, review: Review, update: stack_status.LastUpdate, unanswered: Problem | None = None
+) -> Review:
+    """Return the review with what to know before all else."""
+    known = replace(review, cautions=tuple(update.cautions(wanted.options)), unsettled=update.unsettled)
+    if unanswered:
+        return replace(known, cluster_asked=False, unanswered=str(unanswered))
+    cluster = session.cluster(wanted)
+    # What an unfinished update has made is there as well, and the next one takes it.
+    there = () if known.unsettled else existing_objects.caution(review, cluster.find, wanted.options)
+    ending = stack_status.ending(cluster, review.objects(after=False))
+    return replace(known, cautions=(*known.cautions, *there), ending=ending)

@@ -1,0 +1,51 @@
+"""Which objects that an update would create are on the cluster already: it would fail at them."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from apis import kinds
+from cli.shared.cluster_client import RefusedError
+from cli.shared.errors import Problem
+from review.model import Op, Resource, Review
+from review.sentences import count, enumerated, name
+from review.titles import title
+
+Live = Callable[[str, str, str, str], Mapping[str, Any] | None]
+"""Given apiVersion, kind, namespace and name: the object on the cluster, or None."""
+_SHOWN = 3
+
+
+def caution(review: Review, live: Live, options: str) -> Iterator[str]:
+    """Yield a sentence where there are any; `options` name the stack on a command line.
+
+    The cluster is asked for each object that is to be created, but not for what is in a namespace that is not there.
+    """
+    found = existing(review, live)
+    if found:
+        names = enumerated([title(each) for each in found], _SHOWN)
+        yield (
+            f"{count(len(found), 'object')} of those to be created {'is' if len(found) == 1 else 'are'} on the cluster "
+            f"already, and the update would fail there: {names}. {name(f'./hpc adopt {options}')} shows how they "
+            "differ, and adopts them."
+        )
+
+
+def existing(review: Review, live: Live) -> list[Resource]:
+    """Return what is to be created and is on the cluster already, as far as the cluster shows it."""
+    created = [change.resource for change in review.changed if change.op is Op.CREATE and change.resource.is_object]
+    spaces = [each for each in created if each.kind == kinds.NAMESPACE.kind]
+    found: list[Resource] = []
+    absent: set[str] = set()
+    for each in (*spaces, *(each for each in created if each.kind != kinds.NAMESPACE.kind)):
+        if each.is_patch or each.namespace in absent:
+            continue
+        try:
+            if live(each.api_version, each.kind, each.namespace, each.object_name) is not None:
+                found.append(each)
+            elif each.kind == kinds.NAMESPACE.kind:
+                absent.add(each.object_name)
+        except RefusedError:
+            continue
+        except Problem:
+            break
+    return found

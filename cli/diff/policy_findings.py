@@ -1,0 +1,51 @@
+"""What the policies say of objects without an engine, in the words of the pack; and what of it a change brings."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from typing import Any
+
+from policies import exceptions
+from policies.objects import Obj
+from policies.pack.engine_resources import as_objects
+from policies.pack.examination import Diagnostic, Examination
+from policies.pack.properties import Properties
+from policies.rules import RULES
+from review import events
+from review.model import CHANGED, REDACTED, Finding, Resource, Review
+
+_TEXTS = ("data", "stringData")
+
+
+def judged(
+    resources: Iterable[Resource], configuration: Mapping[str, Mapping[str, Any]], day: date | None = None
+) -> tuple[Finding, ...]:
+    """Return what the pack would say of the resources of one stack on a day, today's by default: exceptions end."""
+    examination = Examination(RULES, exceptions.load(), day or datetime.now(UTC).date(), configuration)
+    subjects = [found for resource in resources for found in _objects(resource)]
+    violations: Iterator[Diagnostic] = iter(
+        [*examination.resource(subjects, ()), *examination.stack(subjects, (), "the stack")]
+    )
+    found = {
+        events.finding({"policyName": each.policy, "message": each.text, "enforcementLevel": str(each.severity)})
+        for each in violations
+    }
+    return tuple(sorted(found, key=events.order))
+
+
+def compared(review: Review, configuration: Mapping[str, Mapping[str, Any]], day: date | None = None) -> Review:
+    """Return the review with what is new among its findings: what the policies did not say of the stack before."""
+    if not review.findings:
+        return review
+    before = {(each.policy, each.message) for each in judged(review.objects(after=False), configuration, day)}
+    marked = (replace(each, new=(each.policy, each.message) not in before) for each in review.findings)
+    return replace(review, findings=tuple(marked))
+
+
+def _objects(resource: Resource) -> Iterator[Obj]:
+    # A Secret's texts may be hidden as a whole; rules ask whether it has some.
+    shown = {
+        key: {"hidden": REDACTED} if key in _TEXTS and value in (REDACTED, CHANGED) else value
+        for key, value in resource.inputs.items()
+    }
+    return as_objects(resource.type, Properties(shown), resource.name, resource.urn)

@@ -1,0 +1,61 @@
+"""What is created of a review: a comment, JSON, and text for the terminal."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import typer
+
+from cli.shared.console import console
+from cli.shared.errors import Problem, explain
+from review import comment, json_data, terminal
+from review.model import Review
+
+
+def present(review: Review, output: Path | None, as_json: Path | None) -> None:
+    """Write the comment and the JSON where they are asked for, and show the review; raise Problem for a bad path."""
+    _files(review, output, as_json)
+    console.print(terminal.write(review), markup=False, end="")
+    if output is not None:
+        console.print(f"the comment is in {output}", markup=False)
+
+
+@contextmanager
+def always(stack: str, output: Path | None, as_json: Path | None, *, drift: bool = False) -> Iterator[None]:
+    """Let no comment of before stand where a command fails: the error is the comment then, and raised.
+
+    Files of before are removed first, so that a command which is killed leaves none either.
+    """
+    for path in filter(None, (output, as_json)):
+        if path.is_file() and not path.is_symlink():  # not /dev/stdout
+            with suppress(OSError):
+                path.unlink()
+    try:
+        yield
+    except typer.Exit:
+        raise
+    except Exception as error:
+        reason = explain(error) or f"a fault of ./hpc ({type(error).__name__}); its output shows where"
+        with suppress(Problem):  # the first error is the one to tell
+            _files(Review(stack, (), failed=reason, drift=drift), output, as_json)
+        raise
+
+
+def refused(review: Review) -> bool:
+    """Whether an update of this would not even begin, or no one knows what it would do."""
+    return bool(review.failed or review.unanswered) or any(finding.mandatory for finding in review.findings)
+
+
+def _files(review: Review, output: Path | None, as_json: Path | None) -> None:
+    if output is not None:
+        _write(output, comment.write(review))
+    if as_json is not None:
+        _write(as_json, json.dumps(json_data.of(review), indent=1, sort_keys=True) + "\n")
+
+
+def _write(path: Path, content: str) -> None:
+    try:
+        path.write_text(content)
+    except OSError as error:
+        raise Problem(f"cannot write {path}: {error.strerror}", "Name a file in an existing folder.") from None

@@ -1,0 +1,1 @@
+"""`./hpc drift`: what on the cluster differs from the program, and its repair."""

@@ -1,0 +1,75 @@
+"""`./hpc drift`: how the cluster differs from the program."""
+
+from dataclasses import replace
+
+import typer
+
+from cli.diff import engine_reviews, presentation, stack_status
+from cli.diff.command import JsonOption, OutputOption
+from cli.shared import identity, session, state_checks
+from cli.shared import stack as stacks
+from cli.shared.console import console
+from cli.shared.errors import Problem
+from cli.shared.exit_status import Judging
+from cli.shared.options import DEFAULT_STACK, OtherName, StackOption
+from cli.shared.stack import Stack
+from review.model import Review
+
+DRIFTED, UNDETERMINED = 1, 2
+
+
+class _Drifting(Judging):
+    """A command whose statuses are those of `diff`: 1 is a difference, 2 is trouble."""
+
+    unjudged = UNDETERMINED
+
+
+KIND = _Drifting
+
+
+def command(
+    *,
+    stack: StackOption = DEFAULT_STACK,
+    name: OtherName = None,
+    output: OutputOption = None,
+    as_json: JsonOption = None,
+) -> None:
+    """Show how the cluster differs from the program.
+
+    Changes nothing. Exit status 0 without drift; 1 with drift, after an interrupted update, or where the settings
+    declare what no update has created; 2 where that could not be determined.
+    """
+    with presentation.always(stack, output, as_json, drift=True):
+        wanted = stacks.read(stack, name)
+        review = _looked(wanted)
+        presentation.present(review, output, as_json)
+        if review.failed:
+            raise typer.Exit(UNDETERMINED)
+        if review.changed:
+            console.print(f"`./hpc up {wanted.options} --repair` re-applies what is declared", markup=False)
+        if review.changed or review.ending or review.cautions:
+            raise typer.Exit(DRIFTED)
+
+
+def _looked(wanted: Stack) -> Review:
+    wanted.require_served()
+    state_checks.require_own_cluster(wanted)
+    running = session.engine(wanted)
+    cluster = session.cluster(wanted)
+    identity.require(wanted, cluster, wanted.backend, running)
+    session.prepare(wanted, running)
+    update = stack_status.last_update(wanted)
+    review = engine_reviews.drift(wanted, running)
+    if not review.changes and not review.failed:
+        raise Problem(f"stack {wanted.name} has no state here", f"`./hpc up {wanted.options}` brings it up.")
+    if review.failed:
+        return replace(review, cautions=tuple(update.cautions(wanted.options)), unsettled=update.unsettled)
+    own = list(review.objects(after=True))
+    ending = {(each.kind, each.path): each for each in (*stack_status.seen(own), *stack_status.ending(cluster, own))}
+    ahead = () if update.running else engine_reviews.ahead(wanted, running)
+    return replace(
+        review,
+        cautions=(*update.cautions(wanted.options), *ahead),
+        unsettled=update.unsettled,
+        ending=tuple(ending[key] for key in sorted(ending)),
+    )

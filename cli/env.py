@@ -1,0 +1,35 @@
+"""`./hpc env`: the environment in which plain `pulumi` and `kubectl` work on a stack."""
+
+import os
+import shlex
+
+from cli.shared import environment, passphrases
+from cli.shared import stack as stacks
+from cli.shared.console import Reporter, errors
+from cli.shared.options import DEFAULT_STACK, OtherName, StackOption
+from simulator import tools
+
+
+def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
+    """Print the environment for plain `pulumi` and `kubectl`.
+
+    For a shell: eval "$(./hpc env)".
+    """
+    wanted = stacks.read(stack, name)
+    if wanted.simulated and not wanted.kubeconfig.is_file():
+        text = f"there is no simulated cluster {wanted.cluster_name} yet: `./hpc up {wanted.options}` creates it"
+        errors.print(text, markup=False)
+    wanted.require_served()
+    wanted.renew_copy()
+    passphrases.make(wanted, os.environ)
+    if wanted.copied:
+        kept = ", and keeps its secrets" if wanted.keeps_secrets else ""
+        errors.print(
+            f"pulumi reads {wanted.copy}, a copy of {wanted.file.name} for cluster {wanted.cluster_name} "
+            f"({environment.SETTINGS}).\nChange {wanted.file.name} itself: each ./hpc command makes the copy follow it"
+            f"{kept}.",
+            markup=False,
+        )
+    pulumi = tools.find("pulumi", progress=Reporter())
+    for key, value in environment.variables(wanted, pulumi, os.environ).items():
+        print(f"export {key}={shlex.quote(value)}")  # noqa: T201 - for a shell, not for a person

@@ -1,1 +1,0 @@
-"""Keeping a stack's state: its backend, copies of it, and the key of its secrets."""

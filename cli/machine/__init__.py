@@ -1,0 +1,1 @@
+"""`./hpc machine`: machine files from what nodes print."""

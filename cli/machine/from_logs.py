@@ -1,0 +1,106 @@
+"""`./hpc machine from-logs`: a machine file from what a node prints."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import ValidationError
+
+from cli.machine import machine_file
+from cli.machine.assembly import Found, assemble
+from cli.machine.facts import PARSERS, gather
+from cli.shared.console import errors, print_text
+from cli.shared.errors import Problem
+from evidence.model import Reading, Unknown
+from evidence.reader import read
+from hardware.profiles import Profile
+
+_SHOWN = 3
+"""Lines of a file that could not be read, that are shown."""
+
+_CONTRADICTIONS = 8
+"""Contradictions that are shown."""
+
+Files = Annotated[
+    list[str],
+    typer.Argument(metavar="FILE...", help="Outputs of one node, several in a file or not; - is standard input."),
+]
+OutputOption = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Machine file to write; default: standard output.")
+]
+
+
+def command(files: Files, output: OutputOption = None) -> None:
+    """Write a machine file from what a node prints.
+
+    Reads nvidia-smi, nvidia-smi -q, nvidia-smi topo -m, lscpu,
+    ibdev2netdev, ibstat, lspci -nn, numactl -H, /proc/meminfo and
+    labels of the node. The file lists what none of them says.
+
+    Exit status 1, and no file, where they contradict each other.
+    """
+    if output is not None and output.exists():
+        raise Problem(f"{output} exists, and may have been completed manually", "Remove it, or write another file.")
+    readings = [reading for name in files for reading in _read(name)]
+    found = found_in(readings)
+    tools = dict.fromkeys(f"{one.tool} ({Path(one.file).name})" for one in readings if one.tool != "unknown")
+    text = machine_file.text(found, [*tools])
+    if output is None:
+        print(text, end="")  # noqa: T201 - for a program
+    else:
+        try:
+            output.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise Problem(f"{output}: {error.strerror or error}", "Correct the path.") from None
+        print_text(f"{output}: written" + ("" if found.missing else "; nothing is missing"))
+    for name, why in found.missing.items():
+        errors.print(f"to complete: {name}: {why}", markup=False)
+
+
+def found_in(readings: Sequence[Reading]) -> Found:
+    """Return what is known of the machine; raise Problem where the outputs contradict each other."""
+    facts = gather(readings)
+    found = assemble(facts)
+    if lines := [*facts.contradictions.values()]:
+        more = [f"and {len(lines) - _CONTRADICTIONS} more"] * (len(lines) > _CONTRADICTIONS)
+        raise Problem(
+            "\n".join(("the outputs contradict each other:", *lines[:_CONTRADICTIONS], *more)),
+            "Give outputs of one node only, printed since its last change.",
+        )
+    found.remarks += [
+        f"simulated, not measured: {file}" for file in sorted({one.file for one in readings if one.simulated})
+    ]
+    found.remarks += [f"incomplete output of {text}" for text in facts.incomplete]
+    try:
+        Profile.model_validate({**found.fields, "name": "-", "source": "-"})
+    except ValidationError as wrong:
+        faults = [
+            f"{'.'.join(map(str, error['loc']))}: {error['msg']}"
+            for error in wrong.errors()
+            if error["type"] != "missing"
+        ]
+        if faults:
+            raise Problem(
+                "the outputs make no machine:\n" + "\n".join(faults), "Give whole outputs, of one node only."
+            ) from None
+    return found
+
+
+def _read(name: str) -> tuple[Reading, ...]:
+    """Return what a file holds, and report the lines of no known tool; raise Problem where it has no other."""
+    try:
+        readings = read(Path(name), PARSERS)
+    except OSError as error:
+        raise Problem(f"{name}: {error.strerror or error}", "Correct the path.") from None
+    lines = [f"{name}:{line.line}: {line.text}" for one in readings for line in one.unread]
+    total = sum(one.unread_total for one in readings)
+    if all(isinstance(one, Unknown) for one in readings):
+        why = readings[0].incomplete or "no known output"
+        shown = "".join(f"\n{line}" for line in lines[:_SHOWN])
+        raise Problem(f"{name}: {why}{shown}", "`./hpc machine from-logs --help` lists the tools that are read.")
+    for line in lines[:_SHOWN]:
+        errors.print(f"not read: {line}", markup=False)
+    if total > _SHOWN:
+        errors.print(f"not read: {name}: {total - _SHOWN} more lines", markup=False)
+    return readings

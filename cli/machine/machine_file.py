@@ -1,0 +1,53 @@
+"""The text of a machine file."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import yaml
+
+from cli.machine.assembly import Found
+from hardware.profiles.catalogue import TO_COMPLETE
+
+_WIDE = 1 << 16
+
+
+def text(found: Found, sources: Sequence[str]) -> str:
+    """Return the file of a machine; `sources` are the tools with their files."""
+    head = ["# Written by `./hpc machine from-logs`."]
+    if found.missing:
+        head += ["#", "# To complete:", *(f"# - {name}: {why}" for name, why in found.missing.items())]
+    if found.remarks:
+        head += ["#", *(f"# {remark}." for remark in found.remarks)]
+    fields = {name: value for name, value in found.fields.items() if name != TO_COMPLETE}
+    if found.missing:
+        fields = {TO_COMPLETE: to_complete(found), **fields}
+    fields["source"] = f"what the node prints: {', '.join(sources)}"
+    head = ["".join(mark if mark.isprintable() else "?" for mark in line) for line in head]
+    return "\n".join([*head, *(line for name, value in fields.items() for line in _lines(name, value))]) + "\n"
+
+
+def to_complete(found: Found) -> list[str]:
+    """Return the fields that the file does not have."""
+    return [name for name in found.missing if ":" not in name]
+
+
+def _lines(name: str, value: Any) -> Iterator[str]:
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        yield f"{name}:"
+        yield from (f"  - {_flow(entry)}" for entry in value)
+    elif isinstance(value, dict):
+        yield f"{name}:"
+        for key, inner in value.items():
+            if isinstance(inner, list):
+                yield f"  {key}:"
+                yield from (f"    - {_flow(entry)}" for entry in inner)
+            else:
+                yield f"  {key}: {_flow(inner)}"
+    else:
+        yield f"{name}: {_flow(value)}"
+
+
+def _flow(value: Any) -> str:
+    """Return a value in one line."""
+    dumped = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=_WIDE, allow_unicode=True)
+    return dumped.removesuffix("\n...\n").rstrip("\n")

@@ -1,0 +1,260 @@
+"""Parsers of what a node prints about itself, of tools that prove nothing about a job."""
+
+import re
+from collections.abc import Mapping
+from typing import ClassVar
+
+from pydantic import Field
+
+from evidence.host_parser import HostParser, HostReading, RowsParser, record, typed
+from evidence.parser import Taken
+from evidence.text import Line
+from hardware import cpus
+from hardware.model import Model
+
+_LABEL = r"\s*(?:Labels:\s+)?\"?"
+PCI = r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]"
+
+
+class QueriedGpu(Model):
+    """One GPU of `nvidia-smi -q`. None: not printed."""
+
+    bus: str = Field(description="PCI address, e.g. 00000000:18:00.0")
+    name: str | None = None
+    architecture: str | None = Field(default=None, description="e.g. Hopper")
+    uuid: str | None = None
+    memory_mib: int | None = Field(default=None, description="in all, MiB")
+    line: int
+
+
+class NvidiaSmiQuery(HostReading):
+    """What `nvidia-smi -q` prints."""
+
+    attached: int | None = Field(description="GPUs of the node, of which -i may select some")
+    rows: tuple[QueriedGpu, ...]
+
+
+class NvidiaSmiQueryParser(HostParser):
+    """Reads the text form."""
+
+    tool = "nvidia-smi -q"
+    kind = NvidiaSmiQuery
+    printed_by = frozenset()
+    starts = r"=+NVSMI LOG=+$|" + typed(r"nvidia-smi (?:-q|-a|--query)(?: |$)")
+    command = re.compile(typed(r"nvidia-smi (?:-q|-a|--query)(?: |$)"))
+    _gpu = re.compile(r"GPU ([0-9A-Fa-f]{8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7])$")
+    _head = re.compile(r"(?:Timestamp|Driver Version|CUDA Version|Attached GPUs)\s+: (.*)$")
+    # A matrix that was copied with blanks is indented as well, and begins with GPU0; labels of a node have a slash.
+    _inner = re.compile(r"((?: {4})+)(?!GPU\d)[A-Za-z][^/=:]*(?::|$)")
+    _names: ClassVar[Mapping[str, str]] = {
+        "Product Name": "name",
+        "Product Architecture": "architecture",
+        "GPU UUID": "uuid",
+    }
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._attached: int | None = None
+        self._gpus: dict[str, QueriedGpu] = {}
+        self._section = ""
+
+    def take(self, line: Line) -> Taken:
+        """Read a line."""
+        text = line.text
+        if text.startswith("="):
+            return Taken.AGAIN if self._gpus else Taken.YES
+        if (gpu := self._gpu.match(text)) is not None:
+            if gpu[1] in self._gpus:
+                return Taken.AGAIN
+            self._gpus[gpu[1]] = QueriedGpu(bus=gpu[1].lower(), line=line.number)
+            return Taken.YES
+        if (head := self._head.match(text)) is not None:
+            if text.startswith("Attached"):
+                self._attached = _whole(head[1])
+            return Taken.YES
+        inner = self._inner.match(text)
+        return Taken.NO if inner is None else self._value(len(inner[1]), *map(str.strip, text.split(":", 1)))
+
+    def _value(self, indent: int, key: str, value: str = "") -> Taken:
+        if not value:
+            self._section = key
+        elif self._gpus and value != "N/A":
+            bus, last = next(reversed(self._gpus.items()))
+            if indent == 4 and key in self._names:  # noqa: PLR2004 - below the GPU
+                self._gpus[bus] = last.model_copy(update={self._names[key]: value})
+            elif self._section == "FB Memory Usage" and key == "Total":
+                self._gpus[bus] = last.model_copy(update={"memory_mib": _whole(value.removesuffix(" MiB"))})
+        return Taken.YES
+
+    def facts(self) -> Mapping[str, object]:
+        """Return the GPUs."""
+        return {"attached": self._attached, "rows": tuple(self._gpus.values())}
+
+
+class NetDevOfIb(Model):
+    """The network interface of a port of a verbs device."""
+
+    device: str
+    port: int
+    interface: str
+    pci: str | None = Field(default=None, description="PCI address; None: printed by -v only")
+    ca_type: str | None = Field(default=None, description="e.g. MT4129; None: printed by -v only")
+    line: int
+
+
+class IbDev2NetDev(HostReading):
+    """Ports with a network interface."""
+
+    rows: tuple[NetDevOfIb, ...]
+
+
+class IbDev2NetDevParser(RowsParser):
+    """Reads ibdev2netdev, also with -v."""
+
+    tool = "ibdev2netdev"
+    kind = IbDev2NetDev
+    printed_by = frozenset()
+    no_rows = "no interface"
+    starts = rf"(?:{PCI} )?[A-Za-z][\w.-]* (?:port \d|\(MT\d+ ).*==> |" + typed("ibdev2netdev")
+    command = re.compile(typed("ibdev2netdev"))
+    _row = re.compile(
+        rf"(?:(?P<pci>{PCI}) )?(?P<device>[A-Za-z][\w.-]*) (?:\((?P<ca_type>MT\d+) [^)]*\).* )?port "
+        r"(?P<port>\d{1,3}) (?:\([^)]*\) )?==> (?P<interface>[\w.@-]+) \((?:Up|Down)\)$"
+    )
+
+    def take(self, line: Line) -> Taken:
+        """Read a line."""
+        if (row := self._row.match(line.text)) is not None:
+            return self.add((row["device"], row["port"]), record(NetDevOfIb, row, line))
+        return Taken.DAMAGED if "==>" in line.text else Taken.NO
+
+
+class MemoryNode(Model):
+    """A NUMA node of `numactl -H`."""
+
+    node: int
+    cpus: str | None = Field(default=None, description="list, e.g. 0-15; empty: a node with memory only")
+    size_mib: int | None = Field(default=None, description="memory, MiB, which numactl calls MB")
+    line: int
+
+
+class Numactl(HostReading):
+    """NUMA nodes."""
+
+    rows: tuple[MemoryNode, ...]
+
+
+class NumactlParser(HostParser):
+    """Reads `numactl -H`."""
+
+    tool = "numactl"
+    kind = Numactl
+    printed_by = frozenset()
+    starts = r"available: \d+ nodes? \(|node \d+ (?:cpus|size):|" + typed(r"numactl\b")
+    command = re.compile(typed(r"numactl\b"))
+    _of_node = re.compile(r"node (\d{1,4}) (?:cpus:((?: +\d{1,5})*)|size: (\d{1,12}) MB|free: \d+ MB)$")
+    _other = re.compile(r"available: \d+ nodes? \([\d,-]+\)$|node distances:$|node(?:\s+\d+)+$|\s*\d+:(?:\s+\d+)+$")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._nodes: dict[int, MemoryNode] = {}
+
+    def take(self, line: Line) -> Taken:
+        """Read a line."""
+        found = self._of_node.match(line.text)
+        if found is None:
+            if self._other.match(line.text) is None:
+                return Taken.DAMAGED if re.match(r"node \d+ (?:cpus|size)", line.text) else Taken.NO
+            return Taken.AGAIN if self._nodes and line.text.startswith("available") else Taken.YES
+        known = self._nodes.get(int(found[1]), MemoryNode(node=int(found[1]), line=line.number))
+        update: dict[str, object] = {}
+        if found[2] is not None:
+            update["cpus"] = cpus.write(map(int, found[2].split()))
+        elif found[3] is not None:
+            update["size_mib"] = int(found[3])
+        if any(getattr(known, name) is not None for name in update):
+            return Taken.AGAIN
+        self._nodes[known.node] = known.model_copy(update=update)
+        return Taken.YES
+
+    def facts(self) -> Mapping[str, object]:
+        """Return the nodes."""
+        return {"rows": tuple(self._nodes.values())}
+
+
+class MemInfo(HostReading):
+    """/proc/meminfo."""
+
+    total_kib: int | None = Field(description="MemTotal, KiB: installed memory without what the firmware reserves")
+
+    def figures(self) -> str:
+        """Return the memory."""
+        return f"{self.total_kib} KiB"
+
+
+class MemInfoParser(HostParser):
+    """Reads /proc/meminfo."""
+
+    tool = "/proc/meminfo"
+    kind = MemInfo
+    printed_by = frozenset()
+    starts = r"MemTotal:\s+\d|" + typed(r"cat /proc/meminfo$")
+    command = re.compile(typed(r"cat /proc/meminfo$"))
+    contiguous = True
+    _row = re.compile(r"([A-Z]\w*(?:\(\w+\))?):\s+(\d{1,15})(?: kB)?$")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._total: int | None = None
+
+    def take(self, line: Line) -> Taken:
+        """Read a line."""
+        row = self._row.match(line.text)
+        if row is None:
+            return Taken.DAMAGED if line.text.startswith("MemTotal") else Taken.NO
+        if row[1] == "MemTotal":
+            if self._total is not None:
+                return Taken.AGAIN
+            self._total, self.line = int(row[2]), line.number
+        return Taken.YES
+
+    def facts(self) -> Mapping[str, object]:
+        """Return the memory."""
+        return {"total_kib": self._total}
+
+
+class Label(Model):
+    """A label of a node."""
+
+    key: str
+    value: str
+    line: int
+
+
+class NodeLabels(HostReading):
+    """Labels of a node, as node feature discovery and GPU feature discovery write them."""
+
+    rows: tuple[Label, ...]
+
+
+class NodeLabelsParser(RowsParser):
+    """Reads labels, one a line: of `oc describe node`, or of the node as YAML or JSON."""
+
+    tool = "node labels"
+    kind = NodeLabels
+    printed_by = frozenset()
+    starts = rf"{_LABEL}(?:feature\.node\.kubernetes\.io|nvidia\.com|(?:beta\.)?kubernetes\.io)/[\w.-]+\"?[=:]"
+    _row = re.compile(rf"{_LABEL}(?P<key>[a-z][\w.-]*/[\w.-]+)\"?(?:=|: ?)[\"']?(?P<value>[\w.-]*)[\"']?,?$")
+
+    def take(self, line: Line) -> Taken:
+        """Read a line."""
+        row = self._row.match(line.text)
+        return Taken.NO if row is None else self.add(row["key"], record(Label, row, line))
+
+
+NODE_PARSERS = (NvidiaSmiQueryParser, IbDev2NetDevParser, NumactlParser, MemInfoParser, NodeLabelsParser)
+
+
+def _whole(text: str) -> int | None:
+    """Return a number of up to nine digits; None for anything else."""
+    return int(text) if re.fullmatch(r"[0-9]{1,9}", text.strip()) else None

@@ -1,0 +1,146 @@
+"""Which ports of a node are next to its GPUs, and so are the rails of its fabric."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, cast, get_args
+
+from hardware.profiles.records import Near
+
+_NEAR = get_args(Near)
+"""PCIe paths of a port that is next to a GPU, the nearest first."""
+LinkLayer = Literal["InfiniBand", "Ethernet"]
+
+
+@dataclass(frozen=True)
+class Port:
+    """A verbs device. None: not known."""
+
+    name: str
+    paths: tuple[str | None, ...]
+    """To each GPU."""
+    has_interface: bool | None = None
+    link_layer: LinkLayer | None = None
+    rate_gbps: int | None = None
+    virtual: bool = False
+    """Whether it is a virtual function."""
+
+    @property
+    def nearest(self) -> Near | None:
+        """The shortest of its paths, if that makes it a neighbour of a GPU."""
+        return next((cast("Near", path) for path in _NEAR if path in self.paths), None)
+
+    @property
+    def gpus(self) -> tuple[int, ...]:
+        """GPUs at the shortest of its paths."""
+        return tuple(gpu for gpu, path in enumerate(self.paths) if path == self.nearest) if self.nearest else ()
+
+
+@dataclass
+class Rails:
+    """The ports that are rails, in the order of their GPUs; empty, with a reason, where this cannot be decided."""
+
+    ports: tuple[Port, ...] = ()
+    undecided: str | None = None
+    no_rails: dict[str, str] = field(default_factory=dict)
+    """Name of each other port -> why it is no rail; of an undecided node those that surely are none."""
+
+
+def choose(ports: Sequence[Port], gpus: int) -> Rails:
+    """Return the rails of a node.
+
+    A rail is a port at PIX of a GPU or, where a GPU has none, at PXB. Of the ports that are so near, those without a
+    network interface, with Ethernet beside InfiniBand, or with a lower rate are for something else, if the rest is next
+    to the same GPUs; else it is not decided. Nor is it where GPUs have different numbers of rails, or are as near to
+    other ports as further GPUs are to their rails, or one has no rail and a port is left that could be it: a lost PCIe
+    link looks like that, too.
+    """
+    found = Rails()
+    if any(None in port.paths or len(port.paths) != gpus for port in ports):
+        return _undecided(found, "the matrix does not give the path of each device to each GPU")
+    physical = left = [port for port in ports if not port.virtual]
+    found.no_rails |= {port.name: "virtual function" for port in ports if port.virtual}
+    for excluded, why in _EXCLUDED:
+        wrong = [port for port in left if excluded(port, left)]
+        left = [port for port in left if port not in wrong]
+        if lost := _beside(physical) - _beside(left):
+            only = ", ".join(port.name for port in wrong if lost & _beside([port]))
+            return _undecided(found, f"next to GPU {_listed(lost)} is only {only}: {why}")
+        found.no_rails |= {port.name: why for port in wrong}
+    near = [port for port in left if port.nearest]
+    if not near:
+        return _undecided(found, "no port is at PIX or PXB of a GPU")
+    rails = sorted(
+        {name: port for gpu in range(gpus) for name, port in _next_to(gpu, near).items()}.values(),
+        key=lambda port: (min(port.gpus), len(port.name), port.name),
+    )
+    doubt = _doubt(rails, [port for port in left if port not in rails], gpus)
+    if doubt is not None:
+        return _undecided(found, doubt)
+    found.ports = tuple(rails)
+    found.no_rails |= {
+        port.name: "not the nearest to a GPU" for port in ports if port not in rails and port.name not in found.no_rails
+    }
+    return found
+
+
+def _ethernet_beside_infiniband(port: Port, others: Iterable[Port]) -> bool:
+    """Return whether it is Ethernet and others of InfiniBand are as near to GPUs, or it is near to none itself."""
+    layers = {other.link_layer for other in others if other.nearest or not port.nearest}
+    return port.link_layer == "Ethernet" and "InfiniBand" in layers
+
+
+def _slower(port: Port, others: Iterable[Port]) -> bool:
+    fastest = max((other.rate_gbps or 0 for other in others if other.nearest), default=0)
+    return port.nearest is not None and port.rate_gbps is not None and port.rate_gbps < fastest
+
+
+_EXCLUDED: tuple[tuple[Callable[[Port, Iterable[Port]], bool], str], ...] = (
+    (lambda port, _: port.has_interface is False, "no network interface"),
+    (_ethernet_beside_infiniband, "Ethernet beside InfiniBand"),
+    (_slower, "slower than the ports next to GPUs"),
+)
+
+
+def _doubt(rails: Sequence[Port], left: Sequence[Port], gpus: int) -> str | None:
+    """Return why these may not be the rails; `left` are ports that nothing excludes."""
+    counts = {gpu: len(_next_to(gpu, rails)) for gpu in range(gpus)}
+    if len({count for count in counts.values() if count}) > 1:
+        numbers = ", ".join(f"GPU {gpu}: {count}" for gpu, count in counts.items())
+        return f"GPUs have different numbers of ports next to them ({numbers})"
+    spare = [port.name for port in left if port.nearest]
+    if spare and len({port.nearest for port in rails}) > 1:
+        return f"some GPUs have a port at PIX, others at PXB, and {', '.join(spare)} at PXB may be meant for the former"
+    layers = {port.link_layer for port in rails}
+    rate = min((port.rate_gbps for port in rails if port.rate_gbps), default=0)
+    alike = [
+        port.name
+        for port in left
+        if (port.link_layer in (None, "InfiniBand") or layers & {port.link_layer, None})
+        and (port.rate_gbps or rate) >= rate
+    ]
+    bare = [gpu for gpu, count in counts.items() if not count]
+    if bare and alike:
+        return f"no port is next to GPU {_listed(bare)}, and {', '.join(alike)} may be meant for it, or a link is lost"
+    return None
+
+
+def _next_to(gpu: int, ports: Iterable[Port]) -> Mapping[str, Port]:
+    """Return the ports nearest to a GPU: at PIX or, where there is none, at PXB."""
+    for path in _NEAR:
+        if found := {port.name: port for port in ports if port.paths[gpu] == path}:
+            return found
+    return {}
+
+
+def _beside(ports: Iterable[Port]) -> set[int]:
+    """Return the GPUs that have a port next to them."""
+    return {gpu for port in ports for gpu, path in enumerate(port.paths) if path in _NEAR}
+
+
+def _undecided(found: Rails, why: str) -> Rails:
+    found.undecided = why
+    return found
+
+
+def _listed(gpus: Iterable[int]) -> str:
+    return ", ".join(map(str, sorted(gpus)))

@@ -1,1 +1,0 @@
-"""What runs on a cluster, as rows. Pure functions over plain objects."""

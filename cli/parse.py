@@ -1,0 +1,77 @@
+"""`./hpc parse`: what the tools of a platform printed into logs, as figures."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from cli.shared.console import console, errors
+from cli.shared.tables import show_rows
+from evidence.model import Reading
+from evidence.reader import read
+
+READ, UNKNOWN = 0, 1
+_SHOWN = 3
+"""Lines of a file that could not be read, that are shown."""
+
+Files = Annotated[
+    list[str], typer.Argument(metavar="FILE...", help="Log, also compressed by gzip; - is standard input.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON (docs/evidence-schema.md) instead of tables.")]
+
+
+def command(files: Files, *, plain: JsonOption = False) -> None:
+    """Print the figures in logs of known tools.
+
+    Tools are recognised by the content of a log. Exit status 1 where a file has no known tool.
+    """
+    found: list[Reading] = []
+    unknown: list[str] = []
+    for name in files:
+        try:
+            readings = read(Path(name))
+        except OSError as error:
+            unknown.append(f"{name}: {error.strerror or error}")
+            continue
+        found += readings
+        if not any(one.tool != "unknown" for one in readings):
+            unknown.append(f"{name}: {readings[-1].incomplete}")
+        if not plain:
+            _show(name, readings)
+    if plain:
+        print(as_json(found))  # noqa: T201 - for a program
+    for text in unknown:
+        errors.print(f"[red]error:[/] {escape(text)}")
+    raise typer.Exit(UNKNOWN if unknown else READ)
+
+
+def as_json(readings: list[Reading]) -> str:
+    """Return readings as a JSON array, each with the fields of its kind; what is no number in JSON is null."""
+    return json.dumps([json.loads(one.model_dump_json()) for one in readings], indent=2)
+
+
+def _show(name: str, readings: tuple[Reading, ...]) -> None:
+    known = [one for one in readings if one.tool != "unknown"]
+    title = f"{name} (simulated)" if any(one.simulated for one in readings) else name
+    show_rows(
+        escape(title),
+        ("tool", "lines", "complete", "ranks", "figures", "not read"),
+        (
+            (
+                one.tool,
+                f"{one.first_line}-{one.last_line}",
+                "[green]yes[/]" if one.complete else f"[yellow]no[/]: {escape(one.incomplete or '')}",
+                str(one.rank_count() or ""),
+                escape(one.summary()),
+                str(one.unread_total or ""),
+            )
+            for one in known
+        ),
+    )
+    lines = sorted((line.line, line.text) for one in readings for line in one.unread[:_SHOWN])[:_SHOWN]
+    for number, text in lines:
+        console.print(f"not read: {escape(name)}:{number}: {escape(text)}")
+    if (more := sum(one.unread_total for one in readings) - len(lines)) > 0:
+        console.print(f"          and {more} more")

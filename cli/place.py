@@ -1,0 +1,74 @@
+"""`./hpc place`: in which layouts a job fits on the GPUs that are free (B-6.1)."""
+
+import json
+from collections.abc import Mapping
+from typing import Annotated
+
+import typer
+
+from cli.shared import stack as stacks
+from cli.shared.console import print_text
+from cli.shared.errors import Problem
+from cli.shared.options import DEFAULT_STACK, JsonOption, StackOption
+from cli.shared.text import some
+from hardware.placement import Plan, plan
+
+_SHOWN = 8  # nodes that a message names
+
+GpusOption = Annotated[int, typer.Option("--gpus", "-g", min=1, help="GPUs of the job, all pods together.")]
+PodOption = Annotated[int | None, typer.Option("--gpus-per-pod", min=1, help="GPUs of each pod; default: try all.")]
+FreeOption = Annotated[
+    str,
+    typer.Option(help="Free GPUs, NODE=N with commas; all other nodes then have none. Default: as in the settings."),
+]
+
+
+def command(
+    gpus: GpusOption,
+    gpus_per_pod: PodOption = None,
+    stack: StackOption = DEFAULT_STACK,
+    free: FreeOption = "",
+    *,
+    plain: JsonOption = False,
+) -> None:
+    """Show on which nodes a job of some GPUs fits.
+
+    Exit status 1, with the reason, where it fits nowhere.
+    """
+    there = stacks.read(stack).settings.free
+    found = plan(chosen(free, there) if free else there, gpus, gpus_per_pod)
+    if plain:
+        print(json.dumps(_data(found), indent=2))  # noqa: T201 - for a program
+    else:
+        print_text(found.table())
+    raise typer.Exit(0 if found.options else 1)
+
+
+def chosen(text: str, nodes: Mapping[str, int]) -> dict[str, int]:
+    """Return the free GPUs in `text` by node, whose name may be its first label; raise Problem for what cannot be.
+
+    `nodes` are the GPU nodes with the GPUs that jobs may have.
+    """
+    found: dict[str, int] = {}
+    for entry in text.split(","):
+        name, _, number = (part.strip() for part in entry.partition("="))
+        meant = [name] if name in nodes else [node for node in nodes if node.split(".")[0] == name]
+        if len(meant) != 1 or not number.isdecimal():
+            raise Problem(
+                f"--free: {entry!r} is not NODE=N with a GPU node and a whole number",
+                f"GPU nodes: {some([*nodes], _SHOWN)}",
+            )
+        (node,) = meant
+        if node in found or int(number) > nodes[node]:
+            why = "is given twice" if node in found else f"has {nodes[node]} GPUs for jobs, not {number}"
+            raise Problem(f"--free: {node} {why}", "Give each node once, with no more GPUs than it has.")
+        found[node] = int(number)
+    return found
+
+
+def _data(found: Plan) -> dict[str, object]:
+    options = [
+        {"layout": str(option), "pods": option.pods, "gpusPerPod": option.gpus, "nodes": dict(option.on)}
+        for option in found.options
+    ]
+    return {"gpus": found.wanted, "layouts": options, "reason": found.reason}

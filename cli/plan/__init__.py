@@ -1,0 +1,1 @@
+"""`./hpc plan`: what a stack's machines need beyond the cluster."""

@@ -1,0 +1,65 @@
+"""`./hpc plan`: what a stack's machines need beyond the cluster."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from cli.plan.machines import machines, nccl, rails
+from cli.plan.network import network
+from cli.plan.section import Section
+from cli.plan.site import parts, space
+from cli.shared import stack as stacks
+from cli.shared.errors import Problem
+from cli.shared.options import DEFAULT_STACK, StackOption
+from hardware.room import Rack
+from stacks.platform import Settings
+
+UnitsOption = Annotated[
+    int | None, typer.Option("--rack-units", min=1, help="Rack units that a rack has for machines.")
+]
+WattsOption = Annotated[
+    int | None, typer.Option("--rack-watts", min=1, help="Power and cooling of a rack for machines, W.")
+]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print JSON, by section, with the columns as keys; null is not given.")
+]
+
+
+def command(
+    stack: StackOption = DEFAULT_STACK,
+    rack_units: UnitsOption = None,
+    rack_watts: WattsOption = None,
+    *,
+    plain: JsonOption = False,
+) -> None:
+    """Show the hardware that a stack needs beyond the cluster.
+
+    What GPU nodes keep for themselves, which ports are next to which GPUs, and switches, cables, power and racks.
+    """
+    found = sections(stacks.read(stack).settings, _rack(rack_units, rack_watts))
+    if plain:
+        print(json.dumps({section.name: section.data() for section in found}, indent=2))  # noqa: T201 - for a program
+        return
+    for section in found:
+        section.show()
+
+
+def sections(settings: Settings, rack: Rack | None) -> tuple[Section, ...]:
+    """Return all sections, in the order in which a platform is planned; raise Problem for a rack that holds nothing."""
+    return (
+        machines(settings),
+        rails(settings),
+        nccl(settings),
+        *network(settings),
+        *parts(settings),
+        space(settings, rack),
+    )
+
+
+def _rack(units: int | None, watts: int | None) -> Rack | None:
+    if units is None and watts is None:
+        return None
+    if units is None or watts is None:
+        raise Problem("a rack has both units and power", "Give --rack-units and --rack-watts together.")
+    return Rack(units=units, watts=watts)

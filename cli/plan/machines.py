@@ -1,0 +1,97 @@
+"""The GPU nodes of a stack: what they have, what they keep for themselves, and how their ports lie to their GPUs."""
+
+from collections.abc import Iterator
+
+from apis.kinds import MPI_JOB_V2BETA1
+from cli.plan.section import Cell, Row, Section, given
+from hardware import topology
+from hardware.placement import share
+from hardware.profiles import Hca, Ports, Profile
+from stacks import fabric
+from stacks.platform import Settings
+
+
+def machines(settings: Settings) -> Section:
+    """Return number and parts of the machines, what each keeps, and what a job gets with one GPU."""
+    profile, kept, notes = settings.profile, settings.reserved, list[str]()
+    kubelet = settings.tuning.kubelet if settings.tuning else None
+    part = given(notes, share, profile, 1, kept)
+    row: Row = {
+        "profile": profile.name,
+        "model": profile.model,
+        "machines": len(settings.gpu_nodes),
+        "GPUs of each": profile.gpus,
+        "GPUs": profile.gpus * len(settings.gpu_nodes),
+        "GPU": profile.gpu_model,
+        "compute ports of each": _ports(profile.ports),
+        "storage ports of each": _ports(profile.storage_ports) if profile.storage_ports else "the compute ports",
+        "logical CPUs": profile.cpus,
+        "memory, GiB": profile.memory_gib,
+        "kept of the CPUs": kept.cpus,
+        "kept of the memory, GiB": kept.memory_gib,
+        "Scale pagepool (R-3.3-7), GiB": topology.pagepool_gib(profile) if settings.has_scale_clients else None,
+        "reserved CPUs of the kubelet": given(
+            notes, topology.reserved_cpus, profile, kubelet.reserved if kubelet else topology.SYSTEM_CPUS
+        ),
+        "a job's CPUs for each GPU": part.cpus if part else None,
+        "a job's memory for each GPU, GiB": part.memory_gib if part else None,
+    }
+    if profile.numa and kubelet is None:
+        notes.append("no setting (tuning.kubelet) tells the kubelet of reserved CPUs; those above are what it could be")
+    if settings.reserve:
+        notes.append("what is kept is as the settings say (reserve); the pagepool follows from the machine alone")
+    return Section("Machines", (row,), tuple(notes))
+
+
+def _ports(ports: Ports) -> str:
+    return f"{ports.count} of {ports.rate_gbps} Gb/s ({ports.adapter})"
+
+
+def rails(settings: Settings) -> Section:
+    """Return which port is on which plane of the fabric, and near to which GPUs."""
+    profile = settings.profile
+    if not profile.hcas:
+        remark = f"no document names the {profile.ports.count} ports of {profile.name}; the setting `ports` can"
+        return Section("Ports", (), (remark,), source="D-3.6")
+    renamed = settings.tuning is not None and settings.tuning.rail_names
+    rows = [_port(rail.index, rail.name if renamed else rail.hca.netdev, rail.hca) for rail in topology.rails(profile)]
+    rows += [_port("storage", hca.netdev, hca) for hca in profile.storage_hcas]
+    return Section("Ports", tuple(rows), tuple(_remarks(settings, profile, renamed=renamed)), source="D-3.6")
+
+
+def _remarks(settings: Settings, profile: Profile, *, renamed: bool) -> Iterator[str]:
+    if settings.fabric.kind != "infiniband" and profile.link_layer == "InfiniBand" and not settings.ports:
+        names = "rails' names and PCI addresses hold" if renamed else "the setting `ports` gives others"
+        yield f"names are those of InfiniBand mode, and the fabric is {settings.fabric.kind}; {names}"
+    alone = [gpu for gpu in range(profile.gpus) if not topology.nearest_hcas(profile, gpu)]
+    if alone:
+        yield f"no port is known to be near to the GPUs {', '.join(map(str, alone))}"
+
+
+def _port(rail: int | str, interface: str | None, hca: Hca) -> Row:
+    return {
+        "rail": rail,
+        "HCA": hca.name,
+        "interface": interface,
+        "NUMA": hca.numa,
+        "GPUs near": hca.gpus,
+        "path": hca.distance if hca.gpus else "none",
+        "PCI": hca.pci,
+    }
+
+
+def nccl(settings: Settings) -> Section:
+    """Return what NCCL is told of the ports."""
+    notes: list[str] = []
+    variables: dict[str, Cell]
+    if settings.uses_rdma:
+        variables = {
+            "NCCL_NET_GDR_LEVEL": given(notes, topology.gpudirect_level, settings.profile),
+            "NCCL_IB_HCA": given(notes, topology.nccl_ib_hca, settings.profile.hcas),
+        }
+    else:
+        variables = dict(settings.transport.environment(words=True))
+    kind = settings.version.mpi_job
+    if settings.uses_rdma and kind is not None and kind.version != MPI_JOB_V2BETA1.version:
+        notes.append(f"jobs of {kind.version} get the level as a number, and no NCCL_IB_HCA, as in 2020 (R-4.3-4)")
+    return Section("NCCL", (variables | fabric.environment(settings),), tuple(notes))

@@ -1,0 +1,120 @@
+"""Switches and cables between the machines, as far as a document plans them."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+from cli.plan.section import Row, Section
+from hardware.cabling import ESS3000, SWITCH_PORTS, cabling
+from hardware.fabric import POD_NODES, ComputeFabric, StorageFabric, compute_fabric, ratio, storage_fabric
+from stacks.platform import Settings
+
+Planned = ComputeFabric | StorageFabric
+
+
+def network(settings: Settings) -> tuple[Section, ...]:
+    """Return both fabrics of a POD, the cables of a small cluster, or what little is known."""
+    profile = settings.profile
+    if settings.fabric.kind == "infiniband" and profile.reference_design == "superpod":
+        return _pods(len(settings.gpu_nodes))
+    if settings.fabric.kind == "infiniband" and settings.storage and not profile.storage_ports:
+        return (_one_switch(settings),)
+    return (_ports_only(settings),)
+
+
+def _pods(machines: int) -> tuple[Section, ...]:
+    """Return the fabrics of as many whole PODs as there are, and of the rest."""
+    whole, rest = divmod(machines, POD_NODES)
+    pods = Counter({POD_NODES: whole, rest: 1})
+    sizes = {size: count for size, count in pods.items() if size and count}
+    several = ["no document has figures of the switches between PODs (D-3.7)"] if sum(sizes.values()) > 1 else []
+    rails = "HCA i of all machines of a unit of 20 is on its leaf i, so that a rail stays on one plane (D-3.6)"
+    compute = {size: compute_fabric(size) for size in sizes}
+    storage = {size: storage_fabric(size) for size in sizes}
+    return (
+        Section(
+            "Compute fabric",
+            tuple(row for size, each in compute.items() for row in _rows(sizes[size], each, _compute(each))),
+            (*_remarks(compute), *several, rails),
+            source="D-3.3",
+        ),
+        Section(
+            "Storage fabric",
+            tuple(row for size, each in storage.items() for row in _rows(sizes[size], each, _storage(each))),
+            (*_remarks(storage), *map(_subscriptions, storage.values()), *several),
+            source="D-3.4",
+        ),
+    )
+
+
+def _rows(count: int, planned: Planned, levels: Iterable[Row]) -> Iterator[Row]:
+    figures: Row = {"figures": "estimate" if planned.estimate else "as printed"}
+    for level in levels:
+        yield {"PODs": count, "machines": planned.nodes, **level, **figures}
+
+
+def _remarks(pods: Mapping[int, Planned]) -> Iterator[str]:
+    for size, planned in pods.items():
+        yield f"a POD of {size}: {planned.switches} switches of {SWITCH_PORTS} ports, {planned.cables} cables"
+        if planned.estimate:
+            yield (
+                f"estimate: the table has no row for {size} machines; switches above the leaves are the fewest that "
+                "have enough ports (E-58, E-60)"
+            )
+
+
+def _compute(planned: ComputeFabric) -> Iterator[Row]:
+    yield _level("leaf", planned.leaf, planned.leaf_cables, ratio(planned.leaf_subscription))
+    above = planned.spine_subscription
+    yield _level("spine", planned.spine, planned.spine_cables, ratio(above) if above is not None else "none above")
+    if planned.core:
+        yield _level("core", planned.core, planned.core_cables, "none above")
+
+
+def _storage(planned: StorageFabric) -> Iterator[Row]:
+    to_storage = planned.leaf_cables + planned.storage_ports
+    yield _level("leaf", planned.leaf, to_storage, ratio(planned.total_subscription))
+    yield _level("spine", planned.spine, planned.spine_cables, "none above")
+
+
+def _subscriptions(planned: StorageFabric) -> str:
+    alone, both = ratio(planned.machine_subscription), ratio(planned.total_subscription)
+    printed = f"; the table prints {planned.printed_ratio}" if planned.printed_ratio else ""
+    return (
+        f"subscription of the leaves: {both} with the storage's cables, {alone} of the machines' alone{printed} (E-59)"
+    )
+
+
+def _level(name: str, switches: int, below: int, subscription: str) -> Row:
+    return {"level": name, "switches": switches, "cables from below": below, "subscription": subscription}
+
+
+def _one_switch(settings: Settings) -> Section:
+    """Return the cables of the Redpaper's lab, of which the settings have machines and that there is Scale."""
+    name, profile = "Cables to one switch", settings.profile
+    assumed = f"assumed: storage is an ESS3000, and the switch a QM8700 of {SWITCH_PORTS} ports; no setting says so"
+    try:
+        planned = cabling([node.name.split(".")[0] for node in settings.gpu_nodes], profile, ESS3000)
+    except ValueError as error:
+        return Section(name, (), (str(error), assumed), source="R-2.1-3")
+    hosts: dict[tuple[str, int], list[str]] = {}
+    for cable in planned.cables:
+        hosts.setdefault((cable.host, cable.rate_gbps), []).append(cable.port)
+    rows: tuple[Row, ...] = tuple(
+        {"host": host, "cables": len(ports), "ports": tuple(ports), "Gb/s of each": rate}
+        for (host, rate), ports in hosts.items()
+    )
+    notes = (
+        f"{len(planned.cables)} cables; bandwidth of the storage to that of the machines {ratio(planned.balance)}",
+        f"ibhosts then lists {len(planned.channel_adapters)} channel adapters from every port, and the switch's own",
+        assumed,
+    )
+    return Section(name, rows, notes, source="R-2.1-3")
+
+
+def _ports_only(settings: Settings) -> Section:
+    """Return the cables that the machines' compute ports need; of switches there is nothing."""
+    ports, machines = settings.profile.ports, len(settings.gpu_nodes)
+    row: Row = {"cables of machines": ports.count * machines, "Gb/s of each": ports.rate_gbps, "switches": None}
+    what = f"{settings.profile.name} on {settings.fabric.kind}"
+    lacks = " without Scale" if settings.fabric.kind == "infiniband" else ""
+    return Section("Cables", (row,), (f"no document plans switches for {what}{lacks}",))

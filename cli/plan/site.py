@@ -1,0 +1,72 @@
+"""What the machines need of the room, and the parts that a document lists for them."""
+
+from cli.plan.section import Row, Section
+from cli.shared.errors import Problem
+from hardware import bom
+from hardware.room import Rack, room
+from hardware.supermicro_bom import SUPERMICRO
+from stacks.platform import Settings
+
+
+def space(settings: Settings, rack: Rack | None) -> Section:
+    """Return power and height of the machines and, with a rack, how many racks; raise Problem if one holds none."""
+    profile, machines = settings.profile, len(settings.gpu_nodes)
+    watts, units = profile.power_watts, profile.rack_units
+    row: dict[str, int | str | None] = {
+        "W of each machine": watts,
+        "W of all": watts * machines if watts is not None else None,
+        "rack units of each machine": units,
+        "rack units of all": units * machines if units is not None else None,
+    }
+    notes = ["GPU nodes alone, at the most that they draw; switches, storage and cooling come on top"]
+    if watts is None or units is None:
+        missing = " and ".join(name for name, value in (("power", watts), ("height", units)) if value is None)
+        notes = [
+            f"no document gives the {missing} of {profile.name}, so that racks cannot be counted; a "
+            "machine file of your own may give power_watts and rack_units (`machines`)"
+        ]
+    elif rack is None:
+        notes.append("racks: say what one offers, with --rack-units and --rack-watts; no document does")
+    else:
+        try:
+            planned = room(profile, machines, rack)
+        except ValueError as error:
+            raise Problem(str(error), "Give a rack with more, by --rack-units and --rack-watts.") from None
+        row |= {"machines in a rack": planned.nodes_per_rack, "racks": planned.racks}
+    return Section("Room", (row,), tuple(notes), source="D-3.9")
+
+
+def parts(settings: Settings) -> tuple[Section, ...]:
+    """Return the nodes of the Supermicro reference's list of parts for its own machines; nothing for others."""
+    if settings.profile.reference_design != "supermicro":
+        return ()
+    rows: tuple[Row, ...] = tuple(
+        {
+            "role": role,
+            "nodes": count,
+            **_node(SUPERMICRO.nodes.get(role)),
+        }
+        for role, count in SUPERMICRO.roles.items()
+    )
+    total, listed, wanted = bom.total(SUPERMICRO), SUPERMICRO.roles["gpu"], len(settings.gpu_nodes)
+    notes = [
+        f"{total.nodes} nodes with parts: {total.cores} cores, {total.memory_gib} GiB, drives of {total.raw_gb} GB, "
+        f"{total.gpus} GPUs, and {total.ports_25} ports of 25 Gb/s that switches must have",
+        *(f"the list does not agree with itself: {text}" for text in bom.differences(SUPERMICRO)),
+        *bom.against(SUPERMICRO.nodes["gpu"], settings.profile),
+    ]
+    if listed != wanted:
+        notes.append(f"the list has {listed} GPU nodes, the stack {wanted}")
+    return (Section("List of parts", rows, tuple(notes), source=SUPERMICRO.source),)
+
+
+def _node(node: bom.Node | None) -> Row:
+    if node is None:
+        return dict.fromkeys(("cores", "memory, GiB", "drives, GB", "GPUs", "25 Gb/s ports"))
+    return {
+        "cores": node.cpus.count * node.cpus.cores,
+        "memory, GiB": node.memory.gib,
+        "drives, GB": sum(drives.raw_gb for drives in node.drives),
+        "GPUs": node.gpus,
+        "25 Gb/s ports": node.ports(25),
+    }

@@ -1,0 +1,57 @@
+"""`./hpc preview`: what `./hpc up` would change."""
+
+from typing import Annotated
+
+import typer
+
+from cli.drift import repairs
+from cli.shared import identity, layers, placements, session, simulated_release, state_checks
+from cli.shared import stack as stacks
+from cli.shared.errors import Problem
+from cli.shared.options import DEFAULT_STACK, OtherName, PolicyOption, StackOption
+from cli.shared.policy_configuration import policy_arguments, settled
+
+_JSON = {"--json", "-j"}
+
+
+RepairOption = Annotated[bool, typer.Option("--repair", help="Show first what `./hpc up --repair` would repair.")]
+
+
+def command(
+    context: typer.Context,
+    *,
+    stack: StackOption = DEFAULT_STACK,
+    name: OtherName = None,
+    config: PolicyOption = None,
+    repair: RepairOption = False,
+) -> None:
+    """Run `pulumi preview` with the policies.
+
+    Options that are not listed here go to the engine.
+    """
+    wanted = stacks.read(stack, name)
+    wanted.require_served()
+    wanted.require_passable()
+    state_checks.require_own_cluster(wanted)
+    layers.require_platform(wanted)
+    layers.warn_of_refused(wanted)
+    simulated_release.require_fitting(wanted)
+    policies = settled(wanted.settings, config)
+    running = session.engine(wanted)
+    identity.require_unless_unreachable(wanted, running)
+    plain = _JSON.isdisjoint(context.args)  # what is to be read by a program holds nothing of ours
+    if plain:
+        session.print_plugins(running.program)
+    session.prepare(wanted, running)
+    if plain:
+        placements.show(wanted.settings)
+    if repair:
+        if not plain:
+            raise Problem(
+                "--repair is shown as text",
+                f"Leave --json out; `./hpc drift {wanted.options} --json FILE` writes JSON.",
+            )
+        repairs.show(repairs.proposed(wanted, running, session.cluster(wanted)), wanted.options)
+    with policy_arguments(policies) as arguments:
+        status = running.run_interactively("preview", "--stack", stack, *arguments, *context.args)
+    raise typer.Exit(status)

@@ -1,0 +1,1 @@
+"""`./hpc pulumi`: plain `pulumi` in the environment of a stack."""

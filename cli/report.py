@@ -1,0 +1,106 @@
+"""`./hpc report`: the results of `./hpc verify` as a page and as Markdown."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.shared.console import print_text, print_warning
+from cli.shared.errors import Problem
+from cli.shared.options import DEFAULT_STACK, FolderOption, OtherName, StackOption
+from evidence.records import Kept, Records, RecordsError, Run, read
+from evidence.report.changes import REPEATS, Comparison
+from evidence.report.comparison import NotComparableError, compare
+from evidence.report.markdown import markdown
+from evidence.report.run_summary import outcome, when
+
+PAGE, SUMMARY = "report.html", "report.md"
+REGRESSED = 1
+
+RunOption = Annotated[
+    str | None,
+    typer.Option("--run", metavar="FILE|RUN", help="File of runs, or number or time of one; default: the last run."),
+]
+AgainstOption = Annotated[
+    str | None,
+    typer.Option(metavar="FILE|RUN", help="Show regressions since this run, or the median of the file's last five."),
+]
+
+
+def command(
+    output: FolderOption,
+    stack: StackOption = DEFAULT_STACK,
+    name: OtherName = None,
+    run: RunOption = None,
+    against: AgainstOption = None,
+) -> None:
+    """Write the results of `./hpc verify` as HTML and Markdown.
+
+    Exit status 1 where a figure regressed, else 0.
+    """
+    try:
+        records, chosen = _chosen(stack, name, run)
+        compared = compare(chosen.run, _earlier(records, chosen, against)) if against is not None else None
+    except (RecordsError, NotComparableError) as error:
+        raise Problem(str(error)) from None
+    for line in records.skipped:
+        print_warning(f"{line}")
+    written = {PAGE: draw(chosen.run, compared), SUMMARY: markdown(chosen.run, compared)}
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        for file, content in written.items():
+            (output / file).write_text(content, encoding="utf-8")
+    except OSError as error:
+        raise Problem(f"{output} cannot be written: {error.strerror}", "Give -o a folder that can be.") from None
+    _print(chosen, compared, output)
+    raise typer.Exit(REGRESSED if compared is not None and compared.regressions else 0)
+
+
+def draw(run: Run, compared: Comparison | None) -> str:
+    """Return the page."""
+    # Imported when all is there to be drawn: matplotlib takes a second.
+    try:
+        from evidence.report.page import page  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise Problem(
+            f"the plots of a report need {(error.name or '').partition('.')[0]}, which is not installed",
+            "Install it: `.venv/bin/python -m pip install -r requirements-sim.txt`, or `make venv` for all packages.",
+        ) from None
+
+    return page(run, compared)
+
+
+def _chosen(stack: str, name: str | None, run: str | None) -> tuple[Records, Kept]:
+    if run is not None and Path(run).is_file():
+        records = read(Path(run))
+        return records, records.last()
+    # Imported here: settings are not needed for a file, and take a quarter of a second.
+    from cli.shared import results  # noqa: PLC0415
+    from cli.shared import stack as stacks  # noqa: PLC0415
+
+    records = read(results.file(stacks.read(stack, name)))
+    return records, records.last() if run is None else records.find(run)
+
+
+def _earlier(records: Records, chosen: Kept, against: str) -> list[Kept]:
+    """Return what to compare with; the run itself is no earlier one."""
+    if not Path(against).is_file():
+        earlier = records.find(against)
+        if earlier.number == chosen.number:
+            raise RecordsError(f"run {chosen.number} cannot be compared with itself; {records.name} has the others")
+        return [earlier]
+    file = read(Path(against))
+    same = Path(file.name).resolve() == Path(records.name).resolve()
+    numbers = [number for number in file.numbers if not same or number < chosen.number]
+    if not numbers:
+        raise RecordsError(f"{file.name} has no run before run {chosen.number}" if same else f"{file.name} has no runs")
+    return [file.kept(number) for number in numbers[-REPEATS:]]
+
+
+def _print(chosen: Kept, compared: Comparison | None, output: Path) -> None:
+    kind = "simulated run" if chosen.run.simulated else "run"
+    print_text(f"{kind} {chosen.number} of {when(chosen.run)}: {outcome(chosen.run).text}")
+    if compared is not None:
+        print_text(f"{compared.regressions or 'no'} regressions against {compared.name}")
+    for file in (PAGE, SUMMARY):
+        print_text(str(output / file))

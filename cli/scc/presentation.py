@@ -1,0 +1,160 @@
+"""Verdicts as tables for users, and as JSON."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rich.markup import escape
+
+from apis.fields import root
+from apis.kinds import POD
+from cli.scc.cluster import Explained
+from cli.shared.console import console, print_text
+from cli.shared.tables import show_rows
+from policies.scc import running_as
+from policies.scc.seccomp import CONTAINER_ANNOTATION, POD_ANNOTATION, PROFILE
+from policies.values import read, show
+from policies.views.fields import Walk
+from policies.views.placement import explain
+
+# What the plugin says of the pod, and then again at each of its containers.
+_OF_THE_POD = re.compile(r"^\w+\[\d+\]\.(host(?:Network|PID|IPC): )")
+_MOST_DROPPED = 20
+_HOST_PORT = re.compile(r"^\w+\[\d+\]\.(\w+\[\d+\]\.hostPort: )")
+
+
+def as_json(explained: Explained) -> dict[str, Any]:
+    """Return a verdict as plain data."""
+    asked, verdict = explained.asked, explained.verdict
+    return {
+        "pod": asked.title,
+        "namespace": asked.namespace.name,
+        "serviceAccount": asked.account,
+        "user": asked.user.name,
+        "sccsOf": explained.source,
+        "admitted": verdict.admitted,
+        "scc": verdict.scc,
+        "exempt": asked.exempt,
+        "examples": dict(asked.examples),
+        "droppedFields": [place for place, _ in _dropped(asked.pod)],
+        "order": list(explained.order),
+        "reasons": [{"scc": reason.scc, "message": reason.message} for reason in verdict.reasons],
+        "message": verdict.message,
+        "wouldAdmitIfUsable": list(explained.fitting),
+        "wouldAdmitWithItsIds": explained.elsewhere or None,
+        "notAmongTheFiles": explained.missing or None,
+        "filledIn": dict(_added(asked.pod, verdict.pod)),
+        "admittedPod": verdict.pod if verdict.admitted else None,
+    }
+
+
+def print_tables(explained: Explained, *, verbose: bool) -> None:
+    """Print what becomes of a pod: the SCCs in the order tried, then what was filled in, or what would help."""
+    asked, verdict = explained.asked, explained.verdict
+    outcome = "[green]admitted[/]" if verdict.admitted else "[bold red]refused[/]"
+    by = f" by [bold]{escape(verdict.scc)}[/]" if verdict.scc else ""
+    other = asked.user.name != running_as(asked.namespace.name, asked.account).name
+    asker = f", created by {escape(asked.user.name)}" if other else ""
+    console.print(
+        f"{escape(asked.title)}: {outcome}{by} "
+        f"(namespace {escape(asked.namespace.name)}, service account {escape(asked.account)}{asker}; "
+        f"SCCs of {explained.source})"
+    )
+    for note in _notes(explained):
+        print_text(f"note: {note}")
+    if verdict.reasons or verdict.scc:
+        show_rows("", ("SCC", "verdict"), (tuple(map(escape, row)) for row in _verdict_rows(explained)))
+    if verdict.scc:
+        added = ((escape(path), escape(str(value))) for path, value in _added(asked.pod, verdict.pod))
+        show_rows("", ("filled in", "value"), added)
+    lines = [*_remedies(explained)]
+    if verbose and verdict.message:
+        lines.append(f"OpenShift's message: {verdict.message}")
+    for line in lines:
+        print_text(line)
+    if lines or not (verdict.reasons or verdict.scc):  # a table ends with an empty line
+        console.print()
+
+
+def _notes(explained: Explained) -> Iterator[str]:
+    asked, name = explained.asked, explained.asked.namespace.name
+    if asked.exempt:
+        yield f"OpenShift asks no SCC in {name}: it is one of its own namespaces, or of run level 0 or 1"
+        return
+    if asked.nameless:
+        yield f"no namespace is named, so an ordinary one called {name} is assumed; --namespace names another"
+    if asked.examples:
+        shown = ", ".join(f"{key}={value}" for key, value in asked.examples.items())
+        yield f"ids and levels are examples, since OpenShift allocates them and no file has them for {name}: {shown}"
+    for place, words in _dropped(asked.pod):
+        yield f"the API server drops {place}: {words}"
+    if explained.missing:
+        yield f"the account is bound to {explained.missing}, which is not among the files and could change this"
+
+
+def _dropped(pod: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the fields that a pod has and the API does not know: each place, and what is wrong with it."""
+    for misfit in Walk(pod, root(POD.group, POD.kind), _MOST_DROPPED).misfits:
+        if not misfit.why:
+            yield show(misfit.path), explain(misfit)
+
+
+def _verdict_rows(explained: Explained) -> Iterator[tuple[str, str]]:
+    verdict, unusable = explained.verdict, explained.unusable
+    for name in ("", *explained.order):
+        messages = [reason.message for reason in verdict.reasons if reason.scc == name]
+        if name in unusable:
+            yield name, "not usable"
+        elif messages:
+            plain = (_plain(message, name, explained.asked.pod) for message in messages)
+            yield name or "(all)", "\n".join(dict.fromkeys(plain))
+        elif name and name == verdict.scc:
+            yield name, "admits it"
+            return
+
+
+def _remedies(explained: Explained) -> Iterator[str]:
+    asked, verdict = explained.asked, explained.verdict
+    if verdict.admitted:
+        return
+    if explained.elsewhere:
+        yield f"would be admitted by {explained.elsewhere} if {asked.namespace.name} had the ids that it asks for"
+    if not explained.fitting:
+        if explained.unusable:
+            yield "would be admitted by no other SCC here, whoever may use it: ask for less"
+        return
+    name, namespace, account = explained.fitting[0], asked.namespace.name, asked.account
+    yield f"would be admitted by: {', '.join(explained.fitting)}, if account {namespace}/{account} might use it"
+    yield (
+        f"e.g. oc adm policy add-scc-to-user {name} -z {account} -n {namespace}, or in a file a Role of {namespace} "
+        f"with the verb use on securitycontextconstraints {name}, and a RoleBinding of it to ServiceAccount {account}"
+    )
+
+
+def _plain(message: str, scc: str, pod: Mapping[str, Any]) -> str:
+    """Return a reason without what the row says already, and by the field that the user wrote."""
+    text = message.removeprefix(f"provider {scc}: ").removeprefix(".")
+    text = _HOST_PORT.sub(r"\1", _OF_THE_POD.sub(r"spec.\1", text))
+    annotations = read(pod, "metadata", "annotations") or {}
+    place = text.partition("pod.metadata.annotations[")[2].partition("]")[0]
+    if not place or place in annotations:
+        return text
+    fault = text.partition("]: ")[2]
+    if place == POD_ANNOTATION:
+        return f"spec.securityContext.{PROFILE}: {fault}"
+    return f"{PROFILE} of container {place.removeprefix(CONTAINER_ANNOTATION)}: {fault}"
+
+
+def _added(before: Any, after: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield what `after` has beyond `before`, each value with its path."""
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for key, value in after.items():
+            yield from _added(before.get(key), value, f"{path}.{key}" if path else key)
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for index, (old, new) in enumerate(zip(before, after, strict=True)):
+            yield from _added(old, new, f"{path}[{index}]")
+    elif isinstance(after, Mapping) and before is None and after:
+        for key, value in after.items():
+            yield from _added(None, value, f"{path}.{key}" if path else key)
+    elif before != after and after not in ({}, None):
+        yield path, after

@@ -1,0 +1,90 @@
+"""What the user sees: one console, and the progress of long work (a bar on a terminal, plain lines elsewhere)."""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+
+from simulator.progress import Step
+
+_WIDTH = None if sys.stdout.isatty() else 140  # in a log, tables must not be cut to a terminal of 80
+console = Console(highlight=False, soft_wrap=True, width=_WIDTH)
+errors = Console(highlight=False, soft_wrap=True, stderr=True)
+
+
+def print_text(text: object) -> None:
+    """Print plain text: brackets in it are no colours."""
+    console.print(text, markup=False)
+
+
+def print_warning(text: object) -> None:
+    """Print a warning on standard error."""
+    errors.print(f"warning: {text}", markup=False)
+
+
+@dataclass
+class Timings:
+    """Wall-clock time of each step of one command, in seconds, in order."""
+
+    steps: list[tuple[str, float]] = field(default_factory=list)
+
+    @contextmanager
+    def step(self, title: str) -> Iterator[None]:
+        """Time a step, whether it ends well or not."""
+        begin = time.monotonic()
+        try:
+            yield
+        finally:
+            self.steps.append((title, time.monotonic() - begin))
+
+
+class _Bar:
+    def __init__(self, bars: Progress, task: TaskID) -> None:
+        self._bars, self._task = bars, task
+
+    def update(self, done: float | None = None, total: float | None = None, what: str = "") -> None:
+        self._bars.update(self._task, completed=done, total=total, what=what)
+
+
+class _Lines:
+    """Says what is worked on when it changes, at most every few seconds, for logs and pipes."""
+
+    PAUSE = 5.0  # seconds
+
+    def __init__(self, title: str) -> None:
+        self._title, self._printed, self._when = title, "", time.monotonic()
+
+    def update(self, done: float | None = None, total: float | None = None, what: str = "") -> None:
+        now = time.monotonic()
+        if what != self._printed and now - self._when >= self.PAUSE:
+            count = f" {done:.0f}/{total:.0f}" if done is not None and total else ""
+            console.print(f"  {self._title}{count}: {what}", markup=False)
+            self._printed, self._when = what, now
+
+
+class Reporter:
+    """Shows steps as they run and says how long each took (`simulator.progress.Progress`)."""
+
+    def step(self, title: str) -> AbstractContextManager[Step]:
+        """Begin a step; its bar goes when it ends, and one line with its time stays."""
+        return self._bar(title) if console.is_terminal else self._lines(title)
+
+    @contextmanager
+    def _bar(self, title: str) -> Iterator[Step]:
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        with Progress(*columns, TextColumn("{task.fields[what]}"), console=console, transient=True) as bars:
+            yield from self._timed(title, _Bar(bars, bars.add_task(title, total=None, what="")))
+
+    @contextmanager
+    def _lines(self, title: str) -> Iterator[Step]:
+        console.print(f"- {title} ...", markup=False)
+        yield from self._timed(title, _Lines(title))
+
+    def _timed(self, title: str, step: Step) -> Iterator[Step]:
+        begin = time.monotonic()
+        yield step
+        console.print(f"- {title}: {time.monotonic() - begin:.1f} s", markup=False)

@@ -1,0 +1,38 @@
+"""Fields of the metadata of live objects; what an object does not have is empty."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from policies.values import read
+
+
+def name(obj: Mapping[str, Any]) -> str:
+    """Return the name of an object."""
+    return str(read(obj, "metadata", "name") or "")
+
+
+def namespace(obj: Mapping[str, Any]) -> str:
+    """Return the namespace of an object, empty for one of the whole cluster."""
+    return str(read(obj, "metadata", "namespace") or "")
+
+
+def uid(obj: Mapping[str, Any]) -> str:
+    """Return the identity of an object."""
+    return str(read(obj, "metadata", "uid") or "")
+
+
+def labels(obj: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the labels of an object."""
+    found: Mapping[str, str] = read(obj, "metadata", "labels") or {}
+    return found
+
+
+def annotations(obj: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the annotations of an object."""
+    found: Mapping[str, str] = read(obj, "metadata", "annotations") or {}
+    return found
+
+
+def owned_by(obj: Mapping[str, Any], owner: str) -> bool:
+    """Whether an object belongs to the one with the UID `owner`."""
+    return bool(owner) and any(one.get("uid") == owner for one in read(obj, "metadata", "ownerReferences") or ())

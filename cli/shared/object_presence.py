@@ -1,0 +1,34 @@
+"""Whether a state is about a cluster, by its objects: for states that no one noted the cluster of."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from cli.shared.checkpoints.interrupted import find_object
+from cli.shared.cluster_client import Cluster, RefusedError
+from policies.values import read
+
+_ASKED = 4
+"""How many namespaces, and how many other objects, are looked for."""
+
+
+def some_are_there(resources: Iterable[Mapping[str, Any]], cluster: Cluster) -> bool:
+    """Whether some of a state's objects are on a cluster, or there are none that could be."""
+    made = [each for each in resources if read(each, "outputs", "metadata", "uid") and _is_whole(each)]
+    namespaces = [each for each in made if str(each["type"]).endswith(":Namespace")]
+    others = [each for each in made if each not in namespaces]
+    asked = (*namespaces[:_ASKED], *others[:_ASKED])
+    return not asked or any(_is_there(each, cluster) for each in asked)
+
+
+def _is_whole(resource: Mapping[str, Any]) -> bool:
+    """Whether a resource is an object, and no patch of one that was there without it."""
+    kind = str(resource["type"])
+    return kind.startswith("kubernetes:") and not kind.endswith("Patch")
+
+
+def _is_there(resource: Mapping[str, Any], cluster: Cluster) -> bool:
+    try:
+        found = find_object(resource, cluster.find)
+    except RefusedError:
+        return False
+    return found is not None and read(found, "metadata", "uid") == read(resource, "outputs", "metadata", "uid")

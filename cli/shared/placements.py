@@ -1,0 +1,20 @@
+"""Where the jobs of a stack fit, as tables: what a preview says before the engine does."""
+
+from itertools import groupby
+
+from cli.shared import tables
+from cli.shared.text import some
+from stacks.platform import Settings
+from stacks.workloads import Placement, placements
+
+
+def show(settings: Settings) -> None:
+    """Print where the jobs of each stage fit; those of one wave all at the same time."""
+    for stage, rows in groupby(placements(settings), key=lambda row: row.stage):
+        tables.show_rows(f"Placement, stage {stage}", ("wave", "job", "layout", "GPUs", "fits on"), map(_row, rows))
+
+
+def _row(row: Placement) -> tuple[str, ...]:
+    on = some([f"{node.split('.')[0]}: {pods}" for node, pods in row.on])
+    layout = str(row.layout) if row.layout else ""
+    return (str(row.wave), row.job, layout, str(row.gpus or ""), on or "what is free once others have ended")

@@ -1,0 +1,82 @@
+"""What a stack's settings say to the rules, and what is set beside them."""
+
+import json
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from apis import names
+from cli.shared.errors import Problem
+from cli.shared.paths import POLICIES, ROOT
+from policies.configuration import BESIDE, WHOLE_STACK, ConfigurationError, with_file
+from policies.rules import RULES
+from stacks.gpu_settings import GpuOperatorSettings
+from stacks.layer_settings import TenantsLayer
+from stacks.platform import Settings
+
+
+def configuration(settings: Settings) -> dict[str, dict[str, Any]]:
+    """Return the rules' configuration (`policies.configuration`) that holds them to the stack's release and machines.
+
+    A rule with a parameter of a name that is known here gets the stack's value of it.
+    """
+    machine = settings.profile
+    hcas = machine.hcas if settings.uses_rdma else ()
+    named: dict[str, Any] = {
+        # Constraints of a release that nothing serves are those of the next one that something does.
+        "release": settings.version.simulated_as or "4.4",
+        "kubernetes": settings.version.kubernetes,
+        "pool": settings.machine_config_pool,
+        "gpus_per_node": _gpus(settings),
+        "pods_per_node": settings.most_pods,
+        "devices": {
+            names.RDMA_PREFIX + resource: hca.name for resource, hca in zip(settings.rdma_resources, hcas, strict=True)
+        },
+    }
+    derived: dict[str, dict[str, Any]] = {
+        "gpu-limit": {"maximum": _gpus(settings)},
+        "scale-node-label": {"nodes": [node.name for node in settings.nodes if node.scale_client]},
+    }
+    return derived | {
+        rule.name: {key: named[key] for key in rule.parameters.model_fields if key in named}
+        | derived.get(rule.name, {})
+        for rule in RULES
+        if named.keys() & rule.parameters.model_fields.keys()
+    }
+
+
+def _gpus(settings: Settings) -> int:
+    """Return how much nvidia.com/gpu a node has, at most: parts of GPUs are that where all of them are alike."""
+    uniform = isinstance(settings.gpu, GpuOperatorSettings) and settings.gpu.mig == "single"
+    return settings.most_pods if uniform else settings.profile.gpus
+
+
+def settled(settings: Settings, file: Path | None = None) -> dict[str, Any]:
+    """Return the configuration of a stack with that of a file over it; raise Problem for a file with a fault in it."""
+    try:
+        return with_file(configuration(settings) | _beside(settings), file)
+    except ConfigurationError as error:
+        raise Problem(str(error), "Correct the file that --config names.") from None
+
+
+def _beside(settings: Settings) -> dict[str, Any]:
+    """Return what lets links of tenants end at objects of their platform, whose stack the engine does not show.
+
+    Its file stands for the stack: the program refuses tenants whose platform does not offer what its file says.
+    """
+    if not isinstance(settings, TenantsLayer):
+        return {}
+    from rendering.manifests import manifests, registrations  # noqa: PLC0415 - other stacks have no need of it
+
+    return {WHOLE_STACK: {BESIDE: manifests(registrations(settings.platform, ROOT))}}
+
+
+@contextmanager
+def policy_arguments(policies: Mapping[str, Any]) -> Iterator[list[str]]:
+    """Yield what makes the engine run the policies with a configuration of them."""
+    with tempfile.NamedTemporaryFile("w", prefix="hpc-policies-", suffix=".json") as file:
+        json.dump(policies, file)
+        file.flush()
+        yield ["--policy-pack", str(POLICIES), "--policy-pack-config", file.name]

@@ -1,0 +1,25 @@
+"""Where the results of a stack are stored."""
+
+from pathlib import Path
+
+from cli.shared.paths import ROOT
+from cli.shared.stack import Stack
+from evidence.records import FILE
+
+
+def folder(stack: Stack) -> Path:
+    """Return the folder of a stack's results.
+
+    Those of a simulated cluster are in its home and go with it; those of a real one are in .hpc of the checkout.
+    """
+    return (stack.home / "results" if stack.simulated else ROOT / ".hpc") / stack.name
+
+
+def file(stack: Stack) -> Path:
+    """Return the file of a stack's runs."""
+    return folder(stack) / FILE
+
+
+def logs(stack: Stack) -> Path:
+    """Return the folder of the logs that were read last; runs store the lines that count."""
+    return folder(stack) / "logs"

@@ -1,0 +1,98 @@
+"""Which release a stack's simulated cluster was created for, and how it gets to a later one."""
+
+from cli.shared.errors import Problem
+from cli.shared.stack import Stack
+from simulator import state as states
+from simulator.home import Layout
+from simulator.spec import ClusterSpec
+from simulator.tools.table import KUBERNETES
+
+
+def fitting(stack: Stack) -> ClusterSpec:
+    """Return the simulated cluster that a stack wants, or the one that has been raised to that.
+
+    Raises Problem when the cluster is there and was created for another release: what admits its pods and runs its jobs
+    would change under what is on it.
+    """
+    wanted, made = stack.spec(), _made(stack)
+    if made is None or _same_generation(made, wanted):
+        return wanted
+    if _same_generation(made, _raised(wanted)):
+        return _raised(wanted)
+    remedy = (
+        f"`./hpc sim clean --name {stack.cluster_name}` removes it with all that is on it, or work on another cluster "
+        "(`--name`)."
+    )
+    if _leads_up(made, wanted):
+        remedy = (
+            f"`./hpc sim up {stack.options} --raise` brings it there with all that is on it: see docs/upgrade.md, "
+            f"there are steps before that. Else {remedy}"
+        )
+    raise Problem(_difference(stack, made, wanted), remedy)
+
+
+def require_fitting(stack: Stack) -> None:
+    """Raise Problem as `fitting`; nothing is asked of a stack on a real cluster, whose kubeconfig may be anywhere."""
+    if stack.simulated:
+        fitting(stack)
+
+
+def raised(stack: Stack) -> tuple[ClusterSpec, str]:
+    """Return the stack's simulated cluster at the stack's release, and a line that says what becomes of it.
+
+    Raises Problem where there is no way up: no cluster, one of that release already, or one of a later release.
+    """
+    wanted, made = stack.spec(), _made(stack)
+    if made is None:
+        raise Problem(
+            f"there is no simulated cluster {stack.cluster_name} to raise",
+            f"`./hpc up {stack.options}` creates one of release {stack.settings.release}.",
+        )
+    if not _leads_up(made, wanted):
+        raise Problem(
+            f"{_difference(stack, made, wanted)}: that is not an upgrade",
+            "Only a cluster of release 4.4 can be raised, when its stack has changed to today's: docs/upgrade.md.",
+        )
+    return _raised(wanted), (
+        f"raising simulated cluster {stack.cluster_name} from {_of(made)} to {_of(wanted)}: it gets SCCs, roles "
+        "and MPI operator of that release; objects, data, port and Pulumi state stay, the old SCC restricted too"
+    )
+
+
+def kubernetes(stack: Stack) -> str:
+    """Return a line that names the simulated Kubernetes where that of the stack's release is another; else nothing."""
+    own = stack.settings.version.kubernetes
+    if KUBERNETES.startswith(f"{own}."):
+        return ""
+    return f"it serves Kubernetes {KUBERNETES} and its APIs; OpenShift {stack.settings.release} has {own}"
+
+
+def _made(stack: Stack) -> ClusterSpec | None:
+    if not stack.simulated and stack.chosen is None:
+        return None
+    found = states.load(Layout(stack.home))
+    return found.spec if found else None
+
+
+def _raised(wanted: ClusterSpec) -> ClusterSpec:
+    """Return a cluster of today as one that was created earlier: OpenShift leaves SCCs that are there as they are."""
+    return wanted.model_copy(update={"release": "upgraded"}) if wanted.release == "current" else wanted
+
+
+def _leads_up(made: ClusterSpec, wanted: ClusterSpec) -> bool:
+    return (made.release, wanted.release) == ("4.4", "current")
+
+
+def _same_generation(one: ClusterSpec, other: ClusterSpec) -> bool:
+    return (one.release, one.mpi) == (other.release, other.mpi)
+
+
+def _difference(stack: Stack, made: ClusterSpec, wanted: ClusterSpec) -> str:
+    return (
+        f"the simulated cluster {stack.cluster_name} was created with {_of(made)}; stack {stack.name} (release "
+        f"{stack.settings.release}) needs {_of(wanted)}"
+    )
+
+
+def _of(spec: ClusterSpec) -> str:
+    return f"the constraints of release {spec.release} and MPIJob {spec.mpi}"

@@ -1,0 +1,1 @@
+"""`./hpc split`: from one stack to a platform and its tenants."""

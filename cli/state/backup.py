@@ -1,0 +1,35 @@
+"""`./hpc state backup`: the state of a stack as one file."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.shared import session
+from cli.shared import stack as stacks
+from cli.shared.checkpoints import access, backups
+from cli.shared.console import print_text
+from cli.shared.errors import Problem
+from cli.shared.options import OtherName, StackOption
+from cli.state import selection
+
+FileOption = Annotated[Path, typer.Option("--output", "-o", help="New file; secrets in it stay encrypted.")]
+
+
+def command(
+    *,
+    stack: StackOption,
+    name: OtherName = None,
+    output: FileOption,
+) -> None:
+    """Write the state of a stack to one private file."""
+    wanted = stacks.read(stack, name)
+    running = session.engine(wanted)
+    there = wanted.backend
+    if there and not there.has(wanted.name):
+        raise Problem(
+            f"there is no state of stack {stack} in {there.url}",
+            "`./hpc state list --backend URL` lists the stacks.",
+        )
+    count = backups.write(wanted.name, access.export(running), selection.tags(wanted, there), output)
+    print_text(f"{output}: {count} resources, {output.stat().st_size / 1e6:.1f} MB, read back and whole")

@@ -1,0 +1,1 @@
+"""`./hpc status`: what runs on a cluster, as rows and tables."""

@@ -1,0 +1,98 @@
+"""Jobs: where they ran, how long, and why their pods do not come."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from apis import kinds
+from apis.kinds import Kind
+from cli.status.platform_parts import PENDING, List, Object
+from policies.values import read
+from simulator.plugins.provider.blocking_events import cause, concerns, key, latest
+
+FAILED = "Failed"
+_ENDS = ("Succeeded", "Complete")
+_QUEUED = "Suspended"
+_OWNED = (kinds.STATEFUL_SET, kinds.JOB, kinds.POD)
+_HINDRANCES = 2  # of a job, the latest
+_SECONDS = len("2026-01-01T00:00:00")  # what follows differs between events and objects
+
+
+@dataclass(frozen=True)
+class Job:
+    """One MPIJob or batch Job; `hindrances` is why its pods do not come, by the latest Warning events."""
+
+    kind: str
+    namespace: str
+    name: str
+    state: str
+    nodes: tuple[str, ...]
+    seconds: float | None
+    hindrances: tuple[str, ...] = ()
+    placed: Mapping[str, str] = field(default_factory=dict)
+    """Pod -> node, of those pods of which events still tell it; not of an MPIJob's launcher."""
+
+
+def jobs(ours: List, everything: List, mpi_job: Kind | None) -> Iterable[Job]:
+    """Return the jobs in the order in which they were created; `mpi_job` is None where there is no MPI operator."""
+    events = everything(kinds.EVENT)
+    # In the order of time: of a pod that was made again under its name the last place counts.
+    placed = sorted(_placements(events), key=lambda placement: placement[-1])
+    warnings = sorted((event for event in events if event.get("type") == "Warning"), key=latest)
+    owned = {item["metadata"].get("uid"): item for kind in _OWNED if warnings for item in everything(kind)}
+    found = [(kind.kind, item) for kind in (mpi_job, kinds.JOB) if kind for item in ours(kind)]
+    for kind, item in sorted(found, key=lambda pair: str(read(pair[1], "metadata", "creationTimestamp"))):
+        if read(item, "metadata", "ownerReferences"):
+            continue
+        namespace, name = item["metadata"]["namespace"], item["metadata"]["name"]
+        since = str(read(item, "metadata", "creationTimestamp") or "")[:_SECONDS]
+        mine = {
+            pod: node
+            for inside, pod, node, when in placed
+            if inside == namespace and when >= since and _belongs(pod, name, kind)
+        }
+        state = job_state(item)
+        why = () if state in (FAILED, "Succeeded") else _hindrances(item, warnings, owned)
+        yield Job(kind, namespace, name, state, tuple(sorted({*mine.values()})), _duration(item), why, mine)
+
+
+def job_state(item: Object) -> str:
+    """Return one word for a job's state, from its conditions."""
+    met = [entry["type"] for entry in read(item, "status", "conditions") or () if entry.get("status") == "True"]
+    for word in (FAILED, *_ENDS, _QUEUED, "Running", "Created"):
+        if word in met:
+            return "Succeeded" if word in _ENDS else word
+    return "Running" if read(item, "status", "active") else PENDING
+
+
+def _hindrances(item: Object, warnings: Iterable[Object], owned: Mapping[str, Object]) -> tuple[str, ...]:
+    uid = str(read(item, "metadata", "uid"))
+    met = [event for event in warnings if concerns(event, uid, lambda reference: owned.get(reference.get("uid", "")))]
+    return tuple({key(event): cause(event) for event in met}.values())[-_HINDRANCES:]
+
+
+def _placements(events: Iterable[Object]) -> Iterable[tuple[str, str, str, str]]:
+    """Where and when pods were put: the operator removes the workers of a job that has ended; only events remain.
+
+    A job that runs again has pods of the same names, so that the time tells the one run from the other.
+    """
+    for event in events:
+        if event.get("reason") == "Scheduled" and read(event, "involvedObject", "kind") == "Pod":
+            node = str(event.get("message", "")).rsplit(" to ", 1)[-1]
+            where = event["involvedObject"]
+            yield where.get("namespace", ""), where.get("name", ""), node, latest(event)[:_SECONDS] or "now"
+
+
+def _belongs(pod: str, job: str, kind: str) -> bool:
+    """Whether a pod is one of the job's, by name: `<job>-worker-3` of an MPIJob (not its launcher), `<job>-x7k2p`."""
+    head, _, tail = pod.removeprefix(f"{job}-").rpartition("-")
+    if not pod.startswith(f"{job}-"):
+        return False
+    return head == "worker" and tail.isdigit() if kind == "MPIJob" else not head
+
+
+def _duration(item: Object) -> float | None:
+    begin, end = (read(item, "status", key) for key in ("startTime", "completionTime"))
+    if not begin or not end:
+        return None
+    return (datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds()

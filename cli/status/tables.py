@@ -1,0 +1,82 @@
+"""What runs on a cluster, as tables."""
+
+from collections.abc import Callable, Container, Mapping, Sequence
+from itertools import groupby
+
+from rich.markup import escape
+
+from apis.names import GPU_RESOURCE
+from cli.shared.console import console
+from cli.shared.tables import show_rows
+from cli.shared.text import some
+from cli.status.jobs import FAILED
+from cli.status.overview import RDMA, Node, Overview, by_value
+
+_ALONE = 16
+"""Equal nodes that follow each other and have a row each; more share one."""
+_OFFERS: Mapping[str, Callable[[Node], str]] = {
+    GPU_RESOURCE: lambda node: str(node.gpus or ""),
+    "nvidia.com/mig-*": lambda node: by_value(node.slices),
+    RDMA: lambda node: by_value(node.rdma),
+}
+_COLOURS = {"Succeeded": "green", FAILED: "red", "Running": "yellow"}
+
+
+def show(found: Overview) -> None:
+    """Print all tables of an overview."""
+    show_rows(
+        "Platform",
+        ("kind", "name", "state"),
+        (
+            (part.kind, part.name, f"[{'green' if part.good else 'yellow'}]{escape(part.state)}[/]")
+            for part in found.parts
+        ),
+    )
+    show_rows(
+        "Tenants",
+        ("namespace", "user ids", "claims", "GPUs in use"),
+        ((tenant.namespace, tenant.uid_range, tenant.claims, tenant.gpus) for tenant in found.tenants),
+    )
+    show_rows(
+        "Queues",
+        ("queue", "state", "GPUs in use", "jobs waiting"),
+        (
+            (queue.name, "[green]active[/]" if queue.active else "[red]inactive[/]", queue.gpus, queue.waiting)
+            for queue in found.queues
+        ),
+    )
+    _nodes(found.nodes, found.expected)
+    show_rows(
+        "Jobs",
+        ("job", "kind", "state", "nodes used", "time"),
+        (
+            (
+                f"{job.namespace}/{job.name}",
+                job.kind,
+                f"[{_COLOURS.get(job.state, 'default')}]{job.state}[/]",
+                some([node.split(".")[0] for node in job.nodes]),
+                f"{job.seconds:.0f} s" if job.seconds is not None else "",
+            )
+            for job in found.jobs
+        ),
+    )
+    for job in found.jobs:
+        for text in job.hindrances:
+            console.print(f"[yellow]waiting[/] {job.namespace}/{job.name}: {escape(text)}")
+
+
+def _nodes(nodes: Sequence[Node], expected: Container[str]) -> None:
+    """Print the nodes; many alike that follow each other share a row, and what no node is to offer has no column."""
+    shown = {
+        title: offer for title, offer in _OFFERS.items() if title in expected or any(offer(node) for node in nodes)
+    }
+
+    def cells(node: Node) -> tuple[str, ...]:
+        return (node.roles, "yes" if node.ready else "[red]no[/]", *(offer(node) for offer in shown.values()))
+
+    rows: list[Sequence[str]] = []
+    for values, same in groupby(nodes, cells):
+        names = [node.name for node in same]
+        many = [f"{names[0]} to {names[-1]} ({len(names)})"] if len(names) > _ALONE else names
+        rows += [(name, *values) for name in many]
+    show_rows("Nodes", ("node", "roles", "ready", *shown), rows)

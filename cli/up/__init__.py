@@ -1,0 +1,1 @@
+"""`./hpc up`: everything from the tools to the finished jobs."""

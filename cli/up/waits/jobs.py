@@ -1,0 +1,46 @@
+"""Pods of jobs of every kind and generation, and the images that the cluster builds for them (pure)."""
+
+from apis import kinds, names
+from cli.shared import metadata
+from cli.up.waits import builds, pods, workloads
+from cli.up.waits.verdict import Look, Object, Verdict, waiting
+
+_LABELS = (
+    names.JOB_NAME,
+    f"batch.kubernetes.io/{names.JOB_NAME}",
+    names.MPI_JOB_NAME,
+    names.MPI_JOB_NAME_V2BETA1,
+    "mpi-job-name",
+)
+"""Labels of pods that name their job: batch, MPIJob v1alpha2, v1 and v2beta1, and of v1 before it was unified."""
+
+
+def verdict(job: Object, look: Look) -> Verdict | None:
+    """Return what keeps a job's pods from running, by failure or for now; None where nothing does.
+
+    Containers that end are the job's own to count (backoffLimit).
+    """
+    mine = pods.alive(pod for pod in look(kinds.POD, metadata.namespace(job)) if _is_of(pod, job))
+    bad = pods.trouble(mine, restarts=False)
+    if bad is not None:
+        return builds.of_image(bad, look) or bad
+    if (refused := workloads.refused(_owners(job, look), metadata.namespace(job), look)) is not None:
+        return refused
+    text = pods.progress([pod for pod in mine if _phase(pod) in ("Pending", "")], look)
+    return waiting(text) if text else None
+
+
+def _is_of(pod: Object, job: Object) -> bool:
+    return metadata.owned_by(pod, metadata.uid(job)) or metadata.name(job) in (
+        metadata.labels(pod).get(label) for label in _LABELS
+    )
+
+
+def _owners(job: Object, look: Look) -> list[str]:
+    """Return the job and what makes pods for it: StatefulSets of workers, the Job of a launcher."""
+    parts = (one for kind in (kinds.STATEFUL_SET, kinds.JOB) for one in look(kind, metadata.namespace(job)))
+    return [metadata.uid(job), *(metadata.uid(one) for one in parts if metadata.owned_by(one, metadata.uid(job)))]
+
+
+def _phase(pod: Object) -> str:
+    return str((pod.get("status") or {}).get("phase") or "")

@@ -1,0 +1,96 @@
+"""The verdict on an object that an update waits for: done, waiting, failing or failed."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from policies.values import read
+
+Object = Mapping[str, Any]
+State = Literal["done", "waiting", "failing", "failed"]
+Look = Callable[..., Sequence[Object]]
+"""List a kind, in a namespace if one is named: `look(kinds.POD, "adas")`. None where the user may not read them."""
+
+_LONGEST = 600  # characters of an operator's message
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How far an object is, and why, in its operator's own words.
+
+    `failed` is final by the API's own semantics. `failing` is what an operator may recover from by itself: it counts
+    as failed when it has lasted (`timeouts.failed_after` of the settings).
+    """
+
+    state: State
+    message: str = ""
+    key: str = ""
+    """What stays the same while the message changes, as a counter of restarts does."""
+    pod: Object | None = None
+    """The pod that fails, if one does, and its container."""
+    container: str = ""
+
+    def about(self, what: str) -> "Verdict":
+        """Return the verdict with `what` ahead of its message."""
+        return replace(self, message=f"{what}: {self.message}" if self.message else what, key=f"{what} {self.key}")
+
+    @property
+    def bad(self) -> bool:
+        """Whether it is a failure, lasting or not."""
+        return self.state in ("failing", "failed")
+
+
+DONE = Verdict("done")
+Judge = Callable[[Object, Look], Verdict]
+"""From a live object, and what can be listed around it, to its verdict; pure."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How the objects of some kinds are judged: kinds of a group, whatever their version."""
+
+    group: str
+    kinds: tuple[str, ...]
+    judge: Judge
+
+
+def waiting(message: str) -> Verdict:
+    """Return that an object is alive and not done."""
+    return Verdict("waiting", short(message))
+
+
+def failing(message: str, key: str = "", pod: Object | None = None, container: str = "") -> Verdict:
+    """Return a failure that counts when it lasts; `key` names it while its message changes."""
+    return Verdict("failing", short(message), key or short(message), pod, container)
+
+
+def failed(message: str, pod: Object | None = None, container: str = "") -> Verdict:
+    """Return a failure that is final."""
+    return Verdict("failed", short(message), short(message), pod, container)
+
+
+def short(message: str) -> str:
+    """Return an operator's message without its length getting out of hand."""
+    text = message.strip()
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
+
+
+def conditions(obj: Object) -> dict[str, Object]:
+    """Return the status conditions by type."""
+    found = read(obj, "status", "conditions")
+    return {str(one.get("type")): one for one in found if isinstance(one, Mapping)} if isinstance(found, list) else {}
+
+
+def met(obj: Object, kind: str) -> Object | None:
+    """Return a status condition that is True, or None; one of an earlier generation of the object does not count."""
+    found = conditions(obj).get(kind)
+    if not found or found.get("status") != "True":
+        return None
+    seen, made = found.get("observedGeneration"), read(obj, "metadata", "generation")
+    return None if isinstance(seen, int) and isinstance(made, int) and seen < made else found
+
+
+def reason_of(condition: Object) -> str:
+    """Return reason and message of a condition: `ConstraintsNotSatisfiable: no operators found in ...`."""
+    parts = (str(condition.get(key) or "").strip() for key in ("reason", "message"))
+    return ": ".join(part for part in parts if part) or str(condition.get("type"))

@@ -1,0 +1,87 @@
+"""The nodes of a cluster as evidence. Pure, but for the reading."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from apis import kinds, names
+from cli.shared.cluster_client import Cluster, RefusedError
+from cli.status.overview import count
+from cli.verify.expectations import own_machine, pod_mtu
+from evidence.node_facts import NODE_FACTS, NodeFact, NodeFacts
+from evidence.verdict import Ended, Job, Request
+from policies.values import read as value
+from stacks.fabric_settings import Ethernet
+from stacks.platform import Settings
+
+PLACE = "(nodes of the cluster)"
+"""What stands for a file: in parentheses, as no file is called, and its lines have no numbers that count."""
+JOB = "nodes"
+"""What the nodes are called beside the jobs."""
+_PRODUCT = "nvidia.com/gpu.product"
+_DRIVER = (
+    tuple(f"nvidia.com/cuda.driver-version.{part}" for part in ("major", "minor", "revision")),
+    tuple(f"nvidia.com/cuda.driver.{part}" for part in ("major", "minor", "rev")),
+)
+"""Labels of GPU feature discovery: today's, and those of its first years."""
+
+
+def look(cluster: Cluster, settings: Settings) -> Job:
+    """Return what the API server reports of the nodes with GPUs, as a job beside the others that never ends."""
+    wanted = tuple(node.name for node in settings.gpu_nodes)
+    request = Request(
+        job=JOB,
+        profile=settings.profile.name,
+        own_machine=own_machine(settings),
+        fabric=settings.fabric.kind,
+        nodes=wanted,
+        pod_mtu=pod_mtu(settings),
+        devices=tuple(hca.name for hca in settings.profile.hcas) if settings.uses_rdma else (),
+    )
+    there = [node for node in cluster.list(kinds.NODE) if value(node, "metadata", "name") in wanted]
+    network = _network(cluster) if isinstance(settings.fabric, Ethernet) else None
+    return Job(request=request, ended=Ended.UNKNOWN, readings=(facts(there, network),))
+
+
+def _network(cluster: Cluster) -> Mapping[str, Any] | None:
+    """Return what OpenShift reports of the pod network; None also to an account that may not read it."""
+    try:
+        return cluster.read(kinds.NETWORK_CONFIG, "", names.NETWORK_CONFIG)
+    except RefusedError:
+        return None
+
+
+def facts(nodes: Iterable[Mapping[str, Any]], network: Mapping[str, Any] | None = None) -> NodeFacts:
+    """Read nodes of the API, and what OpenShift reports of the pod network."""
+    return NodeFacts(
+        file=PLACE,
+        tool=NODE_FACTS,
+        complete=True,
+        first_line=1,
+        last_line=1,
+        nodes=tuple(sorted((_fact(node) for node in nodes), key=lambda row: row.name)),
+        pod_mtu=value(network or {}, "status", "clusterNetworkMTU") or None,
+    )
+
+
+def _fact(node: Mapping[str, Any]) -> NodeFact:
+    labels = value(node, "metadata", "labels") or {}
+    offered = value(node, "status", "allocatable") or {}
+    info = value(node, "status", "nodeInfo") or {}
+    conditions = {one.get("type"): one.get("status") for one in value(node, "status", "conditions") or ()}
+    drivers = (".".join(labels[part] for part in parts if labels.get(part)) for parts in _DRIVER)
+    return NodeFact(
+        name=node["metadata"]["name"],
+        ready=conditions.get("Ready") == "True",
+        schedulable=not value(node, "spec", "unschedulable"),
+        gpus=count(offered.get(names.GPU_RESOURCE)),
+        rdma={
+            name.removeprefix(names.RDMA_PREFIX): count(amount)
+            for name, amount in sorted(offered.items())
+            if name.startswith(names.RDMA_PREFIX)
+        },
+        gpu_model=labels.get(_PRODUCT),
+        driver=next((one for one in drivers if one), None),
+        kernel=str(info.get("kernelVersion", "")),
+        os_image=str(info.get("osImage", "")),
+        kubelet=str(info.get("kubeletVersion", "")),
+    )

@@ -1,0 +1,89 @@
+"""What the API server must show of the nodes: ready, with all devices of their machine, and of one version."""
+
+from collections.abc import Callable, Iterator
+
+from evidence.criterion import Criterion, Found, of, passed
+from evidence.node_facts import NodeFact, NodeFacts
+from evidence.verdict import Job, Status
+from evidence.wording import listed
+from hardware.profiles import Profile
+
+
+def _offered(job: Job) -> Found | None:
+    profile = job.request.known_machine
+    nodes = {node.name: node for one in of(job, NodeFacts) for node in one.nodes}
+    resources = len(job.request.devices)
+    bad = [f"{name}: {fault}" for name, node in nodes.items() for fault in _lacks(node, profile, resources)]
+    bad += [f"{name} does not exist" for name in job.request.nodes if name not in nodes]
+    limit = f"Ready, not cordoned, {profile.gpus} GPUs{f', {resources} RDMA resources' if resources else ''}"
+    if not nodes and not bad:
+        return Found(Status.MISSING, "no node", limit)
+    return Found(passed(not bad), listed(bad, 4) if bad else f"{len(nodes)} nodes", limit)
+
+
+def _lacks(node: NodeFact, profile: Profile, resources: int) -> Iterator[str]:
+    if not node.ready:
+        yield "not Ready"
+    if not node.schedulable:
+        yield "cordoned"
+    if node.gpus != profile.gpus:
+        yield f"{node.gpus} GPUs"
+    offered = sum(amount > 0 for amount in node.rdma.values())
+    if offered < resources:
+        yield f"{offered} RDMA resources"
+
+
+def _one(field: Callable[[NodeFact], str | None]) -> Callable[[Job], Found | None]:
+    """Return a check that all nodes which report a version report the same."""
+
+    def look(job: Job) -> Found | None:
+        reported = [version for one in of(job, NodeFacts) for node in one.nodes if (version := field(node))]
+        versions = sorted({*reported})
+        return Found(passed(len(versions) == 1), f"{listed(versions)} on {len(reported)} nodes") if versions else None
+
+    return look
+
+
+CRITERIA = (
+    Criterion(
+        name="nodes-offer",
+        title="Every node with GPUs is ready and offers what its machine has",
+        limit="Ready and not cordoned, the profile's GPUs, an RDMA resource for each HCA",
+        unit="nodes",
+        applies="the nodes of a cluster",
+        source="S-7.5, R-3.4.2-6",
+        needs=("node-facts",),
+        look=_offered,
+        when=lambda request: request.machine is not None,
+    ),
+    Criterion(
+        name="one-driver",
+        title="All nodes run the same GPU driver",
+        limit="one version",
+        unit="versions",
+        applies="the nodes of a cluster whose driver's version is labelled",
+        source="N-3.5, N-5.2",
+        needs=("node-facts",),
+        look=_one(lambda node: node.driver),
+    ),
+    Criterion(
+        name="one-kernel",
+        title="All nodes with GPUs run the same kernel",
+        limit="one version",
+        unit="versions",
+        applies="the nodes of a cluster",
+        source="R-3.2.1-6",
+        needs=("node-facts",),
+        look=_one(lambda node: node.kernel),
+    ),
+    Criterion(
+        name="one-system",
+        title="All nodes with GPUs run the same release of their system",
+        limit="one release",
+        unit="releases",
+        applies="the nodes of a cluster",
+        source="R-3.2.1-5",
+        needs=("node-facts",),
+        look=_one(lambda node: node.os_image),
+    ),
+)

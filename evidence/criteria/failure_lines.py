@@ -1,0 +1,78 @@
+"""Lines in which a program, mpirun or the kernel reports a failure, whatever else the log shows."""
+
+import re
+from collections.abc import Iterator
+
+from evidence.criteria.logs import recognised
+from evidence.criterion import Criterion, Found, texts_of
+from evidence.model import Unread
+from evidence.tools.perftest import Perftest
+from evidence.verdict import Ended, Job, Status
+from evidence.wording import plural
+
+_FAILED = re.compile(
+    # Open MPI and its daemons (orterun's and prterun's help texts)
+    r"exited on signal \d|process(?:es)? returned\b|non-zero (?:exit code|status)|the job (?:has been|to be) aborted"
+    r"|MPI_A(?:BORT|bort) (?:was invoked|\()|exited improperly|(?:ORTE|PRTE|PRRTE?|ORTE daemon) has lost communication"
+    r"|An ORTE daemon has unexpectedly failed|srun: error: |slurmstepd: error: |not enough slots available"
+    # Python, frameworks, C and the shell
+    r"|^Traceback \(most recent call last\)|^\s*[\w.]*[a-z]Error: \S|Segmentation fault|Bus error\b"
+    r"|core dumped|\bSIG(?:SEGV|BUS|ABRT)\b"
+    r"|terminate called after|^Killed$|\bOOMKilled\b|CUDA error: |OOM when allocating"
+    # nccl-tests, perftest
+    r"|Out of bounds values\s*: \d+ FAILED|Test (?:CUDA|NCCL) failure |Completion with error|Failed status \d"
+    # The driver: a GPU is lost, its memory or its links are damaged
+    r"|\bXid\b.*: (?:31|43|45|48|62|63|64|74|79|92|94|95|119|120|14\d)\b|GPU has fallen off the bus"
+)
+_WARNED = re.compile(
+    # NCCL: work that came to no end, and not what it does without
+    r"\b[Gg]ot (?:completion|async event)\b|error (?:4|5|9|10|11|12|13)\b|\b(?:CUDA|Cuda) failure\b"
+    r"|unhandled (?:cuda|system)|failed with error|ibv_\w+ (?:failed|error)|\b[Tt]imed? ?out\b"
+    r"|Connection (?:closed|refused|reset)"
+)
+_KEPT = 5
+
+
+def _failures(job: Job) -> Iterator[tuple[str, Unread]]:
+    """Yield lines that report a failure."""
+    for one in job.readings:
+        # Those of nccl-tests are the criterion test-ran's.
+        kept = one.failures if isinstance(one, Perftest) else ()
+        warnings = one.nccl.warnings if one.nccl is not None else ()
+        yield from ((one.file, line) for line in kept)
+        yield from ((one.file, line) for line in one.unread if _FAILED.search(line.text))
+        yield from ((one.file, line) for line in warnings if _WARNED.search(line.text))
+
+
+def _warnings(job: Job) -> Iterator[tuple[str, Unread]]:
+    for one in job.readings:
+        yield from ((one.file, line) for line in (one.nccl.warnings if one.nccl is not None else ()))
+
+
+def _no_failure(job: Job) -> Found | None:
+    if not recognised(job):
+        return None
+    failures = list(_failures(job))
+    lines = failures or list(_warnings(job))
+    proofs = texts_of(lines[:_KEPT])
+    if failures:
+        # The job succeeded, as the cluster reports: it was perhaps no failure to it.
+        status = Status.WARN if job.ended is Ended.SUCCEEDED else Status.FAIL
+        return Found(status, plural(len(failures), "such line"), proofs=proofs)
+    if lines:
+        return Found(Status.WARN, plural(len(lines), "warning of NCCL", "warnings of NCCL"), proofs=proofs)
+    return Found(Status.PASS, "none")
+
+
+CRITERIA = (
+    Criterion(
+        name="no-failure-lines",
+        title="No line reports a failure",
+        limit="no line of mpirun, the program, NCCL or the driver that reports a failure",
+        unit="lines",
+        tolerance="a warning where the cluster reports that the job succeeded, and for other warnings of NCCL",
+        applies="all jobs with logs",
+        source="R-4.1-2, R-4.3-1, R-4.4-8, S-7.4",
+        look=_no_failure,
+    ),
+)

@@ -1,0 +1,103 @@
+"""Whether the machine and the fabric that a job ran on are the requested ones, by what the logs call them."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from evidence.criteria.transport import first_lines
+from evidence.criterion import NCCL, Criterion, Found, at, nccl_logs, of, passed
+from evidence.model import NcclLog
+from evidence.tools.nccl_tests.model import NcclTests
+from evidence.tools.nvidia_smi import NvidiaSmi
+from evidence.verdict import Job, Request
+from evidence.wording import listed
+
+_LINK_LAYERS = {"infiniband": "IB", "roce": "RoCE"}
+"""Fabric -> what `NET/IB : Using` calls its ports."""
+_GPU = re.compile(
+    r"\b(?P<family>[A-Z]{1,2}\d{1,4})[A-Z]?\b(?:.*?\b(?P<form>SXM|PCIE))?(?:.*?\b(?P<gb>\d{1,3}) ?GB)?", re.IGNORECASE
+)
+
+
+class _Model(NamedTuple):
+    """What the name of a GPU contains; None: it does not contain it."""
+
+    family: str
+    form: str | None
+    memory_gb: str | None
+
+    def differs(self, other: "_Model") -> bool:
+        return any(one and two and one != two for one, two in zip(self, other, strict=True))
+
+
+def _model(name: str) -> _Model | None:
+    found = _GPU.search(name)
+    return (
+        None if found is None else _Model(found["family"].upper(), (found["form"] or "").upper() or None, found["gb"])
+    )
+
+
+def _names(job: Job) -> Iterator[tuple[str, int, str]]:
+    """Yield the name of each GPU that a log shows, with its file and line."""
+    for test in of(job, NcclTests):
+        yield from ((test.file, device.line, device.name) for device in test.devices)
+    for shown in of(job, NvidiaSmi):
+        yield from ((shown.file, gpu.line, gpu.name) for gpu in shown.rows if gpu.name)
+
+
+def _gpu(job: Job) -> Found | None:
+    profile = job.request.known_machine
+    wanted = _model(profile.gpu.model)
+    named = [(file, line, name, seen) for file, line, name in _names(job) if (seen := _model(name)) is not None]
+    if wanted is None or not named:
+        return None
+    other = [one for one in named if wanted.differs(one[3])]
+    names = listed(sorted({name.strip() for *_, name, _ in other or named}), 4)
+    proofs = tuple(proof for file, line, *_ in (other or named)[:2] for proof in at(file, line))
+    return Found(passed(not other), f"{len(other or named)} {names}", f"{profile.gpu.model} ({profile.name})", proofs)
+
+
+def _layers(job: Job) -> Found | None:
+    logs = [(file, log) for file, log in nccl_logs(job) if log.link_layers]
+    if not logs:
+        return None
+    wanted = _LINK_LAYERS[job.request.fabric or ""]
+    layers = [(log, name, layer) for _, log in logs for name, layer in log.link_layers.items() if layer != wanted]
+    other = sorted({f"{name} is {layer}" for log, name, layer in layers if name in _ours(job.request, log)})
+    proofs = first_lines(logs, "NET/IB : Using")
+    return Found(passed(not other), listed(other, 4) if other else f"all {wanted}", f"{wanted} each", proofs)
+
+
+def _ours(request: Request, log: NcclLog) -> frozenset[str]:
+    """Return the HCAs that the job was to use, and those that it does use: storage has a fabric of its own."""
+    return (request.hcas or frozenset(log.link_layers)) | frozenset(log.used_devices)
+
+
+CRITERIA = (
+    Criterion(
+        name="gpu-model",
+        title="The GPUs are of the profile's model",
+        limit="model, form and memory of the profile's GPU",
+        unit="GPUs",
+        tolerance="what a name does not contain: old drivers shorten it",
+        applies="jobs that name GPUs (nccl-tests, nvidia-smi), of a known profile",
+        source="R-4.4-2, R-4.4-8, D-2.3",
+        needs=("nccl-tests", "nvidia-smi"),
+        look=_gpu,
+        missed=False,
+        when=lambda request: request.machine is not None,
+    ),
+    Criterion(
+        name="link-layers",
+        title="Ports use the requested link layer: InfiniBand, or RoCE",
+        limit="the fabric's link layer, on every HCA of the job",
+        unit="HCAs",
+        tolerance="HCAs that the job neither was given nor uses",
+        applies="jobs over RDMA whose fabric is known",
+        source="R-4.4-9, R-4.1-6",
+        needs=(NCCL,),
+        look=_layers,
+        missed=False,
+        when=lambda request: request.uses_rdma and request.fabric in _LINK_LAYERS,
+    ),
+)

@@ -1,0 +1,93 @@
+"""Known causes that only figures show."""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from apis.nccl import Transport
+from evidence.criterion import at, nccl_logs, of, quoted
+from evidence.node_facts import NodeFacts
+from evidence.tools.ibstatus import IbStatus
+from evidence.tools.nccl_tests.model import NcclTests
+from evidence.tools.net_devices import NetDevices
+from evidence.tools.rdma_devices import RdmaDevices
+from evidence.tools.ulimit import Ulimit
+from evidence.verdict import Job, Proof
+
+ETHERNET_BYTES = 1500
+"""MTU below which a pod network is an overlay's: 1450 in the blog (B-7.1)."""
+
+
+def _limited(job: Job) -> Iterator[Proof]:
+    for one in of(job, Ulimit):
+        if one.unlimited is False:
+            yield from at(one.file, one.line)
+
+
+def _hca_absent(job: Job) -> Iterator[Proof]:
+    wanted = job.request.hcas
+    for one in of(job, IbStatus):
+        down = [port.line for port in one.rows if port.device in wanted and not port.up]
+        yield from at(one.file, *down)
+        if one.rows and wanted - {port.device for port in one.rows}:
+            yield from at(one.file, one.first_line)
+    for files in of(job, RdmaDevices):
+        if 0 < files.counts.get("uverbs", 0) < len(wanted):
+            yield from at(files.file, files.first_line)
+    for file, log in nccl_logs(job) if job.request.uses_rdma else ():
+        lacks = [wanted - {*devices} for devices in log.devices_by_host.values()]
+        if any(lacks):
+            yield from quoted(file, log.proofs.get("NET/IB : Using"))
+
+
+def _fell_back(job: Job) -> Iterator[Proof]:
+    for file, log in nccl_logs(job) if job.request.uses_rdma else ():
+        if log.between_nodes.get("NET/Socket"):
+            yield from quoted(file, log.proofs.get("NET/Socket"))
+
+
+def _no_direct(job: Job) -> Iterator[Proof]:
+    for file, log in nccl_logs(job) if job.request.transport is Transport.GPUDIRECT else ():
+        explained = log.gdr_unavailable or "NCCL_NET_GDR_LEVEL" in log.proofs
+        if not log.gpudirect and not explained and log.between_nodes.get("NET/IB"):
+            yield from quoted(file, log.proofs.get("NET/IB"))
+
+
+def _no_gpu_stack(job: Job) -> Iterator[Proof]:
+    for one in of(job, NodeFacts):
+        for row, node in enumerate(one.nodes, 1):
+            if not node.gpus:
+                yield Proof(file=one.file, line=row, text=f"{node.name}: 0 GPUs")
+
+
+def _overlay(job: Job) -> Iterator[Proof]:
+    for facts in of(job, NodeFacts):
+        if facts.pod_mtu is not None and facts.pod_mtu < ETHERNET_BYTES:
+            yield Proof(file=facts.file, line=1, text=f"pod network: MTU {facts.pod_mtu}")
+    for one in of(job, NetDevices):
+        small = [row.line for row in one.rows if row.mtu is not None and row.mtu < ETHERNET_BYTES and row.name != "lo"]
+        yield from at(one.file, *small)
+
+
+def _single(job: Job) -> Iterator[Proof]:
+    if job.request.shape is not None and job.request.shape.gpus == 1 and job.request.shape.pods > 1:
+        for one in of(job, NcclTests):
+            yield from at(one.file, *[device.line for device in one.devices[:2]])
+
+
+def _other_ranks(job: Job) -> Iterator[Proof]:
+    shape = job.request.shape
+    for one in of(job, NcclTests):
+        if shape is not None and one.ranks not in (None, shape.total):
+            yield from at(one.file, *[device.line for device in one.devices[-1:]])
+
+
+SEEN: Mapping[str, Callable[[Job], Iterator[Proof]]] = {
+    "memlock": _limited,
+    "hca-absent": _hca_absent,
+    "no-gpudirect": _no_direct,
+    "fell-back": _fell_back,
+    "no-gpu-stack": _no_gpu_stack,
+    "overlay-mtu": _overlay,
+    "single-gpu-pods": _single,
+    "other-ranks": _other_ranks,
+}
+"""Cause -> what yields the lines that show it; none: it is not there."""

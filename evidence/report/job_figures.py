@@ -1,0 +1,35 @@
+"""The few figures that a job is known by."""
+
+from collections.abc import Mapping
+
+from evidence.records import Run
+from evidence.report.bars import result
+from evidence.report.links import links
+from evidence.report.run_summary import by_job
+from evidence.report.sweeps import sweeps
+from evidence.verdict import Job
+from evidence.wording import figure, size
+
+
+def headline(job: Job) -> str:
+    """Return the ends of its tables, what its links carried, and its rate or run time; empty: none of these."""
+    figures = []
+    for one in sweeps([job]):
+        if one.out_of_place:
+            first, last = one.out_of_place[0], one.out_of_place[-1]
+            figures.append(
+                f"{one.test} {figure(first.time_us)} µs at {size(first.bytes)}, "
+                f"{figure(last.busbw_gb_s)} GB/s at {size(last.bytes)}"
+            )
+    figures += [f"{one.named} {figure(one.mb_s)} MB/s" for one in links([job])]
+    found = result(job)
+    if found is not None:
+        figures.append(f"{figure(found[0])} {found[1]}")
+    return "; ".join(figures)
+
+
+def figures_by_job(run: Run) -> Mapping[str, str]:
+    """Return the same of each job of a run, and what was found between jobs, which have no readings of their own."""
+    found = {job.request.job: headline(job) for job in run.jobs}
+    between = {job: verdicts[0].measured for job, verdicts in by_job(run).items() if len(verdicts) == 1}
+    return {**between, **{job: figures for job, figures in found.items() if figures}}

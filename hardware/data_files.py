@@ -1,0 +1,104 @@
+"""Data files, of machines and of releases: read, checked against their model, and discovered in their folder."""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+ROOT = Path(__file__).resolve().parent.parent
+SUFFIX = ".yaml"
+_REMEDIES = {
+    "missing": "; add it",
+    "extra_forbidden": "; remove it or correct its name",
+    "literal_error": "; write one of these",
+    "string_type": "; write it in quotes",
+    "string_pattern_mismatch": "; write it in that form",
+    "tuple_type": "; write a list, e.g. [a, b]",
+}
+"""Remedies by pydantic's name of an error; messages with a bound or a type are their own."""
+M = TypeVar("M", bound=BaseModel)
+T = TypeVar("T")
+
+
+class DataFileError(ValueError):
+    """A data file is missing or wrong; the message names file, field, value and remedy."""
+
+
+class _Loader(yaml.CSafeLoader):
+    """A safe loader that refuses a key that is given twice: one of the two values would be lost."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """Return the content of a mapping; raise yaml.YAMLError for a key that is given twice."""
+        keys = [key.value for key, _ in node.value]
+        if twice := sorted({str(key) for key in keys if keys.count(key) > 1}):
+            raise yaml.constructor.ConstructorError(
+                None, None, f"{', '.join(twice)} is given twice; remove one", node.start_mark
+            )
+        return super().construct_mapping(node, deep)
+
+
+def shown(path: Path) -> str:
+    """Return a path as messages have it: from the repository's root where it is in there."""
+    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Return the fields of a file; raise DataFileError where it cannot be read or holds something else."""
+    try:
+        content = yaml.load(path.read_text(encoding="utf-8"), _Loader)  # noqa: S506 - a safe loader
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataFileError(f"{shown(path)}: cannot be read ({error}); correct the path or the file") from None
+    except (yaml.YAMLError, ValueError) as error:  # a date that does not exist is a ValueError
+        raise DataFileError(f"{shown(path)}: is not YAML; correct it: {error}") from None
+    if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
+        raise DataFileError(f"{shown(path)}: holds no fields; write `field: value` lines")
+    return content
+
+
+def checked(model: type[M], fields: Mapping[str, Any], path: Path) -> M:
+    """Return the record that `fields` of a file make; raise DataFileError, which lists all that is wrong."""
+    try:
+        return model.model_validate(dict(fields))
+    except ValidationError as errors:
+        found = [_line(error) for error in errors.errors(include_url=False)]
+        raise DataFileError(f"{shown(path)}: {len(found)} wrong\n" + "\n".join(found)) from None
+
+
+def _line(error: Any) -> str:
+    place = ".".join(map(str, error["loc"]))
+    message = error["msg"].removeprefix("Value error, ") + _REMEDIES.get(error["type"], "")
+    value = "" if error["type"] == "missing" or not place else f" (value: {error['input']!r})"
+    return f"  {place}: {message}{value}" if place else f"  {message}"
+
+
+class DataFiles(Mapping[str, T], Generic[T]):
+    """The files of a folder by their name without the suffix; each is read when it is first requested.
+
+    Reading all of them would be a part of every start, and a stack needs one or two.
+    """
+
+    def __init__(self, folder: Path, record: Callable[[Path], T]) -> None:
+        """Find the files of `folder`, of which `record` makes their records."""
+        self._paths = {path.stem: path for path in sorted(folder.glob(f"*{SUFFIX}"))}
+        self._record = record
+        self._known: dict[str, T] = {}
+
+    def __getitem__(self, name: str) -> T:
+        """Return the record of a file; raise KeyError where there is none, DataFileError where it is wrong."""
+        if name not in self._known:
+            self._known[name] = self._record(self._paths[name])
+        return self._known[name]
+
+    def __contains__(self, name: object) -> bool:
+        """Return whether there is a file of this name, without reading it."""
+        return name in self._paths
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names in alphabetical order."""
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        """Return the number of files."""
+        return len(self._paths)

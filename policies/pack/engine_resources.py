@@ -1,0 +1,71 @@
+"""From the engine's resources to objects of a cluster."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from policies.objects import Obj
+from policies.pack.properties import Properties
+from policies.values import Path, Tree
+
+_PATCH = "Patch"
+_LIST = "List"
+_COMPOSED = frozenset({"yaml", "helm.sh", "kustomize"})
+"""What the Kubernetes provider's package has beside objects: charts and folders, which register their objects."""
+_OF_THE_SERVER = frozenset(
+    {
+        ("status",),
+        *(
+            ("metadata", field)
+            for field in ("managedFields", "uid", "resourceVersion", "creationTimestamp", "generation", "selfLink")
+        ),
+    }
+)
+"""What an object has once it is on the cluster, and no manifest declares."""
+
+
+def as_objects(
+    token: str, properties: Properties, name: str, origin: object = None, *, live: bool = False
+) -> Iterator[Obj]:
+    """Yield the objects of one resource: none for what is no object of a cluster, several for a `List`.
+
+    `token` is e.g. `kubernetes:batch/v1:Job`; kind and version come from it when they are not among the properties.
+    `name` is the logical name, which stands in for an absent one. `live` says that they are outputs, in which the
+    server may have filled in fields; those that no manifest declares are left out.
+    """
+    package, _, rest = token.partition(":")
+    version, _, kind = rest.partition(":")
+    if package != "kubernetes" or not kind or version.partition("/")[0] in _COMPOSED:
+        return
+    tree: dict[str, Any] = dict(properties.tree)
+    unknown = properties.unknown
+    identity = {"apiVersion": version.removeprefix("core/"), "kind": kind.removesuffix(_PATCH)}
+    tree.update({key: value for key, value in identity.items() if not isinstance(tree.get(key), str)})
+    if live:
+        unknown = [value for value in unknown if not _OF_THE_SERVER.intersection((value.path[:1], value.path[:2]))]
+        _strip(tree)
+    if kind.endswith(_LIST) and isinstance(tree.get("items"), list):
+        of = {"apiVersion": tree["apiVersion"], "kind": kind.removesuffix(_LIST)} if kind != _LIST else {}
+        for item in tree["items"]:
+            own = Properties(item)  # whose paths begin at the item
+            typed = {**of, **own.tree} if isinstance(own.tree, dict) else own.tree
+            yield Obj(typed, origin, unknown=tuple(own.unknown))
+        return
+    metadata = tree.get("metadata")
+    if isinstance(metadata, dict):
+        tree["metadata"] = {"name": f"({name})", **metadata}
+    yield Obj(tree, origin, partial=kind.endswith(_PATCH), unknown=tuple(unknown))
+
+
+def _strip(tree: dict[str, Any]) -> None:
+    for key in [key for key in tree if key.startswith("__")]:  # the provider's own notes
+        del tree[key]
+    for path in _OF_THE_SERVER:
+        _remove(tree, path)
+
+
+def _remove(tree: Tree, path: Path) -> None:
+    *above, last = path
+    for key in above:
+        tree = tree.get(key) if isinstance(tree, dict) else None
+    if isinstance(tree, dict):
+        tree.pop(last, None)

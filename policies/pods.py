@@ -1,0 +1,116 @@
+"""Pods, containers and steps of workflows, as the parts of an object that most rules are about."""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, TypeVar
+
+from policies.part import Part, Root
+from policies.pod_specs import CONTAINERS, SHARED, SINGLE, SPEC, STEPS, VARIABLES, role_of
+from policies.resources import Request, requests
+from policies.values import Path, Tree, Unknown, read
+
+T = TypeVar("T")
+
+CONTAINER_LISTS = ("initContainers", CONTAINERS, "ephemeralContainers")
+
+_STEP = "main"
+"""What Argo calls the container of a step."""
+
+
+class Container(Part):
+    """One container of a pod: `group` is the list that it stands in."""
+
+    def __init__(self, owner: Root, path: Path, tree: Mapping[str, Any], group: str) -> None:
+        super().__init__(owner, path, tree)
+        self.group = group
+        name = tree.get("name")
+        self.name = name if isinstance(name, str) else "?"
+        self.container = self.name
+
+    @cached_property
+    def requests(self) -> tuple[Request, ...]:
+        """What it requests, sorted by resource; a value of a request may be an `Unknown`."""
+        self.depends_on((*self.path, "resources"))
+        return tuple(requests(self.tree.get("resources")))
+
+    def once(self, make: Callable[["Container"], T]) -> T:
+        """Return `make(self)`, computed at the first call only, since several rules need it."""
+        if make not in self._shared:
+            self._shared[make] = make(self)
+        shared: T = self._shared[make]
+        return shared
+
+    @cached_property
+    def _shared(self) -> dict[Any, Any]:
+        return {}
+
+    def capabilities(self, side: str) -> tuple[str, ...]:
+        """Return the capabilities that it adds (`side` is "add") or drops ("drop"), in capitals."""
+        names = self.read("securityContext", "capabilities", side)
+        return tuple(name.upper() for name in names if isinstance(name, str)) if isinstance(names, list) else ()
+
+
+class Pod(Part):
+    """One pod, or the pod template of a workload: `tree` is the pod's spec, `path` the place of the spec."""
+
+    def __init__(self, owner: Root, template: Path, tree: Tree, spec: str = SPEC) -> None:
+        super().__init__(owner, (*template, spec), read(tree, spec))
+        self.role = role_of(template)
+        """`Launcher` or `Worker` in an MPIJob, else empty."""
+        self.metadata = Part(owner, (*template, "metadata"), read(tree, "metadata"))
+
+    @cached_property
+    def containers(self) -> tuple[Container, ...]:
+        """All its containers that are known: init containers first, then main and ephemeral ones."""
+        for group in CONTAINER_LISTS:
+            self.depends_on((*self.path, group), depth=1)  # what is unknown inside a container counts when it is read
+        return self._all_containers()
+
+    def _all_containers(self) -> tuple[Container, ...]:
+        return tuple(
+            Container(self.object, (*self.path, group, index), entry, group)
+            for group in CONTAINER_LISTS
+            for index, entry in enumerate(_list(self.tree.get(group)))
+            if entry.__class__ is dict or isinstance(entry, Mapping)
+        )
+
+    @property
+    def service_account(self) -> str:
+        """The service account, by its present or its old field; `default` when none is named."""
+        return self.text("serviceAccountName") or self.text("serviceAccount") or "default"
+
+
+class Step(Pod):
+    """A step of a workflow or task: a pod's fields, with its containers in other places than a pod's."""
+
+    def __init__(self, owner: Root, path: Path, tree: Mapping[str, Any]) -> None:
+        super().__init__(owner, path, tree)
+        found = [((*path, key), tree.get(key)) for key in (*SINGLE, SHARED)]
+        found += [((*path, key, index), entry) for key in STEPS for index, entry in enumerate(_list(tree.get(key)))]
+        self._together = tuple(
+            Container(owner, place, {"name": _STEP, **_without_variables(place, entry)}, CONTAINERS)
+            for place, entry in found
+            if isinstance(entry, Mapping)
+        )
+        Part.__init__(self, owner, path, {**tree, CONTAINERS: [each.tree for each in self._together]})
+
+    @property
+    def late_images(self) -> tuple[Unknown, ...]:
+        """The images that the controller fills in at each run."""
+        images = (each.tree.get("image") for each in self._together)
+        return tuple(image for image in images if isinstance(image, Unknown))
+
+    def _all_containers(self) -> tuple[Container, ...]:
+        return (*(each for each in super()._all_containers() if each.group != CONTAINERS), *self._together)
+
+
+def _without_variables(place: Path, tree: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a container whose image is unknown when the controller fills it in at each run."""
+    image = tree.get("image")
+    if not isinstance(image, str) or not any(mark in image for mark in VARIABLES):
+        return tree
+    return {**tree, "image": Unknown((*place, "image"))}
+
+
+def _list(value: Tree) -> list[Any]:
+    return value if isinstance(value, list) else []

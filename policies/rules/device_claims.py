@@ -1,0 +1,113 @@
+"""Devices are allocated by requests that quotas count, not by DRA claims, and without access to other pods' devices."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import Field
+
+from apis.kinds import DEVICE_CLASS, NAMESPACE, RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE, Kind
+from policies.findings import Severity
+from policies.inventory import Inventory
+from policies.objects import Obj
+from policies.part import Part
+from policies.rule import ALL_KINDS, Rule
+from policies.values import Path
+from policies.views.tenants import TENANTS, Tenancy
+from policies.violation import Violation
+
+_CLAIMS = "resourceClaims"
+_CLASS, _OLD_CLASS = "deviceClassName", "resourceClassName"
+_ADMIN_LABELS = ("resource.kubernetes.io/admin-access", "resource.k8s.io/admin-access")
+_SPECS: dict[str, Path] = {RESOURCE_CLAIM.kind: ("spec",), RESOURCE_CLAIM_TEMPLATE.kind: ("spec", "spec")}
+_CLAIM, _TEMPLATE = "resourceClaimName", "resourceClaimTemplateName"
+_REFERENCES = {
+    (_CLAIM,): RESOURCE_CLAIM,
+    (_TEMPLATE,): RESOURCE_CLAIM_TEMPLATE,
+    # So until Kubernetes 1.31.
+    ("source", _CLAIM): RESOURCE_CLAIM,
+    ("source", _TEMPLATE): RESOURCE_CLAIM_TEMPLATE,
+}
+_BOUND = "Add a ResourceQuota with <class>.deviceclass.resource.k8s.io/devices, and name the class in device_classes"
+
+
+class DeviceClaims(Tenancy):
+    """Which claims are counted."""
+
+    device_classes: tuple[str, ...] = Field(
+        default=(),
+        description="DeviceClasses that tenants may claim, since a ResourceQuota counts them; default: none, GPUs and "
+        "RDMA devices come through device plugins",
+    )
+
+
+def _examine(subject: Obj, inventory: Inventory, parameters: DeviceClaims) -> Iterator[Violation]:
+    found = list(_found(subject, inventory, parameters))
+    if found and not parameters.excepts(subject):
+        yield from found
+
+
+def _found(subject: Obj, inventory: Inventory, parameters: DeviceClaims) -> Iterator[Violation]:
+    if _is(subject, NAMESPACE):
+        for label in _ADMIN_LABELS:
+            if subject.read("metadata", "labels", label) in ("true", True):
+                message = f"has the label {label}, with which claims get devices that other pods have"
+                yield subject.violation(message, "metadata", "labels", label)
+    elif _is(subject, DEVICE_CLASS):
+        if subject.name not in parameters.device_classes:
+            yield subject.violation("makes devices claimable that no quota counts", "spec").with_remedy(_BOUND)
+    elif _is(subject, RESOURCE_CLAIM) or _is(subject, RESOURCE_CLAIM_TEMPLATE):
+        for part in _requests(subject):
+            if part.read("adminAccess") not in (None, False):
+                yield part.violation("has adminAccess, and gets devices that other pods have", "adminAccess")
+            yield from _class(part, _CLASS, parameters)
+        spec = _SPECS[subject.kind]
+        yield from _class(Part(subject, spec, subject.mapping(*spec)), _OLD_CLASS, parameters)
+    for pod in subject.pods:
+        for entry in pod.parts(_CLAIMS) if _CLAIMS in pod.tree else ():
+            yield from _claim(entry, subject, inventory, parameters)
+
+
+def _class(part: Part, field: str, parameters: DeviceClaims) -> Iterator[Violation]:
+    name = part.text(field)
+    if name and name not in parameters.device_classes:
+        yield part.violation(f"claims devices of class {name[:200]}, which no quota counts", field).with_remedy(_BOUND)
+
+
+def _claim(entry: Part, subject: Obj, inventory: Inventory, parameters: DeviceClaims) -> Iterator[Violation]:
+    for place, kind in _REFERENCES.items():
+        name = entry.text(*place)
+        message = f"claims devices by {kind.kind} {name[:200]}, which"
+        if name and not parameters.device_classes:
+            yield entry.violation(f"{message} no quota counts", *place).with_remedy(_BOUND)
+        elif name and inventory.get(kind, name, subject.namespace) is None:
+            yield entry.unlinked(f"{message} is not among the objects", *place)
+
+
+def _requests(subject: Obj) -> Iterator[Part]:
+    """Yield the requests of a claim, in the present and in the first form of the API."""
+    for request in subject.parts(*_SPECS[subject.kind], "devices", "requests"):
+        yield request
+        if "exactly" in request.tree:
+            yield Part(subject, (*request.path, "exactly"), request.mapping("exactly"))
+        yield from request.parts("firstAvailable")
+
+
+def _is(subject: Obj, kind: Kind) -> Any:
+    return (subject.group, subject.kind) == (kind.group, kind.kind)
+
+
+DEVICE_CLAIMS = Rule(
+    name="device-claims",
+    what="No pod claims devices by dynamic resource allocation (resourceClaims), but of the classes that the parameter "
+    "device_classes names; no claim and no namespace of a tenant has adminAccess.",
+    why="A quota with requests.nvidia.com/gpu does not count a claim, and a queue only where Kueue is configured to: a "
+    "ResourceClaimTemplate gives as many GPUs as there are. With adminAccess it gives those that other tenants' jobs "
+    "use.",
+    remedy=f"Request nvidia.com/gpu or rdma/<name> under limits; {TENANTS}",
+    source="P-13, today c.3; kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation",
+    severity=Severity.MANDATORY,
+    parameters=DeviceClaims,
+    examine=_examine,
+    kinds=ALL_KINDS,
+    links=True,
+)

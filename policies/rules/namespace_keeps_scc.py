@@ -1,0 +1,35 @@
+"""No namespace of a tenant takes itself out of SCC admission."""
+
+from collections.abc import Iterator
+
+from apis.kinds import NAMESPACE
+from apis.names import RUN_LEVEL, RUN_LEVELS_WITHOUT_SCC
+from policies.findings import Severity
+from policies.inventory import Inventory
+from policies.objects import Obj
+from policies.rule import Rule
+from policies.views.tenants import TENANTS, Tenancy, in_one_of
+from policies.violation import Violation
+
+_LABEL = ("metadata", "labels", RUN_LEVEL)
+
+
+def _examine(subject: Obj, _: Inventory, parameters: Tenancy) -> Iterator[Violation]:
+    level = subject.read(*_LABEL)
+    known = in_one_of(subject.name, parameters.exempt_namespaces) or parameters.excepts(subject)
+    if str(level) in RUN_LEVELS_WITHOUT_SCC and not known:
+        yield subject.violation(f"has run level {level}, in which OpenShift asks no SCC", *_LABEL)
+
+
+NAMESPACE_KEEPS_SCC = Rule(
+    name="namespace-keeps-scc",
+    what=f"No namespace outside the infrastructure has the label {RUN_LEVEL} with 0 or 1.",
+    why="In such a namespace OpenShift leaves SCC admission out: every pod may be privileged, whatever its account may "
+    "use, and no user id, SELinux level or seccomp profile is filled in.",
+    remedy=f"Delete the label; {TENANTS}",
+    source="E-17, platform-facts 1.10; openshift/kubernetes, admission/namespaceconditions",
+    severity=Severity.MANDATORY,
+    parameters=Tenancy,
+    examine=_examine,
+    kinds=(NAMESPACE,),
+)

@@ -1,0 +1,95 @@
+"""The cluster's scheduler decides where a tenant's pods run and whom they displace."""
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+
+from pydantic import Field
+
+from apis.kinds import BINDING
+from policies.findings import Severity
+from policies.inventory import Inventory
+from policies.objects import Obj
+from policies.part import Part
+from policies.pods import Pod
+from policies.rule import ALL_KINDS, Rule
+from policies.views.tenants import TENANTS, Tenancy
+from policies.violation import Violation
+
+_NODE, _SCHEDULER, _PRIORITY, _TOLERATIONS = "nodeName", "schedulerName", "priorityClassName", "tolerations"
+_FIELDS = frozenset({_NODE, _SCHEDULER, _PRIORITY, _TOLERATIONS})
+
+
+class SchedulerDecides(Tenancy):
+    """What a tenant may name."""
+
+    schedulers: tuple[str, ...] = Field(
+        default=("default-scheduler",), description="schedulers that a tenant's pods may name"
+    )
+    priority_classes: tuple[str, ...] = Field(
+        default=("system-*", "openshift-user-critical"),
+        description="patterns of priority classes that are the platform's own",
+    )
+    taints: tuple[str, ...] = Field(
+        default=(
+            *("node-role.kubernetes.io/master", "node-role.kubernetes.io/control-plane"),
+            *(
+                "node-role.kubernetes.io/infra",
+                "node.kubernetes.io/unschedulable",
+                "node.cloudprovider.kubernetes.io/*",
+            ),
+        ),
+        description="patterns of taints of nodes that are not for tenants",
+    )
+
+
+def _examine(subject: Obj, _: Inventory, parameters: SchedulerDecides) -> Iterator[Violation]:
+    if (subject.group, subject.kind) == (BINDING.group, BINDING.kind):
+        found = [subject.violation("puts a pod on a node past the scheduler", "target")]
+    else:
+        found = [violation for pod in subject.pods for violation in _pod(pod, parameters)]
+    if found and not parameters.excepts(subject):
+        yield from found
+
+
+def _pod(pod: Pod, parameters: SchedulerDecides) -> Iterator[Violation]:
+    if _FIELDS.isdisjoint(pod.tree) and not pod.object.unknown:
+        return
+    if node := pod.text(_NODE):
+        yield pod.violation(f"names its node, {node[:200]}, so that no scheduler counts what it uses", _NODE)
+    scheduler = pod.text(_SCHEDULER)
+    if scheduler and scheduler not in parameters.schedulers:
+        yield pod.violation(f"names the scheduler {scheduler[:200]}", _SCHEDULER)
+    priority = pod.text(_PRIORITY)
+    if any(fnmatchcase(priority, pattern) for pattern in parameters.priority_classes):
+        yield pod.violation(
+            f"uses the priority class {priority[:200]} and displaces the pods of other tenants", _PRIORITY
+        )
+    for entry in pod.parts(_TOLERATIONS) if _TOLERATIONS in pod.tree else ():
+        yield from _toleration(entry, parameters)
+
+
+def _toleration(entry: Part, parameters: SchedulerDecides) -> Iterator[Violation]:
+    key = entry.text("key")
+    if not key:
+        if not entry.hidden("key") and entry.text("operator") == "Exists":
+            effect = entry.text("effect")
+            yield entry.violation(f"tolerates every taint{f' of effect {effect[:40]}' if effect else ''}", "operator")
+    elif any(fnmatchcase(key, pattern) for pattern in parameters.taints):
+        yield entry.violation(f"tolerates the taint {key[:200]} of nodes that are not for tenants", "key")
+
+
+SCHEDULER_DECIDES = Rule(
+    name="scheduler-decides",
+    what="A tenant's pods name no node, no other scheduler and no priority class of the system, tolerate neither every "
+    "taint nor those of the control plane, and no Binding assigns them to nodes.",
+    why="A pod with nodeName starts before the scheduler has counted GPUs and rdma/<name>, and takes devices that a "
+    "waiting job was given. A system priority class preempts the jobs of all others. One that tolerates everything "
+    "runs on the control plane and on nodes that are being drained.",
+    remedy="Delete the field; a job asks for machines by nodeSelector or affinity, and for precedence by a priority "
+    f"class that the platform declares; {TENANTS}",
+    source="R-4.5-7, P-13; kubernetes.io/docs/concepts/scheduling-eviction",
+    severity=Severity.MANDATORY,
+    parameters=SchedulerDecides,
+    examine=_examine,
+    kinds=ALL_KINDS,
+)

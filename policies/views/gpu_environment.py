@@ -1,0 +1,75 @@
+"""The variables by which NVIDIA's container runtime gives a container devices that it has not requested.
+
+What selects nothing is the empty text, `void` and `none`. A variable that is not set selects nothing either, except in
+an image that the runtime takes for one of before 2017: CUDA_VERSION is set, and NVIDIA_REQUIRE_CUDA is not.
+Source: NVIDIA/nvidia-container-toolkit, internal/config/image/cuda_image.go and internal/modifier/{cdi,gated}.go.
+"""
+
+from collections.abc import Iterator
+
+from policies.objects import Obj
+from policies.part import Part
+from policies.pod_specs import NO_PODS
+from policies.pods import Container
+from policies.values import Path
+from policies.views.devices import gpus
+
+VISIBLE = "NVIDIA_VISIBLE_DEVICES"
+VOID = "void"
+NOTHING = frozenset({"", VOID, "none"})
+_LISTS = frozenset({VISIBLE, "NVIDIA_MIG_CONFIG_DEVICES", "NVIDIA_MIG_MONITOR_DEVICES", "NVIDIA_IMEX_CHANNELS"})
+_ALWAYS = frozenset({"NVIDIA_MOFED", "NVIDIA_NVSWITCH"})
+_WITHOUT_GPU = frozenset({"NVIDIA_GDS", "NVIDIA_GDRCOPY"})
+_SWITCHES = _ALWAYS | _WITHOUT_GPU
+_ENABLED = "enabled"
+_REFERENCE = "$("
+_CUDA_VERSION, _REQUIRE_CUDA = "CUDA_VERSION", "NVIDIA_REQUIRE_CUDA"
+WATCHED = _LISTS | _SWITCHES
+READ = WATCHED | {_CUDA_VERSION, _REQUIRE_CUDA}
+ENV = "env"
+_DEEPEST = 64
+_MOST = 1000
+
+
+def selects(name: str, value: str, container: Container | None) -> bool:
+    """Return whether a variable with this value gives a container devices beside those that it requests."""
+    if name in _LISTS:
+        return value not in NOTHING
+    if name in _SWITCHES and (value == _ENABLED or _REFERENCE in value):
+        return name in _ALWAYS or container is None or not gpus(container)
+    return False
+
+
+def legacy(values: dict[str, str], container: Container) -> bool:
+    """Return whether a container's variables make the runtime take its image for an old one, which sees all GPUs."""
+    old = bool(values.get(_CUDA_VERSION)) and not values.get(_REQUIRE_CUDA)
+    return old and VISIBLE not in values and not gpus(container)
+
+
+def loose(subject: Obj) -> Iterator[tuple[Part, str, str]]:
+    """Yield watched variables in an object of an unknown kind that belong to none of its containers.
+
+    Its controller hands them on: `spec.trainer.env` of a TrainJob, `driver.envVars` of a SparkApplication, which is a
+    mapping. Each comes with the part that has it, the variable, and the field of the part with its value.
+    """
+    taken = {(*container.path, ENV) for container in subject.containers}
+    waiting: list[tuple[Path, object]] = [((), subject.tree)]
+    found = 0
+    while waiting and found < _MOST:
+        path, value = waiting.pop()
+        if isinstance(value, dict):
+            for key in WATCHED.intersection(value):
+                yield Part(subject, path, value), key, key
+            for key, below in value.items():
+                place = (*path, key)
+                if key in NO_PODS or below.__class__ not in (dict, list) or len(place) > _DEEPEST:
+                    continue
+                if key == ENV and below.__class__ is list and place not in taken:
+                    found += len(below)
+                    for entry in subject.parts(*place):
+                        yield entry, entry.text("name"), "value"
+                waiting.append((place, below))
+        elif isinstance(value, list):
+            waiting.extend(
+                ((*path, index), below) for index, below in enumerate(value) if below.__class__ in (dict, list)
+            )

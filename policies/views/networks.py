@@ -1,0 +1,58 @@
+"""Secondary networks that a pod joins, as Multus reads them."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from apis.names import NETWORKS
+from policies.pods import Pod
+from policies.values import read
+
+DEFAULT_NETWORK = "v1.multus-cni.io/default-network"
+ANNOTATIONS = (NETWORKS, DEFAULT_NETWORK)
+_SHORT = re.compile(r"(?:([^/@\s]+)/)?([^/@\s]+)(?:@[^/@\s]+)?")
+_LONGEST = 1 << 16
+
+
+@dataclass(frozen=True)
+class Network:
+    """One network: `namespace` is empty where it is the pod's own."""
+
+    namespace: str
+    name: str
+
+
+def networks(pod: Pod) -> Iterator[tuple[str, Network | None]]:
+    """Yield the networks of a pod with the annotation that names each; None for an entry that cannot be read."""
+    for key in ANNOTATIONS:
+        if text := pod.metadata.text("annotations", key):
+            for found in _read(text[:_LONGEST]):
+                yield key, found
+
+
+@lru_cache(maxsize=256)
+def _read(text: str) -> tuple[Network | None, ...]:
+    if text.lstrip().startswith(("[", "{")):
+        try:
+            content = json.loads(text)
+        except (ValueError, RecursionError):
+            return (None,)
+        entries = content if isinstance(content, list) else [content]
+        return tuple(_entry(entry) for entry in entries)
+    return tuple(_short(part) for part in text.split(",") if part.strip())
+
+
+def _entry(entry: object) -> Network | None:
+    if not isinstance(entry, Mapping):
+        return None
+    # Multus is written in Go, which reads the keys of JSON in any case.
+    plain = {str(key).lower(): value for key, value in entry.items()}
+    name, namespace = read(plain, "name"), read(plain, "namespace")
+    return Network(namespace if isinstance(namespace, str) else "", name) if isinstance(name, str) else None
+
+
+def _short(part: str) -> Network | None:
+    found = _SHORT.fullmatch(part.strip())
+    return Network(found[1] or "", found[2]) if found else None

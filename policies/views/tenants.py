@@ -1,0 +1,58 @@
+"""Which objects are a tenant's: all but the named parts of the infrastructure and what is in its namespaces."""
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from functools import lru_cache
+
+from pydantic import Field
+
+from policies.part import Root
+from policies.rbac import GROUP, Subject
+from policies.views.infrastructure import Infrastructure
+
+NAMESPACES = (
+    *("kube-*", "openshift-*"),
+    *("gpu-operator", "gpu-operator-resources", "nvidia-gpu-operator", "nvidia-network-operator", "network-operator"),
+    *("nvidia-device-plugin", "nvidia-dra-driver-gpu"),
+    *("cert-manager", "cert-manager-operator", "mpi-operator", "kueue-system", "jobset-system", "kubeflow-system"),
+    *("ibm-spectrum-scale", "ibm-spectrum-scale-operator", "ibm-spectrum-scale-csi", "ibm-spectrum-scale-csi-driver"),
+)
+"""Namespaces of the infrastructure and of operators.
+
+OpenShift refuses names of the two patterns to users, and the others are taken. A wider pattern is a way around: where
+users make their own projects, one of them is called nvidia-mine.
+"""
+_ACCOUNT, _ACCOUNTS = "system:serviceaccount:", "system:serviceaccounts:"
+TENANTS = (
+    "for an agent of the platform that cannot do without, name its namespace in the parameter exempt_namespaces of "
+    "this rule, or its object in infrastructure"
+)
+"""How the remedies of these rules end."""
+
+
+class Tenancy(Infrastructure):
+    """Which objects and namespaces are infrastructure."""
+
+    exempt_namespaces: tuple[str, ...] = Field(
+        default=NAMESPACES, description="patterns of namespaces of the infrastructure; `*` matches any"
+    )
+
+    def excepts(self, subject: Root) -> bool:
+        """Return whether an object is infrastructure."""
+        return in_one_of(subject.namespace, self.exempt_namespaces) or super().excepts(subject)
+
+
+@lru_cache(maxsize=1024)
+def in_one_of(namespace: str, patterns: Iterable[str]) -> bool:
+    """Return whether a namespace matches a pattern."""
+    return any(fnmatchcase(namespace, pattern) for pattern in patterns)
+
+
+def is_tenants(subject: Subject, exempt: Iterable[str]) -> bool:
+    """Return whether a subject of a binding is an account of a tenant, or all of a namespace, by whatever name."""
+    namespace = subject.namespace
+    if subject.kind == GROUP:
+        namespace = subject.name.removeprefix(_ACCOUNTS) if subject.name.startswith(_ACCOUNTS) else ""
+    elif subject.name.startswith(_ACCOUNT):
+        namespace = subject.name.removeprefix(_ACCOUNT).partition(":")[0]
+    return bool(namespace) and not in_one_of(namespace, tuple(exempt))

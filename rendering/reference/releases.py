@@ -1,0 +1,57 @@
+"""docs/releases.md: the releases of OpenShift, and versions of operators for each."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from rendering.reference import markdown, tables
+from stacks.releases import RELEASES, Release
+
+FILE = tables.ROOT / "docs" / "releases.md"
+_HEADS = ("release", "Kubernetes", "supported until", "extended until", "SCCs in a simulated cluster", "remarks")
+_NONE = ""
+
+
+def pages() -> dict[Path, str]:
+    """Return the text of the page, by its file."""
+    return {FILE: _page()}
+
+
+def _page() -> str:
+    packages = {each.name: each.package for release in RELEASES.values() for each in release.operators}
+    heads = ("release", *(f"{name} (`{package}`)" if package else name for name, package in packages.items()))
+    return f"""# Releases
+
+The setting `release` of a stack names one of these. Each is a file in `stacks/releases`, with sources, from which
+`make docs` writes this page; [stacks](../stacks/README.md#releases) says how one is added. A test fails when a stack of
+this project has a release whose support has ended, unless the release is historical.
+
+{markdown.table(_HEADS, map(_row, RELEASES.values()))}
+
+Extended support is Red Hat's extended update support (EUS), term 1, and counts as support. All releases are simulated
+with one version of Kubernetes ([simulated cluster](simulated-cluster.md)).
+
+## Versions of operators
+
+As their vendors list them, major and minor. Settings name a version by `channel` or `starting_csv` of a package. One
+that is listed for other releases only is refused; one that is listed for none is used, and every update warns of it.
+
+{markdown.table(heads, (_versions(release, packages) for release in RELEASES.values() if release.operators))}
+"""
+
+
+def _row(release: Release) -> tuple[str, ...]:
+    support, reason = release.support, release.historical
+    remarks = ((f"historical: {reason}",) if reason else ()) + release.notes
+    return (
+        f"[{release.name}](../stacks/releases/{release.name}.yaml)",
+        release.kubernetes,
+        str(support.until) if support else "not known",
+        str(support.extended_until) if support and support.extended_until else _NONE,
+        release.simulated_as or "not simulated",
+        "; ".join(remarks),
+    )
+
+
+def _versions(release: Release, operators: Iterable[str]) -> tuple[str, ...]:
+    listed = {each.name: ", ".join(each.versions) for each in release.operators}
+    return (release.name, *(listed.get(name, _NONE) for name in operators))

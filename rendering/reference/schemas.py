@@ -1,0 +1,34 @@
+"""docs/schemas: JSON Schemas of the files that users write, by which editors complete and check them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from hardware.profiles import Profile
+from hardware.profiles.catalogue import BASE
+from rendering.reference import tables
+
+FOLDER = tables.ROOT / "docs" / "schemas"
+
+
+def machine() -> dict[str, Any]:
+    """Return the schema of a machine file: a profile without its name, which is the file's; with a base, a part."""
+    schema: dict[str, Any] = Profile.model_json_schema()
+    fields = schema["properties"]
+    del fields["name"]
+    fields["gpu"] = {
+        "anyOf": [{"type": "string"}, {"$ref": "#/$defs/Gpu"}],
+        "description": fields["gpu"]["description"],
+    }
+    fields[BASE] = {"type": "string", "description": "machine that has what this file does not give"}
+    required = [name for name in schema.pop("required") if name != "name"]
+    return schema | {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "machine",
+        "anyOf": [{"required": [BASE, "source"]}, {"required": required}],
+    }
+
+
+def pages() -> dict[Path, str]:
+    """Return the text of each schema, by its file."""
+    return {FOLDER / "machine.json": json.dumps(machine(), indent=2) + "\n"}

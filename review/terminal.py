@@ -1,0 +1,47 @@
+"""A review for a terminal: the words of the comment, and every difference, without a limit."""
+
+from collections.abc import Iterator
+
+from review import summary, titles
+from review.importance import importance, shown
+from review.indexed_review import IndexedReview
+from review.model import Review
+from review.object_diff import difference
+from review.section import Section
+from review.sentences import bare
+from review.subjects import sections
+
+_WHOLE = 10_000
+"""Lines of an object's difference that are shown."""
+
+
+def write(review: Review) -> str:
+    """Return the review as plain text, with a line end at its end."""
+    return "\n".join(map(bare, _lines(review))) + "\n"
+
+
+def _lines(review: Review) -> Iterator[str]:
+    indexed = IndexedReview(review)
+    yield summary.heading(review)
+    failed, items = summary.failure(review)
+    if failed:
+        yield f"! {failed}"
+    yield from (f"  - {item}" for item in items)
+    yield from (f"! {caution}" for caution in summary.cautions(review))
+    yield summary.counts(indexed)
+    if unasked := summary.unasked(review):
+        yield unasked
+    for section in sections(indexed):
+        yield from _section(section)
+    for change in sorted(shown(review), key=importance):
+        yield ""
+        yield f"{titles.title(change.resource)} {indexed.done(change)}"
+        yield from (f"  {line}" for line in difference(change, _WHOLE))
+
+
+def _section(section: Section) -> Iterator[str]:
+    yield ""
+    yield section.title
+    for line in section.lines:
+        yield f"  {'!' if line.alarm else '-'} {line.text}"
+        yield from (f"      {detail}" for detail in line.details)

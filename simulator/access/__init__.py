@@ -1,0 +1,1 @@
+"""Who may talk to a simulated cluster's API server: keys, certificates, tokens and kubeconfigs."""

@@ -1,0 +1,62 @@
+"""Node Feature Discovery of OpenShift 4.4: the operator."""
+
+from apis import kinds
+from simulator.actors import grants, rbac
+from simulator.actors.api import Object
+from simulator.actors.conditions import stated
+from simulator.actors.nfd_master import MASTER, NODES, WORKER
+from simulator.actors.podactor import HERE, Operator, ready
+from simulator.manifests import daemon_set
+
+OPERAND_IMAGE = "quay.io/openshift/origin-node-feature-discovery:4.4"
+
+
+class NfdOperator(Operator):
+    """For every NodeFeatureDiscovery of its namespace: accounts, and DaemonSets of a master and of workers."""
+
+    kind = kinds.NODE_FEATURE_DISCOVERY_V1ALPHA1
+    watched = ((kind, HERE), (kinds.DAEMON_SET, HERE))
+
+    def reconcile(self) -> None:
+        """Keep what is made for each."""
+        for resource in self.there(self.kind):
+            self._install(resource)
+
+    def _install(self, resource: Object) -> None:
+        sets = [self.own(kinds.DAEMON_SET, name) for name in (MASTER, WORKER)]
+        image = resource["spec"].get("image") or OPERAND_IMAGE
+        if any(one is None or one["spec"]["template"]["spec"]["containers"][0]["image"] != image for one in sets):
+            self.make(operands(self.namespace, image), resource)
+        truth = ready(sets)
+        conditions = stated(resource, {"Available": (str(truth), "Ready" if truth else "Progressing", "")})
+        self.api.set_status(self.kind, resource, {"conditions": conditions})
+
+
+def operands(namespace: str, image: str) -> grants.Grant:
+    """Return what the operator makes: the master may label nodes, the worker may nothing but run privileged."""
+    return [
+        grants.service_account(namespace, MASTER),
+        *grants.cluster_wide(MASTER, namespace, MASTER, (NODES,)),
+        *grants.account(namespace, WORKER, (rbac.use_scc("privileged"),)),
+        daemon_set(namespace, MASTER, _pod(MASTER, "master", image), "NFD operator"),
+        daemon_set(namespace, WORKER, _pod(WORKER, "worker", image) | _OF_THE_HOST, "NFD operator"),
+    ]
+
+
+# What a worker sees of its node, and why `restricted` does not do for it.
+_OF_THE_HOST = {
+    "hostNetwork": True,
+    "volumes": [
+        {"name": name, "hostPath": {"path": path}}
+        for name, path in (("host-boot", "/boot"), ("host-os-release", "/etc/os-release"), ("host-sys", "/sys"))
+    ],
+}
+
+
+def _pod(name: str, role: str, image: str) -> Object:
+    return {
+        "serviceAccountName": name,
+        "nodeSelector": {f"node-role.kubernetes.io/{role}": ""},
+        "tolerations": [{"key": "node-role.kubernetes.io/master", "operator": "Exists", "effect": "NoSchedule"}],
+        "containers": [{"name": name, "image": image, "command": [name]}],
+    }

@@ -1,0 +1,106 @@
+"""The objects of a fresh OpenShift cluster, as far as the platform meets them."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import yaml
+
+from apis import kinds
+from apis.names import MACHINE_CONFIG_POOL, MACHINE_CONFIG_ROLE, NETWORK_CONFIG, NODE_ROLE
+from simulator.actors import rbac
+from simulator.actors.package import TEXT, Definition, structure
+from simulator.manifests import Manifest, manifest, simulated_by
+from simulator.names import FILES_CLASS, FILES_PROVISIONER
+from simulator.performance.job import POD_MTU
+
+OWN_KINDS = {kind.kind: kind for kind in (kinds.CATALOG_SOURCE, kinds.MUTATING_WEBHOOK_CONFIGURATION)}
+"""Kinds that the platform does not use."""
+
+NAMESPACES = (
+    "openshift",
+    "openshift-config",
+    "openshift-infra",
+    "openshift-machine-config-operator",
+    "openshift-config-managed",
+    "openshift-marketplace",
+    "openshift-multus",
+    "openshift-operator-lifecycle-manager",
+    "openshift-operators",
+)
+MARKETPLACE = "openshift-marketplace"
+CATALOGUES = {
+    "certified-operators": "Certified Operators",
+    "community-operators": "Community Operators",
+    "redhat-operators": "Red Hat Operators",
+}
+POOLS = ("master", "worker")
+
+
+def namespaces() -> list[Manifest]:
+    """Return the namespaces of the cluster's own operators."""
+    return [manifest(kinds.NAMESPACE, name) for name in NAMESPACES]
+
+
+def definitions(folders: tuple[Path, ...]) -> list[Manifest]:
+    """Return the CustomResourceDefinitions that the files of `folders` hold, that of Multus, and those of builds."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # a tenth of the time
+    documents = (
+        document
+        for folder in folders
+        for path in sorted(folder.iterdir())
+        for document in yaml.load_all(path.read_text(), Loader=loader)
+    )
+    known = [found for found in documents if found and found["kind"] == kinds.CUSTOM_RESOURCE_DEFINITION.kind]
+    network = Definition(kinds.NETWORK_ATTACHMENT_DEFINITION, structure({"config": TEXT}))
+    # OpenShift serves these by an API server of its own; here they are kept, and an actor builds.
+    kept = (Definition(kind, structure({})) for kind in (kinds.BUILD_CONFIG, kinds.BUILD, kinds.IMAGE_STREAM))
+    return [*known, *(definition.manifest() for definition in (network, *kept)), _pod_network_definition()]
+
+
+def access() -> list[Manifest]:
+    """Return the accounts and roles of the cluster's own identities."""
+    return rbac.manifests()
+
+
+def custom_resources(storage_classes: Iterable[str] = ()) -> list[Manifest]:
+    """Return the machine config pools, the operator catalogues and the simulated classes of storage."""
+    catalogues = (_catalogue(name, title) for name, title in CATALOGUES.items())
+    return [*map(_pool, POOLS), *catalogues, *map(_files_class, (FILES_CLASS, *storage_classes))]
+
+
+def _pod_network_definition() -> Manifest:
+    """Return the definition of what OpenShift says of its pod network; its status is a part like any other."""
+    definition: Manifest = Definition(kinds.NETWORK_CONFIG, structure({})).manifest()
+    for version in definition["spec"]["versions"]:
+        del version["subresources"]
+    return definition
+
+
+def pod_network() -> Manifest:
+    """Return what OpenShift says of its pod network: an overlay on a network with packets of 1500 bytes."""
+    return manifest(kinds.NETWORK_CONFIG, NETWORK_CONFIG, spec={}, status={"clusterNetworkMTU": POD_MTU})
+
+
+def _pool(role: str) -> Manifest:
+    spec = {
+        "machineConfigSelector": {"matchLabels": {MACHINE_CONFIG_ROLE: role}},
+        "nodeSelector": {"matchLabels": {NODE_ROLE + role: ""}},
+    }
+    return manifest(kinds.MACHINE_CONFIG_POOL, role, labels={MACHINE_CONFIG_POOL + role: ""}, spec=spec)
+
+
+def _catalogue(name: str, title: str) -> Manifest:
+    # Simulated: the catalogue's contents are those of the OLM actor, nothing is pulled from anywhere.
+    spec = {"sourceType": "grpc", "displayName": title, "publisher": "simulated"}
+    return manifest(kinds.CATALOG_SOURCE, name, MARKETPLACE, spec=spec)
+
+
+def _files_class(name: str) -> Manifest:
+    return manifest(
+        kinds.STORAGE_CLASS,
+        name,
+        annotations=simulated_by("sim-files"),
+        provisioner=FILES_PROVISIONER,
+        reclaimPolicy="Delete",
+        volumeBindingMode="Immediate",
+    )

@@ -1,0 +1,58 @@
+"""Simulates what a pod runs: its command, or what shells and interpreters start for it."""
+
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from simulator.performance import shell
+from simulator.performance.job import Launched
+from simulator.performance.mpirun import mpirun
+from simulator.performance.printed import Printed
+from simulator.performance.programs import IMAGES, PROGRAMS
+
+SHELLS = frozenset({"sh", "bash", "dash", "ash"})
+INTERPRETERS = frozenset({"python", "python3"})
+LAUNCHERS = frozenset({"mpirun", "mpiexec", "horovodrun"})
+
+
+def simulate(job: Launched) -> Printed:
+    """Return what the pod's command prints, and how it ends."""
+    if job.words:
+        try:
+            return program(job.words, job)
+        except RecursionError:
+            return Printed()  # a shell in a shell in a shell ...
+    found = IMAGES.get(basename(job.image))
+    return found((), job) if found else Printed()
+
+
+def program(words: Sequence[str], job: Launched) -> Printed:
+    """Return what one command line prints; one that is not simulated prints nothing and succeeds."""
+    name = PurePosixPath(words[0]).name
+    if name in SHELLS:
+        return _shell(words, job)
+    if name in LAUNCHERS:
+        return mpirun(words, job, program)
+    if name in INTERPRETERS:
+        # The script is what comes after the interpreter's own options.
+        rest = [*words[1:]]
+        while rest and rest[0].startswith("-"):
+            del rest[: 2 if rest[0] == "-m" and len(rest) == 1 else 1]
+        return program(rest, job) if rest else Printed()
+    found = PROGRAMS.get(name)
+    return found(words, job) if found else Printed()
+
+
+def basename(image: str) -> str:
+    """Return the last part of an image's repository: `cuda-sample` of `host/k8s/cuda-sample:tag@digest`."""
+    return image.partition("@")[0].rpartition("/")[2].partition(":")[0]
+
+
+def _shell(words: Sequence[str], job: Launched) -> Printed:
+    letters = ""
+    for at, word in enumerate(words[1:], 1):
+        if not word.startswith("-"):
+            return Printed()  # a script file, whose text is in the image
+        letters += "" if word.startswith("--") else word[1:]
+        if word.startswith("-") and not word.startswith("--") and "c" in word:
+            return shell.run(words[at + 1], letters, job, program) if at + 1 < len(words) else Printed()
+    return Printed()

@@ -1,0 +1,239 @@
+"""Starting a cluster: what runs as wanted is kept, the rest is started in the order of its dependence."""
+
+import errno
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from simulator import state as states
+from simulator import tools
+from simulator.access import identities, pki
+from simulator.actors.pods import condition
+from simulator.admission import manifests as admission
+from simulator.api import Api, wait_until
+from simulator.bootstrap import bootstrap, fingerprint
+from simulator.errors import SimulatorError
+from simulator.files import write_atomically
+from simulator.home import Layout
+from simulator.processes import Command, Processes, ports, procfs
+from simulator.processes.command_lines import Plan
+from simulator.progress import Progress, Step
+from simulator.spec import ClusterSpec
+from simulator.state import LISTENERS, PortNumbers, State
+from simulator.tools.table import MPI_OPERATORS
+
+BARE_TOOLS = ("etcd", "kube-apiserver", "kube-controller-manager", "openshift-crds", "kwok-crds")
+NODE_TOOLS = ("kube-scheduler", "kwok")
+READY_SECONDS = 60.0
+READY_LINE = " simulating\n"  # what the actors log once they watch everything
+
+
+def start(spec: ClusterSpec, layout: Layout, progress: Progress) -> tuple[State, tuple[str, ...]]:
+    """Bring the cluster of `layout` to what `spec` says; return its state and what had to be started."""
+    _check(spec)
+    known = states.load(layout)
+    if known and known.spec.name != spec.name:
+        raise SimulatorError(
+            f"{layout.home} is the home of the cluster {known.spec.name!r}, not of {spec.name!r}: use another folder."
+        )
+    found = tools.ensure(needed_tools(spec), progress)
+    processes = Processes(layout.home)
+    with progress.step(f"starting the simulated cluster {spec.name}") as step:
+        return _Start(spec=spec, layout=layout, processes=processes, found=found, known=known, step=step).run()
+
+
+def needed_tools(spec: ClusterSpec) -> tuple[str, ...]:
+    """Return the names of the tools that a cluster of `spec` needs."""
+    return (
+        *BARE_TOOLS,
+        *(NODE_TOOLS if spec.schedules else ()),
+        *((MPI_OPERATORS[spec.mpi],) if spec.actors else ()),
+    )
+
+
+def _check(spec: ClusterSpec) -> None:
+    names = [node.name for node in spec.nodes]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise SimulatorError(f"nodes {', '.join(twice)} appear twice: give every node a name of its own.")
+    for node in spec.nodes:
+        try:
+            node.hardware  # noqa: B018 - its error is wanted
+        except ValueError as error:
+            raise SimulatorError(f"node {node.name}: {error}") from error
+
+
+def choose_ports(known: PortNumbers | None, busy: frozenset[str]) -> PortNumbers:
+    """Return the ports to use: those known as long as they are ours or free, new ones else.
+
+    `busy` names the processes of this cluster that run, and so hold theirs. The API server's port is never
+    changed, because clients and states name it: raises SimulatorError when another process took it.
+    """
+    if known is None:
+        drawn: set[int] = set()
+        for _ in PortNumbers.model_fields:
+            drawn.add(ports.free(drawn))
+        return PortNumbers(**dict(zip(PortNumbers.model_fields, drawn, strict=True)))
+    if "kube-apiserver" not in busy and not ports.is_free(known.api):
+        holder = procfs.listener(known.api) or "another process"
+        raise SimulatorError(
+            f"port {known.api} of this cluster's API server is taken by {holder}:"
+            " stop that, or remove this cluster with `./hpc sim clean` and start it again on another port."
+        )
+    owner = {name: process for process, name in LISTENERS.items()} | {"etcd_peer": "etcd"}
+    numbers = known.model_dump()
+    for name, process in owner.items():
+        if name == "api":
+            continue
+        if not numbers[name] or (process not in busy and not ports.is_free(numbers[name])):
+            numbers[name] = ports.free(set(numbers.values()))
+    return PortNumbers(**numbers)
+
+
+class _Start:
+    """One start, step by step; what it started is stopped again if it fails."""
+
+    def __init__(
+        self,
+        *,
+        spec: ClusterSpec,
+        layout: Layout,
+        processes: Processes,
+        found: Mapping[str, Path],
+        known: State | None,
+        step: Step,
+    ) -> None:
+        self._spec = spec
+        self._layout = layout
+        self._processes = processes
+        self._step = step
+        self._started: list[str] = []
+        self._kept: list[str] = []
+        self._tools = found
+        chosen = choose_ports(known.ports if known else None, frozenset(processes.running()))
+        self._state = State(spec=spec, ports=chosen, tools=dict(found), bootstrap=known.bootstrap if known else None)
+        self._pki = pki.create(layout.pki, spec.name)
+        self._plan = Plan(layout, self._pki, chosen, spec, found)
+
+    def run(self) -> tuple[State, tuple[str, ...]]:
+        for folder in (self._layout.etcd, self._layout.pods):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        states.save(self._layout, self._state)
+        secret = identities.write_kubeconfigs(
+            self._layout, self._pki, cluster=self._spec.name, server=self._state.server
+        )
+        write_atomically(self._layout.scheduler_config, self._plan.scheduler_settings())
+        token = secret[identities.USER]
+        try:
+            self._run(Api(self._state.ports.api, token, self._pki.ca))
+        except BaseException as error:
+            explained = self._explain(error)
+            self._processes.stop(self._started)
+            raise explained from error.__cause__
+        states.save(self._layout, self._state)
+        return self._state, tuple(self._started)
+
+    def _explain(self, error: BaseException) -> BaseException:
+        """Turn a request that got no answer into who died of what; leave other errors as they are."""
+        if not isinstance(error, OSError) or error.errno == errno.ENOSPC:
+            return error
+        try:
+            self._processes.require_alive([*self._kept, *self._started])
+        except SimulatorError as death:
+            return death
+        name = "kube-apiserver"
+        return SimulatorError(f"{error}; the last lines of {self._processes.log(name)}:\n{self._processes.tail(name)}")
+
+    def _run(self, api: Api) -> None:
+        self._stop_unwanted()
+        # The webhook starts beside the API server: controllers that make pods come after both.
+        self._ensure(
+            self._plan.etcd(),
+            self._plan.api_server(),
+            *([self._plan.scc_admission()] if self._spec.actors else ()),
+            *([self._plan.object_store()] if self._spec.object_store else ()),
+        )
+        try:
+            self._wait(lambda: api.answers("/readyz"), "the API server's start", "kube-apiserver")
+            if self._spec.actors:
+                self._wait(self._admits, "the start of SCC admission", "scc-admission")
+            if self._spec.object_store:
+                self._wait(self._stores, "the start of the object store", "object-store")
+            self._ensure(self._plan.controller_manager())
+            self._bootstrap(api)
+            if self._spec.schedules:  # kwok's rights come with the bootstrap; without them it waits a second
+                self._ensure(self._plan.scheduler(), self._plan.kwok())
+            self._wait(
+                lambda: api.answers("/api/v1/namespaces/default/serviceaccounts/default"),
+                "the controller-manager's start",
+                "kube-controller-manager",
+            )
+            self._wait(lambda: self._nodes_ready(api), "the nodes' getting Ready", "kwok")
+        finally:
+            api.close()
+        if self._spec.actors:
+            self._ensure(self._plan.actors())
+            self._wait(lambda: READY_LINE in self._processes.log("actors").read_text(), "the actors' start", "actors")
+        self._processes.require_alive([*self._kept, *self._started])
+
+    def _bootstrap(self, api: Api) -> None:
+        webhook = admission.webhook(self._state.ports.admission, self._pki.ca.read_bytes())
+        wanted = fingerprint(self._spec, self._tools, self._state.ports.kubelet, webhook)
+        if self._state.bootstrap == wanted and "kube-apiserver" not in self._started:
+            return
+        bootstrap(
+            self._spec,
+            self._tools,
+            api=api,
+            kubelet_port=self._state.ports.kubelet,
+            webhook=webhook,
+            step=self._step,
+        )
+        self._state = self._state.model_copy(update={"bootstrap": wanted})
+
+    def _ensure(self, *commands: Command) -> None:
+        """Keep those of `commands` that run just so; start the others."""
+        running = self._processes.running()
+        for command in commands:
+            record = running.get(command.name)
+            if record is not None and record.command == command.fingerprint():
+                self._kept.append(command.name)
+                continue
+            self._step.update(what=command.name)
+            self._processes.stop([command.name])
+            self._processes.start(command)
+            self._started.append(command.name)
+
+    def _stop_unwanted(self) -> None:
+        wanted = {"etcd", "kube-apiserver", "kube-controller-manager"}
+        wanted |= {"kube-scheduler", "kwok"} if self._spec.schedules else set()
+        wanted |= {"actors", "scc-admission"} if self._spec.actors else set()
+        wanted |= {"object-store"} if self._spec.object_store else set()
+        unwanted = set(self._processes.records()) - wanted
+        if unwanted:
+            self._processes.stop(unwanted)
+
+    def _wait(self, done: Callable[[], bool], what: str, process: str) -> None:
+        """Wait for `done`, the work of `process`; a process that exits meanwhile is named with its last log lines."""
+        self._step.update(what=what)
+
+        def check() -> None:
+            self._processes.require_alive([*self._kept, *self._started])
+
+        try:
+            wait_until(done, what=what, seconds=READY_SECONDS, check=check)
+        except TimeoutError as error:
+            log = self._processes.log(process)
+            raise SimulatorError(f"{error}; the last lines of {log}:\n{self._processes.tail(process)}") from error
+
+    def _admits(self) -> bool:
+        """Return whether the webhook's port is taken; by it, as it would have exited if another held it."""
+        return not ports.is_free(self._state.ports.admission)
+
+    def _stores(self) -> bool:
+        """Return whether the object store's port is taken, by it as above."""
+        return not ports.is_free(self._state.ports.objects)
+
+    def _nodes_ready(self, api: Api) -> bool:
+        found = api.get("/api/v1/nodes")["items"]
+        ready = {item["metadata"]["name"] for item in found if condition(item, "Ready")}
+        return {node.name for node in self._spec.nodes} <= ready

@@ -1,0 +1,244 @@
+"""The tools of the simulated cluster as data: where each comes from and which version of it will do."""
+
+import hashlib
+import platform
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+GO_MODULES = Path(__file__).parent / "go_modules"
+
+KUBERNETES = "1.34.2"
+PULUMI = "3.250.0"
+ETCD = "3.6.6"
+KWOK = "0.7.0"
+MPI_OPERATOR = "0.2.3"
+MPI_OPERATOR_V2BETA1 = "0.8.0"
+ACTIONLINT = "1.7.12"
+
+OPENSHIFT_API = "github.com/openshift/api@v0.0.0-20260810132456-8f52beb625b5"
+OPENSHIFT_API_SUM = "h1:/UAIG4kF4dXdamTuN9rL5kSjbQZ9wDES9O2q/wS8Bsk="
+PROMETHEUS_OPERATOR = "github.com/prometheus-operator/prometheus-operator@v0.85.0"
+PROMETHEUS_OPERATOR_SUM = "h1:M5xLCLEoaW2IJfnuCwFzzpL+jSVQu3KGT84Pye+fW8s="
+
+
+@dataclass(frozen=True)
+class Binary:
+    """A command. `fits` matches, in what `version_arguments` makes it print, the versions that will do."""
+
+    name: str
+    package: str
+    version_arguments: tuple[str, ...]
+    fits: re.Pattern[str]
+
+
+@dataclass(frozen=True)
+class Module:
+    """One of the Go modules in `go_modules/`; all its binaries come out of one `go build`."""
+
+    name: str
+    version: str
+    binaries: tuple[Binary, ...]
+    variables: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def folder(self) -> Path:
+        """Where its go.mod is."""
+        return GO_MODULES / self.name
+
+    @property
+    def linker_flags(self) -> str:
+        """What -ldflags gets: no symbol table, and the version, which only releases' own build scripts set."""
+        return " ".join(["-s -w", *(f"-X {name}={value}" for name, value in self.variables)])
+
+    def cache_name(self) -> str:
+        """Folder of its binaries in the cache; another one as soon as anything that decides them changes."""
+        digest = hashlib.sha256()
+        for path in sorted(self.folder.iterdir()):
+            digest.update(f"{path.name}\0".encode())
+            digest.update(path.read_bytes())
+        facts = (
+            self.linker_flags,
+            *(binary.package for binary in self.binaries),
+            platform.system(),
+            platform.machine(),
+        )
+        digest.update("\0".join(facts).encode())
+        return f"{self.name}-{self.version}-{digest.hexdigest()[:12]}"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Files of one published Go module; `checksum` is its h1 sum, as go.sum would have it."""
+
+    module: str
+    checksum: str
+    folder: str
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Data:
+    """A folder of data files taken from Go modules, so that none of them is committed here."""
+
+    name: str
+    sources: tuple[Source, ...] = field(default=())
+
+    def cache_name(self) -> str:
+        """Folder of the files in the cache."""
+        return f"{self.name}-{hashlib.sha256(repr(self.sources).encode()).hexdigest()[:12]}"
+
+
+def _kubernetes(name: str) -> Binary:
+    return Binary(name, f"k8s.io/kubernetes/cmd/{name}", ("--version",), re.compile(r"^Kubernetes v1\.34\.\d+$", re.M))
+
+
+def _mpi_operator(name: str, version: str) -> Binary:
+    # Only our own main prints just this; upstream's command has other flags and a fixed port.
+    return Binary(name, ".", ("--version",), re.compile(rf"\Av{re.escape(version)}\s*\Z"))
+
+
+MODULES = (
+    Module(
+        "pulumi",
+        PULUMI,
+        (
+            Binary(
+                "pulumi",
+                "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi",
+                ("version",),
+                # Any later engine of the same major version reads the same projects and states.
+                re.compile(r"^v?3\.(2[5-9]\d|[3-9]\d\d|\d{4,})\.\d+", re.M),
+            ),
+        ),
+        (("github.com/pulumi/pulumi/sdk/v3/go/common/version.Version", PULUMI),),
+    ),
+    Module(
+        "etcd",
+        ETCD,
+        (Binary("etcd", "go.etcd.io/etcd/server/v3", ("--version",), re.compile(r"^etcd Version: 3\.6\.\d+$", re.M)),),
+    ),
+    Module(
+        "kubernetes",
+        KUBERNETES,
+        tuple(map(_kubernetes, ("kube-apiserver", "kube-controller-manager", "kube-scheduler"))),
+        (
+            ("k8s.io/component-base/version.gitVersion", f"v{KUBERNETES}"),
+            ("k8s.io/component-base/version.gitMajor", "1"),
+            ("k8s.io/component-base/version.gitMinor", "34"),
+        ),
+    ),
+    Module(
+        "kwok",
+        KWOK,
+        # Its Stage and Logs kinds are v1alpha1: another minor version may read them otherwise.
+        (Binary("kwok", "sigs.k8s.io/kwok/cmd/kwok", ("--version",), re.compile(r"^kwok version v0\.7\.\d+\b", re.M)),),
+    ),
+    Module(
+        "mpi-operator",
+        MPI_OPERATOR,
+        (_mpi_operator("mpi-operator", MPI_OPERATOR),),
+    ),
+    Module(
+        "mpi-operator-v2beta1",
+        MPI_OPERATOR_V2BETA1,
+        (_mpi_operator("mpi-operator-v2beta1", MPI_OPERATOR_V2BETA1),),
+    ),
+    Module(
+        # No part of the cluster: `make workflows` holds the files of .github to it.
+        "actionlint",
+        ACTIONLINT,
+        (
+            Binary(
+                "actionlint",
+                "github.com/rhysd/actionlint/cmd/actionlint",
+                ("-version",),
+                re.compile(r"^v?1\.7\.\d+$", re.M),
+            ),
+        ),
+        (("github.com/rhysd/actionlint.version", f"v{ACTIONLINT}"),),
+    ),
+)
+
+DATA = (
+    Data(
+        "openshift-crds",
+        (
+            Source(
+                OPENSHIFT_API,
+                OPENSHIFT_API_SUM,
+                "payload-manifests/crds",
+                (
+                    "0000_03_config-operator_01_securitycontextconstraints.crd.yaml",
+                    "0000_80_machine-config_01_machineconfigs.crd.yaml",
+                    "0000_80_machine-config_01_machineconfigpools-SelfManagedHA.crd.yaml",
+                    "0000_80_machine-config_01_kubeletconfigs-Default.crd.yaml",
+                ),
+            ),
+            Source(
+                "github.com/operator-framework/api@v0.45.0",
+                "h1:hkROwtsLH3oszp4IW+WsXEFSDgveSahHI7DKStOtrUI=",
+                "crds",
+                (
+                    "operators.coreos.com_subscriptions.yaml",
+                    "operators.coreos.com_operatorgroups.yaml",
+                    "operators.coreos.com_clusterserviceversions.yaml",
+                    "operators.coreos.com_installplans.yaml",
+                    "operators.coreos.com_catalogsources.yaml",
+                ),
+            ),
+            Source(
+                PROMETHEUS_OPERATOR,
+                PROMETHEUS_OPERATOR_SUM,
+                "example/prometheus-operator-crd",
+                ("monitoring.coreos.com_prometheusrules.yaml", "monitoring.coreos.com_servicemonitors.yaml"),
+            ),
+        ),
+    ),
+    Data(
+        # 1.4 MB in two versions, so no cluster gets it at its start.
+        "alertmanager-crds",
+        (
+            Source(
+                PROMETHEUS_OPERATOR,
+                PROMETHEUS_OPERATOR_SUM,
+                "example/prometheus-operator-crd-full",
+                ("monitoring.coreos.com_alertmanagerconfigs.yaml",),
+            ),
+        ),
+    ),
+    Data(
+        # Builds and image streams are served by a second API server, so there are no definitions of them.
+        "openshift-openapi",
+        (Source(OPENSHIFT_API, OPENSHIFT_API_SUM, "openapi", ("openapi.json",)),),
+    ),
+    Data(
+        # The real definition, by which tests judge our own small one and our jobs.
+        "mpi-operator-manifests",
+        (
+            Source(
+                f"github.com/kubeflow/mpi-operator@v{MPI_OPERATOR_V2BETA1}",
+                "h1:22EccUiO4VDooG4TooesdE8o8euGVj89PIRhiP24SRE=",
+                "deploy/v2beta1",
+                ("mpi-operator.yaml",),
+            ),
+        ),
+    ),
+    Data(
+        "kwok-crds",
+        (
+            Source(
+                f"sigs.k8s.io/kwok@v{KWOK}",
+                "h1:+eGsNOIPapjsSzeZlOEcwbpyEVa2Vqlcafa0qIjaKV4=",
+                "kustomize/crd/bases",
+                ("kwok.x-k8s.io_logs.yaml",),
+            ),
+        ),
+    ),
+)
+
+MODULE_OF = {binary.name: (module, binary) for module in MODULES for binary in module.binaries}
+DATA_OF = {data.name: data for data in DATA}
+MPI_OPERATORS = {"v1alpha2": "mpi-operator", "v2beta1": "mpi-operator-v2beta1"}
+"""Generation of MPIJob -> the tool that is its operator."""
+NAMES = (*MODULE_OF, *DATA_OF)

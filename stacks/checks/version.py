@@ -1,0 +1,78 @@
+"""Versions of operators that settings name, against those that vendors list for the release."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pydantic import BaseModel
+
+from components.olm_operator import OlmOperatorArgs
+from stacks.platform import Settings
+from stacks.releases import RELEASES, KnownVersions, Release, either
+
+_VERSION = re.compile(r"(?:^|[-.])v?(\d+\.\d+)")
+"""In a channel such as v26.7 or stable-v1.3, and in a starting_csv such as nvidia-network-operator.v26.7.0-1."""
+
+
+@dataclass(frozen=True)
+class _Unfit:
+    """A version that is not listed for the release."""
+
+    place: str
+    value: str
+    version: str
+    listed: KnownVersions | None
+    elsewhere: tuple[str, ...]
+    """Releases that it is listed for."""
+
+
+def problems(settings: Settings) -> Iterator[str]:
+    """Yield every version that a vendor lists for other releases only."""
+    for unfit in _unfit(settings):
+        listed = unfit.listed
+        if listed and unfit.elsewhere:
+            yield (
+                f"{unfit.place} {unfit.value}: {listed.name} {unfit.version} is not for OpenShift {settings.release} "
+                f"({listed.source}); use {either(listed.versions)}, or release {either(unfit.elsewhere)}"
+            )
+
+
+def warnings(settings: Settings) -> Iterator[str]:
+    """Yield every version of a known package that is listed for no release, or of a package not for this one."""
+    for unfit in _unfit(settings):
+        if not (unfit.listed and unfit.elsewhere):
+            others = f", or use {either(unfit.listed.versions)}" if unfit.listed else ""
+            yield (
+                f"{unfit.place} {unfit.value}: no vendor's list in docs/releases.md has {unfit.version} for OpenShift "
+                f"{settings.release}; check that they fit{others}"
+            )
+
+
+def _unfit(settings: Settings) -> Iterator[_Unfit]:
+    for place, operator in _operators(settings, ""):
+        listed, others = _listed(settings.version, operator.package), _others(settings.version, operator.package)
+        for field in ("channel", "starting_csv") if listed or others else ():
+            value = getattr(operator, field) or ""
+            found = _VERSION.search(value)
+            if found and not (listed and found[1] in listed.versions):
+                elsewhere = tuple(name for name, known in others.items() if found[1] in known.versions)
+                yield _Unfit(f"{place}.{field}", value, found[1], listed, elsewhere)
+
+
+def _operators(part: BaseModel, place: str) -> Iterator[tuple[str, OlmOperatorArgs]]:
+    """Yield the operators of settings with their paths; none is in a list."""
+    for name in type(part).model_fields:
+        value = getattr(part, name)
+        if isinstance(value, OlmOperatorArgs):
+            yield f"{place}{name}", value
+        elif isinstance(value, BaseModel):
+            yield from _operators(value, f"{place}{name}.")
+
+
+def _listed(release: Release, package: str) -> KnownVersions | None:
+    return next((each for each in release.operators if each.package == package), None)
+
+
+def _others(release: Release, package: str) -> dict[str, KnownVersions]:
+    found = ((other.name, _listed(other, package)) for other in RELEASES.values() if other is not release)
+    return {name: known for name, known in found if known}

@@ -1,0 +1,59 @@
+"""The order of the rules that span settings: basic ones come first and hide what would only follow from them."""
+
+from collections.abc import Iterator
+from itertools import chain
+
+from pydantic import ValidationError
+
+from stacks.checks import (
+    bond,
+    driver,
+    fabric,
+    image,
+    memory,
+    name,
+    neighbour,
+    node,
+    order,
+    queue,
+    release,
+    storage,
+    tenant,
+    version,
+    workload,
+)
+from stacks.checks.duplicates import repeated
+from stacks.platform import Settings
+
+
+def problems(settings: Settings) -> Iterator[str]:
+    """Yield what is wrong between the settings; machines that differ or contradict themselves hide the rest."""
+    profiles = sorted({node.profile for node in settings.gpu_nodes if node.profile})
+    if not profiles:
+        yield "nodes: none has a profile, so there is no GPU; give the GPU nodes theirs, e.g. profile: dgx1-v100-16gb"
+        return
+    if len(profiles) > 1:
+        yield f"nodes: profile {' and '.join(profiles)}: give all GPU nodes one and the same profile"
+        return
+    yield from repeated("nodes", (node.name for node in settings.nodes))
+    yield from release.problems(settings)
+    yield from version.problems(settings)
+    yield from name.problems(settings)
+    yield from tenant.problems(settings)
+    yield from neighbour.problems(settings)
+    yield from storage.problems(settings)
+    yield from image.problems(settings)
+    try:
+        settings.profile  # noqa: B018 - raises for ports that the machine does not have
+    except ValidationError as error:
+        yield from (f"ports: {each['msg'].removeprefix('Value error, ')}" for each in error.errors())
+        return
+    machines = [*fabric.ports(settings), *node.problems(settings)]
+    yield from machines
+    yield from fabric.enablement(settings)
+    yield from fabric.shares(settings)
+    yield from driver.problems(settings)
+    yield from bond.problems(settings)
+    if not machines:
+        found = list(workload.problems(settings))
+        yield from found or chain(order.problems(settings), queue.problems(settings), memory.problems(settings))

@@ -1,0 +1,35 @@
+"""The names of fields that the settings have at a place, for a name that they do not have there."""
+
+from collections.abc import Collection, Iterator, Sequence
+from difflib import get_close_matches
+from typing import Any, get_args
+
+from pydantic import BaseModel
+
+
+def closest(model: type[BaseModel], place: Sequence[str | int], taken: Collection[str]) -> str | None:
+    """Return the field that the last part of a place was probably meant to be; None where no name is close.
+
+    `place` is a location of pydantic's, in which names of variants follow the fields that have them; `taken` are names
+    that are written there already.
+    """
+    models = [model]
+    for part in place[:-1]:
+        inner = [each for one in models if part in one.model_fields for each in _models(one.model_fields[str(part)])]
+        models = inner or [each for each in models if _is_variant(each, part)] or models
+    names = sorted({name for each in models for name in each.model_fields} - set(taken))
+    return next(iter(get_close_matches(str(place[-1]), names, n=1)), None)
+
+
+def _models(field: Any) -> Iterator[type[BaseModel]]:
+    """Yield the models in the type of a field: of a list its items', of a union all."""
+    waiting = [field.annotation]
+    while waiting:
+        kind = waiting.pop()
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield kind
+        waiting += get_args(kind)
+
+
+def _is_variant(model: type[BaseModel], name: str | int) -> bool:
+    return any(name in get_args(field.annotation) for field in model.model_fields.values())

@@ -1,0 +1,31 @@
+"""Machines that a stack brings along, in files of its own."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from hardware.profiles import PROFILES, Profile, missing, read_machine
+
+FIELD = "machines"
+
+
+def read(data: Any, root: Path) -> tuple[dict[str, Profile], list[str]]:
+    """Return the machines that `data` names by name, and what is wrong with the others; files are below `root`."""
+    found: dict[str, Profile] = {}
+    wrong = []
+    for index, path in enumerate(_paths(data)):
+        name = Path(path).stem
+        try:
+            if name in PROFILES or missing(name) or name in found:
+                there = "this list" if name in found else "hardware/machines"
+                raise ValueError(f"{path}: {name} is a machine of {there}, too; give the file another name")
+            found[name] = read_machine(root / path)
+        except ValueError as error:
+            wrong.append(f"{FIELD}.{index}: {error}")
+    return found, wrong
+
+
+def _paths(data: Any) -> Iterator[str]:
+    """Yield the paths, as far as they are some: what else is wrong is reported with the other fields."""
+    named = data.get(FIELD) if isinstance(data, Mapping) else None
+    yield from (path for path in named if isinstance(path, str)) if isinstance(named, list | tuple) else ()

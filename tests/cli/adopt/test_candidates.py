@@ -1,0 +1,223 @@
+"""What adopting an object would change, determined before anything happens."""
+
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from cli.adopt import candidates, declared, presentation
+from cli.adopt.candidates import Candidate, State
+from cli.adopt.declared import Declared, Known
+from cli.shared.cluster_client import RefusedError
+from rendering.recorder import Registration
+from tests.support.recorded import environment
+
+LABELS = {"app.kubernetes.io/managed-by": "pulumi", "app.kubernetes.io/part-of": "hpc"}
+
+
+def one(kind: str, name: str) -> Declared:
+    """Return an object that dev declares."""
+    return next(each for each in declared.of(environment("dev")).objects if (each.kind, each.name) == (kind, name))
+
+
+def by_hand(each: Declared, **fields: Any) -> dict[str, Any]:
+    """Return a declared object as created manually: without the stack's labels, and with what a server fills in."""
+    metadata = {"name": each.name, "uid": "u", "resourceVersion": "1"}
+    metadata |= {"namespace": each.namespace} if each.namespace else {}
+    rest = {key: value for key, value in each.item.inputs.items() if key not in ("metadata", "apiVersion", "kind")}
+    return {"apiVersion": each.api_version, "kind": each.kind, "metadata": metadata, **rest, **fields}
+
+
+def written_by(manager: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an entry of managedFields."""
+    return {"manager": manager, "operation": "Update", "fieldsV1": fields}
+
+
+def takes(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Take everything as it is."""
+    return body
+
+
+def refuses(status: str) -> candidates.Trial:
+    """Return a server that takes nothing."""
+
+    def refused(_: Mapping[str, Any]) -> Mapping[str, Any]:
+        raise RefusedError("what", "remedy", f"{status}, spec: is immutable\n@@ struct")
+
+    return refused
+
+
+def paths(found: Candidate) -> set[str]:
+    """Return the paths that differ."""
+    return {row[0] for row in presentation._fields(found)}
+
+
+def test_an_object_as_declared_is_equal() -> None:
+    """An object as declared is equal, whatever labels were added to it; no dry run is sent."""
+    role = one("Role", "mpi")
+    live = by_hand(role)
+    live["metadata"]["labels"] = {**role.item.inputs["metadata"]["labels"], "of": "somebody"}
+    found = candidates.judged(role, live, refuses("500"))
+    assert (found.state, found.changes) == (State.EQUAL, ())
+
+
+def test_more_in_a_list_is_a_difference() -> None:
+    """An additional entry of a list is a difference, with its path and value."""
+    scc = one("SecurityContextConstraints", "scc-for-mpi")
+    found = candidates.judged(scc, by_hand(scc, groups=["system:authenticated"]), takes)
+    assert found.state is State.DIFFERS
+    assert "groups[0]" in paths(found)
+    assert found.before(("groups", 0)) == "system:authenticated"
+
+
+def test_what_an_update_takes_away_is_told_and_defaults_are_not() -> None:
+    """Fields that the update would remove are differences, and defaults of the server are not."""
+    volume = one("PersistentVolume", "adas-data-pv01")
+    live = by_hand(volume)
+    live["spec"] = {**live["spec"], "volumeMode": "Filesystem"}
+    live["metadata"]["labels"] = {"dept": "adas", "type": "data", "shelf": "3"}
+    mine = {"f:metadata": {"f:labels": {".": {}, "f:shelf": {}}}, "f:spec": {"f:volumeMode": {}}}
+    live["metadata"]["managedFields"] = [written_by("kubectl-create", mine)]
+
+    def fills_in(body: Mapping[str, Any]) -> Mapping[str, Any]:
+        assert "volumeMode" not in body["spec"]
+        assert "shelf" not in body["metadata"]["labels"]
+        return {**body, "spec": {**body["spec"], "volumeMode": "Filesystem"}}
+
+    assert paths(candidates.judged(volume, live, fills_in)) == {"metadata.labels", "metadata.labels.shelf"}
+    live["metadata"]["managedFields"] = [written_by("a-controller", mine)]
+    assert paths(candidates.judged(volume, live, takes)) == {"metadata.labels"}
+
+
+def test_what_cannot_go_needs_an_owner_first() -> None:
+    """An undeclared field that cannot change needs another owner first, by a command that is printed."""
+    claim = one("PersistentVolumeClaim", "adas-data-pvc")
+    live = by_hand(claim)
+    live["spec"] = {**live["spec"], "selector": {"matchLabels": {"dept": "adas"}}}
+    made = written_by("kubectl-create", {"f:spec": {"f:selector": {}}})
+    live["metadata"]["managedFields"] = [made]
+
+    def immutable(body: Mapping[str, Any]) -> Mapping[str, Any]:
+        return body if "selector" in body["spec"] else refuses("422")(body) or {}
+
+    found = candidates.judged(claim, live, immutable)
+    assert found.state is State.REFUSED
+    assert "spec.selector is not declared, cannot change" in found.why
+    call, body = presentation.ownership(found, "kubectl --context lab").removeprefix("echo ").split(" | ")
+    assert body == f"{'kubectl --context lab'} apply --server-side --field-manager hpc-adopted -f -"
+    assert json.loads(shlex.split(call)[0]) == {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "adas-data-pvc", "namespace": "adas"},
+        "spec": {"selector": {"matchLabels": {"dept": "adas"}}},
+    }
+
+    live["metadata"]["managedFields"] = [made, {**made, "manager": "hpc-adopted", "operation": "Apply"}]
+    found = candidates.judged(claim, live, immutable)
+    assert (found.state, found.ownership) == (State.DIFFERS, {})
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "fields", "why"),
+    [
+        (
+            "RoleBinding",
+            "mpi",
+            {"roleRef": {"apiGroup": "x", "kind": "Role", "name": "other"}},
+            "roleRef.apiGroup and 1",
+        ),
+        ("MPIJob", "nccl-test-01x08", {"spec": {"slotsPerWorker": 1}}, "cannot change in place"),
+    ],
+)
+def test_another_value_where_none_can_change(kind: str, name: str, fields: dict[str, Any], why: str) -> None:
+    """An object that the next update would replace, by the provider's rules or our options, is not adoptable."""
+    each = one(kind, name)
+    found = candidates.judged(each, by_hand(each, **fields), takes)
+    assert found.state is State.REPLACED
+    assert why in found.why
+    assert not found.adoptable
+
+
+def test_what_the_server_would_refuse_is_left_out() -> None:
+    """An object whose change the server refuses is not adoptable, and the server's message says why."""
+    scc = one("SecurityContextConstraints", "scc-for-mpi")
+    found = candidates.judged(scc, by_hand(scc, groups=["x"]), refuses("422"))
+    assert (found.state, found.why) == (State.REPLACED, "spec: is immutable")
+
+
+def test_who_may_only_look_sees_differences() -> None:
+    """A user who may not send a dry run sees the differences nevertheless."""
+    scc = one("SecurityContextConstraints", "scc-for-mpi")
+    found = candidates.judged(scc, by_hand(scc, groups=["x"]), refuses("403"))
+    assert found.state is State.DIFFERS
+
+
+def test_a_kind_that_is_not_shown_does_not_end_the_search() -> None:
+    """A kind that may not be read hides no other, and what is in the state is not read."""
+    objects = declared.of(environment("dev")).objects
+    known = Known([{"urn": objects[0].urn, "type": objects[0].item.type, "inputs": {}}])
+
+    def live(_: str, kind: str, __: str, name: str) -> Mapping[str, Any] | None:
+        if kind == "SecurityContextConstraints":
+            raise RefusedError("what", "remedy", "403, forbidden")
+        assert (kind, name) != (objects[0].kind, objects[0].name)
+        return by_hand(one(kind, name)) if kind == "PersistentVolume" else None
+
+    found = candidates.search(objects, known, live, takes)
+    assert {(each.declared.kind, each.state) for each in found} == {
+        ("SecurityContextConstraints", State.REFUSED),
+        ("PersistentVolume", State.DIFFERS),
+    }
+
+
+def test_an_object_under_another_version_is_known() -> None:
+    """An object of the state under another version of its API is known."""
+    job = one("MPIJob", "nccl-test-01x08")
+    resource = {
+        "urn": "urn:pulumi:dev::hpc::old",
+        "type": "kubernetes:kubeflow.org/v2beta1:MPIJob",
+        "inputs": job.item.inputs,
+    }
+    assert Known([resource]).find(job) is resource
+    assert Known([{**resource, "type": "kubernetes:other.org/v1:MPIJob"}]).find(job) is None
+    assert Known([{**resource, "delete": True}]).find(job) is None
+
+
+def test_patches_and_what_is_waited_for_are_no_objects_of_ours() -> None:
+    """Nodes, pools and other targets of patches or waits are no candidates."""
+    kinds = {each.kind for each in declared.of(environment("dev")).objects}
+    assert not {"Node", "NodePatch", "MachineConfigPool", "ClusterServiceVersion"} & kinds
+
+
+def test_a_secret_says_nothing_of_its_values() -> None:
+    """A Secret's values are in no table and no comment."""
+    secret = one("Secret", "csisecret-local")
+    item: Registration = replace(secret.item, inputs={**secret.item.inputs, "stringData": {"password": "[secret]"}})
+    live = by_hand(secret, stringData=None, data={"password": "cGxhbnRlZA==", "username": "cGxhbnRlZA=="})
+    found = candidates.judged(Declared(item), live, takes)
+    assert found.state is State.DIFFERS
+    assert "cGxhbnRlZA==" not in repr([*presentation._fields(found)])
+    assert "cGxhbnRlZA==" not in repr(presentation.review("dev", [found], {}))
+
+
+@pytest.mark.parametrize(
+    ("metadata", "said"),
+    [
+        ({"labels": {"app.kubernetes.io/managed-by": "Helm"}}, "names Helm as its manager"),
+        ({"labels": LABELS}, ""),
+        ({"ownerReferences": [{"kind": "ClusterPolicy", "name": "gpu"}]}, "ClusterPolicy gpu owns it"),
+        ({"annotations": {"argocd.argoproj.io/tracking-id": "a:b"}}, "Argo CD application a:b"),
+        ({"managedFields": [written_by("pulumi-kubernetes-0123", {})]}, "another Pulumi stack"),
+        ({"managedFields": [written_by("kubectl-create", {})]}, ""),
+    ],
+)
+def test_other_owners_are_named(metadata: dict[str, Any], said: str) -> None:
+    """Another owner of an object is named in a warning."""
+    volume = one("PersistentVolume", "adas-data-pv01")
+    live = by_hand(volume)
+    live["metadata"] |= metadata
+    assert said in "; ".join(candidates.judged(volume, live, takes).warnings)
+    assert bool(said) == bool(candidates.judged(volume, live, takes).warnings)

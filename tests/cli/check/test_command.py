@@ -1,0 +1,160 @@
+"""`./hpc check`: its arguments and its exit status."""
+
+import json
+from pathlib import Path
+from unittest.mock import ANY
+
+import pytest
+
+from cli.check.command import CLEAN, FOUND, UNREADABLE, command
+from tests.support.commands import finished
+
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: x, namespace: a}
+spec: {containers: [{name: c, resources: {limits: {nvidia.com/gpu: 17, cpu: 1}}}]}
+"""
+
+
+def _run(*arguments: str, text: str | bytes = POD) -> tuple[int, str]:
+    return finished(command, *arguments, text=text)
+
+
+@pytest.fixture
+def pod(tmp_path: Path) -> str:
+    """Return a file with one manifest."""
+    path = tmp_path / "pod.yaml"
+    path.write_text(POD)
+    return str(path)
+
+
+def test_status(pod: str) -> None:
+    """Mandatory findings fail, advisory ones only with --severity, and unreadable input always."""
+    assert _run("-f", pod, "--rules", "gpu-limit")[0] == FOUND
+    assert _run("-f", pod, "--rules", "rdma-exactly-one")[0] == CLEAN
+    advice = ("-f", pod, "--rules", "gpu-memory-limit")
+    assert _run(*advice)[0] == CLEAN
+    assert _run(*advice, "--severity", "advisory")[0] == FOUND
+    status, output = _run(*advice, "--severity", "mandatory")
+    assert (status, "0 findings" in output) == (CLEAN, True)
+    assert _run("-", "--rules", "gpu-limit", text=POD + "---\n}\n")[0] == UNREADABLE
+
+
+@pytest.mark.parametrize(
+    ("arguments", "listed"), [((), False), (("-v",), True), (("--verbose",), True), (("--severity", "advisory"), True)]
+)
+def test_advisory_findings_are_listed_on_request(pod: str, arguments: tuple[str, ...], listed: bool) -> None:
+    """Advisory findings are listed with --verbose, and where they make the check fail; else they are counted."""
+    _, output = _run("-f", pod, "--rules", "gpu-memory-limit", *arguments)
+    assert ("gpu-memory-limit" in output, "1 advisory finding not shown" in output) == (listed, not listed)
+    assert "1 advisory" in output
+
+
+def test_files(pod: str) -> None:
+    """Files are named by -f, as arguments, and by - for standard input."""
+    status, output = _run("-f", pod, "-", "--rules", "gpu-limit")
+    assert (status, "2 files, 2 objects" in output) == (FOUND, True)
+    assert "(standard input):4:" in output
+    assert _run()[0] == UNREADABLE
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--rules", "nope"), "nope: no such rule"),
+        (("--config", "/nowhere"), "/nowhere: cannot be read as JSON"),
+        (("--exceptions", "/nowhere"), "cannot read the exceptions in /nowhere"),
+        (("--stack", "nope"), "no settings for stack 'nope'"),
+    ],
+)
+def test_wrong_arguments(arguments: tuple[str, str], message: str) -> None:
+    """A wrong argument exits with 2 and a message that names it."""
+    status, output = _run("-", *arguments)
+    assert status == UNREADABLE
+    assert message in output
+
+
+def test_a_stack_alone_names_what_writes_its_manifests() -> None:
+    """--stack adds objects to those that are checked; alone it is refused with what to check."""
+    status, output = _run("--stack", "dev")
+    assert status == UNREADABLE
+    assert "render --stack dev -o" in output
+
+
+def test_configuration(pod: str, tmp_path: Path) -> None:
+    """--config takes the pack's configuration."""
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({"gpu-limit": {"maximum": 17}}))
+    assert _run("-f", pod, "--rules", "gpu-limit", "--config", str(path))[0] == CLEAN
+    path.write_text("[]")
+    assert _run("-f", pod, "--config", str(path))[0] == UNREADABLE
+    path.write_text('{"gpu-limt": {"maximum": 4}}')
+    assert "gpu-limt: no such rule; did you mean gpu-limit" in _run("-f", pod, "--config", str(path))[1]
+
+
+@pytest.mark.parametrize(
+    ("content", "status", "words"),
+    [
+        ({"all": "advisory"}, CLEAN, "(0 mandatory, 2 advisory"),
+        (
+            {"all": {"enforcementLevel": "advisory"}, "gpu-limit": {"enforcementLevel": "remediate"}},
+            FOUND,
+            "1 mandatory",
+        ),
+        ({"all": "disabled", "gpu-limit": {"maximum": 4}}, CLEAN, "0 findings"),
+        ({"whole-stack": {"complete": True}}, FOUND, "(2 mandatory, 0 advisory)"),
+        ({"whole-stack": {"complete": False}, "exceptions": "disabled"}, FOUND, "(1 mandatory, 1 advisory"),
+        ({"all": "nonsense"}, UNREADABLE, "all.enforcementLevel: 'nonsense' is not one of"),
+        ({"all": {"maximum": 4}}, UNREADABLE, "all: takes enforcementLevel only"),
+        ({"all": {}}, UNREADABLE, "all.enforcementLevel: None"),
+        ({"whole-stack": {"complete": "no"}}, UNREADABLE, "whole-stack.complete: 'no' must be true or false"),
+        ({"exceptions": {"file": "x"}}, UNREADABLE, "exceptions: takes enforcementLevel only"),
+    ],
+)
+def test_the_packs_own_keys(content: dict[str, object], status: int, words: str, pod: str, tmp_path: Path) -> None:
+    """The pack's own keys mean the same in a check."""
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(content))
+    assert _run("-f", pod, "--rules", "gpu-limit,gpu-quota", "--config", str(path)) == (status, ANY)
+    assert words in _run("-f", pod, "--rules", "gpu-limit,gpu-quota", "--config", str(path))[1]
+
+
+def test_nothing_to_check() -> None:
+    """Empty input exits with 2."""
+    status, output = _run("-f", "-", text="")
+    assert (status, "(standard input)" in output) == (UNREADABLE, True)
+
+
+def test_usage() -> None:
+    """The usage line is readable."""
+    assert "[[" not in _run("--help")[1].partition("Arguments")[0]
+
+
+def test_exceptions(pod: str, tmp_path: Path) -> None:
+    """--exceptions reads another file."""
+    path = tmp_path / "exceptions.yaml"
+    path.write_text("- {rule: gpu-limit, object: Pod a/x, reason: a machine of our own, expires: 2999-01-01}\n")
+    assert _run("-f", pod, "--rules", "gpu-limit", "--exceptions", str(path))[0] == CLEAN
+
+
+def test_stack(tmp_path: Path) -> None:
+    """With a stack, links may end at its objects, and its release decides which APIs are served."""
+    path = tmp_path / "job.yaml"
+    later = "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: x, namespace: adas}\n"
+    path.write_text(f"{POD.replace('17', '2').replace('namespace: a', 'namespace: adas')}---\n{later}")
+    rules = ("--rules", "api-served,gpu-quota", "--complete", "--verbose")
+    alone, with_stack = (_run("-f", str(path), *rules, *more)[1] for more in ((), ("--stack", "dev")))
+    assert ("api-served" in alone, "gpu-quota" in alone) == (False, True)
+    assert ("api-served" in with_stack, "gpu-quota" in with_stack) == (True, False)
+    assert "2 objects" in with_stack
+
+
+def test_secrets_in_files() -> None:
+    """A Secret in a file is a finding, and no report contains its value."""
+    secret = "{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: a}, stringData: {password: hunter2hunter}}"
+    status, output = _run("-f", "-", text=f"{secret}\n---\n{POD.replace('17', 'hunter2hunter')}")
+    assert status == FOUND
+    assert "has the value of password in a file" in output
+    assert "[secret]" in output
+    assert "hunter2" not in output

@@ -1,0 +1,216 @@
+"""Comments on GitHub and GitLab, over real HTTP to a host of our own that behaves as theirs."""
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+import requests
+from typer.testing import CliRunner
+
+from cli.app import app
+from cli.comment import hosts
+from cli.comment.thread import marker
+from cli.shared.errors import Problem
+
+SIGN = "<!-- hpc diff stack=dev -->"
+BODY = f"{SIGN}\n## dev\n1 created\n"
+
+
+class Host(ThreadingHTTPServer):
+    """Keeps the comments of one pull request; `forbidden` refuses to write."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.comments: list[dict[str, Any]] = []
+        self.forbidden = False
+        self.writes: list[str] = []
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Host
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+    def _answer(self, status: int, content: Any) -> None:
+        body = json.dumps(content).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self) -> None:
+        url = urlsplit(self.path)
+        if url.path == "/user":
+            if "PRIVATE-TOKEN" in self.headers:
+                self._answer(200, {"username": "hpc-bot"})
+            else:
+                self._answer(403, {"message": "Resource not accessible by integration"})
+            return
+        query = parse_qs(url.query)
+        page, size = int(query["page"][0]), int(query["per_page"][0])
+        self._answer(200, self.server.comments[(page - 1) * size : page * size])
+
+    def _write(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["body"]
+        if self.server.forbidden:
+            self._answer(403, {"message": "Resource not accessible by integration"})
+            return
+        self.server.writes.append(f"{self.command} {self.path}")
+        if self.command == "POST":
+            self.server.comments.append(_comment(len(self.server.comments) + 1, "github-actions[bot]", body))
+            self._answer(201, self.server.comments[-1])
+            return
+        (found,) = [each for each in self.server.comments if str(each["id"]) == self.path.rpartition("/")[2]]
+        found["body"] = body
+        self._answer(200, found)
+
+    do_POST = do_PATCH = do_PUT = _write
+
+
+def _comment(number: int, author: str, body: str) -> dict[str, Any]:
+    who = {"login": author, "username": author}
+    return {"id": number, "user": who, "author": who, "body": body, "html_url": f"https://host/c{number}"}
+
+
+@pytest.fixture
+def host() -> Iterator[Host]:
+    """Give a host that runs."""
+    server = Host()
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def github(host: Host, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Give a job of GitHub for a pull request, and the comment's file."""
+    event = tmp_path / "event.json"
+    event.write_text(json.dumps({"pull_request": {"number": 7}}))
+    for name, value in {
+        "GITHUB_ACTIONS": "true",
+        "GITHUB_API_URL": host.url,
+        "GITHUB_REPOSITORY": "lab/hpc",
+        "GITHUB_EVENT_PATH": str(event),
+        "GITHUB_TOKEN": "planted-token",
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
+    }.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("GITLAB_CI", raising=False)
+    file = tmp_path / "comment.md"
+    file.write_text(BODY)
+    return file
+
+
+def _run(file: Path, status: int = 0) -> str:
+    done = CliRunner().invoke(app, ["comment", str(file)])
+    text = " ".join(done.output.split()) + str(done.exception or "")
+    assert (done.exit_code == 0) is (status == 0), text
+    assert "planted-token" not in text
+    return text
+
+
+def test_a_second_run_edits(host: Host, github: Path) -> None:
+    """A second run edits the comment of the first, and writes nothing where it is unchanged."""
+    assert "comment created: https://host/c1" in _run(github)
+    assert "comment unchanged" in _run(github)
+    github.write_text(BODY + "2 deleted\n")
+    assert "comment edited" in _run(github)
+    assert [each["body"] for each in host.comments] == [BODY + "2 deleted\n"]
+    assert host.writes == ["POST /repos/lab/hpc/issues/7/comments", "PATCH /repos/lab/hpc/issues/comments/1"]
+
+
+def test_comments_of_others_stay(host: Host, github: Path) -> None:
+    """Comments of other authors and of other stacks are left, also where they quote the marker."""
+    others = [_comment(1, "mallory", BODY), _comment(2, "github-actions[bot]", BODY.replace("dev", "prod"))]
+    host.comments = [*others, _comment(3, "github-actions[bot]", f"see {SIGN}")]
+    _run(github)
+    assert [each["body"] for each in host.comments[:2]] == [each["body"] for each in others]
+    assert len(host.comments) == 4
+
+
+def test_ours_is_found_on_a_later_page(host: Host, github: Path) -> None:
+    """The comment is found on a later page of a long discussion."""
+    host.comments = [_comment(number, "a", "b") for number in range(1, 251)]
+    host.comments.append(_comment(251, "github-actions[bot]", SIGN + "\nold\n"))
+    assert "edited" in _run(github)
+    assert len(host.comments) == 251
+
+
+def test_a_fork_has_the_summary(host: Host, github: Path, tmp_path: Path) -> None:
+    """Where the token may only read, the comment is written to the job's summary."""
+    host.forbidden = True
+    assert "written to the job's summary" in _run(github)
+    assert (tmp_path / "summary").read_text() == BODY + "\n"
+
+
+def test_no_pull_request_has_the_summary(github: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A run without a pull request writes to the job's summary, and fails where there is none."""
+    (tmp_path / "event.json").write_text("{}")
+    monkeypatch.delenv("GITHUB_TOKEN")
+    assert "summary" in _run(github)
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY")
+    assert "no pull request" in _run(github, 1)
+
+
+def test_gitlab(host: Host, github: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On GitLab, the note of the first run is edited, and system notes are left."""
+    monkeypatch.delenv("GITHUB_ACTIONS")
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY")
+    for name, value in {
+        "GITLAB_CI": "true",
+        "CI_API_V4_URL": host.url,
+        "CI_PROJECT_ID": "5",
+        "CI_MERGE_REQUEST_IID": "9",
+        "HPC_GITLAB_TOKEN": "planted-token",
+    }.items():
+        monkeypatch.setenv(name, value)
+    host.comments = [
+        {**_comment(1, "hpc-bot", SIGN), "system": True},
+        _comment(2, "mallory", SIGN),
+        _comment(3, "hpc-bot", SIGN + "\r\nold"),
+    ]
+    assert "edited: note 3" in _run(github)
+    assert host.writes == ["PUT /projects/5/merge_requests/9/notes/3"]
+
+
+def test_a_host_that_is_away(github: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host that does not answer is a message without the token."""
+    monkeypatch.setenv("GITHUB_API_URL", "http://127.0.0.1:1")
+    assert "does not answer" in _run(github, 1)
+
+
+@pytest.mark.parametrize(("first", "found"), [(SIGN, SIGN), ("# dev", ""), ("<!-- open", ""), ("", "")])
+def test_the_marker_is_the_first_line(first: str, found: str) -> None:
+    """The marker is a hidden comment in the first line, and nothing else."""
+    assert marker(f"{first}\ntext") == found
+
+
+def test_files_that_are_no_comment(github: Path) -> None:
+    """A file without a marker, or that cannot be read, is refused."""
+    github.write_text("hello\n")
+    assert "hidden line" in _run(github, 1)
+    github.unlink()
+    assert "cannot be read" in _run(github, 1)
+
+
+def test_an_answer_that_repeats_the_token_is_shown_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error that quotes the host's answer has no part of the token, also where the answer repeats the request."""
+    answer = requests.Response()
+    answer.status_code, answer._content = 500, json.dumps({"message": "x" * 190 + " Bearer planted-token!"}).encode()
+    monkeypatch.setattr(requests.Session, "request", lambda *_, **__: answer)
+    with pytest.raises(Problem, match=r"answered with 500: x+ Bearer") as refused:
+        hosts._Http("http://host", {"Authorization": "Bearer planted-token"}).ask("GET", "/user")
+    assert "planted" not in str(refused.value)
+    assert "pla" not in str(refused.value)

@@ -1,0 +1,230 @@
+"""`./hpc machine from-logs`: machine files from what nodes print."""
+
+import random
+import re
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from apis.logs import SIMULATED
+from cli.machine import from_logs, machine_file
+from cli.shared.errors import Problem
+from hardware.data_files import DataFileError, read
+from hardware.profiles import PROFILES, Profile, read_machine
+from simulator.performance import topology_matrix
+from tests.support.commands import finished
+from tests.support.mutated import mutations
+from tests.support.node_outputs import OUTPUTS, found, printed, rails, readings
+
+_run = partial(finished, from_logs.command)
+H100 = ("topo", "ibdev2netdev", "ibstat", "node", "pci-and-labels")
+MATRICES = {
+    # today.md a.3, a.4, a.5, a.7: names of the rails in the order of the GPUs
+    "dgx-h100": [f"mlx5_{n}" for n in (0, 3, 4, 5, 6, 9, 10, 11)],
+    "nccl-1453": [f"mlx5_{n}" for n in (8, 7, 6, 5, 4, 3, 2, 1)],
+    "nccl-1357": [f"mlx5_{n}" for n in (0, 1, 2, 3)],
+    "dgx-b200": [f"mlx5_{n}" for n in (4, 7, 8, 9, 10, 13, 14, 15)],
+    "gb200": [],
+}
+BRIDGES = {"mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3"}
+_DAMAGED = 100
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_the_rails_of_published_matrices(name: str) -> None:
+    """Of the matrix alone the rails are right, or open with the reason."""
+    one = found(printed(f"{name}.topo"))
+    assert [rail[0] for rail in rails(one)] == MATRICES[name]
+    assert ("hcas" in one.missing) == (not MATRICES[name])
+
+
+def test_four_ports_for_eight_gpus() -> None:
+    """GPUs without a port next to them are named (nccl 1357)."""
+    one = found(printed("nccl-1357.topo"))
+    assert rails(one) == [(f"mlx5_{n}", (2 * n,), "PIX") for n in range(4)]
+    assert "no port is next to GPU 1, 3, 5, 7" in one.remarks
+
+
+def test_the_file_of_a_dgx_h100_is_complete(tmp_path: Path) -> None:
+    """All outputs together make a file that is read as a machine, with the rails of the known one."""
+    file = tmp_path / "ours.yaml"
+    status, output = _run(*(str(OUTPUTS / f"dgx-h100.{part}.txt") for part in H100), "-o", str(file))
+    assert (status, "nothing is missing" in output) == (0, True), output
+    made, known = read_machine(file), PROFILES["dgx-h100"]
+    assert [hca.model_dump(exclude={"ethernet"}) for hca in made.hcas] == [
+        hca.model_dump(exclude={"ethernet"}) for hca in known.hcas
+    ]
+    for name in ("gpus", "gpu", "cpus", "cpu_cores", "link_layer", "ports", "pci_vendors"):
+        assert getattr(made, name) == getattr(known, name), name
+    assert made.nvlink.links == known.nvlink.links
+    assert [(node.cpus, node.gpus) for node in made.numa] == [(node.cpus, node.gpus) for node in known.numa]
+    assert made.memory_gib == 2113404416 // 2**20
+    assert [device.name for device in made.other_devices] == ["mlx5_1", "mlx5_2", "mlx5_7", "mlx5_8"]
+
+
+def test_all_outputs_in_one_file_with_blanks_for_tabs() -> None:
+    """Outputs that were copied from a terminal into one file, whose tabs are blanks then, are all read."""
+    text = "".join(printed(f"dgx-h100.{part}") for part in ("node", "topo", "ibdev2netdev", "pci-and-labels", "ibstat"))
+    one = found(text.replace("$ ", "[root@dgx01 ~]# ").expandtabs())
+    assert one.missing == {}
+    assert [rail[0] for rail in rails(one)] == MATRICES["dgx-h100"]
+
+
+def test_the_bridges_of_a_dgx_b200_are_other_devices() -> None:
+    """Bridges without an interface are no rails, and jobs must not use them (nccl 1646)."""
+    one = found(printed("dgx-b200.topo"), printed("dgx-b200.ports"))
+    assert [rail[0] for rail in rails(one)] == MATRICES["dgx-b200"]
+    others = {device["name"]: device["what"] for device in one.fields["other_devices"]}
+    assert all(others[name].startswith("no network interface") for name in BRIDGES)
+    assert others["mlx5_6"].startswith("Ethernet beside InfiniBand (ens2f1np1")
+    assert (one.fields["link_layer"], one.fields["ports"]["rate_gbps"]) == ("InfiniBand", 400)
+
+
+def test_a_tray_whose_matrix_says_nothing() -> None:
+    """Ports that may be rails are listed, Ethernet ones and devices without interface are not (sglang 11208)."""
+    one = found(printed("gb200.topo"), printed("gb200.node"))
+    assert "hcas" not in one.fields
+    assert "no port is at PIX or PXB" in one.missing["hcas"]
+    maybe = [text for text in one.remarks if text.startswith("may be a rail")]
+    assert [text.split()[4] for text in maybe] == ["mlx5_0", "mlx5_1", "mlx5_4", "mlx5_5"]
+    assert (one.fields["cpu_architecture"], one.fields["gpu_memory_nodes"]) == ("aarch64", [2, 10, 18, 26])
+    assert [(node["cpus"], node["gpus"]) for node in one.fields["numa"]] == [("0-71", [0, 1]), ("72-143", [2, 3])]
+
+
+def _named(profile: Profile) -> str:
+    """Return ibdev2netdev of a machine, in the form of the tool."""
+    ports = (*profile.hcas, *profile.storage_hcas, *profile.inband_hcas)
+    return "".join(f"{port.name} port 1 ==> {port.netdev} (Up)\n" for port in ports if port.netdev)
+
+
+@pytest.mark.parametrize("branch", [440, 580])
+@pytest.mark.parametrize("name", [name for name, each in PROFILES.items() if each.nvlink.links and each.hcas])
+def test_what_a_simulated_node_prints_gives_its_machine_back(name: str, branch: int) -> None:
+    """The simulated matrix of a known machine, in the form of old and new drivers, gives its rails and NUMA nodes."""
+    known = PROFILES[name]
+    texts = ["\n".join(topology_matrix.lines(known, range(known.gpus), branch))]
+    if all(hca.netdev for hca in known.hcas):
+        texts.append(_named(known))
+    one = found(*texts)
+    assert rails(one) == [(hca.name, hca.gpus, hca.distance) for hca in known.hcas]
+    if len(texts) > 1:
+        assert [hca["netdev"] for hca in one.fields["hcas"]] == [hca.netdev for hca in known.hcas]
+        assert one.fields["link_layer"] == known.link_layer
+    if branch >= topology_matrix.FIRST_WITH_NUMA and all(node.gpus for node in known.numa):
+        assert [(node["id"], node["cpus"], tuple(node["gpus"])) for node in one.fields["numa"]] == [
+            (node.id, node.cpus, node.gpus) for node in known.numa
+        ]
+
+
+def test_simulated_outputs_are_named() -> None:
+    """A file that is made of simulated outputs says so."""
+    assert (
+        "simulated, not measured: file1"
+        in found(printed("dgx-h100.node"), f"{SIMULATED}\n{printed('dgx-h100.topo')}").remarks
+    )
+
+
+def test_what_is_missing_is_listed_in_the_file(tmp_path: Path) -> None:
+    """A file with open fields says which, and is refused as a machine with their names."""
+    file = tmp_path / "ours.yaml"
+    status, output = _run(str(OUTPUTS / "nccl-1453.topo.txt"), "-o", str(file))
+    assert (status, "to complete: memory_gib: no /proc/meminfo" in output) == (0, True)
+    lacking = ["model", "gpu", "cpu_cores", "memory_gib", "nvlink", "link_layer", "ports"]
+    assert read(file)["to_complete"] == lacking
+    with pytest.raises(DataFileError, match=f"{', '.join(lacking)}: missing"):
+        read_machine(file)
+    with pytest.raises(Problem, match=r"ours.yaml exists[^\n]*\nRemove it"):
+        _run(str(OUTPUTS / "gb200.topo.txt"), "-o", str(file))
+
+
+@pytest.mark.parametrize(
+    ("part", "old", "new", "error"),
+    [
+        ("ibstat", "0xa088c203000b0a10\n\t\tLink", "0xa088c203000c0a10\n\t\tLink", "mlx5_11: port GUID"),
+        ("ibdev2netdev", "ibp24s0", "enp24s0np0", "mlx5_0: interface: ibp24s0"),
+        ("node", "MemTotal:       2113404416", "MemTotal:       2113404420", "MemTotal, KiB: 2113404416"),
+        ("node", "cdc05b7", "cdc05b8", "GPU7: UUID"),
+        ("pci-and-labels", "hostname=dgx01", "hostname=dgx02", "name: dgx01"),
+    ],
+)
+def test_outputs_of_two_nodes_contradict_each_other(part: str, old: str, new: str, error: str) -> None:
+    """What another node of the same kind prints is refused with both lines."""
+    text = printed(f"dgx-h100.{part}")
+    assert old in text
+    with pytest.raises(Problem, match=re.escape(error)) as refused:
+        found(text, text.replace(old, new))
+    assert re.search(r" \(file0:\d+\), but .* \(file1:\d+\)\n", str(refused.value))
+
+
+@pytest.mark.parametrize(
+    ("part", "old", "new", "error"),
+    [
+        ("topo", "\n  NIC11: mlx5_11", "\n  NIC11: mlx5_10", "mlx5_10: column of the matrix: NIC10"),
+        ("topo", "GPU3\tNV18", "GPU3\tNV17", "GPU0: path to GPU3: NV18"),
+        ("ibdev2netdev", "mlx5_11 port", "mlx5_12 port", "mlx5_12: ibp220s0"),
+        ("ibdev2netdev", "ibp24s0", "enp24s0np0", "mlx5_0: link layer: InfiniBand"),
+        (
+            "node",
+            "NUMA node1 CPU(s):                  56-111",
+            "NUMA node1 CPU(s):                  57-111",
+            "NUMA node 1",
+        ),
+        ("node", "size: 1032146", "size: 532146", "memory: MemTotal 2113404416 kB"),
+        (
+            "node",
+            "Attached GPUs                             : 8",
+            "Attached GPUs                             : 4",
+            "GPUs: ",
+        ),
+        ("pci-and-labels", "NVIDIA-H100-80GB-HBM3", "NVIDIA-H200", "product label of the GPUs: NVIDIA-H100-80GB-HBM3"),
+    ],
+)
+def test_contradictions_between_outputs_name_both_lines(part: str, old: str, new: str, error: str) -> None:
+    """Two outputs that do not agree are refused, with what they say and where."""
+    texts = {each: printed(f"dgx-h100.{each}") for each in H100}
+    assert old in texts[part]
+    texts[part] = texts[part].replace(old, new)
+    with pytest.raises(Problem, match=re.escape(error)) as refused:
+        found(*texts.values())
+    assert re.search(r" \(file\d:\d+\), but .* \(file\d:\d+\)\n", str(refused.value))
+
+
+def test_files_of_no_known_tool(tmp_path: Path) -> None:
+    """An unknown file is refused with its first lines, an empty or missing one with the reason."""
+    file = tmp_path / "strange.txt"
+    file.write_text("hello\nthere\n")
+    for name, part in ((file, f"{file}:1: hello"), (tmp_path / "gone", "No such file")):
+        with pytest.raises(Problem, match=re.escape(part)):
+            _run(str(OUTPUTS / "gb200.topo.txt"), str(name))
+    file.write_text("")
+    with pytest.raises(Problem, match="the file is empty"):
+        _run(str(file))
+
+
+def test_lines_that_are_not_read_are_shown(tmp_path: Path) -> None:
+    """Lines of unknown tools beside known ones are shown, and the others are used."""
+    file = tmp_path / "log.txt"
+    file.write_text(f"=== lsblk ===\nsda 1.7T\n{printed('nccl-1453.topo')}")
+    status, output = _run(str(file))
+    assert (status, f"not read: {file}:2: sda 1.7T" in output) == (0, True)
+    assert "name: mlx5_8" in output
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_damaged_outputs_never_end_in_a_traceback(seed: int, tmp_path: Path) -> None:
+    """A damaged output is refused with a message, or makes a file that is read, without a bridge among its rails."""
+    texts = [printed("dgx-b200.topo"), printed("dgx-b200.ports"), printed("dgx-h100.node")]
+    chance = random.Random(seed)  # noqa: S311 - no secret
+    file = tmp_path / "ours.yaml"
+    for raw in mutations("\n".join(chance.sample(texts, 3)), _DAMAGED, seed):
+        given = readings(raw)
+        try:
+            one = from_logs.found_in(given)
+        except Problem:
+            continue
+        assert not BRIDGES & {rail[0] for rail in rails(one)}
+        file.write_text(machine_file.text(one, ["a tool"]))
+        assert read(file).get("to_complete", []) == machine_file.to_complete(one)
+        if not one.missing:
+            read_machine(file)

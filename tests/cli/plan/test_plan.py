@@ -1,0 +1,220 @@
+"""`./hpc plan`: what machines need beyond the cluster."""
+
+import io
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from cli.plan import command as plan
+from cli.plan import machines, network, section, site
+from cli.shared import console, tables
+from cli.shared.errors import Problem
+from cli.shared.paths import ROOT
+from cli.shared.stack import read
+from hardware.room import Rack
+from stacks.cluster_settings import NodeSettings
+from stacks.settings import Settings, known
+from stacks.workload_settings import MpiWorkload
+from stacks.workloads import mpi_job
+from tests.support.commands import run
+
+
+def _run(*arguments: str) -> Any:
+    return run(plan.command, *arguments, "--json")
+
+
+def _with(stack: str, count: int, profile: str) -> Settings:
+    """Return a stack whose GPU nodes are others."""
+    nodes = tuple(NodeSettings(name=f"gpu{number}", roles=("worker",), profile=profile) for number in range(count))
+    return read(stack).settings.model_copy(update={"nodes": nodes})
+
+
+@pytest.mark.parametrize("stack", known(ROOT))
+def test_every_stack_has_a_plan(stack: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine or a fabric of which documents say little, and a traceback; or a table that a terminal cuts."""
+    narrow = io.StringIO()
+    for module in (tables, section, console):
+        monkeypatch.setattr(module, "console", Console(file=narrow, width=80, soft_wrap=True, highlight=False))
+    found = plan.sections(read(stack).settings, None)
+    for each in found:
+        each.show()
+        assert each.title in narrow.getvalue()
+        assert all(note in narrow.getvalue() for note in each.notes)
+        words = (word for row in each.rows for cell in row.values() for word in section.text(cell).split())
+        assert [word for word in words if word not in narrow.getvalue()] == []
+    assert [each.name for each in found][:3] == ["Machines", "Ports", "NCCL"]
+    assert found[-1].name == "Room"
+
+
+@pytest.mark.parametrize("stack", ["dev", "prod"])
+def test_jobs_get_what_the_plan_says(stack: str) -> None:
+    """A plan of other shares and ports than those that the jobs are then given."""
+    settings = read(stack).settings
+    told, has = (each(settings).rows[0] for each in (machines.nccl, machines.machines))
+    workload = next(job for job in settings.stages[-1].workloads if isinstance(job, MpiWorkload))
+    job = mpi_job(workload, settings)
+    assert told["NCCL_NET_GDR_LEVEL"] == job.gdr_level
+    assert job.ib_hca in (None, told["NCCL_IB_HCA"])
+    assert (job.ib_hca is None) == any("no NCCL_IB_HCA" in note for note in machines.nccl(settings).notes)
+    cpus, memory = has["a job's CPUs for each GPU"], has["a job's memory for each GPU, GiB"]
+    assert isinstance(cpus, int)
+    assert isinstance(memory, int)
+    gpus = job.layout.gpus
+    assert (job.cpus, job.memory) == (gpus * cpus, f"{gpus * memory}Gi")
+
+
+def test_what_machines_keep() -> None:
+    """CPUs of a NUMA node with GPUs kept for the system, or a pagepool that pods count on as well."""
+    row = machines.machines(read("prod").settings).rows[0]
+    assert (row["machines"], row["GPUs"], row["kept of the CPUs"]) == (4, 32, 128)
+    assert (row["Scale pagepool (R-3.3-7), GiB"], row["kept of the memory, GiB"]) == (256, 288)
+    assert row["reserved CPUs of the kubelet"] == "0-3,128-131"
+
+
+def test_ports_lie_to_gpus() -> None:
+    """A rail on the wrong card, or an interface by the name that it has no longer."""
+    ports = machines.rails(read("prod").settings).rows
+    assert [row["rail"] for row in ports] == [*range(8), "storage", "storage"]
+    assert dict(ports[4]) == {
+        "rail": 4,
+        "HCA": "mlx5_6",
+        "interface": "rail4",
+        "NUMA": 7,
+        "GPUs near": (4, 5),
+        "path": "PXB",
+        "PCI": "0000:8d:00.0",
+    }
+    assert [row["interface"] for row in machines.rails(read("dev").settings).rows] == ["ib0", "ib1", "ib2", "ib3"]
+
+
+def test_sockets_have_no_hca() -> None:
+    """NCCL's variables on Ethernet name no adapters, which pods there do not have."""
+    (row,) = machines.nccl(read("robotic-drive-ethernet").settings).rows
+    assert dict(row) == {"NCCL_IB_DISABLE": "1", "NCCL_NET_GDR_LEVEL": "LOC", "NCCL_SOCKET_IFNAME": "eth0"}
+
+
+def test_names_of_another_mode_are_told() -> None:
+    """Interfaces of InfiniBand mode, taken for those of a fabric of Ethernet."""
+    assert "the fabric is roce" in " ".join(machines.rails(read("nvaie-roce").settings).notes)
+    assert machines.rails(read("robotic-drive-ethernet").settings).notes == ()
+
+
+def _levels(found: section.Section) -> list[tuple[Any, ...]]:
+    return [tuple(row.values()) for row in found.rows]
+
+
+def test_a_pod_is_as_printed() -> None:
+    """Switches that are calculated where D-3.3 and D-3.4 print them."""
+    compute, storage = network.network(read("superpod-a100").settings)
+    assert _levels(compute) == [
+        (1, 140, "leaf", 56, 1120, "1:1", "as printed"),
+        (1, 140, "spine", 80, 1120, "2:1", "as printed"),
+        (1, 140, "core", 28, 560, "none above", "as printed"),
+    ]
+    assert _levels(storage) == [
+        (1, 140, "leaf", 14, 336, "3:2", "as printed"),
+        (1, 140, "spine", 8, 224, "none above", "as printed"),
+    ]
+    assert "5:4 of the machines' alone; the table prints 5:4 (E-59)" in " ".join(storage.notes)
+
+
+def test_an_estimate_says_so() -> None:
+    """Switches bought by a figure that no document has."""
+    for found in network.network(read("prod").settings):
+        assert {row["figures"] for row in found.rows} == {"estimate"}
+        assert any(note.startswith("estimate: ") for note in found.notes)
+
+
+def test_more_than_a_pod() -> None:
+    """300 machines as one fabric, of more planes and levels than any document plans; or refused."""
+    compute, storage = network.network(_with("superpod-a100", 300, "dgx-a100"))
+    assert [(row["PODs"], row["machines"], row["level"]) for row in compute.rows] == [
+        *((2, 140, level) for level in ("leaf", "spine", "core")),
+        *((1, 20, level) for level in ("leaf", "spine")),
+    ]
+    assert all("between PODs" in " ".join(found.notes) for found in (compute, storage))
+    (whole, _) = network.network(_with("superpod-a100", 280, "dgx-a100"))
+    assert {(row["PODs"], row["machines"]) for row in whole.rows} == {(2, 140)}
+
+
+def test_cables_of_the_lab() -> None:
+    """Every port has its cable, and assumptions about the storage are notes."""
+    (found,) = network.network(read("dev").settings)
+    assert [(row["host"], row["cables"], row["Gb/s of each"]) for row in found.rows] == [
+        ("dgx01", 4, 100),
+        ("dgx02", 4, 100),
+        ("fscc-fab3-3-a", 4, 100),
+        ("fscc-fab3-3-b", 4, 100),
+    ]
+    notes = " ".join(found.notes)
+    assert "16 cables; bandwidth of the storage to that of the machines 1:1" in notes
+    assert "assumed: storage is an ESS3000" in notes
+
+
+def test_a_lab_too_large_for_its_switch() -> None:
+    """A traceback, or more cables than ports, where the lab has grown."""
+    (found,) = network.network(_with("dev", 9, "dgx1-v100-16gb"))
+    assert found.rows == ()
+    assert "44 cables for a switch of 40 ports" in found.notes[0]
+
+
+def test_what_no_document_gives_is_said() -> None:
+    """A DGX-2H, whose ports, NUMA nodes, power and height are nowhere, and a plan that fails for it."""
+    found = {each.name: each for each in plan.sections(_with("superpod-a100", 4, "dgx2h"), Rack(units=40, watts=9000))}
+    assert found["Machines"].rows[0]["reserved CPUs of the kubelet"] is None
+    assert found["Ports"].rows == ()
+    assert "no document names the 8 ports of dgx2h" in found["Ports"].notes[0]
+    assert set(found["NCCL"].rows[0].values()) >= {None}
+    assert found["Cables"].rows[0]["cables of machines"] == 32
+    assert found["Cables"].notes == ("no document plans switches for dgx2h on infiniband without Scale",)
+    assert set(found["Room"].rows[0].values()) == {None}
+    assert "no document gives the power and height of dgx2h" in found["Room"].notes[0]
+    assert "power_watts and rack_units (`machines`)" in found["Room"].notes[0]
+
+
+def _room(*arguments: str) -> Mapping[str, Any]:
+    found = json.loads(_run(*arguments).stdout)["Room"]["rows"][0]
+    assert isinstance(found, dict)
+    return found
+
+
+def test_racks() -> None:
+    """Racks are counted by units and power where both are given, and not otherwise."""
+    assert "racks" not in _room("--stack", "superpod-a100")
+    room = _room("--stack", "superpod-a100", "--rack-units", "40", "--rack-watts", "30000")
+    assert (room["W of all"], room["rack units of all"]) == (910000, 840)
+    assert (room["machines in a rack"], room["racks"]) == (4, 35)
+
+
+def test_a_rack_that_is_none() -> None:
+    """Racks need units and power together, and room for at least one machine."""
+    alone = _run("--stack", "prod", "--rack-units", "40").exception
+    assert isinstance(alone, Problem)
+    assert "--rack-units and --rack-watts together" in str(alone)
+    small = _run("--stack", "prod", "--rack-units", "5", "--rack-watts", "30000").exception
+    assert isinstance(small, Problem)
+    assert "holds no dgx-a100" in str(small)
+    assert _run("--rack-units", "0", "--rack-watts", "1").exit_code == 2
+
+
+def test_list_of_parts() -> None:
+    """Parts of the paper's servers counted for machines that it does not have; or its contradictions passed over."""
+    (found,) = site.parts(read("supermicro-3.11").settings)
+    assert [(row["role"], row["nodes"]) for row in found.rows][-1] == ("gpu", 1)
+    assert "32 ports of 25 Gb/s" in found.notes[0]
+    assert any("app: no parts are listed" in note for note in found.notes)
+    assert not any("the stack" in note for note in found.notes)
+    assert "the list has 1 GPU nodes, the stack 3" in site.parts(_with("dev", 3, "sys-4029gp-tvrt"))[0].notes
+    assert site.parts(read("dev").settings) == ()
+
+
+def test_json_is_for_programs() -> None:
+    """The JSON has numbers, and null for what is not known."""
+    found = json.loads(_run("--stack", "dev").stdout)
+    assert found["Machines"]["rows"][0]["GPUs"] == 16
+    assert found["Ports"]["rows"][0]["GPUs near"] == [0, 1]
+    assert found["Room"]["rows"][0]["W of all"] is None
+    assert found["Ports"]["source"] == "D-3.6"

@@ -1,0 +1,198 @@
+"""Reading a cluster through a kubeconfig that may be anything."""
+
+import json
+import re
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from cli.shared import cluster_client, session
+from cli.shared.cluster_client import Cluster, RefusedError
+from cli.shared.errors import Problem
+from cli.shared.paths import ROOT
+from cli.shared.stack import Stack
+
+CLI = ROOT / "cli"
+
+
+@pytest.mark.parametrize("content", ["a: [", "kind: Config\ncurrent-context: x\n", "\x00\x01"])
+def test_a_kubeconfig_that_is_none_is_one_message(tmp_path: Path, content: str) -> None:
+    """A traceback of the YAML reader for a setting that names the wrong file."""
+    file = tmp_path / "kubeconfig"
+    file.write_text(content)
+    with pytest.raises(Problem, match=r"cannot be used with context 'lab'[\s\S]*Correct cluster.kubeconfig"):
+        Cluster(file, "lab").check()
+
+
+def test_a_simulated_cluster_that_is_not_there_is_said_to_be(dev: Stack) -> None:
+    """A simulated cluster that was never started is named, with what starts it."""
+    with pytest.raises(Problem, match=r"the simulated cluster default is absent[\s\S]*starts it"):
+        session.cluster(dev)
+
+
+@pytest.mark.parametrize(("shown_by", "words"), [("", "runs and can"), ("`./hpc sim status`", r"runs \(`./hpc sim")])
+def test_only_a_simulated_cluster_has_its_own_status(tmp_path: Path, shown_by: str, words: str) -> None:
+    """`./hpc sim status` as the advice for a real cluster that does not answer."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with pytest.raises(Problem, match=f"does not answer[\\s\\S]*See whether the cluster {words}"):
+        Cluster(_kubeconfig(tmp_path, port), "lab", shown_by).check()
+
+
+def _kubeconfig(folder: Path, port: int) -> Path:
+    file = folder / "kubeconfig"
+    parts = [
+        ("clusters", "cluster", {"server": f"http://127.0.0.1:{port}"}),
+        ("users", "user", {"token": "x"}),
+        ("contexts", "context", {"cluster": "lab", "user": "lab"}),
+    ]
+    content = {"apiVersion": "v1", "kind": "Config", **{key: [{"name": "lab", one: it}] for key, one, it in parts}}
+    file.write_text(json.dumps(content))
+    return file
+
+
+def test_a_node_that_is_silent_is_told_from_a_server_that_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log of a silent node is late, and a silent API server is an unreachable cluster."""
+    monkeypatch.setattr(cluster_client, "_TIMEOUT", 0.05)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        cluster = Cluster(_kubeconfig(tmp_path, silent.getsockname()[1]), "lab")
+        with pytest.raises(RefusedError, match="timed out") as refused:
+            cluster.download(LOG, tmp_path / "one.log", container="main")
+        assert refused.value.late
+        with pytest.raises(Problem, match="does not answer") as unreachable:
+            cluster.check()
+        assert not isinstance(unreachable.value, RefusedError)
+
+
+class Answers(BaseHTTPRequestHandler):
+    """An API server that has one answer to all."""
+
+    status, body, length = 200, b"", 0
+
+    def do_GET(self) -> None:
+        """Answer."""
+        self.send_response(self.status)
+        self.send_header("Content-Length", str(self.length or len(self.body)))
+        self.end_headers()
+        self.wfile.write(self.body)
+
+    do_PUT = do_GET
+
+    def log_message(self, *_args: object) -> None:
+        """Print nothing."""
+
+
+@contextmanager
+def _served(folder: Path, status: int, body: bytes, length: int = 0) -> Iterator[Cluster]:
+    handler = type("Handler", (Answers,), {"status": status, "body": body, "length": length})
+    with HTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield Cluster(_kubeconfig(folder, server.server_port), "lab")
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def _said(message: str) -> bytes:
+    return json.dumps({"kind": "Status", "message": message}).encode()
+
+
+LOG = "/api/v1/namespaces/adas/pods/one/log"
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "remedy"),
+    [
+        (403, 'pods "one" is forbidden: User "x" cannot get resource "pods/log"', "Log in again"),
+        (500, "Get https://10.0.0.1:10250/containerLogs: dial tcp 10.0.0.1:10250: connect: no route to host", "node"),
+        (400, 'previous terminated container "main" in pod "one" not found', "run it again"),
+    ],
+)
+def test_a_log_that_is_refused_says_why_and_what_to_do(tmp_path: Path, status: int, message: str, remedy: str) -> None:
+    """A refused log is an error with the server's reason and a remedy, and leaves no file."""
+    with _served(tmp_path, status, _said(message)) as cluster, pytest.raises(RefusedError, match=remedy) as refused:
+        cluster.download(LOG, tmp_path / "one.log", container="main")
+    assert refused.value.reason == f"{status}, {message}"
+    assert not (tmp_path / "one.log").exists()
+
+
+def test_a_container_that_waits_has_no_log_and_no_fault(tmp_path: Path) -> None:
+    """A container that has not started has no log, and that is no error."""
+    waits = 'container "main" in pod "one" is waiting to start: ContainerCreating'
+    for status, body in ((400, _said(waits)), (404, _said("not found"))):
+        with _served(tmp_path, status, body) as cluster:
+            assert not cluster.download(LOG, tmp_path / "one.log", container="main")
+
+
+def test_a_log_that_breaks_off_leaves_what_was_there(tmp_path: Path) -> None:
+    """A log that breaks off leaves the former file and no partial one."""
+    file = tmp_path / "one.log"
+    file.write_bytes(b"earlier\n")
+    with _served(tmp_path, 200, b"half", length=9) as cluster, pytest.raises(RefusedError, match="does not finish"):
+        cluster.download(LOG, file, container="main")
+    assert file.read_bytes() == b"earlier\n"
+    assert [one.name for one in tmp_path.glob("*.part")] == []
+    with _served(tmp_path, 200, b"whole") as cluster:
+        assert cluster.download(LOG, file, container="main")
+    assert file.read_bytes() == b"whole"
+
+
+def test_a_trial_changes_nothing(tmp_path: Path) -> None:
+    """A dry run is sent as one, and changes nothing."""
+    body = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "pv"}}
+    asked: list[tuple[str, str, str]] = []
+
+    class Keeps(Answers):
+        body = b"{}"
+
+        def do_PUT(self) -> None:
+            """Record the request, and answer."""
+            self.rfile.read(int(self.headers["Content-Length"]))
+            asked.append((self.command, self.path, self.headers["Content-Type"]))
+            self.do_GET()
+
+    with HTTPServer(("127.0.0.1", 0), Keeps) as server:
+        thread = Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        cluster = Cluster(_kubeconfig(tmp_path, server.server_port), "lab")
+        assert cluster.dry_run(body) == {}
+        server.shutdown()
+        thread.join()
+    assert asked == [("PUT", "/api/v1/persistentvolumes/pv?dryRun=All", "application/json")]
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "POST", "DELETE"])
+def test_no_request_writes(tmp_path: Path, method: str) -> None:
+    """A command that changes a cluster beside the engine, where no plan, policy or state knows of it."""
+    cluster = Cluster(_kubeconfig(tmp_path, 1), "lab")
+    with pytest.raises(ValueError, match=f"{method} /api/v1/namespaces/a would write to the cluster"):
+        cluster._request("/api/v1/namespaces/a", {"fieldManager": "hpc"}, method, {})
+
+
+def test_one_client_asks_clusters() -> None:
+    """A second way to a cluster, beside the one that refuses to write; comments of pull requests go to their host."""
+    clients = re.compile(
+        r"^\s*(?:import|from) (?:kubernetes|urllib3|requests|http\.client|apis\.client|apis\.kubeconfig)\b"
+        r"|^\s*from apis import .*\b(?:client|kubeconfig)\b",
+        re.M,
+    )
+    users = {str(file.relative_to(CLI)) for file in CLI.rglob("*.py") if clients.search(file.read_text())}
+    assert users == {"shared/cluster_client.py", "comment/hosts.py"}
+
+
+def test_a_trial_that_is_refused_says_why(tmp_path: Path) -> None:
+    """A refused dry run has the server's reason; one of an absent object has no answer."""
+    body = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "pv"}}
+    with _served(tmp_path, 422, _said("spec is immutable")) as cluster, pytest.raises(RefusedError) as refused:
+        cluster.dry_run(body)
+    assert refused.value.reason == "422, spec is immutable"
+    with _served(tmp_path, 404, _said("not found")) as cluster:
+        assert cluster.dry_run(body) is None

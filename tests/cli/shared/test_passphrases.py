@@ -1,0 +1,89 @@
+"""Which passphrase a stack on a simulated cluster has."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+
+from cli.shared import passphrases, settings_copy
+from cli.shared.errors import Problem
+from cli.shared.passphrases import FILE, PASSPHRASE
+from cli.shared.paths import ROOT
+from cli.shared.stack import Stack, read
+from tests.support.states import on_real_cluster
+
+
+@pytest.fixture
+def lab(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, sim_home: Path) -> Stack:  # noqa: ARG001
+    """Give a simulated stack whose file has no secrets and no passphrase beside it, with the folder of its cluster."""
+    content = yaml.safe_load((ROOT / "Pulumi.dev.yaml").read_text())
+    settings = {"config": {"hpc:platform": content["config"]["hpc:platform"]}}
+    (tmp_path / "Pulumi.lab.yaml").write_text(yaml.safe_dump(settings))
+    for module in ("stack", "passphrases"):
+        monkeypatch.setattr(f"cli.shared.{module}.ROOT", tmp_path)
+    found = read("lab", "lab")
+    found.home.mkdir(parents=True)
+    return found
+
+
+def test_a_passphrase_is_made_once(lab: Stack) -> None:
+    """A passphrase that anybody can read or guess; or a new one at each start, which opens nothing."""
+    assert passphrases.file(lab, {}) == str(lab.own_passphrase_file)
+    passphrases.make(lab, {})
+    made = lab.own_passphrase_file.read_text()
+    assert len(made) >= 32
+    assert lab.own_passphrase_file.stat().st_mode & 0o077 == 0
+    passphrases.make(lab, {})
+    assert lab.own_passphrase_file.read_text() == made
+    assert [path.name for path in lab.home.iterdir()] == [lab.own_passphrase_file.name]
+
+
+def test_no_passphrase_is_made_where_one_is_given(lab: Stack) -> None:
+    """The person's passphrase ignored; an empty one is one for the engine, too."""
+    for outer in ({PASSPHRASE: "mine"}, {PASSPHRASE: ""}, {FILE: "/home/me/phrase"}):
+        assert passphrases.file(lab, outer) is None
+        passphrases.make(lab, outer)
+        assert not lab.own_passphrase_file.exists()
+
+
+def test_no_passphrase_is_made_for_what_another_has_encrypted(lab: Stack) -> None:
+    """No passphrase is created for settings that another has encrypted; the user's is required."""
+    lab.renew_copy()
+    content = settings_copy.read(lab.copy)
+    lab.copy.write_text(yaml.safe_dump({**content, "encryptionsalt": "v1:salt"}))
+    passphrases.make(lab, {})
+    assert not lab.own_passphrase_file.exists()
+    with pytest.raises(Problem, match=f"Set {PASSPHRASE}"):
+        passphrases.require(lab, {FILE: str(lab.own_passphrase_file)})
+    passphrases.require(lab, {PASSPHRASE: "mine"})
+
+
+def test_another_passphrase_than_the_clusters_is_named(lab: Stack) -> None:
+    """Another passphrase than the cluster's own is refused, with the variable to unset."""
+    passphrases.make(lab, {})
+    passphrases.require(lab, {FILE: str(lab.own_passphrase_file)})
+    with pytest.raises(Problem, match=f"unset {PASSPHRASE}"):
+        passphrases.require(lab, {PASSPHRASE: "mine"})
+
+
+def test_what_an_earlier_env_exported_is_none_of_the_persons(lab: Stack, tmp_path: Path) -> None:
+    """After `eval "$(./hpc env -s prod)"`: dev with prod's passphrase, or a state that goes with prod's cluster."""
+    exported = {FILE: str(lab.own_passphrase_file)}
+    (tmp_path / "Pulumi.dev.yaml").write_text((tmp_path / "Pulumi.lab.yaml").read_text())
+    other = Stack("dev", lab.settings, "other")
+    assert passphrases.file(other, exported) == str(other.own_passphrase_file)
+    public = tmp_path / "Pulumi.dev.passphrase"
+    public.write_text("public")
+    assert passphrases.file(Stack("dev", lab.settings), exported) == str(public)
+    real = replace(on_real_cluster(lab), name="real", chosen=None)
+    assert passphrases.file(real, exported) == ""
+    assert passphrases.file(real, {FILE: "/home/me/Pulumi.lab.passphrase"}) is None
+
+
+def test_no_folder_for_a_cluster_that_is_not_there(lab: Stack) -> None:
+    """A folder with nothing but a passphrase, which `./hpc sim clean` does not know as a cluster's."""
+    lab.home.rmdir()
+    passphrases.make(lab, {})
+    lab.renew_copy()
+    assert not lab.home.exists()

@@ -1,0 +1,64 @@
+"""Where jobs fit, as a preview says it."""
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from cli import preview
+from cli.shared import placements, tables
+from cli.shared.engine import Engine
+from cli.shared.paths import ROOT
+from cli.shared.stack import read
+from stacks.settings import known
+from tests.support.commands import finished
+
+
+@pytest.fixture
+def printed(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """Give what is printed."""
+    written = io.StringIO()
+    monkeypatch.setattr(tables, "console", Console(file=written, width=140, highlight=False))
+    return written
+
+
+def test_every_stage_has_its_table(printed: io.StringIO) -> None:
+    """An update prints a table of the GPUs that each stage takes."""
+    placements.show(read("dev").settings)
+    lines = [" ".join(line.split()) for line in printed.getvalue().splitlines()]
+    assert [line for line in lines if line.startswith("Placement")] == [
+        "Placement, stage rdma",
+        "Placement, stage nodes",
+        "Placement, stage nccl",
+        "Placement, stage training",
+    ]
+    assert "wave job layout GPUs fits on" in lines
+    assert "2 adas/nccl-test-02x08 02x08 16 dgx01: 1, dgx02: 1" in lines
+    assert "1 adas/mofed-test-job dgx01: 1, dgx02: 1" in lines
+
+
+@pytest.mark.parametrize("stack", known(ROOT))
+def test_every_job_of_every_stack_is_told(stack: str, printed: io.StringIO) -> None:
+    """A job of another kind, for which the table has no words."""
+    settings = read(stack).settings
+    placements.show(settings)
+    assert len([line for line in printed.getvalue().splitlines() if line[:1].isdigit()]) == sum(
+        len(stage.workloads) for stage in settings.stages
+    )
+
+
+@pytest.mark.usefixtures("sim_home")
+def test_a_preview_for_a_program_is_the_engines_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """`./hpc preview --json | jq`, which stops at a table of ours."""
+    monkeypatch.setattr("cli.shared.session.prepare", lambda *_: None)
+    monkeypatch.setattr("cli.shared.identity.require_unless_unreachable", lambda *_: None)
+    monkeypatch.setattr("simulator.tools.find", lambda _name, **_: tmp_path / "pulumi")
+    monkeypatch.setattr(Engine, "run_interactively", lambda *_: 0)
+    told: list[object] = []
+    monkeypatch.setattr("cli.shared.placements.show", told.append)
+    monkeypatch.setattr("cli.shared.session.print_plugins", told.append)
+    assert finished(preview.command, "--stack", "dev", "--json")[0] == 0
+    assert told == []
+    assert finished(preview.command, "--stack", "dev", "--diff")[0] == 0
+    assert len(told) == 2

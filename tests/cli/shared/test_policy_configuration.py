@@ -1,0 +1,134 @@
+"""What a stack's settings say to the rules, with a file over it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli import policy_config, preview
+from cli.shared.cluster_client import Cluster
+from cli.shared.engine import Engine
+from cli.shared.errors import Problem
+from cli.shared.paths import ROOT
+from cli.shared.policy_configuration import configuration, settled
+from cli.shared.stack import read
+from components.olm_operator import OlmOperatorArgs
+from policies.configuration import Configuration, merged
+from stacks.fabric_settings import Ethernet
+from stacks.gpu_settings import GpuOperatorSettings
+from stacks.platform import Settings
+from stacks.settings import known
+from tests.support.commands import finished
+from tests.support.states import on_real_cluster
+
+
+def _file(folder: Path, content: Any) -> Path:
+    path = folder / "policies.json"
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return path
+
+
+def test_a_level_leaves_the_parameters(tmp_path: Path) -> None:
+    """A rule made advisory for one stack, which then measures against the largest machine that it knows."""
+    own = configuration(read("dev").settings)
+    found = settled(read("dev").settings, _file(tmp_path, {"gpu-limit": "advisory", "image-pinned": "disabled"}))
+    assert found["gpu-limit"] == {**own["gpu-limit"], "enforcementLevel": "advisory"}
+    assert found["image-pinned"] in ("disabled", {"enforcementLevel": "disabled"})
+    assert {**found, "gpu-limit": 0, "image-pinned": 0} == {**own, "gpu-limit": 0, "image-pinned": 0}
+
+
+def test_fields_of_the_file_win() -> None:
+    """Parameters of the user's file override those that follow from the settings."""
+    own = {"gpu-limit": {"maximum": 8, "other": 1}}
+    assert merged(own, {"gpu-limit": {"maximum": 4}}) == {"gpu-limit": {"maximum": 4, "other": 1}}
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ({"gpu-limits": {"maximum": 4}}, "gpu-limit"),
+        ({"gpu-limit": "soft"}, "soft"),
+        ([], "an object"),
+        ("{", "cannot be read"),
+    ],
+)
+def test_a_wrong_file_is_named(content: Any, words: str, tmp_path: Path) -> None:
+    """`invalid enforcement level ""`, which is all that the engine says of a rule that does not exist."""
+    with pytest.raises(Problem, match=rf"policies\.json: [\s\S]*{words}"):
+        settled(read("dev").settings, _file(tmp_path, content))
+
+
+def _today(**changes: Any) -> Settings:
+    """Return dev's settings with others in place of some; DGX A100, whose GPUs can be divided."""
+    dev = read("dev").settings
+    nodes = [node.model_copy(update={"profile": "dgx-a100"} if node.profile else {}) for node in dev.nodes]
+    return dev.model_copy(update={"release": "4.20", "nodes": tuple(nodes), **changes})
+
+
+@pytest.mark.parametrize(("mig", "gpus", "pods"), [("none", 8, 8), ("single", 56, 56), ("mixed", 8, 56)])
+def test_parts_of_gpus(mig: str, gpus: int, pods: int) -> None:
+    """An rdmaHcaMax of 8, with which 48 of 56 pods stay Pending; or pods of parts, refused as larger than a machine."""
+    operator = OlmOperatorArgs(namespace="gpus", package="gpus", channel="stable")
+    given = {"enablement": "gpu-operator", "operator": operator, "driver": None, "mig": mig}
+    found = configuration(_today(gpu=GpuOperatorSettings.model_validate(given)))
+    assert found["gpu-limit"] == {"maximum": gpus}
+    assert found["mpi-name"] == {"gpus_per_node": gpus}
+    assert found["rdma-hca-max"] == {"pods_per_node": pods}
+
+
+def test_platform_without_rdma() -> None:
+    """A traceback for Ethernet, or jobs there that are held to the names of InfiniBand devices."""
+    for nodes in (_today().nodes, read("dev").settings.nodes):
+        found = configuration(_today(fabric=Ethernet(kind="ethernet"), nodes=nodes))
+        assert found["nccl-environment"] == {"devices": {}}
+
+
+@pytest.mark.parametrize(
+    ("release", "kubernetes", "sccs"), [("3.11", "1.11", "4.4"), ("4.4", "1.17", "4.4"), ("4.20", "1.33", "current")]
+)
+def test_releases(release: str, kubernetes: str, sccs: str) -> None:
+    """An old stack held against today's SCCs, which its cluster has not; or a traceback where nothing serves it."""
+    found = configuration(_today(release=release))
+    assert found["api-served"] == {"kubernetes": kubernetes}
+    assert {found[rule]["release"] for rule in found if "release" in found[rule]} == {sccs}
+
+
+@pytest.mark.parametrize("stack", known(ROOT))
+def test_every_stack_has_a_configuration_that_the_rules_take(stack: str) -> None:
+    """A parameter that a rule no longer has, or a value that it refuses, for one stack out of ten."""
+    Configuration(configuration(read(stack).settings))
+
+
+def test_configuration_for_plain_pulumi(tmp_path: Path) -> None:
+    """A production update that measures against the largest machine known, since `./hpc` has no part in it."""
+    file = _file(tmp_path, {"gpu-limit": {"maximum": 2}})
+    _, output = finished(policy_config.command, "--stack", "prod", "--config", str(file))
+    assert json.loads(output) == merged(configuration(read("prod").settings), {"gpu-limit": {"maximum": 2}})
+
+
+def test_preview_of_a_real_cluster_that_does_not_answer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A preview that ends where plain `pulumi preview` warns and goes on."""
+    given: list[str] = []
+
+    def run_interactively(_: Engine, *arguments: str) -> int:
+        given.extend(arguments)
+        settings = json.loads(Path(arguments[arguments.index("--policy-pack-config") + 1]).read_text())
+        assert settings["gpu-limit"]["maximum"] == 2
+        return 0
+
+    def silent(_: Cluster, _path: str) -> None:
+        raise Problem("the API server does not answer")
+
+    real = on_real_cluster(read("prod"))
+    monkeypatch.setattr("cli.shared.stack.read", lambda *_: real)
+    monkeypatch.setattr(Engine, "run_interactively", run_interactively)
+    monkeypatch.setattr(Engine, "call", lambda *_, **__: "{}")
+    monkeypatch.setattr(Cluster, "get", silent)
+    monkeypatch.setattr("simulator.tools.find", lambda _name, **_: tmp_path / "pulumi")
+    monkeypatch.setenv("PULUMI_CONFIG_PASSPHRASE", "x")
+    file = _file(tmp_path, {"gpu-limit": {"maximum": 2}})
+    status, output = finished(preview.command, "--stack", "prod", "--config", str(file))
+    assert status == 0, output
+    assert given[:3] == ["preview", "--stack", "prod"]
+    assert "warning: the API server does not answer" in output

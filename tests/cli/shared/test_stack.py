@@ -1,0 +1,130 @@
+"""From settings to the cluster that is simulated."""
+
+import pytest
+
+from cli.shared import simulated_release, state_checks
+from cli.shared.errors import Problem
+from cli.shared.stack import Stack
+from policies.scc.shipped import Release
+from simulator import state as states
+from simulator.home import Layout
+from simulator.spec import ClusterSpec, MpiGeneration
+from simulator.state import PortNumbers, State
+from simulator.tools.table import KUBERNETES
+from stacks.releases import RELEASES, ReleaseName
+from tests.support.states import on_real_cluster, write_state
+
+
+def _of(stack: Stack, release: ReleaseName) -> Stack:
+    return Stack(stack.name, stack.settings.model_copy(update={"release": release}), stack.chosen)
+
+
+def test_the_release_decides_what_is_simulated(dev: Stack) -> None:
+    """A stack of today on an API server with the constraints and the MPI operator of 2020."""
+    assert [(spec.release, spec.mpi) for spec in (dev.spec(), _of(dev, "4.20").spec())] == [
+        ("4.4", "v1alpha2"),
+        ("current", "v2beta1"),
+    ]
+    assert [node.name for node in dev.spec().nodes] == [node.name for node in dev.settings.nodes]
+
+
+def test_another_kubernetes_than_that_of_the_release_is_named(dev: Stack) -> None:
+    """The simulated Kubernetes is named where the release has another minor version, and only there."""
+    said = {name: simulated_release.kubernetes(_of(dev, name)) for name in RELEASES}
+    assert all(KUBERNETES in line and RELEASES[name].kubernetes in line for name, line in said.items() if line)
+    served = KUBERNETES.rpartition(".")[0]
+    assert {name for name, line in said.items() if not line} == {
+        name for name, release in RELEASES.items() if release.kubernetes == served
+    }
+
+
+def test_a_release_that_nothing_serves(dev: Stack) -> None:
+    """An update of a 3.11 stack that ends in `no matches for kind` of an API server of today."""
+    old = _of(dev, next(name for name, release in RELEASES.items() if release.simulated_as is None))
+    for refused in (old.spec, old.require_served, lambda: simulated_release.fitting(old)):
+        with pytest.raises(Problem, match=r"rendered and checked only[\s\S]*`\./hpc render --stack dev"):
+            refused()
+
+
+def test_a_context_that_the_simulated_cluster_lacks_is_refused(dev: Stack) -> None:
+    """A wrong context of a simulated cluster is refused with the one that it has; `--name` chooses another cluster."""
+    cluster = dev.settings.cluster.model_copy(update={"context": "production"})
+    settings = dev.settings.model_copy(update={"cluster": cluster})
+    with pytest.raises(Problem, match=r"cluster.context 'production'[\s\S]*hpc-sim-default[\s\S]*Pulumi.dev.yaml"):
+        Stack("dev", settings).require_served()
+    Stack("dev", settings, "mine").require_served()
+
+
+def _made(stack: Stack, release: Release, mpi: MpiGeneration) -> None:
+    """Leave what a simulated cluster remembers of itself."""
+    ports = PortNumbers(api=1, etcd=2, etcd_peer=3, kubelet=4)
+    stack.home.mkdir(parents=True, exist_ok=True)
+    states.save(Layout(stack.home), State(spec=ClusterSpec(name="default", release=release, mpi=mpi), ports=ports))
+
+
+def test_a_cluster_of_another_release_is_left_alone(dev: Stack) -> None:
+    """A lab of 2020 that becomes one of today under its running jobs, with half of the objects of either."""
+    assert simulated_release.fitting(dev) == dev.spec()
+    _made(dev, "current", "v2beta1")
+    with pytest.raises(Problem, match=r"release current and MPIJob v2beta1[\s\S]*sim clean --name default") as refused:
+        simulated_release.fitting(dev)
+    assert "--raise" not in str(refused.value)
+    assert simulated_release.fitting(_of(dev, "4.20")).release == "current"
+
+
+def test_a_real_cluster_may_have_its_kubeconfig_anywhere(dev: Stack) -> None:
+    """An update that ends because `~/.kube/config` gives no name that a simulated cluster could have."""
+    simulated_release.require_fitting(on_real_cluster(dev, kubeconfig="~/.kube/config"))
+    _made(dev, "current", "v2beta1")
+    with pytest.raises(Problem, match="sim clean --name default"):
+        simulated_release.require_fitting(dev)
+
+
+def test_a_cluster_goes_up_with_its_stack(dev: Stack) -> None:
+    """An upgrade that no command can do, and one that the next update takes back, or makes of a cluster of today."""
+    today = _of(dev, "4.20")
+    with pytest.raises(Problem, match=r"no simulated cluster default to raise[\s\S]*`\./hpc up --stack dev`"):
+        simulated_release.raised(today)
+    _made(dev, "4.4", "v1alpha2")
+    with pytest.raises(Problem, match=r"`\./hpc sim up --stack dev --raise`[\s\S]*docs/upgrade.md"):
+        simulated_release.fitting(today)
+    with pytest.raises(Problem, match="not an upgrade"):
+        simulated_release.raised(dev)
+    spec, said = simulated_release.raised(today)
+    assert (spec.release, spec.mpi, spec.nodes) == ("upgraded", "v2beta1", today.spec().nodes)
+    assert "objects, data, port and Pulumi state stay" in said
+    _made(dev, "upgraded", "v2beta1")
+    assert simulated_release.fitting(today) == spec
+    for down in (dev, today):
+        with pytest.raises(Problem, match="not an upgrade"):
+            simulated_release.raised(down)
+    with pytest.raises(Problem, match="sim clean"):
+        simulated_release.fitting(dev)
+
+
+def test_a_cluster_takes_one_stack(dev: Stack) -> None:
+    """Two stacks on one cluster: the second takes the nodes of the first away, and ends half way."""
+    state_checks.require_own_cluster(dev)
+    for name, resources in (("prod", [{"urn": "a"}]), ("empty", []), ("dev", [{"urn": "a"}])):
+        write_state(dev, name, resources)
+    with pytest.raises(
+        Problem, match=r"default has stack prod on it[\s\S]*--name[\s\S]*down --stack prod --name default"
+    ):
+        state_checks.require_own_cluster(dev)
+    backend = dev.backend
+    assert backend is not None
+    backend.store.remove(backend.key("prod"))
+    state_checks.require_own_cluster(dev)
+
+
+def test_protected_objects_are_named_before_anything_is_deleted(dev: Stack) -> None:
+    """Three lines of the engine's for each of forty objects, and no word about what to do with a simulated cluster."""
+    urn = "urn:pulumi:dev::hpc::hpc:tenants:Tenant$kubernetes:core/v1:Namespace::tenant-{}"
+    kept = [{"urn": urn.format(number), "protect": True} for number in range(5)]
+    for resources, refused in ((kept, True), ([{"urn": urn.format(9)}], False)):
+        write_state(dev, "dev", resources)
+        if not refused:
+            state_checks.require_unprotected(dev)
+            continue
+        with pytest.raises(Problem, match=r"Namespace tenant-0.* and 2 more[\s\S]*sim clean --name default"):
+            state_checks.require_unprotected(dev)

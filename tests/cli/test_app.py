@@ -1,0 +1,39 @@
+"""What `./hpc --help` lists."""
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+import pytest
+import typer
+from typer.main import get_group
+
+from cli.app import app
+
+_LONGEST = 10
+PANELS = {"Everyday", "Review", "Evidence", "State", "Simulation"}
+
+
+def _commands() -> Iterator[tuple[str, Any]]:
+    group: Any = get_group(app)
+    context = typer.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        yield name, command
+        yield from ((f"{name} {inner}", part) for inner, part in getattr(command, "commands", {}).items())
+
+
+@pytest.fixture(scope="module")
+def commands() -> dict[str, Any]:
+    """Give all commands, with those of groups."""
+    return dict(_commands())
+
+
+def test_each_line_has_ten_words_at_most(commands: dict[str, Any]) -> None:
+    """The first paragraph of a command's help fits on its line of the list."""
+    lines = {name: cast("str", command.help).split("\n\n")[0].split() for name, command in commands.items()}
+    assert not {name: " ".join(words) for name, words in lines.items() if not 0 < len(words) <= _LONGEST}
+
+
+def test_commands_are_grouped_by_purpose(commands: dict[str, Any]) -> None:
+    """Every command is in one of the panels, and each panel has a command."""
+    assert {command.rich_help_panel for name, command in commands.items() if " " not in name} == PANELS

@@ -1,0 +1,96 @@
+"""Arguments of components that several modules of tests declare, each with what is changed."""
+
+from typing import Any
+
+from apis import kinds
+from apis.nccl import Transport
+from components.gpu_job import GpuJobArgs
+from components.job_args import RunAs
+from components.layout import Layout
+from components.mpi_job import MpiJobArgs
+from components.mpi_job_specs import spec
+from components.network_operator import NetworkOperatorArgs
+from components.rdma_device_plugin import RdmaDevice
+from hardware.profiles import PROFILES, Profile
+
+RDMA = tuple(f"rdma/shared_ib{port}" for port in range(4))
+PLUGIN = {"version": "network-operator-v26.4.1"}
+DRIVER = {"version": "doca3.4.1-26.04-1.1.0.0-1"}
+WHOLE = {"version": "network-operator-v26.4.1", "devices": ({"resource_name": "port0", "interfaces": ("ens1f0np0",)},)}
+MACVLAN = {"kind": "macvlan", "master": "ens1f0np0"}
+HOST_DEVICE = {"kind": "host-device", "resource_name": "port0"}
+ADDRESSES = {"range": "192.168.10.0/24", "exclude": ("192.168.10.0/28",)}
+
+
+def gpu_job(**changes: Any) -> GpuJobArgs:
+    """Return the arguments of Mask R-CNN on eight GPUs, changed."""
+    return GpuJobArgs.model_validate(
+        {
+            "namespace": "nvidia",
+            "job_name": "maskrcnn",
+            "command": ("./run_and_time.sh",),
+            "working_directory": "/workspace/object_detection",
+            "image": "quay.io/example/maskrcnn:v0.6",
+            "account": "mpi",
+            "run_as": RunAs(uid=1075481000, gid=1075481000),
+            "claim": "mlperf-data",
+            "mounts": {"/data": "", "/coco": "coco2017"},
+            "environment": {"NEXP": "1"},
+            "gpus": 8,
+            "cpus": 72,
+            "memory": "368Gi",
+        }
+        | changes
+    )
+
+
+def mpi_job(**changes: Any) -> MpiJobArgs:
+    """Return the arguments of the Redpaper's two-node NCCL test, changed."""
+    return MpiJobArgs.model_validate(
+        {
+            "kind": kinds.MPI_JOB_V1ALPHA2,
+            "namespace": "adas",
+            "job_name": "nccl-test-02x08",
+            "layout": Layout(pods=2, gpus=8),
+            "processes_per_pod": 1,
+            "transport": Transport.GPUDIRECT,
+            "command": ("/workspace/other/nccl/all_reduce_perf", "-g", "8"),
+            "image": "nvcr.io/nvidia/tensorflow:20.03-tf2-py3",
+            "account": "mpi",
+            "run_as": RunAs(uid=1075481000, gid=1075481000),
+            "claim": "adas-data-pvc",
+            "cpus": 72,
+            "memory": "368Gi",
+            "rdma_resources": RDMA,
+        }
+        | changes
+    )
+
+
+def mpi_job_v2beta1(**changes: Any) -> MpiJobArgs:
+    """Return the arguments of the same job on today's release, changed."""
+    return mpi_job(**{"kind": kinds.MPI_JOB_V2BETA1, "image": "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"} | changes)
+
+
+def mpi_job_manifest(**changes: Any) -> dict[str, Any]:
+    """Return the manifest of the job on today's release."""
+    args = mpi_job_v2beta1(**changes)
+    meta = {"name": args.job_name, "namespace": args.namespace}
+    return {"apiVersion": args.kind.api_version, "kind": args.kind.kind, "metadata": meta, "spec": spec(args)}
+
+
+def devices(profile: Profile, hca_max: int = 63) -> tuple[RdmaDevice, ...]:
+    """Return one resource for each HCA of a machine, as the stacks name them."""
+    return tuple(
+        RdmaDevice(resource_name=f"shared_{hca.interface}", hca_max=hca_max, devices=(hca.interface,))
+        for hca in profile.hcas
+    )
+
+
+A100 = devices(PROFILES["dgx-a100"])
+
+
+def network_operator(**changes: Any) -> NetworkOperatorArgs:
+    """Return the arguments for a DGX A100, changed."""
+    usual: dict[str, Any] = {"link_layer": "InfiniBand", "devices": A100, "shared": PLUGIN, "driver": DRIVER}
+    return NetworkOperatorArgs.model_validate(usual | changes)

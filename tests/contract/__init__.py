@@ -1,0 +1,1 @@
+"""What official plugins do, recorded, and the stand-ins held to it."""

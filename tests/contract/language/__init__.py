@@ -1,0 +1,1 @@
+"""What the official Python language host does with programs, recorded."""

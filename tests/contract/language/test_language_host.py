@@ -1,0 +1,35 @@
+"""The language host in use does with programs what the official one was recorded to do."""
+
+from pathlib import Path
+
+import pytest
+
+from simulator.plugins.locate import LANGUAGE, plugin_choice
+from tests.contract.language.cases import Case, cases, record
+from tests.contract.language.differences import DIFFERENCES
+from tests.contract.language.runs import Desk
+
+pytestmark = pytest.mark.engine
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Desk:
+    """Give the empty stack that every case's own is a copy of."""
+    return Desk(tmp_path_factory.mktemp("empty") / "desk").start()
+
+
+@pytest.mark.parametrize(("name", "case"), cases().items(), ids=cases())
+def test_outcome_is_as_recorded(name: str, case: Case, empty: Desk, tmp_path: Path) -> None:
+    """A stand-in may differ where a difference is listed with its reason, and must differ there."""
+    found, recorded = empty.copy(tmp_path).run(case), record().outcomes[name]
+    if plugin_choice().find(LANGUAGE).official or name not in DIFFERENCES:
+        assert found == recorded
+    else:
+        assert found != recorded, f"{name} is listed as a difference, and is none any more: {DIFFERENCES[name]}"
+
+
+def test_differences_are_of_cases() -> None:
+    """A reason that belongs to no case would count as one of the few that are allowed."""
+    assert set(DIFFERENCES) <= set(cases())
+    assert len(set(DIFFERENCES.values())) <= 10
+    assert set(record().outcomes) == set(cases())

@@ -1,0 +1,1 @@
+"""The Kubernetes provider's contract: requests as data, what came of them, and the tests that compare."""

@@ -1,0 +1,158 @@
+"""What programs of a pod find: from pods and nodes as they are."""
+
+import json
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from hardware.profiles import profile
+from simulator import names
+from simulator.actors import devices, launcher
+from simulator.actors.job_inputs import launched
+
+CONFIG = json.dumps(
+    {
+        "configList": [
+            *({"resourceName": f"shared_ib{i}", "rdmaHcaMax": 9, "devices": [f"ib{i}"]} for i in range(4)),
+            {"resourceName": "none", "rdmaHcaMax": 9, "devices": ["ib9"]},
+        ]
+    }
+)
+
+
+def node(name: str, **annotations: str) -> dict[str, Any]:
+    """Return a DGX-1."""
+    return {"metadata": {"name": name, "annotations": {names.PROFILE: "dgx1-v100-16gb", **annotations}}}
+
+
+def pod(name: str, on: str, image: str = "tensorflow", **fields: Any) -> dict[str, Any]:
+    """Return a running pod of one container."""
+    limits = fields.pop("limits", {})
+    container = {"name": "c", "image": f"example/{image}:440.33.01", "resources": {"limits": limits}}
+    meta = {"name": name, "uid": name, "namespace": "ns"}
+    for key in ("labels", "annotations"):
+        meta[key] = fields.pop(key, {})
+    ready = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}], "podIP": "10.1.2.3"}
+    return {"metadata": meta, "spec": {"nodeName": on, "containers": [container | fields]}, "status": ready}
+
+
+PLUGIN = pod(
+    "plugin",
+    "a",
+    "k8s-rdma-shared-dev-plugin",
+    annotations={names.RDMA_DEVICES: json.dumps(devices.rdma_interfaces(CONFIG, {f"ib{i}" for i in range(4)}))},
+)
+RDMA = {f"rdma/shared_ib{i}": "1" for i in range(4)}
+MARKS = {launcher.JOB_NAME: "job"}
+
+
+def runtime(*there: dict[str, Any], nodes: tuple[dict[str, Any], ...], hostfile: str = "") -> Any:
+    """Return a cluster as the kubelet sees it."""
+    bound = {one["metadata"]["name"]: one for one in there}
+    found = {one["metadata"]["name"]: one for one in nodes}
+    return SimpleNamespace(
+        nodes=SimpleNamespace(items=found.values, get=found.get),
+        pods=SimpleNamespace(items=bound.values, get=lambda name, _: bound.get(name)),
+        running_on=lambda name: [one for one in there if one["spec"]["nodeName"] == name],
+        profile=lambda one: profile(one["metadata"]["annotations"][names.PROFILE]),
+        config_maps=SimpleNamespace(get=lambda *_: {"data": {"hostfile": hostfile}}),
+        pod_mtu=8900,
+    )
+
+
+@pytest.mark.parametrize(
+    ("requested", "given"),
+    [
+        (RDMA, ("mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3")),
+        ({"rdma/shared_ib2": 1}, ("mlx5_2",)),
+        ({"rdma/none": 1, "rdma/shared_ib0": 1}, ("mlx5_0",)),
+        ({"rdma/none": 1}, ()),
+        ({}, ()),
+    ],
+)
+def test_devices_are_those_behind_the_resources(requested: dict[str, Any], given: tuple[str, ...]) -> None:
+    """A resource that names a device which does not exist is offered, and gives no device."""
+    one = pod("p", "a", limits=requested)
+    assert launched(one, runtime(PLUGIN, one, nodes=(node("a"),)), 1).me.devices == given
+    # Interfaces may have other names now, and then what the plugin knew by the old ones is not there.
+    renamed = node("a", **{names.INTERFACES: json.dumps(["rail0", "rail1", "rail2", "rail3"])})
+    assert launched(one, runtime(PLUGIN, one, nodes=(renamed,)), 1).me.devices == ()
+
+
+def test_a_port_without_link() -> None:
+    """A port that is down is not used, and a mistake in the annotation raises nothing."""
+    one = pod("p", "a", limits=RDMA)
+    for said, up in (('["mlx5_2"]', "013"), ("mlx5_2", "0123"), ("[1]", "0123"), ("{}", "0123")):
+        me = launched(one, runtime(PLUGIN, one, nodes=(node("a", **{names.PORTS_DOWN: said}),)), 1).me
+        assert [hca.name for hca in me.ports] == [f"mlx5_{port}" for port in up]
+
+
+def test_a_launcher_knows_its_workers() -> None:
+    """The job has the pods of the hostfile, and every pod GPUs of its own."""
+    start = pod("launcher", "b", labels={**MARKS, launcher.ROLE: "launcher"}, command=["mpirun"], args=["-np", "2"])
+    inside = {"capabilities": {"add": ["IPC_LOCK"]}, "runAsUser": 7}
+    workers = [
+        pod(f"w-{i}", "a", limits={"nvidia.com/gpu": 3}, securityContext=inside, env=[{"name": "A", "value": "1"}])
+        for i in range(2)
+    ]
+    driver = pod("driver", "a", "nvidia-driver-container")
+    hosts = "w-0 slots=3\nw-1.job.ns.svc slots=5\n"
+    job = launched(start, runtime(driver, *workers, nodes=(node("a"), node("b")), hostfile=hosts), 2)
+    assert (job.words, job.slots, job.processes) == (("mpirun", "-np", "2"), {"w-0": 3, "w-1": 5}, ())
+    assert [worker.gpus for worker in job.workers] == [(0, 1, 2), (3, 4, 5)]
+    first = job.workers[0]
+    assert (first.ipc_lock, first.uid, first.environment, first.address) == (True, 7, {"A": "1"}, "10.1.2.3")
+    assert (first.machine.has_driver, first.machine.driver, job.me.machine.has_driver) == (True, "440.33.01", False)
+    assert [machine.name for machine in job.machines] == ["a", "b"]
+    assert job.me.mtu == 8900
+
+
+def test_sshd_passes_on_little() -> None:
+    """Ranks have the variables that sshd gives its sessions, not the container's."""
+    marks = {launcher.SSH_ROLE: "launcher", launcher.SSH_JOB_NAME: "job"}
+    start = pod("launcher", "a", labels=marks)
+    server = pod(
+        "w-0",
+        "a",
+        labels={launcher.SSH_ROLE: "worker"},
+        env=[{"name": "NCCL_DEBUG", "value": "INFO"}],
+        command=["sh", "-c", "sshd NCCL_IB_GID_INDEX=$index"],
+    )
+    job = launched(start, runtime(server, nodes=(node("a"),), hostfile="w-0.job.ns.svc slots=1"), 2)
+    assert job.workers[0].environment == {"NCCL_IB_GID_INDEX": "3"}
+
+
+def test_peers_are_the_running_pods_of_other_jobs() -> None:
+    """A test reaches the listener of its own namespace."""
+    listener = pod("l-x", "a", labels={"job-name": "l"}, limits=RDMA)
+    other = pod("m-x", "a", labels={"job-name": "m"})
+    other["metadata"]["namespace"] = "elsewhere"
+    job = launched(pod("p", "a"), runtime(PLUGIN, listener, other, nodes=(node("a"),)), 1)
+    assert set(job.peers) == {"l"}
+    assert job.peers["l"].devices == ("mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3")
+
+
+@pytest.mark.parametrize(
+    ("image", "containers", "reached"),
+    [
+        ("nvidia-driver-container", ("driver",), True),
+        ("driver", ("nvidia-driver-ctr",), False),
+        ("driver", ("nvidia-driver-ctr", "nvidia-peermem-ctr"), True),
+    ],
+)
+def test_gpudirect_needs_a_module(image: str, containers: tuple[str, ...], reached: bool) -> None:
+    """GPUDirect on V100s needs the module that the operator is configured to load."""
+    driver = pod("driver", "a", image)
+    more = [{"name": name, "image": driver["spec"]["containers"][0]["image"]} for name in containers]
+    driver["spec"]["containers"] = more
+    assert launched(pod("p", "a"), runtime(driver, nodes=(node("a"),)), 1).me.machine.gpudirect is reached
+
+
+def test_roce_is_seen_by_the_workers_networks() -> None:
+    """RoCE is known by the workers' networks: the launcher joins none."""
+    start = pod("launcher", "a", labels={**MARKS, launcher.ROLE: "launcher"})
+    server = pod("w-0", "a", annotations={"k8s.v1.cni.cncf.io/networks": "rail0"})
+    for hostfile, ethernet in (("w-0 slots=1", True), ("", False)):
+        job = launched(start, runtime(server, nodes=(node("a"),), hostfile=hostfile), 1)
+        assert job.machines[0].ethernet is ethernet

@@ -1,0 +1,43 @@
+"""Command lines of a cluster's processes."""
+
+from pathlib import Path
+
+from simulator.access import identities, pki
+from simulator.home import Layout
+from simulator.processes.command_lines import Plan
+from simulator.spec import ClusterSpec
+from simulator.state import PortNumbers
+from simulator.tools.table import NAMES
+
+
+def test_command_lines(tmp_path: Path) -> None:
+    """Servers listen on loopback, and no command line holds a secret."""
+    layout = Layout(tmp_path)
+    made = pki.create(layout.pki, "lab")
+    secret = identities.tokens(made)
+    plan = Plan(
+        layout,
+        made,
+        PortNumbers(api=1, etcd=2, etcd_peer=3, kubelet=4),
+        ClusterSpec(name="lab"),
+        {name: Path("/bin") / name for name in NAMES},
+    )
+    everything = [
+        plan.etcd(),
+        plan.api_server(),
+        plan.controller_manager(),
+        plan.scheduler(),
+        plan.kwok(),
+        plan.actors(),
+    ]
+    assert len({command.name for command in everything}) == len(everything)
+    for command in everything:
+        line = " ".join(map(str, command.arguments))
+        assert "0.0.0.0" not in line  # noqa: S104 - looked for, not bound to
+        assert not any(token in line for token in secret.values())
+    api = list(map(str, plan.api_server().arguments))
+    assert "--bind-address=127.0.0.1" in api
+    assert "--authorization-mode=RBAC" in api
+    assert not any("disable-admission-plugins" in argument for argument in api)
+    assert "--use-service-account-credentials=true" in map(str, plan.controller_manager().arguments)
+    assert plan.kwok().fingerprint() == plan.kwok().fingerprint() != plan.etcd().fingerprint()

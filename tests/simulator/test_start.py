@@ -1,0 +1,77 @@
+"""Starting and removing a cluster, without one."""
+
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from simulator import cluster
+from simulator import start as starting
+from simulator.errors import SimulatorError
+from simulator.home import Layout
+from simulator.spec import ClusterSpec, NodeSpec
+
+DGX = NodeSpec(name="dgx01", profile="dgx1-v100-16gb")
+
+
+def test_bad_nodes_are_refused_before_anything_starts(tmp_path: Path) -> None:
+    """Wrong nodes are refused before anything starts."""
+
+    class Unheard:
+        def step(self, title: str) -> None:
+            raise AssertionError(f"{title} was begun")
+
+    for spec, message in (
+        (ClusterSpec(nodes=(NodeSpec(name="n", profile="dgx9"),)), "node n: unknown hardware profile 'dgx9'"),
+        (ClusterSpec(nodes=(DGX, DGX)), "nodes dgx01 appear twice"),
+    ):
+        with pytest.raises(SimulatorError, match=message):
+            starting.start(spec, Layout(tmp_path / "x"), Unheard())  # type: ignore[arg-type]
+        assert not (tmp_path / "x").exists()
+
+
+def test_a_disk_that_is_nearly_full_is_refused_before_anything_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Too little space is refused before etcd fails by it."""
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=20 * 2**20))
+    with pytest.raises(SimulatorError, match="only 20 MiB are free on the disk of"):
+        cluster.up(ClusterSpec(name="small"), tmp_path / "small")
+
+
+def test_no_go_and_no_tools_is_one_clear_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without Go and with an empty cache, `up` is one error and starts nothing."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("HPC_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(SimulatorError, match=r"there is no Go on PATH: install Go 1\.25\.11"):
+        cluster.up(ClusterSpec(actors=False), tmp_path / "home")
+    assert not (tmp_path / "home" / "pids.json").exists()
+
+
+def test_a_cluster_has_the_mpi_operator_of_its_generation() -> None:
+    """A cluster needs the MPI operator of its generation, and no other."""
+    plain, today = ClusterSpec(), ClusterSpec(mpi="v2beta1")
+    assert [name for name in starting.needed_tools(plain) if name.startswith("mpi-")] == ["mpi-operator"]
+    assert [name for name in starting.needed_tools(today) if name.startswith("mpi-")] == ["mpi-operator-v2beta1"]
+
+
+def test_a_home_that_is_still_written_to_is_said_and_removed_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A home that another command still writes to is one error, and is removed by the next `sim clean`."""
+    layout = Layout(tmp_path / "home")
+    layout.backend.mkdir(parents=True)
+
+    def interfered(folder: Path) -> None:
+        shutil.rmtree(folder)
+        (folder / "logs").mkdir(parents=True)
+        folder.rmdir()
+
+    with monkeypatch.context() as patched:
+        patched.setattr(cluster, "shutil", SimpleNamespace(rmtree=interfered))
+        with pytest.raises(SimulatorError, match=r"another command .* Run this again"):
+            cluster.clean(layout.home)
+    cluster.clean(layout.home)
+    assert not layout.home.exists()

@@ -1,0 +1,265 @@
+"""The platforms of all stacks: what each has otherwise than the golden ones, rights, grants and protection."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from rendering.manifests import manifests
+from stacks.settings import known, load
+from tests.support.golden import STACKS as GOLDEN
+from tests.support.recorded import ROOT, environment, of_kind, one, spec
+
+STACKS = known(ROOT)
+OF_TENANTS = (
+    *("MPIJob", "Job", "BuildConfig", "ImageStream", "PersistentVolumeClaim", "PersistentVolume", "ResourceQuota"),
+    *("ClusterQueue", "LocalQueue", "Namespace", "Node", "ServiceAccount", "RoleBinding", "ClusterRoleBinding"),
+)
+"""Kinds that differ by what the tenants are; tests beside this one, and those of grants below, hold them."""
+NEW = "new"
+_NMSTATE = {
+    "NMState nmstate": NEW,
+    "OperatorGroup kubernetes-nmstate-operator": NEW,
+    "Subscription kubernetes-nmstate-operator": NEW,
+}
+_NO_INFINIBAND_ALERTS = {"PrometheusRule gpus spec.groups.0.rules": 6}
+_CLOSED = {"NetworkPolicy tenant-only spec.ingress.0.from": 1}
+_OLD_GPUS = {
+    "ClusterPolicy gpu-cluster-policy spec.driver.kernelModuleType": "proprietary",
+    "ClusterPolicy gpu-cluster-policy spec.driver.version": "580.95.05",
+    "KubeletConfig gpu-numa spec.kubeletConfig.reservedSystemCPUs": "0-1,20-21,40-41,60-61",
+}
+_NO_GDRCOPY = {"ClusterPolicy gpu-cluster-policy spec.gdrcopy.enabled": False}
+H100_BUSES = (24, 64, 79, 94, 154, 192, 206, 220)
+DIFFERENT: Mapping[str, Mapping[str, object]] = {
+    "h100-roce": {
+        **_NMSTATE,
+        **_NO_INFINIBAND_ALERTS,
+        **_CLOSED,
+        **_NO_GDRCOPY,
+        "KubeletConfig gpu-numa spec.kubeletConfig.reservedSystemCPUs": "0-1,56-57,112-113,168-169",
+        **{f"MacvlanNetwork training-enp{bus}s0np0": NEW for bus in H100_BUSES},
+        "NodeNetworkConfigurationPolicy fabric-ports": NEW,
+        "NicClusterPolicy nic-cluster-policy spec.rdmaSharedDevicePlugin.config": str,
+    },
+    "nvaie-roce": {
+        **_NMSTATE,
+        **_NO_INFINIBAND_ALERTS,
+        **_CLOSED,
+        **_NO_GDRCOPY,
+        **{f"MacvlanNetwork nvaie-rail{port}": NEW for port in range(8)},
+        "NodeNetworkConfigurationPolicy fabric-ports": NEW,
+        "MachineConfig 50-gpu-rail-names spec.config.storage.files.0.contents.source": str,
+        "NicClusterPolicy nic-cluster-policy spec.rdmaSharedDevicePlugin.config": str,
+    },
+    "redpaper-4.4": {},
+    "redpaper-today": {
+        **_OLD_GPUS,
+        "ClusterPolicy gpu-cluster-policy spec.driver.rdma.enabled": True,
+        "NicClusterPolicy nic-cluster-policy spec.rdmaSharedDevicePlugin.config": str,
+        **{
+            f"PrometheusRule gpus spec.groups.0.rules.{rule}.expr": expression.format(
+                'device=~"mlx5_0|mlx5_1|mlx5_2|mlx5_3"'
+            )
+            for rule, expression in {
+                6: "node_infiniband_state_id{{{}}} != 4",
+                7: "increase(node_infiniband_link_downed_total{{{}}}[1h]) > 0",
+                8: "increase(node_infiniband_port_errors_received_total{{{}}}[1h]) > 0",
+            }.items()
+        },
+    },
+    "robotic-drive-ethernet": {
+        **_NMSTATE,
+        **_NO_INFINIBAND_ALERTS,
+        **_CLOSED,
+        **_OLD_GPUS,
+        **_NO_GDRCOPY,
+        "NodeNetworkConfigurationPolicy fabric-bond": NEW,
+    },
+    "supermicro-3.11": {
+        "DaemonSet nvidia-device-plugin-daemonset": NEW,
+        "Role nvidia-device-plugin-daemonset": NEW,
+    },
+    "superpod-a100": {**_NO_GDRCOPY, "MachineConfigPool gpu spec.maxUnavailable": "10%"},
+    "two-layers": {},
+    "two-layers-tenants": _CLOSED,
+}
+"""Of each stack that is not golden: objects that the golden ones do not declare, and fields with another value.
+
+A number is how many items a list has; `str` is a text too long for this table, which a test below holds.
+"""
+
+
+def _fields(own: Any, golden: Any, path: str) -> Iterator[tuple[str, object]]:
+    """Yield the path and value of what differs."""
+    if own == golden:
+        return
+    if isinstance(own, dict) and isinstance(golden, dict):
+        for key in sorted(own.keys() | golden.keys()):
+            yield from _fields(own.get(key), golden.get(key), f"{path}.{key}")
+    elif isinstance(own, list) and isinstance(golden, list):
+        if len(own) != len(golden):
+            yield path, len(own)
+            return
+        for index, pair in enumerate(zip(own, golden, strict=True)):
+            yield from _fields(*pair, f"{path}.{index}")
+    else:
+        yield path, str if isinstance(own, str) and len(own) > 100 else own
+
+
+def _content(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in manifest.items() if key != "metadata"}
+
+
+def _title(manifest: Mapping[str, Any]) -> str:
+    return f"{manifest['kind']} {manifest['metadata']['name']}"
+
+
+@pytest.mark.parametrize("stack", DIFFERENT)
+def test_platforms_differ_from_the_golden_ones_only_here(stack: str) -> None:
+    """A change of one example alone is seen, though its manifests are not golden."""
+    known_ones: dict[str, list[dict[str, Any]]] = {}
+    for manifest in (each for golden in reversed(GOLDEN) for each in manifests(environment(golden))):
+        known_ones.setdefault(_title(manifest), []).append(_content(manifest))
+    found: dict[str, object] = {}
+    for manifest in manifests(environment(stack)):
+        title, content = _title(manifest), _content(manifest)
+        if manifest["kind"] in OF_TENANTS or content in known_ones.get(title, []):
+            continue
+        if title in known_ones:
+            found |= {f"{title} {path[1:]}": value for path, value in _fields(content, known_ones[title][0], "")}
+        else:
+            found[title] = NEW
+    assert found == DIFFERENT[stack]
+
+
+def test_every_stack_is_golden_or_compared() -> None:
+    """A new example gets a line."""
+    assert {*DIFFERENT, *GOLDEN} == {*STACKS}
+
+
+def test_texts_that_differ_are_of_the_fabric() -> None:
+    """RoCE's ports are Ethernet's (link type 1), and each stack offers the ports of its own machines."""
+    files = spec(environment("nvaie-roce"), "MachineConfig", "50-gpu-rail-names")["config"]["storage"]["files"]
+    assert files[0]["contents"]["source"].count("ATTR%7Btype%7D%3D%3D%221%22") == 8
+    for stack, names in {
+        "h100-roce": [f"shared_enp{bus}s0np0" for bus in H100_BUSES],
+        "nvaie-roce": [f"shared_rail{port}" for port in range(8)],
+        "redpaper-today": [f"shared_ib{port}" for port in range(4)],
+    }.items():
+        config = spec(environment(stack), "NicClusterPolicy")["rdmaSharedDevicePlugin"]["config"]
+        assert [line.split('"')[3] for line in config.splitlines() if "resourceName" in line] == names
+
+
+RIGHTS: Mapping[str, Mapping[str, set[str]]] = {
+    "DaemonSet rdma-shared-dp-ds": {"4.4": {"hostNetwork", "hostPath /var/lib/kubelet/", "privileged", "escalation"}},
+    "DaemonSet nvidia-device-plugin-daemonset": {"3.11": {"hostPath /var/lib/kubelet/device-plugins"}},
+}
+"""Per release, what a pod of the platform has beyond an ordinary one; pods of the operators are not ours to declare."""
+
+
+def _pods(part: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(part, dict):
+        if isinstance(part.get("containers"), list):
+            yield part
+        part = list(part.values())
+    if isinstance(part, list):
+        for each in part:
+            yield from _pods(each)
+
+
+def _rights(pod: Mapping[str, Any]) -> set[str]:
+    found = {key for key in ("hostNetwork", "hostPID", "hostIPC") if pod.get(key)}
+    found |= {f"hostPath {each['hostPath']['path']}" for each in pod.get("volumes", ()) if "hostPath" in each}
+    for container in (*pod.get("initContainers", ()), *pod["containers"]):
+        context = container.get("securityContext", {})
+        capabilities = context.get("capabilities", {})
+        found |= {"privileged"} if context.get("privileged") else set()
+        found |= {"escalation"} if context.get("allowPrivilegeEscalation") is not False else set()
+        found |= (
+            {"capabilities kept"} if capabilities.get("drop") != ["ALL"] and not context.get("privileged") else set()
+        )
+        found |= {*capabilities.get("add", ())}
+    return found
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_pods_have_no_right_beyond_those_named(stack: str) -> None:
+    """No host path, host namespace, privilege or capability but the plugins', and IPC_LOCK where RDMA is used."""
+    settings = load(stack, ROOT)
+    for manifest in manifests(environment(stack)):
+        for pod in _pods(manifest.get("spec")):
+            uses_rdma = "rdma/" in str(pod)
+            expected = RIGHTS.get(_title(manifest), {}).get(settings.release, {"IPC_LOCK"} if uses_rdma else set())
+            assert _rights(pod) == expected, _title(manifest)
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_accounts_hold_the_roles_named(stack: str) -> None:
+    """Only the operator's and plugins' accounts hold a role of the platform, and a tenant's that of its own SCC."""
+    settings = load(stack, ROOT)
+    expected: set[tuple[str, str]] = set()
+    if settings.has_platform and settings.mpi_operator:
+        expected |= {("ClusterRole mpi-operator", "mpi-operator/mpi-operator")}
+        expected |= set() if settings.version.historical else {("Role mpi-operator", "mpi-operator/mpi-operator")}
+    plugin = {"4.4": "rdma-shared-dp-ds", "3.11": "nvidia-device-plugin-daemonset"}.get(settings.release)
+    expected |= {(f"Role {plugin}", f"kube-system/{plugin}")} if plugin else set()
+    if settings.has_tenants and settings.rdma_resources:
+        expected |= {("Role mpi", f"{tenant.namespace}/mpi") for tenant in settings.tenants}
+    recorded = environment(stack)
+    found = set()
+    for binding in (*of_kind(recorded, "RoleBinding"), *of_kind(recorded, "ClusterRoleBinding")):
+        role = binding.inputs["roleRef"]
+        for subject in binding.inputs["subjects"]:
+            assert subject["kind"] == "ServiceAccount"
+            found.add((f"{role['kind']} {role['name']}", f"{subject['namespace']}/{subject['name']}"))
+    assert found == expected
+
+
+def test_the_plugin_of_3_11_uses_one_scc_and_nothing_else() -> None:
+    """Its role names the SCC; an unnamed rule would be one for all of them."""
+    (rule,) = one(environment("supermicro-3.11"), "Role").inputs["rules"]
+    assert (rule["resources"], rule["resourceNames"], rule["verbs"]) == (
+        ["securitycontextconstraints"],
+        ["privileged"],
+        ["use"],
+    )
+
+
+DATA = ("PersistentVolume", "PersistentVolumeClaim")
+PROTECTED = (
+    *("Namespace", "Secret", "SecurityContextConstraints", "CustomResourceDefinition", "MachineConfigPool"),
+    *DATA,
+)
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_protection_follows_the_setting(stack: str) -> None:
+    """Shared and stateful objects are protected, and data kept, where the stack says so; others can be destroyed."""
+    recorded = [item for item in environment(stack) if not item.type.endswith(":ClusterServiceVersionPatch")]
+    if not load(stack, ROOT).protect:
+        assert not any(item.protect or item.retain_on_delete for item in recorded)
+        return
+    for kind in PROTECTED:
+        assert all(item.protect for item in of_kind(recorded, kind)), kind
+    for kind in DATA:
+        assert all(item.retain_on_delete for item in of_kind(recorded, kind)), kind
+
+
+def test_prod_is_protected() -> None:
+    """Production has an object of every kind that is protected."""
+    assert load("prod", ROOT).protect
+    assert all(of_kind(environment("prod"), kind) for kind in PROTECTED)
+
+
+@pytest.mark.parametrize("stack", [stack for stack in STACKS if stack not in GOLDEN])
+def test_apis_are_those_of_the_release(stack: str) -> None:
+    """A kind has the API version of the golden stack of its release; MPIJob's is named."""
+    release = load(stack, ROOT).version
+    alike = {"3.11": None, "4.4": "dev"}.get(release.name, "prod")
+    if alike:
+        golden = {each["kind"]: each["apiVersion"] for each in manifests(environment(alike))}
+        for manifest in manifests(environment(stack)):
+            assert golden.get(manifest["kind"], manifest["apiVersion"]) == manifest["apiVersion"]
+    wanted = {"4.4": {"kubeflow.org/v1alpha2"}, "3.11": set()}.get(release.name, {"kubeflow.org/v2beta1"})
+    assert {each["apiVersion"] for each in manifests(environment(stack)) if each["kind"] == "MPIJob"} <= wanted

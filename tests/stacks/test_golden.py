@@ -1,0 +1,64 @@
+"""Whole manifests of two stacks, one file an object, and the number of objects of every stack."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from rendering.manifests import manifests
+from stacks.settings import known
+from tests.support.golden import STACKS, UPDATE, Golden, compare, files, write
+from tests.support.recorded import ROOT, environment
+
+FOLDER = ROOT / "tests" / "stacks" / "golden"
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_manifests_are_as_reviewed(stack: str, golden: Golden) -> None:
+    """A change of any object shows up as a difference that a reviewer reads."""
+    golden(files(manifests(environment(stack))), FOLDER / stack)
+
+
+def test_every_stack_declares_as_many_objects_as_reviewed(golden: Golden) -> None:
+    """An object that appears in any stack, or vanishes from it, shows up in a table of kinds."""
+    found: dict[str, Counter[str]] = {}
+    for stack in known(ROOT):
+        for item in environment(stack):
+            if item.is_kubernetes:
+                found.setdefault(item.type.removeprefix("kubernetes:"), Counter())[stack] += 1
+    lines = (
+        f"{kind}: {{{', '.join(f'{stack}: {count}' for stack, count in sorted(found[kind].items()))}}}\n"
+        for kind in sorted(found)
+    )
+    golden({"objects.yaml": "".join(lines)}, FOLDER)
+
+
+def test_no_folder_is_left_over() -> None:
+    """A golden folder that nothing is compared with is removed."""
+    assert {entry.name for entry in FOLDER.iterdir()} == {*STACKS, "objects.yaml"}
+
+
+def _config_map(name: str, **data: str) -> dict[str, object]:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "here"}, "data": data}
+
+
+def test_a_difference_names_files_and_the_command(tmp_path: Path) -> None:
+    """Objects that appear or vanish are named, and what has changed is a unified diff."""
+    write(files([_config_map("gone"), _config_map("kept", text="one\ntwo\n", other="1")]), tmp_path)
+    with pytest.raises(pytest.fail.Exception) as caught:
+        compare(files([_config_map("new"), _config_map("kept", text="one\nthree\n", other="1")]), tmp_path)
+    lines = str(caught.value).splitlines()
+    assert UPDATE in lines[0]
+    assert {"-    two", "+    three", "     one"} <= {*lines}
+    for line in ("appears: {}/configmap-here-new.yaml", "vanishes: {}/configmap-here-gone.yaml"):
+        assert line.format(tmp_path) in lines
+    assert f"--- {tmp_path}/configmap-here-kept.yaml" in lines
+
+
+def test_an_update_leaves_what_is_declared_alone(tmp_path: Path) -> None:
+    """Files of objects that are no more are removed, and what was written compares as equal."""
+    write(files([_config_map("gone")]), tmp_path)
+    found = files([_config_map("new", text="one\ntwo\n", quoted="on")])
+    write(found, tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["configmap-here-new.yaml"]
+    compare(found, tmp_path)

@@ -1,0 +1,101 @@
+"""Machines of a stack's own, in files beside its settings, and today's machines in settings."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hardware.profiles import to_json
+from simulator.bootstrap import nodes
+from simulator.spec import NodeSpec
+from stacks.settings import SettingsError, parse
+from tests.support.stack_settings import data, expect_message, expect_refusal, message
+
+OURS = "base: dgx-h100\nmemory_gib: 1024\nsource: ours\n"
+
+
+def on(machine: str, **settings: Any) -> dict[str, Any]:
+    """Return the settings of RoCE on another machine, whose ports have names of their own."""
+    content = data("nvaie-roce")
+    content["nodes"][-1]["profile"] = machine
+    del content["tuning"]["rail_names"]
+    return content | settings
+
+
+@pytest.mark.parametrize("machine", ["dgx-h100", "dgx-h200"])
+def test_roce_uses_the_names_of_ethernet_mode(machine: str) -> None:
+    """Interfaces and resources of RoCE follow from the machine's file."""
+    settings = parse(on(machine), "test")
+    assert settings.interfaces[0] == "enp24s0np0"
+    assert settings.rdma_resources[-1] == "shared_enp220s0np0"
+
+
+def test_a_stack_brings_its_own_machine(tmp_path: Path) -> None:
+    """A file that the settings name is a profile, below the folder of the project."""
+    (tmp_path / "machines").mkdir()
+    (tmp_path / "machines" / "our-dgx.yaml").write_text(OURS)
+    settings = parse(on("our-dgx", machines=["machines/our-dgx.yaml"]), "test", root=tmp_path)
+    assert (settings.profile.name, settings.profile.memory_gib) == ("our-dgx", 1024)
+    assert {node.gpus for node in settings.gpu_nodes} == {8}
+    spec = NodeSpec(name="dgx01", profile="our-dgx", machine=to_json(settings.gpu_nodes[0].machine))
+    assert nodes.status(spec, kubelet_port=1, version="1")["status"]["capacity"]["cpu"] == "224"
+
+
+@pytest.mark.parametrize(
+    ("files", "named", "expected"),
+    [
+        (
+            {},
+            ["machines/none.yaml"],
+            "machines.0: … machines/none.yaml: … correct the path",
+        ),
+        ({"dgx-h100.yaml": OURS}, ["dgx-h100.yaml"], "machines.0: dgx-h100.yaml: … give the file another name"),
+        ({"hgx-h100.yaml": OURS}, ["hgx-h100.yaml"], "machines.0: hgx-h100.yaml: … give the file another name"),
+        ({"a.yaml": OURS}, ["a.yaml", "a.yaml"], "machines.1: a.yaml: … this list … give the file another name"),
+    ],
+)
+def test_wrong_machines_are_refused(tmp_path: Path, files: dict[str, str], named: list[str], expected: str) -> None:
+    """A machine file that is missing, or whose name is taken, is refused with path, value and remedy."""
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    with pytest.raises(SettingsError) as caught:
+        parse(on("dgx-h100", machines=named), "test", root=tmp_path)
+    expect_message(str(caught.value), f"hpc:platform.{expected}")
+
+
+def test_one_machine_is_a_list_too() -> None:
+    """A single file of machines is written as a list; the message has value and remedy."""
+    expect_refusal(on("dgx-h100", machines="a.yaml"), "machines: … (value: 'a.yaml'); write a list")
+
+
+def test_a_broken_machine_names_its_field(tmp_path: Path) -> None:
+    """A wrong field of a machine file is named with file and value, which ends the message."""
+    (tmp_path / "a.yaml").write_text(OURS.replace("1024", "none"))
+    with pytest.raises(
+        SettingsError, match=r"(?s)hpc:platform\.machines\.0: .*a\.yaml: 1 wrong.*memory_gib: .*'none'\)$"
+    ):
+        parse(on("a", machines=["a.yaml"]), "test", root=tmp_path)
+
+
+def test_a_misspelt_profile_names_the_machines_of_the_stack(tmp_path: Path) -> None:
+    """An unknown profile is refused with the stack's own machines beside the known ones."""
+    (tmp_path / "our-dgx.yaml").write_text(OURS)
+    with pytest.raises(SettingsError) as caught:
+        parse(on("our-dxg", machines=["our-dgx.yaml"]), "test", root=tmp_path)
+    expect_message(str(caught.value), "nodes.2.profile: … 'our-dxg'; known: dgx-a100 … this stack has our-dgx")
+
+
+def test_what_no_source_gives_is_named() -> None:
+    """Ports of which no source has the name need one, in the settings or in a machine file."""
+    content = on("dgx-b200")
+    expect_refusal(content, "hcas.netdev of mlx5_4 … dgx-b200 is not known; … `ports` … `machines`")
+    assert "Pulumi.test.yaml: 1 wrong" in message(content)
+    content["fabric"]["networks"]["subnets"].pop()
+    expect_refusal(content, "fabric.networks.subnets: 7 … 8 ports of dgx-b200; give one each")
+
+
+def test_a_machine_that_sites_complete_is_refused() -> None:
+    """A machine that is to be completed on site is refused with its fields."""
+    expect_refusal(
+        on("hgx-h100"), "nodes.2.profile: … 'hgx-h100' is incomplete: cpu_cores … `base: hgx-h100` … `machines`"
+    )

@@ -1,0 +1,66 @@
+"""Time-outs: from the settings to the annotations that the provider reads."""
+
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import pytest
+
+from apis.names import TIMEOUT_SECONDS
+from components.timeouts import LONGEST, Timeouts
+from rendering.recorder import record
+from stacks import environment, settings
+from tests.support.stack_settings import data
+
+FIELDS = [name for name in Timeouts.model_fields if name != "failed_after"]
+OWN = {name: 100_000 + number for number, name in enumerate(FIELDS)}
+"""Other seconds for each, that nothing else has."""
+
+
+def waits(content: dict[str, Any]) -> dict[str, set[int]]:
+    """Return the time-outs of all objects that a stack declares, by kind."""
+    wanted = settings.parse(content, "Pulumi.test.yaml")
+    pulumi.runtime.config.set_all_config({})
+
+    def build() -> None:
+        environment.build(wanted, environment.placeholder_accounts(wanted, "x"), Path())
+
+    found: dict[str, set[int]] = {}
+    for item in record(build, stack="test", project=settings.PROJECT):
+        seconds = ((item.inputs.get("metadata") or {}).get("annotations") or {}).get(TIMEOUT_SECONDS)
+        if seconds is not None:
+            found.setdefault(item.type.rpartition(":")[2], set()).add(int(seconds))
+    return found
+
+
+@pytest.mark.parametrize("stack", ["dev", "prod", "nvaie-roce", "superpod-a100", "robotic-drive-ethernet"])
+def test_every_wait_takes_its_time_from_the_settings(stack: str) -> None:
+    """A component whose own default is left would be the one that ends an update on a slow cluster."""
+    content = data(stack)
+    content["timeouts"] = {name: seconds for name, seconds in OWN.items() if not name.endswith("_per_node")}
+    rollout = {settings.parse(content, "Pulumi.test.yaml").rollout_seconds}
+    pools, nodes = {"MachineConfigPoolPatch"}, len(settings.parse(content, "Pulumi.test.yaml").gpu_nodes)
+    for kind, seconds in waits(content).items():
+        allowed = rollout if kind in pools else {*OWN.values(), 1200 * nodes}
+        assert seconds <= allowed, f"{kind}: {seconds - allowed}"
+
+
+def test_what_goes_from_node_to_node_takes_longer_on_more_nodes() -> None:
+    """And never longer than a week, nor less than it takes on one node."""
+    given = Timeouts()
+    assert given.drivers(1, one_by_one=True) == given.drivers(140, one_by_one=False) == given.driver
+    assert given.drivers(140, one_by_one=True) == 140 * given.driver_per_node
+    assert given.drivers(5000, one_by_one=True) == LONGEST
+    assert given.plugins(2) == given.plugin
+    assert given.plugins(140) == 140 * given.plugin_per_node
+    assert given.network_policies(140) == 140 * given.network_policy_per_node
+
+
+def test_an_operator_and_a_job_may_have_their_own() -> None:
+    """Beside those of all others."""
+    content = data("dev")
+    content["node_feature_discovery"]["install_timeout"] = 77
+    content["stages"][0]["workloads"][0]["timeout"] = 88
+    found = waits(content)
+    assert found["Subscription"] == {77, Timeouts().operator}
+    assert 88 in found["Job"]

@@ -1,0 +1,96 @@
+"""Golden manifests: what a stack or a component declares, one YAML file an object, in a canonical form.
+
+`make golden` writes them; a test that finds another text fails with the difference, which is what a reviewer reads.
+"""
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.support.recorded import ROOT
+
+UPDATE = "make golden"
+STACKS = ("dev", "prod")
+"""Stacks whose manifests are golden: the Redpaper's lab, and production on today's release."""
+_OPTION = "--update-golden"
+_SHORT = 80
+"""Characters of the items of a list that is written as one line, wrapped; longer ones are each on their own."""
+
+Golden = Callable[[Mapping[str, str], Path], None]
+"""Compares files with those of a folder, or writes them there."""
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes text of several lines as a block, and short scalars of a list beside each other."""
+
+    def ignore_aliases(self, _data: Any) -> bool:
+        """Write what occurs twice twice: no one looks up an anchor in a review."""
+        return True
+
+    def str_node(self, value: str) -> yaml.ScalarNode:
+        """Return the node of a text."""
+        return self.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
+
+    def list_node(self, value: list[Any]) -> yaml.SequenceNode:
+        """Return the node of a list."""
+        short = not any(isinstance(item, dict | list) or len(str(item)) > _SHORT or "\n" in str(item) for item in value)
+        return self.represent_sequence("tag:yaml.org,2002:seq", value, flow_style=short)
+
+
+_Dumper.add_representer(str, _Dumper.str_node)
+_Dumper.add_representer(list, _Dumper.list_node)
+
+
+def files(manifests: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the canonical text of each manifest by the name of its file."""
+    found: dict[str, str] = {}
+    for manifest in manifests:
+        metadata = manifest["metadata"]
+        parts = (manifest["kind"].lower(), metadata.get("namespace"), metadata["name"])
+        name = "-".join(part for part in parts if part) + ".yaml"
+        assert name not in found, f"two manifests are named {name}"
+        found[name] = yaml.dump(manifest, Dumper=_Dumper, width=120, allow_unicode=True)
+    return found
+
+
+def differences(found: Mapping[str, str], folder: Path) -> str:
+    """Return what differs from `folder`: files that appear or vanish by name, others as a unified diff."""
+    stored = {file.name: file.read_text() for file in folder.glob("*") if file.is_file()}
+    at = folder.relative_to(ROOT) if folder.is_relative_to(ROOT) else folder
+    lines = [f"appears: {at}/{name}\n" for name in sorted(found.keys() - stored.keys())]
+    lines += [f"vanishes: {at}/{name}\n" for name in sorted(stored.keys() - found.keys())]
+    for name in sorted(found.keys() & stored.keys()):
+        before, after = stored[name].splitlines(keepends=True), found[name].splitlines(keepends=True)
+        lines += difflib.unified_diff(before, after, f"{at}/{name}", f"{at}/{name} (rendered)")
+    return "".join(lines)
+
+
+def compare(found: Mapping[str, str], folder: Path) -> None:
+    """Fail where the files of `folder` differ, and name the command that updates them."""
+    if changed := differences(found, folder):
+        pytest.fail(f"golden files differ; where the change is meant, run `{UPDATE}`\n{changed}", pytrace=False)
+
+
+def write(found: Mapping[str, str], folder: Path) -> None:
+    """Write the files of `folder`, and remove those of objects that are no more."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in folder.glob("*"):
+        if file.is_file() and file.name not in found:
+            file.unlink()
+    for name, text in found.items():
+        (folder / name).write_text(text)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that writes the golden files in place of comparing them."""
+    parser.addoption(_OPTION, action="store_true", help=f"write the golden files (`{UPDATE}`)")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Golden:
+    """Return what compares files with those of a folder, or writes them there with the option."""
+    return write if request.config.getoption(_OPTION) else compare

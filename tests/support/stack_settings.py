@@ -1,0 +1,58 @@
+"""Settings of the project's stacks as data, to be changed, and what `parse` says of them."""
+
+import re
+from typing import Any
+
+import pytest
+
+from apis import yaml_text
+from stacks.settings import SettingsError, file, parse
+from tests.support.recorded import ROOT
+
+MPI = {"kind": "mpi", "program": "nccl-all-reduce", "layout": {"pods": 2, "gpus": 8}}
+"""A job over two machines, for `example`."""
+SMOKE = {"kind": "job", "program": "cuda-vector-add"}
+"""A job of one GPU, for `example`."""
+
+
+def data(stack: str) -> dict[str, Any]:
+    """Return the data of a stack, a copy."""
+    content: dict[str, Any] = yaml_text.read(file(stack, ROOT).read_text())["config"]["hpc:platform"]
+    return content
+
+
+def expect_message(text: str, expected: str) -> None:
+    """Assert that a line of `text` has what `expected` has between its …, in that order: field, value and remedy."""
+    pattern = ".*".join(re.escape(part.strip()) for part in expected.split("…"))
+    assert re.search(pattern, text), f"no line has {expected!r}:\n{text}"
+
+
+def expect_refusal(content: object, expected: str) -> None:
+    """Assert that `content` is refused with what `expected` has between its …."""
+    expect_message(message(content), expected)
+
+
+def changed(stack: str, **settings: Any) -> dict[str, Any]:
+    """Return the data of a stack with other settings; a path has __ between its parts."""
+    content = data(stack)
+    for path, value in settings.items():
+        *parents, last = path.split("__")
+        part: Any = content
+        for parent in parents:
+            part = part[int(parent) if parent.isdecimal() else parent]
+        part[int(last) if last.isdecimal() else last] = value
+    return content
+
+
+def example(stack: str, workload: dict[str, Any]) -> dict[str, Any]:
+    """Return the data of a stack with a single workload, of its first tenant."""
+    content = data(stack)
+    first = {"tenant": content["tenants"][0]["namespace"], "name": "it"}
+    return content | {"stages": [{"name": "all", "workloads": [first | workload]}]}
+
+
+def message(content: object) -> str:
+    """Return the error with which the settings are refused."""
+    with pytest.raises(SettingsError) as caught:
+        parse(content, "Pulumi.test.yaml")
+    return str(caught.value)
