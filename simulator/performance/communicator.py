@@ -122,6 +122,16 @@ class Communicator:
             return False
         return _distance(rank, self.devices[rank.host][device]) <= self.level(rank.worker)
 
+    def sender(self, rank: Rank, device: int) -> Rank:
+        """Return the rank whose GPU sends through a network device what `rank` has to send.
+
+        Since NCCL 2.12 it is the one nearest to the device, if NVLink reaches it (PXN). Receiving has no such detour.
+        """
+        if self.version.of_2020 or self.network == "Socket":
+            return rank
+        reached = (other for other in self.by_host[rank.host] if other == rank or joined(rank, other))
+        return min(reached, key=lambda other: (self.distance(other, device), other != rank))
+
     def distance(self, rank: Rank, device: int) -> int:
         """Return how far a rank's GPU is from a network device, as a level of NCCL_NET_GDR_LEVEL."""
         return _distance(rank, self.devices[rank.host][device])
@@ -148,6 +158,13 @@ def chosen(ports: Sequence[Hca], value: str) -> tuple[Hca, ...]:
     if not tests:
         return tuple(ports)
     return tuple(hca for hca in ports if any(means(hca.name) for means in tests) is not excluded)
+
+
+def joined(one: Rank, other: Rank) -> bool:
+    """Return whether two GPUs of a machine have NVLink between them; where no document has the matrix, they do."""
+    profile = one.worker.machine.profile
+    links = profile.nvlink.links if profile else ()
+    return not links or links[one.gpu][other.gpu] > 0
 
 
 def _distance(rank: Rank, hca: Hca) -> int:

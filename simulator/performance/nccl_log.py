@@ -8,7 +8,7 @@ its own network: with the plugin of HPC-X the name would be IBext, not IB.
 from collections.abc import Iterator
 
 from simulator.performance import buses, random_draws, rings
-from simulator.performance.communicator import SOCKET_INTERFACE, Communicator, Rank
+from simulator.performance.communicator import SOCKET_INTERFACE, Communicator, Rank, joined
 from simulator.performance.job import Worker
 
 SHOWN = ("INFO", "TRACE")
@@ -144,8 +144,9 @@ def connections(group: Communicator) -> Iterator[str]:
             if source.host == target.host:
                 yield say(group, source, f"{way} via {_local(group, source, target)}")
             else:
-                yield say(group, target, f"{way} [receive] via {_net(group, target, channel)}")
-                yield say(group, source, f"{way} [send] via {_net(group, source, channel)}")
+                to, by = group.device(target, channel), group.device(source, channel)
+                yield say(group, target, f"{way} [receive] via {_net(group, target, to, target)}")
+                yield say(group, source, f"{way} [send] via {_net(group, source, by, group.sender(source, by))}")
     if group.variable("NCCL_COLLNET_ENABLE") == "1" and group.network == "IB" and group.several_hosts:
         yield from _collnet(group)
 
@@ -170,17 +171,18 @@ def _bus(rank: Rank) -> int:
 
 def _local(group: Communicator, source: Rank, target: Rank) -> str:
     of_2020 = group.version.of_2020
-    if not rings.joined(source.worker.machine.profile, source.gpu, target.gpu):
+    if not joined(source, target):
         return "direct shared memory" if of_2020 else "SHM/direct/direct"
     if not of_2020:
         return "P2P/CUMEM"
     return "P2P/direct pointer" if source.process == target.process else "P2P/IPC"
 
 
-def _net(group: Communicator, rank: Rank, channel: int) -> str:
-    device = group.device(rank, channel)
-    direct = "/GDRDMA" if group.gpudirect(rank, device) else ""
-    return f"NET/{group.network}/{device}{direct}"
+def _net(group: Communicator, rank: Rank, device: int, beside: Rank) -> str:
+    """Return the way of a rank through a device; with the rank `beside` it in brackets, where that is another one."""
+    through = "" if beside == rank else f"({beside.number})"
+    direct = "/GDRDMA" if group.gpudirect(beside, device) else ""
+    return f"NET/{group.network}/{device}{through}{direct}"
 
 
 def _collnet(group: Communicator) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from hardware.profiles import Profile
 from simulator.performance.communicator import Communicator, Rank
 
 Ring = tuple[Rank, ...]
@@ -31,12 +30,17 @@ def _inside(group: Communicator, channel: int) -> Ring:
 
 
 def _path(group: Communicator, ranks: Sequence[Rank], channel: int) -> Sequence[Rank]:
-    """Return the ranks of a host in the order in which data passes them: in and out beside the channel's HCA."""
+    """Return the ranks of a host in the order in which data passes them: in and out beside the channel's HCA.
+
+    Where only one GPU is beside it, data comes in there: it can leave from another (`Communicator.sender`).
+    """
     if len(ranks) == 1:
         return ranks
     device = group.device(ranks[0], channel)
     near = sorted(ranks, key=lambda rank: group.distance(rank, device)) if group.network == "IB" else list(ranks)
-    last, first = near[0], near[1]
+    first, last = near[:2]
+    if group.network == "Socket" or group.distance(first, device) == group.distance(last, device):
+        first, last = last, first
     profile = ranks[0].worker.machine.profile
     links = profile.nvlink.links if profile else ()
     order = _walk(links, first.gpu, last.gpu, frozenset(rank.gpu for rank in ranks))
@@ -44,12 +48,6 @@ def _path(group: Communicator, ranks: Sequence[Rank], channel: int) -> Sequence[
     if order is not None:
         return [by_gpu[gpu] for gpu in order]
     return [first, *(rank for rank in ranks if rank not in (first, last)), last]
-
-
-def joined(profile: Profile | None, one: int, other: int) -> bool:
-    """Return whether two GPUs of a machine have NVLink between them; where no document has the matrix, they do."""
-    links = profile.nvlink.links if profile else ()
-    return not links or links[one][other] > 0
 
 
 @cache

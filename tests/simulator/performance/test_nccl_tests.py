@@ -12,6 +12,7 @@ import pytest
 from evidence.model import NcclLog
 from evidence.reader import read_stream
 from evidence.tools.nccl_tests import NcclTests
+from hardware.profiles import PROFILES
 from simulator.performance import nccl_tests, pod_commands
 from simulator.performance.job import Launched
 from simulator.performance.mpirun import mpirun
@@ -140,6 +141,22 @@ def test_faults_that_only_make_it_slow(
     found = nccl(launch(2, 8, **change))
     assert (found.devices, found.between_nodes) == (devices, between)
     assert found.gpudirect_between_nodes == gpudirect
+
+
+@pytest.mark.parametrize("profile", [name for name, machine in PROFILES.items() if machine.hcas])
+def test_whole_machines_use_gpudirect_on_every_channel(profile: str) -> None:
+    """Data that comes in beside one GPU leaves through it as well, by PXN, where no second GPU is beside the HCA."""
+    found = nccl(launch(2, PROFILES[profile].gpus, image=NEW, exports=TODAY, profile=profile))
+    assert found.gpudirect_between_nodes == sum(found.between_nodes.values()) > 0
+
+
+def test_data_leaves_through_the_gpu_beside_the_hca() -> None:
+    """NCCL names the rank that sends for another: each HCA of a DGX H100 has one GPU beside it."""
+    lines = pod_commands.simulate(launch(2, 8, image=NEW, exports=TODAY, profile="dgx-h100")).lines
+    sent = [line.split(" via ")[1] for line in lines if "Channel 00/0" in line and "[send]" in line]
+    received = [line.split(" via ")[1] for line in lines if "Channel 00/0" in line and "[receive]" in line]
+    assert sent == ["NET/IB/0(0)/GDRDMA", "NET/IB/0(8)/GDRDMA"]
+    assert received == ["NET/IB/0/GDRDMA", "NET/IB/0/GDRDMA"]
 
 
 def failed(job: Launched) -> Printed:
