@@ -21,14 +21,14 @@ def print_text(text: object) -> None:
     console.print(text, markup=False)
 
 
-def print_error(text: object) -> None:
+def print_notice(text: object) -> None:
     """Print plain text on standard error."""
     errors.print(text, markup=False)
 
 
 def print_warning(text: object) -> None:
     """Print a warning on standard error."""
-    print_error(f"warning: {text}")
+    print_notice(f"warning: {text}")
 
 
 @dataclass
