@@ -40,7 +40,8 @@ class Request(Model):
     """What a job was to be: its criteria follow from this, never from what it printed."""
 
     job: str = Field(description="namespace/name on a cluster; for files the name that the user gave")
-    program: str | None = Field(default=None, description="name in the catalogue (docs/programs.md); None: not known")
+    program: str | None = Field(default=None, description="its name (docs/programs.md); None: not known")
+    prints: tuple[str, ...] = Field(default=(), description="tools whose output the program prints, and nccl")
     profile: str | None = Field(default=None, description="hardware profile of its nodes; None: not known")
     own_machine: str | None = Field(
         default=None,
@@ -73,9 +74,9 @@ class Request(Model):
         return self.program == RDMA_TEST
 
     @property
-    def prints(self) -> str | None:
-        """Return the program whose output its log holds: the side of the RDMA test that listens prints less."""
-        return RDMA_LISTENER if self.is_rdma_test and self.job.endswith(LISTENER) else self.program
+    def side(self) -> str:
+        """Return the side of the RDMA test: the one that listens prints less."""
+        return RDMA_LISTENER if self.job.endswith(LISTENER) else RDMA_TEST
 
     @property
     def is_infiniband(self) -> bool:

@@ -17,12 +17,12 @@ from cli.shared.options import DEFAULT_STACK, JsonOption, OtherName, StackOption
 from cli.shared.stack import Stack
 from cli.verify.stack_jobs import gather, keep
 from cli.verify.verdict_tables import conclude, show
-from evidence.expectations import PROGRAMS
 from evidence.judge import exit_status, judge
 from evidence.model import Reading
 from evidence.reader import read
-from evidence.verdict import Ended, Fabric, Job, Request, Shape
+from evidence.verdict import RDMA_TEST, Ended, Fabric, Job, Request, Shape
 from hardware.profiles import PROFILES, Profile
+from stacks.programs import PROGRAMS
 
 KIND = Judging
 _LAYOUT = re.compile(r"(\d{1,3})x(\d{1,2})(?:x\d{1,3})?")
@@ -99,7 +99,8 @@ def command(
     machine = _profile(profile)
     request = Request(
         job=names[0] if len(names) == 1 else f"{len(names)} logs",
-        program=_program(program),
+        program=program,
+        prints=_prints(program),
         profile=profile,
         fabric=fabric or default_fabric(machine, transport),
         shape=shape(layout),
@@ -177,7 +178,10 @@ def _profile(name: str | None) -> Profile | None:
     return PROFILES.get(name or "")
 
 
-def _program(name: str | None) -> str | None:
-    if name is not None and name not in PROGRAMS:
-        raise Problem(f"--program {name!r} is not known", f"Known: {', '.join(sorted(PROGRAMS))}.")
-    return name
+def _prints(name: str | None) -> tuple[str, ...]:
+    """Return the tools whose output a program's log must hold."""
+    if name in (None, RDMA_TEST):
+        return ()
+    if name not in PROGRAMS:
+        raise Problem(f"--program {name!r} is not known", f"Known: {', '.join(sorted({*PROGRAMS, RDMA_TEST}))}.")
+    return PROGRAMS[name].prints

@@ -59,7 +59,8 @@ def _of_workload(workload: Workload, settings: Settings) -> Iterator[Request]:
         {
             **common,
             "job": job,
-            "program": workload.program.value,
+            "program": workload.program,
+            "prints": settings.program(workload.program).prints,
             "shape": Shape(pods=layout.pods, gpus=layout.gpus),
             # Those of others the cluster reports, for as long as it stores them.
             "nodes": (workload.node,) if workload.node is not None else (),
