@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from apis.logs import LISTENER
+from apis.metric import Metric
 from apis.nccl import Transport
 from evidence.model import Reading
 from hardware import profiles
@@ -42,6 +43,7 @@ class Request(Model):
     job: str = Field(description="namespace/name on a cluster; for files the name that the user gave")
     program: str | None = Field(default=None, description="its name (docs/programs.md); None: not known")
     prints: tuple[str, ...] = Field(default=(), description="tools whose output the program prints, and nccl")
+    metrics: tuple[Metric, ...] = Field(default=(), description="figures that the program prints of itself")
     profile: str | None = Field(default=None, description="hardware profile of its nodes; None: not known")
     own_machine: str | None = Field(
         default=None,

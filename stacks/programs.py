@@ -12,6 +12,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from apis.metric import Metric
 from components.job_args import Folder, Variable
 from components.layout import Layout
 from components.model import Image, Model
@@ -62,6 +63,9 @@ class Program(Model):
         description="tools whose output its log must hold, by their names in [evidence](evidence.md), and `nccl` for "
         "messages of NCCL; without them verification reports missing evidence",
     )
+    metrics: tuple[Metric, ...] = Field(
+        default=(), description="figures that it prints of itself, and what they must be"
+    )
     source: str | None = Field(
         default=None, description="ids of docs/sources.md; E-.. is a fault of the document that is corrected here"
     )
@@ -73,6 +77,9 @@ class Program(Model):
             raise ValueError("command has {program}, and nothing says where it is; set on_volume, or in_image")
         if "mpi" in self.kinds and not self.command:
             raise ValueError("command is empty, and mpirun starts no image's own; write it, or leave mpi out of kinds")
+        names = [metric.name for metric in self.metrics]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"metrics: {', '.join(twice)} is given twice; give each a name of its own")
         for inner, outer in permutations(self.mounts, 2):
             if PurePosixPath(inner).is_relative_to(outer):
                 raise ValueError(f"mounts: {inner} is inside {outer}, which hides it; mount one of them elsewhere")
@@ -89,9 +96,10 @@ class Program(Model):
         return layout.gpus if self.processes_per == "gpu" else 1
 
 
-def _read(path: Path) -> Program:
+def read_program(path: Path) -> Program:
+    """Return the program of a file; raise DataFileError, which lists all that is wrong."""
     return data_files.checked(Program, data_files.read(path), path)
 
 
-PROGRAMS: Mapping[str, Program] = DataFiles(FOLDER, _read)
+PROGRAMS: Mapping[str, Program] = DataFiles(FOLDER, read_program)
 """The programs of the files by name; DataFileError where the file of one is wrong."""

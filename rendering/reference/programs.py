@@ -44,6 +44,35 @@ what its program prints.
 
 {programs}
 
+## Your own
+
+```yaml
+programs:
+  train:
+    command: [python, train.py, --data, /data]
+    kinds: [mpi]
+    images: [registry.example.com/team/train:1.2]
+    mounts: {{/data: ""}}
+    prints: [nccl]
+    metrics:
+      - name: throughput
+        pattern: 'throughput: ([\\d.,]+) images/s'
+        unit: images/s
+        value: median
+        warm_up: 10
+        at_least: 4000
+        efficiency: 0.9
+stages:
+  - name: train
+    workloads:
+      - {{kind: mpi, tenant: adas, name: train, program: train, layout: {{pods: 2, gpus: 8}}}}
+```
+
+`./hpc verify` judges the metrics of every job, and compares a job on more GPUs with the one on the fewest where
+`efficiency` is given. Of a simulated cluster, where the program does not run, they are a warning and never a pass.
+`./hpc programs check FILE --log LOG` shows what a program's file finds in a log, and `./hpc verify -f LOG --program FILE`
+judges it; such a file has the fields below the program's name.
+
 ## Images
 
 Known ones ([stacks/images.py](../stacks/images.py)); others are used unchecked.
