@@ -70,7 +70,7 @@ stages:
 
 `./hpc verify` judges the metrics of every job, and compares a job on more GPUs with the one on the fewest where
 `efficiency` is given. Of a simulated cluster, where the program does not run, they are a warning and never a pass.
-`./hpc programs check FILE --log LOG` shows what a program's file finds in a log, and `./hpc verify -f LOG --program FILE`
+`./hpc programs check FILE --log LOG` shows what a program's file finds in a log; `./hpc verify -f LOG --program FILE`
 judges it; such a file has the fields below the program's name.
 
 ## Images
