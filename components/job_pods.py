@@ -13,6 +13,8 @@ from components.component import Component
 from components.custom_resources import CustomObject
 from components.job_args import JobArgs
 from components.labels import labels
+from components.security_context import confined
+from components.spanning_job_args import SpanningJobArgs
 
 _OWN = ("spec", f'metadata.labels["{names.QUEUE_NAME}"]')
 """Fields of a job that cannot be changed in place."""
@@ -26,7 +28,7 @@ def declare(
     spec: Mapping[str, Any],
     *,
     read_log: outcome.ReadLog,
-    after: Sequence[pulumi.Output[Any]],
+    after: Sequence[pulumi.Resource | pulumi.Output[Any]],
     queue: str | None,
 ) -> pulumi.Output[str]:
     """Declare the object of a job as a child of `owner`, created after `after`; return its `finished`.
@@ -71,6 +73,32 @@ def pod(args: JobArgs) -> dict[str, Any]:
         **({"imagePullSecrets": secrets} if secrets else {}),
         **({"priorityClassName": args.priority_class} if args.priority_class else {}),
     }
+
+
+def with_gpus(args: SpanningJobArgs) -> dict[str, Any]:
+    """Return what a container with GPUs of a job over several nodes has: its devices, IPC_LOCK for RDMA, its mounts."""
+    return {
+        "securityContext": confined(*((names.IPC_LOCK,) if args.rdma else ()), **ids(args)),
+        "resources": {
+            "limits": {
+                "cpu": args.cpus,
+                "memory": args.memory,
+                names.GPU_RESOURCE: args.layout.gpus,
+                **dict.fromkeys(args.rdma, 1),
+            }
+        },
+        "volumeMounts": mounts(args),
+    }
+
+
+def networks(args: SpanningJobArgs) -> dict[str, str]:
+    """Return the annotation of a pod that joins secondary networks."""
+    return {names.NETWORKS: ",".join(args.networks)} if args.networks else {}
+
+
+def template(pod: Mapping[str, Any], annotations: Mapping[str, str]) -> dict[str, Any]:
+    """Return a pod template."""
+    return {**({"metadata": {"annotations": annotations}} if annotations else {}), "spec": pod}
 
 
 def placed(args: JobArgs) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from apis import names
 from apis.kinds import MPI_JOB_V1ALPHA2, MPI_JOB_V2BETA1
 from components import job_pods
 from components import mpi_job_ssh as ssh
@@ -26,11 +25,7 @@ def mpirun(args: MpiJobArgs) -> list[str]:
     rank in the launcher without a warning (mpi-operator #842).
     """
     current = args.kind.version == MPI_JOB_V2BETA1.version
-    transport = args.transport.environment(args.gdr_level, words=current)
-    environment = {"NCCL_DEBUG": "INFO", **transport, **args.environment}
-    if args.ib_hca and args.transport.uses_rdma:
-        environment["NCCL_IB_HCA"] = args.ib_hca
-    exports = [*(f"{key}={value}" for key, value in environment.items()), "LD_LIBRARY_PATH", "PATH"]
+    exports = [*(f"{key}={value}" for key, value in args.nccl(words=current).items()), "LD_LIBRARY_PATH", "PATH"]
     return [
         "mpirun",
         *(("-hostfile", HOSTFILE) if current else ()),
@@ -67,7 +62,7 @@ def v1alpha2(args: MpiJobArgs) -> dict[str, Any]:
                 "restartPolicy": "Never",
                 "template": {"spec": {"containers": [launcher], **job_pods.pod(args)}},
             },
-            "Worker": {"replicas": args.layout.pods, "template": _template(pod, _networks(args))},
+            "Worker": {"replicas": args.layout.pods, "template": job_pods.template(pod, job_pods.networks(args))},
         },
     }
 
@@ -109,7 +104,7 @@ def v2beta1(args: MpiJobArgs) -> dict[str, Any]:
         "runPolicy": policy,
         "mpiReplicaSpecs": {
             "Launcher": _replicas(1, _pod(args, launcher, []) | _waiting(args, launcher), ssh.annotations(args)),
-            "Worker": _replicas(args.layout.pods, workers, ssh.annotations(args) | _networks(args)),
+            "Worker": _replicas(args.layout.pods, workers, ssh.annotations(args) | job_pods.networks(args)),
         },
     }
 
@@ -135,11 +130,7 @@ def spec(args: MpiJobArgs) -> dict[str, Any]:
 
 
 def _replicas(count: int, pod: dict[str, Any], annotations: dict[str, str]) -> dict[str, Any]:
-    return {"replicas": count, "restartPolicy": "Never", "template": _template(pod, annotations)}
-
-
-def _template(pod: dict[str, Any], annotations: dict[str, str]) -> dict[str, Any]:
-    return {**({"metadata": {"annotations": annotations}} if annotations else {}), "spec": pod}
+    return {"replicas": count, "restartPolicy": "Never", "template": job_pods.template(pod, annotations)}
 
 
 def _pod(args: MpiJobArgs, container: dict[str, Any], volumes: list[dict[str, Any]]) -> dict[str, Any]:
@@ -153,21 +144,5 @@ def _pod(args: MpiJobArgs, container: dict[str, Any], volumes: list[dict[str, An
     }
 
 
-def _networks(args: MpiJobArgs) -> dict[str, str]:
-    return {names.NETWORKS: ",".join(args.networks)} if args.networks else {}
-
-
 def _worker(args: MpiJobArgs) -> dict[str, Any]:
-    rdma = args.rdma_resources if args.transport.uses_rdma else ()
-    return job_pods.container(args) | {
-        "securityContext": confined(*((names.IPC_LOCK,) if rdma else ()), **job_pods.ids(args)),
-        "resources": {
-            "limits": {
-                "cpu": args.cpus,
-                "memory": args.memory,
-                names.GPU_RESOURCE: args.layout.gpus,
-                **dict.fromkeys(rdma, 1),
-            }
-        },
-        "volumeMounts": job_pods.mounts(args),
-    }
+    return job_pods.container(args) | job_pods.with_gpus(args)

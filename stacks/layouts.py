@@ -13,7 +13,7 @@ from components.outcome import Wait
 from hardware import placement
 from hardware.placement import Demand, waves
 from stacks.platform import Settings
-from stacks.workload_settings import MpiWorkload, RdmaTestWorkload, Stage, Started, Workload
+from stacks.workload_settings import RdmaTestWorkload, SpanningWorkload, Stage, Started, Workload
 
 _ON = "node/"
 """A resource that only the node of this name has, so that pods that are bound to it fit nowhere else."""
@@ -47,7 +47,7 @@ def layout(workload: Started, settings: Settings) -> Layout:
 
     Best is fewest pods. Raises ValueError with the plan's reason when it names a number of GPUs and nothing fits.
     """
-    if not isinstance(workload, MpiWorkload):
+    if not isinstance(workload, SpanningWorkload):
         return Layout(pods=1, gpus=workload.gpus)
     if workload.layout is not None:
         return workload.layout
@@ -60,8 +60,8 @@ def layout(workload: Started, settings: Settings) -> Layout:
 
 
 def job_name(workload: Workload, settings: Settings) -> str:
-    """Return a job's name on the cluster; that of an MPI job tells pods x GPUs x nodes (R-4.3-2)."""
-    if isinstance(workload, MpiWorkload):
+    """Return a job's name on the cluster; that of a job of several pods tells pods x GPUs x nodes (R-4.3-2)."""
+    if isinstance(workload, SpanningWorkload):
         return f"{workload.name}-{layout(workload, settings)}{workload.suffix}"
     return workload.name
 

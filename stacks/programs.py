@@ -33,9 +33,10 @@ class Program(Model):
     """One program: what starts it, what it needs, and what its log holds."""
 
     command: tuple[str, ...] = Field(
-        description="a list; {gpus} is the GPUs of a pod, {program} where the program is; empty: what the image starts"
+        description="a list, without mpirun or torchrun; {gpus} is the GPUs of a pod, {program} where the program is; "
+        "empty: what the image starts"
     )
-    kinds: tuple[Literal["mpi", "job"], ...] = Field(min_length=1, description="workloads that can start it")
+    kinds: tuple[Literal["mpi", "torch", "job"], ...] = Field(min_length=1, description="workloads that can start it")
     processes_per: Literal["gpu", "pod"] = Field(
         default="gpu", description="one process for each GPU, or one of a pod, which drives all of its GPUs"
     )
@@ -75,8 +76,13 @@ class Program(Model):
         named = any("{program}" in word for word in self.command)
         if named and not (self.on_volume or self.in_image):
             raise ValueError("command has {program}, and nothing says where it is; set on_volume, or in_image")
-        if "mpi" in self.kinds and not self.command:
-            raise ValueError("command is empty, and mpirun starts no image's own; write it, or leave mpi out of kinds")
+        for kind, launcher in (("mpi", "mpirun"), ("torch", "torchrun")):
+            if kind in self.kinds and not self.command:
+                raise ValueError(
+                    f"command is empty, and {launcher} starts no image's own; write it, or leave {kind} out of kinds"
+                )
+        if "torch" in self.kinds and self.command[:1] == ("torchrun",):
+            raise ValueError("command starts torchrun, as kind torch does itself; leave the word out")
         names = [metric.name for metric in self.metrics]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"metrics: {', '.join(twice)} is given twice; give each a name of its own")

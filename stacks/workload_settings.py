@@ -12,7 +12,16 @@ from components.outcome import Wait
 from components.rdma_perftest import RdmaPair
 from components.tenant import ContainerResources
 
-__all__ = ["JobWorkload", "MpiWorkload", "RdmaTestWorkload", "Stage", "Started", "Workload"]
+__all__ = [
+    "JobWorkload",
+    "MpiWorkload",
+    "RdmaTestWorkload",
+    "SpanningWorkload",
+    "Stage",
+    "Started",
+    "TorchWorkload",
+    "Workload",
+]
 
 
 class WorkloadBase(Model):
@@ -55,10 +64,9 @@ class ProgramWorkload(WorkloadBase, JobChoices):
     )
 
 
-class MpiWorkload(ProgramWorkload):
-    """A program over GPUs of one or more pods (R-4.3 to R-5.2)."""
+class SpanningWorkload(ProgramWorkload):
+    """A program over GPUs of one or more pods."""
 
-    kind: Literal["mpi"]
     name: DnsLabel = Field(description="what the job's name begins with; its layout follows")
     suffix: str = Field(default="", pattern=r"^(-[a-z0-9]+)?$", description="what the job's name ends with")
     layout: Layout | None = Field(default=None, description="pods and GPUs of each; or give gpus")
@@ -69,11 +77,6 @@ class MpiWorkload(ProgramWorkload):
     )
     gpus_per_pod: int | None = Field(default=None, gt=0, description="with gpus: only layouts with such pods")
     transport: Transport | None = Field(default=None, description="None: the best that the fabric has")
-    launcher: ContainerResources | None = Field(
-        default=None,
-        description="of the launcher of v2beta1, e.g. for hundreds of workers; null: enough for some dozens",
-    )
-    debug: bool = Field(default=False, description="log how Open MPI starts and connects processes (B-6.2)")
 
     @model_validator(mode="after")
     def _laid_out_once(self) -> Self:
@@ -85,6 +88,23 @@ class MpiWorkload(ProgramWorkload):
         return self
 
 
+class MpiWorkload(SpanningWorkload):
+    """A program that mpirun starts (R-4.3 to R-5.2)."""
+
+    kind: Literal["mpi"]
+    launcher: ContainerResources | None = Field(
+        default=None,
+        description="of the launcher of v2beta1, e.g. for hundreds of workers; null: enough for some dozens",
+    )
+    debug: bool = Field(default=False, description="log how Open MPI starts and connects processes (B-6.2)")
+
+
+class TorchWorkload(SpanningWorkload):
+    """A program that torchrun starts, in every pod of an Indexed Job."""
+
+    kind: Literal["torch"]
+
+
 class JobWorkload(ProgramWorkload):
     """A program on GPUs of one pod, without MPI between pods (S-4.4, S-7.6, B-4.3)."""
 
@@ -92,9 +112,9 @@ class JobWorkload(ProgramWorkload):
     gpus: int = Field(default=1, gt=0, le=16, description="GPUs of its pod")
 
 
-Started = MpiWorkload | JobWorkload
+Started = MpiWorkload | TorchWorkload | JobWorkload
 """A workload that starts a program."""
-Workload = Annotated[RdmaTestWorkload | MpiWorkload | JobWorkload, Field(discriminator="kind")]
+Workload = Annotated[RdmaTestWorkload | MpiWorkload | TorchWorkload | JobWorkload, Field(discriminator="kind")]
 
 
 class Stage(Model):

@@ -16,6 +16,7 @@ from components.mpi_job import MpiJob, MpiJobArgs, RunAs, V2Beta1
 from components.outcome import ReadLog
 from components.rdma_perftest import RdmaPair, RdmaTest, RdmaTestArgs
 from components.tenant import ACCOUNT
+from components.torch_job import TorchJob, TorchJobArgs
 from hardware import topology
 from hardware.placement import share
 from stacks import fabric, images
@@ -23,7 +24,15 @@ from stacks.fabric_settings import InfiniBand, Roce
 from stacks.layouts import Placement, follow, job_name, layout, placements, plan
 from stacks.operators import OfTenant
 from stacks.platform import Settings
-from stacks.workload_settings import JobWorkload, MpiWorkload, RdmaTestWorkload, Started, Workload
+from stacks.workload_settings import (
+    JobWorkload,
+    MpiWorkload,
+    RdmaTestWorkload,
+    SpanningWorkload,
+    Started,
+    TorchWorkload,
+    Workload,
+)
 
 __all__ = ["Placement", "build", "job_name", "layout", "placements", "plan"]
 
@@ -61,20 +70,28 @@ def _job(
     read_log: ReadLog,
     after: Sequence[pulumi.Output[Any]],
     opts: pulumi.ResourceOptions,
-) -> MpiJob | RdmaTest | GpuJob:
+) -> MpiJob | TorchJob | RdmaTest | GpuJob:
     name = f"{workload.tenant}-{job_name(workload, settings)}"
     match workload:
         case RdmaTestWorkload():
             return RdmaTest(name, _rdma_test(workload, settings), read_log, after, opts=opts)
         case MpiWorkload():
             return MpiJob(name, mpi_job(workload, settings), read_log, after, opts=opts)
+        case TorchWorkload():
+            return TorchJob(name, torch_job(workload, settings), read_log, after, opts=opts)
         case JobWorkload():
             return GpuJob(name, gpu_job(workload, settings), read_log, after, opts=opts)
 
 
-def arguments(workload: Started, settings: Settings) -> MpiJobArgs | GpuJobArgs:
+def arguments(workload: Started, settings: Settings) -> MpiJobArgs | TorchJobArgs | GpuJobArgs:
     """Return the arguments of a program's job; `checks.workload` guarantees that they exist."""
-    return mpi_job(workload, settings) if isinstance(workload, MpiWorkload) else gpu_job(workload, settings)
+    match workload:
+        case MpiWorkload():
+            return mpi_job(workload, settings)
+        case TorchWorkload():
+            return torch_job(workload, settings)
+        case JobWorkload():
+            return gpu_job(workload, settings)
 
 
 def _rdma_test(workload: RdmaTestWorkload, settings: Settings) -> RdmaTestArgs:
@@ -101,27 +118,48 @@ def mpi_job(workload: MpiWorkload, settings: Settings) -> MpiJobArgs:
     """Return the arguments of an MPI job."""
     kind = settings.version.mpi_job
     assert kind is not None  # noqa: S101 - checked in checks.workload
-    program, wanted = settings.program(workload.program), layout(workload, settings)
-    transport = workload.transport or settings.transport
     # Images of 2020 get the Redpaper's command line; later ones see every adapter of the machine and need their names.
-    today, ports = kind.version == MPI_JOB_V2BETA1.version, settings.profile.hcas if settings.uses_rdma else ()
+    today = kind.version == MPI_JOB_V2BETA1.version
     return MpiJobArgs(
         **_common(workload, settings),
+        **_spanning(workload, settings, named=today),
         kind=kind,
-        layout=wanted,
-        processes_per_pod=program.processes(wanted),
-        transport=transport,
-        gdr_level=topology.gpudirect_level(settings.profile) if transport is Transport.GPUDIRECT else "PIX",
-        ib_hca=topology.nccl_ib_hca(ports) if today and ports else None,
-        rdma_resources=_rdma(settings),
-        networks=fabric.networks(settings, workload.tenant),
         debug=workload.debug,
         v2beta1=V2Beta1(
             queue=_queue(settings),
             launcher=workload.launcher or V2Beta1().launcher,
-            roce_ports=tuple(hca.name for hca in ports) if isinstance(settings.fabric, Roce) else (),
+            roce_ports=_roce_ports(settings),
         ),
     )
+
+
+def torch_job(workload: TorchWorkload, settings: Settings) -> TorchJobArgs:
+    """Return the arguments of a PyTorch job."""
+    return TorchJobArgs(
+        **_common(workload, settings),
+        **_spanning(workload, settings, named=True),
+        roce_ports=_roce_ports(settings),
+        queue=_queue(settings),
+    )
+
+
+def _spanning(workload: MpiWorkload | TorchWorkload, settings: Settings, *, named: bool) -> dict[str, Any]:
+    """Return the arguments that jobs of several pods have; `named`: NCCL is told the names of the machine's ports."""
+    program, wanted = settings.program(workload.program), layout(workload, settings)
+    transport, ports = workload.transport or settings.transport, settings.profile.hcas if settings.uses_rdma else ()
+    return {
+        "layout": wanted,
+        "processes_per_pod": program.processes(wanted),
+        "transport": transport,
+        "gdr_level": topology.gpudirect_level(settings.profile) if transport is Transport.GPUDIRECT else "PIX",
+        "ib_hca": topology.nccl_ib_hca(ports) if named and ports else None,
+        "rdma_resources": _rdma(settings),
+        "networks": fabric.networks(settings, workload.tenant),
+    }
+
+
+def _roce_ports(settings: Settings) -> tuple[str, ...]:
+    return tuple(hca.name for hca in settings.profile.hcas) if isinstance(settings.fabric, Roce) else ()
 
 
 def gpu_job(workload: JobWorkload, settings: Settings) -> GpuJobArgs:
@@ -140,7 +178,7 @@ def _common(workload: Started, settings: Settings) -> dict[str, Any]:
     )
     part = share(settings.profile, wanted.gpus, settings.reserved)
     hook, image = settings.version.runtime_hook, images.image(workload, settings)
-    further = fabric.environment(settings) if isinstance(workload, MpiWorkload) else {}
+    further = fabric.environment(settings) if isinstance(workload, SpanningWorkload) else {}
     return {
         "namespace": workload.tenant,
         "job_name": job_name(workload, settings),

@@ -84,11 +84,14 @@ def _placements(events: Iterable[Object]) -> Iterable[tuple[str, str, str, str]]
 
 
 def _belongs(pod: str, job: str, kind: str) -> bool:
-    """Whether a pod is one of the job's, by name: `<job>-worker-3` of an MPIJob (not its launcher), `<job>-x7k2p`."""
+    """Whether a pod is one of the job's, by name.
+
+    `<job>-worker-3` of an MPIJob (not its launcher), `<job>-x7k2p`, of an Indexed Job `<job>-0-x7k2p`.
+    """
     head, _, tail = pod.removeprefix(f"{job}-").rpartition("-")
     if not pod.startswith(f"{job}-"):
         return False
-    return head == "worker" and tail.isdigit() if kind == "MPIJob" else not head
+    return head == "worker" and tail.isdigit() if kind == "MPIJob" else not head or head.isdigit()
 
 
 def _duration(item: Object) -> float | None:

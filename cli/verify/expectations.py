@@ -12,7 +12,7 @@ from hardware.profiles import PROFILES
 from stacks import layouts
 from stacks.fabric_settings import Ethernet, InfiniBand
 from stacks.platform import Settings
-from stacks.workload_settings import MpiWorkload, RdmaTestWorkload, Workload
+from stacks.workload_settings import RdmaTestWorkload, SpanningWorkload, Workload
 
 
 def requests(settings: Settings) -> tuple[Request, ...]:
@@ -79,6 +79,6 @@ def _on(node: str, other: str) -> dict[str, tuple[str, ...]]:
 
 def _transport(workload: Workload, layout: Layout, settings: Settings) -> Transport | None:
     """Return the transport between the nodes of a job, None for one that is on one node."""
-    if not isinstance(workload, MpiWorkload) or layout.pods == 1 or workload.node is not None:
+    if not isinstance(workload, SpanningWorkload) or layout.pods == 1 or workload.node is not None:
         return None
     return workload.transport or settings.transport

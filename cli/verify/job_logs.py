@@ -11,6 +11,7 @@ from cli.shared.cluster_client import Cluster, RefusedError
 from cli.status.jobs import Job as Seen
 from evidence import metrics
 from evidence.verdict import Ended, Job, Request
+from evidence.wording import listed
 from policies.values import read as value
 from simulator.progress import Step
 
@@ -85,11 +86,11 @@ class _Job:
             except RefusedError as error:
                 why.append(f"the log of {metadata.name(pod)} cannot be read: {error.reason}")
         judged = self._judged(mine)
-        file = logs.get(metadata.name(judged)) if judged is not None else None
+        file = self._one_file({metadata.name(pod): logs.get(metadata.name(pod)) for pod in judged})
         why += [refused] if refused else self._remarks(judged, [metadata.name(pod) for pod in mine], logs)
         if self.seen is None:
             why.insert(0, "the cluster has no such job")
-        image = str(judged["spec"]["containers"][0].get("image", "")) if judged is not None else None
+        image = str(judged[0]["spec"]["containers"][0].get("image", "")) if judged else None
         return Job(
             request=self.wanted.model_copy(update={"nodes": self.wanted.nodes or self._nodes(judged)}),
             ended=Ended.ABSENT if self.seen is None else _ENDS.get(self.seen.state, Ended.WAITING),
@@ -99,28 +100,48 @@ class _Job:
             versions={"image": image} if image is not None else {},
         )
 
-    def _judged(self, mine: Sequence[Object]) -> Object | None:
-        """Return the newest pod that came out as the job did: earlier attempts are none of its result."""
-        state = self.seen.state if self.seen is not None else None
-        fitting = [pod for pod in mine if value(pod, "status", "phase") == state] or mine
-        return fitting[-1] if fitting else None
+    def _judged(self, mine: Sequence[Object]) -> Sequence[Object]:
+        """Return the newest pod that came out as the job did, of an Indexed Job one of each index.
 
-    def _remarks(self, judged: Object | None, names: Sequence[str], logs: Mapping[str, Path | None]) -> list[str]:
+        Earlier attempts are none of its result.
+        """
+        state = self.seen.state if self.seen is not None else None
+        attempts: dict[str, list[Object]] = {}
+        for pod in mine:
+            attempts.setdefault(metadata.annotations(pod).get(names.COMPLETION_INDEX, ""), []).append(pod)
+        by_index = sorted(attempts.items(), key=lambda each: (len(each[0]), each[0]))
+        return [([pod for pod in some if value(pod, "status", "phase") == state] or some)[-1] for _, some in by_index]
+
+    def _one_file(self, logs: Mapping[str, Path | None]) -> Path | None:
+        """Return the log of the pods, of several in one file with the prefixes of `kubectl logs --prefix`."""
+        there = {name: file for name, file in logs.items() if file is not None}
+        if len(there) < 2:  # noqa: PLR2004 - one pod's log is as it is
+            return next(iter(there.values()), None)
+        whole = self.folder / "all-pods.log"
+        with whole.open("wb") as output:
+            for name, file in there.items():
+                with file.open("rb") as lines:
+                    output.writelines(
+                        f"[pod/{name}/{self.name}] ".encode() + line.rstrip(b"\n") + b"\n" for line in lines
+                    )
+        return whole
+
+    def _remarks(self, judged: Sequence[Object], pods: Sequence[str], logs: Mapping[str, Path | None]) -> list[str]:
         """Return what a reader has to know of the logs."""
-        if judged is None:
+        if not judged:
             return [self._gone()] if self.seen is not None and self.seen.state in ("Succeeded", "Failed") else []
+        shown = [metadata.name(pod) for pod in judged]
         remarks = []
-        if len(names) > 1:
-            others = ", ".join(f"{name}.log" for name in names if logs.get(name) and name != metadata.name(judged))
+        if len(pods) > len(shown):
+            others = ", ".join(f"{name}.log" for name in pods if logs.get(name) and name not in shown)
             kept = f"; {self.folder} holds {others}" if others else ""
-            remarks.append(f"of {len(names)} attempts {metadata.name(judged)} is judged{kept}")
-        restarts = value(judged, "status", "containerStatuses", 0, "restartCount") or 0
-        if restarts:
-            remarks.append(
-                f"{metadata.name(judged)} was restarted {restarts} times, and its log is that of the last start"
-            )
-        if self.seen is not None and self.seen.state in _ENDS and logs.get(metadata.name(judged), judged) is None:
-            remarks.append(f"{metadata.name(judged)} has no log yet")
+            remarks.append(f"of {len(pods)} attempts {listed(shown)} {'is' if len(shown) == 1 else 'are'} judged{kept}")
+        for pod, name in zip(judged, shown, strict=True):
+            restarts = value(pod, "status", "containerStatuses", 0, "restartCount") or 0
+            if restarts:
+                remarks.append(f"{name} was restarted {restarts} times, and its log is that of the last start")
+            if self.seen is not None and self.seen.state in _ENDS and logs.get(name, judged) is None:
+                remarks.append(f"{name} has no log yet")
         return remarks
 
     def _gone(self) -> str:
@@ -128,10 +149,10 @@ class _Job:
         kept = f", or judge the logs of an earlier verification in {self.folder} with -f: {earlier}" if earlier else ""
         return f"its pods are gone: run it again (raise its `run`){kept}"
 
-    def _nodes(self, judged: Object | None) -> tuple[str, ...]:
+    def _nodes(self, judged: Sequence[Object]) -> tuple[str, ...]:
         """Return the nodes of the pods with GPUs, by the pods and by events; none while some pod's is not known."""
         workers = [pod for pod in self.pods if _is_of(pod, self.name) and _role(pod) == "worker"]
-        shown = workers or ([judged] if judged is not None and _role(judged) is None else [])
+        shown = workers or [pod for pod in judged if _role(pod) is None]
         placed = {} if self.seen is None or (shown and not workers) else dict(self.seen.placed)
         placed |= {metadata.name(pod): str(node) for pod in shown if (node := value(pod, "spec", "nodeName"))}
         shape = self.wanted.shape

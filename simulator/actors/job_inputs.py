@@ -10,6 +10,7 @@ from hardware.profiles import Profile
 from simulator import names
 from simulator.actors import gpus, images, launcher, multus, pods
 from simulator.actors.api import Object
+from simulator.actors.indexed_jobs import together
 from simulator.actors.runtime import Runtime
 from simulator.performance.job import Launched, Machine, Worker
 
@@ -25,17 +26,18 @@ def launched(pod: Object, runtime: Runtime, seconds: float) -> Launched:
     """Return what a pod is about to run, and with whom."""
     container = pod["spec"]["containers"][0]
     meta = pod["metadata"]
-    slots = launcher.slots(launcher.hostfile(pod, runtime)) if launcher.is_one(pod) else {}
-    found = (runtime.pods.get(name, meta["namespace"]) for name in slots)
+    leads = launcher.is_one(pod)
+    slots = launcher.slots(launcher.hostfile(pod, runtime)) if leads else {}
+    found = (runtime.pods.get(name, meta["namespace"]) for name in slots) if leads else together(pod, runtime)
     there = [one for one in found if one is not None]
     ethernet = any(_networks(one) for one in (pod, *there))
     nodes = {node["metadata"]["name"]: machine(node, runtime, on_ethernet=ethernet) for node in runtime.nodes.items()}
     here = nodes.get(pods.node_name(pod), Machine(pods.node_name(pod)))
     me = worker(pod, here, runtime)
     workers = [worker(one, nodes.get(pods.node_name(one), here), runtime) for one in there]
-    if not launcher.is_one(pod):
+    if not leads:
         # Without a hostfile mpirun takes the cores of its own host.
-        slots, workers = {me.name: here.profile.cpu_cores if here.profile else 1}, [me]
+        slots = {me.name: here.profile.cpu_cores if here.profile else 1}
     return Launched(
         me=me,
         image=str(container.get("image", "")),
@@ -43,7 +45,7 @@ def launched(pod: Object, runtime: Runtime, seconds: float) -> Launched:
         run=str(meta.get("uid") or meta["name"]),
         workers=tuple(workers),
         slots=slots,
-        processes=tuple(workers) if not launcher.is_one(pod) else (),
+        processes=() if leads else (me,),
         environment=_variables(pod),
         peers=_peers(pod, nodes, runtime),
         machines=tuple(one for _, one in sorted(nodes.items()) if one.profile),
@@ -114,7 +116,7 @@ def worker(pod: Object, here: Machine, runtime: Runtime) -> Worker:
         mtu=runtime.pod_mtu,
         networks=tuple(f"{one.namespace}/{one.name}" for one in _networks(pod)),
         address=str((pod.get("status") or {}).get("podIP") or _address(meta)),
-        environment=_variables(pod) if not launcher.by_ssh(pod) else _given_by_sshd(pod),
+        environment=_found_by_itself(pod) | ({} if launcher.by_ssh(pod) else _variables(pod)),
     )
 
 
@@ -130,8 +132,8 @@ def _variables(pod: Object) -> dict[str, str]:
     return {entry["name"]: str(entry.get("value", "")) for entry in entries}
 
 
-def _given_by_sshd(pod: Object) -> dict[str, str]:
-    """Return the variables that sshd gives its sessions, and so all that ranks have: of RoCE the GID index."""
+def _found_by_itself(pod: Object) -> dict[str, str]:
+    """Return the variables that a pod's own script finds, and gives to all ranks there: of RoCE the GID index."""
     return {"NCCL_IB_GID_INDEX": "3"} if "NCCL_IB_GID_INDEX" in pods.command(pod) else {}
 
 

@@ -8,6 +8,7 @@ from simulator.performance.job import Launched
 from simulator.performance.mpirun import mpirun
 from simulator.performance.printed import Printed
 from simulator.performance.programs import IMAGES, PROGRAMS
+from simulator.performance.torchrun import torchrun
 
 SHELLS = frozenset({"sh", "bash", "dash", "ash"})
 INTERPRETERS = frozenset({"python", "python3"})
@@ -35,6 +36,8 @@ def program(words: Sequence[str], job: Launched) -> Printed:
         return _shell(words, job)
     if name in LAUNCHERS:
         return mpirun(words, job, program)
+    if name == "torchrun":
+        return torchrun(words, job, program)
     if name in INTERPRETERS:
         # The script is what comes after the interpreter's own options.
         rest = [*words[1:]]

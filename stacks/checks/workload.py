@@ -13,7 +13,14 @@ from stacks.checks import numa
 from stacks.fabric_settings import InfiniBand
 from stacks.platform import Settings
 from stacks.programs import Program
-from stacks.workload_settings import MpiWorkload, RdmaTestWorkload, Started, Workload
+from stacks.workload_settings import (
+    MpiWorkload,
+    RdmaTestWorkload,
+    SpanningWorkload,
+    Started,
+    TorchWorkload,
+    Workload,
+)
 from stacks.workloads import arguments
 
 GB = 10**9
@@ -78,16 +85,18 @@ def _gpu_node(node: str, settings: Settings) -> Iterator[str]:
 
 
 def _kind(workload: Started, settings: Settings) -> Iterator[str]:
-    kind = "mpi" if isinstance(workload, MpiWorkload) else "job"
+    kind = workload.kind
     known = settings.program(workload.program).kinds
     if kind not in known:
         yield f"program {workload.program} is not started by kind {kind}; use {' or '.join(known)}"
-    if not isinstance(workload, MpiWorkload):
-        return
-    if settings.version.mpi_job is None:
+    if isinstance(workload, MpiWorkload) and settings.version.mpi_job is None:
         yield f"OpenShift {settings.release} does not support MPI jobs here; use kind job, or another release"
-    elif settings.mpi_operator is None:
+    elif isinstance(workload, MpiWorkload) and settings.mpi_operator is None:
         yield "mpi_operator is missing, and this is an MPI job; give it"
+    if isinstance(workload, TorchWorkload) and not settings.version.indexed_jobs:
+        yield f"OpenShift {settings.release} has no Indexed Jobs, which torch needs; use kind job, or another release"
+    if not isinstance(workload, SpanningWorkload):
+        return
     transport = workload.transport or settings.transport
     if transport.uses_rdma and not settings.uses_rdma:
         yield f"transport {transport}: fabric {settings.fabric.kind} has no RDMA; use tcp, or leave it out"

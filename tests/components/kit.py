@@ -11,6 +11,7 @@ from components.mpi_job import MpiJobArgs
 from components.mpi_job_specs import spec
 from components.network_operator import NetworkOperatorArgs
 from components.rdma_device_plugin import RdmaDevice
+from components.torch_job import TorchJobArgs
 from hardware.profiles import PROFILES, Profile
 
 RDMA = tuple(f"rdma/shared_ib{port}" for port in range(4))
@@ -37,6 +38,29 @@ def gpu_job(**changes: Any) -> GpuJobArgs:
             "mounts": {"/data": "", "/coco": "coco2017"},
             "environment": {"NEXP": "1"},
             "gpus": 8,
+            "cpus": 72,
+            "memory": "368Gi",
+        }
+        | changes
+    )
+
+
+def torch_job(**changes: Any) -> TorchJobArgs:
+    """Return the arguments of a PyTorch job on two nodes, changed."""
+    return TorchJobArgs.model_validate(
+        {
+            "namespace": "adas",
+            "job_name": "train-02x08",
+            "layout": Layout(pods=2, gpus=8),
+            "processes_per_pod": 8,
+            "transport": Transport.GPUDIRECT,
+            "command": ("train.py", "--epochs=1"),
+            "image": "quay.io/example/train:1.2",
+            "account": "mpi",
+            "run_as": RunAs(uid=1075481000, gid=1075481000),
+            "claim": "datasets",
+            "mounts": {"/data": ""},
+            "rdma_resources": RDMA,
             "cpus": 72,
             "memory": "368Gi",
         }

@@ -20,9 +20,10 @@ from components.network_operator import NetworkOperator
 from components.nmstate import NmState, NmStateArgs
 from components.port_network import PortNetwork, PortNetworkArgs
 from components.ports import Ports, PortsArgs
+from components.torch_job import TorchJob
 from components.workload_images import Sources, multi_node
 from rendering.manifests import manifests
-from tests.components.kit import ADDRESSES, HOST_DEVICE, MACVLAN, WHOLE, gpu_job, network_operator
+from tests.components.kit import ADDRESSES, HOST_DEVICE, MACVLAN, WHOLE, gpu_job, network_operator, torch_job
 from tests.support.golden import STACKS, Golden, files
 from tests.support.machines import DGX_A100
 from tests.support.recorded import ROOT, component, environment, every_operator
@@ -49,6 +50,7 @@ BUILDS: Mapping[str, Callable[[], object]] = {
         "gpu-plugin", GpuDevicePluginArgs(image="nvcr.io/nvidia/k8s-device-plugin:1.11")
     ),
     "gpu-job": lambda: GpuJob("job", gpu_job(queue="jobs", pull_secrets=("registries",)), lambda *_: ""),
+    "torch-job": lambda: TorchJob("job", torch_job(queue="jobs", networks=("rail0",)), lambda *_: ""),
     "image-build": lambda: ImageBuild(
         "multi-node",
         ImageBuildArgs(

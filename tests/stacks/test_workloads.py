@@ -6,6 +6,7 @@ import pytest
 
 from components.gpu_job import GpuJobArgs
 from components.mpi_job import MpiJobArgs
+from components.torch_job import TorchJobArgs
 from stacks.settings import SettingsError, parse
 from stacks.workload_settings import JobWorkload, MpiWorkload
 from stacks.workloads import arguments
@@ -15,7 +16,7 @@ from tests.support.stack_settings import MPI, SMOKE, example
 IMAGE = {"image": "example/tf:1.0"}
 
 
-def args_of(stack: str, workload: dict[str, Any], profile: str | None = None) -> MpiJobArgs | GpuJobArgs:
+def args_of(stack: str, workload: dict[str, Any], profile: str | None = None) -> MpiJobArgs | TorchJobArgs | GpuJobArgs:
     """Return the arguments of a workload on the platform of a stack, with other machines if given."""
     data = example(stack, workload)
     if profile:

@@ -1,0 +1,131 @@
+"""One PyTorch job: torchrun in every pod of an Indexed Job, which find each other by a headless Service.
+
+The environment is that of Kubeflow Trainer's torch policy (kubeflow/trainer, pkg/runtime/framework/plugins/torch):
+torchrun reads PET_*, and the index of a pod is its node's rank.
+"""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pulumi
+import pulumi_kubernetes as k8s
+from pydantic import Field
+
+from apis import kinds, names
+from components import gid_index, job_pods, outcome
+from components.component import Component
+from components.labels import labels
+from components.model import DnsName
+from components.spanning_job_args import SpanningJobArgs
+
+
+class TorchJobArgs(SpanningJobArgs):
+    """One job."""
+
+    port: int = Field(default=29500, ge=1024, le=65535, description="of the rendezvous, on the first pod")
+    roce_ports: tuple[str, ...] = Field(
+        default=(), description="ports that are Ethernet, e.g. mlx5_0: each pod looks for its own address on them"
+    )
+    queue: DnsName | None = Field(
+        default=None, description="LocalQueue of the namespace; Kueue then decides when the job starts"
+    )
+
+    @property
+    def rendezvous(self) -> Mapping[str, str]:
+        """What torchrun is told of the job, beside the pod's own rank."""
+        return {
+            "PET_NNODES": str(self.layout.pods),
+            "PET_NPROC_PER_NODE": str(self.processes_per_pod),
+            "PET_MASTER_ADDR": f"{self.job_name}-0.{self.job_name}",
+            "PET_MASTER_PORT": str(self.port),
+        }
+
+    @property
+    def fixed(self) -> frozenset[str]:
+        """Variables that the job sets itself: on RoCE each pod also finds its GID index."""
+        own = super().fixed | self.rendezvous.keys() | {"PET_NODE_RANK"}
+        return frozenset(own | ({gid_index.NCCL} if self.roce_ports else set()))
+
+
+def command(args: TorchJobArgs) -> list[str]:
+    """Return what a pod runs."""
+    words = ["torchrun", *args.command]
+    if not args.rdma or not args.roce_ports:
+        return words
+    export = f'[ -z "$index" ]||export {gid_index.NCCL}=$index'
+    return ["/bin/sh", "-c", f"{gid_index.common(args.roce_ports)};{export};exec {shlex.join(words)}"]
+
+
+def spec(args: TorchJobArgs) -> dict[str, Any]:
+    """Return the `spec` of the Job.
+
+    All pods start together, and one that fails ends the job: ranks that lost another cannot go on.
+    """
+    rank = {
+        "name": "PET_NODE_RANK",
+        "valueFrom": {"fieldRef": {"fieldPath": f"metadata.annotations['{names.COMPLETION_INDEX}']"}},
+    }
+    environment = {**args.nccl(words=True), **args.rendezvous}
+    container = {
+        **job_pods.container(args),
+        "command": command(args),
+        **({"workingDir": args.working_directory} if args.working_directory else {}),
+        "env": [*job_pods.variables(environment)["env"], rank],
+        "ports": [{"name": "rendezvous", "containerPort": args.port}],
+        **job_pods.with_gpus(args),
+    }
+    pod = {
+        "restartPolicy": "Never",
+        "subdomain": args.job_name,
+        "serviceAccountName": args.account,
+        "automountServiceAccountToken": False,
+        "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
+        "containers": [container],
+        "volumes": job_pods.volumes(args),
+        **job_pods.placed(args),
+        **job_pods.pod(args),
+    }
+    return {
+        "completionMode": "Indexed",
+        "completions": args.layout.pods,
+        "parallelism": args.layout.pods,
+        "backoffLimit": args.backoff_limit,
+        "activeDeadlineSeconds": args.deadline,
+        "template": job_pods.template(pod, job_pods.networks(args)),
+    }
+
+
+class TorchJob(Component):
+    """A headless Service and a Job. Outputs: `finished`, the job's name, which raises when the job has failed."""
+
+    finished: pulumi.Output[str]
+
+    def __init__(
+        self,
+        name: str,
+        args: TorchJobArgs,
+        read_log: outcome.ReadLog,
+        after: Sequence[pulumi.Output[Any]] = (),
+        *,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("workloads:TorchJob", name, args, opts)
+        service = k8s.core.v1.Service(
+            f"{name}-service",
+            metadata=k8s.meta.v1.ObjectMetaArgs(
+                name=args.job_name, namespace=args.namespace, labels=labels(args.job_name, "workload")
+            ),
+            spec=k8s.core.v1.ServiceSpecArgs(
+                cluster_ip="None",
+                publish_not_ready_addresses=True,
+                selector={names.JOB_NAME: args.job_name},
+                ports=[k8s.core.v1.ServicePortArgs(name="rendezvous", port=args.port)],
+            ),
+            opts=self.child(*after),
+        )
+        self.outputs(
+            finished=job_pods.declare(
+                self, name, args, kinds.JOB, spec(args), read_log=read_log, after=[*after, service], queue=args.queue
+            )
+        )
