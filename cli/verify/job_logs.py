@@ -120,10 +120,9 @@ class _Job:
         whole = self.folder / "all-pods.log"
         with whole.open("wb") as output:
             for name, file in there.items():
+                prefix = f"[pod/{name}/{self.name}] ".encode()
                 with file.open("rb") as lines:
-                    output.writelines(
-                        f"[pod/{name}/{self.name}] ".encode() + line.rstrip(b"\n") + b"\n" for line in lines
-                    )
+                    output.writelines(prefix + line.rstrip(b"\n") + b"\n" for line in lines)
         return whole
 
     def _remarks(self, judged: Sequence[Object], pods: Sequence[str], logs: Mapping[str, Path | None]) -> list[str]:

@@ -16,8 +16,8 @@ def index(pod: Object) -> int | None:
 
 def together(pod: Object, runtime: Runtime) -> Sequence[Object]:
     """Return the pods of a pod's Indexed Job that run or have succeeded, and itself, by their index; else itself."""
-    job = pods.labels(pod).get(names.JOB_NAME)
-    if job is None or index(pod) is None:
+    job, own = pods.labels(pod).get(names.JOB_NAME), index(pod)
+    if job is None or own is None:
         return (pod,)
     there = {
         number: other
@@ -27,5 +27,4 @@ def together(pod: Object, runtime: Runtime) -> Sequence[Object]:
         and (pods.runs(other) or pods.phase(other) == "Succeeded")
         and (number := index(other)) is not None
     }
-    own = index(pod)
-    return [one for _, one in sorted({**there, own: pod}.items(), key=lambda each: each[0] or 0)]
+    return [one for _, one in sorted((there | {own: pod}).items())]

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from apis import names
 from components.torch_job import TorchJob, command, spec
 from tests.components.kit import torch_job as arguments
 from tests.support.declared import declared, faults, only
@@ -37,9 +38,7 @@ def test_pods_find_each_other_by_the_service() -> None:
         "PET_NPROC_PER_NODE": "8",
         "PET_MASTER_ADDR": "train-02x08-0.train-02x08",
         "PET_MASTER_PORT": "29500",
-        "PET_NODE_RANK": {
-            "fieldRef": {"fieldPath": "metadata.annotations['batch.kubernetes.io/job-completion-index']"}
-        },
+        "PET_NODE_RANK": {"fieldRef": {"fieldPath": f"metadata.annotations['{names.COMPLETION_INDEX}']"}},
     }
     declares = declared(lambda: TorchJob("job", arguments(), lambda *_: ""))
     service = only(declares, "Service")["spec"]
