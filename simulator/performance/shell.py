@@ -165,6 +165,9 @@ class _Shell:
         if words[0] == "exit":
             self.code = int(words[1]) if len(words) > 1 and words[1].isdecimal() else self.code
             raise _EndedError
+        if words[0] in ("[", "test"):
+            self.code = int(not _is_met([word for word in words[1:] if word != "]"]))
+            return
         if words[0] in ("exec", "export"):
             words = words[1:]
         outside = self._job
@@ -198,3 +201,18 @@ class _Shell:
 
     def _expanded(self, word: str) -> str:
         return _VARIABLE.sub(lambda found: self._job.environment.get(found[1] or found[2], found[0]), word)
+
+
+def _is_met(words: Sequence[str]) -> bool:
+    """Return whether a condition of texts holds; those that are not known are equal, and other conditions hold."""
+    match words:
+        case ["-z", text]:
+            return not text
+        case ["-n", text]:
+            return bool(text)
+        case [one, "=" | "==", other]:
+            return one == other or "$" in one + other
+        case [one, "!=", other]:
+            return one != other and "$" not in one + other
+        case _:
+            return True

@@ -30,6 +30,11 @@ def said(words: Sequence[str], job: Launched) -> Printed:
         ("f(){ a; { b; }; }; (c; d) | e; case x in y) g;; esac; h", ["c", "d", "h"], 0),
         ("A=1 a; b; A=2; c; export A=3; d", ["a 1", "b", "c 2", "d 3"], 0),
         ("x=$(a; b 'c') d $(e || f) `g`; exit 4; h", ["d|$(e || f)|`g`"], 4),
+        (
+            '[ -z "" ] && a; [ -n "" ] || b; [ x = y ] || c; [ "${i:=$j}" != "$j" ] || d; [ -e f ] && e',
+            list("abcde"),
+            0,
+        ),
         ("set -x; a; set +x; b", ["+ a", "a", "+ set +x", "b"], 0),
     ],
 )

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from components.layout import Layout
+from components.torch_job import TorchJobArgs
 from stacks.layouts import follow
 from stacks.settings import parse
-from stacks.workload_settings import MpiWorkload
+from stacks.workload_settings import MpiWorkload, TorchWorkload
 from stacks.workloads import arguments
 from tests.support.stack_settings import MPI, SMOKE, example, expect_refusal
 
@@ -45,8 +46,9 @@ def test_a_stacks_own_program_is_started_as_those_of_the_files() -> None:
     [
         ({"command": "python train.py"}, "programs.train.command: …; write a list"),
         ({"kinds": ["slurm"]}, "programs.train.kinds.0: … (value: 'slurm'); write one of these"),
+        ({"kinds": ["torch"], "command": ["torchrun", "a.py"]}, "command starts torchrun …; leave the word out"),
         ({"kinds": []}, "programs.train.kinds: …; write one more"),
-        ({"command": []}, "programs.train: command is empty …; write it, or leave mpi out of kinds"),
+        ({"command": []}, "programs.train: command is empty, and mpirun …; write it, or leave mpi out of kinds"),
         ({"command": ["{program}"]}, "programs.train: command has {program} …; set on_volume, or in_image"),
         ({"mounts": {"/data": "", "/data/sets": ""}}, "mounts: /data/sets is inside /data …; mount one … elsewhere"),
         ({"environment": {"A B": "1"}}, "programs.train.environment.A B"),
@@ -73,3 +75,24 @@ def test_a_program_of_the_files_keeps_its_name() -> None:
     """A stack cannot define a program that a file has: readers of its jobs would take it for that one."""
     data = example("dev", SMOKE) | {"programs": {"cuda-vector-add": OWN}}
     expect_refusal(data, "programs: cuda-vector-add is a program of stacks/programs, too; give this one another name")
+
+
+TORCH: dict[str, Any] = {"kind": "torch", "program": "train", "layout": {"pods": 2, "gpus": 8}}
+
+
+def test_torchrun_has_a_process_for_each_gpu() -> None:
+    """A job of kind torch has the layout's pods, its devices, and the fabric's variables."""
+    settings = parse(stack(OWN | {"kinds": ["torch"]}, TORCH), "test")
+    (workload,) = settings.stages[0].workloads
+    assert isinstance(workload, TorchWorkload)
+    found = arguments(workload, settings)
+    assert isinstance(found, TorchJobArgs)
+    assert (found.job_name, found.processes_per_pod, found.transport) == ("it-02x08", 8, "gpudirect")
+    assert found.rdma_resources
+    assert found.ib_hca
+
+
+def test_releases_without_indexed_jobs_are_refused() -> None:
+    """Kubernetes before 1.24 does not number the pods of a Job."""
+    data = example("dev", TORCH) | {"programs": {"train": OWN | {"kinds": ["torch"]}}}
+    expect_refusal(data, "OpenShift 4.4 has no Indexed Jobs …; use kind job, or another release")
