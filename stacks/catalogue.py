@@ -17,6 +17,8 @@ from components.model import Image, Model
 
 TENSORFLOW = "nvcr.io/nvidia/tensorflow:20.03-tf2-py3"
 DATA = "/data"
+LARGEST_MIB = 256
+"""Largest message of nccl-tests, MiB (R-4.4-6)."""
 
 
 class Program(StrEnum):
@@ -57,7 +59,8 @@ class Entry(Model):
     """One program."""
 
     command: tuple[str, ...] = Field(
-        description="{gpus} is the GPUs of a pod, {program} where the program is; empty: what the image starts"
+        description="{gpus} is the GPUs of a pod, {program} where the program is, {largest} its largest message; "
+        "empty: what the image starts"
     )
     kinds: tuple[Literal["mpi", "job"], ...] = Field(description="workloads that can start it")
     per_gpu: bool = Field(description="one process for each GPU; otherwise one process of a pod drives all of them")
@@ -78,18 +81,24 @@ class Entry(Model):
     require_cuda: str = Field(default="cuda>=9.0", description="NVIDIA_REQUIRE_CUDA on OpenShift 3.11 (B-5.3)")
     source: str = Field(description="inventory ids; E-.. is a fault of the document that is corrected here")
 
-    def started(self, layout: Layout, *, in_image: bool = False) -> tuple[str, ...]:
+    def started(self, layout: Layout, *, in_image: bool = False, largest_mib: int | None = None) -> tuple[str, ...]:
         """Return the command line for a layout; `in_image`: the program is not on the volume but in the image."""
         program = self.in_image if in_image and self.in_image else self.on_volume
         words = [word.replace("{program}", program) for word in self.command] if program else self.command
-        return tuple(word.replace("{gpus}", str(layout.gpus)) for word in words)
+        largest = f"{largest_mib or LARGEST_MIB}M"
+        return tuple(word.replace("{gpus}", str(layout.gpus)).replace("{largest}", largest) for word in words)
+
+    @property
+    def measures_sizes(self) -> bool:
+        """Whether it goes through sizes of messages up to a largest one."""
+        return any("{largest}" in word for word in self.command)
 
     def processes(self, layout: Layout) -> int:
         """Return how many ranks a pod runs (R-4.3-2)."""
         return layout.gpus if self.per_gpu else 1
 
 
-NCCL_TEST = ("{program}", "-b", "8", "-e", "256M", "-f", "2", "-g", "{gpus}")
+NCCL_TEST = ("{program}", "-b", "8", "-e", "{largest}", "-f", "2", "-g", "{gpus}")
 
 
 def _nccl_test(test: str, source: str) -> Entry:

@@ -54,6 +54,13 @@ class ProgramWorkload(WorkloadBase, JobChoices):
         description="of programs that compute in 32 bits: tf32 is what Ampere's tensor cores do unasked, fp32 turns it "
         "off; None leaves it to program and GPU (D-2.8)",
     )
+    largest_mib: int | None = Field(
+        default=None,
+        gt=0,
+        le=65536,
+        description="largest message of nccl-tests, MiB; None: 256 (R-4.4-6). Today's machines reach their bandwidth, "
+        "and public limits are given, at 8192 or 16384",
+    )
     priority: DnsName | None = Field(default=None, description="priority class of its pods, of priority_classes")
     on_change: Literal["replace", "keep"] | None = Field(
         default=None,

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from rendering.reference import markdown, tables
-from stacks.catalogue import CATALOGUE, Entry, Program
+from stacks.catalogue import CATALOGUE, LARGEST_MIB, Entry, Program
 from stacks.images import IMAGES
 
 FILE = tables.ROOT / "docs" / "programs.md"
@@ -36,10 +36,10 @@ def _page() -> str:
 
 A workload names one of these in `program`; the rest follows from the catalogue
 ([stacks/catalogue.py](../stacks/catalogue.py)). This page is written from it by `make docs`. `{{gpus}}` means the
-GPUs of a pod. An update waits until training has started, and until everything else has finished; training is not
-repeated by itself. Faults of the source documents (E-...) are corrected. Without an `image` in the settings, the first
-one is used that GPUs and release support; where the catalogue has none, the documents name none with a stable tag, and
-the settings must.
+GPUs of a pod; the setting `largest_mib` of a workload changes the largest message of nccl-tests. An update waits until
+training has started, and until everything else has finished; training is not repeated by itself. Faults of the source
+documents (E-...) are corrected. Without an `image` in the settings, the first one is used that GPUs and release
+support; where the catalogue has none, the documents name none with a stable tag, and the settings must.
 
 {programs}
 
@@ -52,7 +52,8 @@ Known ones ([stacks/images.py](../stacks/images.py)); others are used unchecked.
 
 
 def _command(entry: Entry) -> str:
-    return " ".join(entry.command).replace("{program}", entry.on_volume or "")
+    words = " ".join(entry.command).replace("{largest}", f"{LARGEST_MIB}M")
+    return words.replace("{program}", entry.on_volume or "")
 
 
 def _row(program: Program, entry: Entry) -> tuple[str, ...]:
