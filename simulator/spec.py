@@ -18,7 +18,7 @@ class NodeSpec(Model):
 
     name: str = Field(pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", max_length=253)
     roles: tuple[Role, ...] = ("worker",)
-    profile: str | None = Field(default=None, description="a name known to hardware.profiles, e.g. dgx1-v100-16gb")
+    profile: str | None = Field(default=None, description="a name known to hardware.profiles")
     machine: str | None = Field(default=None, description="a machine of the stack's own, by `profiles.to_json`")
     ports: tuple[Hca, ...] = Field(default=(), description="compute ports, where they are not called as in the profile")
     host_driver: bool = Field(default=False, description="the system brings the GPU driver along (S-6)")
