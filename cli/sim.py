@@ -21,7 +21,7 @@ from simulator.tools.table import DATA, MODULES
 AllOption = Annotated[bool, typer.Option("--all", help="All simulated clusters.")]
 RaiseOption = Annotated[
     bool,
-    typer.Option("--raise", help="Bring a cluster of release 4.4 to the stack's later one; its objects and data stay."),
+    typer.Option("--raise", help="Bring a cluster of an earlier release to the stack's; its objects and data stay."),
 ]
 BuiltOption = Annotated[bool, typer.Option("--built", help="Remove also the tools that were built (present versions).")]
 

@@ -11,6 +11,8 @@ from policies.scc.shipped import Release
 
 Role = Literal["master", "worker"]
 MpiGeneration = Literal["v1alpha2", "v2beta1"]
+Kubernetes = Literal["1.34", "1.35"]
+"""Minor versions that can be served."""
 
 
 class NodeSpec(Model):
@@ -39,6 +41,7 @@ class ClusterSpec(Model):
     actors: bool = Field(default=True, description="simulate hardware, operators and the runtime of pods")
     release: Release = Field(default="4.4", description="whose default SCCs the cluster has")
     mpi: MpiGeneration = Field(default="v1alpha2", description="MPIJob generation whose real operator runs")
+    kubernetes: Kubernetes = Field(default="1.34", description="minor version that it serves")
     storage_classes: tuple[str, ...] = Field(
         default=(), description="further classes of shared files that it has, each simulated like sim-files"
     )
