@@ -56,12 +56,11 @@ def raised(stack: Stack) -> tuple[ClusterSpec, str]:
             "A cluster can be raised from release 4.4, or to a later Kubernetes, when its stack has changed to such a "
             f"release: {_OF_2020}, {_OF_TODAY}.",
         )
-    gets = "API server, controllers and scheduler of that version"
+    gets, stay = "API server, controllers and scheduler of that version", "objects, data, port and Pulumi state stay"
     if made.release != (kept := _kept(made, wanted)).release:
-        gets = "SCCs, roles and MPI operator of that release"
+        gets, stay = "SCCs, roles and MPI operator of that release", f"{stay}, the old SCC restricted too"
     return kept, (
-        f"raising simulated cluster {stack.cluster_name} from {_of(made)} to {_of(wanted)}: it gets {gets}; objects, "
-        "data, port and Pulumi state stay, the old SCC restricted too"
+        f"raising simulated cluster {stack.cluster_name} from {_of(made)} to {_of(wanted)}: it gets {gets}; {stay}"
     )
 
 
