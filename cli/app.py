@@ -36,6 +36,7 @@ COMMANDS = {
     "plan": _Entry("cli.plan.command", _EVERYDAY),
     "place": _Entry("cli.place", _EVERYDAY),
     "machine": _Entry("cli.machine.command", _EVERYDAY),
+    "programs": _Entry("cli.programs.command", _EVERYDAY),
     "env": _Entry("cli.env", _EVERYDAY),
     "pulumi": _Entry("cli.pulumi.command", _EVERYDAY, passes_on=True),
     "kubeconfig": _Entry("cli.kubeconfig", _EVERYDAY),

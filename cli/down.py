@@ -5,7 +5,7 @@ import typer
 from cli.shared import identity, layers, session, state_checks
 from cli.shared import stack as stacks
 from cli.shared.checkpoints import state_repair
-from cli.shared.console import errors, print_text
+from cli.shared.console import print_notice, print_text
 from cli.shared.errors import Problem
 from cli.shared.options import DEFAULT_STACK, OtherName, StackOption
 
@@ -31,7 +31,7 @@ def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
         status, account = running.run_update(f"pulumi destroy, stack {stack}", wanted.log, "destroy", "--yes")
     for message in account.messages:
         if status != 0 and message.severity == "error":
-            errors.print(message.text, markup=False)
+            print_notice(message.text)
     if status == 0:
         print_text(f"stack {stack} is off the cluster")
     raise typer.Exit(status)

@@ -5,7 +5,7 @@ import shlex
 
 from cli.shared import environment, passphrases
 from cli.shared import stack as stacks
-from cli.shared.console import Reporter, errors
+from cli.shared.console import Reporter, print_notice
 from cli.shared.options import DEFAULT_STACK, OtherName, StackOption
 from simulator import tools
 
@@ -18,17 +18,16 @@ def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
     wanted = stacks.read(stack, name)
     if wanted.simulated and not wanted.kubeconfig.is_file():
         text = f"there is no simulated cluster {wanted.cluster_name} yet: `./hpc up {wanted.options}` creates it"
-        errors.print(text, markup=False)
+        print_notice(text)
     wanted.require_served()
     wanted.renew_copy()
     passphrases.make(wanted, os.environ)
     if wanted.copied:
         kept = ", and keeps its secrets" if wanted.keeps_secrets else ""
-        errors.print(
+        print_notice(
             f"pulumi reads {wanted.copy}, a copy of {wanted.file.name} for cluster {wanted.cluster_name} "
             f"({environment.SETTINGS}).\nChange {wanted.file.name} itself: each ./hpc command makes the copy follow it"
             f"{kept}.",
-            markup=False,
         )
     pulumi = tools.find("pulumi", progress=Reporter())
     for key, value in environment.variables(wanted, pulumi, os.environ).items():

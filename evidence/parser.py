@@ -59,8 +59,8 @@ class Parser(ABC):
     """Name of the tool; one parser may read several (all primitives of nccl-tests are one)."""
     kind: ClassVar[type[Reading]]
     """What `reading` returns, as which a stored reading is read again."""
-    printed_by: ClassVar[frozenset[str]]
-    """Programs of docs/programs.md, and the RDMA test, whose jobs print it: where it is absent, evidence is missing."""
+    rdma_test: ClassVar[frozenset[str]] = frozenset()
+    """Sides of the RDMA test (RDMA_TEST, RDMA_LISTENER) that print it; of programs their files say what they print."""
     excuse: ClassVar[str | None] = None
     """Message by which a job reports that the output is not available."""
     starts: ClassVar[str]
@@ -75,7 +75,7 @@ class Parser(ABC):
     @classmethod
     def is_expected(cls, request: Request) -> bool:
         """Return whether a job was to print it."""
-        return request.prints in cls.printed_by
+        return request.side in cls.rdma_test if request.is_rdma_test else cls.tool in request.prints
 
     @abstractmethod
     def feed(self, line: Line) -> Taken:

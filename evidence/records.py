@@ -13,6 +13,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import AfterValidator, AwareDatetime, Field, ValidationError
 from pydantic_core import to_jsonable_python
 
+from evidence.metrics import METRICS, Metrics
 from evidence.model import Reading, Unknown
 from evidence.node_facts import NODE_FACTS, NodeFacts
 from evidence.tools import PARSERS
@@ -204,7 +205,7 @@ def _too_new(name: str, number: int, version: int) -> str:
 @cache
 def kinds() -> Mapping[str, type[Reading]]:
     """Return the kind of reading of each tool, and of nodes, which no parser reads."""
-    return {**{parser.tool: parser.kind for parser in PARSERS}, NODE_FACTS: NodeFacts}
+    return {**{parser.tool: parser.kind for parser in PARSERS}, NODE_FACTS: NodeFacts, METRICS: Metrics}
 
 
 def _loaded(content: Mapping[str, Any], where: str) -> Run:

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from apis.logs import LISTENER
+from apis.metric import Metric
 from apis.nccl import Transport
 from evidence.model import Reading
 from hardware import profiles
@@ -40,7 +41,9 @@ class Request(Model):
     """What a job was to be: its criteria follow from this, never from what it printed."""
 
     job: str = Field(description="namespace/name on a cluster; for files the name that the user gave")
-    program: str | None = Field(default=None, description="name in the catalogue (docs/programs.md); None: not known")
+    program: str | None = Field(default=None, description="its name (docs/programs.md); None: not known")
+    prints: tuple[str, ...] = Field(default=(), description="tools whose output the program prints, and nccl")
+    metrics: tuple[Metric, ...] = Field(default=(), description="figures that the program prints of itself")
     profile: str | None = Field(default=None, description="hardware profile of its nodes; None: not known")
     own_machine: str | None = Field(
         default=None,
@@ -73,9 +76,9 @@ class Request(Model):
         return self.program == RDMA_TEST
 
     @property
-    def prints(self) -> str | None:
-        """Return the program whose output its log holds: the side of the RDMA test that listens prints less."""
-        return RDMA_LISTENER if self.is_rdma_test and self.job.endswith(LISTENER) else self.program
+    def side(self) -> str:
+        """Return the side of the RDMA test: the one that listens prints less."""
+        return RDMA_LISTENER if self.job.endswith(LISTENER) else RDMA_TEST
 
     @property
     def is_infiniband(self) -> bool:

@@ -15,6 +15,7 @@ from stacks.checks import (
     neighbour,
     node,
     order,
+    program,
     queue,
     release,
     storage,
@@ -27,7 +28,7 @@ from stacks.platform import Settings
 
 
 def problems(settings: Settings) -> Iterator[str]:
-    """Yield what is wrong between the settings; machines that differ or contradict themselves hide the rest."""
+    """Yield what is wrong between the settings; machines that differ, and unknown programs, hide the rest."""
     profiles = sorted({node.profile for node in settings.gpu_nodes if node.profile})
     if not profiles:
         yield "nodes: none has a profile, so there is no GPU; give the GPU nodes theirs, a file of hardware/machines"
@@ -36,6 +37,9 @@ def problems(settings: Settings) -> Iterator[str]:
         yield f"nodes: profile {' and '.join(profiles)}: give all GPU nodes one and the same profile"
         return
     yield from repeated("nodes", (node.name for node in settings.nodes))
+    if programs := list(program.problems(settings)):
+        yield from programs
+        return
     yield from release.problems(settings)
     yield from version.problems(settings)
     yield from name.problems(settings)

@@ -1,4 +1,4 @@
-"""Images of the catalogue's programs, as far as machines and releases must fit them."""
+"""Images of programs, as far as machines and releases must fit them."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -9,7 +9,6 @@ from apis.kinds import MPI_JOB_V2BETA1
 from components.model import Image, Model
 from hardware.gpus import Architecture
 from stacks.build_settings import BuildSettings
-from stacks.catalogue import CATALOGUE
 from stacks.platform import Settings
 from stacks.workload_settings import MpiWorkload, Started
 
@@ -111,14 +110,22 @@ def has_nccl_tests(workload: Started, settings: Settings) -> bool:
 
 
 def image(workload: Started, settings: Settings) -> str | None:
-    """Return the image of a workload: its own, a build's, or the catalogue's; None where there is none that fits."""
+    """Return the image of a workload: its own, a build's, or the program's; None where there is none that fits."""
     if built := build(workload, settings):
         return built.image(settings.version.registry)
-    known = CATALOGUE[workload.program].images
+    known = settings.program(workload.program).images
     return workload.image or default(known, settings.profile.architecture, ssh=by_ssh(workload, settings))
 
 
 def default(references: Sequence[str], architecture: Architecture, *, ssh: bool) -> str | None:
-    """Return the first of these known images that runs on GPUs of an architecture and, if wanted, by SSH."""
-    fitting = (each for each in references if IMAGES[each].unfit(architecture, ssh=ssh) is None)
-    return next(fitting, None)
+    """Return the first of these images that runs on GPUs of an architecture and, if wanted, by SSH.
+
+    Of images that are not known here it is taken for granted.
+    """
+    return next((each for each in references if unfit(each, architecture, ssh=ssh) is None), None)
+
+
+def unfit(reference: str, architecture: Architecture, *, ssh: bool) -> str | None:
+    """Return why an image cannot run, as `KnownImage.unfit` has it; None if it can, or is not known here."""
+    known = IMAGES.get(reference)
+    return known.unfit(architecture, ssh=ssh) if known else None

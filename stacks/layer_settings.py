@@ -4,14 +4,15 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
-from components.model import Model
+from components.model import DnsLabel, Model
 from stacks.adoption import AdoptedObject
 from stacks.build_settings import BuildSettings
 from stacks.platform import Settings
+from stacks.programs import Program
 from stacks.tenant_settings import PullSecretSettings, TenantSettings
 from stacks.workload_settings import Stage
 
-TENANTS_PART = ("tenants", "builds", "stages", "pull_secret")
+TENANTS_PART = ("tenants", "builds", "programs", "stages", "pull_secret")
 """Settings of tenants, which the file of a platform must not have."""
 
 
@@ -58,6 +59,7 @@ class TenantsFile(Model):
     pull_secret: PullSecretSettings | None = None
     tenants: tuple[TenantSettings, ...] = Field(min_length=1)
     builds: tuple[BuildSettings, ...] = ()
+    programs: dict[DnsLabel, Program] = Field(default={})
     stages: tuple[Stage, ...] = ()
 
 

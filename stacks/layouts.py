@@ -66,6 +66,12 @@ def job_name(workload: Workload, settings: Settings) -> str:
     return workload.name
 
 
+def follow(workload: Workload, settings: Settings) -> Wait:
+    """Return how far an update follows a workload: by default a training until it starts, others until they finish."""
+    trains = not isinstance(workload, RdmaTestWorkload) and settings.program(workload.program).trains
+    return workload.wait or (Wait.STARTED if trains else Wait.FINISHED)
+
+
 def demands(workload: Workload, settings: Settings) -> list[Demand]:
     """Return the GPUs that each pod of a workload takes; RDMA devices are shared and never run short first."""
     if isinstance(workload, RdmaTestWorkload):
@@ -102,7 +108,7 @@ def running(settings: Settings) -> Iterator[Running]:
     for stage in settings.stages:
         for wave in plan(stage, settings):
             yield Running(stage.name, wave, held)
-            held = [*held, *(workload for workload in wave if workload.follow is Wait.STARTED)]
+            held = [*held, *(workload for workload in wave if follow(workload, settings) is Wait.STARTED)]
 
 
 def room(settings: Settings) -> dict[str, Demand]:

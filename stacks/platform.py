@@ -21,6 +21,7 @@ from stacks.fabric_settings import Ethernet, FabricSettings, InfiniBand
 from stacks.gpu_settings import DevicePluginSettings, GpuOperatorSettings, GpuSettings
 from stacks.node_settings import TuningSettings
 from stacks.operator_settings import OperatorSettings, completed
+from stacks.programs import PROGRAMS, Program
 from stacks.releases import RELEASES, Release, ReleaseName
 from stacks.state_settings import StateSettings
 from stacks.storage_settings import ClaimData, StorageSettings
@@ -85,6 +86,9 @@ class Settings(Model):
     pull_secret: PullSecretSettings | None = None
     tenants: tuple[TenantSettings, ...] = Field(min_length=1)
     builds: tuple[BuildSettings, ...] = Field(default=(), description="images that the cluster builds (R-4.3-5, N-5.7)")
+    programs: dict[DnsLabel, Program] = Field(
+        default={}, description="programs of the stack's own, by name, beside those of [these files](programs.md)"
+    )
     stages: tuple[Stage, ...] = ()
     protect: bool = Field(default=False, description="refuse to delete shared and stateful objects; on in production")
     adopted: tuple[AdoptedObject, ...] = Field(
@@ -207,6 +211,10 @@ class Settings(Model):
     def rdma_resources(self) -> tuple[str, ...]:
         """Resource names of the device plugin, one per HCA: shared_ib0 and so on (R-3.4.2-3); none without RDMA."""
         return tuple(f"shared_{interface}" for interface in self.interfaces)
+
+    def program(self, name: str) -> Program:
+        """Return the program of a name, the stack's own or one of the files; raise KeyError where there is none."""
+        return self.programs[name] if name in self.programs else PROGRAMS[name]
 
     def tenant(self, namespace: str) -> TenantSettings:
         """Return the tenant of `namespace`."""

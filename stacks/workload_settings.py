@@ -11,9 +11,8 @@ from components.model import DnsLabel, DnsName, Image, Model, Seconds
 from components.outcome import Wait
 from components.rdma_perftest import RdmaPair
 from components.tenant import ContainerResources
-from stacks.catalogue import Program
 
-__all__ = ["JobWorkload", "MpiWorkload", "Program", "RdmaTestWorkload", "Stage", "Started", "Workload"]
+__all__ = ["JobWorkload", "MpiWorkload", "RdmaTestWorkload", "Stage", "Started", "Workload"]
 
 
 class WorkloadBase(Model):
@@ -35,18 +34,13 @@ class RdmaTestWorkload(WorkloadBase, RdmaPair):
     kind: Literal["rdma-test"]
     name: DnsLabel = Field(default="mofed-test-job", description="of the job")
 
-    @property
-    def follow(self) -> Wait:
-        """How far an update follows it."""
-        return self.wait or Wait.FINISHED
-
 
 class ProgramWorkload(WorkloadBase, JobChoices):
-    """A program of the catalogue."""
+    """A program that is started."""
 
     name: DnsLabel = Field(description="of the job")
-    program: Program = Field(description="what runs, of the catalogue")
-    image: Image | None = Field(default=None, description="None: the catalogue's, where it has one that fits")
+    program: DnsLabel = Field(description="what runs: one of `programs`, or of [these](programs.md)")
+    image: Image | None = Field(default=None, description="None: the program's, where it has one that fits")
     build: DnsLabel | None = Field(default=None, description="one of the tenant's `builds`, in place of an image")
     shm_gib: int = Field(default=8, gt=0, description="GiB; size limit of /dev/shm, part of the pod's memory")
     precision: Literal["tf32", "fp32"] | None = Field(
@@ -58,24 +52,14 @@ class ProgramWorkload(WorkloadBase, JobChoices):
         default=None,
         gt=0,
         le=65536,
-        description="largest message of nccl-tests, MiB; None: 256 (R-4.4-6). Today's machines reach their bandwidth, "
-        "and public limits are given, at 8192 or 16384",
+        description="largest message of nccl-tests, MiB; None: the program's, 256 (R-4.4-6). Today's machines reach "
+        "their bandwidth, and public limits are given, at 8192 or 16384",
     )
     priority: DnsName | None = Field(default=None, description="priority class of its pods, of priority_classes")
     on_change: Literal["replace", "keep"] | None = Field(
         default=None,
         description="what a changed spec does: run again at once (by default verification), or wait for the next run",
     )
-
-    @property
-    def follow(self) -> Wait:
-        """How far an update follows it."""
-        return self.wait or (Wait.STARTED if self.program.trains else Wait.FINISHED)
-
-    @property
-    def changed(self) -> Literal["replace", "keep"]:
-        """What a changed spec does."""
-        return self.on_change or ("keep" if self.program.trains else "replace")
 
 
 class MpiWorkload(ProgramWorkload):
@@ -116,7 +100,7 @@ class JobWorkload(ProgramWorkload):
 
 
 Started = MpiWorkload | JobWorkload
-"""A workload that starts a program of the catalogue."""
+"""A workload that starts a program."""
 Workload = Annotated[RdmaTestWorkload | MpiWorkload | JobWorkload, Field(discriminator="kind")]
 
 

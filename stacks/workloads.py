@@ -19,9 +19,8 @@ from components.tenant import ACCOUNT
 from hardware import topology
 from hardware.placement import share
 from stacks import fabric, images
-from stacks.catalogue import CATALOGUE
 from stacks.fabric_settings import InfiniBand, Roce
-from stacks.layouts import Placement, job_name, layout, placements, plan
+from stacks.layouts import Placement, follow, job_name, layout, placements, plan
 from stacks.operators import OfTenant
 from stacks.platform import Settings
 from stacks.workload_settings import JobWorkload, MpiWorkload, RdmaTestWorkload, Started, Workload
@@ -93,7 +92,7 @@ def _rdma_test(workload: RdmaTestWorkload, settings: Settings) -> RdmaTestArgs:
         rdma_resources=_rdma(settings),
         seccomp=_seccomp(settings),
         run=workload.run,
-        wait=workload.follow,
+        wait=follow(workload, settings),
         timeout=workload.timeout or settings.timeouts.job,
     )
 
@@ -102,7 +101,7 @@ def mpi_job(workload: MpiWorkload, settings: Settings) -> MpiJobArgs:
     """Return the arguments of an MPI job."""
     kind = settings.version.mpi_job
     assert kind is not None  # noqa: S101 - checked in checks.workload
-    program, wanted = CATALOGUE[workload.program], layout(workload, settings)
+    program, wanted = settings.program(workload.program), layout(workload, settings)
     transport = workload.transport or settings.transport
     # Images of 2020 get the Redpaper's command line; later ones see every adapter of the machine and need their names.
     today, ports = kind.version == MPI_JOB_V2BETA1.version, settings.profile.hcas if settings.uses_rdma else ()
@@ -134,7 +133,11 @@ def gpu_job(workload: JobWorkload, settings: Settings) -> GpuJobArgs:
 
 def _common(workload: Started, settings: Settings) -> dict[str, Any]:
     """Return the arguments that jobs of both kinds have."""
-    tenant, program, wanted = settings.tenant(workload.tenant), CATALOGUE[workload.program], layout(workload, settings)
+    tenant, program, wanted = (
+        settings.tenant(workload.tenant),
+        settings.program(workload.program),
+        layout(workload, settings),
+    )
     part = share(settings.profile, wanted.gpus, settings.reserved)
     hook, image = settings.version.runtime_hook, images.image(workload, settings)
     further = fabric.environment(settings) if isinstance(workload, MpiWorkload) else {}
@@ -164,8 +167,8 @@ def _common(workload: Started, settings: Settings) -> dict[str, Any]:
         "memory": f"{part.memory_gib}Gi",
         "shm": f"{workload.shm_gib}Gi",
         "run": workload.run,
-        "on_change": workload.changed,
-        "wait": workload.follow,
+        "on_change": workload.on_change or ("keep" if program.trains else "replace"),
+        "wait": follow(workload, settings),
         "timeout": workload.timeout or settings.timeouts.job,
     }
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from cli.adopt.candidates import Candidate, State, is_gone
-from cli.shared.console import console, print_text
+from cli.shared.console import print_text
 from cli.shared.tables import show_rows
 from review.model import Change, Op, Resource, Review
 from simulator.plugins.provider.diff import Change as PropertyChange
@@ -45,7 +45,7 @@ def tables(found: Collection[Candidate], kubectl: str) -> None:
                 f"{each.declared.label} can be adopted once the field has an owner of its own. This command gives it "
                 f"one and changes no value; then run ./hpc adopt again:\n{ownership(each, kubectl)}"
             )
-            console.print(text, markup=False, soft_wrap=True)
+            print_text(text)
 
 
 def ownership(found: Candidate, kubectl: str) -> str:

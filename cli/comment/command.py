@@ -8,7 +8,7 @@ import typer
 
 from cli.comment.hosts import ForbiddenError, thread
 from cli.comment.thread import marker, publish
-from cli.shared.console import errors, print_text
+from cli.shared.console import print_notice, print_text
 from cli.shared.errors import Problem
 
 FileArgument = Annotated[Path, typer.Argument(help="What `./hpc diff -o FILE` wrote.")]
@@ -45,7 +45,7 @@ def command(file: FileArgument) -> None:
     except ForbiddenError as problem:
         if _SUMMARY not in os.environ:
             raise
-        errors.print(f"no comment: {problem}", markup=False)
+        print_notice(f"no comment: {problem}")
     _summarise(body)
 
 

@@ -9,7 +9,7 @@ import typer
 from cli.diff import commits, engine_reviews, existing_objects, plans, presentation, stack_status
 from cli.shared import session, simulated_release, state_checks
 from cli.shared import stack as stacks
-from cli.shared.console import console
+from cli.shared.console import print_text
 from cli.shared.errors import Problem
 from cli.shared.options import DEFAULT_STACK, OtherName, PolicyOption, StackOption
 from cli.shared.policy_configuration import settled
@@ -56,7 +56,7 @@ def command(
         review = _previewed(wanted, config, plan)
         presentation.present(review, output, as_json)
         if plan and not presentation.refused(review):
-            console.print(f"`./hpc up {wanted.options} --plan {plan}` applies this and nothing else", markup=False)
+            print_text(f"`./hpc up {wanted.options} --plan {plan}` applies this and nothing else")
         raise typer.Exit(int(presentation.refused(review)))
 
 

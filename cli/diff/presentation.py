@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from cli.shared.console import console
+from cli.shared.console import console, print_text
 from cli.shared.errors import Problem, explain
 from review import comment, json_data, terminal
 from review.model import Review
@@ -18,7 +18,7 @@ def present(review: Review, output: Path | None, as_json: Path | None) -> None:
     _files(review, output, as_json)
     console.print(terminal.write(review), markup=False, end="")
     if output is not None:
-        console.print(f"the comment is in {output}", markup=False)
+        print_text(f"the comment is in {output}")
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from cli.diff import engine_reviews, presentation, stack_status
 from cli.diff.command import JsonOption, OutputOption
 from cli.shared import identity, session, state_checks
 from cli.shared import stack as stacks
-from cli.shared.console import console
+from cli.shared.console import print_text
 from cli.shared.errors import Problem
 from cli.shared.exit_status import Judging
 from cli.shared.options import DEFAULT_STACK, OtherName, StackOption
@@ -46,7 +46,7 @@ def command(
         if review.failed:
             raise typer.Exit(UNDETERMINED)
         if review.changed:
-            console.print(f"`./hpc up {wanted.options} --repair` re-applies what is declared", markup=False)
+            print_text(f"`./hpc up {wanted.options} --repair` re-applies what is declared")
         if review.changed or review.ending or review.cautions:
             raise typer.Exit(DRIFTED)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from cli.diff import engine_reviews
 from cli.shared.cluster_client import Cluster, RefusedError
-from cli.shared.console import console
+from cli.shared.console import print_text
 from cli.shared.engine import Engine
 from cli.shared.errors import Problem
 from cli.shared.stack import Stack
@@ -142,15 +142,15 @@ def held(repair: Repair, operations: Mapping[str, str], failures: Mapping[str, s
 def show(repair: Repair, options: str) -> None:
     """Print what is repaired, and what is not; `options` name the stack on a command line."""
     for change in repair.again:
-        console.print(f"repair: {_line(change)}", markup=False, soft_wrap=True)
+        print_text(f"repair: {_line(change)}")
     for resource, extra in repair.added:
         text = f"{resource.kind} {path(resource)}: others added {extra}, which the update may remove as well"
-        console.print(f"with it: {text}", markup=False, soft_wrap=True)
+        print_text(f"with it: {text}")
     for each in repair.left:
         lines = [f"not repaired: {each.resource.kind} {path(each.resource)}: {each.why}", *_remedies(each, options)]
-        console.print("\n  ".join(lines), markup=False, soft_wrap=True)
+        print_text("\n  ".join(lines))
     if not (repair.again or repair.left):
-        console.print("nothing has drifted", markup=False)
+        print_text("nothing has drifted")
 
 
 def _remedies(each: Left, options: str) -> Iterator[str]:

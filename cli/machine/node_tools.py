@@ -39,7 +39,6 @@ class NvidiaSmiQueryParser(HostParser):
 
     tool = "nvidia-smi -q"
     kind = NvidiaSmiQuery
-    printed_by = frozenset()
     starts = r"=+NVSMI LOG=+$|" + typed(r"nvidia-smi (?:-q|-a|--query)(?: |$)")
     command = re.compile(typed(r"nvidia-smi (?:-q|-a|--query)(?: |$)"))
     _gpu = re.compile(r"GPU ([0-9A-Fa-f]{8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7])$")
@@ -113,7 +112,6 @@ class IbDev2NetDevParser(RowsParser):
 
     tool = "ibdev2netdev"
     kind = IbDev2NetDev
-    printed_by = frozenset()
     no_rows = "no interface"
     starts = rf"(?:{PCI} )?[A-Za-z][\w.-]* (?:port \d|\(MT\d+ ).*==> |" + typed("ibdev2netdev")
     command = re.compile(typed("ibdev2netdev"))
@@ -149,7 +147,6 @@ class NumactlParser(HostParser):
 
     tool = "numactl"
     kind = Numactl
-    printed_by = frozenset()
     starts = r"available: \d+ nodes? \(|node \d+ (?:cpus|size):|" + typed(r"numactl\b")
     command = re.compile(typed(r"numactl\b"))
     _of_node = re.compile(r"node (\d{1,4}) (?:cpus:((?: +\d{1,5})*)|size: (\d{1,12}) MB|free: \d+ MB)$")
@@ -197,7 +194,6 @@ class MemInfoParser(HostParser):
 
     tool = "/proc/meminfo"
     kind = MemInfo
-    printed_by = frozenset()
     starts = r"MemTotal:\s+\d|" + typed(r"cat /proc/meminfo$")
     command = re.compile(typed(r"cat /proc/meminfo$"))
     contiguous = True
@@ -242,7 +238,6 @@ class NodeLabelsParser(RowsParser):
 
     tool = "node labels"
     kind = NodeLabels
-    printed_by = frozenset()
     starts = rf"{_LABEL}(?:feature\.node\.kubernetes\.io|nvidia\.com|(?:beta\.)?kubernetes\.io)/[\w.-]+\"?[=:]"
     _row = re.compile(rf"{_LABEL}(?P<key>[a-z][\w.-]*/[\w.-]+)\"?(?:=|: ?)[\"']?(?P<value>[\w.-]*)[\"']?,?$")
 

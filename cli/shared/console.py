@@ -21,9 +21,14 @@ def print_text(text: object) -> None:
     console.print(text, markup=False)
 
 
+def print_notice(text: object) -> None:
+    """Print plain text on standard error."""
+    errors.print(text, markup=False)
+
+
 def print_warning(text: object) -> None:
     """Print a warning on standard error."""
-    errors.print(f"warning: {text}", markup=False)
+    print_notice(f"warning: {text}")
 
 
 @dataclass
@@ -62,7 +67,7 @@ class _Lines:
         now = time.monotonic()
         if what != self._printed and now - self._when >= self.PAUSE:
             count = f" {done:.0f}/{total:.0f}" if done is not None and total else ""
-            console.print(f"  {self._title}{count}: {what}", markup=False)
+            print_text(f"  {self._title}{count}: {what}")
             self._printed, self._when = what, now
 
 
@@ -81,10 +86,10 @@ class Reporter:
 
     @contextmanager
     def _lines(self, title: str) -> Iterator[Step]:
-        console.print(f"- {title} ...", markup=False)
+        print_text(f"- {title} ...")
         yield from self._timed(title, _Lines(title))
 
     def _timed(self, title: str, step: Step) -> Iterator[Step]:
         begin = time.monotonic()
         yield step
-        console.print(f"- {title}: {time.monotonic() - begin:.1f} s", markup=False)
+        print_text(f"- {title}: {time.monotonic() - begin:.1f} s")

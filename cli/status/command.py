@@ -5,7 +5,7 @@ from functools import partial
 
 from cli.shared import identity, session
 from cli.shared import stack as stacks
-from cli.shared.console import errors
+from cli.shared.console import print_notice
 from cli.shared.options import DEFAULT_STACK, OtherName, StackOption
 from cli.shared.stack import Stack
 from cli.status import tables
@@ -19,7 +19,7 @@ def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
     identity.warn_if_foreign(wanted, session.cluster(wanted))
     tables.show(look(wanted))
     if wanted.simulated and (text := dead(cluster.status(wanted.home), wanted)):
-        errors.print(text, markup=False)
+        print_notice(text)
 
 
 def dead(found: cluster.ClusterStatus, wanted: Stack) -> str:

@@ -14,7 +14,7 @@ from cli.shared import identity, layers, passphrases, placements, session, simul
 from cli.shared import stack as stacks
 from cli.shared.backends import choice
 from cli.shared.checkpoints import state_repair
-from cli.shared.console import Reporter, Timings, errors, print_text
+from cli.shared.console import Reporter, Timings, print_notice, print_text
 from cli.shared.engine import Engine
 from cli.shared.events import Account
 from cli.shared.memory import Peak
@@ -89,7 +89,7 @@ def command(
     own = {tenant.namespace for tenant in wanted.settings.tenants}
     failed = [f"{job.namespace}/{job.name}" for job in found.jobs if job.state == FAILED and job.namespace in own]
     if status != 0 or failed:
-        errors.print(verdict(wanted, account, failed), markup=False)
+        print_notice(verdict(wanted, account, failed))
         raise typer.Exit(1)
     tables.show(found)
     show_times(timings.steps, peak.bytes if peak else 0)

@@ -17,12 +17,13 @@ from cli.shared.options import DEFAULT_STACK, JsonOption, OtherName, StackOption
 from cli.shared.stack import Stack
 from cli.verify.stack_jobs import gather, keep
 from cli.verify.verdict_tables import conclude, show
-from evidence.expectations import PROGRAMS
+from evidence import metrics
 from evidence.judge import exit_status, judge
 from evidence.model import Reading
-from evidence.reader import read
-from evidence.verdict import Ended, Fabric, Job, Request, Shape
+from evidence.verdict import RDMA_TEST, Ended, Fabric, Job, Request, Shape
+from hardware.data_files import DataFileError
 from hardware.profiles import PROFILES, Profile
+from stacks.programs import PROGRAMS, Program, read_program
 
 KIND = Judging
 _LAYOUT = re.compile(r"(\d{1,3})x(\d{1,2})(?:x\d{1,3})?")
@@ -96,10 +97,12 @@ def command(
         raise typer.Exit(of_stack(stacks.read(stack, name), job, wait=wait, everything=everything, plain=plain))
     if job is not None or wait is not None:
         raise Problem(f"--{'job' if job else 'wait'} is for the jobs of a stack", "Leave it out, or the files.")
-    machine = _profile(profile)
+    machine, known = _profile(profile), _program(program)
     request = Request(
         job=names[0] if len(names) == 1 else f"{len(names)} logs",
-        program=_program(program),
+        program=_name(program),
+        prints=known.prints if known else (),
+        metrics=known.metrics if known else (),
         profile=profile,
         fabric=fabric or default_fabric(machine, transport),
         shape=shape(layout),
@@ -146,7 +149,7 @@ def of_files(names: list[str], request: Request) -> Job:
     readings: list[Reading] = []
     for name in names:
         try:
-            readings += read(Path(name))
+            readings += metrics.read_log(Path(name), request.metrics)
         except OSError as error:
             raise Problem(f"{name}: {error.strerror or error}", "Name logs that can be read.") from None
     return Job(request=request, ended=Ended.UNKNOWN, readings=tuple(readings))
@@ -177,7 +180,20 @@ def _profile(name: str | None) -> Profile | None:
     return PROFILES.get(name or "")
 
 
-def _program(name: str | None) -> str | None:
-    if name is not None and name not in PROGRAMS:
-        raise Problem(f"--program {name!r} is not known", f"Known: {', '.join(sorted(PROGRAMS))}.")
-    return name
+def _program(name: str | None) -> Program | None:
+    """Return the program of a name or file; None: none is named, or the RDMA test, which has no file."""
+    if name in (None, RDMA_TEST):
+        return None
+    if name in PROGRAMS:
+        return PROGRAMS[name]
+    if Path(name).suffix not in (".yaml", ".yml"):
+        known = ", ".join(sorted({*PROGRAMS, RDMA_TEST}))
+        raise Problem(f"--program {name!r} is not known", f"Known: {known}. Of your own name the file.")
+    try:
+        return read_program(Path(name))
+    except DataFileError as error:
+        raise Problem(str(error)) from None
+
+
+def _name(program: str | None) -> str | None:
+    return Path(program).stem if program else None

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from apis.nccl import Transport
+from cli.programs.check import require_tools
 from components.layout import Layout
 from components.rdma_perftest import listener_name
 from evidence.verdict import RDMA_TEST, Request, Shape
@@ -53,13 +54,16 @@ def _of_workload(workload: Workload, settings: Settings) -> Iterator[Request]:
         )
         return
     layout = layouts.layout(workload, settings)
-    transport = _transport(workload, layout, settings)
+    transport, started = _transport(workload, layout, settings), settings.program(workload.program)
+    require_tools(started, f"program {workload.program}")
     devices = ports if transport is not None and transport.uses_rdma else ()
     yield Request.model_validate(
         {
             **common,
             "job": job,
-            "program": workload.program.value,
+            "program": workload.program,
+            "prints": started.prints,
+            "metrics": started.metrics,
             "shape": Shape(pods=layout.pods, gpus=layout.gpus),
             # Those of others the cluster reports, for as long as it stores them.
             "nodes": (workload.node,) if workload.node is not None else (),

@@ -9,7 +9,7 @@ from apis import kinds, names
 from cli.shared import metadata
 from cli.shared.cluster_client import Cluster, RefusedError
 from cli.status.jobs import Job as Seen
-from evidence.reader import read
+from evidence import metrics
 from evidence.verdict import Ended, Job, Request
 from policies.values import read as value
 from simulator.progress import Step
@@ -95,7 +95,7 @@ class _Job:
             ended=Ended.ABSENT if self.seen is None else _ENDS.get(self.seen.state, Ended.WAITING),
             why="; ".join(why) or None,
             seconds=None if self.seen is None else self.seen.seconds,
-            readings=read(file) if file is not None else (),
+            readings=metrics.read_log(file, self.wanted.metrics) if file is not None else (),
             versions={"image": image} if image is not None else {},
         )
 

@@ -15,6 +15,7 @@ from evidence.criteria import (
     failure_lines,
     logs,
     machine_and_fabric,
+    metrics,
     node_count,
     pod_network,
     rails,
@@ -35,10 +36,11 @@ CRITERIA: tuple[Criterion, ...] = (
     *channels.CRITERIA,
     *training.CRITERIA,
     *pod_network.CRITERIA,
+    *metrics.CRITERIA,
     *(criterion for tool in TOOLS for criterion in tool.criteria),
 )
 """Of one job, in the order in which verdicts are shown."""
-COMPARISONS: tuple[Comparison, ...] = comparisons.COMPARISONS
+COMPARISONS: tuple[Comparison, ...] = (*comparisons.COMPARISONS, *metrics.COMPARISONS)
 """Between jobs."""
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from evidence.criterion import of
+from evidence.metrics import Metrics
 from evidence.records import Run
 from evidence.report.bars import result
 from evidence.report.links import links
@@ -12,7 +14,7 @@ from evidence.wording import figure, size
 
 
 def headline(job: Job) -> str:
-    """Return the ends of its tables, what its links carried, and its rate or run time; empty: none of these."""
+    """Return the ends of its tables, what its links carried, its metrics, and its rate or run time, as far as known."""
     figures = []
     for one in sweeps([job]):
         if one.out_of_place:
@@ -22,6 +24,7 @@ def headline(job: Job) -> str:
                 f"{figure(last.busbw_gb_s)} GB/s at {size(last.bytes)}"
             )
     figures += [f"{one.named} {figure(one.mb_s)} MB/s" for one in links([job])]
+    figures += [text for one in of(job, Metrics) if (text := one.figures())]
     found = result(job)
     if found is not None:
         figures.append(f"{figure(found[0])} {found[1]}")

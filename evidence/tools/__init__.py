@@ -36,7 +36,6 @@ def tool_of(module: ModuleType) -> Tool:
         ("tool", "the tool's name"),
         ("starts", "how its output starts"),
         ("kind", "the class that `reading` returns"),
-        ("printed_by", "the programs whose jobs print it, frozenset() for none"),
     ):
         if not hasattr(parser, part):
             raise TypeError(f"{file}: {parser.__name__} lacks `{part}`; set it to {meaning}")

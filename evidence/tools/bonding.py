@@ -92,7 +92,6 @@ class BondingParser(BlocksParser):
 
     tool = "bonding"
     kind = Bonding
-    printed_by = frozenset()
     starts = rf"{_BANNER}|{_COMMAND}"
     command = re.compile(_COMMAND)
     argument = re.compile(r"/proc/net/bonding/(?P<bond>[\w.-]+)")

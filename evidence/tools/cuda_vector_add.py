@@ -44,7 +44,6 @@ class CudaVectorAddParser(Parser):
 
     tool = "cuda-vector-add"
     kind = CudaVectorAdd
-    printed_by = frozenset({"cuda-vector-add"})
     starts = r"\[Vector addition of "
     by_source = True
 

@@ -97,7 +97,6 @@ class DevicePluginParser(Parser):
 
     tool = "device-plugin"
     kind = DevicePlugin
-    printed_by = frozenset()
     starts = _STAMP.replace("?P<level>", "?:") + _START
     by_source = True
 

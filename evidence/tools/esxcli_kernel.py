@@ -48,7 +48,6 @@ class EsxcliKernelParser(RowsParser):
 
     tool = "esxcli-kernel"
     kind = EsxcliKernel
-    printed_by = frozenset()
     starts = rf"{_HEADER.pattern}|{_COMMAND.replace('(list|set)', 'list')}"
     contiguous = True
     no_rows = "no option"

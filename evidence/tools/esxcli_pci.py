@@ -59,7 +59,6 @@ class EsxcliPciParser(BlocksParser):
 
     tool = "esxcli-pci"
     kind = EsxcliPci
-    printed_by = frozenset()
     starts = rf"{_ADDRESS}$|\s+Address: {_ADDRESS}$|{_COMMAND}"
     forms = _FORMS
     needed = ("Address", "Vendor Name", "Device Name", "Vendor ID", "Device ID", "NUMA Node")

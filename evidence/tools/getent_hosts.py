@@ -42,7 +42,6 @@ class GetentHostsParser(RowsParser):
 
     tool = "getent-hosts"
     kind = GetentHosts
-    printed_by = frozenset()
     starts = typed("getent hosts ")
     traced = True
     no_rows = "no address"

@@ -62,7 +62,6 @@ class HorovodSyntheticParser(Parser):
 
     tool = "horovod-synthetic"
     kind = HorovodSynthetic
-    printed_by = frozenset({"pytorch-synthetic"})
     starts = r"Model: \S+$"
     hosts_nccl = True
 

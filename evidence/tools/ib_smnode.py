@@ -39,7 +39,6 @@ class IbSmNodeParser(HostParser):
 
     tool = "ib-smnode"
     kind = IbSmNode
-    printed_by = frozenset()
     starts = rf"{_COMMAND}|\s*sm-state\b"
     command = re.compile(_COMMAND)
     argument = re.compile(r"smnode (?P<node>\S+)")

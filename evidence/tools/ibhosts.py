@@ -60,7 +60,7 @@ class IbHostsParser(RowsParser):
 
     tool = "ibhosts"
     kind = IbHosts
-    printed_by = frozenset({RDMA_TEST})
+    rdma_test = frozenset({RDMA_TEST})
     excuse = NO_HOSTS
     starts = rf"Ca\s*: 0x|{typed('ibhosts')}\b"
     command = re.compile(typed(r"ibhosts\b"))

@@ -85,7 +85,6 @@ class IbStatParser(BlocksParser):
 
     tool = "ibstat"
     kind = IbStat
-    printed_by = frozenset()
     starts = rf"CA '[\w.-]+'$|{typed('ibstat')}(?!us)\b"
     command = re.compile(typed(r"ibstat(?!us)\b"))
     forms = _OF_PORT

@@ -67,7 +67,7 @@ class IbStatusParser(BlocksParser):
 
     tool = "ibstatus"
     kind = IbStatus
-    printed_by = frozenset({RDMA_TEST})
+    rdma_test = frozenset({RDMA_TEST})
     starts = rf"Infiniband device '[\w.-]+' port \d+ status:|Fatal error:\s+device '|{typed('ibstatus')}\b"
     command = re.compile(typed(r"ibstatus\b"))
     traced = True

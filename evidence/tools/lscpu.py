@@ -66,7 +66,6 @@ class LsCpuParser(HostParser):
 
     tool = "lscpu"
     kind = LsCpu
-    printed_by = frozenset()
     starts = (
         r"Architecture:\s+\S+$|CPU\(s\):\s+\d+$|NUMA node(?:\(s\):|\d+ CPU\(s\):)|\s*(?:\{\s*)?\"lscpu\"\s*:|"
         + typed(r"lscpu\b")

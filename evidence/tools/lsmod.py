@@ -48,7 +48,6 @@ class LsModParser(RowsParser):
 
     tool = "lsmod"
     kind = LsMod
-    printed_by = frozenset()
     starts = rf"Module\s+Size\s+Used by$|{_KNOWN}\s+\d+\s+-?\d+(?:\s+[\w,-]+)?$|{typed('lsmod')}\b"
     command = re.compile(typed(r"lsmod\b"))
     contiguous = True

@@ -47,7 +47,6 @@ class LsPciParser(HostParser):
 
     tool = "lspci"
     kind = LsPci
-    printed_by = frozenset()
     starts = rf"{_HEAD.pattern}|\s*Capabilities: \[[0-9a-f]+(?: v\d+)?\] Address Translation|{_COMMAND}"
     command = re.compile(_COMMAND)
     contiguous = True

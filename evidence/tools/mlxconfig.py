@@ -69,7 +69,6 @@ class MlxConfigParser(RowsParser):
 
     tool = "mlxconfig"
     kind = MlxConfig
-    printed_by = frozenset()
     starts = rf"Device #\d+:$|Device type:\s+ConnectX|\s*(?:\*\s*)?ATS_ENABLED\s+(?:True|False)\(|{_COMMAND}"
     command = re.compile(_COMMAND)
     argument = re.compile(r"-d\s+(?P<device>\S+)")

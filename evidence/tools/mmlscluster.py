@@ -61,7 +61,6 @@ class MmLsClusterParser(RowsParser):
 
     tool = "mmlscluster"
     kind = MmLsCluster
-    printed_by = frozenset()
     starts = rf"GPFS cluster information$|{_COMMAND}"
     command = re.compile(_COMMAND)
     contiguous = True

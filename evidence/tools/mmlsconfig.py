@@ -53,7 +53,6 @@ class MmLsConfigParser(RowsParser):
 
     tool = "mmlsconfig"
     kind = MmLsConfig
-    printed_by = frozenset()
     starts = rf"Configuration data for cluster \S+:$|{_COMMAND}\s*$"
     command = re.compile(rf"{_COMMAND}\s*$")
     contiguous = True

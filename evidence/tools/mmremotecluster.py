@@ -46,7 +46,6 @@ class MmRemoteClusterParser(BlocksParser):
 
     tool = "mmremotecluster"
     kind = MmRemoteCluster
-    printed_by = frozenset()
     starts = rf"Cluster name:\s+[\w.-]+$|{_COMMAND}"
     command = re.compile(_COMMAND)
     forms = _FORMS

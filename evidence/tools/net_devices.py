@@ -56,7 +56,7 @@ class NetDevicesParser(HostParser):
 
     tool = "net-devices"
     kind = NetDevices
-    printed_by = frozenset({RDMA_TEST})
+    rdma_test = frozenset({RDMA_TEST})
     _COMMANDS = r"(?:ls\b.*/sys/class/net|ifconfig\b|ip (?:-\S+ )*(?:link|addr|a|l|address)\b)"
     starts = rf"{_BEGINS}|{typed(_COMMANDS)}"
     leads = r"total \d+"

@@ -63,7 +63,6 @@ class NodesParser(RowsParser):
 
     tool = "nodes"
     kind = Nodes
-    printed_by = frozenset()
     starts = rf"{_HEADER}|{_COMMAND}"
     command = re.compile(_COMMAND)
     contiguous = True

@@ -46,7 +46,6 @@ class NvLinkParser(HostParser):
 
     tool = "nvidia-smi-nvlink"
     kind = NvLinkStatus
-    printed_by = frozenset()
     starts = _COMMAND
     command = re.compile(_COMMAND)
 

@@ -60,7 +60,6 @@ class NvidiaSmiTopoParser(HostParser):
 
     tool = "nvidia-smi-topo"
     kind = NvidiaSmiTopo
-    printed_by = frozenset({"node-check"})
     starts = rf"\s*GPU0(?:\s+{_DEVICE})*(?:\s+\.\.\.)?\s+(?:CPU Affinity|{_DEVICE}\s*$)|" + typed(r"nvidia-smi topo\b")
     command = re.compile(typed(r"nvidia-smi topo\b"))
 

@@ -59,7 +59,7 @@ class RdmaDevicesParser(HostParser):
 
     tool = "rdma-devices"
     kind = RdmaDevices
-    printed_by = frozenset({RDMA_TEST})
+    rdma_test = frozenset({RDMA_TEST})
     starts = rf"/dev/infiniband:$|ls: cannot access '?/dev/infiniband|c[rwx-]{{9}}.*\s(?:{_NAME})$"
     leads = r"total \d+"
     command = re.compile(typed(r"ls\b.*/dev/infiniband"))

@@ -38,7 +38,6 @@ class SeModuleParser(RowsParser):
 
     tool = "semodule"
     kind = SeModule
-    printed_by = frozenset()
     starts = (
         rf"{_KNOWN}(?:\s+\d+(?:\.\d+)*)?$|[a-zA-Z][\w.-]*\t\d+\.\d+(?:\.\d+)*$|\d{{3}} [\w.-]+\s+(?:pp|cil)$|{_COMMAND}"
     )

@@ -92,7 +92,6 @@ class TfCnnParser(Parser):
 
     tool = "tf-cnn-benchmarks"
     kind = TfCnnBenchmarks
-    printed_by = frozenset({"resnet50", "resnet50-xla", "resnet101"})
     starts = r"TensorFlow:  \S|Model:  +\S|Done warm up$|Step\s+Img/sec\s"
     hosts_nccl = True
 

@@ -41,7 +41,7 @@ class UlimitParser(HostParser):
 
     tool = "ulimit"
     kind = Ulimit
-    printed_by = frozenset({RDMA_TEST})
+    rdma_test = frozenset({RDMA_TEST})
     starts = (
         r"[mM]ax locked memory\s|-l: locked-in-memory|locked memory\(kbytes|core file size\s+\(blocks|"
         rf"real-time non-blocking|Limit\s+Soft Limit\s+Hard Limit|unlimited$|{_COMMAND}"

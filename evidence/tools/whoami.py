@@ -45,7 +45,7 @@ class WhoAmIParser(HostParser):
 
     tool = "whoami"
     kind = WhoAmI
-    printed_by = frozenset({RDMA_TEST})
+    rdma_test = frozenset({RDMA_TEST})
     starts = rf"{_ALONE}|uid=\d+(?:\([^)]*\))? gid=|whoami: cannot find name|{typed('(?:whoami|id)$')}"
     command = re.compile(typed(r"(?:whoami|id)$"))
 

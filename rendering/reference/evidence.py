@@ -5,6 +5,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from apis import yaml_text
+from apis.metric import Metric
 from evidence.criteria import COMPARISONS, CRITERIA
 from evidence.criterion import Comparison, Criterion
 from evidence.diagnosis.cause_table import CAUSES
@@ -57,7 +58,7 @@ warning; one with a newer `schema_version` is refused. Of an unknown tool, the f
 
 
 def _results() -> str:
-    models = (Run, Job, Request, Shape, Verdict, Proof)
+    models = (Run, Job, Request, Shape, Metric, Verdict, Proof)
 
     def link(model: type[BaseModel]) -> str:
         title = "Every reading" if model is Reading else model.__name__

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from rendering.reference import markdown, tables
-from stacks.catalogue import CATALOGUE, LARGEST_MIB, Entry, Program
 from stacks.images import IMAGES
+from stacks.programs import PROGRAMS, Program
 
 FILE = tables.ROOT / "docs" / "programs.md"
 
@@ -16,8 +16,8 @@ def pages() -> dict[Path, str]:
 
 def _page() -> str:
     programs = markdown.table(
-        ("program", "kinds", "what it starts", "processes", "data", "needs", "images", "source"),
-        [_row(program, entry) for program, entry in CATALOGUE.items()],
+        ("program", "kinds", "what it starts", "processes", "data", "needs", "images", "prints", "source"),
+        [_row(name, program) for name, program in PROGRAMS.items()],
     )
     known = markdown.table(
         ("image", "CUDA", "NCCL", "sshd for v2beta1", "source"),
@@ -34,14 +34,44 @@ def _page() -> str:
     )
     return f"""# Programs
 
-A workload names one of these in `program`; the rest follows from the catalogue
-([stacks/catalogue.py](../stacks/catalogue.py)). This page is written from it by `make docs`. `{{gpus}}` means the
-GPUs of a pod; the setting `largest_mib` of a workload changes the largest message of nccl-tests. An update waits until
-training has started, and until everything else has finished; training is not repeated by itself. Faults of the source
-documents (E-...) are corrected. Without an `image` in the settings, the first one is used that GPUs and release
-support; where the catalogue has none, the documents name none with a stable tag, and the settings must.
+A workload names one of these in `program`, or one of the stack's own, which the settings define under `programs` with
+the same fields ([settings](settings.md)). Each is a file in [stacks/programs](../stacks/programs), from which
+`make docs` writes this page. `{{gpus}}` means the GPUs of a pod. An update waits until training has started, and until
+everything else has finished; training is not repeated by itself. Faults of the source documents (E-...) are corrected.
+Without an `image` in the settings, the first one is used that GPUs and release support; where there is none, the
+documents name none with a stable tag, and the settings must. Verification reports missing evidence where a log lacks
+what its program prints.
 
 {programs}
+
+## Your own
+
+```yaml
+programs:
+  train:
+    command: [python, train.py, --data, /data]
+    kinds: [mpi]
+    images: [registry.example.com/team/train:1.2]
+    mounts: {{/data: ""}}
+    prints: [nccl]
+    metrics:
+      - name: throughput
+        pattern: 'throughput: ([\\d.,]+) images/s'
+        unit: images/s
+        value: median
+        warm_up: 10
+        at_least: 4000
+        efficiency: 0.9
+stages:
+  - name: train
+    workloads:
+      - {{kind: mpi, tenant: adas, name: train, program: train, layout: {{pods: 2, gpus: 8}}}}
+```
+
+`./hpc verify` judges the metrics of every job, and compares a job on more GPUs with the one on the fewest where
+`efficiency` is given. Of a simulated cluster, where the program does not run, they are a warning and never a pass.
+`./hpc programs check FILE --log LOG` shows what a program's file finds in a log; `./hpc verify -f LOG --program FILE`
+judges it; such a file has the fields below the program's name.
 
 ## Images
 
@@ -51,35 +81,38 @@ Known ones ([stacks/images.py](../stacks/images.py)); others are used unchecked.
 """
 
 
-def _command(entry: Entry) -> str:
-    words = " ".join(entry.command).replace("{largest}", f"{LARGEST_MIB}M")
-    return words.replace("{program}", entry.on_volume or "")
+def _command(program: Program) -> str:
+    words = " ".join(program.command).replace("{largest}", str(program.largest_mib))
+    return words.replace("{program}", program.on_volume or "")
 
 
-def _row(program: Program, entry: Entry) -> tuple[str, ...]:
+def _row(name: str, program: Program) -> tuple[str, ...]:
     return (
-        f"`{program}`{' (trains)' if entry.trains else ''}",
-        ", ".join(f"`{kind}`" for kind in entry.kinds),
-        f"`{_command(entry)}`" if entry.command else "what the image starts",
-        "one a GPU" if entry.per_gpu else "one a pod",
-        _data(entry),
-        "; ".join(_needs(entry)),
-        ", ".join(f"`{image}`" for image in entry.images),
-        entry.source,
+        f"`{name}`{' (trains)' if program.trains else ''}",
+        ", ".join(f"`{kind}`" for kind in program.kinds),
+        f"`{_command(program)}`" if program.command else "what the image starts",
+        f"one a {program.processes_per}".replace("gpu", "GPU"),
+        _data(program),
+        "; ".join(_needs(program)),
+        ", ".join(f"`{image}`" for image in program.images),
+        ", ".join(f"`{tool}`" for tool in program.prints),
+        program.source or "",
     )
 
 
-def _data(entry: Entry) -> str:
-    mounts = ", ".join(f"`{place}`{f' (folder {folder})' if folder else ''}" for place, folder in entry.mounts.items())
-    return " at ".join(part for part in (_name(entry), mounts) if part)
+def _data(program: Program) -> str:
+    mounts = ", ".join(
+        f"`{place}`{f' (folder {folder})' if folder else ''}" for place, folder in program.mounts.items()
+    )
+    return " at ".join(part for part in (_name(program), mounts) if part)
 
 
-def _name(entry: Entry) -> str:
-    return f"{entry.data.name}, {entry.data.size_gb} GB," if entry.data else ""
+def _name(program: Program) -> str:
+    return f"{program.data.name}, {program.data.size_gb} GB," if program.data else ""
 
 
-def _needs(entry: Entry) -> list[str]:
+def _needs(program: Program) -> list[str]:
     return [
-        *([f"GPUs: {entry.gpus}"] if entry.gpus else []),
-        *([f"GB a GPU: {entry.gpu_memory_gb}"] if entry.gpu_memory_gb else []),
+        *([f"GPUs: {program.gpus}"] if program.gpus else []),
+        *([f"GB a GPU: {program.gpu_memory_gb}"] if program.gpu_memory_gb else []),
     ]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from simulator.performance import shell
+from simulator.performance import shell, training
 from simulator.performance.job import Launched
 from simulator.performance.mpirun import mpirun
 from simulator.performance.printed import Printed
@@ -26,7 +26,10 @@ def simulate(job: Launched) -> Printed:
 
 
 def program(words: Sequence[str], job: Launched) -> Printed:
-    """Return what one command line prints; one that is not simulated prints nothing and succeeds."""
+    """Return what one command line prints; one that is not simulated prints nothing and succeeds.
+
+    Of a user's own Python script there is what NCCL prints while its ranks join, as if it used all GPUs of the job.
+    """
     name = PurePosixPath(words[0]).name
     if name in SHELLS:
         return _shell(words, job)
@@ -38,8 +41,9 @@ def program(words: Sequence[str], job: Launched) -> Printed:
         while rest and rest[0].startswith("-"):
             del rest[: 2 if rest[0] == "-m" and len(rest) == 1 else 1]
         return program(rest, job) if rest else Printed()
-    found = PROGRAMS.get(name)
-    return found(words, job) if found else Printed()
+    if (found := PROGRAMS.get(name)) is not None:
+        return found(words, job)
+    return training.joined(job) if name.endswith(".py") else Printed()
 
 
 def basename(image: str) -> str:

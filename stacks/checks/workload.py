@@ -9,10 +9,10 @@ from components.layout import Layout
 from hardware import topology
 from hardware.placement import fits, share
 from stacks import images, layouts
-from stacks.catalogue import CATALOGUE, Entry
 from stacks.checks import numa
 from stacks.fabric_settings import InfiniBand
 from stacks.platform import Settings
+from stacks.programs import Program
 from stacks.workload_settings import MpiWorkload, RdmaTestWorkload, Started, Workload
 from stacks.workloads import arguments
 
@@ -79,7 +79,7 @@ def _gpu_node(node: str, settings: Settings) -> Iterator[str]:
 
 def _kind(workload: Started, settings: Settings) -> Iterator[str]:
     kind = "mpi" if isinstance(workload, MpiWorkload) else "job"
-    known = CATALOGUE[workload.program].kinds
+    known = settings.program(workload.program).kinds
     if kind not in known:
         yield f"program {workload.program} is not started by kind {kind}; use {' or '.join(known)}"
     if not isinstance(workload, MpiWorkload):
@@ -131,22 +131,22 @@ def _shown(free: Mapping[str, int]) -> str:
 
 
 def _program(workload: Started, wanted: Layout, settings: Settings) -> Iterator[str]:
-    program, gpu = CATALOGUE[workload.program], settings.profile.gpu
+    program, gpu = settings.program(workload.program), settings.profile.gpu
     if program.gpus not in (None, wanted.gpus):
         yield f"program {workload.program} has parameters for {program.gpus} GPUs, not for {wanted.gpus}; give as many"
     if program.gpu_memory_gb and gpu.memory_gb < program.gpu_memory_gb:
         yield (
-            f"program {workload.program} is documented for GPUs of {program.gpu_memory_gb} GB, and {gpu.model} has "
-            f"{gpu.memory_gb}; use another program ({program.source})"
+            f"program {workload.program} has parameters for GPUs of {program.gpu_memory_gb} GB, and {gpu.model} has "
+            f"{gpu.memory_gb}; use another program{f' ({program.source})' if program.source else ''}"
         )
     if workload.precision == "tf32" and not settings.profile.architecture.has_tf32:
         yield f"precision tf32: {gpu.model} cannot compute in it; leave it out"
-    if workload.largest_mib is not None and not program.measures_sizes:
+    if workload.largest_mib is not None and program.largest_mib is None:
         yield f"largest_mib {workload.largest_mib}: program {workload.program} sends no messages by size; leave it out"
     yield from _data(workload, program, settings)
 
 
-def _data(workload: Started, program: Entry, settings: Settings) -> Iterator[str]:
+def _data(workload: Started, program: Program, settings: Settings) -> Iterator[str]:
     if not program.mounts:
         return
     data = settings.tenant(workload.tenant).data
@@ -173,10 +173,10 @@ def _image(workload: Started, settings: Settings) -> Iterator[str]:
         yield from _build(workload, settings, ssh=ssh)
         return
     if workload.image is None:
-        known = CATALOGUE[workload.program].images
+        known = settings.program(workload.program).images
         if images.default(known, architecture, ssh=ssh) is None:
-            reasons = [f"{each} {images.IMAGES[each].unfit(architecture, ssh=ssh)}" for each in known]
-            yield f"image is missing, and the catalogue has none that fits{_because(reasons)}; name one"
+            reasons = [f"{each} {images.unfit(each, architecture, ssh=ssh)}" for each in known]
+            yield f"image is missing, and the program has none that fits{_because(reasons)}; name one"
         return
     image = images.IMAGES.get(workload.image)
     if image is None:

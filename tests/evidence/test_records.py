@@ -36,7 +36,6 @@ class FiguresParser(Parser):
 
     tool = "figures"
     kind = Figures
-    printed_by = frozenset()
     starts = "figures"
 
     def feed(self, line: Line) -> Taken:  # noqa: ARG002

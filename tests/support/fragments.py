@@ -12,8 +12,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from apis import yaml_text
-from stacks.catalogue import CATALOGUE
 from stacks.operator_settings import OperatorSettings
+from stacks.programs import PROGRAMS
 from stacks.releases import RELEASES
 from stacks.settings import file, known
 from tests.support.recorded import ROOT
@@ -256,7 +256,7 @@ def workloads(draw: st.DrawFn) -> list[dict[str, Any]]:
         kind = draw(st.sampled_from(["mpi", "job", "rdma-test"]))
         workload = {"kind": kind, "name": f"job-{index}"} | draw(_OF_KIND[kind])
         if kind != "rdma-test":
-            fitting = [name.value for name, entry in CATALOGUE.items() if kind in entry.kinds]
+            fitting = [name for name, program in PROGRAMS.items() if kind in program.kinds]
             workload |= {"program": draw(st.sampled_from(fitting))} | draw(_STARTED)
             workload |= draw(st.sampled_from([{"build": "image"}, *[{"image": IMAGE}] * 3]))
         if "layout" in workload and workload["layout"] is None:

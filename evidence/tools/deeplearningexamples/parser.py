@@ -74,7 +74,6 @@ class DeepLearningExamplesParser(Parser):
 
     tool = "deeplearningexamples"
     kind = DeepLearningExamples
-    printed_by = frozenset({"resnet50-nvidia"})
     starts = r"DLLL? [0-9{]|:::NVLOGv[0-9]"
     hosts_nccl = True
 

@@ -72,7 +72,6 @@ class MlLogParser(Parser):
 
     tool = "mllog"
     kind = MlLog
-    printed_by = frozenset({"mask-rcnn", "ssd", "gnmt", "transformer"})
     starts = r"(?:\s*[0-9]{1,6}: +)?:::ML(?:LOG|L|P)(?:v[0-9.]+)? "
     hosts_nccl = True
 

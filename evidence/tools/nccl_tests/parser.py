@@ -13,7 +13,6 @@ from evidence.parser import Common, Parser, Taken, number
 from evidence.text import Line
 from evidence.tools.nccl_tests import json_file, table
 from evidence.tools.nccl_tests.model import Device, NcclTests, Settings
-from evidence.tools.nccl_tests.operation import TESTS
 from evidence.tools.nccl_tests.primitives import PRIMITIVES
 from evidence.tools.nccl_tests.run import Run
 
@@ -73,7 +72,6 @@ class NcclTestsParser(Parser):
 
     tool = "nccl-tests"
     kind = NcclTests
-    printed_by = frozenset({*TESTS})
     starts = (
         rf"{_COMMAND.replace('P<test>', ':')}"
         r"|# nccl-tests version |# Collective test starting|# Writing JSON output to |# nThread \d|# Using devices$"

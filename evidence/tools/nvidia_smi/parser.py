@@ -26,7 +26,6 @@ class NvidiaSmiParser(HostParser):
 
     tool = "nvidia-smi"
     kind = NvidiaSmi
-    printed_by = frozenset({"node-check"})
     starts = rf"{BANNER}|{HEADER}|{_FAILED}|{_COMMAND}"
     leads = _LEADS
     command = re.compile(_COMMAND)

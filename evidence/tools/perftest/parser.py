@@ -96,7 +96,7 @@ class PerftestParser(Parser):
 
     tool = "perftest"
     kind = Perftest
-    printed_by = frozenset({RDMA_TEST, RDMA_LISTENER})
+    rdma_test = frozenset({RDMA_TEST, RDMA_LISTENER})
     starts = (
         rf"{COMMAND}|{_TITLE}|{_FREQUENCY}|{_WAITING}|{_OWN_FAILURE}|{_NO_PEAK}|Perftest doesn't supports? |"
         rf"initializing CUDA$|\s*#bytes\s+(?:#sl\s+)?#iterations\s|{json_file.STARTS}"

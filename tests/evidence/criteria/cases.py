@@ -3,15 +3,18 @@
 Logs are the source documents' own where they print one (tests/evidence/logs), else in the form of the tool.
 """
 
+import io
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from apis.metric import Metric
 from apis.nccl import Transport
 from evidence.criteria import CRITERIA
 from evidence.evaluation import evaluate
 from evidence.judge import judge
+from evidence.metrics import read_stream
 from evidence.node_facts import NodeFact, NodeFacts
 from evidence.verdict import Ended, Job, Request, Shape, Status, Verdict
 from tests.evidence.tools.logs import BOND, DEVICE_PLUGIN, VECTOR_ADD
@@ -96,6 +99,8 @@ class Side:
     def job(self) -> Job:
         """Return the job."""
         readings = read_text(self.log) if self.log else ()
+        if metrics := self.request.metrics:
+            readings = (*readings, read_stream(io.BytesIO(self.log.encode()), "log", metrics))
         facts = NodeFacts(file="(nodes)", tool="node-facts", complete=True, first_line=1, last_line=1, nodes=self.nodes)
         return Job(request=self.request, ended=self.ended, readings=(*readings, *([facts] if self.nodes else [])))
 
@@ -156,6 +161,7 @@ FOUR = Request(job="job", shape=Shape(pods=4, gpus=1))
 EIGHT = Request(job="job", shape=Shape(pods=8, gpus=1))
 MLPERF = Request(job="job", profile="sys-4029gp-tvrt", program="mask-rcnn", shape=Shape(pods=1, gpus=8))
 A100 = Request(job="job", profile="dgx-a100")
+OWN = ANY.model_copy(update={"metrics": (Metric(name="rate", pattern=r"rate (\d+)", at_least=100),)})
 NODES = DGX.model_copy(update={"devices": HCAS, "nodes": ("dgx01", "dgx02")})
 
 
@@ -199,6 +205,8 @@ _WRITTEN: Mapping[str, Case] = {
     "job-ended": Case(Side("", ANY, ended=Ended.SUCCEEDED), Side("", ANY, ended=Ended.FAILED), lines=False),
     "complete-logs": changes(ANY, VECTOR_ADD, ("Test PASSED\nDone\n", ""), status=Status.MISSING),
     "no-failure-lines": pair(TABLE, f"{TABLE}mpirun noticed that process rank 1 exited on signal 9 (Killed).\n", TWO),
+    "metrics-printed": pair("rate 120\n", "no rate\n", OWN, Status.MISSING, lines=False),
+    "metric-limits": pair("rate 120\n", "rate 90\n", OWN),
     "loss-finite": changes(ANY, EDITED, ("7.742", "nan")),
     "test-asked-for": pair(
         TABLE,

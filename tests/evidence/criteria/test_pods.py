@@ -4,8 +4,9 @@ import pytest
 
 from apis.nccl import Transport
 from evidence.evaluation import evaluate
-from evidence.expectations import PROGRAMS, expected
+from evidence.expectations import expected
 from evidence.verdict import RDMA_TEST, Ended, Job, Status
+from stacks.programs import PROGRAMS
 from tests.evidence.criteria.cases import ANY, BY_NAME, RDMA
 from tests.support.mutated import read_text
 
@@ -28,7 +29,7 @@ def test_a_pod_without_a_port_is_not_made_whole_by_another() -> None:
     assert status(*whole, *lacking) is Status.FAIL
 
 
-@pytest.mark.parametrize("program", [*PROGRAMS, None])
+@pytest.mark.parametrize("program", [*PROGRAMS, RDMA_TEST, None])
 def test_a_transport_is_shown_by_nccl_alone(program: str | None) -> None:
     """A training without messages of NCCL has no evidence of its transport."""
     request = ANY.model_copy(update={"program": program, "transport": Transport.GPUDIRECT})

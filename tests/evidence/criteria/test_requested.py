@@ -6,7 +6,7 @@ import pytest
 
 from evidence.tools.nccl_tests.operation import TESTS
 from evidence.verdict import Status
-from stacks.catalogue import CATALOGUE
+from stacks.programs import PROGRAMS
 from tests.evidence.criteria.cases import TABLE, TWO, changed, judged, nccl, status
 
 ALL_REDUCE = TWO.model_copy(update={"program": "nccl-all-reduce"})
@@ -61,4 +61,4 @@ def test_storage_may_have_another_fabric() -> None:
 
 def test_programs_are_those_of_the_catalogue() -> None:
     """Every program of nccl-tests has the operation that it measures."""
-    assert {program.value for program in CATALOGUE if program.value.startswith("nccl-")} | {"node-check"} == {*TESTS}
+    assert {program for program in PROGRAMS if program.startswith("nccl-")} | {"node-check"} == {*TESTS}

@@ -32,7 +32,6 @@ class MadeParser(Parser):
     tool = "dcgmi"
     kind = Made
     starts = "dcgmi"
-    printed_by = frozenset()
 
     def feed(self, line: Line) -> Taken:  # noqa: ARG002
         """Take all."""
@@ -44,7 +43,7 @@ class MadeParser(Parser):
 
 
 class NamelessParser(MadeParser):
-    """A parser without `printed_by`."""
+    """A parser without `starts`."""
 
 
 def criterion(*needs: str) -> Criterion:
@@ -95,7 +94,7 @@ def test_what_a_module_lacks_is_named_with_its_file(parts: dict[str, object], la
 
 @pytest.mark.parametrize(
     ("attribute", "value", "lacks"),
-    [("kind", Plain, "figures"), ("kind", HostReading, "HostReading"), ("printed_by", None, "printed_by")],
+    [("kind", Plain, "figures"), ("kind", HostReading, "HostReading"), ("starts", None, "starts")],
 )
 def test_what_a_parser_lacks_is_named_with_its_file(
     monkeypatch: pytest.MonkeyPatch, attribute: str, value: object, lacks: str

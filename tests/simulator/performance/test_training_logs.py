@@ -10,9 +10,10 @@ from evidence.tools.horovod_synthetic import HorovodSynthetic
 from evidence.tools.mllog import MlLog
 from evidence.tools.tf_cnn_benchmarks import TfCnnBenchmarks
 from hardware.profiles import profile
-from simulator.performance import examples, horovod, mlperf, tf_cnn
+from simulator.performance import examples, horovod, mlperf, pod_commands, tf_cnn
 from simulator.performance.job import Launched
 from tests.simulator.performance import jobs
+from tests.simulator.performance.launches import launch
 from tests.support.machines import DGX1_V100_32GB, DGX_A100, SYS_4029GP_TVRT
 
 RESNET = ("tf_cnn_benchmarks.py", "--model=resnet50", "--batch_size=64", "--use_fp16=true", "--variable_update=horovod")
@@ -174,3 +175,11 @@ def test_mlperf_needs_its_machine() -> None:
     assert mlperf.run_and_time((), replace(jobs.rdma_test(big, gpus=(0,)), image=named)).exit_code == 1
     (line,) = mlperf.run_and_time((), jobs.rdma_test(big, gpus=tuple(range(8)))).lines
     assert line.startswith("simulated by hpc")
+
+
+def test_a_users_own_script_has_what_nccl_prints() -> None:
+    """A script that is not simulated prints nothing itself; its ranks join over the job's GPUs."""
+    words = ("mpirun", "-np", "2", "-x", "NCCL_DEBUG=INFO", "python", "/data/my_train.py", "--steps=5")
+    (found,) = jobs.readings(pod_commands.simulate(replace(launch(2, 1), words=words)).lines)
+    assert found.nccl
+    assert [*found.nccl.between_nodes] == ["NET/IB"]

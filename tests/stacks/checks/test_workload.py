@@ -70,7 +70,7 @@ def test_problems_name_the_remedy(stack: str, workload: dict[str, Any], expected
         (
             "redpaper-today",
             None,
-            f"image … catalogue … {KNOWN} … sshd of OpenSSH 7.8 or later …; name one",
+            f"image … program … {KNOWN} … sshd of OpenSSH 7.8 or later …; name one",
         ),
     ],
 )

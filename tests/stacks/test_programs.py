@@ -1,4 +1,4 @@
-"""The catalogue of programs: each command line against the document that prints it."""
+"""Programs of the source documents: each command line against the document that prints it."""
 
 import re
 from collections.abc import Sequence
@@ -6,60 +6,55 @@ from collections.abc import Sequence
 import pytest
 
 from components.layout import Layout
-from stacks.catalogue import CATALOGUE, Entry, Program
 from stacks.images import IMAGES
+from stacks.programs import PROGRAMS, Program
 
 EIGHT = Layout(pods=2, gpus=8)
 
 
-def started(program: Program, layout: Layout = EIGHT) -> str:
+def started(program: str, layout: Layout = EIGHT) -> str:
     """Return a command line as one text."""
-    return " ".join(CATALOGUE[program].started(layout))
-
-
-def test_every_program_has_an_entry() -> None:
-    """Every program that settings can name has an entry."""
-    assert CATALOGUE.keys() == {*Program}
+    return " ".join(PROGRAMS[program].started(layout))
 
 
 @pytest.mark.parametrize(
     ("program", "test"),
     [
-        (Program.NCCL_ALL_REDUCE, "all_reduce"),
-        (Program.NCCL_ALL_GATHER, "all_gather"),
-        (Program.NCCL_BROADCAST, "broadcast"),
-        (Program.NCCL_REDUCE, "reduce"),
-        (Program.NCCL_REDUCE_SCATTER, "reduce_scatter"),
+        ("nccl-all-reduce", "all_reduce"),
+        ("nccl-all-gather", "all_gather"),
+        ("nccl-broadcast", "broadcast"),
+        ("nccl-reduce", "reduce"),
+        ("nccl-reduce-scatter", "reduce_scatter"),
     ],
 )
-def test_nccl_tests_drive_all_gpus_of_a_pod_from_one_process(program: Program, test: str) -> None:
+def test_nccl_tests_drive_all_gpus_of_a_pod_from_one_process(program: str, test: str) -> None:
     """Sizes and processes are those of tables 4-1 to 4-3 (R-4.4-6, R-4.4-11, R-4.4-15)."""
     assert started(program) == f"/workspace/other/nccl/{test}_perf -b 8 -e 256M -f 2 -g 8"
     assert started(program, Layout(pods=16, gpus=1)).endswith("-g 1")
-    assert CATALOGUE[program].processes(EIGHT) == 1
-    assert not program.trains
+    assert PROGRAMS[program].processes(EIGHT) == 1
+    assert not PROGRAMS[program].trains
 
 
 def test_the_largest_message_is_a_setting() -> None:
     """Today's machines reach their bandwidth at larger messages than the Redpaper's."""
-    entry = CATALOGUE[Program.NCCL_ALL_REDUCE]
+    entry = PROGRAMS["nccl-all-reduce"]
     assert " ".join(entry.started(EIGHT, largest_mib=16384)).endswith("-b 8 -e 16384M -f 2 -g 8")
 
 
 def test_node_check_shows_the_machine_before_it_measures() -> None:
     """The node check prints the topology matrix before it measures (R-4.4-1)."""
-    assert CATALOGUE[Program.NODE_CHECK].started(Layout(pods=1, gpus=8)) == (
+    assert PROGRAMS["node-check"].started(Layout(pods=1, gpus=8)) == (
         "/bin/bash",
         "-ec",
         "nvidia-smi; nvidia-smi topo -m; /workspace/other/nccl/all_reduce_perf -b 8 -e 256M -f 2 -g 8",
     )
-    assert CATALOGUE[Program.NODE_CHECK].kinds == ("job",)
+    assert PROGRAMS["node-check"].kinds == ("job",)
 
 
-@pytest.mark.parametrize("program", [one for one in Program if CATALOGUE[one].in_image])
-def test_an_image_that_has_the_test_is_started_like_the_volume(program: Program) -> None:
+@pytest.mark.parametrize("program", [name for name, one in PROGRAMS.items() if one.in_image])
+def test_an_image_that_has_the_test_is_started_like_the_volume(program: str) -> None:
     """A test in an image is started with the same options as one on the volume."""
-    entry = CATALOGUE[program]
+    entry = PROGRAMS[program]
     assert entry.on_volume
     assert entry.in_image
     there, brought = entry.started(EIGHT), entry.started(EIGHT, in_image=True)
@@ -69,27 +64,25 @@ def test_an_image_that_has_the_test_is_started_like_the_volume(program: Program)
 
 def test_resnet50_is_the_redpapers() -> None:
     """The command line is the Redpaper's, with its batch size (R-4.5-2, R-4.5-6)."""
-    assert started(Program.RESNET50) == (
+    assert started("resnet50") == (
         "python /workspace/other/benchmarks/scripts/tf_cnn_benchmarks/tf_cnn_benchmarks.py"
         " --model=resnet50 --batch_size=64 --use_fp16=true --variable_update=horovod"
     )
-    assert CATALOGUE[Program.RESNET50].processes(EIGHT) == 8
+    assert PROGRAMS["resnet50"].processes(EIGHT) == 8
 
 
 def test_a2d2_is_the_redpapers() -> None:
     """The command line and folder are the Redpaper's (R-4.3-9, R-5.2-1)."""
-    entry = CATALOGUE[Program.A2D2]
-    assert (
-        started(Program.A2D2) == "python main.py --model_dir=ckpt --batch_size=16 --exec_mode=train --max_steps=16000"
-    )
+    entry = PROGRAMS["a2d2"]
+    assert started("a2d2") == "python main.py --model_dir=ckpt --batch_size=16 --exec_mode=train --max_steps=16000"
     assert entry.working_directory == "/workspace/scripts/tf2_comparison/hvd"
     assert (entry.data.name, entry.data.size_gb) == ("A2D2", 92) if entry.data else False
 
 
 def test_resnet50_with_xla_is_the_guides() -> None:
     """The run is the guide's, from a folder that no claim hides (N-8.2)."""
-    entry = CATALOGUE[Program.RESNET50_XLA]
-    assert started(Program.RESNET50_XLA) == (
+    entry = PROGRAMS["resnet50-xla"]
+    assert started("resnet50-xla") == (
         "python3 /opt/benchmarks/scripts/tf_cnn_benchmarks/tf_cnn_benchmarks.py"
         " --model resnet50 --batch_size 512 --use_fp16 --variable_update=horovod --xla=True"
     )
@@ -100,8 +93,8 @@ def test_resnet50_with_xla_is_the_guides() -> None:
 
 def test_resnet50_of_nvidia_is_the_blogs_with_a_place_for_its_results() -> None:
     """/efs, where results go, is a volume (B-5.2, E-54)."""
-    entry = CATALOGUE[Program.RESNET50_NVIDIA]
-    assert started(Program.RESNET50_NVIDIA) == (
+    entry = PROGRAMS["resnet50-nvidia"]
+    assert started("resnet50-nvidia") == (
         "python nvidia-examples/resnet50v1.5/main.py --mode=training_benchmark --batch_size=128"
         " --num_iter=90 --iter_unit=epoch --results_dir=/efs"
     )
@@ -111,8 +104,8 @@ def test_resnet50_of_nvidia_is_the_blogs_with_a_place_for_its_results() -> None:
 
 def test_resnet101_is_the_blogs() -> None:
     """The program is the printed one, without a default image whose tag moves (B-6.1, E-53)."""
-    entry = CATALOGUE[Program.RESNET101]
-    assert started(Program.RESNET101) == (
+    entry = PROGRAMS["resnet101"]
+    assert started("resnet101") == (
         "python scripts/tf_cnn_benchmarks/tf_cnn_benchmarks.py --model=resnet101 --batch_size=64"
         " --variable_update=horovod"
     )
@@ -122,24 +115,24 @@ def test_resnet101_is_the_blogs() -> None:
 
 def test_horovodrun_starts_one_process_for_each_gpu_of_its_pod() -> None:
     """Horovodrun starts one process for each GPU of its pod (B-4.3, B-4.4)."""
-    assert started(Program.PYTORCH_SYNTHETIC) == "horovodrun -np 8 python pytorch_synthetic_benchmark.py"
-    assert " -np 2 " in started(Program.PYTORCH_SYNTHETIC, Layout(pods=1, gpus=2))
-    assert CATALOGUE[Program.PYTORCH_SYNTHETIC].kinds == ("job",)
-    assert not Program.PYTORCH_SYNTHETIC.trains
+    assert started("pytorch-synthetic") == "horovodrun -np 8 python pytorch_synthetic_benchmark.py"
+    assert " -np 2 " in started("pytorch-synthetic", Layout(pods=1, gpus=2))
+    assert PROGRAMS["pytorch-synthetic"].kinds == ("job",)
+    assert not PROGRAMS["pytorch-synthetic"].trains
 
 
 @pytest.mark.parametrize(
     ("program", "data", "size_gb", "folder"),
     [
-        (Program.MASK_RCNN, "COCO 2017", 21, "coco2017"),
-        (Program.SSD, "COCO 2017", 21, "coco2017"),
-        (Program.GNMT, "WMT English-German", 56, "wmt"),
-        (Program.TRANSFORMER, "WMT English-German", 56, "wmt"),
+        ("mask-rcnn", "COCO 2017", 21, "coco2017"),
+        ("ssd", "COCO 2017", 21, "coco2017"),
+        ("gnmt", "WMT English-German", 56, "wmt"),
+        ("transformer", "WMT English-German", 56, "wmt"),
     ],
 )
-def test_mlperf_reads_what_table_3_says(program: Program, data: str, size_gb: int, folder: str) -> None:
+def test_mlperf_reads_what_table_3_says(program: str, data: str, size_gb: int, folder: str) -> None:
     """Data sets have the sizes of table 3, and parameters are for eight GPUs (S-3.1)."""
-    entry = CATALOGUE[program]
+    entry = PROGRAMS[program]
     assert entry.data
     assert (entry.data.name, entry.data.size_gb) == (data, size_gb)
     assert entry.environment == {
@@ -154,7 +147,7 @@ def test_mlperf_reads_what_table_3_says(program: Program, data: str, size_gb: in
 
 def test_mask_rcnn_is_the_documents_pod_without_its_privilege() -> None:
     """The pod mounts claims, no folders of the node, and none over its program (S-4.4, E-40)."""
-    entry = CATALOGUE[Program.MASK_RCNN]
+    entry = PROGRAMS["mask-rcnn"]
     assert entry.working_directory == "/workspace/object_detection"
     assert entry.mounts == {"/data": "", "/coco": "coco2017"}
     assert entry.require_cuda == "cuda>=5.0"
@@ -164,23 +157,23 @@ def test_mask_rcnn_is_the_documents_pod_without_its_privilege() -> None:
 
 def test_cuda_vector_add_is_what_its_image_starts() -> None:
     """The smoke test uses the successor of the image of S-7.6 (E-42)."""
-    entry = CATALOGUE[Program.CUDA_VECTOR_ADD]
+    entry = PROGRAMS["cuda-vector-add"]
     assert entry.command == ()
     assert entry.gpus == 1
-    assert not Program.CUDA_VECTOR_ADD.trains
+    assert not PROGRAMS["cuda-vector-add"].trains
     assert "E-42" in _faults(entry)
 
 
 def test_default_images_are_known_and_do_not_move() -> None:
     """Default images are known ones with fixed tags (E-39)."""
-    named = [reference for entry in CATALOGUE.values() for reference in entry.images]
+    named = [reference for entry in PROGRAMS.values() for reference in entry.images]
     assert {*named} <= IMAGES.keys()
     assert not [reference for reference in named if reference.endswith(":latest")]
 
 
 def test_claims_hide_no_program_of_an_image() -> None:
     """No claim is mounted over the programs of an NGC image, which are below /workspace."""
-    for program, entry in CATALOGUE.items():
+    for program, entry in PROGRAMS.items():
         folders: Sequence[str] = [entry.working_directory or "/workspace", *(w for w in entry.command if w[:1] == "/")]
         if "/workspace" in entry.mounts:
             assert [folder for folder in folders if folder.startswith("/workspace")], program
@@ -189,9 +182,9 @@ def test_claims_hide_no_program_of_an_image() -> None:
 
 def test_every_entry_names_its_source() -> None:
     """Every entry names the source of its command line."""
-    for entry in CATALOGUE.values():
-        assert re.match(r"[RSNB]-\d", entry.source)
+    for entry in PROGRAMS.values():
+        assert re.match(r"[RSNB]-\d", entry.source or "")
 
 
-def _faults(entry: Entry) -> set[str]:
-    return {*re.findall(r"E-\d+", entry.source)}
+def _faults(entry: Program) -> set[str]:
+    return {*re.findall(r"E-\d+", entry.source or "")}

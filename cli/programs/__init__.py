@@ -1,0 +1,1 @@
+"""`./hpc programs`: files of users' own programs."""

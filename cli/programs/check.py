@@ -1,0 +1,66 @@
+"""`./hpc programs check`: whether the file of a program is right, and what its metrics find in a log."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from cli.shared.console import print_text
+from cli.shared.errors import Problem
+from cli.shared.tables import show_rows
+from evidence import metrics
+from evidence.expectations import TOOLS
+from evidence.metrics import Measured, Metrics
+from hardware.data_files import DataFileError
+from stacks.programs import Program, read_program
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="Program, in the form of stacks/programs.")]
+LogOption = Annotated[list[Path] | None, typer.Option("--log", help="Log to read the metrics from; repeatable.")]
+
+
+def command(file: File, log: LogOption = None) -> None:
+    """Check a program's file, and its metrics on a log.
+
+    Exit status 1 where a metric finds no value in a log.
+    """
+    try:
+        program = read_program(file)
+    except DataFileError as error:
+        raise Problem(str(error)) from None
+    require_tools(program, str(file))
+    print_text(f"{file}: {', '.join(program.kinds)}; {' '.join(program.command) or 'what the image starts'}")
+    found = [row for name in log or () for row in _show(name, program)]
+    if any(row.figure is None or row.refused for row in found):
+        raise typer.Exit(1)
+
+
+def require_tools(program: Program, where: str) -> None:
+    """Raise Problem where a program names tools whose output nothing reads."""
+    if unknown := sorted({*program.prints} - TOOLS):
+        raise Problem(f"{where}: prints: no such tool: {', '.join(unknown)}", f"Known: {', '.join(sorted(TOOLS))}.")
+
+
+def _show(log: Path, program: Program) -> list[Measured]:
+    """Print what the metrics find in a log, and return it."""
+    try:
+        readings = metrics.read_log(log, program.metrics)
+    except OSError as error:
+        raise Problem(f"{log}: {error.strerror or error}", "Name a log that can be read.") from None
+    rows = [row for one in readings if isinstance(one, Metrics) for row in one.rows]
+    show_rows(
+        escape(str(log)),
+        ("metric", "value", "unit", "values", "line", "refused"),
+        (
+            (
+                row.name,
+                "[yellow]none[/]" if row.figure is None else f"{row.figure:,.6g}",
+                escape(row.unit),
+                str(row.count),
+                str(row.line or ""),
+                escape(f"line {row.refused.line}: {row.refused.text}") if row.refused else "",
+            )
+            for row in rows
+        ),
+    )
+    return rows

@@ -1,0 +1,145 @@
+"""Reads what a user's own program prints of itself: metrics of its program file, found by their patterns."""
+
+import re
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any, BinaryIO
+
+from pydantic import Field
+
+from apis.metric import Metric, compiled
+from evidence import reader
+from evidence.model import Reading, Unread
+from evidence.prefixes import Prefixes
+from evidence.text import LONGEST, Text, clean, opened
+from hardware.model import Model
+
+METRICS = "metrics"
+"""Name of the tool, which is the program itself."""
+_NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf)", re.IGNORECASE)
+
+
+class Measured(Model):
+    """What was found of one metric."""
+
+    name: str
+    unit: str
+    count: int = Field(ge=0, description="values that the log has, with those of the warm-up")
+    figure: float | None = Field(default=None, description="the value that counts; None: no line has one")
+    line: int | None = Field(default=None, description="line of that value; of a median the last line")
+    refused: Unread | None = Field(
+        default=None, description="the first line on which the pattern gives no number, or more than one"
+    )
+
+
+class Metrics(Reading):
+    """The metrics of one log."""
+
+    rows: tuple[Measured, ...]
+
+    def figures(self) -> str:
+        """Return every metric with its value."""
+        known = ((row, row.figure) for row in self.rows if row.figure is not None)
+        return ", ".join(f"{row.name} {figure:,.6g} {row.unit}".rstrip() for row, figure in known)
+
+
+def read_log(path: Path, metrics: Sequence[Metric]) -> tuple[Reading, ...]:
+    """Return what tools printed in a log, and the metrics: not of standard input, which cannot be read twice.
+
+    Raises OSError when the file cannot be read.
+    """
+    found = reader.read(path)
+    if not metrics or str(path) == "-":
+        return found
+    with opened(path) as file:
+        return *found, read_stream(file, str(path), metrics, simulated=any(one.simulated for one in found))
+
+
+def read_stream(file: BinaryIO, name: str, metrics: Sequence[Metric], *, simulated: bool = False) -> Metrics:
+    """Return the metrics of an open log."""
+    series = [_Series(metric) for metric in metrics]
+    prefixes = Prefixes()
+    number = 1
+    for lines in Text(file).blocks():
+        # One search over a block, in C++, passes over blocks without any value.
+        whole = b"\n".join(lines)
+        wanted = [one for one in series if one.may_match(whole)]
+        for offset, raw in enumerate(lines if wanted else ()):
+            line = clean(number + offset, raw[:LONGEST])
+            bare = prefixes.strip(line.text)
+            for one in wanted:
+                one.feed(line.number, line.text if bare is None else bare.text)
+        number += len(lines)
+    return Metrics(
+        tool=METRICS,
+        file=name,
+        complete=True,
+        simulated=simulated,
+        first_line=1,
+        last_line=max(number - 1, 1),
+        rows=tuple(one.measured() for one in series),
+    )
+
+
+@dataclass
+class _Series:
+    """The values of one metric, in the order of the log."""
+
+    metric: Metric
+    values: "array[float]" = field(default_factory=lambda: array("d"))
+    lines: "array[int]" = field(default_factory=lambda: array("L"))
+    refused: Unread | None = None
+
+    def __post_init__(self) -> None:
+        self.pattern: Any = compiled(self.metric.pattern)
+        # An anchor is of the line without its prefixes, which are still there in a block.
+        self._anchored = any(mark in self.metric.pattern for mark in ("^", "$", r"\A", r"\z"))
+
+    def may_match(self, block: bytes) -> bool:
+        """Return whether a block of lines may have a value."""
+        return self._anchored or self.pattern.search(block.decode("utf-8", "replace")) is not None
+
+    def feed(self, number: int, text: str) -> None:
+        """Read a line."""
+        found = list(self._found(text))
+        if not found:
+            return
+        if len(found) > 1 or (value := _number(found[0])) is None:
+            self.refused = self.refused or Unread(line=number, text=text[:200])
+            return
+        self.values.append(value)
+        self.lines.append(number)
+
+    def _found(self, text: str) -> Iterator[str]:
+        """Yield what the group has, at most twice."""
+        for count, match in enumerate(self.pattern.finditer(text)):
+            yield match[1] or ""
+            if count:
+                return
+
+    def measured(self) -> Measured:
+        """Return the value that counts."""
+        values, metric = self.values[self.metric.warm_up :], self.metric
+        common = {"name": metric.name, "unit": metric.unit, "count": len(self.values), "refused": self.refused}
+        if not values:
+            return Measured.model_validate(common)
+        figure, index = values[-1], len(values) - 1
+        if metric.value == "median":
+            figure = median(values)
+        elif metric.value == "best":
+            figure = max(values) if metric.better == "higher" else min(values)
+            index = values.index(figure)
+        return Measured.model_validate({**common, "figure": figure, "line": self.lines[metric.warm_up + index]})
+
+
+def _number(text: str) -> float | None:
+    """Return a number, which may have commas between its thousands; None for anything else."""
+    if not text or not _NUMBER.fullmatch(text):
+        return None
+    try:
+        return float(text.replace(",", ""))
+    except ValueError:
+        return None

@@ -1,0 +1,26 @@
+"""What is wrong between the programs of a stack, those of the files, and the workloads that name them."""
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from stacks.platform import Settings
+from stacks.programs import PROGRAMS
+from stacks.workload_settings import RdmaTestWorkload
+
+
+def problems(settings: Settings) -> Iterator[str]:
+    """Yield every program that is there twice, or that a workload names and nothing defines."""
+    for name in settings.programs:
+        if name in PROGRAMS:
+            yield f"programs: {name} is a program of stacks/programs, too; give this one another name"
+    known = sorted({*PROGRAMS, *settings.programs})
+    for stage in settings.stages:
+        for workload in stage.workloads:
+            if isinstance(workload, RdmaTestWorkload) or workload.program in known:
+                continue
+            close = get_close_matches(workload.program, known, n=1)
+            meant = f"did you mean {close[0]}?" if close else f"known: {', '.join(known)}"
+            yield (
+                f"stages: job {workload.name} has program {workload.program!r}, which nothing defines; define it in "
+                f"`programs`, or name another: {meant}"
+            )

@@ -1,0 +1,120 @@
+"""Programs that workloads start: those of the files in `stacks/programs/`, and a stack's own, of the same model.
+
+A file is called as its program, e.g. `resnet50.yaml`, and adding one adds the program. Command lines of the source
+documents are without their faults: results are written to a volume (E-54), no program runs as root or sees the node's
+folders (E-40), and no image has a tag that moves, so that some programs have none (E-39).
+"""
+
+from collections.abc import Mapping
+from itertools import permutations
+from pathlib import Path, PurePosixPath
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from apis.metric import Metric
+from components.job_args import Folder, Variable
+from components.layout import Layout
+from components.model import Image, Model
+from hardware import data_files
+from hardware.data_files import DataFiles
+
+FOLDER = Path(__file__).with_suffix("")
+
+
+class DataSet(Model):
+    """What a program reads."""
+
+    name: str = Field(description="for messages and tables")
+    size_gb: int = Field(gt=0, description="GB")
+
+
+class Program(Model):
+    """One program: what starts it, what it needs, and what its log holds."""
+
+    command: tuple[str, ...] = Field(
+        description="a list; {gpus} is the GPUs of a pod, {program} where the program is, {largest} its `largest_mib`; "
+        "empty: what the image starts"
+    )
+    largest_mib: int | None = Field(
+        default=None, gt=0, description="largest message that it sends, MiB; workloads may name another; None: none"
+    )
+    kinds: tuple[Literal["mpi", "job"], ...] = Field(min_length=1, description="workloads that can start it")
+    processes_per: Literal["gpu", "pod"] = Field(
+        default="gpu", description="one process for each GPU, or one of a pod, which drives all of its GPUs"
+    )
+    trains: bool = Field(
+        default=True, description="whether it takes long and is not repeated lightly; verification does not"
+    )
+    working_directory: Folder | None = Field(default=None, description="None: the image's own")
+    mounts: dict[Folder, str] = Field(
+        default={}, description="where it expects the tenant's data: folder -> folder of the volume; empty: needs none"
+    )
+    data: DataSet | None = Field(default=None, description="what the volume must have room for; None: not known")
+    images: tuple[Image, ...] = Field(
+        default=(), description="the first that fits is used; those of stacks/images.py are checked, the oldest first"
+    )
+    gpus: int | None = Field(default=None, gt=0, description="GPUs that its parameters are for; None: any number")
+    gpu_memory_gb: int | None = Field(default=None, gt=0, description="GB of the GPUs that its parameters are for")
+    environment: dict[Variable, str] = Field(default={}, description="variables that it reads")
+    on_volume: str | None = Field(default=None, description="where the program is on the tenant's volume")
+    in_image: str | None = Field(
+        default=None, description="the program's name in images of `builds` that have it; None: no recipe has it"
+    )
+    require_cuda: str = Field(default="cuda>=9.0", description="NVIDIA_REQUIRE_CUDA on OpenShift 3.11 (B-5.3)")
+    prints: tuple[str, ...] = Field(
+        default=(),
+        description="tools whose output its log must hold, by their names in [evidence](evidence.md), and `nccl` for "
+        "messages of NCCL; without them verification reports missing evidence",
+    )
+    metrics: tuple[Metric, ...] = Field(
+        default=(), description="figures that it prints of itself, and what they must be"
+    )
+    source: str | None = Field(
+        default=None, description="ids of docs/sources.md; E-.. is a fault of the document that is corrected here"
+    )
+
+    @model_validator(mode="after")
+    def _can_be_started(self) -> Self:
+        named = any("{program}" in word for word in self.command)
+        if named and not (self.on_volume or self.in_image):
+            raise ValueError("command has {program}, and nothing says where it is; set on_volume, or in_image")
+        sends = any("{largest}" in word for word in self.command)
+        if sends != (self.largest_mib is not None):
+            has = "has {largest}" if sends else "has no {largest}"
+            raise ValueError(f"largest_mib {self.largest_mib}, and command {has}; give both, or neither")
+        if "mpi" in self.kinds and not self.command:
+            raise ValueError("command is empty, and mpirun starts no image's own; write it, or leave mpi out of kinds")
+        names = [metric.name for metric in self.metrics]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"metrics: {', '.join(twice)} is given twice; give each a name of its own")
+        for inner, outer in permutations(self.mounts, 2):
+            if PurePosixPath(inner).is_relative_to(outer):
+                raise ValueError(f"mounts: {inner} is inside {outer}, which hides it; mount one of them elsewhere")
+        return self
+
+    def started(self, layout: Layout, *, in_image: bool = False, largest_mib: int | None = None) -> tuple[str, ...]:
+        """Return the command line for a layout; `in_image`: the program is not on the volume but in the image."""
+        program = self.in_image if in_image and self.in_image else self.on_volume
+        words = [word.replace("{program}", program) for word in self.command] if program else self.command
+        fields = {"{gpus}": layout.gpus, "{largest}": largest_mib or self.largest_mib}
+        return tuple(_filled(word, fields) for word in words)
+
+    def processes(self, layout: Layout) -> int:
+        """Return how many ranks a pod runs (R-4.3-2)."""
+        return layout.gpus if self.processes_per == "gpu" else 1
+
+
+def _filled(word: str, fields: Mapping[str, int | None]) -> str:
+    for field, value in fields.items():
+        word = word.replace(field, str(value))
+    return word
+
+
+def read_program(path: Path) -> Program:
+    """Return the program of a file; raise DataFileError, which lists all that is wrong."""
+    return data_files.checked(Program, data_files.read(path), path)
+
+
+PROGRAMS: Mapping[str, Program] = DataFiles(FOLDER, read_program)
+"""The programs of the files by name; DataFileError where the file of one is wrong."""

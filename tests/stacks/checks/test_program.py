@@ -1,0 +1,77 @@
+"""Programs of a stack's own, and names of programs that nothing defines: each message with its remedy."""
+
+from typing import Any
+
+import pytest
+
+from components.layout import Layout
+from stacks.layouts import follow
+from stacks.settings import parse
+from stacks.workload_settings import MpiWorkload
+from stacks.workloads import arguments
+from tests.support.stack_settings import MPI, SMOKE, example, expect_refusal
+
+OWN: dict[str, Any] = {
+    "command": ["python", "train.py", "--gpus={gpus}"],
+    "kinds": ["mpi"],
+    "mounts": {"/data": "sets"},
+    "images": ["registry.example.com/team/train:1.2"],
+    "environment": {"STEPS": "100"},
+}
+
+
+def stack(program: dict[str, Any], workload: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return the data of a stack with a program of its own, `train`, and a job that starts it."""
+    started = MPI | {"program": "train"} if workload is None else workload
+    return example("redpaper-today", started) | {"programs": {"train": program}}
+
+
+def test_a_stacks_own_program_is_started_as_those_of_the_files() -> None:
+    """Command, image, mounts and environment are the program's; an update waits until a training has started."""
+    settings = parse(stack(OWN), "test")
+    (workload,) = settings.stages[0].workloads
+    assert isinstance(workload, MpiWorkload)
+    found = arguments(workload, settings)
+    assert found.command == ("python", "train.py", "--gpus=8")
+    assert found.image == "registry.example.com/team/train:1.2"
+    assert found.mounts == {"/data": "sets"}
+    assert found.environment["STEPS"] == "100"
+    assert (found.wait, found.on_change, found.wait) == ("started", "keep", follow(workload, settings))
+    assert settings.program("train").processes(Layout(pods=2, gpus=8)) == 8
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        ({"command": "python train.py"}, "programs.train.command: …; write a list"),
+        ({"kinds": ["slurm"]}, "programs.train.kinds.0: … (value: 'slurm'); write one of these"),
+        ({"kinds": []}, "programs.train.kinds: …; write one more"),
+        ({"command": []}, "programs.train: command is empty …; write it, or leave mpi out of kinds"),
+        ({"command": ["{program}"]}, "programs.train: command has {program} …; set on_volume, or in_image"),
+        ({"command": ["x", "{largest}"]}, "programs.train: largest_mib None, … command has {largest}; give both"),
+        ({"largest_mib": 8}, "programs.train: largest_mib 8, … command has no {largest}; give both, or neither"),
+        ({"mounts": {"/data": "", "/data/sets": ""}}, "mounts: /data/sets is inside /data …; mount one … elsewhere"),
+        ({"environment": {"A B": "1"}}, "programs.train.environment.A B"),
+    ],
+)
+def test_programs_that_cannot_be_started_are_refused(program: dict[str, Any], expected: str) -> None:
+    """What is wrong with a program is reported by its field, whatever starts it."""
+    expect_refusal(stack(OWN | program), expected)
+
+
+@pytest.mark.parametrize(
+    ("workload", "expected"),
+    [
+        ({"program": "trian"}, "job it has program 'trian' …; define it in `programs` …: did you mean train?"),
+        ({"program": "minesweeper"}, "job it has program 'minesweeper' …: known: a2d2, "),
+    ],
+)
+def test_a_program_that_nothing_defines_is_refused(workload: dict[str, Any], expected: str) -> None:
+    """Names that are nearly right are corrected, for others all are listed."""
+    expect_refusal(stack(OWN, MPI | workload), expected)
+
+
+def test_a_program_of_the_files_keeps_its_name() -> None:
+    """A stack cannot define a program that a file has: readers of its jobs would take it for that one."""
+    data = example("dev", SMOKE) | {"programs": {"cuda-vector-add": OWN}}
+    expect_refusal(data, "programs: cuda-vector-add is a program of stacks/programs, too; give this one another name")
