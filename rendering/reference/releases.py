@@ -37,7 +37,7 @@ this project has a release whose support has ended, unless the release is histor
 
 Extended support is Red Hat's extended update support (EUS), term 1, and counts as support. A simulated cluster serves
 the Kubernetes of its release where it is built here, and else a later one, which releases share, as each takes minutes
-to build ([simulated cluster](simulated-cluster.md)).
+to build ([simulated cluster](simulated-cluster.md)). [From 4.20 to 4.22](upgrade-today.md) is walked step by step.
 
 ## Versions of operators
 
