@@ -80,7 +80,7 @@ def clean(
 
 def built_folders() -> list[Path]:
     """Return what this checkout's versions of the tools take in the cache; other versions stay, for other checkouts."""
-    names = [made.cache_name() for made in (*MODULES, *DATA)]
+    names = [*(made.cache_name() for made in MODULES), *(made.cache_name() for made in DATA)]
     return [tools.cache_folder() / name for name in names if (tools.cache_folder() / name).is_dir()]
 
 

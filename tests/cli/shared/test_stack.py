@@ -117,7 +117,8 @@ def test_a_cluster_goes_up_with_its_stack(dev: Stack) -> None:
 def test_a_cluster_gets_a_later_kubernetes_and_no_earlier_one(dev: Stack) -> None:
     """An API server that is exchanged under a running cluster because a setting was changed, or by an older one."""
     before, after = _of(dev, "4.21"), _of(dev, "4.22")
-    for created, raised in (("current", "current"), ("upgraded", "upgraded")):
+    both: tuple[Release, ...] = ("current", "upgraded")
+    for created in both:
         _made(dev, created, "v2beta1")
         assert simulated_release.fitting(before).kubernetes == "1.34"
         with pytest.raises(
@@ -125,7 +126,7 @@ def test_a_cluster_gets_a_later_kubernetes_and_no_earlier_one(dev: Stack) -> Non
         ):
             simulated_release.fitting(after)
         spec, said = simulated_release.raised(after)
-        assert (spec.release, spec.kubernetes) == (raised, "1.35")
+        assert (spec.release, spec.kubernetes) == (created, "1.35")
         assert "it gets API server, controllers and scheduler of that version" in said
         _made(dev, created, "v2beta1", "1.35")
         assert simulated_release.fitting(after) == spec
