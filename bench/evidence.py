@@ -28,6 +28,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from cli.shared.console import console  # noqa: E402
+from hardware.measured import REDPAPER_MACHINE  # noqa: E402
+from hardware.profiles import profile  # noqa: E402
 
 MB = 1_000_000
 MIB = 1 << 20
@@ -35,6 +37,7 @@ LEAST_MB_PER_SECOND = 200.0
 TIMES_GREP = 1.5
 MOST_MEMORY_MIB = 200.0
 _GPUS, _CHANNELS, _SIZES = 8, 8, (16, 64, 256)
+_GPU = profile(REDPAPER_MACHINE).gpu.model
 _BUS = ("6000", "7000", "a000", "b000", "85000", "86000", "89000", "8a000")
 _NOISE = (
     "Warning: Permanently added 'nccl-test-mpi-worker-3,10.128.7.148' (ECDSA) to the list of known hosts.",
@@ -210,7 +213,7 @@ def _channel(head: str, index: int, rank: int, peer: int, bus: str) -> Iterator[
 def _header(ranks: int) -> str:
     devices = "".join(
         f"#  Rank {rank:2d} Pid {30 + rank % _GPUS:6d} on nccl-test-mpi-worker-{rank // _GPUS} "
-        f"device {rank % _GPUS:2d} [0x{_BUS[rank % _GPUS][:-3]:0>2}] Tesla V100-SXM2-16GB\n"
+        f"device {rank % _GPUS:2d} [0x{_BUS[rank % _GPUS][:-3]:0>2}] {_GPU}\n"
         for rank in range(ranks)
     )
     return (

@@ -23,7 +23,7 @@ def platform(root: Path, nodes: int, tenants: int, working: int = 1) -> dict[str
     settings of one stack may be.
     """
     base: dict[str, Any] = yaml_text.read((root / "Pulumi.prod.yaml").read_text())["config"][f"{PROJECT}:{KEY}"]
-    machine = base["nodes"][-1] | {"name": f"dgx[0001-{nodes:04d}].hpc.example.com"}
+    machine = base["nodes"][-1] | {"name": f"gpu[0001-{nodes:04d}].hpc.example.com"}
     directory = base["tenants"][0]
     levels = islice(combinations(range(_CATEGORIES), 2), tenants)
     share = (nodes - working) * _GPUS // max(1, tenants - working)

@@ -21,7 +21,7 @@ from simulator.tools.table import DATA, MODULES
 AllOption = Annotated[bool, typer.Option("--all", help="All simulated clusters.")]
 RaiseOption = Annotated[
     bool,
-    typer.Option("--raise", help="Bring a cluster of release 4.4 to the stack's later one; its objects and data stay."),
+    typer.Option("--raise", help="Bring a cluster of an earlier release to the stack's; its objects and data stay."),
 ]
 BuiltOption = Annotated[bool, typer.Option("--built", help="Remove also the tools that were built (present versions).")]
 
@@ -80,7 +80,7 @@ def clean(
 
 def built_folders() -> list[Path]:
     """Return what this checkout's versions of the tools take in the cache; other versions stay, for other checkouts."""
-    names = [made.cache_name() for made in (*MODULES, *DATA)]
+    names = [*(made.cache_name() for made in MODULES), *(made.cache_name() for made in DATA)]
     return [tools.cache_folder() / name for name in names if (tools.cache_folder() / name).is_dir()]
 
 

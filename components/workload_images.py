@@ -97,7 +97,7 @@ def multi_node(base: Image, ofed: Ofed | None, sources: Sources) -> Recipe:
 
 
 def pytorch_from_source(base: Image, pytorch: Ref, architectures: tuple[str, ...] = ("7.0",)) -> Recipe:
-    """Return the Supermicro reference's image: PyTorch for `architectures` (7.0: V100) on RHEL with CUDA's compiler."""
+    """Return the Supermicro reference's image: PyTorch for compute capabilities, on RHEL with CUDA's compiler."""
     return Recipe(
         base=base,
         manager="dnf",

@@ -5,10 +5,12 @@ states, so that a wrong total is found before it is bought or planned with.
 """
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
 
+from hardware.data_files import DataFiles, checked, read
 from hardware.model import Model
 from hardware.profiles import Profile
 
@@ -128,6 +130,10 @@ class Bom(Model):
             for role, count in chassis.roles.items():
                 found[role] = found.get(role, 0) + count
         return found
+
+
+BILLS: Mapping[str, Bom] = DataFiles(Path(__file__).with_name("parts"), lambda path: checked(Bom, read(path), path))
+"""Bills by the reference design that they are of."""
 
 
 class Total(Model):

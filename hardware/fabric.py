@@ -1,4 +1,4 @@
-"""The two fabrics of a POD of DGX A100: switches and cables for a number of machines.
+"""The two fabrics of a POD of the SuperPOD architecture: switches and cables for a number of machines.
 
 The sizes that the SuperPOD tables print (D-3.3, D-3.4) are returned as printed; `estimate` says that a size is between
 them and follows from rules that hold in the tables, with the least switches that have enough ports (E-58, E-60).
@@ -122,7 +122,7 @@ _STORAGE = {
 
 
 def compute_fabric(nodes: int) -> ComputeFabric:
-    """Return the compute fabric of `nodes` DGX A100; raise ValueError for none and for more than a POD."""
+    """Return the compute fabric of `nodes` machines; raise ValueError for none and for more than a POD."""
     _check(nodes)
     links = RAILS * nodes
     spine, core, core_cables = _COMPUTE.get(nodes) or _estimated_levels(nodes)
@@ -146,7 +146,7 @@ def _estimated_levels(nodes: int) -> tuple[int, int, int]:
 
 
 def storage_fabric(nodes: int) -> StorageFabric:
-    """Return the storage fabric of `nodes` DGX A100; raise ValueError for none and for more than a POD."""
+    """Return the storage fabric of `nodes` machines; raise ValueError for none and for more than a POD."""
     _check(nodes)
     storage_ports = ceil(Fraction(8 * nodes, UNIT_NODES))
     row = _STORAGE.get(nodes)

@@ -54,7 +54,7 @@ class Architecture(Model):
         pattern=r"^\d+\.\d$", description="as CUDA counts it, e.g. 7.0, of its GPUs that name no other"
     )
     kernel_module: Literal["auto", "open", "proprietary"] = Field(
-        description="driver.kernelModuleType of a ClusterPolicy; the open module needs Turing or later, and some GPUs "
+        description="driver.kernelModuleType of a ClusterPolicy; the open module is not for all GPUs, and some GPUs "
         "accept no other"
     )
     first_driver_branch: int | None = Field(
@@ -117,7 +117,7 @@ ARCHITECTURES: Mapping[str, Architecture] = DataFiles(FOLDER, read_architecture)
 
 
 def named(gpu: Any) -> Any:
-    """Return the GPU that `architecture/name` means, such as ampere/a100-sxm4-40gb; anything else unchanged.
+    """Return the GPU that `architecture/name` means, the name of its file and of one in it; anything else unchanged.
 
     Raises ValueError, naming the known ones, for an unknown architecture or GPU.
     """

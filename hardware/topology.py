@@ -56,7 +56,7 @@ def nearest_hcas(profile: Profile, gpu: int) -> tuple[Hca, ...]:
 def gpudirect_level(profile: Profile) -> Near:
     """Return the NCCL_NET_GDR_LEVEL at which each GPU may use GPUDirect with the ports next to it (E-30).
 
-    PIX on a DGX-1. On a DGX A100, where two bridges lie between, PIX would turn GPUDirect off: there it is PXB.
+    PIX where one bridge lies between. Where there are two, PIX would turn GPUDirect off: there it is PXB.
     Raises ValueError for a machine of which no document says how far its ports are.
     """
     distances: set[Near] = {hca.distance for hca in profile.hcas if hca.gpus and hca.distance is not None}

@@ -11,6 +11,8 @@ from policies.scc.shipped import Release
 
 Role = Literal["master", "worker"]
 MpiGeneration = Literal["v1alpha2", "v2beta1"]
+Kubernetes = Literal["1.34", "1.35"]
+"""Minor versions that can be served."""
 
 
 class NodeSpec(Model):
@@ -18,7 +20,7 @@ class NodeSpec(Model):
 
     name: str = Field(pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", max_length=253)
     roles: tuple[Role, ...] = ("worker",)
-    profile: str | None = Field(default=None, description="a name known to hardware.profiles, e.g. dgx1-v100-16gb")
+    profile: str | None = Field(default=None, description="a name known to hardware.profiles")
     machine: str | None = Field(default=None, description="a machine of the stack's own, by `profiles.to_json`")
     ports: tuple[Hca, ...] = Field(default=(), description="compute ports, where they are not called as in the profile")
     host_driver: bool = Field(default=False, description="the system brings the GPU driver along (S-6)")
@@ -39,6 +41,7 @@ class ClusterSpec(Model):
     actors: bool = Field(default=True, description="simulate hardware, operators and the runtime of pods")
     release: Release = Field(default="4.4", description="whose default SCCs the cluster has")
     mpi: MpiGeneration = Field(default="v1alpha2", description="MPIJob generation whose real operator runs")
+    kubernetes: Kubernetes = Field(default="1.34", description="minor version that it serves")
     storage_classes: tuple[str, ...] = Field(
         default=(), description="further classes of shared files that it has, each simulated like sim-files"
     )

@@ -19,7 +19,7 @@ from simulator.processes.command_lines import Plan
 from simulator.progress import Progress, Step
 from simulator.spec import ClusterSpec
 from simulator.state import LISTENERS, PortNumbers, State
-from simulator.tools.table import MPI_OPERATORS
+from simulator.tools.table import KUBERNETES_COMMANDS, MPI_OPERATORS, kubernetes_tool
 
 BARE_TOOLS = ("etcd", "kube-apiserver", "kube-controller-manager", "openshift-crds", "kwok-crds")
 NODE_TOOLS = ("kube-scheduler", "kwok")
@@ -35,7 +35,7 @@ def start(spec: ClusterSpec, layout: Layout, progress: Progress) -> tuple[State,
         raise SimulatorError(
             f"{layout.home} is the home of the cluster {known.spec.name!r}, not of {spec.name!r}: use another folder."
         )
-    found = tools.ensure(needed_tools(spec), progress)
+    found = {tools.command(name): path for name, path in tools.ensure(needed_tools(spec), progress).items()}
     processes = Processes(layout.home)
     with progress.step(f"starting the simulated cluster {spec.name}") as step:
         return _Start(spec=spec, layout=layout, processes=processes, found=found, known=known, step=step).run()
@@ -43,9 +43,9 @@ def start(spec: ClusterSpec, layout: Layout, progress: Progress) -> tuple[State,
 
 def needed_tools(spec: ClusterSpec) -> tuple[str, ...]:
     """Return the names of the tools that a cluster of `spec` needs."""
+    parts = (*BARE_TOOLS, *(NODE_TOOLS if spec.schedules else ()))
     return (
-        *BARE_TOOLS,
-        *(NODE_TOOLS if spec.schedules else ()),
+        *(kubernetes_tool(name, spec.kubernetes) if name in KUBERNETES_COMMANDS else name for name in parts),
         *((MPI_OPERATORS[spec.mpi],) if spec.actors else ()),
     )
 

@@ -52,7 +52,7 @@ class PyTorchRecipe(Model):
     kind: Literal["pytorch"]
     pytorch: Ref = Field(description="state of its sources: commit, tag or branch")
     architectures: tuple[str, ...] = Field(
-        default=("7.0",), min_length=1, description="compute capabilities; 7.0: V100"
+        default=("7.0",), min_length=1, description="compute capabilities of the GPUs, as CUDA counts them"
     )
 
     def of(self, base: Image) -> Recipe:

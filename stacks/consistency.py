@@ -31,7 +31,7 @@ def problems(settings: Settings) -> Iterator[str]:
     """Yield what is wrong between the settings; machines that differ, and unknown programs, hide the rest."""
     profiles = sorted({node.profile for node in settings.gpu_nodes if node.profile})
     if not profiles:
-        yield "nodes: none has a profile, so there is no GPU; give the GPU nodes theirs, e.g. profile: dgx1-v100-16gb"
+        yield "nodes: none has a profile, so there is no GPU; give the GPU nodes theirs, a file of hardware/machines"
         return
     if len(profiles) > 1:
         yield f"nodes: profile {' and '.join(profiles)}: give all GPU nodes one and the same profile"

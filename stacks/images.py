@@ -58,6 +58,12 @@ _KNOWN = (
         source="NVIDIA's release notes of TensorFlow 24.03; that sshd is not in it: components.workload_images",
     ),
     KnownImage(
+        reference="nvcr.io/nvidia/tensorflow:25.02-tf2-py3",
+        cuda=12,
+        cuda_minor=8,
+        source="NVIDIA's release notes of TensorFlow 25.02; CUDA by general knowledge",
+    ),
+    KnownImage(
         reference="nvcr.io/nvidia/tensorflow:23.03-tf1-py3",
         cuda=12,
         source="NVIDIA's release notes of TensorFlow 23.03, the last of version 1",

@@ -41,7 +41,7 @@ class Settings(Model):
     )
     machines: tuple[str, ...] = Field(
         default=(),
-        description="files of machines of the stack's own, from the project's folder, e.g. machines/our-hgx.yaml; the "
+        description="files of machines of the stack's own, from the project's folder, e.g. machines/ours.yaml; the "
         "file's name without .yaml is a profile (hardware/README.md)",
     )
     nodes: Nodes

@@ -33,8 +33,11 @@ class Program(Model):
     """One program: what starts it, what it needs, and what its log holds."""
 
     command: tuple[str, ...] = Field(
-        description="a list, without mpirun or torchrun; {gpus} is the GPUs of a pod, {program} where the program is; "
-        "empty: what the image starts"
+        description="a list, without mpirun or torchrun; {gpus} is the GPUs of a pod, {program} where the program is, "
+        "{largest} its `largest_mib`; empty: what the image starts"
+    )
+    largest_mib: int | None = Field(
+        default=None, gt=0, description="largest message that it sends, MiB; workloads may name another; None: none"
     )
     kinds: tuple[Literal["mpi", "torch", "job"], ...] = Field(min_length=1, description="workloads that can start it")
     processes_per: Literal["gpu", "pod"] = Field(
@@ -83,6 +86,10 @@ class Program(Model):
                 )
         if "torch" in self.kinds and self.command[:1] == ("torchrun",):
             raise ValueError("command starts torchrun, as kind torch does itself; leave the word out")
+        sends = any("{largest}" in word for word in self.command)
+        if sends != (self.largest_mib is not None):
+            has = "has {largest}" if sends else "has no {largest}"
+            raise ValueError(f"largest_mib {self.largest_mib}, and command {has}; give both, or neither")
         names = [metric.name for metric in self.metrics]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"metrics: {', '.join(twice)} is given twice; give each a name of its own")
@@ -91,15 +98,22 @@ class Program(Model):
                 raise ValueError(f"mounts: {inner} is inside {outer}, which hides it; mount one of them elsewhere")
         return self
 
-    def started(self, layout: Layout, *, in_image: bool = False) -> tuple[str, ...]:
+    def started(self, layout: Layout, *, in_image: bool = False, largest_mib: int | None = None) -> tuple[str, ...]:
         """Return the command line for a layout; `in_image`: the program is not on the volume but in the image."""
         program = self.in_image if in_image and self.in_image else self.on_volume
         words = [word.replace("{program}", program) for word in self.command] if program else self.command
-        return tuple(word.replace("{gpus}", str(layout.gpus)) for word in words)
+        fields = {"{gpus}": layout.gpus, "{largest}": largest_mib or self.largest_mib}
+        return tuple(_filled(word, fields) for word in words)
 
     def processes(self, layout: Layout) -> int:
         """Return how many ranks a pod runs (R-4.3-2)."""
         return layout.gpus if self.processes_per == "gpu" else 1
+
+
+def _filled(word: str, fields: Mapping[str, int | None]) -> str:
+    for field, value in fields.items():
+        word = word.replace(field, str(value))
+    return word
 
 
 def read_program(path: Path) -> Program:

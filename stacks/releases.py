@@ -91,6 +91,11 @@ class Release(Model):
     simulated_as: Literal["4.4", "current"] | None = Field(
         description="SCCs that a simulated cluster of it has; None: it is rendered and checked, and cannot be simulated"
     )
+    simulated_kubernetes: str | None = Field(
+        default=None,
+        pattern=r"^\d+\.\d+$",
+        description="minor version of Kubernetes that a simulated cluster of it serves; None: it cannot be simulated",
+    )
     scc_base: Base = Field(description="the SCC of OpenShift that the one for MPI jobs is made from")
     runtime_hook: bool = Field(
         description="whether pods declare what they need of the driver for the container runtime's hook (B-5.3)"
@@ -122,6 +127,15 @@ class Release(Model):
     def _supported_or_historical(self) -> Self:
         if self.support is None and self.historical is None:
             raise ValueError("support is missing; give its last day, or say why the release is `historical`")
+        return self
+
+    @model_validator(mode="after")
+    def _served_where_simulated(self) -> Self:
+        if (self.simulated_as is None) != (self.simulated_kubernetes is None):
+            raise ValueError(
+                f"simulated_as {self.simulated_as} and simulated_kubernetes {self.simulated_kubernetes}: give both, or "
+                "neither for a release that cannot be simulated"
+            )
         return self
 
     def expired(self, day: date) -> bool:

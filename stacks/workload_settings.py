@@ -54,8 +54,15 @@ class ProgramWorkload(WorkloadBase, JobChoices):
     shm_gib: int = Field(default=8, gt=0, description="GiB; size limit of /dev/shm, part of the pod's memory")
     precision: Literal["tf32", "fp32"] | None = Field(
         default=None,
-        description="of programs that compute in 32 bits: tf32 is what Ampere's tensor cores do unasked, fp32 turns it "
-        "off; None leaves it to program and GPU (D-2.8)",
+        description="of programs that compute in 32 bits: tf32 is what tensor cores do unasked where they can, fp32 "
+        "turns it off; None leaves it to program and GPU (D-2.8)",
+    )
+    largest_mib: int | None = Field(
+        default=None,
+        gt=0,
+        le=65536,
+        description="largest message of nccl-tests, MiB; None: the program's, 256 (R-4.4-6). Today's machines reach "
+        "their bandwidth, and public limits are given, at 8192 or 16384",
     )
     priority: DnsName | None = Field(default=None, description="priority class of its pods, of priority_classes")
     on_change: Literal["replace", "keep"] | None = Field(

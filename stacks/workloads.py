@@ -182,7 +182,9 @@ def _common(workload: Started, settings: Settings) -> dict[str, Any]:
     return {
         "namespace": workload.tenant,
         "job_name": job_name(workload, settings),
-        "command": program.started(wanted, in_image=images.has_nccl_tests(workload, settings)),
+        "command": program.started(
+            wanted, in_image=images.has_nccl_tests(workload, settings), largest_mib=workload.largest_mib
+        ),
         "working_directory": program.working_directory,
         "image": image,
         "pull_secrets": _pull_secrets(image, settings),

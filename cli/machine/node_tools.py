@@ -21,7 +21,7 @@ class QueriedGpu(Model):
 
     bus: str = Field(description="PCI address, e.g. 00000000:18:00.0")
     name: str | None = None
-    architecture: str | None = Field(default=None, description="e.g. Hopper")
+    architecture: str | None = Field(default=None, description="generation of the GPUs")
     uuid: str | None = None
     memory_mib: int | None = Field(default=None, description="in all, MiB")
     line: int

@@ -4,7 +4,6 @@ from cli.plan.section import Row, Section
 from cli.shared.errors import Problem
 from hardware import bom
 from hardware.room import Rack, room
-from hardware.supermicro_bom import SUPERMICRO
 from stacks.platform import Settings
 
 
@@ -37,27 +36,28 @@ def space(settings: Settings, rack: Rack | None) -> Section:
 
 
 def parts(settings: Settings) -> tuple[Section, ...]:
-    """Return the nodes of the Supermicro reference's list of parts for its own machines; nothing for others."""
-    if settings.profile.reference_design != "supermicro":
+    """Return the nodes of a reference design's list of parts for its own machines; nothing for others."""
+    bill = bom.BILLS.get(settings.profile.reference_design or "")
+    if bill is None:
         return ()
     rows: tuple[Row, ...] = tuple(
         {
             "role": role,
             "nodes": count,
-            **_node(SUPERMICRO.nodes.get(role)),
+            **_node(bill.nodes.get(role)),
         }
-        for role, count in SUPERMICRO.roles.items()
+        for role, count in bill.roles.items()
     )
-    total, listed, wanted = bom.total(SUPERMICRO), SUPERMICRO.roles["gpu"], len(settings.gpu_nodes)
+    total, listed, wanted = bom.total(bill), bill.roles["gpu"], len(settings.gpu_nodes)
     notes = [
         f"{total.nodes} nodes with parts: {total.cores} cores, {total.memory_gib} GiB, drives of {total.raw_gb} GB, "
         f"{total.gpus} GPUs, and {total.ports_25} ports of 25 Gb/s that switches must have",
-        *(f"the list does not agree with itself: {text}" for text in bom.differences(SUPERMICRO)),
-        *bom.against(SUPERMICRO.nodes["gpu"], settings.profile),
+        *(f"the list does not agree with itself: {text}" for text in bom.differences(bill)),
+        *bom.against(bill.nodes["gpu"], settings.profile),
     ]
     if listed != wanted:
         notes.append(f"the list has {listed} GPU nodes, the stack {wanted}")
-    return (Section("List of parts", rows, tuple(notes), source=SUPERMICRO.source),)
+    return (Section("List of parts", rows, tuple(notes), source=bill.source),)
 
 
 def _node(node: bom.Node | None) -> Row:

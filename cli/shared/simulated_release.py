@@ -7,26 +7,28 @@ from simulator.home import Layout
 from simulator.spec import ClusterSpec
 from simulator.tools.table import KUBERNETES
 
+_OF_2020, _OF_TODAY = "docs/upgrade.md", "docs/upgrade-today.md"
+
 
 def fitting(stack: Stack) -> ClusterSpec:
     """Return the simulated cluster that a stack wants, or the one that has been raised to that.
 
     Raises Problem when the cluster is there and was created for another release: what admits its pods and runs its jobs
-    would change under what is on it.
+    would change under what is on it, and its API server.
     """
     wanted, made = stack.spec(), _made(stack)
-    if made is None or _same_generation(made, wanted):
+    if made is None:
         return wanted
-    if _same_generation(made, _raised(wanted)):
-        return _raised(wanted)
+    if _same_generation(made, kept := _kept(made, wanted)):
+        return kept
     remedy = (
         f"`./hpc sim clean --name {stack.cluster_name}` removes it with all that is on it, or work on another cluster "
         "(`--name`)."
     )
     if _leads_up(made, wanted):
         remedy = (
-            f"`./hpc sim up {stack.options} --raise` brings it there with all that is on it: see docs/upgrade.md, "
-            f"there are steps before that. Else {remedy}"
+            f"`./hpc sim up {stack.options} --raise` brings it there with all that is on it: see "
+            f"{_OF_2020 if made.release == '4.4' else _OF_TODAY}, there are steps before that. Else {remedy}"
         )
     raise Problem(_difference(stack, made, wanted), remedy)
 
@@ -51,20 +53,23 @@ def raised(stack: Stack) -> tuple[ClusterSpec, str]:
     if not _leads_up(made, wanted):
         raise Problem(
             f"{_difference(stack, made, wanted)}: that is not an upgrade",
-            "Only a cluster of release 4.4 can be raised, when its stack has changed to today's: docs/upgrade.md.",
+            "A cluster can be raised from release 4.4, or to a later Kubernetes, when its stack has changed to such a "
+            f"release: {_OF_2020}, {_OF_TODAY}.",
         )
-    return _raised(wanted), (
-        f"raising simulated cluster {stack.cluster_name} from {_of(made)} to {_of(wanted)}: it gets SCCs, roles "
-        "and MPI operator of that release; objects, data, port and Pulumi state stay, the old SCC restricted too"
+    gets, stay = "API server, controllers and scheduler of that version", "objects, data, port and Pulumi state stay"
+    if made.release != (kept := _kept(made, wanted)).release:
+        gets, stay = "SCCs, roles and MPI operator of that release", f"{stay}, the old SCC restricted too"
+    return kept, (
+        f"raising simulated cluster {stack.cluster_name} from {_of(made)} to {_of(wanted)}: it gets {gets}; {stay}"
     )
 
 
 def kubernetes(stack: Stack) -> str:
     """Return a line that names the simulated Kubernetes where that of the stack's release is another; else nothing."""
-    own = stack.settings.version.kubernetes
-    if KUBERNETES.startswith(f"{own}."):
+    own, served = stack.settings.version.kubernetes, stack.spec().kubernetes
+    if served == own:
         return ""
-    return f"it serves Kubernetes {KUBERNETES} and its APIs; OpenShift {stack.settings.release} has {own}"
+    return f"it serves Kubernetes {KUBERNETES[served]} and its APIs; OpenShift {stack.settings.release} has {own}"
 
 
 def _made(stack: Stack) -> ClusterSpec | None:
@@ -74,17 +79,26 @@ def _made(stack: Stack) -> ClusterSpec | None:
     return found.spec if found else None
 
 
-def _raised(wanted: ClusterSpec) -> ClusterSpec:
-    """Return a cluster of today as one that was created earlier: OpenShift leaves SCCs that are there as they are."""
-    return wanted.model_copy(update={"release": "upgraded"}) if wanted.release == "current" else wanted
+def _kept(made: ClusterSpec, wanted: ClusterSpec) -> ClusterSpec:
+    """Return a cluster of today as what it was created as: OpenShift leaves SCCs that are there as they are."""
+    old = made.release != "current" and wanted.release == "current"
+    return wanted.model_copy(update={"release": "upgraded"}) if old else wanted
 
 
 def _leads_up(made: ClusterSpec, wanted: ClusterSpec) -> bool:
-    return (made.release, wanted.release) == ("4.4", "current")
+    newer, former = _minor(wanted), _minor(made)
+    if made.release == "4.4" and wanted.release == "current":
+        return newer >= former
+    kept = _kept(made, wanted)
+    return (made.release, made.mpi) == (kept.release, kept.mpi) and newer > former
+
+
+def _minor(spec: ClusterSpec) -> tuple[int, ...]:
+    return tuple(map(int, spec.kubernetes.split(".")))
 
 
 def _same_generation(one: ClusterSpec, other: ClusterSpec) -> bool:
-    return (one.release, one.mpi) == (other.release, other.mpi)
+    return (one.release, one.mpi, one.kubernetes) == (other.release, other.mpi, other.kubernetes)
 
 
 def _difference(stack: Stack, made: ClusterSpec, wanted: ClusterSpec) -> str:
@@ -95,4 +109,4 @@ def _difference(stack: Stack, made: ClusterSpec, wanted: ClusterSpec) -> str:
 
 
 def _of(spec: ClusterSpec) -> str:
-    return f"the constraints of release {spec.release} and MPIJob {spec.mpi}"
+    return f"the constraints of release {spec.release}, MPIJob {spec.mpi} and Kubernetes {spec.kubernetes}"

@@ -207,6 +207,7 @@ class Stack:
                 "name": self.home.name,
                 "nodes": tuple(nodes),
                 "release": release,
+                "kubernetes": RELEASES[self.settings.release].simulated_kubernetes,
                 "storage_classes": settings.foreign_classes,
                 "object_store": choice.recorded(self.home) == choice.SIMULATED,
                 **generation,

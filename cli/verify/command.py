@@ -33,7 +33,7 @@ Files = Annotated[
     typer.Option("--file", "-f", help="Log of the job; repeatable. - is standard input."),
 ]
 MoreFiles = Annotated[list[str] | None, typer.Argument(metavar="LOG", help="Further logs, without -f.")]
-ProfileOption = Annotated[str | None, typer.Option(help="Hardware profile of the nodes, e.g. dgx1-v100-16gb.")]
+ProfileOption = Annotated[str | None, typer.Option(help="Hardware profile of the nodes: a file of hardware/machines.")]
 LayoutOption = Annotated[str | None, typer.Option(help="Pods x GPUs of each, e.g. 02x08.")]
 TransportOption = Annotated[Transport | None, typer.Option(help="Transport between nodes; none for a job on one node.")]
 FabricOption = Annotated[

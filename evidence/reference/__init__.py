@@ -1,7 +1,11 @@
-"""What the documents measured (hardware/measured), by what a job requested: to judge by, and to plot beside figures."""
+"""What the documents measured (hardware/measured), by what a job requested: to judge by, and to plot beside figures.
+
+Of machines that no document has, what public records say.
+"""
 
 from evidence.reference.collectives import ALL_REDUCE, AllReduceRun, all_reduce
 from evidence.reference.mlperf import published_minutes
+from evidence.reference.public_limits import PublicLimit, public_limit, public_limits
 from evidence.reference.training import ELAPSED, RATES, Training, trainings
 from hardware.measured import MLPERF, MLPERF_BAND, RDMA_WRITE, AllReduceRow, Half, RdmaWrite, Submission, submission
 
@@ -15,10 +19,13 @@ __all__ = [
     "AllReduceRow",
     "AllReduceRun",
     "Half",
+    "PublicLimit",
     "RdmaWrite",
     "Submission",
     "Training",
     "all_reduce",
+    "public_limit",
+    "public_limits",
     "published_minutes",
     "submission",
     "trainings",

@@ -21,7 +21,7 @@ class ChannelAdapter(Model):
 
     guid: str = Field(description="node GUID, e.g. 0x248a0703001f0426")
     ports: int
-    name: str = Field(description="node description, e.g. dgx02 HCA-3")
+    name: str = Field(description="node description, e.g. node02 HCA-3")
     line: int
 
     @property
@@ -137,7 +137,7 @@ def _all_there(job: Job) -> Found | None:
 
 
 def _host(row: ChannelAdapter) -> str:
-    """Return the host of `dgx02 HCA-3`, as drivers describe nodes."""
+    """Return the host of `node02 HCA-3`, as drivers describe nodes."""
     return _short(row.name.partition(" ")[0])
 
 

@@ -21,7 +21,7 @@ MOST = 20_000
 class ScaleSetting(Model):
     """A setting that is not the default."""
 
-    group: str = Field(description="nodes that it is of: common for all, else a class or names, e.g. dgx")
+    group: str = Field(description="nodes that it is of: common for all, else a class or names")
     name: str = Field(description="e.g. pagepool")
     value: str = Field(description="as printed, e.g. 128G")
     line: int

@@ -1,4 +1,4 @@
-"""All-reduce on DGX-1 with EDR InfiniBand and GPUDirect: the Redpaper's three tables."""
+"""All-reduce on the Redpaper's machines with EDR InfiniBand and GPUDirect: the Redpaper's three tables."""
 
 import csv
 from pathlib import Path

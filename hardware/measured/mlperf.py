@@ -46,7 +46,7 @@ def _table() -> tuple[Submission, ...]:
 MLPERF: tuple[Submission, ...] = _table()
 """Table 4 (S-3.3), whole; minutes, fewer are better."""
 COMPARED = "0.6-9"
-"""The row that document S compares itself with: NVIDIA's DGX-1 with eight V100."""
+"""The row that document S compares itself with: NVIDIA's own, with the eight GPUs of the Redpaper's machine."""
 
 
 class Band(NamedTuple):

@@ -21,7 +21,7 @@ RESNET50: tuple[Trained, ...] = (
     Trained(source="R-4.5-8", pods=8, gpus=1, nodes=1, figure=5918),
     Trained(source="R-4.5-8", pods=16, gpus=1, nodes=2, figure=11_632),
 )
-"""Images/s of synthetic images, batch 64 a GPU, fp16; medians of five, DGX-1 with V100 of 16 GB.
+"""Images/s of synthetic images, batch 64 a GPU, fp16; medians of five, on the Redpaper's machine.
 
 Those of 1, 2 and 4 GPUs are in figures only, which the text does not have (E-32)."""
 A2D2: tuple[Trained, ...] = (
@@ -30,4 +30,4 @@ A2D2: tuple[Trained, ...] = (
 )
 """Seconds in pods of one GPU on the same nodes; medians of five (R-5.2-1, R-5.2-3)."""
 RESNET101_TCP = (147.6, 147.8, 159.1)
-"""Images/s of one rank of two, each on a DGX-1, over TCP, fp32, at steps 1, 1 and 10 (B-6.3)."""
+"""Images/s of one rank of two, each on a machine like the Redpaper's, over TCP, fp32, at steps 1, 1 and 10 (B-6.3)."""

@@ -11,6 +11,7 @@ from evidence.criterion import Comparison, Criterion
 from evidence.diagnosis.cause_table import CAUSES
 from evidence.model import Reading
 from evidence.records import Run, kinds
+from evidence.reference import PublicLimit, public_limits
 from evidence.verdict import Job, Proof, Request, Shape, Verdict
 from rendering.reference import markdown, tables
 
@@ -115,12 +116,26 @@ A verdict other than `pass` names the causes that the logs show, with their line
 
 {markdown.table(("cause", "why", "what to do"), [(f"`{one.name}`", one.why, one.remedy) for one in CAUSES])}
 
+## Public limits
+
+Bus bandwidth of all-reduce on whole machines, by which `public-bus-bandwidth` warns
+([evidence/reference/public-limits.yaml](../evidence/reference/public-limits.yaml)).
+
+{markdown.table(("machines", "number", "from MiB", "GB/s", "source"), map(_public, public_limits()))}
+
 ## What others check
 
-Limits of public records for other machines, to compare with where no criterion has one. No job is judged by them.
+Limits of public records to compare with where no criterion has one. No job is judged by them.
 
 {markdown.table(("who", "machine", "check", "limit"), yaml_text.read(THRESHOLDS.read_text()))}
 """
+
+
+def _public(one: PublicLimit) -> tuple[str, ...]:
+    ports = f", {one.ports} ports of {one.rate_gbps} Gb/s" if one.ports else ""
+    number = f"{one.nodes}" if one.most_nodes == one.nodes else f"{one.nodes} to {one.most_nodes or 'any'}"
+    share = "" if one.share == 1 else f" ({one.share:g} x {one.gb_s:g})"
+    return (f"{one.gpus} x {one.gpu or 'any GPU'}{ports}", number, f"{one.mib}", f"{one.least:g}{share}", one.source)
 
 
 def _row(one: Criterion | Comparison) -> tuple[str, ...]:

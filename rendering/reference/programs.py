@@ -82,7 +82,8 @@ Known ones ([stacks/images.py](../stacks/images.py)); others are used unchecked.
 
 
 def _command(program: Program) -> str:
-    return " ".join(program.command).replace("{program}", program.on_volume or "")
+    words = " ".join(program.command).replace("{largest}", str(program.largest_mib))
+    return words.replace("{program}", program.on_volume or "")
 
 
 def _row(name: str, program: Program) -> tuple[str, ...]:

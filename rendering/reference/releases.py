@@ -7,7 +7,15 @@ from rendering.reference import markdown, tables
 from stacks.releases import RELEASES, Release
 
 FILE = tables.ROOT / "docs" / "releases.md"
-_HEADS = ("release", "Kubernetes", "supported until", "extended until", "SCCs in a simulated cluster", "remarks")
+_HEADS = (
+    "release",
+    "Kubernetes",
+    "supported until",
+    "extended until",
+    "SCCs in a simulated cluster",
+    "its Kubernetes",
+    "remarks",
+)
 _NONE = ""
 
 
@@ -27,8 +35,9 @@ this project has a release whose support has ended, unless the release is histor
 
 {markdown.table(_HEADS, map(_row, RELEASES.values()))}
 
-Extended support is Red Hat's extended update support (EUS), term 1, and counts as support. All releases are simulated
-with one version of Kubernetes ([simulated cluster](simulated-cluster.md)).
+Extended support is Red Hat's extended update support (EUS), term 1, and counts as support. A simulated cluster serves
+the Kubernetes of its release where it is built here, and else a later one, which releases share, as each takes minutes
+to build ([simulated cluster](simulated-cluster.md)). [From 4.20 to 4.22](upgrade-today.md) is walked step by step.
 
 ## Versions of operators
 
@@ -48,6 +57,7 @@ def _row(release: Release) -> tuple[str, ...]:
         str(support.until) if support else "not known",
         str(support.extended_until) if support and support.extended_until else _NONE,
         release.simulated_as or "not simulated",
+        release.simulated_kubernetes or _NONE,
         "; ".join(remarks),
     )
 

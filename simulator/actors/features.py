@@ -69,7 +69,7 @@ def _parts(device: tuple[str, str], fields: Iterable[str]) -> list[str]:
 
 
 def product(gpu: Gpu) -> str:
-    """Return a GPU's name as today's driver gives it, with hyphens for blanks: `Tesla-V100-SXM2-16GB`."""
+    """Return a GPU's name as today's driver gives it, with hyphens for blanks."""
     brand = ARCHITECTURES[gpu.architecture].brand
     name = gpu.model.replace(" ", "-")
     return name if name.startswith(f"{brand}-") else f"{brand}-{name}"

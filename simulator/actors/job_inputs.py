@@ -82,10 +82,9 @@ def machine(node: Object, runtime: Runtime, *, on_ethernet: bool = False) -> Mac
 
 
 def _is_ethernet(profile: Profile) -> bool:
-    """Return whether the ports are Ethernet's: the kernel calls interfaces of InfiniBand ib..."""
-    return profile.link_layer == "Ethernet" or any(
-        not port.netdev.startswith("ib") for port in profile.hcas if port.netdev
-    )
+    """Return whether the ports are Ethernet's: the kernel calls interfaces of Ethernet eth... or en..."""
+    named = (port.netdev for port in profile.hcas if port.netdev)
+    return profile.link_layer == "Ethernet" or any(name.startswith(("eth", "en")) for name in named)
 
 
 def _gpudirect(profile: Profile, driver: Object | None) -> bool:

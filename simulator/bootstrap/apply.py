@@ -25,7 +25,7 @@ def fingerprint(spec: ClusterSpec, tools: Mapping[str, Path], kubelet_port: int,
     """Return what changes whenever the bootstrap of `spec` would bring something else onto the cluster."""
     own = sorted(Path(__file__).parent.glob("*.py"))
     content = b"".join(path.read_bytes() for path in own)
-    chosen = spec.model_dump(mode="json", include={"nodes", "release", "actors"})
+    chosen = spec.model_dump(mode="json", include={"nodes", "release", "actors", "kubernetes"})
     facts = [chosen, _folders(tools), _access(spec), admission.sccs(spec.release), kubelet_port, webhook]
     return hashlib.sha256(content + json.dumps(facts, default=str).encode()).hexdigest()[:16]
 
@@ -47,7 +47,9 @@ def bootstrap(
     Raises SimulatorError where the API server refuses an object, ValueError for an unknown hardware profile.
     """
     definitions = openshift.definitions(_folders(tools))
-    statuses = [nodes.status(node, kubelet_port=kubelet_port, version=KUBERNETES) for node in spec.nodes]
+    statuses = [
+        nodes.status(node, kubelet_port=kubelet_port, version=KUBERNETES[spec.kubernetes]) for node in spec.nodes
+    ]
     waves: list[tuple[str, list[Manifest]]] = [
         ("namespaces and definitions", [*openshift.namespaces(), *definitions]),
         ("accounts and nodes", [*_access(spec), agents.daemon_set(), *map(nodes.node, spec.nodes)]),

@@ -27,7 +27,7 @@ class Benchmark:
     """As it was submitted."""
     result: str
     minutes: float
-    """Of NVIDIA's DGX-1 with eight V100 (S-3.3, row 0.6-9)."""
+    """Of NVIDIA's own machine (S-3.3, row 0.6-9)."""
     faster: float
     """By how much document S's machine was faster; a middle where the document gives a range (E-38)."""
     epochs: int

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from hardware import profiles
 from hardware.measured import A2D2, MLPERF_BAND, REDPAPER_MACHINE, RESNET50, SUPERMICRO_MACHINE
+from hardware.profiles import Profile
 from simulator.performance import examples, link, mlperf, nvidia_smi, tf_cnn, training
 from simulator.performance.job import Launched, Machine, Worker
 
@@ -50,9 +51,19 @@ def _resnet() -> list[str]:
         tcp = _images(_job(one.pods, one.gpus, one.nodes, NCCL_IB_DISABLE="1"))
         model = _images(_job(one.pods, one.gpus, one.nodes))
         rows.append(f"| {one.pods} x {one.gpus}, {one.nodes} | {one.figure:,.0f} | {model:,.0f} | {tcp:,.0f} |")
-    a100 = _job(1, 8, 1, "dgx-a100")
-    rows.append(f"| 1 x 8, 1, A100 | none | {_images(a100):,.0f}, with XLA {_images(a100, xla=True):,.0f} | |")
+    for other in _others():
+        job, gpu = _job(1, other.gpus, 1, other.name), other.gpu.model
+        figures = f"{_images(job):,.0f}, with XLA {_images(job, xla=True):,.0f}"
+        rows.append(f"| 1 x {other.gpus}, 1, {gpu} | none | {figures} | |")
     return rows
+
+
+def _others() -> list[Profile]:
+    """Return a machine of each other GPU of which the speed can be calculated."""
+    own = profiles.profile(REDPAPER_MACHINE)
+    there = (machine for machine in profiles.PROFILES.values() if machine.gpus == own.gpus and machine.gpu.memory_gbs)
+    found = {machine.gpu.architecture: machine for machine in there}
+    return [machine for name, machine in found.items() if name != own.gpu.architecture]
 
 
 def _a2d2() -> list[str]:

@@ -13,8 +13,14 @@ STEPS, EVERY = 100, 10
 MOST = 1000
 """Lines of steps of a rank; of a longer run the last ones."""
 IMAGENET = 1_281_167
-TENSORFLOW = {"20.03-tf2-py3": "2.1", "24.03-tf2-py3": "2.15", "23.03-tf1-py3": "1.15", "19.10-py3": "1.14"}
-"""Tag of NVIDIA's image -> TensorFlow (release notes of the images)."""
+TENSORFLOW = {
+    "20.03-tf2-py3": "2.1",
+    "24.03-tf2-py3": "2.15",
+    "25.02-tf2-py3": "2.17",
+    "23.03-tf1-py3": "1.15",
+    "19.10-py3": "1.14",
+}
+"""Tag of NVIDIA's image -> TensorFlow (release notes of the images; of 25.02 general knowledge)."""
 JITTER = 0.004
 """Of single steps: an assumption; the Redpaper prints none, and the log of N-8.3 was edited."""
 RULE = "-" * 64

@@ -33,7 +33,7 @@ SINGLE_GPU_PODS = ONE_NODE[True] / ONE_NODE[False]
 """What pods of one GPU reach of pods of several, of eight GPUs of a node."""
 BATCH = 64
 XLA = 8104.4 / 6209.9
-"""How much faster XLA makes ResNet-50 on eight V100 (README of NVIDIA's example RN50v1.5, 2019, DGX-1)."""
+"""How much faster XLA makes ResNet-50 on eight GPUs of the Redpaper's (README of NVIDIA's example RN50v1.5, 2019)."""
 HIDDEN = 2 / 3
 """Share of a step, the backward pass, during which gradients travel unseen: an assumption."""
 BYTES_PER_PARAMETER = 4
@@ -42,16 +42,16 @@ BYTES_PER_PARAMETER = 4
 
 @dataclass(frozen=True)
 class Network:
-    """A neural network: what a V100 makes of it, and how much its gradients are."""
+    """A neural network: what a GPU of the Redpaper makes of it, and how much its gradients are."""
 
     parameters: float
     rates: Mapping[str, float]
-    """Precision -> images/s of one V100 of eight in a node."""
+    """Precision -> images/s of one such GPU of eight in a node."""
 
 
 NETWORKS: Mapping[str, Network] = MappingProxyType(
     {
-        # fp32 of ResNet-50: README of NVIDIA's example RN50v1.5 (2019), DGX-1 with eight V100: 2778.5 images/s.
+        # fp32 of ResNet-50: README of NVIDIA's example RN50v1.5 (2019), eight such GPUs: 2778.5 images/s.
         "resnet50": Network(25.6e6, {"fp16": ONE_NODE[False], "fp32": 2778.5 / 8}),
         # B-6.3: two GPUs on two nodes over TCP, the rate at step 10.
         "resnet101": Network(44.5e6, {"fp32": RESNET101_TCP[-1]}),
@@ -70,7 +70,7 @@ def one_gpu_pods(job: Launched) -> bool:
 
 
 def gpu_factor(profile: Profile | None) -> float:
-    """Return how much faster than a V100 of the Redpaper a GPU is: by the bandwidth of its memory."""
+    """Return how much faster than one of the Redpaper a GPU is: by the bandwidth of its memory."""
     own = profile.gpu.memory_gbs if profile else None
     reference = profiles.profile(REDPAPER_MACHINE).gpu.memory_gbs
     return own / reference if own and reference else 1.0

@@ -20,11 +20,12 @@ class Nccl:
 
 _RELEASES = (
     # Of 19.10 and 20.03 NVIDIA's release notes of TensorFlow; of 2023 what an image prints in NVIDIA/nccl issue 941; of
-    # 24.03 general knowledge.
+    # 24.03 and 25.02 general knowledge.
     ((19, 10), Nccl("2.4.8", "10.1", of_2020=True, bus_ids=False)),
     ((20, 3), Nccl("2.6.3", "10.2", of_2020=True)),
     ((23, 3), Nccl("2.17.1", "12.1", of_2020=False)),
     ((24, 3), Nccl("2.20.5", "12.4", of_2020=False)),
+    ((25, 2), Nccl("2.25.1", "12.8", of_2020=False)),
 )
 """First monthly release of NGC -> what is in it; images between two have the older one's here."""
 _MONTH = re.compile(r":.*?(?<![\d.])(\d\d)\.(0[1-9]|1[0-2])(?![\d.])")

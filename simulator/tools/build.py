@@ -47,12 +47,12 @@ def go_suffices(version: str, toolchain: str) -> bool:
 
 def build(module: Module, target: Path, step: Step) -> None:
     """Build every binary of `module` into the folder `target` and see each print its version."""
-    go = go_command(", ".join(binary.name for binary in module.binaries))
+    go = go_command(", ".join(binary.command for binary in module.binaries))
     packages = [binary.package for binary in module.binaries]
     total = _count_packages(go, module, packages, step)
     arguments = ["build", "-v", "-mod=readonly", "-buildvcs=false", "-ldflags", module.linker_flags]
     # With one package -o names the file (else it would be called after the package: etcd's is `server`).
-    output = target / module.binaries[0].name if len(packages) == 1 else target
+    output = target / module.binaries[0].command if len(packages) == 1 else target
     done = 0
     tail: deque[str] = deque(maxlen=ERROR_LINES)
     for line in _run(
@@ -64,10 +64,11 @@ def build(module: Module, target: Path, step: Step) -> None:
         done += 1
         step.update(min(done, total), total, line)
     for binary in module.binaries:
-        if not fits(target / binary.name, binary):
+        if not fits(target / binary.command, binary):
+            asked = " ".join((binary.command, *binary.version_arguments))
             raise SimulatorError(
-                f"{binary.name} was built, but `{binary.name} {' '.join(binary.version_arguments)}` does not print"
-                f" version {module.version}; this is a fault of the project's, please report it."
+                f"{binary.command} was built, but `{asked}` does not print version {module.version}; this is a fault of"
+                " the project's, please report it."
             )
 
 

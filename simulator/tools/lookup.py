@@ -11,7 +11,7 @@ from simulator.errors import SimulatorError
 from simulator.files import locked
 from simulator.progress import SILENT, Progress, Step
 from simulator.tools import build as tool_build
-from simulator.tools.table import DATA_OF, MODULE_OF, NAMES
+from simulator.tools.table import DATA_OF, MODULE_OF, NAMES, USUAL
 
 
 def cache_folder() -> Path:
@@ -28,7 +28,7 @@ def find(name: str, *, progress: Progress | None = None) -> Path:
     return ensure((name,), progress)[name]
 
 
-def ensure(names: Iterable[str] = NAMES, progress: Progress | None = None) -> dict[str, Path]:
+def ensure(names: Iterable[str] = USUAL, progress: Progress | None = None) -> dict[str, Path]:
     """Return the path of every tool in `names`; build those that are neither on PATH nor in the cache.
 
     Raises SimulatorError for an unknown name, a missing or too old Go (only when something must be built),
@@ -37,7 +37,12 @@ def ensure(names: Iterable[str] = NAMES, progress: Progress | None = None) -> di
     return {name: _ensure(name, progress or SILENT) for name in names}
 
 
-def missing(names: Iterable[str] = NAMES) -> tuple[str, ...]:
+def command(name: str) -> str:
+    """Return the name of a tool's file: the API server's is the same in every version."""
+    return MODULE_OF[name][1].command if name in MODULE_OF else name
+
+
+def missing(names: Iterable[str] = USUAL) -> tuple[str, ...]:
     """Return those of `names` that `ensure` would have to build."""
     return tuple(name for name in names if _on_path(name) is None and not _cached(name).exists())
 
@@ -56,7 +61,7 @@ def _ensure(name: str, progress: Progress) -> Path:
             _make(cached, title, progress, lambda target, step: tool_build.fetch(data, target, step))
         else:
             module = MODULE_OF[name][0]
-            title = f"building {', '.join(binary.name for binary in module.binaries)} {module.version}"
+            title = f"building {', '.join(binary.command for binary in module.binaries)} {module.version}"
             _make(cached.parent, title, progress, lambda target, step: tool_build.build(module, target, step))
     return cached
 
@@ -64,14 +69,16 @@ def _ensure(name: str, progress: Progress) -> Path:
 def _cached(name: str) -> Path:
     if name in DATA_OF:
         return cache_folder() / DATA_OF[name].cache_name()
-    return cache_folder() / MODULE_OF[name][0].cache_name() / name
+    module, binary = MODULE_OF[name]
+    return cache_folder() / module.cache_name() / binary.command
 
 
 def _on_path(name: str) -> Path | None:
     if name in DATA_OF:
         return None
-    candidate = shutil.which(name)
-    if candidate is None or not tool_build.fits(Path(candidate), MODULE_OF[name][1]):
+    binary = MODULE_OF[name][1]
+    candidate = shutil.which(binary.command)
+    if candidate is None or not tool_build.fits(Path(candidate), binary):
         return None
     return Path(candidate).absolute()
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 GO_MODULES = Path(__file__).parent / "go_modules"
 
-KUBERNETES = "1.34.2"
+KUBERNETES = {"1.34": "1.34.2", "1.35": "1.35.4"}
+"""Minor version that a cluster can serve -> what is built; the first serves all releases before its own, too."""
 PULUMI = "3.250.0"
 ETCD = "3.6.6"
 KWOK = "0.7.0"
@@ -24,12 +25,21 @@ PROMETHEUS_OPERATOR_SUM = "h1:M5xLCLEoaW2IJfnuCwFzzpL+jSVQu3KGT84Pye+fW8s="
 
 @dataclass(frozen=True)
 class Binary:
-    """A command. `fits` matches, in what `version_arguments` makes it print, the versions that will do."""
+    """A command. `fits` matches, in what `version_arguments` makes it print, the versions that will do.
+
+    `file` is its name on PATH and in the cache; None: its name here, which is another one where several versions are.
+    """
 
     name: str
     package: str
     version_arguments: tuple[str, ...]
     fits: re.Pattern[str]
+    file: str | None = None
+
+    @property
+    def command(self) -> str:
+        """The name of its file."""
+        return self.file or self.name
 
 
 @dataclass(frozen=True)
@@ -40,6 +50,8 @@ class Module:
     version: str
     binaries: tuple[Binary, ...]
     variables: tuple[tuple[str, str], ...] = ()
+    on_demand: bool = False
+    """Whether only what needs it builds it."""
 
     @property
     def folder(self) -> Path:
@@ -89,8 +101,31 @@ class Data:
         return f"{self.name}-{hashlib.sha256(repr(self.sources).encode()).hexdigest()[:12]}"
 
 
-def _kubernetes(name: str) -> Binary:
-    return Binary(name, f"k8s.io/kubernetes/cmd/{name}", ("--version",), re.compile(r"^Kubernetes v1\.34\.\d+$", re.M))
+_FIRST = next(iter(KUBERNETES))
+KUBERNETES_COMMANDS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
+
+
+def kubernetes_tool(command: str, minor: str) -> str:
+    """Return the name of the tool that is a command of Kubernetes of a minor version."""
+    return command if minor == _FIRST else f"{command}-{minor}"
+
+
+def _kubernetes(minor: str, version: str) -> Module:
+    fits = re.compile(rf"^Kubernetes v{re.escape(minor)}\.\d+$", re.M)
+    return Module(
+        kubernetes_tool("kubernetes", minor),
+        version,
+        tuple(
+            Binary(kubernetes_tool(name, minor), f"k8s.io/kubernetes/cmd/{name}", ("--version",), fits, name)
+            for name in KUBERNETES_COMMANDS
+        ),
+        (
+            ("k8s.io/component-base/version.gitVersion", f"v{version}"),
+            ("k8s.io/component-base/version.gitMajor", "1"),
+            ("k8s.io/component-base/version.gitMinor", minor.partition(".")[2]),
+        ),
+        on_demand=minor != _FIRST,
+    )
 
 
 def _mpi_operator(name: str, version: str) -> Binary:
@@ -118,16 +153,7 @@ MODULES = (
         ETCD,
         (Binary("etcd", "go.etcd.io/etcd/server/v3", ("--version",), re.compile(r"^etcd Version: 3\.6\.\d+$", re.M)),),
     ),
-    Module(
-        "kubernetes",
-        KUBERNETES,
-        tuple(map(_kubernetes, ("kube-apiserver", "kube-controller-manager", "kube-scheduler"))),
-        (
-            ("k8s.io/component-base/version.gitVersion", f"v{KUBERNETES}"),
-            ("k8s.io/component-base/version.gitMajor", "1"),
-            ("k8s.io/component-base/version.gitMinor", "34"),
-        ),
-    ),
+    *(_kubernetes(minor, version) for minor, version in KUBERNETES.items()),
     Module(
         "kwok",
         KWOK,
@@ -242,3 +268,5 @@ DATA_OF = {data.name: data for data in DATA}
 MPI_OPERATORS = {"v1alpha2": "mpi-operator", "v2beta1": "mpi-operator-v2beta1"}
 """Generation of MPIJob -> the tool that is its operator."""
 NAMES = (*MODULE_OF, *DATA_OF)
+USUAL = tuple(name for name in NAMES if name in DATA_OF or not MODULE_OF[name][0].on_demand)
+"""Tools that are made where no others are asked for."""

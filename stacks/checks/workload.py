@@ -150,6 +150,8 @@ def _program(workload: Started, wanted: Layout, settings: Settings) -> Iterator[
         )
     if workload.precision == "tf32" and not settings.profile.architecture.has_tf32:
         yield f"precision tf32: {gpu.model} cannot compute in it; leave it out"
+    if workload.largest_mib is not None and program.largest_mib is None:
+        yield f"largest_mib {workload.largest_mib}: program {workload.program} sends no messages by size; leave it out"
     yield from _data(workload, program, settings)
 
 

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from hardware.bom import Bom, Chassis, Drives, against, differences, total
-from hardware.supermicro_bom import SUPERMICRO
+from hardware.bom import BILLS, Bom, Chassis, Drives, against, differences, total
 from tests.support.machines import DGX_A100, SYS_4029GP_TVRT
+
+SUPERMICRO = BILLS["supermicro"]
 
 
 def changed(role: str, part: str, **fields: Any) -> Bom:

@@ -3,6 +3,7 @@
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
+from typing import get_args
 
 import pytest
 
@@ -10,7 +11,8 @@ from simulator import cluster
 from simulator import start as starting
 from simulator.errors import SimulatorError
 from simulator.home import Layout
-from simulator.spec import ClusterSpec, NodeSpec
+from simulator.spec import ClusterSpec, Kubernetes, NodeSpec
+from simulator.tools.table import KUBERNETES
 
 DGX = NodeSpec(name="dgx01", profile="dgx1-v100-16gb")
 
@@ -55,6 +57,17 @@ def test_a_cluster_has_the_mpi_operator_of_its_generation() -> None:
     plain, today = ClusterSpec(), ClusterSpec(mpi="v2beta1")
     assert [name for name in starting.needed_tools(plain) if name.startswith("mpi-")] == ["mpi-operator"]
     assert [name for name in starting.needed_tools(today) if name.startswith("mpi-")] == ["mpi-operator-v2beta1"]
+
+
+def test_the_kubernetes_that_it_serves_is_needed_alone() -> None:
+    """A cluster of a later Kubernetes needs that one's commands, and no other's."""
+    assert {*get_args(Kubernetes)} == {*KUBERNETES}
+    nodes = (NodeSpec(name="a"),)
+    minors: tuple[tuple[Kubernetes, str], ...] = (("1.34", ""), ("1.35", "-1.35"))
+    for minor, ending in minors:
+        spec = ClusterSpec(name="x", nodes=nodes, kubernetes=minor)
+        needed = [name for name in starting.needed_tools(spec) if name.startswith("kube-")]
+        assert needed == [f"{name}{ending}" for name in ("kube-apiserver", "kube-controller-manager", "kube-scheduler")]
 
 
 def test_a_home_that_is_still_written_to_is_said_and_removed_later(

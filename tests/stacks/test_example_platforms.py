@@ -31,16 +31,47 @@ _OLD_GPUS = {
 }
 _NO_GDRCOPY = {"ClusterPolicy gpu-cluster-policy spec.gdrcopy.enabled": False}
 H100_BUSES = (24, 64, 79, 94, 154, 192, 206, 220)
+_LONG = 100
+
+
+def _alerts(devices: str) -> Mapping[str, object]:
+    """Return the alerts about InfiniBand, which are about the ports of the stack's machines alone."""
+    about = f'device=~"{devices}"'
+    expressions = {
+        6: f"node_infiniband_state_id{{{about}}} != 4",
+        7: f"increase(node_infiniband_link_downed_total{{{about}}}[1h]) > 0",
+        8: f"increase(node_infiniband_port_errors_received_total{{{about}}}[1h]) > 0",
+    }
+    return {
+        f"PrometheusRule gpus spec.groups.0.rules.{rule}.expr": text if len(text) <= _LONG else str
+        for rule, text in expressions.items()
+    }
+
+
+_TODAYS_CPUS = {"KubeletConfig gpu-numa spec.kubeletConfig.reservedSystemCPUs": "0-1,56-57,112-113,168-169"}
 DIFFERENT: Mapping[str, Mapping[str, object]] = {
+    "b200-infiniband": {
+        **_CLOSED,
+        **_NO_GDRCOPY,
+        **_TODAYS_CPUS,
+        **_alerts("mlx5_4|mlx5_7|mlx5_8|mlx5_9|mlx5_10|mlx5_13|mlx5_14|mlx5_15"),
+    },
     "h100-roce": {
         **_NMSTATE,
         **_NO_INFINIBAND_ALERTS,
         **_CLOSED,
         **_NO_GDRCOPY,
-        "KubeletConfig gpu-numa spec.kubeletConfig.reservedSystemCPUs": "0-1,56-57,112-113,168-169",
+        **_TODAYS_CPUS,
         **{f"MacvlanNetwork training-enp{bus}s0np0": NEW for bus in H100_BUSES},
         "NodeNetworkConfigurationPolicy fabric-ports": NEW,
         "NicClusterPolicy nic-cluster-policy spec.rdmaSharedDevicePlugin.config": str,
+    },
+    "h200-infiniband": {
+        **_CLOSED,
+        **_NO_GDRCOPY,
+        **_TODAYS_CPUS,
+        **_alerts("mlx5_0|mlx5_3|mlx5_4|mlx5_5|mlx5_6|mlx5_9|mlx5_10|mlx5_11"),
+        "MachineConfig 50-gpu-rail-names spec.config.storage.files.0.contents.source": str,
     },
     "nvaie-roce": {
         **_NMSTATE,
@@ -57,16 +88,7 @@ DIFFERENT: Mapping[str, Mapping[str, object]] = {
         **_OLD_GPUS,
         "ClusterPolicy gpu-cluster-policy spec.driver.rdma.enabled": True,
         "NicClusterPolicy nic-cluster-policy spec.rdmaSharedDevicePlugin.config": str,
-        **{
-            f"PrometheusRule gpus spec.groups.0.rules.{rule}.expr": expression.format(
-                'device=~"mlx5_0|mlx5_1|mlx5_2|mlx5_3"'
-            )
-            for rule, expression in {
-                6: "node_infiniband_state_id{{{}}} != 4",
-                7: "increase(node_infiniband_link_downed_total{{{}}}[1h]) > 0",
-                8: "increase(node_infiniband_port_errors_received_total{{{}}}[1h]) > 0",
-            }.items()
-        },
+        **_alerts("mlx5_0|mlx5_1|mlx5_2|mlx5_3"),
     },
     "robotic-drive-ethernet": {
         **_NMSTATE,
@@ -104,7 +126,7 @@ def _fields(own: Any, golden: Any, path: str) -> Iterator[tuple[str, object]]:
         for index, pair in enumerate(zip(own, golden, strict=True)):
             yield from _fields(*pair, f"{path}.{index}")
     else:
-        yield path, str if isinstance(own, str) and len(own) > 100 else own
+        yield path, str if isinstance(own, str) and len(own) > _LONG else own
 
 
 def _content(manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -142,7 +164,11 @@ def test_texts_that_differ_are_of_the_fabric() -> None:
     """RoCE's ports are Ethernet's (link type 1), and each stack offers the ports of its own machines."""
     files = spec(environment("nvaie-roce"), "MachineConfig", "50-gpu-rail-names")["config"]["storage"]["files"]
     assert files[0]["contents"]["source"].count("ATTR%7Btype%7D%3D%3D%221%22") == 8
+    rules = spec(environment("h200-infiniband"), "MachineConfig", "50-gpu-rail-names")["config"]["storage"]["files"]
+    for bus in ("18", "40", "4f", "5e", "9a", "c0", "ce", "dc"):
+        assert f"0000%3A{bus}%3A00.0" in rules[0]["contents"]["source"]
     for stack, names in {
+        "b200-infiniband": [f"shared_rail{port}" for port in range(8)],
         "h100-roce": [f"shared_enp{bus}s0np0" for bus in H100_BUSES],
         "nvaie-roce": [f"shared_rail{port}" for port in range(8)],
         "redpaper-today": [f"shared_ib{port}" for port in range(4)],

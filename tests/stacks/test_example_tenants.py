@@ -49,14 +49,29 @@ def _redpaper(cpus: int, image: str) -> dict[str, Job]:
 
 
 _ROCE = f"{_CLUSTERS_REGISTRY}/nvaie/multinode:23.03-tf1"
+_H200 = f"{_CLUSTERS_REGISTRY}/training/tensorflow:24.03-tf2"
+_B200 = f"{_CLUSTERS_REGISTRY}/training/tensorflow:25.02-tf2"
+_NGC_25_02 = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"
 _H100 = f"{_CLUSTERS_REGISTRY}/training/multinode:23.03-tf1"
 _DRIVE = "managed-machine-learning"
 _HOROVOD = "horovod/horovod:0.18.1-tf1.14.0-torch1.2.0-mxnet1.5.0-py3.6"
 JOBS: Mapping[str, Mapping[str, Job]] = {
+    "b200-infiniband": {
+        **_rdma_test("training", 8),
+        "training/nccl-test-01x08": Job(1, 8, 8, 208, "1984Gi", _B200),
+        "training/nccl-test-02x08": Job(2, 8, 8, 208, "1984Gi", _B200),
+        "training/resnet50-02x08": Job(2, 8, 8, 208, "1984Gi", _B200),
+    },
     "h100-roce": {
         **_rdma_test("training", 8),
         "training/nccl-test-04x08": Job(4, 8, 8, 208, "1984Gi", _H100),
         "training/resnet50-04x01": Job(4, 1, 8, 26, "248Gi", _H100),
+    },
+    "h200-infiniband": {
+        **_rdma_test("training", 8),
+        "training/nccl-test-01x08": Job(1, 8, 8, 208, "1984Gi", _H200),
+        "training/nccl-test-04x08": Job(4, 8, 8, 208, "1984Gi", _H200),
+        "training/resnet50-04x08": Job(4, 8, 8, 208, "1984Gi", _H200),
     },
     "nvaie-roce": {
         **_rdma_test("nvaie", 8),
@@ -131,7 +146,9 @@ def test_launchers_take_no_device(stack: str) -> None:
 
 
 QUOTAS: Mapping[str, Mapping[str, str]] = {
+    "b200-infiniband": {"training": "16"},
     "h100-roce": {"training": "32"},
+    "h200-infiniband": {"training": "32"},
     "nvaie-roce": {"nvaie": "32"},
     "redpaper-4.4": {"adas": "16"},
     "redpaper-today": {"adas": "16"},
@@ -181,7 +198,7 @@ def test_namespaces_have_the_ids_and_the_level_of_their_tenants(stack: str) -> N
 
 
 CLAIMS: Mapping[str, Mapping[str, tuple[str, str]]] = {
-    "h100-roce": {"training/datasets": ("nfs", "10Ti")},
+    **{stack: {"training/datasets": ("nfs", "10Ti")} for stack in ("b200-infiniband", "h100-roce", "h200-infiniband")},
     "nvaie-roce": {"nvaie/datasets": ("nfs", "10Ti")},
     "redpaper-4.4": {"adas/adas-data-pvc": ("static", "100Gi")},
     "redpaper-today": {"adas/adas-data-pvc": ("static", "100Gi")},
@@ -208,6 +225,8 @@ def test_claims_ask_for_these_classes_and_sizes(stack: str) -> None:
 
 
 BUILDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "b200-infiniband": {"training/tensorflow": (_NGC_25_02, "tensorflow:25.02-tf2")},
+    "h200-infiniband": {"training/tensorflow": (_NGC_24_03, "tensorflow:24.03-tf2")},
     "h100-roce": {"training/multinode": ("nvcr.io/nvidia/tensorflow:23.03-tf1-py3", "multinode:23.03-tf1")},
     "nvaie-roce": {"nvaie/multinode": ("nvcr.io/nvidia/tensorflow:23.03-tf1-py3", "multinode:23.03-tf1")},
     "redpaper-today": {"adas/tensorflow": (_NGC_24_03, "tensorflow:24.03-tf2")},

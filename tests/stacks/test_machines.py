@@ -1,14 +1,18 @@
 """Machines of a stack's own, in files beside its settings, and today's machines in settings."""
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hardware.profiles import to_json
+from rendering.manifests import manifests
 from simulator.bootstrap import nodes
 from simulator.spec import NodeSpec
-from stacks.settings import SettingsError, parse
+from stacks.settings import SettingsError, load, parse
+from tests.support.recorded import ROOT, environment, of_kind, spec
 from tests.support.stack_settings import data, expect_message, expect_refusal, message
 
 OURS = "base: dgx-h100\nmemory_gib: 1024\nsource: ours\n"
@@ -99,3 +103,46 @@ def test_a_machine_that_sites_complete_is_refused() -> None:
     expect_refusal(
         on("hgx-h100"), "nodes.2.profile: … 'hgx-h100' is incomplete: cpu_cores … `base: hgx-h100` … `machines`"
     )
+
+
+@pytest.mark.parametrize(
+    ("stack", "hcas", "interfaces"),
+    [
+        ("h200-infiniband", "0,3,4,5,6,9,10,11", "rail{}"),
+        ("b200-infiniband", "4,7,8,9,10,13,14,15", "rail{}"),
+        ("h100-roce", "0,3,4,5,6,9,10,11", "enp{}s0np0"),
+    ],
+)
+def test_jobs_follow_from_the_machines_file(stack: str, hcas: str, interfaces: str) -> None:
+    """NCCL's devices, GPUDirect's level, resources and what nodes keep are those of the machine's file."""
+    settings = load(stack, ROOT)
+    buses = (24, 64, 79, 94, 154, 192, 206, 220) if "{}s0" in interfaces else range(8)
+    names = [interfaces.format(number) for number in buses]
+    assert list(settings.rdma_resources) == [f"shared_{name}" for name in names]
+    for job in of_kind(environment(stack), "MPIJob"):
+        launcher = str(job.inputs["spec"]["mpiReplicaSpecs"]["Launcher"])
+        assert "NCCL_IB_HCA==" + ",".join(f"mlx5_{number}" for number in hcas.split(",")) in launcher
+        assert "NCCL_NET_GDR_LEVEL=PXB" in launcher
+    assert (settings.reserved.cpus, settings.reserved.memory_gib) == (12, 64)
+
+
+def test_bridges_are_offered_to_no_job() -> None:
+    """Devices that look like HCAs and are none are in no object, and the plugin selects ports by their interfaces."""
+    recorded = environment("b200-infiniband")
+    bridges = [device.name for device in load("b200-infiniband", ROOT).profile.other_devices]
+    assert bridges == ["mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3"]
+    for manifest in manifests(recorded):
+        assert not re.search(rf"({'|'.join(bridges)})(?![0-9])", str(manifest)), manifest["metadata"]
+    config = json.loads(spec(recorded, "NicClusterPolicy")["rdmaSharedDevicePlugin"]["config"])
+    for number, resource in enumerate(config["configList"]):
+        assert resource["selectors"] == {"ifNames": [f"rail{number}"]}
+
+
+@pytest.mark.parametrize("stack", ["b200-infiniband", "h200-infiniband"])
+def test_mig_follows_from_the_gpu(stack: str) -> None:
+    """A divided GPU has the seven slices of its architecture's file, and a node's ports are for as many pods."""
+    content = data(stack) | {"stages": []}
+    content["gpu"]["mig"] = "mixed"
+    assert parse(content, "test").most_pods == 56
+    content["fabric"]["hca_max"] = 55
+    expect_refusal(content, "fabric.hca_max 55 … 56 pods …; give 56 or more")

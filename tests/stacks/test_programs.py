@@ -35,6 +35,12 @@ def test_nccl_tests_drive_all_gpus_of_a_pod_from_one_process(program: str, test:
     assert not PROGRAMS[program].trains
 
 
+def test_the_largest_message_is_a_setting() -> None:
+    """Today's machines reach their bandwidth at larger messages than the Redpaper's."""
+    entry = PROGRAMS["nccl-all-reduce"]
+    assert " ".join(entry.started(EIGHT, largest_mib=16384)).endswith("-b 8 -e 16384M -f 2 -g 8")
+
+
 def test_node_check_shows_the_machine_before_it_measures() -> None:
     """The node check prints the topology matrix before it measures (R-4.4-1)."""
     assert PROGRAMS["node-check"].started(Layout(pods=1, gpus=8)) == (

@@ -38,6 +38,11 @@ def test_every_file_is_a_release() -> None:
         ("4.20.yaml", lambda text: text.replace('"1.33"', "1.33"), "4.20.yaml … kubernetes: … in quotes … 1.33"),
         ("4.20.yaml", lambda text: text + "lack: {}", "4.20.yaml … lack: … remove it"),
         ("4.20.yaml", lambda text: text.replace("simulated_as: current\n", ""), "4.20.yaml … simulated_as: … add it"),
+        (
+            "4.20.yaml",
+            lambda text: text.replace('simulated_kubernetes: "1.34"\n', ""),
+            "simulated_kubernetes None … give both, or neither",
+        ),
         ("4.20.yaml", lambda text: text.replace("v2beta1", "v3"), "4.20.yaml … mpi_job: … one of … kubeflow.org/v3"),
         (
             "4.20.yaml",

@@ -3,12 +3,13 @@
 from statistics import median
 
 from evidence.criterion import Criterion, Found, at, of
-from evidence.reference import MLPERF_BAND
+from evidence.reference import MLPERF_BAND, submission
 from evidence.reference.mlperf import benchmark, published_minutes
 from evidence.tools.mllog.parser import UNVERIFIED, MlLog
 from evidence.verdict import Job, Request, Status
 
-COMPARED_GPUS, COMPARED_GPU = 8, "V100"
+COMPARED_GPUS, COMPARED_GPU = submission().accelerators, (submission().accelerator or "").rpartition(" ")[2]
+"""Of the published run, without the brand of its time."""
 
 
 def _is_compared(request: Request) -> bool:

@@ -1,6 +1,6 @@
 """nccl-tests: all_reduce_perf and its sisters."""
 
-from evidence.tools.nccl_tests import hosts, operation, repeats, results, speed
+from evidence.tools.nccl_tests import hosts, operation, public_speed, repeats, results, speed
 from evidence.tools.nccl_tests.model import NcclTests
 from evidence.tools.nccl_tests.parser import NcclTestsParser
 from evidence.tools.nccl_tests.primitives import PRIMITIVES
@@ -12,5 +12,6 @@ CRITERIA = (
     *hosts.CRITERIA,
     *results.CRITERIA,
     *speed.CRITERIA,
+    *public_speed.CRITERIA,
     *repeats.CRITERIA,
 )

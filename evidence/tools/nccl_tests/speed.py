@@ -20,13 +20,13 @@ SMALL_US = 100.0
 LARGE_BYTES = 1 << 28
 COLLAPSE = 0.5
 """Share of the bandwidth of whole pods, below which single-GPU pods are a warning; the Redpaper's have a tenth."""
-_ALL_REDUCE = (None, "nccl-all-reduce", "node-check")
+ALL_REDUCE = (None, "nccl-all-reduce", "node-check")
 """Programs that run all-reduce, or may."""
 _TABLES = "R-4.4-4, R-4.4-8, R-4.4-13"
 _APPLIES = "all-reduce of a profile, fabric, transport and shape that a table of the Redpaper is of"
 
 
-class _Timed(NamedTuple):
+class Timed(NamedTuple):
     """A row with the file that it is in."""
 
     file: str
@@ -34,10 +34,12 @@ class _Timed(NamedTuple):
 
     @property
     def slowest_us(self) -> float:
+        """Time of the slower half, us."""
         return max(half.time_us for half in halves(self.row))
 
     @property
     def busbw(self) -> float:
+        """Bus bandwidth out of place, GB/s."""
         return self.row.out_of_place.busbw_gb_s
 
 
@@ -58,7 +60,7 @@ def own_run(request: Request) -> AllReduceRun | None:
 
 
 def _has_run(request: Request) -> bool:
-    return own_run(request) is not None and request.program in _ALL_REDUCE
+    return own_run(request) is not None and request.program in ALL_REDUCE
 
 
 def small_bytes(run: AllReduceRun) -> int:
@@ -71,18 +73,19 @@ def small_bytes(run: AllReduceRun) -> int:
     return sizes[-1]
 
 
-def _by_size(tests: Sequence[NcclTests]) -> Mapping[int, Sequence[_Timed]]:
+def by_size(tests: Sequence[NcclTests]) -> Mapping[int, Sequence[Timed]]:
     """Return the rows of all runs by size: of repeats the median is judged."""
-    found: dict[int, list[_Timed]] = defaultdict(list)
+    found: dict[int, list[Timed]] = defaultdict(list)
     for one in tests:
         for row in one.rows:
-            found[row.bytes].append(_Timed(one.file, row))
+            found[row.bytes].append(Timed(one.file, row))
     return found
 
 
-def _all_reduces(job: Job) -> list[NcclTests]:
+def all_reduces(job: Job) -> list[NcclTests]:
+    """Return a job's runs of all-reduce."""
     # A table of 2020 does not name its operation; then its bus factor, or the request, does.
-    own = job.request.program in _ALL_REDUCE
+    own = job.request.program in ALL_REDUCE
     ranks = job.request.shape.total if job.request.shape else None
     known = [(one, is_of(one, "all_reduce", ranks)) for one in of(job, NcclTests)]
     return [one for one, same in known if same or (same is None and own)]
@@ -94,12 +97,12 @@ def _without(job: Job) -> Found | None:
 
 
 def _latency(job: Job) -> Found | None:
-    own, tests = own_run(job.request), _all_reduces(job)
+    own, tests = own_run(job.request), all_reduces(job)
     if own is None or not tests:
         return _without(job)
     last = small_bytes(own)
     limit = f"< {SMALL_US:g} us up to {last} B"
-    rows = _by_size(tests)
+    rows = by_size(tests)
     small = {size: median(one.slowest_us for one in some) for size, some in rows.items() if size <= last}
     if not small:
         return Found(Status.MISSING, f"no size up to {last} B", limit)
@@ -111,12 +114,12 @@ def _latency(job: Job) -> Found | None:
 
 
 def _bandwidth(job: Job) -> Found | None:
-    own, tests = own_run(job.request), _all_reduces(job)
+    own, tests = own_run(job.request), all_reduces(job)
     if own is None or not tests:
         return _without(job)
     least = SHARE * _large(own)
     limit = f">= {least:.2f} GB/s ({SHARE:g} x {_large(own):g}, {own.source})"
-    rows = _by_size(tests).get(LARGE_BYTES)
+    rows = by_size(tests).get(LARGE_BYTES)
     if not rows:
         return Found(Status.MISSING, "no row of 256 MiB", limit)
     measured = median(one.busbw for one in rows)
@@ -128,7 +131,7 @@ def _large(run: AllReduceRun) -> float:
 
 
 def _average(job: Job) -> Found | None:
-    own, sizes = own_run(job.request), _all_reduces(job)
+    own, sizes = own_run(job.request), all_reduces(job)
     # An average over other sizes is another figure.
     tests = [one for one in sizes if own and {row.bytes for row in one.rows} == {row.bytes for row in own.rows}]
     averages = [one.average_recomputed_gb_s for one in tests if one.average_recomputed_gb_s is not None]
@@ -141,11 +144,11 @@ def _average(job: Job) -> Found | None:
 
 
 def _collapse(job: Job) -> Found | None:
-    shape, tests = job.request.shape, _all_reduces(job)
+    shape, tests = job.request.shape, all_reduces(job)
     whole = next(
         (run for run in _runs(job.request) if shape and run.shape.total == shape.total and run.shape.gpus > 1), None
     )
-    rows = _by_size(tests).get(LARGE_BYTES)
+    rows = by_size(tests).get(LARGE_BYTES)
     if whole is None or not rows:
         return None
     least = COLLAPSE * _large(whole)

@@ -10,7 +10,7 @@ class Gpu(Model):
     """One GPU. A field is None where the output does not have it, or has N/A."""
 
     index: int | None = None
-    name: str | None = Field(default=None, description="as printed: old drivers shorten it (Tesla V100-SXM2...)")
+    name: str | None = Field(default=None, description="as printed: old drivers shorten it")
     uuid: str | None = None
     bus: str | None = Field(default=None, description="PCI address, e.g. 00000000:06:00.0")
     memory_mib: int | None = Field(default=None, description="in all, MiB")

@@ -1,5 +1,7 @@
 """NVIDIA's GPU operator."""
 
+from dataclasses import replace
+
 from apis import kinds
 from simulator.actors import images
 from simulator.actors.gpu_operator import GpuOperator
@@ -43,13 +45,15 @@ BUNDLE = Bundle(
     image="nvcr.io/nvidia/gpu-operator:v26.7.0",
     modes=frozenset({"OwnNamespace", "SingleNamespace"}),
 )
+EARLIER = replace(BUNDLE, versions=("gpu-operator-certified.v25.10.1",), image="nvcr.io/nvidia/gpu-operator:v25.10.1")
+"""Its operands are those of the later one."""
 
 PACKAGES = (
     Package(
         name="gpu-operator-certified",
         title="NVIDIA GPU Operator",
         sources=("certified-operators",),
-        channels={"v26.7": BUNDLE, "stable": BUNDLE},
+        channels={"v26.7": BUNDLE, "stable": BUNDLE, "v25.10": EARLIER},
     ),
 )
 ACTORS = ((images.GPU_OPERATORS, "", GpuOperator), (images.MIG_MANAGERS, "", MigManager))

@@ -1,5 +1,7 @@
 """NVIDIA's network operator."""
 
+from dataclasses import replace
+
 from apis import kinds
 from simulator.actors import images
 from simulator.actors.network_operator import NetworkOperator
@@ -30,13 +32,18 @@ BUNDLE = Bundle(
     image="nvcr.io/nvidia/cloud-native/network-operator:v26.4.1",
     modes=frozenset({"OwnNamespace", "SingleNamespace"}),
 )
+EARLIER = replace(
+    BUNDLE,
+    versions=("nvidia-network-operator.v25.10.0",),
+    image="nvcr.io/nvidia/cloud-native/network-operator:v25.10.0",
+)
 
 PACKAGES = (
     Package(
         name="nvidia-network-operator",
         title="NVIDIA Network Operator",
         sources=("certified-operators",),
-        channels={"v26.4": BUNDLE, "stable": BUNDLE},
+        channels={"v26.4": BUNDLE, "stable": BUNDLE, "v25.10": EARLIER},
     ),
 )
 ACTORS = ((images.NETWORK_OPERATORS, "", NetworkOperator),)

@@ -74,6 +74,22 @@ def test_what_machines_keep() -> None:
     assert row["reserved CPUs of the kubelet"] == "0-3,128-131"
 
 
+@pytest.mark.parametrize(
+    ("stack", "cables", "watts", "first"),
+    [
+        ("h100-roce", 32, 40800, "mlx5_0"),
+        ("h200-infiniband", 32, 40800, "mlx5_0"),
+        ("b200-infiniband", 16, 28600, "mlx5_4"),
+    ],
+)
+def test_todays_machines_are_planned(stack: str, cables: int, watts: int, first: str) -> None:
+    """Rails, cables and power of today's machines, which are in their files."""
+    found = {each.name: each.rows for each in plan.sections(read(stack).settings, None)}
+    assert next(row["HCA"] for row in found["Ports"] if row["rail"] == 0) == first
+    assert found["Cables"][0]["cables of machines"] == cables
+    assert found["Room"][0]["W of all"] == watts
+
+
 def test_ports_lie_to_gpus() -> None:
     """A rail on the wrong card, or an interface by the name that it has no longer."""
     ports = machines.rails(read("prod").settings).rows

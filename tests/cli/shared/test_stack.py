@@ -8,7 +8,7 @@ from cli.shared.stack import Stack
 from policies.scc.shipped import Release
 from simulator import state as states
 from simulator.home import Layout
-from simulator.spec import ClusterSpec, MpiGeneration
+from simulator.spec import ClusterSpec, Kubernetes, MpiGeneration
 from simulator.state import PortNumbers, State
 from simulator.tools.table import KUBERNETES
 from stacks.releases import RELEASES, ReleaseName
@@ -30,12 +30,23 @@ def test_the_release_decides_what_is_simulated(dev: Stack) -> None:
 
 def test_another_kubernetes_than_that_of_the_release_is_named(dev: Stack) -> None:
     """The simulated Kubernetes is named where the release has another minor version, and only there."""
-    said = {name: simulated_release.kubernetes(_of(dev, name)) for name in RELEASES}
-    assert all(KUBERNETES in line and RELEASES[name].kubernetes in line for name, line in said.items() if line)
-    served = KUBERNETES.rpartition(".")[0]
-    assert {name for name, line in said.items() if not line} == {
-        name for name, release in RELEASES.items() if release.kubernetes == served
-    }
+    simulated = {name: release for name, release in RELEASES.items() if release.simulated_as}
+    said = {name: simulated_release.kubernetes(_of(dev, name)) for name in simulated}
+    assert {name for name, line in said.items() if not line} == {"4.21", "4.22"}
+    for name, release in simulated.items():
+        served = release.simulated_kubernetes
+        assert served in KUBERNETES
+        assert _of(dev, name).spec().kubernetes == served
+        if said[name]:
+            assert f"serves Kubernetes {KUBERNETES[served]} and its APIs" in said[name]
+            assert said[name].endswith(f"OpenShift {name} has {release.kubernetes}")
+
+
+def test_a_release_has_its_own_kubernetes_where_that_is_served() -> None:
+    """No release is served by a later Kubernetes than its own if it need not."""
+    for name, release in RELEASES.items():
+        if release.kubernetes in KUBERNETES:
+            assert release.simulated_kubernetes == release.kubernetes, name
 
 
 def test_a_release_that_nothing_serves(dev: Stack) -> None:
@@ -55,18 +66,19 @@ def test_a_context_that_the_simulated_cluster_lacks_is_refused(dev: Stack) -> No
     Stack("dev", settings, "mine").require_served()
 
 
-def _made(stack: Stack, release: Release, mpi: MpiGeneration) -> None:
+def _made(stack: Stack, release: Release, mpi: MpiGeneration, kubernetes: Kubernetes = "1.34") -> None:
     """Leave what a simulated cluster remembers of itself."""
     ports = PortNumbers(api=1, etcd=2, etcd_peer=3, kubelet=4)
     stack.home.mkdir(parents=True, exist_ok=True)
-    states.save(Layout(stack.home), State(spec=ClusterSpec(name="default", release=release, mpi=mpi), ports=ports))
+    spec = ClusterSpec(name="default", release=release, mpi=mpi, kubernetes=kubernetes)
+    states.save(Layout(stack.home), State(spec=spec, ports=ports))
 
 
 def test_a_cluster_of_another_release_is_left_alone(dev: Stack) -> None:
     """A lab of 2020 that becomes one of today under its running jobs, with half of the objects of either."""
     assert simulated_release.fitting(dev) == dev.spec()
     _made(dev, "current", "v2beta1")
-    with pytest.raises(Problem, match=r"release current and MPIJob v2beta1[\s\S]*sim clean --name default") as refused:
+    with pytest.raises(Problem, match=r"release current, MPIJob v2beta1[\s\S]*sim clean --name default") as refused:
         simulated_release.fitting(dev)
     assert "--raise" not in str(refused.value)
     assert simulated_release.fitting(_of(dev, "4.20")).release == "current"
@@ -100,6 +112,29 @@ def test_a_cluster_goes_up_with_its_stack(dev: Stack) -> None:
             simulated_release.raised(down)
     with pytest.raises(Problem, match="sim clean"):
         simulated_release.fitting(dev)
+
+
+def test_a_cluster_gets_a_later_kubernetes_and_no_earlier_one(dev: Stack) -> None:
+    """An API server that is exchanged under a running cluster because a setting was changed, or by an older one."""
+    before, after = _of(dev, "4.21"), _of(dev, "4.22")
+    both: tuple[Release, ...] = ("current", "upgraded")
+    for created in both:
+        _made(dev, created, "v2beta1")
+        assert simulated_release.fitting(before).kubernetes == "1.34"
+        with pytest.raises(
+            Problem, match=r"Kubernetes 1\.35[\s\S]*`\./hpc sim up --stack dev --raise`[\s\S]*upgrade-today"
+        ):
+            simulated_release.fitting(after)
+        spec, said = simulated_release.raised(after)
+        assert (spec.release, spec.kubernetes) == (created, "1.35")
+        assert "it gets API server, controllers and scheduler of that version" in said
+        _made(dev, created, "v2beta1", "1.35")
+        assert simulated_release.fitting(after) == spec
+        with pytest.raises(Problem, match=r"sim clean --name default") as refused:
+            simulated_release.fitting(before)
+        assert "--raise" not in str(refused.value)
+        with pytest.raises(Problem, match="not an upgrade"):
+            simulated_release.raised(before)
 
 
 def test_a_cluster_takes_one_stack(dev: Stack) -> None:

@@ -32,7 +32,7 @@ from simulator.tools.table import KUBERNETES
 
 TOOLS = ("etcd", "kube-apiserver", "kube-controller-manager")
 CLUSTER = "contract"
-VERSION = KUBERNETES
+VERSION = KUBERNETES[ClusterSpec(name=CLUSTER).kubernetes]
 _CONTROLLERS = (
     *("garbage-collector-controller", "namespace-controller", "serviceaccount-controller"),
     *("persistentvolume-protection-controller", "persistentvolumeclaim-protection-controller"),

@@ -186,6 +186,16 @@ ESXI = document("esxcli-pci/n-4.1.log") + "0000:3b:00.1\n" + changed(
     ("Vendor ID: 0x10de", "Vendor ID: 0x15b3"),
 )  # fmt: skip
 COLLNET = "nccl-test-mpi-worker-0:30:39 [0] NCCL INFO "
+H200 = Request(
+    job="job", profile="dgx-h200", fabric="infiniband", shape=Shape(pods=1, gpus=8), program="nccl-all-reduce"
+)
+LARGE_TABLE = """\
+#                                                              out-of-place                       in-place
+#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
+#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)
+ 17179869184    4294967296     float     sum      -1    63300  271.40  474.96      0    63300  271.40  474.96      0
+"""
+"""In the form of nccl-tests 2.13; 475 GB/s as in NVIDIA/nccl-tests issue 272, the time follows."""
 MTU = "eth0: flags=4163<UP,BROADCAST,RUNNING,MULTICAST>  mtu 9000\n        inet 10.129.7.178  netmask 255.255.254.0\n"
 
 SECOND_CA = changed(CA, ("mlx5_0", "mlx5_1"))
@@ -241,6 +251,9 @@ _WRITTEN: Mapping[str, Case] = {
     "ranks-are-gpus": pair(TABLE, ONE_TABLE, TWO),
     "small-message-latency": changes(TWO, TABLE, ("    52.72    0.00", "   152.72    0.00")),
     "bus-bandwidth": changes(TWO, TABLE, LAST),
+    "public-bus-bandwidth": changes(
+        H200, LARGE_TABLE, ("63300  271.40  474.96", "72000  238.61  417.57"), status=Status.WARN
+    ),
     "average-bus-bandwidth": pair(TABLE, slower(TABLE, 2), TWO),
     "single-gpu-pods": pair(TABLE, SINGLE_TABLE, SIXTEEN, Status.WARN),
     "images-per-second-sum": pair(RATES, EDITED, FOUR),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hardware.profiles import profile
+from hardware.profiles import profile, with_hcas
 from simulator import names
 from simulator.actors import devices, launcher
 from simulator.actors.job_inputs import launched
@@ -156,3 +156,15 @@ def test_roce_is_seen_by_the_workers_networks() -> None:
     for hostfile, ethernet in (("w-0 slots=1", True), ("", False)):
         job = launched(start, runtime(server, nodes=(node("a"),), hostfile=hostfile), 1)
         assert job.machines[0].ethernet is ethernet
+
+
+@pytest.mark.parametrize(
+    ("netdev", "ethernet"), [("ib0", False), ("rail0", False), ("enp24s0np0", True), ("eth2", True)]
+)
+def test_ethernet_is_known_by_the_kernels_names(netdev: str, ethernet: bool) -> None:
+    """Ports of InfiniBand that a site has named itself stay InfiniBand."""
+    known = profile("dgx1-v100-16gb")
+    hcas = [hca.model_copy(update={"netdev": f"{netdev}{hca.name}"}) for hca in known.hcas]
+    cluster = runtime(nodes=(node("a"),))
+    cluster.profile = lambda _: with_hcas(known, hcas)
+    assert launched(pod("p", "a"), cluster, 1).me.machine.ethernet is ethernet

@@ -14,7 +14,7 @@ from simulator import tools
 from simulator.errors import SimulatorError
 from simulator.home import REPOSITORY
 from simulator.tools import build as tool_build
-from simulator.tools.table import DATA_OF, GO_MODULES, MODULE_OF, MODULES, Module
+from simulator.tools.table import DATA_OF, GO_MODULES, MODULE_OF, MODULES, NAMES, USUAL, Module
 
 # What the pretended Go does: `env` answers GO_ENV, `list` names three packages, `build` says that it compiles them
 # and writes a command that prints BUILT_VERSION.
@@ -97,6 +97,8 @@ def left_over(machine: Path) -> list[str]:
         ("kube-apiserver", "Kubernetes v1.34.7\n", True),
         ("kube-apiserver", "Kubernetes v1.33.2\n", False),
         ("kube-scheduler", "Kubernetes v1.34.0-rc.1\n", False),
+        ("kube-scheduler-1.35", "Kubernetes v1.35.0\n", True),
+        ("kube-scheduler-1.35", "Kubernetes v1.34.2\n", False),
         ("kwok", "kwok version v0.7.0 go1.26.8 (linux/amd64)\n", True),
         ("kwok", "kwok version v0.8.0 go1.26.8 (linux/amd64)\n", False),
         ("mpi-operator", "v0.2.3\n", True),
@@ -135,6 +137,7 @@ def test_modules_pin_what_the_table_says() -> None:
         "pulumi": "github.com/pulumi/pulumi/pkg/v3 v{}",
         "etcd": "go.etcd.io/etcd/server/v3 v{}",
         "kubernetes": "k8s.io/kubernetes v{}",
+        "kubernetes-1.35": "k8s.io/kubernetes v{}",
         "kwok": "sigs.k8s.io/kwok v{}",
         "mpi-operator": "github.com/kubeflow/mpi-operator v{}",
         "mpi-operator-v2beta1": "github.com/kubeflow/mpi-operator v{}",
@@ -159,6 +162,19 @@ def test_built_once_with_progress_then_reused(machine: Path) -> None:
     assert tools.missing(["etcd", "kwok"]) == ("kwok",)
     assert calls(machine) == ["env", "list", "build"]
     assert left_over(machine) == []
+
+
+def test_a_version_that_few_need_is_built_when_it_is_asked_for(machine: Path) -> None:
+    """A second Kubernetes is no part of what is built at once, and its files are called as the first one's."""
+    assert "kube-apiserver-1.35" in NAMES
+    assert not [name for name in USUAL if name.endswith("-1.35")]
+    assert "kube-apiserver-1.35" not in tools.missing()
+    first, second = (tools.command(name) for name in ("kube-apiserver", "kube-apiserver-1.35"))
+    assert first == second == "kube-apiserver"
+    installed = machine / "bin" / "kube-apiserver"
+    write_command(installed, "#!/bin/sh\necho 'Kubernetes v1.35.7'\n")
+    assert tools.find("kube-apiserver-1.35") == installed
+    assert tools.missing(["kube-apiserver"]) == ("kube-apiserver",)
 
 
 def test_warm_lookup_is_fast(machine: Path) -> None:

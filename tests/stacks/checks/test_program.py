@@ -50,6 +50,8 @@ def test_a_stacks_own_program_is_started_as_those_of_the_files() -> None:
         ({"kinds": []}, "programs.train.kinds: …; write one more"),
         ({"command": []}, "programs.train: command is empty, and mpirun …; write it, or leave mpi out of kinds"),
         ({"command": ["{program}"]}, "programs.train: command has {program} …; set on_volume, or in_image"),
+        ({"command": ["x", "{largest}"]}, "programs.train: largest_mib None, … command has {largest}; give both"),
+        ({"largest_mib": 8}, "programs.train: largest_mib 8, … command has no {largest}; give both, or neither"),
         ({"mounts": {"/data": "", "/data/sets": ""}}, "mounts: /data/sets is inside /data …; mount one … elsewhere"),
         ({"environment": {"A B": "1"}}, "programs.train.environment.A B"),
     ],

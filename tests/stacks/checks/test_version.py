@@ -25,6 +25,10 @@ from tests.support.stack_settings import changed, expect_message, expect_refusal
             {"gpu__operator__starting_csv": "gpu-operator-certified.v25.3.4"},
             "gpu.operator.starting_csv … GPU Operator 25.3 … OpenShift 4.20 … use 25.10, … release 4.18 or 4.19",
         ),
+        (
+            {"node_feature_discovery__starting_csv": "nfd.4.18.0-202601010000"},
+            "node_feature_discovery.starting_csv nfd.4.18.0-… Node Feature Discovery 4.18 … use 4.20, or release 4.18",
+        ),
     ],
 )
 def test_a_version_for_other_releases_is_refused(settings: dict[str, Any], expected: str) -> None:

@@ -37,6 +37,7 @@ KNOWN = "nvcr.io/nvidia/tensorflow:20.03-tf2-py3"
             "program mask-rcnn … 32 GB … Tesla V100-SXM2-16GB … 16; … another program",
         ),
         ("dev", SMOKE | {"precision": "tf32"}, "precision tf32: Tesla V100-SXM2-16GB …; leave it out"),
+        ("dev", SMOKE | {"largest_mib": 512}, "largest_mib 512: program cuda-vector-add …; leave it out"),
         ("dev", SMOKE | {"node": "dgx09"}, "node 'dgx09' … GPU node; known: dgx01.ocp4.scale.ibm.com, dgx02"),
         (
             "dev",
