@@ -23,7 +23,7 @@ def client(file: Path, context: str, *, timeout: Timeout, retries: bool | None =
     """Return the client of a kubeconfig's context; the ambient current context is never used."""
     try:
         found: ApiClient = config.new_client_from_config(str(file), context)  # type: ignore[no-untyped-call]
-    except (ConfigException, yaml.YAMLError, UnicodeDecodeError, OSError) as error:
+    except (ConfigException, yaml.YAMLError, ValueError, OSError) as error:
         raise KubeconfigError(str(error) or type(error).__name__) from error
     return configured(found, timeout=timeout, retries=retries)
 

@@ -38,6 +38,11 @@ class ClusterSpec(Model):
     nodes: tuple[NodeSpec, ...] = ()
     actors: bool = Field(default=True, description="simulate hardware, operators and the runtime of pods")
     release: Release = Field(default="4.4", description="whose default SCCs the cluster has")
+    openshift: str | None = Field(
+        default=None,
+        pattern=r"^\d+\.\d+$",
+        description="release that its ClusterVersion names, e.g. 4.20; None: it has no ClusterVersion",
+    )
     mpi: MpiGeneration = Field(default="v1alpha2", description="MPIJob generation whose real operator runs")
     storage_classes: tuple[str, ...] = Field(
         default=(), description="further classes of shared files that it has, each simulated like sim-files"

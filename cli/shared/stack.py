@@ -207,6 +207,7 @@ class Stack:
                 "name": self.home.name,
                 "nodes": tuple(nodes),
                 "release": release,
+                "openshift": self.settings.release,
                 "storage_classes": settings.foreign_classes,
                 "object_store": choice.recorded(self.home) == choice.SIMULATED,
                 **generation,
