@@ -19,6 +19,7 @@ from cli.shared.console import print_text, print_warning
 from cli.shared.errors import Problem
 from cli.shared.paths import ROOT
 from cli.shared.text import some
+from simulator import home, kubeconfigs
 from stacks.releases import RELEASES
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?")
@@ -67,7 +68,7 @@ def command(
             )
         copied, decisions = settings_file.copied(examples.read(template, ROOT), name)
         files.write({_file(name): copied}, force=force)
-        _report(name, [], decisions, adopt=False)
+        _report(name, [], decisions, [])
         return
     _from_cluster(name, kubeconfig, reading.context(kubeconfig, context), template, force=force)
 
@@ -85,19 +86,23 @@ def _from_cluster(name: str, kubeconfig: Path, context: str, template: str | Non
             f"example {example.name} is only a part of an environment",
             "Name one with platform and tenants (--template).",
         )
-    found = compose(name, cluster, Connection(_written(kubeconfig), context), groups, example)
+    found = compose(name, cluster, Connection(_written(kubeconfig, context, cluster), context), groups, example)
     texts = {_file(name): settings_file.text_of(name, cluster, context, example.name, found)}
     files.write(texts | {ROOT / file.path: file.content for file in found.machine_files}, force=force)
     for line in cluster.unread:
         print_warning(f"not read: {line}")
-    today = datetime.now(UTC).date()
-    if release.expired(today):
+    if release.support and datetime.now(UTC).date() > release.support.last_day:
         print_warning(f"OpenShift {release.name} is out of support: docs/releases.md has the dates of later releases")
     machine_files = [file.path for file in found.machine_files]
-    _report(name, machine_files, found.decisions, adopt=already(found.settings, cluster))
+    before = [f"./hpc adopt --stack {name}    # what is on the cluster already"] * already(found.settings, cluster)
+    if not cluster.simulated:
+        before.append(
+            f"./hpc state init --stack {name}    # docs/operations.md says what it needs: a passphrase, accounts"
+        )
+    _report(name, machine_files, found.decisions, before)
 
 
-def _report(name: str, machine_files: Sequence[str], decisions: Sequence[Decision], *, adopt: bool) -> None:
+def _report(name: str, machine_files: Sequence[str], decisions: Sequence[Decision], before: Sequence[str]) -> None:
     """Print what was written, what is left to decide, what the rules say, and what comes next."""
     print_text(f"written: {some([_file(name).name, *machine_files])}")
     _list(f"to decide, marked with {MARK} in the file", [one for one in decisions if one.mark == MARK])
@@ -111,9 +116,8 @@ def _report(name: str, machine_files: Sequence[str], decisions: Sequence[Decisio
     else:
         print_text("\nthe settings are valid, and no mandatory policy refuses what they declare")
     print_text("\nnext, when that is decided:")
-    if adopt:
-        print_text(f"  ./hpc adopt --stack {name}    # what is on the cluster already")
-    print_text(f"  ./hpc diff --stack {name}     # what an update would do\n  ./hpc up --stack {name}")
+    for line in (*before, f"./hpc diff --stack {name}    # what an update would do", f"./hpc up --stack {name}"):
+        print_text(f"  {line}")
 
 
 def _list(title: str, decisions: Sequence[Decision]) -> None:
@@ -161,8 +165,12 @@ def _file(name: str) -> Path:
     return ROOT / f"Pulumi.{name}.yaml"
 
 
-def _written(kubeconfig: Path) -> str:
+def _written(kubeconfig: Path, context: str, cluster: Cluster) -> str:
     """Return the path as the settings have it: from the project's folder, or from the user's home."""
+    simulated = home.root() / context.removeprefix(kubeconfigs.context_name(""))
+    if cluster.simulated and (simulated / "kubeconfig").is_file():
+        # As in the examples: the folder that has them all may be another one (HPC_SIM_HOME).
+        return f".sim/{simulated.name}/kubeconfig"
     whole = kubeconfig.expanduser().absolute()
     if whole.is_relative_to(ROOT):
         return str(whole.relative_to(ROOT))

@@ -13,12 +13,15 @@ from cli.init.machines import Group, known
 from cli.init.tenants import fit as fit_tenants
 from cli.shared.text import some
 from components.mpi_operator import OPERATOR
+from hardware.profiles import PROFILES
 from stacks.platform import Settings
 from stacks.releases import RELEASES, Release
 
 _SRIOV = "sriov-network-operator"
 _NOT_OF_EXAMPLES = ("release", "cluster", "machines", "nodes", "state", "adopted")
 """Settings that are the cluster's own, and those that no example has for another one."""
+_OF_A_MACHINE = ("ports", "reserve")
+"""Settings that are of the example's machine alone."""
 
 
 @dataclass(frozen=True)
@@ -40,21 +43,24 @@ class Composition:
 
 def compose(name: str, cluster: Cluster, reached: Connection, groups: Sequence[Group], example: Example) -> Composition:
     """Return the settings of the stack `name`, of a release that is known, and what is left to decide."""
-    release, written = RELEASES[cluster.release], example.written
-    files = machine_files(name, groups)
+    release, written, files = RELEASES[cluster.release], example.written, machine_files(name, groups)
+    ours = [group for group in groups if group.traits.has_gpus] or [group for group in groups if group.candidates]
+    names = [node.name for group in ours for node in group.nodes]
+    same = example.settings.gpu_nodes[0].profile in _machines(ours)
+    left_out = (*_NOT_OF_EXAMPLES, *(() if same else _OF_A_MACHINE))
     settings = {
         "release": release.name,
         "cluster": _cluster(name, cluster, reached),
         **({"machines": [file.path for file in files]} if files else {}),
         "nodes": [],
-        **{key: value for key, value in written.items() if key not in _NOT_OF_EXAMPLES},
+        **{key: value for key, value in written.items() if key not in left_out},
     }
     decisions = [*_missing_state(cluster), *_nodes(settings, groups, files)]
     decisions += operators.fit(settings, cluster, release, name)
-    decisions += _jobs(settings, example.settings, groups)
-    decisions += fit_tenants(settings, cluster, _gpus(groups) * len(_ours(groups)), name)
+    decisions += _jobs(settings, example.settings, ours, names)
+    decisions += fit_tenants(settings, cluster, _gpus(ours) * len(names), name)
     decisions += _noticed(settings, cluster, release, name)
-    decisions += _fabric(settings, cluster, groups)
+    decisions += _fabric(settings, cluster, ours)
     return Composition(settings, (*decisions, *places.of_a_site(settings)), files)
 
 
@@ -96,15 +102,16 @@ def _which(group: Group, file: MachineFile | None) -> tuple[str, tuple[str, ...]
             (),
         )
     unknown = "no label says whether these have GPUs; " if group.traits.has_gpus is None else ""
+    none = ", or none where they have no GPUs" if unknown else ""
     own = f", or a file of your own in `machines` with base {' or '.join(group.families)}" if group.families else ""
     return (
-        f"which machine, of those that have {group.traits}: {unknown}keep one line{own}",
+        f"which machine, of those that have {group.traits}: {unknown}keep one line{none}{own}",
         tuple(f"profile: {name}" for name in group.candidates),
     )
 
 
-def _ours(groups: Sequence[Group]) -> list[str]:
-    return [node.name for group in groups if group.may_have_gpus for node in group.nodes]
+def _machines(groups: Sequence[Group]) -> list[str]:
+    return [name for group in groups for name in ([group.profile] if group.profile else group.candidates)]
 
 
 def _gpus(groups: Sequence[Group]) -> int:
@@ -113,17 +120,17 @@ def _gpus(groups: Sequence[Group]) -> int:
     found = {
         size
         for group in groups
-        if group.may_have_gpus
         for size in ([group.traits.gpus] if group.traits.gpus else [sizes[name] for name in group.candidates])
     }
     return found.pop() if len(found) == 1 else 0
 
 
-def _jobs(settings: dict[str, Any], example: Settings, groups: Sequence[Group]) -> list[Decision]:
+def _jobs(settings: dict[str, Any], example: Settings, groups: Sequence[Group], names: Sequence[str]) -> list[Decision]:
+    if "stages" not in settings:
+        return []
     theirs = [node.name for node in example.gpu_nodes]
-    stages, decisions = workloads.fit(settings.get("stages", ()), theirs, _ours(groups), _gpus(groups))
-    if "stages" in settings:
-        settings["stages"] = stages
+    hcas = [hca.name for name in _machines(groups) for hca in PROFILES[name].hcas]
+    settings["stages"], decisions = workloads.fit(settings["stages"], theirs, names, _gpus(groups), hcas)
     return decisions
 
 
@@ -159,7 +166,7 @@ def _noticed(settings: dict[str, Any], cluster: Cluster, release: Release, stack
 
 def _fabric(settings: dict[str, Any], cluster: Cluster, groups: Sequence[Group]) -> Iterator[Decision]:
     fabric = settings["fabric"]
-    layers = {group.traits.link_layer for group in groups if group.may_have_gpus and group.traits.link_layer}
+    layers = {group.traits.link_layer for group in groups if group.traits.link_layer}
     if layers == {"InfiniBand"} and fabric["kind"] != "infiniband":
         yield Decision(("fabric", "kind"), "labels of the nodes name InfiniBand adapters, and this is for Ethernet")
     if layers == {"Ethernet"} and fabric["kind"] == "infiniband":

@@ -59,6 +59,8 @@ class Subscription:
     source: str
     source_namespace: str
     approval: str
+    watches: tuple[str, ...] | None = None
+    """Namespaces by its OperatorGroup, empty: all; None: it has not exactly one."""
     trouble: str = ""
     """Why it is not installed; empty: it is."""
 
@@ -142,8 +144,15 @@ def package(obj: Object) -> Package:
     )
 
 
-def subscriptions(found: Iterable[Object], versions: Iterable[Object]) -> Iterator[Subscription]:
-    """Yield the subscriptions; `versions` are the ClusterServiceVersions."""
+def subscriptions(
+    found: Iterable[Object], versions: Iterable[Object], groups: Iterable[Object]
+) -> Iterator[Subscription]:
+    """Yield the subscriptions; `versions` are the ClusterServiceVersions, `groups` the OperatorGroups."""
+    watched: dict[str, list[tuple[str, ...]]] = {}
+    for group in groups:
+        targets = read(group, "spec", "targetNamespaces")
+        names = tuple(map(str, targets)) if isinstance(targets, list) else ()
+        watched.setdefault(metadata.namespace(group), []).append(names)
     phases = {(metadata.namespace(one), metadata.name(one)): one for one in versions}
     for obj in found:
         installed = read(obj, "status", "installedCSV")
@@ -156,6 +165,7 @@ def subscriptions(found: Iterable[Object], versions: Iterable[Object]) -> Iterat
             source=str(read(obj, "spec", "source") or ""),
             source_namespace=str(read(obj, "spec", "sourceNamespace") or ""),
             approval=str(read(obj, "spec", "installPlanApproval") or "Automatic"),
+            watches=own[0] if len(own := watched.get(metadata.namespace(obj), [])) == 1 else None,
             trouble=_trouble(obj, installed, version),
         )
 

@@ -49,6 +49,12 @@ def _fitted(wanted: dict[str, Any], path: Path, cluster: Cluster, release: Relea
             f"{', '.join(orphans)} is a version of {name} without a Subscription, and the new one would fail on it: "
             f"delete it first (`oc delete csv -n {orphans[0].replace('/', ' ')}`)",
         )
+    if wanted["namespace"] in cluster.namespaces:
+        yield Decision(
+            (*path, "namespace"),
+            f"the cluster has a namespace {wanted['namespace']} already, without a Subscription to {name}: delete it, "
+            f"or `./hpc adopt --stack {stack}` imports it before the first update",
+        )
     package = cluster.packages.get(name)
     if package is not None:
         yield from _offered(wanted, path, package, release)
@@ -62,6 +68,8 @@ def _fitted(wanted: dict[str, Any], path: Path, cluster: Cluster, release: Relea
 
 def _follow(wanted: dict[str, Any], there: Subscription) -> None:
     wanted["namespace"] = there.namespace
+    if there.watches is not None:
+        wanted["own_namespace_only"] = there.watches == (there.namespace,)
     wanted["channel"] = there.channel or wanted["channel"]
     _set_source(wanted, there.source, there.source_namespace)
     wanted.pop("starting_csv", None)

@@ -17,6 +17,8 @@ _OF_A_SITE: tuple[tuple[Path, str], ...] = (
     (("fabric", "ports", "mtu"), "bytes, as the switches' ports have"),
     (("fabric", "networks", "subnets"), "one subnet for each port, in the order of the rails, as the network has them"),
     (("fabric", "bond"), "the ports of the bond, and its mode, as the switches have it"),
+    (("ports",), "names and places of the machine's compute ports"),
+    (("reserve",), "what GPU nodes keep for the system"),
     (("gpu", "driver", "version"), "the GPU driver; `driver: null` where the nodes have it"),
     (("tuning",), "changes of the GPU nodes' system; they restart once for it"),
     (("pull_secret",), "registries that ask for an account, whose accounts are secrets of the stack"),

@@ -58,7 +58,7 @@ def read(cluster: Cluster) -> facts.Cluster:
     nodes = _required(lambda: cluster.list(kinds.NODE), kinds.NODE)
     asked = _Asked(cluster)
     versions = asked.all(kinds.CLUSTER_SERVICE_VERSION)
-    subscriptions = asked.all(kinds.SUBSCRIPTION)
+    subscriptions, operator_groups = asked.all(kinds.SUBSCRIPTION), asked.all(kinds.OPERATOR_GROUP)
     namespaces = asked.all(kinds.NAMESPACE)
     network = asked.one(kinds.NETWORK_CONFIG, NETWORK_CONFIG)
     mtu = value(network, "status", "clusterNetworkMTU")
@@ -70,7 +70,7 @@ def read(cluster: Cluster) -> facts.Cluster:
         nodes=tuple(sorted(map(facts.node, nodes), key=lambda node: node.name)),
         simulated=facts.simulated(nodes),
         packages={one.name: one for one in packages},
-        subscriptions=tuple(facts.subscriptions(subscriptions, versions)),
+        subscriptions=tuple(facts.subscriptions(subscriptions, versions, operator_groups)),
         without_subscription=tuple(facts.without_subscription(subscriptions, versions)),
         storage_classes=tuple(map(facts.storage_class, asked.all(kinds.STORAGE_CLASS))),
         sccs=tuple(map(metadata.name, asked.all(kinds.SECURITY_CONTEXT_CONSTRAINTS))),

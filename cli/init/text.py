@@ -9,7 +9,7 @@ import yaml
 from cli.init.decision import Path
 
 _WIDTH = 120
-_SHORT = 60
+_SHORT = 80
 """Characters of a list that is in one line."""
 
 

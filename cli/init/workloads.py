@@ -10,19 +10,20 @@ _ON_A_NODE = ("node", "client_node", "server_node")
 
 
 def fit(
-    stages: Sequence[Mapping[str, Any]], theirs: Sequence[str], ours: Sequence[str], gpus: int
+    stages: Sequence[Mapping[str, Any]], theirs: Sequence[str], ours: Sequence[str], gpus: int, hcas: Sequence[str]
 ) -> tuple[list[dict[str, Any]], list[Decision]]:
     """Return the stages of an example on our GPU nodes, and what of them does not fit.
 
     Jobs that become equal by having less room are one.
-    `theirs` are the GPU nodes of the example; `gpus` is what one of ours has, 0 where that is not known.
+    `theirs` are the GPU nodes of the example; `gpus` is what one of ours has, 0 where that is not known, as `hcas`,
+    its compute ports, are empty then.
     """
     found: list[dict[str, Any]] = []
     dropped: list[str] = []
     for stage in stages:
         kept: list[dict[str, Any]] = []
         for workload in stage.get("workloads", ()):
-            fitted = _fitted(workload, theirs, ours, gpus)
+            fitted = _fitted(workload, theirs, ours, gpus, hcas)
             if fitted is None:
                 dropped.append(str(workload.get("name") or workload.get("kind")))
             elif fitted not in [*kept, *(each for entry in found for each in entry["workloads"])]:
@@ -34,7 +35,7 @@ def fit(
 
 
 def _fitted(
-    workload: Mapping[str, Any], theirs: Sequence[str], ours: Sequence[str], gpus: int
+    workload: Mapping[str, Any], theirs: Sequence[str], ours: Sequence[str], gpus: int, hcas: Sequence[str]
 ) -> dict[str, Any] | None:
     moved = dict(workload)
     for field in _ON_A_NODE:
@@ -44,6 +45,8 @@ def _fitted(
             if index >= len(ours):
                 return None
             moved[field] = ours[index]
+    if hcas and workload.get("hca", hcas[0]) not in hcas:
+        moved["hca"] = hcas[0]
     layout = workload.get("layout")
     if gpus and isinstance(layout, Mapping):
         fitting = _layout(layout, len(ours), gpus)
