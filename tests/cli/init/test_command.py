@@ -93,7 +93,7 @@ def test_a_machine_that_the_facts_do_not_tell_is_listed(init: Run, project: Path
     assert "- nodes.1.roles: which machine, of those that have no label of GPUs, 224 CPUs, 2015 GiB, x86_64" in printed
     assert "nodes: none has a profile" in printed
     file = project / "Pulumi.site.yaml"
-    assert "        # profile: dgx-b200\n        # profile: dgx-h100\n        # profile: dgx-h200\n" in file.read_text()
+    assert "        # profile: dgx-h100\n        # profile: dgx-h200\n" in file.read_text()
     file.write_text(file.read_text().replace("# profile: dgx-h100", "profile: dgx-h100"))
     assert [each.profile for each in settings.load("site", project).gpu_nodes] == ["dgx-h100"] * 4
 
