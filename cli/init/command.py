@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from cli.init import checks, examples, files, reading, settings_file
-from cli.init.composition import Connection, compose
+from cli.init.composition import compose
 from cli.init.decision import MARK, REVIEW, Decision
-from cli.init.facts import Cluster
+from cli.init.facts import Cluster, Connection
 from cli.init.machines import Group, grouped
 from cli.init.operators import already
 from cli.shared import cluster_client
@@ -70,7 +70,8 @@ def command(
         files.write({_file(name): copied}, force=force)
         _report(name, [], decisions, [])
         return
-    _from_cluster(name, kubeconfig, reading.context(kubeconfig, context), template, force=force)
+    file = kubeconfig.expanduser()
+    _from_cluster(name, file, reading.context(file, context), template, force=force)
 
 
 def _from_cluster(name: str, kubeconfig: Path, context: str, template: str | None, *, force: bool) -> None:
@@ -171,7 +172,7 @@ def _written(kubeconfig: Path, context: str, cluster: Cluster) -> str:
     if cluster.simulated and (simulated / "kubeconfig").is_file():
         # As in the examples: the folder that has them all may be another one (HPC_SIM_HOME).
         return f".sim/{simulated.name}/kubeconfig"
-    whole = kubeconfig.expanduser().absolute()
+    whole = kubeconfig.absolute()
     if whole.is_relative_to(ROOT):
         return str(whole.relative_to(ROOT))
     return f"~/{whole.relative_to(Path.home())}" if whole.is_relative_to(Path.home()) else str(whole)

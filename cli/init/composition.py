@@ -7,7 +7,7 @@ from typing import Any
 from cli.init import node_ranges, operators, places, workloads
 from cli.init.decision import Decision
 from cli.init.examples import Example
-from cli.init.facts import Cluster
+from cli.init.facts import Cluster, Connection
 from cli.init.machine_files import MachineFile, machine_files
 from cli.init.machines import Group, known
 from cli.init.tenants import fit as fit_tenants
@@ -25,14 +25,6 @@ _OF_A_MACHINE = ("ports", "reserve")
 
 
 @dataclass(frozen=True)
-class Connection:
-    """How the settings reach the cluster."""
-
-    kubeconfig: str
-    context: str
-
-
-@dataclass(frozen=True)
 class Composition:
     """What the file gets."""
 
@@ -43,7 +35,7 @@ class Composition:
 
 def compose(name: str, cluster: Cluster, reached: Connection, groups: Sequence[Group], example: Example) -> Composition:
     """Return the settings of the stack `name`, of a release that is known, and what is left to decide."""
-    release, written, files = RELEASES[cluster.release], example.written, machine_files(name, groups)
+    release, written, files = RELEASES[cluster.release], example.written, machine_files(name, groups, reached)
     ours = [group for group in groups if group.traits.has_gpus] or [group for group in groups if group.candidates]
     names = [node.name for group in ours for node in group.nodes]
     same = example.settings.gpu_nodes[0].profile in _machines(ours)
@@ -97,8 +89,7 @@ def _nodes(settings: dict[str, Any], groups: Sequence[Group], files: Sequence[Ma
 def _which(group: Group, file: MachineFile | None) -> tuple[str, tuple[str, ...]]:
     if file is not None:
         return (
-            f"no known machine has {group.traits}: complete {file.path}, which `./hpc machine discover` and "
-            "`./hpc machine from-logs` read from what a node prints",
+            f"no known machine has {group.traits}: complete {file.path}, which says how",
             (),
         )
     unknown = "no label says whether these have GPUs; " if group.traits.has_gpus is None else ""

@@ -22,6 +22,14 @@ ALL_NAMESPACES, OWN_NAMESPACE = "AllNamespaces", "OwnNamespace"
 
 
 @dataclass(frozen=True)
+class Connection:
+    """How commands and settings reach the cluster."""
+
+    kubeconfig: str
+    context: str
+
+
+@dataclass(frozen=True)
 class Node:
     """One node."""
 

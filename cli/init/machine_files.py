@@ -7,6 +7,7 @@ from typing import Any
 
 from cli.init import text
 from cli.init.decision import MARK
+from cli.init.facts import Connection
 from cli.init.machines import Group
 from cli.shared.text import some
 from hardware.profiles import NVIDIA_PCI_VENDOR
@@ -32,7 +33,7 @@ class MachineFile:
         return f"machines/{self.profile}.yaml"
 
 
-def machine_files(stack: str, groups: Sequence[Group]) -> tuple[MachineFile, ...]:
+def machine_files(stack: str, groups: Sequence[Group], reached: Connection) -> tuple[MachineFile, ...]:
     """Return a file for every group of nodes with GPUs that no complete machine fits."""
     found: list[MachineFile] = []
     for group in groups:
@@ -41,7 +42,7 @@ def machine_files(stack: str, groups: Sequence[Group]) -> tuple[MachineFile, ...
         name = f"{stack}-{_slug(group)}"
         twice = sum(file.profile.startswith(name) for file in found)
         profile = f"{name}-{twice + 1}" if twice else name
-        found.append(MachineFile(profile, group, _content(stack, group)))
+        found.append(MachineFile(profile, group, _content(profile, group, reached)))
     return tuple(found)
 
 
@@ -50,7 +51,7 @@ def _slug(group: Group) -> str:
     return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-") or "gpu"
 
 
-def _content(stack: str, group: Group) -> str:
+def _content(profile: str, group: Group, reached: Connection) -> str:
     first, common = group.nodes[0].name, group.traits
     base = group.families[0] if len(group.families) == 1 else None
     lacking = missing(base) if base else _REQUIRED
@@ -66,9 +67,14 @@ def _content(stack: str, group: Group) -> str:
     lines = [
         "yaml-language-server: $schema=../docs/schemas/machine.json",
         f"Written by `./hpc init`: the machine of {shown}, which has {common}.",
-        f"{MARK}: give {', '.join(lacking)}. `./hpc machine discover --stack {stack} --node {first}` reads them from "
-        "the node, `./hpc machine from-logs` from what it prints; hardware/README.md describes the fields.",
+        f"{MARK}: give {', '.join(lacking)}; hardware/README.md describes them.",
     ]
     if not base and group.families:
         lines.append(f"It may be one of {', '.join(group.families)}: then name that as `{BASE}`.")
-    return text.head(lines) + text.dumped(fields)
+    lines.append("Or remove this file, and have it made from what the node prints, by one of these:")
+    output = f"-o machines/{profile}.yaml"
+    commands = [
+        f"./hpc machine discover --kubeconfig {reached.kubeconfig} --context {reached.context} --node {first} {output}",
+        f"./hpc machine from-logs FILE... {output}",
+    ]
+    return text.head(lines, commands) + text.dumped(fields)

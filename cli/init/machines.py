@@ -142,7 +142,7 @@ def _products(gpu: Gpu) -> set[str]:
 
 
 def _is_called(model: str, label: str) -> bool:
-    """Return whether the label that the firmware gives, e.g. DGXH100, is of a model; makers append part numbers."""
+    """Return whether the name that the firmware gives is that of a model; makers append part numbers."""
     return _letters(label).startswith(_letters(model))
 
 

@@ -1,4 +1,4 @@
-"""Names of nodes in the short form of the settings: dgx[01-04].lab.example.com."""
+"""Names of nodes in the short form of the settings: gpu[01-04].lab.example.com."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -51,17 +51,21 @@ def commented(text: str, comments: Iterable[tuple[Path, str, Sequence[str]]]) ->
     return "".join(f"{row}\n" for number, each in enumerate(rows) for row in (*above.get(number, ()), each))
 
 
-def head(lines: Sequence[str]) -> str:
-    """Return comments for the beginning of a file."""
-    return "".join(f"{line}\n" for line in _folded(lines, 0))
+def head(lines: Sequence[str], verbatim: Sequence[str] = ()) -> str:
+    """Return comments for the beginning of a file; those that are `verbatim` stay in one line each."""
+    return "".join(f"{line}\n" for line in (*_folded(lines, 0), *(f"# {_printable(line)}" for line in verbatim)))
 
 
 def _folded(lines: Sequence[str], column: int) -> Iterator[str]:
     indent = " " * column
     for line in lines:
-        printable = "".join(mark if mark.isprintable() else "?" for mark in line)
-        folded = wrap(printable, _WIDTH - column - 2, break_on_hyphens=False, break_long_words=False)
+        folded = wrap(_printable(line), _WIDTH - column - 2, break_on_hyphens=False, break_long_words=False)
         yield from (f"{indent}# {part}".rstrip() for part in folded or [""])
+
+
+def _printable(line: str) -> str:
+    """Return a line whose marks cannot end it."""
+    return "".join(mark if mark.isprintable() else "?" for mark in line)
 
 
 def _line(node: Any, path: Path) -> int:

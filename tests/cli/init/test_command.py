@@ -10,6 +10,7 @@ import yaml
 from apis import kinds
 from cli.init import command as module
 from cli.init import examples
+from cli.shared import cluster_client
 from cli.shared.errors import Problem
 from cli.shared.paths import ROOT
 from simulator.names import SIMULATED_BY
@@ -36,7 +37,7 @@ def init(project: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
     def run(*arguments: str, answers: Api | None = None) -> tuple[int, str]:
         found = answers or api(cluster())
-        monkeypatch.setattr(module.cluster_client, "Cluster", lambda *_given, **_named: found)
+        monkeypatch.setattr(cluster_client, "Cluster", lambda *_given, **_named: found)
         return finished(module.command, "site", "--kubeconfig", str(kubeconfig(project)), *arguments)
 
     return run
@@ -109,8 +110,9 @@ def test_a_machine_that_nobody_knows_gets_a_file_to_complete(init: Run, project:
         "site-sys-821ge-tnhr",
     )
     assert "no known machine has 8 NVIDIA-H100-80GB-HBM3, 224 CPUs" in printed
-    assert "`./hpc machine discover`" in printed
     text = (project / "machines" / "site-sys-821ge-tnhr.yaml").read_text()
+    (command,) = (line for line in text.splitlines() if "./hpc machine discover" in line)
+    assert command.startswith(f"# ./hpc machine discover --kubeconfig kubeconfig --context {CONTEXT} --node gpu-1")
     assert yaml.safe_load(text) == {"base": "hgx-h100", "model": "SYS-821GE-TNHR", "source": "labels of node gpu-1"}
     assert "machines.0: " in printed
     assert "cpu_cores, memory_gib, numa, link_layer, ports, hcas: missing" in printed

@@ -9,6 +9,8 @@ from cli.init.machine_files import machine_files
 from cli.init.machines import Group, grouped, known
 from tests.cli.init.kit import H100, dgx, node
 
+REACHED = facts.Connection("kubeconfig", "site")
+
 
 def one(found: dict[str, Any]) -> Group:
     """Return the only group of a node."""
@@ -99,8 +101,8 @@ def test_what_is_wrong_in_labels_is_not_known() -> None:
 def test_a_file_of_an_unknown_machine_lists_what_it_lacks() -> None:
     """Without a family all is to be completed; two kinds of machines get two files."""
     nodes = [dgx("a", product="NVIDIA-L40S", machine="X"), dgx("b", product="NVIDIA-L40S", machine="X", cpus=64)]
-    one_file, other = machine_files("site", grouped(map(facts.node, nodes)))
+    one_file, other = machine_files("site", grouped(map(facts.node, nodes)), REACHED)
     assert (one_file.path, other.path) == ("machines/site-x.yaml", "machines/site-x-2.yaml")
     assert "to_complete: [gpu, nvlink, cpu_cores, memory_gib, numa, link_layer, ports, hcas]" in one_file.content
     assert "gpus: 8\n" in one_file.content
-    assert "./hpc machine discover --stack site --node a" in " ".join(one_file.content.split("\n# "))
+    assert "# ./hpc machine from-logs FILE... -o machines/site-x.yaml\n" in one_file.content

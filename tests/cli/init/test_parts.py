@@ -6,7 +6,8 @@ import pytest
 import yaml
 
 from cli.init import examples, facts, node_ranges, reading, tenants, text, workloads
-from cli.init.composition import Connection, compose
+from cli.init.composition import compose
+from cli.init.facts import Connection
 from cli.init.machines import grouped
 from cli.shared.errors import Problem
 from cli.shared.paths import ROOT
