@@ -54,14 +54,14 @@ def _slug(group: Group) -> str:
 def _content(profile: str, group: Group, reached: Connection) -> str:
     first, common = group.nodes[0].name, group.traits
     base = group.families[0] if len(group.families) == 1 else None
-    lacking = missing(base) if base else _REQUIRED
-    fields: dict[str, Any] = {BASE: base} if base else {TO_COMPLETE: [*lacking]}
-    if common.machine:
-        fields["model"] = common.machine
+    known: dict[str, Any] = {"model": common.machine}
     if not base:
-        fields |= {"model": common.machine or common.product or "unknown", "gpus": common.gpus or 1}
-        fields["cpu_architecture"] = common.architecture
-        fields["pci_vendors"] = [NVIDIA_PCI_VENDOR]
+        # What a family gives is not repeated.
+        known |= {"model": common.machine or common.product, "gpus": common.gpus}
+        known |= {"cpu_architecture": common.architecture, "pci_vendors": [NVIDIA_PCI_VENDOR]}
+    fields = {name: value for name, value in known.items() if value}
+    lacking = missing(base) if base else (*(name for name in known if name not in fields), *_REQUIRED)
+    fields = ({BASE: base} if base else {TO_COMPLETE: [*lacking]}) | fields
     fields["source"] = f"labels of node {first}"
     shown = some([node.name for node in group.nodes], _SHOWN)
     lines = [

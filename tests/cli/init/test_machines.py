@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+import yaml
 
 from cli.init import facts
 from cli.init.machine_files import machine_files
@@ -106,3 +107,14 @@ def test_a_file_of_an_unknown_machine_lists_what_it_lacks() -> None:
     assert "to_complete: [gpu, nvlink, cpu_cores, memory_gib, numa, link_layer, ports, hcas]" in one_file.content
     assert "gpus: 8\n" in one_file.content
     assert "# ./hpc machine from-logs FILE... -o machines/site-x.yaml\n" in one_file.content
+
+
+def test_what_no_label_says_is_not_made_up() -> None:
+    """A node of which only the vendor of its GPUs is known has neither their number nor a model in its file."""
+    found = node("a", cpus=10, feature_node_kubernetes_io__pci_10de="x")
+    found["metadata"]["labels"]["feature.node.kubernetes.io/pci-10de.present"] = "true"
+    found["status"]["nodeInfo"]["architecture"] = "riscv64"
+    (file,) = machine_files("site", grouped([facts.node(found)]), REACHED)
+    content = yaml.safe_load(file.content)
+    assert content["to_complete"][:3] == ["model", "gpus", "gpu"]
+    assert content.keys() == {"to_complete", "cpu_architecture", "pci_vendors", "source"}
