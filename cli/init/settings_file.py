@@ -52,7 +52,7 @@ def _seen(cluster: Cluster) -> Iterator[str]:
     simulated = " (simulated)" if cluster.simulated else ""
     yield f"OpenShift {cluster.version}{simulated}, {len(cluster.nodes)} nodes"
     if cluster.mtu:
-        yield f"pods' packets of {cluster.mtu} bytes"
+        yield f"MTU of the pod network {cluster.mtu}"
     installed = [f"{one.package} in {one.namespace}" for one in cluster.subscriptions]
     yield f"subscribed operators: {some(installed)}" if installed else "no subscribed operators"
     if cluster.storage_classes:

@@ -73,7 +73,7 @@ def test_what_a_person_decides_is_a_comment_at_its_place(init: Run, project: Pat
     init("--template", "h100-roce")
     lines = (project / "Pulumi.site.yaml").read_text().splitlines()
     assert lines[0] == "# yaml-language-server: $schema=docs/schemas/settings.json"
-    assert "OpenShift 4.20.8, 7 nodes; pods' packets of 8900 bytes" in " ".join(line[2:] for line in lines[1:4])
+    assert "OpenShift 4.20.8, 7 nodes; MTU of the pod network 8900" in " ".join(line[2:] for line in lines[1:4])
     place = lines.index("          storage_class: files")
     assert lines[place - 1].strip().startswith("# DECIDE: a class whose volumes many nodes can mount")
     (state,) = (number for number, line in enumerate(lines) if line == "    # state:")
