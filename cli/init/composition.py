@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cli.init import node_ranges, operators, places, workloads
-from cli.init.decision import Decision
+from cli.init.decision import MARK, REVIEW, Decision
 from cli.init.examples import Example
 from cli.init.facts import Cluster, Connection
 from cli.init.machine_files import MachineFile, machine_files
@@ -96,7 +96,7 @@ def _which(group: Group, file: MachineFile | None) -> tuple[str, tuple[str, ...]
     none = ", or none where they have no GPUs" if unknown else ""
     own = f", or a file of your own in `machines` with base {' or '.join(group.families)}" if group.families else ""
     return (
-        f"which machine, of those that have {group.traits}: {unknown}keep one line{none}{own}",
+        f"which machine these are, of those that have {group.traits}: {unknown}uncomment one line{none}{own}",
         tuple(f"profile: {name}" for name in group.candidates),
     )
 
@@ -139,6 +139,7 @@ def _noticed(settings: dict[str, Any], cluster: Cluster, release: Release, stack
         yield Decision(
             ("mpi_operator",),
             f"an MPI operator runs already ({some(cluster.mpi_operators)}), and two act on the same MPIJobs: {remedy}",
+            mark=MARK if foreign else REVIEW,
         )
     if cluster.sccs and release.scc_base not in cluster.sccs:
         yield Decision(

@@ -83,6 +83,16 @@ class StorageClass:
 
 
 @dataclass(frozen=True)
+class Namespace:
+    """The ids that OpenShift has given a namespace."""
+
+    uid_range: tuple[int, int] | None
+    """First id and size; None: not given yet."""
+    mcs: str | None
+    """SELinux level; None: not given yet."""
+
+
+@dataclass(frozen=True)
 class Cluster:
     """A cluster, as it was when it was asked."""
 
@@ -99,10 +109,7 @@ class Cluster:
     sccs: tuple[str, ...] = ()
     mtu: int | None = None
     """Of the pod network, bytes."""
-    uid_ranges: tuple[tuple[int, int], ...] = ()
-    """First id and size, of all namespaces."""
-    mcs_labels: frozenset[str] = frozenset()
-    namespaces: frozenset[str] = frozenset()
+    namespaces: Mapping[str, Namespace] = field(default_factory=dict)
     mpi_operators: tuple[str, ...] = ()
     """NAMESPACE/NAME of Deployments that act on MPIJobs."""
     unread: tuple[str, ...] = ()
@@ -193,16 +200,11 @@ def storage_class(obj: Object) -> StorageClass:
     return StorageClass(metadata.name(obj), str(obj.get("provisioner", "")), default)
 
 
-def uid_ranges(namespaces: Iterable[Object]) -> Iterator[tuple[int, int]]:
-    """Yield the blocks of user ids that namespaces have."""
-    for one in namespaces:
-        if found := _UID_RANGE.fullmatch(metadata.annotations(one).get(SCC_UID_RANGE, "")):
-            yield int(found[1]), int(found[2])
-
-
-def mcs_labels(namespaces: Iterable[Object]) -> frozenset[str]:
-    """Return the SELinux levels that namespaces have."""
-    return frozenset(level for one in namespaces if (level := metadata.annotations(one).get(SCC_MCS)))
+def namespace(obj: Object) -> Namespace:
+    """Return what is known of a namespace."""
+    own = metadata.annotations(obj)
+    found = _UID_RANGE.fullmatch(own.get(SCC_UID_RANGE, ""))
+    return Namespace((int(found[1]), int(found[2])) if found else None, own.get(SCC_MCS) or None)
 
 
 def mpi_operators(deployments: Iterable[Object]) -> Iterator[str]:

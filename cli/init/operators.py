@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cli.init.decision import Decision, Path
+from cli.init.decision import MARK, REVIEW, Decision, Path
 from cli.init.facts import ALL_NAMESPACES, OWN_NAMESPACE, Cluster, Package, Subscription
 from cli.shared.text import some
 from stacks.releases import Release
@@ -40,7 +40,13 @@ def _fitted(wanted: dict[str, Any], path: Path, cluster: Cluster, release: Relea
     there = [one for one in cluster.subscriptions if one.package == name]
     if there:
         _follow(wanted, there[0])
-        yield Decision(path, _subscribed(there, stack))
+        trouble = _trouble(there)
+        yield Decision(
+            path,
+            f"{there[0].package} is subscribed already, as {there[0].namespace}/{there[0].name}"
+            + (trouble or f"; the stack has it as it is there, once `./hpc adopt --stack {stack}` has imported it"),
+            mark=MARK if trouble else REVIEW,
+        )
         return
     orphans = [each for each in cluster.without_subscription if each.partition("/")[2].startswith(f"{name}.")]
     if orphans:
@@ -77,20 +83,20 @@ def _follow(wanted: dict[str, Any], there: Subscription) -> None:
         wanted["approval"] = there.approval
 
 
-def _subscribed(there: list[Subscription], stack: str) -> str:
+def _trouble(there: list[Subscription]) -> str:
+    """Return why a stack cannot have an operator as it is there, with the remedy; empty where it can."""
     first = there[0]
-    where = f"{first.package} is subscribed already, as {first.namespace}/{first.name}"
     if len(there) > 1:
         others = some([f"{one.namespace}/{one.name}" for one in there[1:]])
-        return f"{where}, and as {others}: two act on the same objects; delete all but one of the Subscriptions"
+        return f", and as {others}: two act on the same objects; delete all but one of the Subscriptions"
     if first.namespace == _GLOBAL:
         return (
-            f"{where}, in OpenShift's own namespace, which no stack can have: delete that Subscription and its "
+            ", in OpenShift's own namespace, which no stack can have: delete that Subscription and its "
             "ClusterServiceVersion, and give a namespace of its own here"
         )
     if first.trouble:
-        return f"{where}, and half-installed: {first.trouble}; repair or delete it before the first update"
-    return f"{where}; the stack has it as it is there, once `./hpc adopt --stack {stack}` has imported it"
+        return f", and half-installed: {first.trouble}; repair or delete it before the first update"
+    return ""
 
 
 def _offered(wanted: dict[str, Any], path: Path, package: Package, release: Release) -> Iterator[Decision]:

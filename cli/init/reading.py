@@ -75,9 +75,7 @@ def read(cluster: Cluster) -> facts.Cluster:
         storage_classes=tuple(map(facts.storage_class, asked.all(kinds.STORAGE_CLASS))),
         sccs=tuple(map(metadata.name, asked.all(kinds.SECURITY_CONTEXT_CONSTRAINTS))),
         mtu=mtu if isinstance(mtu, int) else None,
-        uid_ranges=tuple(facts.uid_ranges(namespaces)),
-        mcs_labels=facts.mcs_labels(namespaces),
-        namespaces=frozenset(map(metadata.name, namespaces)),
+        namespaces={metadata.name(one): facts.namespace(one) for one in namespaces},
         mpi_operators=tuple(facts.mpi_operators(asked.all(kinds.DEPLOYMENT))),
         unread=tuple(asked.refused),
     )

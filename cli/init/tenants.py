@@ -16,14 +16,15 @@ _CLAIM = "claim"
 def fit(settings: dict[str, Any], cluster: Cluster, gpus: int, stack: str) -> Iterator[Decision]:
     """Change the tenants, in place; yield what is left to decide. `gpus` is how many there are, 0: not known."""
     tenants = settings.get("tenants", [])
-    taken = [*cluster.uid_ranges]
-    levels = set(cluster.mcs_labels)
+    taken = [each.uid_range for each in cluster.namespaces.values() if each.uid_range]
+    levels = {each.mcs for each in cluster.namespaces.values() if each.mcs}
     for index, tenant in enumerate(tenants):
-        _move_ids(tenant, taken)
-        _move_level(tenant, levels)
+        there = cluster.namespaces.get(tenant["namespace"])
+        _set_ids(tenant, there.uid_range if there and there.uid_range else _free_block(tenant["uid_range"], taken))
+        tenant["mcs"] = there.mcs if there and there.mcs else _free_level(tenant["mcs"], levels)
         if gpus:
             tenant["gpu_quota"] = min(tenant["gpu_quota"], gpus // len(tenants))
-        if tenant["namespace"] in cluster.namespaces:
+        if there is not None:
             yield Decision(
                 ("tenants", index),
                 f"the cluster has a namespace {tenant['namespace']} already: give another name, here and in builds and "
@@ -32,27 +33,31 @@ def fit(settings: dict[str, Any], cluster: Cluster, gpus: int, stack: str) -> It
         yield from _data(tenant, index, settings, cluster)
 
 
-def _move_ids(tenant: dict[str, Any], taken: list[tuple[int, int]]) -> None:
-    """Give a tenant the next block of ids that no namespace has; who owns the data keeps the place in the block."""
-    own = tenant["uid_range"]
-    start, size = own["start"], own.get("size", _BLOCK)
-    first = start
+def _free_block(own: dict[str, Any], taken: list[tuple[int, int]]) -> tuple[int, int]:
+    """Return the next block of ids that no namespace has, and take it."""
+    first, size = own["start"], own.get("size", _BLOCK)
     while any(first < other + length and other < first + size for other, length in taken):
         first += size
     taken.append((first, size))
-    if first != start:
-        own["start"] = first
-        for field in ("run_as_uid", "run_as_gid"):
-            tenant[field] += first - start
+    return first, size
 
 
-def _move_level(tenant: dict[str, Any], levels: set[str]) -> None:
-    """Give a tenant the next SELinux level that no namespace has."""
-    high, low = sorted((int(part) for part in tenant["mcs"].removeprefix("s0:c").split(",c")), reverse=True)
+def _set_ids(tenant: dict[str, Any], block: tuple[int, int]) -> None:
+    """Give a tenant a block of ids; who owns the data keeps the place in it."""
+    first, size = block
+    own = tenant["uid_range"]
+    for field in ("run_as_uid", "run_as_gid"):
+        tenant[field] += first - own["start"]
+    tenant["uid_range"] = {"start": first} | ({"size": size} if size != _BLOCK else {})
+
+
+def _free_level(level: str, levels: set[str]) -> str:
+    """Return the next SELinux level that no namespace has, and take it."""
+    high, low = sorted((int(part) for part in level.removeprefix("s0:c").split(",c")), reverse=True)
     while f"s0:c{high},c{low}" in levels and high < _CATEGORIES - 1:
         high, low = (high, low + 1) if low + 1 < high else (high + 1, 0)
-    tenant["mcs"] = f"s0:c{high},c{low}"
-    levels.add(tenant["mcs"])
+    levels.add(f"s0:c{high},c{low}")
+    return f"s0:c{high},c{low}"
 
 
 def _data(tenant: dict[str, Any], index: int, settings: dict[str, Any], cluster: Cluster) -> Iterator[Decision]:

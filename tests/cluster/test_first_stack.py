@@ -62,7 +62,7 @@ def test_the_page_leads_from_nothing_to_jobs_that_passed(checkout: Path) -> None
         printed[block.text] = walk(block.text, checkout)
         if "./hpc init" in block.text:
             written = (checkout / "Pulumi.site.yaml").read_text()
-            assert "# DECIDE: which machine" in written
+            assert "# DECIDE: which machine these are" in written
             # No secret of the kubeconfig is in what is written.
             kubeconfig = (checkout / ".sim" / "site" / "kubeconfig").read_text()
             assert not [word for word in kubeconfig.split() if len(word) > 40 and word in written]

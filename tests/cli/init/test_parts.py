@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
+from apis.names import SCC_MCS, SCC_UID_RANGE
 from cli.init import examples, facts, node_ranges, reading, tenants, text, workloads
 from cli.init.composition import compose
 from cli.init.facts import Connection
@@ -64,10 +65,15 @@ def test_ids_and_levels_are_those_that_nobody_has() -> None:
     assert (other["uid_range"]["start"], other["mcs"], other["gpu_quota"]) == (1075520000, "s0:c27,c4", 4)
 
 
-def test_a_namespace_that_is_there_is_said() -> None:
-    """A tenant cannot have a namespace of somebody else."""
-    found = reading.read(api(cluster(NAMESPACE=[obj("training")])))
-    (said,) = tenants.fit({"tenants": [tenant()]}, found, 0, "site")
+def test_a_namespace_that_is_there_is_said_and_keeps_its_ids() -> None:
+    """A tenant cannot have a namespace of somebody else; one that is imported has the ids that OpenShift gave it."""
+    own = {SCC_UID_RANGE: "1000650000/5000", SCC_MCS: "s0:c25,c20"}
+    found = reading.read(api(cluster(NAMESPACE=[obj("training", annotations=own)])))
+    settings = {"tenants": [tenant()]}
+    (said,) = tenants.fit(settings, found, 0, "site")
+    (made,) = settings["tenants"]
+    assert (made["uid_range"], made["mcs"]) == ({"start": 1000650000, "size": 5000}, "s0:c25,c20")
+    assert (made["run_as_uid"], made["run_as_gid"]) == (1000651000, 1000651000)
     assert (said.place, said.text.partition(":")[0]) == ("tenants.0", "the cluster has a namespace training already")
 
 
@@ -169,7 +175,7 @@ def test_two_mpi_operators_are_prevented() -> None:
         "(`oc delete deployment -n kubeflow training-operator`), or leave this out, and the stack has no MPI jobs"
     )
     mine = deployment("mpi-operator", "mpi-operator", "mpioperator/mpi-operator:0.8.0")
-    assert "`./hpc adopt --stack site` imports it" in decisions(DEPLOYMENT=[mine])["mpi_operator"]
+    assert "mpi_operator" not in decisions(DEPLOYMENT=[mine])
     assert "mpi_operator" not in decisions(DEPLOYMENT=[deployment("a", "b", "nginx")])
 
 
