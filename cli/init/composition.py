@@ -18,7 +18,7 @@ from stacks.platform import Settings
 from stacks.releases import RELEASES, Release
 
 _SRIOV = "sriov-network-operator"
-_NOT_OF_EXAMPLES = ("release", "cluster", "machines", "nodes", "state", "adopted")
+_NOT_OF_EXAMPLES = ("base", "release", "cluster", "machines", "nodes", "state", "adopted")
 """Settings that are the cluster's own, and those that no example has for another one."""
 _OF_A_MACHINE = ("ports", "reserve")
 """Settings that are of the example's machine alone."""
@@ -35,7 +35,7 @@ class Composition:
 
 def compose(name: str, cluster: Cluster, reached: Connection, groups: Sequence[Group], example: Example) -> Composition:
     """Return the settings of the stack `name`, of a release that is known, and what is left to decide."""
-    release, written, files = RELEASES[cluster.release], example.written, machine_files(name, groups, reached)
+    release, given, files = RELEASES[cluster.release], example.given, machine_files(name, groups, reached)
     ours = [group for group in groups if group.traits.has_gpus] or [group for group in groups if group.candidates]
     names = [node.name for group in ours for node in group.nodes]
     same = example.settings.gpu_nodes[0].profile in _machines(ours)
@@ -45,7 +45,7 @@ def compose(name: str, cluster: Cluster, reached: Connection, groups: Sequence[G
         "cluster": _cluster(name, cluster, reached),
         **({"machines": [file.path for file in files]} if files else {}),
         "nodes": [],
-        **{key: value for key, value in written.items() if key not in left_out},
+        **{key: value for key, value in given.items() if key not in left_out},
     }
     decisions = [*_missing_state(cluster), *_nodes(settings, groups, files)]
     decisions += operators.fit(settings, cluster, release, name)

@@ -1,7 +1,6 @@
 """The example whose settings stand for what a cluster cannot be asked."""
 
 from collections.abc import Sequence
-from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,11 +26,16 @@ class Example:
     settings: Settings
 
     @property
-    def written(self) -> dict[str, Any]:
-        """A copy of its settings, as they are written."""
-        content: dict[str, Any] = deepcopy(yaml_text.read(self.text))
+    def own(self) -> dict[str, Any]:
+        """What its file has, as it is written."""
+        content: dict[str, Any] = yaml_text.read(self.text)
         found: dict[str, Any] = content["config"][f"{stack_settings.PROJECT}:{stack_settings.KEY}"]
         return found
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """A copy of all that is set for it, wherever it is written."""
+        return self.settings.model_dump(mode="json", exclude_unset=True)
 
 
 def names(root: Path) -> list[str]:

@@ -39,7 +39,8 @@ def _fitted(wanted: dict[str, Any], path: Path, cluster: Cluster, release: Relea
     name = wanted["package"]
     there = [one for one in cluster.subscriptions if one.package == name]
     if there:
-        _follow(wanted, there[0])
+        if there[0].namespace != _GLOBAL:
+            _follow(wanted, there[0])
         trouble = _trouble(there)
         yield Decision(
             path,
@@ -92,7 +93,7 @@ def _trouble(there: list[Subscription]) -> str:
     if first.namespace == _GLOBAL:
         return (
             ", in OpenShift's own namespace, which no stack can have: delete that Subscription and its "
-            "ClusterServiceVersion, and give a namespace of its own here"
+            "ClusterServiceVersion, and the stack has it in a namespace of its own"
         )
     if first.trouble:
         return f", and half-installed: {first.trouble}; repair or delete it before the first update"

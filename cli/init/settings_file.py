@@ -37,7 +37,7 @@ def text_of(name: str, cluster: Cluster, context: str, example: str, found: Comp
 def copied(example: Example, name: str) -> tuple[str, list[Decision]]:
     """Return an example as the file of a stack on a simulated cluster of its own, and what is to be decided in it."""
     own = {"kubeconfig": f".sim/{name}/kubeconfig", "context": context_name(name), "identifier": name}
-    settings = example.written
+    settings = example.own
     decisions = [*places.of_a_cluster(settings), *places.of_a_site(settings)]
     lines = [
         _SCHEMA,

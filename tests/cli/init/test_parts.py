@@ -12,6 +12,7 @@ from cli.init.facts import Connection
 from cli.init.machines import grouped
 from cli.shared.errors import Problem
 from cli.shared.paths import ROOT
+from stacks import settings
 from stacks.cluster_settings import entries
 from stacks.releases import RELEASES
 from tests.cli.init.kit import api, cluster, dgx, node, obj, subscription
@@ -206,3 +207,13 @@ def test_an_ethernet_fabric_takes_the_clusters_packets() -> None:
     example = examples.read("robotic-drive-ethernet", ROOT)
     made = compose("site", found, Connection("kubeconfig", "site"), grouped(found.nodes), example)
     assert made.settings["fabric"]["pod_mtu"] == 8900
+
+
+WHOLE = [each.name for each in (examples.read(name, ROOT) for name in examples.names(ROOT)) if examples.whole(each)]
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_what_is_given_for_an_example_means_the_same(name: str) -> None:
+    """Whatever an example's file is made of, what is taken from it gives the same settings."""
+    example = examples.read(name, ROOT)
+    assert settings.parse(example.given, name, name) == example.settings
