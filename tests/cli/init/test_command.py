@@ -25,8 +25,8 @@ Run = Callable[..., tuple[int, str]]
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give a project with the examples, and nothing else."""
     root = tmp_path / "project"
-    (root / "stacks").mkdir(parents=True)
-    (root / "stacks" / "examples").symlink_to(ROOT / "stacks" / "examples")
+    root.mkdir()
+    (root / "stacks").symlink_to(ROOT / "stacks")
     monkeypatch.setattr(module, "ROOT", root)
     return root
 
