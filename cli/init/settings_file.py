@@ -45,7 +45,9 @@ def copied(example: Example, name: str) -> tuple[str, list[Decision]]:
         "",
     ]
     body = text.commented(_renamed(example.text, own), _comments(decisions))
-    return text.head(lines) + body, decisions
+    # The example's own line names the schema from its folder.
+    kept = (line for line in body.splitlines(keepends=True) if not line.startswith(f"# {_SCHEMA.partition('$')[0]}"))
+    return text.head(lines) + "".join(kept), decisions
 
 
 def _seen(cluster: Cluster) -> Iterator[str]:
