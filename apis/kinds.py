@@ -109,6 +109,10 @@ KINDS: tuple[Kind, ...] = (
     *operators.kinds(),
 )
 
+CLUSTER_VERSION = Kind("config.openshift.io", "v1", "ClusterVersion", "clusterversions", "Cluster")
+PACKAGE_MANIFEST = Kind("packages.operators.coreos.com", "v1", "PackageManifest", "packagemanifests")
+"""What OpenShift says of itself and of OperatorHub; `./hpc init` reads it."""
+
 CLUSTER_RESOURCE_QUOTA = Kind("quota.openshift.io", "v1", "ClusterResourceQuota", "clusterresourcequotas", "Cluster")
 LIMIT_RANGE = Kind("", "v1", "LimitRange", "limitranges")
 BINDING = Kind("", "v1", "Binding", "bindings")

@@ -57,6 +57,8 @@ CONSOLE_DASHBOARD = "console.openshift.io/dashboard"
 """Label of ConfigMaps that OpenShift's console shows as dashboards."""
 NETWORK_CONFIG = "cluster"
 """Name of the one Network of config.openshift.io, whose status describes the pod network."""
+CLUSTER_VERSION = "version"
+"""Name of the one ClusterVersion, whose status names the release of OpenShift."""
 
 MPI_JOB_NAME, MPI_ROLE = "mpi_job_name", "mpi_role_type"
 """Labels of an MPIJob's pods in v1alpha2: the job, and launcher or worker."""

@@ -29,6 +29,7 @@ class _Entry:
 
 
 COMMANDS = {
+    "init": _Entry("cli.init.command", _EVERYDAY),
     "up": _Entry("cli.up.command", _EVERYDAY),
     "preview": _Entry("cli.preview", _EVERYDAY, passes_on=True),
     "status": _Entry("cli.status.command", _EVERYDAY),

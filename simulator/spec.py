@@ -40,6 +40,11 @@ class ClusterSpec(Model):
     nodes: tuple[NodeSpec, ...] = ()
     actors: bool = Field(default=True, description="simulate hardware, operators and the runtime of pods")
     release: Release = Field(default="4.4", description="whose default SCCs the cluster has")
+    openshift: str | None = Field(
+        default=None,
+        pattern=r"^\d+\.\d+$",
+        description="release that its ClusterVersion names, e.g. 4.20; None: it has no ClusterVersion",
+    )
     mpi: MpiGeneration = Field(default="v1alpha2", description="MPIJob generation whose real operator runs")
     kubernetes: Kubernetes = Field(default="1.34", description="minor version that it serves")
     storage_classes: tuple[str, ...] = Field(

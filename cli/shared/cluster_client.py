@@ -43,6 +43,8 @@ class Cluster:
     context: str
     shown_by: str = ""
     """The command that shows whether it runs; none for a real cluster."""
+    named_by: str = "cluster.kubeconfig or cluster.context in the stack's settings"
+    """What says which kubeconfig and context it is."""
 
     @cached_property
     def _client(self) -> "Client":
@@ -52,14 +54,14 @@ class Cluster:
         if not self.kubeconfig.is_file():
             raise Problem(
                 f"there is no kubeconfig {self.kubeconfig}",
-                "Correct cluster.kubeconfig in the settings.",
+                f"Correct {self.named_by}.",
             )
         try:
             return client(self.kubeconfig, self.context, timeout=_TIMEOUT)
         except KubeconfigError as error:
             raise Problem(
                 f"{self.kubeconfig} cannot be used with context {self.context!r}: {str(error).splitlines()[0]}",
-                "Correct cluster.kubeconfig or cluster.context in the stack's settings.",
+                f"Correct {self.named_by}.",
             ) from None
 
     @property

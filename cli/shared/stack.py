@@ -208,6 +208,7 @@ class Stack:
                 "nodes": tuple(nodes),
                 "release": release,
                 "kubernetes": RELEASES[self.settings.release].simulated_kubernetes,
+                "openshift": self.settings.release,
                 "storage_classes": settings.foreign_classes,
                 "object_store": choice.recorded(self.home) == choice.SIMULATED,
                 **generation,

@@ -16,6 +16,7 @@ from simulator.actors.kubeletconfigs import KubeletConfigs
 from simulator.actors.machineconfig import MachineConfigs
 from simulator.actors.namespaces import NamespaceSecurity
 from simulator.actors.olm import Olm
+from simulator.actors.packageserver import PackageServer
 from simulator.actors.podlogs import PodLogs
 from simulator.actors.running_actors import RunningActors
 from simulator.actors.runtime import Runtime, Settings
@@ -57,6 +58,7 @@ def run(chosen: Settings, stopped: threading.Event) -> None:
         *(
             NamespaceSecurity(runtime),
             Olm(runtime),
+            PackageServer(runtime),
             MachineConfigs(runtime),
             KubeletConfigs(runtime),
             SimFiles(runtime),

@@ -89,6 +89,7 @@ OLM = Identity(
             ("subscriptions/status", "installplans/status", "clusterserviceversions/status", "operatorgroups/status"),
             ("get", "update", "patch"),
         ),
+        Rule((kinds.PACKAGE_MANIFEST.group,), (kinds.PACKAGE_MANIFEST.plural,), OWN),
         Rule((kinds.CUSTOM_RESOURCE_DEFINITION.group,), (kinds.CUSTOM_RESOURCE_DEFINITION.plural,), OWN),
         # escalate and bind: OLM gives operators what their package asks for, which is more than OLM itself has.
         Rule(

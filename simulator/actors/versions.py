@@ -3,7 +3,7 @@
 from apis import kinds
 from simulator.actors import grants
 from simulator.actors.api import Object
-from simulator.actors.package import Package
+from simulator.actors.package import Bundle, Package
 from simulator.actors.rbac import Rule
 from simulator.manifests import manifest, owner_reference, simulated_by
 
@@ -35,7 +35,7 @@ def version(package: Package, name: str, namespace: str, group: str, replaces: s
     spec = {
         "displayName": package.title,
         "version": "0.0.0",
-        "installModes": [{"type": mode, "supported": mode in bundle.modes} for mode in INSTALL_MODES],
+        "installModes": install_modes(bundle),
         "customresourcedefinitions": {"owned": owned},
         "install": {
             "strategy": "deployment",
@@ -48,6 +48,11 @@ def version(package: Package, name: str, namespace: str, group: str, replaces: s
     }
     marks = {"olm.operatorGroup": group, "olm.operatorNamespace": namespace, **simulated_by(BY)}
     return manifest(kinds.CLUSTER_SERVICE_VERSION, name, namespace, annotations=marks, spec=spec)
+
+
+def install_modes(bundle: Bundle) -> list[Object]:
+    """Return which namespaces an operator can watch, as its version and its catalogue say it."""
+    return [{"type": mode, "supported": mode in bundle.modes} for mode in INSTALL_MODES]
 
 
 def unsupported(csv: Object, targets: list[str]) -> str | None:

@@ -25,7 +25,7 @@ def fingerprint(spec: ClusterSpec, tools: Mapping[str, Path], kubelet_port: int,
     """Return what changes whenever the bootstrap of `spec` would bring something else onto the cluster."""
     own = sorted(Path(__file__).parent.glob("*.py"))
     content = b"".join(path.read_bytes() for path in own)
-    chosen = spec.model_dump(mode="json", include={"nodes", "release", "actors", "kubernetes"})
+    chosen = spec.model_dump(mode="json", include={"nodes", "release", "openshift", "actors", "kubernetes"})
     facts = [chosen, _folders(tools), _access(spec), admission.sccs(spec.release), kubelet_port, webhook]
     return hashlib.sha256(content + json.dumps(facts, default=str).encode()).hexdigest()[:16]
 
@@ -65,7 +65,8 @@ def bootstrap(
         check=lambda: None,
     )
     step.update(what="machine config pools and catalogues")
-    for manifest in openshift.custom_resources(spec.storage_classes):
+    told = [openshift.cluster_version(spec.openshift)] if spec.openshift else []
+    for manifest in (*openshift.custom_resources(spec.storage_classes), *told):
         api.apply(_path(manifest), manifest)
     for manifest in (*admission.sccs(spec.release), openshift.pod_network()):
         api.create(_collection_path(manifest), manifest)

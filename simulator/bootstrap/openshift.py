@@ -6,14 +6,16 @@ from pathlib import Path
 import yaml
 
 from apis import kinds
-from apis.names import MACHINE_CONFIG_POOL, MACHINE_CONFIG_ROLE, NETWORK_CONFIG, NODE_ROLE
+from apis.names import CLUSTER_VERSION, MACHINE_CONFIG_POOL, MACHINE_CONFIG_ROLE, NETWORK_CONFIG, NODE_ROLE
 from simulator.actors import rbac
 from simulator.actors.package import TEXT, Definition, structure
 from simulator.manifests import Manifest, manifest, simulated_by
 from simulator.names import FILES_CLASS, FILES_PROVISIONER
 from simulator.performance.job import POD_MTU
 
-OWN_KINDS = {kind.kind: kind for kind in (kinds.CATALOG_SOURCE, kinds.MUTATING_WEBHOOK_CONFIGURATION)}
+OWN_KINDS = {
+    kind.kind: kind for kind in (kinds.CATALOG_SOURCE, kinds.CLUSTER_VERSION, kinds.MUTATING_WEBHOOK_CONFIGURATION)
+}
 """Kinds that the platform does not use."""
 
 NAMESPACES = (
@@ -42,7 +44,7 @@ def namespaces() -> list[Manifest]:
 
 
 def definitions(folders: tuple[Path, ...]) -> list[Manifest]:
-    """Return the CustomResourceDefinitions that the files of `folders` hold, that of Multus, and those of builds."""
+    """Return the CustomResourceDefinitions that the files of `folders` hold, and those of other parts of OpenShift."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # a tenth of the time
     documents = (
         document
@@ -52,9 +54,10 @@ def definitions(folders: tuple[Path, ...]) -> list[Manifest]:
     )
     known = [found for found in documents if found and found["kind"] == kinds.CUSTOM_RESOURCE_DEFINITION.kind]
     network = Definition(kinds.NETWORK_ATTACHMENT_DEFINITION, structure({"config": TEXT}))
-    # OpenShift serves these by an API server of its own; here they are kept, and an actor builds.
+    # OpenShift serves these, and PackageManifests, by API servers of its own; here actors work on them.
     kept = (Definition(kind, structure({})) for kind in (kinds.BUILD_CONFIG, kinds.BUILD, kinds.IMAGE_STREAM))
-    return [*known, *(definition.manifest() for definition in (network, *kept)), _pod_network_definition()]
+    told = map(_told_definition, (kinds.NETWORK_CONFIG, kinds.CLUSTER_VERSION, kinds.PACKAGE_MANIFEST))
+    return [*known, *(definition.manifest() for definition in (network, *kept)), *told]
 
 
 def access() -> list[Manifest]:
@@ -68,9 +71,9 @@ def custom_resources(storage_classes: Iterable[str] = ()) -> list[Manifest]:
     return [*map(_pool, POOLS), *catalogues, *map(_files_class, (FILES_CLASS, *storage_classes))]
 
 
-def _pod_network_definition() -> Manifest:
-    """Return the definition of what OpenShift says of its pod network; its status is a part like any other."""
-    definition: Manifest = Definition(kinds.NETWORK_CONFIG, structure({})).manifest()
+def _told_definition(kind: kinds.Kind) -> Manifest:
+    """Return the definition of what OpenShift only tells; its status is a part like any other."""
+    definition: Manifest = Definition(kind, structure({})).manifest()
     for version in definition["spec"]["versions"]:
         del version["subresources"]
     return definition
@@ -79,6 +82,14 @@ def _pod_network_definition() -> Manifest:
 def pod_network() -> Manifest:
     """Return what OpenShift says of its pod network: an overlay on a network with packets of 1500 bytes."""
     return manifest(kinds.NETWORK_CONFIG, NETWORK_CONFIG, spec={}, status={"clusterNetworkMTU": POD_MTU})
+
+
+def cluster_version(release: str) -> Manifest:
+    """Return what OpenShift says of its version; there are no fixes here, so it is the first of its release."""
+    version = f"{release}.0"
+    status = {"desired": {"version": version}, "history": [{"state": "Completed", "version": version}]}
+    marks = simulated_by("ClusterVersion")
+    return manifest(kinds.CLUSTER_VERSION, CLUSTER_VERSION, annotations=marks, spec={}, status=status)
 
 
 def _pool(role: str) -> Manifest:

@@ -20,7 +20,17 @@ from cli.shared.stack import Stack
 CLI = ROOT / "cli"
 
 
-@pytest.mark.parametrize("content", ["a: [", "kind: Config\ncurrent-context: x\n", "\x00\x01"])
+_NUMBERS = """
+clusters: [{name: lab, cluster: {server: 7}}]
+users: [{name: lab, user: {token: 7}}]
+contexts: [{name: lab, context: {cluster: lab, user: lab}}]
+"""
+_NO_BASE64 = _NUMBERS.replace("server: 7", "server: 'https://lab', certificate-authority-data: 7")
+
+
+@pytest.mark.parametrize(
+    "content", ["a: [", "kind: Config\ncurrent-context: x\n", "\x00\x01", _NUMBERS, _NO_BASE64], ids=repr
+)
 def test_a_kubeconfig_that_is_none_is_one_message(tmp_path: Path, content: str) -> None:
     """A traceback of the YAML reader for a setting that names the wrong file."""
     file = tmp_path / "kubeconfig"

@@ -1,0 +1,178 @@
+"""`./hpc init`: the settings of a first stack, from a cluster or from an example."""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.init import checks, examples, files, reading, settings_file
+from cli.init.composition import compose
+from cli.init.decision import MARK, REVIEW, Decision
+from cli.init.facts import Cluster, Connection
+from cli.init.machines import Group, grouped
+from cli.init.operators import already
+from cli.shared import cluster_client
+from cli.shared.console import print_text, print_warning
+from cli.shared.errors import Problem
+from cli.shared.paths import ROOT
+from cli.shared.text import some
+from simulator import home, kubeconfigs
+from stacks.releases import RELEASES
+
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?")
+
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the stack: Pulumi.NAME.yaml is written.")]
+KubeconfigOption = Annotated[
+    Path | None, typer.Option("--kubeconfig", help="Kubeconfig of the cluster; it is only read from.")
+]
+ContextOption = Annotated[
+    str | None, typer.Option("--context", help="Context in the kubeconfig. Default: the only one that it has.")
+]
+TemplateOption = Annotated[
+    str | None,
+    typer.Option(
+        "--template",
+        help="Example in stacks/examples: its settings stand for what no cluster can be asked. Default: the nearest. "
+        "Without --kubeconfig it is copied.",
+    ),
+]
+ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")]
+
+
+def command(
+    name: NameArgument,
+    kubeconfig: KubeconfigOption = None,
+    context: ContextOption = None,
+    template: TemplateOption = None,
+    *,
+    force: ForceOption = False,
+) -> None:
+    """Write the settings of a first stack.
+
+    Asks a cluster what it has (--kubeconfig), or copies an example
+    (--template). What a person must decide is marked in the file with
+    DECIDE, and listed. Nothing is changed on the cluster.
+
+    Exit status 0 also where that is not decided yet.
+    """
+    _require_name(name)
+    if kubeconfig is None:
+        if template is None or context is not None:
+            raise Problem(
+                "there is no cluster to ask",
+                "Name its kubeconfig (--kubeconfig FILE), or an example to copy (--template NAME): "
+                f"{', '.join(examples.names(ROOT))}.",
+            )
+        copied, decisions = settings_file.copied(examples.read(template, ROOT), name)
+        files.write({_file(name): copied}, force=force)
+        _report(name, [], decisions, [])
+        return
+    file = kubeconfig.expanduser()
+    _from_cluster(name, file, reading.context(file, context), template, force=force)
+
+
+def _from_cluster(name: str, kubeconfig: Path, context: str, template: str | None, *, force: bool) -> None:
+    asked = cluster_client.Cluster(kubeconfig, context, named_by="--kubeconfig or --context")
+    cluster = reading.read(asked)
+    _require_known(cluster)
+    groups = grouped(cluster.nodes)
+    _require_gpus(groups)
+    release = RELEASES[cluster.release]
+    example = examples.read(template, ROOT) if template else examples.chosen(groups, release, ROOT)
+    if not examples.whole(example):
+        raise Problem(
+            f"example {example.name} is only a part of an environment",
+            "Name one with platform and tenants (--template).",
+        )
+    found = compose(name, cluster, Connection(_written(kubeconfig, context, cluster), context), groups, example)
+    texts = {_file(name): settings_file.text_of(name, cluster, context, example.name, found)}
+    files.write(texts | {ROOT / file.path: file.content for file in found.machine_files}, force=force)
+    for line in cluster.unread:
+        print_warning(f"not read: {line}")
+    if release.support and datetime.now(UTC).date() > release.support.last_day:
+        print_warning(f"OpenShift {release.name} is out of support: docs/releases.md has the dates of later releases")
+    machine_files = [file.path for file in found.machine_files]
+    before = [f"./hpc adopt --stack {name}    # what is on the cluster already"] * already(found.settings, cluster)
+    if not cluster.simulated:
+        before.append(
+            f"./hpc state init --stack {name}    # docs/operations.md says what it needs: a passphrase, accounts"
+        )
+    _report(name, machine_files, found.decisions, before)
+
+
+def _report(name: str, machine_files: Sequence[str], decisions: Sequence[Decision], before: Sequence[str]) -> None:
+    """Print what was written, what is left to decide, what the rules say, and what comes next."""
+    print_text(f"written: {some([_file(name).name, *machine_files])}")
+    _list(f"to decide, marked with {MARK} in the file", [one for one in decisions if one.mark == MARK])
+    review = list(dict.fromkeys(one.place for one in decisions if one.mark == REVIEW))
+    print_text(f"\nas in the example, marked with {REVIEW}: {some(review)}")
+    found = [*checks.faults(name, ROOT)]
+    if found:
+        print_text("\nnot complete yet:")
+        for line in found:
+            print_text(line)
+    else:
+        print_text("\nthe settings are valid, and no mandatory policy refuses what they declare")
+    print_text("\nnext, when that is decided:")
+    for line in (*before, f"./hpc diff --stack {name}    # what an update would do", f"./hpc up --stack {name}"):
+        print_text(f"  {line}")
+
+
+def _list(title: str, decisions: Sequence[Decision]) -> None:
+    if decisions:
+        print_text(f"\n{title}:")
+    for one in decisions:
+        print_text(f"- {one.place}: {one.text}")
+        for line in one.options:
+            print_text(f"    {line}")
+
+
+def _require_name(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise Problem(
+            f"{name!r} is no name of a stack", "Use at most 40 lower-case letters, digits and inner dashes, e.g. site."
+        )
+    if name in examples.names(ROOT):
+        raise Problem(
+            f"{name} is the name of an example, which the new file would hide", "Give the stack another name."
+        )
+
+
+def _require_known(cluster: Cluster) -> None:
+    if cluster.release not in RELEASES:
+        raise Problem(
+            f"the cluster has OpenShift {cluster.version}, and release {cluster.release} is not known here",
+            f"Known are {', '.join(RELEASES)}; another one is a file in stacks/releases (docs/releases.md).",
+        )
+
+
+def _require_gpus(groups: Sequence[Group]) -> None:
+    if any(group.may_have_gpus for group in groups):
+        return
+    told = all(group.traits.has_gpus is False for group in groups)
+    what = "labels of node feature discovery name no GPU of NVIDIA" if told else "no label names a GPU"
+    raise Problem(
+        f"none of the {sum(len(group.nodes) for group in groups)} nodes shows GPUs: {what}, and none has the size of a "
+        "known machine",
+        "Install Node Feature Discovery from OperatorHub, with PCI classes 03 and 02, and run it again when nodes have "
+        "its labels; or copy an example (--template) and name the nodes yourself.",
+    )
+
+
+def _file(name: str) -> Path:
+    return ROOT / f"Pulumi.{name}.yaml"
+
+
+def _written(kubeconfig: Path, context: str, cluster: Cluster) -> str:
+    """Return the path as the settings have it: from the project's folder, or from the user's home."""
+    simulated = home.root() / context.removeprefix(kubeconfigs.context_name(""))
+    if cluster.simulated and (simulated / "kubeconfig").is_file():
+        # As in the examples: the folder that has them all may be another one (HPC_SIM_HOME).
+        return f".sim/{simulated.name}/kubeconfig"
+    whole = kubeconfig.absolute()
+    if whole.is_relative_to(ROOT):
+        return str(whole.relative_to(ROOT))
+    return f"~/{whole.relative_to(Path.home())}" if whole.is_relative_to(Path.home()) else str(whole)

@@ -1,0 +1,80 @@
+"""Files of machines that nobody knows yet: what labels say of them, to be completed on site."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cli.init import text
+from cli.init.decision import MARK
+from cli.init.facts import Connection
+from cli.init.machines import Group
+from cli.shared.text import some
+from hardware.profiles import NVIDIA_PCI_VENDOR
+from hardware.profiles.catalogue import BASE, TO_COMPLETE, missing
+
+_REQUIRED = ("gpu", "nvlink", "cpu_cores", "memory_gib", "numa", "link_layer", "ports", "hcas")
+"""Fields of a machine without any base that labels do not give."""
+_SHOWN = 4
+"""Nodes that are named."""
+
+
+@dataclass(frozen=True)
+class MachineFile:
+    """A file for machines of one group of nodes."""
+
+    profile: str
+    group: Group
+    content: str
+
+    @property
+    def path(self) -> str:
+        """Where it is, from the project's folder."""
+        return f"machines/{self.profile}.yaml"
+
+
+def machine_files(stack: str, groups: Sequence[Group], reached: Connection) -> tuple[MachineFile, ...]:
+    """Return a file for every group of nodes with GPUs that no complete machine fits."""
+    found: list[MachineFile] = []
+    for group in groups:
+        if not group.traits.has_gpus or group.candidates:
+            continue
+        name = f"{stack}-{_slug(group)}"
+        twice = sum(file.profile.startswith(name) for file in found)
+        profile = f"{name}-{twice + 1}" if twice else name
+        found.append(MachineFile(profile, group, _content(profile, group, reached)))
+    return tuple(found)
+
+
+def _slug(group: Group) -> str:
+    words = group.traits.machine or group.traits.product or "gpu"
+    return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-") or "gpu"
+
+
+def _content(profile: str, group: Group, reached: Connection) -> str:
+    first, common = group.nodes[0].name, group.traits
+    base = group.families[0] if len(group.families) == 1 else None
+    known: dict[str, Any] = {"model": common.machine}
+    if not base:
+        # What a family gives is not repeated.
+        known |= {"model": common.machine or common.product, "gpus": common.gpus}
+        known |= {"cpu_architecture": common.architecture, "pci_vendors": [NVIDIA_PCI_VENDOR]}
+    fields = {name: value for name, value in known.items() if value}
+    lacking = missing(base) if base else (*(name for name in known if name not in fields), *_REQUIRED)
+    fields = ({BASE: base} if base else {TO_COMPLETE: [*lacking]}) | fields
+    fields["source"] = f"labels of node {first}"
+    shown = some([node.name for node in group.nodes], _SHOWN)
+    lines = [
+        "yaml-language-server: $schema=../docs/schemas/machine.json",
+        f"Written by `./hpc init`: the machine of {shown}, which has {common}.",
+        f"{MARK}: give {', '.join(lacking)}; hardware/README.md describes them.",
+    ]
+    if not base and group.families:
+        lines.append(f"It may be one of {', '.join(group.families)}: then name that as `{BASE}`.")
+    lines.append("Or remove this file, and have it made from what the node prints, by one of these:")
+    output = f"-o machines/{profile}.yaml"
+    commands = [
+        f"./hpc machine discover --kubeconfig {reached.kubeconfig} --context {reached.context} --node {first} {output}",
+        f"./hpc machine from-logs FILE... {output}",
+    ]
+    return text.head(lines, commands) + text.dumped(fields)

@@ -1,0 +1,146 @@
+"""The subscriptions of a stack, as the cluster's OperatorHub and what is installed already allow them."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from cli.init.decision import MARK, REVIEW, Decision, Path
+from cli.init.facts import ALL_NAMESPACES, OWN_NAMESPACE, Cluster, Package, Subscription
+from cli.shared.text import some
+from stacks.releases import Release
+
+_FIELDS = frozenset({"package", "channel", "namespace"})
+"""What every subscription of the settings has."""
+_VERSION = re.compile(r"(?:^|[-.])v?(\d+)\.(\d+)")
+_GLOBAL = "openshift-operators"
+"""OpenShift's namespace of operators for all namespaces, which no stack can have."""
+_MARKETPLACE = "openshift-marketplace"
+
+
+def places(settings: Any, path: Path = ()) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Yield the subscriptions in settings, with their paths."""
+    if isinstance(settings, dict):
+        if settings.keys() >= _FIELDS:
+            yield path, settings
+            return
+        for key, value in settings.items():
+            yield from places(value, (*path, key))
+
+
+def fit(settings: dict[str, Any], cluster: Cluster, release: Release, stack: str) -> list[Decision]:
+    """Make the subscriptions those that the cluster can have, in place; return what is left to decide."""
+    found: list[Decision] = []
+    for path, wanted in places(settings):
+        found += _fitted(wanted, path, cluster, release, stack)
+    return found
+
+
+def _fitted(wanted: dict[str, Any], path: Path, cluster: Cluster, release: Release, stack: str) -> Iterator[Decision]:
+    name = wanted["package"]
+    there = [one for one in cluster.subscriptions if one.package == name]
+    if there:
+        if there[0].namespace != _GLOBAL:
+            _follow(wanted, there[0])
+        trouble = _trouble(there)
+        yield Decision(
+            path,
+            f"{there[0].package} is subscribed already, as {there[0].namespace}/{there[0].name}"
+            + (trouble or f"; the stack has it as it is there, once `./hpc adopt --stack {stack}` has imported it"),
+            mark=MARK if trouble else REVIEW,
+        )
+        return
+    orphans = [each for each in cluster.without_subscription if each.partition("/")[2].startswith(f"{name}.")]
+    if orphans:
+        yield Decision(
+            path,
+            f"{', '.join(orphans)} is a version of {name} without a Subscription, and the new one would fail on it: "
+            f"delete it first (`oc delete csv -n {orphans[0].replace('/', ' ')}`)",
+        )
+    if wanted["namespace"] in cluster.namespaces:
+        yield Decision(
+            (*path, "namespace"),
+            f"the cluster has a namespace {wanted['namespace']} already, without a Subscription to {name}: delete it, "
+            f"or `./hpc adopt --stack {stack}` imports it before the first update",
+        )
+    package = cluster.packages.get(name)
+    if package is not None:
+        yield from _offered(wanted, path, package, release)
+    elif cluster.packages:
+        yield Decision(
+            path,
+            f"OperatorHub here does not offer {name} (`oc get packagemanifests`): enable catalogue "
+            f"{wanted.get('source', 'redhat-operators')}, or mirror the package and name its catalogue in source",
+        )
+
+
+def _follow(wanted: dict[str, Any], there: Subscription) -> None:
+    wanted["namespace"] = there.namespace
+    if there.watches is not None:
+        wanted["own_namespace_only"] = there.watches == (there.namespace,)
+    wanted["channel"] = there.channel or wanted["channel"]
+    _set_source(wanted, there.source, there.source_namespace)
+    wanted.pop("starting_csv", None)
+    if there.approval != "Automatic":
+        wanted["approval"] = there.approval
+
+
+def _trouble(there: list[Subscription]) -> str:
+    """Return why a stack cannot have an operator as it is there, with the remedy; empty where it can."""
+    first = there[0]
+    if len(there) > 1:
+        others = some([f"{one.namespace}/{one.name}" for one in there[1:]])
+        return f", and as {others}: two act on the same objects; delete all but one of the Subscriptions"
+    if first.namespace == _GLOBAL:
+        return (
+            ", in OpenShift's own namespace, which no stack can have: delete that Subscription and its "
+            "ClusterServiceVersion, and the stack has it in a namespace of its own"
+        )
+    if first.trouble:
+        return f", and half-installed: {first.trouble}; repair or delete it before the first update"
+    return ""
+
+
+def _offered(wanted: dict[str, Any], path: Path, package: Package, release: Release) -> Iterator[Decision]:
+    _set_source(wanted, package.source, package.source_namespace)
+    before = wanted["channel"]
+    wanted["channel"] = channel = _channel(before, package, release)
+    if channel != before:
+        wanted.pop("starting_csv", None)
+        yield Decision(
+            (*path, "channel"),
+            f"{package.name} has {some([*package.channels])} here, and not {before}"
+            if before not in package.channels
+            else f"{before} is not listed for OpenShift {release.name}; {channel} is",
+        )
+    modes = package.channels.get(channel, frozenset())
+    if modes and OWN_NAMESPACE not in modes and ALL_NAMESPACES in modes:
+        wanted["own_namespace_only"] = False
+
+
+def _channel(wanted: str, package: Package, release: Release) -> str:
+    """Return the channel to follow: the wanted one, unless it is not offered, or for other releases only."""
+    listed = next((each.versions for each in release.operators if each.package == package.name), ())
+    fitting = [name for name in package.channels if (found := _version(name)) and ".".join(map(str, found)) in listed]
+    if wanted in package.channels and (not listed or wanted in fitting or _version(wanted) is None):
+        return wanted
+    if fitting:
+        return max(fitting, key=lambda name: _version(name) or (0, 0))
+    return wanted if wanted in package.channels else package.default_channel or wanted
+
+
+def _version(channel: str) -> tuple[int, int] | None:
+    found = _VERSION.search(channel)
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def _set_source(wanted: dict[str, Any], source: str, namespace: str) -> None:
+    if source:
+        wanted["source"] = source
+    if namespace and namespace != _MARKETPLACE:
+        wanted["source_namespace"] = namespace
+
+
+def already(settings: Mapping[str, Any], cluster: Cluster) -> bool:
+    """Whether the cluster has a subscription that the stack is to have."""
+    wanted = {each["package"] for _, each in places(dict(settings))}
+    return any(one.package in wanted for one in cluster.subscriptions)

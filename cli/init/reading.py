@@ -1,0 +1,140 @@
+"""Asks a cluster for what `cli.init.facts` has: GETs alone."""
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+
+from apis import kinds, yaml_text
+from apis.kinds import Kind
+from apis.names import CLUSTER_VERSION, NETWORK_CONFIG
+from cli.init import facts
+from cli.shared import metadata
+from cli.shared.cluster_client import Cluster, RefusedError
+from cli.shared.errors import Problem
+from policies.values import read as value
+
+T = TypeVar("T")
+_RIGHTS = (
+    "Log in as a user who may read the cluster (role cluster-reader; `oc adm policy add-cluster-role-to-user "
+    "cluster-reader USER`), and run it again."
+)
+
+
+def context(kubeconfig: Path, chosen: str | None) -> str:
+    """Return the context to use: the chosen one, or the only one; the current context is never used.
+
+    Raises Problem for a file that is no kubeconfig, and where the context is not decided.
+    """
+    try:
+        content = yaml_text.read(kubeconfig.read_text())
+    except FileNotFoundError:
+        raise Problem(f"there is no kubeconfig {kubeconfig}", "Correct --kubeconfig.") from None
+    except (OSError, yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        # A parser's message quotes the line, and that may be a token.
+        why = error.strerror if isinstance(error, OSError) else "it is no YAML"
+        raise Problem(f"{kubeconfig} cannot be read: {why}", "Correct --kubeconfig.") from None
+    entries = content.get("contexts") if isinstance(content, Mapping) else None
+    listed = entries if isinstance(entries, list) else []
+    names = [str(one["name"]) for one in listed if isinstance(one, Mapping) and "name" in one]
+    if not names:
+        raise Problem(f"{kubeconfig} has no context, so it is no kubeconfig", "Correct --kubeconfig.")
+    if chosen is None and len(names) == 1:
+        return names[0]
+    if chosen not in names:
+        what = f"has no context {chosen!r}" if chosen else f"has {len(names)} contexts"
+        raise Problem(f"{kubeconfig} {what}", f"Name one with --context: {', '.join(names)}.")
+    return str(chosen)
+
+
+def read(cluster: Cluster) -> facts.Cluster:
+    """Return what a cluster says of itself.
+
+    Raises Problem where it does not answer, is not OpenShift 4, or does not let the user read version and nodes. What
+    else is refused is among the `unread`.
+    """
+    version = _version(cluster)
+    nodes = _required(lambda: cluster.list(kinds.NODE), kinds.NODE)
+    asked = _Asked(cluster)
+    versions = asked.all(kinds.CLUSTER_SERVICE_VERSION)
+    subscriptions, operator_groups = asked.all(kinds.SUBSCRIPTION), asked.all(kinds.OPERATOR_GROUP)
+    namespaces = asked.all(kinds.NAMESPACE)
+    network = asked.one(kinds.NETWORK_CONFIG, NETWORK_CONFIG)
+    mtu = value(network, "status", "clusterNetworkMTU")
+    kube_system = next((one for one in namespaces if metadata.name(one) == "kube-system"), {})
+    packages = map(facts.package, asked.all(kinds.PACKAGE_MANIFEST))
+    return facts.Cluster(
+        version=version,
+        uid=metadata.uid(kube_system),
+        nodes=tuple(sorted(map(facts.node, nodes), key=lambda node: node.name)),
+        simulated=facts.simulated(nodes),
+        packages={one.name: one for one in packages},
+        subscriptions=tuple(facts.subscriptions(subscriptions, versions, operator_groups)),
+        without_subscription=tuple(facts.without_subscription(subscriptions, versions)),
+        storage_classes=tuple(map(facts.storage_class, asked.all(kinds.STORAGE_CLASS))),
+        sccs=tuple(map(metadata.name, asked.all(kinds.SECURITY_CONTEXT_CONSTRAINTS))),
+        mtu=mtu if isinstance(mtu, int) else None,
+        namespaces={metadata.name(one): facts.namespace(one) for one in namespaces},
+        mpi_operators=tuple(facts.mpi_operators(asked.all(kinds.DEPLOYMENT))),
+        unread=tuple(asked.refused),
+    )
+
+
+class _Asked:
+    """Asks for what init can do without, and notes what is refused."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self.refused: list[str] = []
+
+    def all(self, kind: Kind) -> list[Mapping[str, Any]]:
+        """Return all objects of a kind; none where they cannot be read."""
+        found: list[dict[str, Any]] = self._answer(lambda: self._cluster.list(kind), kind, [])
+        return [one for one in found if isinstance(one, Mapping)]
+
+    def one(self, kind: Kind, name: str) -> Mapping[str, Any]:
+        """Return an object; an empty one where it is not there, or cannot be read."""
+        return self._answer(lambda: self._cluster.read(kind, "", name), kind, None) or {}
+
+    def _answer(self, ask: Callable[[], T], kind: Kind, otherwise: T) -> T:
+        try:
+            return ask()
+        except RefusedError as error:
+            self.refused.append(f"{kind.plural}: {error.reason}")
+        except ValueError:
+            self.refused.append(f"{kind.plural}: the server's answer is not JSON")
+        return otherwise
+
+
+def _version(cluster: Cluster) -> str:
+    found = _required(lambda: cluster.read(kinds.CLUSTER_VERSION, "", CLUSTER_VERSION), kinds.CLUSTER_VERSION)
+    versions = [*_completed(value(found, "status", "history")), value(found, "status", "desired", "version")]
+    version = next((one for one in versions if isinstance(one, str) and one), None)
+    if version is None:
+        raise Problem(
+            f"context {cluster.context!r} leads to {cluster.server}, which has no ClusterVersion: no OpenShift 4",
+            "Name a kubeconfig and a context of an OpenShift cluster (--kubeconfig, --context).",
+        )
+    return version
+
+
+def _completed(history: Any) -> Iterable[Any]:
+    """Yield the versions that the cluster has come to, the last one first: the desired one may be on its way."""
+    for entry in history if isinstance(history, list) else ():
+        if value(entry, "state") == "Completed":
+            yield value(entry, "version")
+
+
+def _required(ask: Callable[[], T], kind: Kind) -> T:
+    try:
+        return ask()
+    except RefusedError as error:
+        if error.reason.startswith(("401", "403")):
+            raise Problem(f"{kind.plural} cannot be read: {error.reason}", _RIGHTS) from None
+        raise
+    except ValueError:
+        raise Problem(
+            f"what answers for {kind.plural} sends no JSON: it is no API server",
+            "Correct the server in the kubeconfig, or the proxy before it.",
+        ) from None

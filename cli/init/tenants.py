@@ -1,0 +1,81 @@
+"""Tenants of an example on a cluster: ids that nobody has, GPUs that are there, storage that the cluster offers."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from cli.init.decision import Decision
+from cli.init.facts import Cluster
+from cli.shared.text import some
+
+_BLOCK = 10_000
+"""Ids of a namespace's range: as many as OpenShift gives."""
+_CATEGORIES = 1024
+_CLAIM = "claim"
+
+
+def fit(settings: dict[str, Any], cluster: Cluster, gpus: int, stack: str) -> Iterator[Decision]:
+    """Change the tenants, in place; yield what is left to decide. `gpus` is how many there are, 0: not known."""
+    tenants = settings.get("tenants", [])
+    taken = [each.uid_range for each in cluster.namespaces.values() if each.uid_range]
+    levels = {each.mcs for each in cluster.namespaces.values() if each.mcs}
+    for index, tenant in enumerate(tenants):
+        there = cluster.namespaces.get(tenant["namespace"])
+        _set_ids(tenant, there.uid_range if there and there.uid_range else _free_block(tenant["uid_range"], taken))
+        tenant["mcs"] = there.mcs if there and there.mcs else _free_level(tenant["mcs"], levels)
+        if gpus:
+            tenant["gpu_quota"] = min(tenant["gpu_quota"], gpus // len(tenants))
+        if there is not None:
+            yield Decision(
+                ("tenants", index),
+                f"the cluster has a namespace {tenant['namespace']} already: give another name, here and in builds and "
+                f"stages, or import it with `./hpc adopt --stack {stack}`",
+            )
+        yield from _data(tenant, index, settings, cluster)
+
+
+def _free_block(own: dict[str, Any], taken: list[tuple[int, int]]) -> tuple[int, int]:
+    """Return the next block of ids that no namespace has, and take it."""
+    first, size = own["start"], own.get("size", _BLOCK)
+    while any(first < other + length and other < first + size for other, length in taken):
+        first += size
+    taken.append((first, size))
+    return first, size
+
+
+def _set_ids(tenant: dict[str, Any], block: tuple[int, int]) -> None:
+    """Give a tenant a block of ids; who owns the data keeps the place in it."""
+    first, size = block
+    own = tenant["uid_range"]
+    for field in ("run_as_uid", "run_as_gid"):
+        tenant[field] += first - own["start"]
+    tenant["uid_range"] = {"start": first} | ({"size": size} if size != _BLOCK else {})
+
+
+def _free_level(level: str, levels: set[str]) -> str:
+    """Return the next SELinux level that no namespace has, and take it."""
+    high, low = sorted((int(part) for part in level.removeprefix("s0:c").split(",c")), reverse=True)
+    while f"s0:c{high},c{low}" in levels and high < _CATEGORIES - 1:
+        high, low = (high, low + 1) if low + 1 < high else (high + 1, 0)
+    levels.add(f"s0:c{high},c{low}")
+    return f"s0:c{high},c{low}"
+
+
+def _data(tenant: dict[str, Any], index: int, settings: dict[str, Any], cluster: Cluster) -> Iterator[Decision]:
+    data = tenant.get("data")
+    if not isinstance(data, dict) or data.get("kind") != _CLAIM or not cluster.storage_classes:
+        return
+    ours = {each["class_name"] for each in (settings.get("storage") or {}).get("classes", ()) if "class_name" in each}
+    there = [each.name for each in cluster.storage_classes]
+    if data["storage_class"] in ours:
+        return
+    if data["storage_class"] not in there:
+        data["storage_class"] = _preferred(cluster)
+    yield Decision(
+        ("tenants", index, "data", "storage_class"),
+        f"a class whose volumes many nodes can mount (ReadWriteMany); the cluster has {some(there)}",
+    )
+
+
+def _preferred(cluster: Cluster) -> str:
+    classes: Sequence[Any] = cluster.storage_classes
+    return str(next((each.name for each in classes if each.default), classes[0].name))

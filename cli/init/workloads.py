@@ -1,0 +1,68 @@
+"""The first jobs of a stack, on the GPU nodes that a cluster has."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cli.init.decision import Decision
+
+_ON_A_NODE = ("node", "client_node", "server_node")
+"""Fields of a workload that name a node."""
+
+
+def fit(
+    stages: Sequence[Mapping[str, Any]], theirs: Sequence[str], ours: Sequence[str], gpus: int, hcas: Sequence[str]
+) -> tuple[list[dict[str, Any]], list[Decision]]:
+    """Return the stages of an example on our GPU nodes, and what of them does not fit.
+
+    Jobs that become equal by having less room are one.
+    `theirs` are the GPU nodes of the example; `gpus` is what one of ours has, 0 where that is not known, as `hcas`,
+    its compute ports, are empty then.
+    """
+    found: list[dict[str, Any]] = []
+    dropped: list[str] = []
+    for stage in stages:
+        kept: list[dict[str, Any]] = []
+        for workload in stage.get("workloads", ()):
+            fitted = _fitted(workload, theirs, ours, gpus, hcas)
+            if fitted is None:
+                dropped.append(str(workload.get("name") or workload.get("kind")))
+            elif fitted not in [*kept, *(each for entry in found for each in entry["workloads"])]:
+                kept.append(fitted)
+        if kept:
+            found.append({**stage, "workloads": kept})
+    text = f"left out, as {len(ours)} GPU nodes have no room for it: {', '.join(dropped)}"
+    return found, [Decision(("stages",), text)] if dropped else []
+
+
+def _fitted(
+    workload: Mapping[str, Any], theirs: Sequence[str], ours: Sequence[str], gpus: int, hcas: Sequence[str]
+) -> dict[str, Any] | None:
+    moved = dict(workload)
+    for field in _ON_A_NODE:
+        name = workload.get(field)
+        if name in theirs:
+            index = theirs.index(name)
+            if index >= len(ours):
+                return None
+            moved[field] = ours[index]
+    if hcas and workload.get("hca", hcas[0]) not in hcas:
+        moved["hca"] = hcas[0]
+    layout = workload.get("layout")
+    if gpus and isinstance(layout, Mapping):
+        fitting = _layout(layout, len(ours), gpus)
+        if fitting is None:
+            return None
+        moved["layout"] = fitting
+    elif gpus and workload.get("gpus", 0) > gpus:
+        moved["gpus"] = gpus
+    return moved
+
+
+def _layout(layout: Mapping[str, Any], nodes: int, gpus: int) -> dict[str, Any] | None:
+    """Return the layout with as many pods as there is room for."""
+    each = min(layout.get("gpus", 1), gpus)
+    pods = min(layout.get("pods", 1), nodes * (gpus // each) if each else nodes)
+    if pods < 1:
+        return None
+    spread = {"nodes": min(layout["nodes"], nodes, pods)} if "nodes" in layout else {}
+    return {**layout, "pods": pods, "gpus": each, **spread}

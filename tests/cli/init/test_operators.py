@@ -1,0 +1,135 @@
+"""Subscriptions, as OperatorHub and what is installed allow them."""
+
+from typing import Any
+
+import pytest
+
+from cli.init import facts, operators, reading
+from stacks.releases import RELEASES
+from tests.cli.init.kit import api, cluster, obj, package, subscription
+
+NFD = {"namespace": "openshift-nfd", "package": "nfd", "channel": "stable"}
+GPU = {"namespace": "nvidia-gpu-operator", "package": "gpu-operator-certified", "channel": "v26.7"}
+GLOBAL = subscription("nfd", "openshift-operators", "stable", installedCSV="nfd.v4.20")
+
+
+def fitted(wanted: dict[str, Any], release: str = "4.20", **changed: Any) -> tuple[dict[str, Any], list[str]]:
+    """Return a subscription on a cluster, and what is to be decided of it."""
+    settings = {"part": {"operator": dict(wanted)}}
+    found: facts.Cluster = reading.read(api(cluster(**changed)))
+    decisions = operators.fit(settings, found, RELEASES[release], "site")
+    return settings["part"]["operator"], [f"{one.place}: {one.text}" for one in decisions]
+
+
+def test_the_source_is_that_of_the_catalogue() -> None:
+    """A mirrored catalogue has another name and place."""
+    mirrored = package("nfd", "mirror", "stable")
+    mirrored["status"]["catalogSourceNamespace"] = "olm"
+    assert fitted(NFD, PACKAGE_MANIFEST=[mirrored]) == ({**NFD, "source": "mirror", "source_namespace": "olm"}, [])
+
+
+@pytest.mark.parametrize(
+    ("release", "channels", "channel", "text"),
+    [
+        ("4.20", ("stable", "v26.7"), "v26.7", []),
+        ("4.20", ("v26.3", "v25.10"), "v26.3", ["has v26.3, v25.10 here, and not v26.7"]),
+        ("4.20", ("v24.6", "stable"), "v24.6", ["has v24.6, stable here, and not v26.7"]),
+    ],
+)
+def test_the_channel_is_one_that_is_offered(release: str, channels: Any, channel: str, text: list[str]) -> None:
+    """The example's channel stays where it is offered; else the newest that the vendor lists, or the default one."""
+    found, said = fitted(GPU, release, PACKAGE_MANIFEST=[package("gpu-operator-certified", "certified", *channels)])
+    assert found["channel"] == channel
+    assert [one for one in said if not text or text[0] not in one] == []
+
+
+def test_an_operator_for_all_namespaces_watches_all() -> None:
+    """Where the catalogue says that it cannot watch its own alone, the settings say so."""
+    found, _ = fitted(NFD, PACKAGE_MANIFEST=[package("nfd", "redhat-operators", "stable", modes=("AllNamespaces",))])
+    assert found["own_namespace_only"] is False
+
+
+def test_an_operator_that_is_not_offered_is_said() -> None:
+    """Package and catalogue are named."""
+    _, (said,) = fitted(NFD, PACKAGE_MANIFEST=[package("other", "redhat-operators", "stable")])
+    assert said.startswith("part.operator: OperatorHub here does not offer nfd (`oc get packagemanifests`): enable")
+
+
+def test_a_subscription_elsewhere_is_followed() -> None:
+    """Namespace, channel, catalogue, approval and what it watches are as they are there."""
+    there = subscription("nfd", "nfd", "4.19", installedCSV="nfd.v4.19")
+    there["spec"]["installPlanApproval"] = "Manual"
+    found, (said,) = fitted(
+        NFD,
+        SUBSCRIPTION=[there],
+        OPERATOR_GROUP=[obj("g", "nfd", spec={})],
+        CLUSTER_SERVICE_VERSION=[obj("nfd.v4.19", "nfd", status={"phase": "Succeeded"})],
+    )
+    assert found == {
+        **NFD,
+        "namespace": "nfd",
+        "channel": "4.19",
+        "source": "mirror",
+        "approval": "Manual",
+        "own_namespace_only": False,
+    }
+    assert "once `./hpc adopt --stack site` has imported it" in said
+
+
+@pytest.mark.parametrize(
+    ("changed", "text"),
+    [
+        ({"SUBSCRIPTION": [GLOBAL]}, "in OpenShift's own namespace, which no stack can have: delete that Subscription"),
+        (
+            {"SUBSCRIPTION": [subscription("nfd", "a", "stable"), subscription("nfd", "b", "stable")]},
+            "as a/nfd, and as b/nfd: two act on the same objects; delete all but one",
+        ),
+        (
+            {"SUBSCRIPTION": [subscription("nfd", "a", "stable", state="UpgradePending")]},
+            "half-installed: it is UpgradePending, and nothing is installed; repair or delete it",
+        ),
+        (
+            {
+                "SUBSCRIPTION": [
+                    subscription(
+                        "nfd",
+                        "a",
+                        "stable",
+                        conditions=[{"type": "ResolutionFailed", "status": "True", "message": "no operators found"}],
+                    )
+                ]
+            },
+            "half-installed: no operators found; repair",
+        ),
+        (
+            {
+                "SUBSCRIPTION": [subscription("nfd", "a", "stable", installedCSV="nfd.v1")],
+                "CLUSTER_SERVICE_VERSION": [obj("nfd.v1", "a", status={"phase": "Failed", "message": "no rights"})],
+            },
+            "half-installed: its version nfd.v1 is Failed: no rights; repair",
+        ),
+        (
+            {"SUBSCRIPTION": [subscription("nfd", "a", "stable", installedCSV="nfd.v1")]},
+            "half-installed: its version nfd.v1 is missing; repair",
+        ),
+        (
+            {"CLUSTER_SERVICE_VERSION": [obj("nfd.v1", "a")]},
+            "a/nfd.v1 is a version of nfd without a Subscription, and the new one would fail on it: delete it first "
+            "(`oc delete csv -n a nfd.v1`)",
+        ),
+        (
+            {"NAMESPACE": [obj("openshift-nfd")]},
+            "part.operator.namespace: the cluster has a namespace openshift-nfd already, without a Subscription to nfd",
+        ),
+    ],
+)
+def test_what_is_half_there_is_said_with_its_remedy(changed: dict[str, Any], text: str) -> None:
+    """Each has one sentence."""
+    _, said = fitted(NFD, **changed)
+    assert [one for one in said if text in one], said
+
+
+def test_copies_of_a_global_operator_are_none() -> None:
+    """OLM copies its version into every namespace."""
+    copy = obj("nfd.v1", "a", labels={"olm.copiedFrom": "openshift-operators"})
+    assert fitted(NFD, CLUSTER_SERVICE_VERSION=[copy])[1] == []

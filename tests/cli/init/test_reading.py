@@ -1,0 +1,81 @@
+"""Kubeconfigs that may be anything, and answers of a cluster that are."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from apis import kinds
+from cli.init import reading
+from cli.shared.errors import Problem
+from tests.cli.init.kit import TOKEN, api, cluster, kubeconfig, obj
+
+
+def test_the_context_is_the_only_one_or_the_chosen_one(tmp_path: Path) -> None:
+    """The current context is never used."""
+    assert reading.context(kubeconfig(tmp_path, "a"), None) == "a"
+    assert reading.context(kubeconfig(tmp_path, "a", "b"), "b") == "b"
+    with pytest.raises(Problem, match=r"has 2 contexts\nName one with --context: a, b"):
+        reading.context(kubeconfig(tmp_path, "a", "b"), None)
+    with pytest.raises(Problem, match=r"has no context 'c'\nName one with --context: a, b"):
+        reading.context(kubeconfig(tmp_path, "a", "b"), "c")
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["a: [", "", "- x", "contexts: x", "contexts: [1, {x: y}]", f'token: "{TOKEN}\n  - :', "\x00", "[" * 20000],
+)
+def test_a_file_that_is_no_kubeconfig_is_one_message(tmp_path: Path, content: str) -> None:
+    """No line of the file is shown, as it may be a token."""
+    file = tmp_path / "kubeconfig"
+    file.write_text(content)
+    with pytest.raises(Problem, match=r"Correct --kubeconfig") as error:
+        reading.context(file, None)
+    assert TOKEN not in str(error.value)
+
+
+def test_a_folder_is_no_kubeconfig(tmp_path: Path) -> None:
+    """The system's reason is in the message."""
+    with pytest.raises(Problem, match=r"cannot be read: Is a directory"):
+        reading.context(tmp_path, None)
+
+
+def test_a_role_of_the_node_is_what_its_labels_say() -> None:
+    """Masters of today are called control-plane; a node without any role takes workloads."""
+    nodes = [
+        obj("a", labels={"node-role.kubernetes.io/control-plane": "", "node-role.kubernetes.io/worker": ""}),
+        obj("b"),
+    ]
+    assert [one.roles for one in reading.read(api(cluster(NODE=nodes))).nodes] == [("master", "worker"), ("worker",)]
+
+
+@pytest.mark.parametrize(
+    "junk", [None, [], "x", 7, {"status": []}, {"spec": "x"}, {"status": {"channels": [1, {"x": 2}]}}]
+)
+def test_parts_that_are_not_as_they_should_be_are_not_known(junk: Any) -> None:
+    """An object with anything in its place ends in no traceback."""
+    parts = junk if isinstance(junk, dict) else {"status": junk, "spec": junk}
+    names = (
+        "PACKAGE_MANIFEST",
+        "SUBSCRIPTION",
+        "CLUSTER_SERVICE_VERSION",
+        "OPERATOR_GROUP",
+        "DEPLOYMENT",
+        "NETWORK_CONFIG",
+    )
+    found = reading.read(api(cluster(**{name: [obj("cluster", "ns", **parts)] for name in names})))
+    assert (found.version, found.mtu) == ("4.20.8", None)
+
+
+def test_kinds_that_are_not_served_are_not_there() -> None:
+    """A cluster without OperatorHub has no packages, and that is no refusal."""
+    objects = cluster()
+    del objects[kinds.PACKAGE_MANIFEST]
+    found = reading.read(api(objects))
+    assert (found.packages, found.unread) == ({}, ())
+
+
+def test_an_answer_that_is_no_json_is_said() -> None:
+    """What else a proxy sends is not read."""
+    refused: Any = {"packagemanifests": "html"}
+    assert reading.read(api(cluster(), **refused)).unread == ("packagemanifests: the server's answer is not JSON",)
