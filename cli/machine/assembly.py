@@ -9,7 +9,7 @@ from cli.machine import fabric_ports
 from cli.machine.facts import MOST_CPUS, NODE, Fact, Facts
 from hardware import cpus
 from hardware.data_files import SUFFIX, read
-from hardware.gpus import ARCHITECTURES
+from hardware.gpus import ARCHITECTURES, unbranded
 from hardware.profiles.catalogue import FOLDER, INCOMPLETE
 from hardware.profiles.records import MELLANOX_PCI_VENDOR, NVIDIA_PCI_VENDOR
 
@@ -56,14 +56,14 @@ def assemble(facts: Facts) -> Found:
 
 
 def _gpu(facts: Facts, found: Found) -> None:
-    label = facts.get(NODE, "product label of the GPUs")
+    label = facts.get(NODE, "product of the GPUs")
     known = [
         f"{architecture}/{name}"
         for architecture, each in ARCHITECTURES.items()
         for name, gpu in each.gpus.items()
-        if gpu.model.replace(" ", "-") == label
+        if unbranded(gpu.model).replace(" ", "-") == label
     ]
-    architecture = str(facts.get(NODE, "architecture of the GPUs") or "").lower()
+    architecture = str(facts.get(NODE, "architecture of the GPUs") or "").lower().partition(" ")[0]
     memory = facts.get(NODE, "memory of a GPU, MiB")
     if len(known) == 1:
         found.fields["gpu"] = known[0]
@@ -75,7 +75,8 @@ def _gpu(facts: Facts, found: Found) -> None:
             "memory_mib": memory,
         }
     else:
-        found.missing["gpu"] = f"hardware/architectures has no {label}" if label else "no output has the GPUs' model"
+        shown = facts.get(NODE, "model of the GPUs") or label
+        found.missing["gpu"] = f"hardware/architectures has no {shown}" if label else "no output has the GPUs' model"
     buses = [facts.get(f"GPU{gpu}", "PCI address") for gpu in range(found.fields.get("gpus", 0))]
     if buses and all(bus is not None and bus.startswith("00000000:") for bus in buses):
         found.fields["gpu_buses"] = [int(bus.split(":")[1], 16) for bus in buses]

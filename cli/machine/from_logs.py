@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from cli.machine import machine_file
 from cli.machine.assembly import Found, assemble
-from cli.machine.facts import PARSERS, gather
+from cli.machine.tool_facts import PARSERS, gather
 from cli.shared.console import errors, print_text
 from cli.shared.errors import Problem
 from evidence.model import Reading, Unknown

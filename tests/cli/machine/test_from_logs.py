@@ -177,7 +177,7 @@ def test_outputs_of_two_nodes_contradict_each_other(part: str, old: str, new: st
             "Attached GPUs                             : 4",
             "GPUs: ",
         ),
-        ("pci-and-labels", "NVIDIA-H100-80GB-HBM3", "NVIDIA-H200", "product label of the GPUs: NVIDIA-H100-80GB-HBM3"),
+        ("pci-and-labels", "NVIDIA-H100-80GB-HBM3", "NVIDIA-H200", "product of the GPUs: H100-80GB-HBM3"),
     ],
 )
 def test_contradictions_between_outputs_name_both_lines(part: str, old: str, new: str, error: str) -> None:
