@@ -1,6 +1,6 @@
 """A machine file's fields, from the facts of a node."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -116,7 +116,7 @@ def _numa(facts: Facts, found: Found) -> dict[int, int]:
     """Set the NUMA nodes, and return that of each GPU, as far as they are known."""
     nodes = {int(name.split()[-1]): facts.fact(name, "CPUs") for name in facts.subjects("CPUs")}
     lists = {node: fact.value for node, fact in nodes.items() if fact is not None and fact.value}
-    gpus = dict(_numa_of_gpus(facts, found.fields.get("gpus", 0), lists))
+    gpus = dict(numa_of_gpus(facts, found.fields.get("gpus", 0), lists))
     if not lists:
         affinities = {node: facts.get(f"GPU{gpu}", "CPU affinity") for gpu, node in gpus.items()}
         lists = {node: text for node, text in affinities.items() if text}
@@ -146,7 +146,8 @@ def _numa(facts: Facts, found: Found) -> dict[int, int]:
     return gpus
 
 
-def _numa_of_gpus(facts: Facts, gpus: int, lists: dict[int, str]) -> Iterator[tuple[int, int]]:
+def numa_of_gpus(facts: Facts, gpus: int, lists: Mapping[int, str]) -> Iterator[tuple[int, int]]:
+    """Yield each GPU with its NUMA node, as far as it is known; `lists` are the CPUs of the nodes."""
     for gpu in range(gpus):
         numa, own = facts.get(f"GPU{gpu}", "NUMA affinity"), facts.get(f"GPU{gpu}", "CPU affinity")
         # Nodes without CPUs are printed as well, where the GPUs' memory makes some.

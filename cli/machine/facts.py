@@ -48,6 +48,10 @@ class Facts:
         """Return a value with its place."""
         return self._known.get((subject, what))
 
+    def properties(self, subject: str) -> list[str]:
+        """Return what is known of a subject."""
+        return [what for name, what in self._known if name == subject]
+
     def subjects(self, what: str) -> list[str]:
         """Return the subjects of which a property is known, in the order of their numbers."""
         return sorted((name for name, each in self._known if each == what), key=lambda name: (len(name), name))

@@ -224,7 +224,7 @@ def test_damaged_outputs_never_end_in_a_traceback(seed: int, tmp_path: Path) -> 
         except Problem:
             continue
         assert not BRIDGES & {rail[0] for rail in rails(one)}
-        file.write_text(machine_file.text(one, ["a tool"]))
+        file.write_text(machine_file.text(one, ["a tool"], "from-logs"))
         assert read(file).get("to_complete", []) == machine_file.to_complete(one)
         if not one.missing:
             read_machine(file)
