@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cli.machine.facts import NODE, Facts
-from cli.machine.node_tools import IbDev2NetDev
 from cli.machine.rails import Port, Rails, choose
 from hardware.profiles.records import MELLANOX_PCI_VENDOR
 
@@ -108,7 +107,7 @@ def _port(facts: Facts, name: str, gpus: int) -> Port:
     return Port(
         name=name,
         paths=tuple(path(facts, name, gpu) for gpu in range(gpus)),
-        has_interface=interface is not None if IbDev2NetDev in facts.kinds else None,
+        has_interface=interface is not None if facts.subjects("interface") else None,
         link_layer=link_layer(facts, name),
         rate_gbps=rate(facts, name),
         virtual=is_virtual(facts, name),

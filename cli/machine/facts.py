@@ -2,8 +2,6 @@
 
 from typing import Any, NamedTuple
 
-from evidence.model import Reading
-
 MOST_CPUS = 8192
 """Logical CPUs that Linux can have (CONFIG_NR_CPUS): a larger number is damaged."""
 NODE = "the node"
@@ -25,7 +23,6 @@ class Facts:
         """What is contradicted -> both values with their places, of the first two lines that do not agree."""
         self.incomplete: list[str] = []
         """Outputs that are cut or damaged, and what they lack."""
-        self.kinds: set[type[Reading]] = set()
 
     def add(self, subject: str, what: str, value: Any, place: str) -> None:
         """Record a fact; None is not known. Another value of the same is a contradiction."""

@@ -1,6 +1,6 @@
 """Creates and removes one Job: the one place of the command line that writes to a cluster beside the engine.
 
-`./hpc machine discover` and `check` need a pod on a node, which is gone when they end. It is no part of a stack, and the
+`./hpc machine discover` and `check` need a pod on a node, which is gone when they end. It belongs to no stack: the
 engine would store it in a state.
 """
 

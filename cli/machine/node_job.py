@@ -76,12 +76,14 @@ def manifest(
         "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [here]}}},
         "tolerations": [{"key": GPU_RESOURCE, "operator": "Exists"}],
         "securityContext": security,
+        "volumes": [{"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": "64Mi"}}],
         "containers": [
             {
                 "name": CONTAINER,
                 "image": image,
                 "command": ["/bin/sh", "-c", script()],
                 "resources": {"requests": amounts, "limits": amounts},
+                "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}],  # noqa: S108 - in the container
                 "securityContext": {
                     "allowPrivilegeEscalation": False,
                     "readOnlyRootFilesystem": True,

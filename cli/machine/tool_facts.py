@@ -41,7 +41,6 @@ def gather(readings: Iterable[Reading]) -> Facts:
         take = _TAKERS.get(type(one))
         if take is None:
             continue
-        facts.kinds.add(type(one))
         if one.incomplete not in (None, "no legend"):
             facts.incomplete.append(f"{one.tool} ({one.file}:{one.first_line}): {one.incomplete}")
         if isinstance(one, HostReading):

@@ -80,12 +80,14 @@ def lspci(words: Sequence[str], job: Launched) -> Printed:
         return _unknown("PCI devices", job)
     letters = "".join(word[1:] for word in words[1:] if word.startswith("-"))
     vendor = next((word.strip(":") for word in words[1:] if word.endswith(":")), "")
-    found = [(buses.of_device(profile, port), MELLANOX_PCI_VENDOR, *_of_port(job, port)) for port in profile.devices]
+    found: list[tuple[str, str, str, str, int, int | None]] = [
+        (buses.of_device(profile, port), MELLANOX_PCI_VENDOR, *_of_port(job, port)) for port in profile.devices
+    ]
     for gpu in range(profile.gpus):
-        kind, name = "3D controller [0302]", "NVIDIA Corporation Device"
         numa = next((node.id for node in profile.numa if gpu in node.gpus), None)
         address = buses.address(profile, gpu)[4:].lower()
-        found.append((address, NVIDIA_PCI_VENDOR, kind, name, UNKNOWN_DEVICE, numa))
+        kind = "3D controller [0302]"
+        found.append((address, NVIDIA_PCI_VENDOR, kind, "NVIDIA Corporation Device", UNKNOWN_DEVICE, numa))
     lines = []
     for address, owner, kind, name, device, numa in sorted(found, key=lambda each: each[0]):
         if vendor and owner != vendor:
