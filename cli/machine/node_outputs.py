@@ -134,12 +134,13 @@ def collect(cluster: Cluster, name: str, options: Options, stack: Stack | None) 
 
 
 def _image(stack: Stack) -> str | None:
-    """Return the image of the stack's first job that needs no build."""
+    """Return the image of the stack's first job; of one that a tenant builds, and others may not pull, its base."""
     settings = stack.settings
-    workloads = (each for stage in settings.stages for each in stage.workloads)
-    found = (
-        images.image(each, settings)
-        for each in workloads
-        if not isinstance(each, RdmaTestWorkload) and images.build(each, settings) is None
-    )
-    return next((each for each in found if each), None)
+    for stage in settings.stages:
+        for workload in stage.workloads:
+            if isinstance(workload, RdmaTestWorkload):
+                continue
+            built = images.build(workload, settings)
+            if image := built.base if built else images.image(workload, settings):
+                return image
+    return None
