@@ -6,7 +6,7 @@ from typing import NamedTuple
 from cli.machine import port_comparison
 from cli.machine.assembly import numa_of_gpus
 from cli.machine.facts import NODE, Facts
-from cli.machine.findings import Difference, Unknown
+from cli.machine.findings import Difference, NotCompared
 from hardware import cpus
 from hardware.gpus import unbranded
 from hardware.profiles import Profile
@@ -25,7 +25,7 @@ class Comparison(NamedTuple):
     """What was found."""
 
     differences: list[Difference]
-    unknown: list[Unknown]
+    unknown: list[NotCompared]
 
 
 def compare(machine: Profile, facts: Facts) -> Comparison:
@@ -33,14 +33,15 @@ def compare(machine: Profile, facts: Facts) -> Comparison:
     found = [*_gpus(machine, facts), *_processors(machine, facts), *_memory(machine, facts)]
     found += port_comparison.compare(machine, facts)
     return Comparison(
-        [each for each in found if isinstance(each, Difference)], [each for each in found if isinstance(each, Unknown)]
+        [each for each in found if isinstance(each, Difference)],
+        [each for each in found if isinstance(each, NotCompared)],
     )
 
 
-def _gpus(machine: Profile, facts: Facts) -> Iterator[Difference | Unknown]:
+def _gpus(machine: Profile, facts: Facts) -> Iterator[Difference | NotCompared]:
     count = facts.get(NODE, "number of GPUs")
     if count is None:
-        yield Unknown("GPUs", "neither nvidia-smi nor lspci shows them")
+        yield NotCompared("GPUs", "neither nvidia-smi nor lspci shows them")
         return
     if count != machine.gpus:
         yield Difference("number of GPUs", machine.gpus, count, f"{_FALLEN}, or correct `gpus`")
@@ -54,11 +55,11 @@ def _gpus(machine: Profile, facts: Facts) -> Iterator[Difference | Unknown]:
     yield from _links(machine, facts)
 
 
-def _places(machine: Profile, facts: Facts) -> Iterator[Difference | Unknown]:
+def _places(machine: Profile, facts: Facts) -> Iterator[Difference | NotCompared]:
     lists = {int(name.split()[-1]): facts.get(name, "CPUs") for name in facts.subjects("CPUs")}
     found = dict(numa_of_gpus(facts, machine.gpus, {node: text for node, text in lists.items() if text}))
     if machine.numa and len(found) < machine.gpus:
-        yield Unknown("NUMA nodes of the GPUs", "nvidia-smi topo -m does not give them")
+        yield NotCompared("NUMA nodes of the GPUs", "nvidia-smi topo -m does not give them")
     for node in machine.numa:
         for gpu in node.gpus:
             if found.get(gpu, node.id) != node.id:
@@ -74,7 +75,7 @@ def _places(machine: Profile, facts: Facts) -> Iterator[Difference | Unknown]:
             yield Difference(f"GPU{gpu}: PCI bus", f"{bus:02x}", address, f"{_FALLEN}, or correct `gpu_buses`")
 
 
-def _links(machine: Profile, facts: Facts) -> Iterator[Difference | Unknown]:
+def _links(machine: Profile, facts: Facts) -> Iterator[Difference | NotCompared]:
     for one, row in enumerate(machine.nvlink.links):
         for other, links in enumerate(row):
             path = facts.get(f"GPU{one}", f"path to GPU{other}") if one < other else None
@@ -89,15 +90,15 @@ def _links(machine: Profile, facts: Facts) -> Iterator[Difference | Unknown]:
                     "See `nvidia-smi nvlink -s` and the fabric manager's log; reset the GPUs, or replace the board",
                 )
     if machine.nvlink.links and facts.get("GPU0", "path to GPU1") is None and machine.gpus > 1:
-        yield Unknown("NVLinks", "nvidia-smi topo -m does not show them")
+        yield NotCompared("NVLinks", "nvidia-smi topo -m does not show them")
 
 
-def _processors(machine: Profile, facts: Facts) -> Iterator[Difference | Unknown]:
+def _processors(machine: Profile, facts: Facts) -> Iterator[Difference | NotCompared]:
     total = facts.get(NODE, "logical CPUs")
     nodes = {int(name.split()[-1]): facts.get(name, "CPUs") for name in facts.subjects("CPUs")}
     found = {node: text for node, text in nodes.items() if text}
     if total is None and not found:
-        yield Unknown("CPUs", "neither lscpu nor numactl -H shows them")
+        yield NotCompared("CPUs", "neither lscpu nor numactl -H shows them")
     if total not in (None, machine.cpus):
         yield Difference("logical CPUs", machine.cpus, total, _FIRMWARE)
     wanted = {node.id: cpus.write(node.cpu_set) for node in machine.numa}
@@ -111,10 +112,10 @@ def _processors(machine: Profile, facts: Facts) -> Iterator[Difference | Unknown
             )
 
 
-def _memory(machine: Profile, facts: Facts) -> Iterator[Difference | Unknown]:
+def _memory(machine: Profile, facts: Facts) -> Iterator[Difference | NotCompared]:
     total = facts.get(NODE, "MemTotal, KiB")
     if total is None:
-        yield Unknown("memory", "no /proc/meminfo")
+        yield NotCompared("memory", "no /proc/meminfo")
         return
     gib = total / _KIB_PER_GIB
     if gib < machine.memory_gib * LEAST_MEMORY:

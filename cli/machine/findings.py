@@ -16,7 +16,7 @@ class Difference(NamedTuple):
         return f"{self.what}: expected {self.expected}, found {self.found}; {self.remedy}"
 
 
-class Unknown(NamedTuple):
+class NotCompared(NamedTuple):
     """What could not be compared."""
 
     what: str

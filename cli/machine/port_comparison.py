@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from cli.machine import fabric_ports
 from cli.machine.facts import Facts
-from cli.machine.findings import Difference, Unknown
+from cli.machine.findings import Difference, NotCompared
 from cli.machine.rails import Port
 from hardware.profiles import Hca, Profile
 
@@ -12,15 +12,15 @@ _TYPE = {"InfiniBand": 1, "Ethernet": 2}
 """Values of LINK_TYPE_P1 of the adapters' firmware."""
 
 
-def compare(machine: Profile, facts: Facts) -> Iterator[Difference | Unknown]:
+def compare(machine: Profile, facts: Facts) -> Iterator[Difference | NotCompared]:
     """Yield what differs: missing and further devices, and paths, NUMA nodes, interfaces, link layers and rates."""
     expected = (*machine.hcas, *machine.storage_hcas, *machine.inband_hcas)
     names = _names(facts)
     if not expected:
-        yield Unknown("ports", f"{machine.name} gives no names of ports")
+        yield NotCompared("ports", f"{machine.name} gives no names of ports")
         return
     if not names:
-        yield Unknown("ports", "neither nvidia-smi topo -m nor ibstat nor /sys/class/infiniband shows them")
+        yield NotCompared("ports", "neither nvidia-smi topo -m nor ibstat nor /sys/class/infiniband shows them")
         return
     at = {address: name for name in names if (address := fabric_ports.pci(facts, name)) is not None}
     matched = {machine_port.name: _device(machine_port, names, at) for machine_port in expected}
@@ -38,9 +38,9 @@ def compare(machine: Profile, facts: Facts) -> Iterator[Difference | Unknown]:
             yield from _port(machine, port, device, facts)
     yield from _swapped(expected, matched, facts)
     if not any("path to" in what for what in facts.properties("GPU0")) and machine.hcas:
-        yield Unknown("paths from GPUs to ports", "nvidia-smi topo -m does not show them")
+        yield NotCompared("paths from GPUs to ports", "nvidia-smi topo -m does not show them")
     if not facts.subjects("link layer"):
-        yield Unknown("link layer and rate of the ports", "ibstat does not show them")
+        yield NotCompared("link layer and rate of the ports", "ibstat does not show them")
     known = {device.name for device in machine.devices} | {device for device in matched.values() if device}
     for name in sorted(names - known, key=lambda each: (len(each), each)):
         if not fabric_ports.is_virtual(facts, name):
@@ -65,7 +65,7 @@ def _device(port: Hca, names: set[str], at: Mapping[str, str]) -> str | None:
     return port.name if port.name in names else None
 
 
-def _port(machine: Profile, port: Hca, device: str, facts: Facts) -> Iterator[Difference | Unknown]:
+def _port(machine: Profile, port: Hca, device: str, facts: Facts) -> Iterator[Difference | NotCompared]:
     if device != port.name:
         yield Difference(
             f"port at {port.pci}: device",
