@@ -12,6 +12,7 @@ from apis.kinds import NODE
 from cli.machine import check, discover
 from cli.machine.from_logs import command as from_logs
 from cli.shared import session
+from cli.shared import stack as stacks
 from cli.shared.errors import Problem
 from hardware.data_files import read
 from hardware.profiles import PROFILES
@@ -112,7 +113,7 @@ def test_a_kubeconfig_with_several_contexts_needs_one(api: JobApi, tmp_path: Pat
 
 def test_nodes_that_are_as_their_file_pass(api: JobApi, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exit status 0 and one line; the fabric of the stack decides what ports speak."""
-    api.log = job_log(check.expected(check.stacks.read(STACK).settings))
+    api.log = job_log(check.expected(stacks.read(STACK).settings))
     monkeypatch.setattr(session, "cluster", lambda _: api.cluster)
     status, output = _check("--stack", STACK, "--node", NODES[0])
     assert (status, output.splitlines()[-1]) == (0, "1 node: 0 with differences, 0 not compared in full"), output
@@ -120,7 +121,7 @@ def test_nodes_that_are_as_their_file_pass(api: JobApi, monkeypatch: pytest.Monk
 
 def test_a_node_that_cannot_be_read_is_undecided(api: JobApi, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of several nodes the others are compared, and the exit status says that not all were."""
-    api.log = job_log(check.expected(check.stacks.read(STACK).settings))
+    api.log = job_log(check.expected(stacks.read(STACK).settings))
     monkeypatch.setattr(session, "cluster", lambda _: api.cluster)
     status, output = _check("--stack", STACK)
     assert (status, output.splitlines()[-1]) == (2, "4 nodes: 0 with differences, 3 not compared in full")

@@ -17,7 +17,8 @@ IMAGE = "nvcr.io/nvidia/pytorch:25.01-py3"
 
 
 def _job(**changes: Any) -> dict[str, Any]:
-    return node_job.manifest("gpu01", **({"image": IMAGE, "namespace": "vision", "gpus": 8, "seconds": 60} | changes))
+    options: dict[str, Any] = {"image": IMAGE, "namespace": "vision", "gpus": 8, "seconds": 60} | changes
+    return node_job.manifest("gpu01", **options)
 
 
 def _findings(job: dict[str, Any]) -> list[str]:

@@ -67,7 +67,7 @@ def test_ports_are_given_back(name: str) -> None:
         assert (tuple(made["gpus"]), made["distance"]) == (hca.gpus, hca.distance)
         assert hca.pci in (None, made["pci"])
         assert hca.distances in ((), tuple(made["distances"]))
-    others = {device.name for device in (*known.storage_hcas, *known.inband_hcas, *known.other_devices)}
+    others = {device.name for device in known.devices if device not in known.hcas}
     assert {device["name"] for device in fields.get("other_devices", ())} == others
 
 

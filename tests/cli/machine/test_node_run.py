@@ -73,7 +73,7 @@ def test_an_interrupted_wait_removes_the_job(api: JobApi, monkeypatch: pytest.Mo
         raise KeyboardInterrupt
 
     api.pod = pod("Running")
-    monkeypatch.setattr(node_run.time, "sleep", interrupt)
+    monkeypatch.setattr("time.sleep", interrupt)
     with pytest.raises(KeyboardInterrupt):
         node_run.printed(api.cluster, JOB, 60)
     assert api.sent == OURS
