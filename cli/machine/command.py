@@ -4,7 +4,7 @@ import typer
 
 from cli.machine import check, discover, from_logs
 
-app = typer.Typer(no_args_is_help=True, help="Machine files from what nodes print, and nodes compared with them.")
+app = typer.Typer(no_args_is_help=True, help="Machine files from nodes, and nodes compared with them.")
 
 app.command("discover")(discover.command)
 app.command("from-logs")(from_logs.command)

@@ -1,5 +1,6 @@
 """Round trip: what the simulated node of every machine prints gives the machine back."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,8 +8,11 @@ import pytest
 from cli.machine.node_machine import NodeMachine, machine_of
 from hardware.profiles import PROFILES, Profile, read_machine
 from hardware.profiles.records import MEMORY_REPORTED
+from hardware.topology import nccl_ib_hca
+from stacks.settings import SettingsError, parse
 from tests.support.node_outputs import rails
 from tests.support.simulated_nodes import NODE, job_log, labels
+from tests.support.stack_settings import data
 
 BY_DOCUMENTS = {"name", "source", "sources", "reference_design", "power_watts", "rack_units", "weight_kg"}
 """Fields that no tool prints."""
@@ -28,7 +32,7 @@ def _made(known: Profile, **how: Any) -> NodeMachine:
 
 
 @pytest.mark.parametrize("name", PROFILES)
-def test_a_machine_is_given_back(name: str, tmp_path: Any) -> None:
+def test_a_machine_is_given_back(name: str, tmp_path: Path) -> None:
     """All fields are as in its file, but for those that no tool prints; what is open is listed in the file."""
     known = PROFILES[name]
     made = _made(known)
@@ -102,3 +106,20 @@ def test_labels_alone_make_a_file() -> None:
     made = machine_of(NODE, labels(known))
     assert {"gpus": known.gpus, "gpu": "hopper/h200-141gb"}.items() <= made.found.fields.items()
     assert "to_complete: [model, cpu_cores, memory_gib, numa, nvlink, link_layer, ports, hcas]" in made.text
+
+
+def test_a_stack_with_a_discovered_machine_offers_no_bridge(tmp_path: Path) -> None:
+    """Interfaces and NCCL_IB_HCA are those of the eight rails, and a job that names a bridge is refused."""
+    made = _made(PROFILES["dgx-b200"])
+    (tmp_path / "ours.yaml").write_text(f"{made.text}model: any\n".replace("to_complete: [model]\n", ""))
+    content = data("superpod-a100") | {"machines": ["ours.yaml"]}
+    for node in content["nodes"]:
+        node["profile"] = "ours" if node.get("profile") else None
+    with pytest.raises(SettingsError, match="hca 'mlx5_0' is not one of ours: mlx5_4, mlx5_7"):
+        parse(content, "test", root=tmp_path)
+    settings = parse(content | {"stages": [], "builds": []}, "test", root=tmp_path)
+    rails_of_eight = [f"mlx5_{number}" for number in (4, 7, 8, 9, 10, 13, 14, 15)]
+    assert settings.profile.name == "ours"
+    assert [hca.name for hca in settings.profile.hcas] == rails_of_eight
+    assert nccl_ib_hca(settings.profile.hcas) == f"={','.join(rails_of_eight)}"
+    assert [*settings.interfaces] == [f"rail{number}" for number in range(8)]  # by the addresses of these eight
