@@ -1,7 +1,7 @@
 """`./hpc machine check`: nodes compared with their machine file."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,17 +22,17 @@ from cli.machine.node_outputs import (
     collect,
 )
 from cli.machine.tool_facts import gather
-from cli.shared import stack as stacks
 from cli.shared.console import errors, print_text
 from cli.shared.errors import Problem
 from cli.shared.exit_status import Judging
 from cli.shared.options import DEFAULT_STACK, OtherName, StackOption
-from cli.shared.stack import Stack
 from evidence.model import Reading
 from hardware.profiles import Profile
 from review.sentences import count
-from stacks.fabric_settings import Roce
-from stacks.platform import Settings
+
+if TYPE_CHECKING:
+    from cli.shared.stack import Stack
+    from stacks.platform import Settings
 
 KIND = Judging
 SAME, DIFFERS, UNDECIDED = 0, 1, 2
@@ -70,6 +70,8 @@ def command(
     Exit status 0: no difference; 1: differences; 2: not everything could
     be compared; 3: nothing compared.
     """
+    from cli.shared import stack as stacks  # noqa: PLC0415 - half a second, and from-logs, beside it, does without
+
     wanted = stacks.read(stack, name)
     machines = _machines(wanted, node or ())
     machine = expected(wanted.settings)
@@ -90,7 +92,7 @@ def command(
     raise typer.Exit(_report(found))
 
 
-def _machines(stack: Stack, names: Sequence[str]) -> list[str]:
+def _machines(stack: "Stack", names: Sequence[str]) -> list[str]:
     """Return the nodes to check; raise Problem for one that has no machine file."""
     known = [node.name for node in stack.settings.gpu_nodes]
     if unknown := [name for name in names if name not in known]:
@@ -109,8 +111,10 @@ def _compared(machine: Profile, readings: Sequence[Reading]) -> Comparison:
     return compare(machine, facts)
 
 
-def expected(settings: Settings) -> Profile:
+def expected(settings: "Settings") -> Profile:
     """Return the machine that a stack's nodes are to be: with RoCE its ports speak Ethernet, whoever named them."""
+    from stacks.fabric_settings import Roce  # noqa: PLC0415 - as the stack
+
     machine = settings.profile
     return machine.model_copy(update={"link_layer": "Ethernet"}) if isinstance(settings.fabric, Roce) else machine
 

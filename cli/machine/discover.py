@@ -23,7 +23,6 @@ from cli.machine.node_outputs import (
     job_of,
     node_of,
 )
-from cli.shared import stack as stacks
 from cli.shared.console import errors
 from cli.shared.errors import Problem
 from cli.shared.options import OtherName
@@ -67,6 +66,8 @@ def command(
 
     What the pod does not see is reported, and missing in the file.
     """
+    from cli.shared import stack as stacks  # noqa: PLC0415 - half a second, and from-logs, beside it, does without
+
     wanted = stacks.read(stack, name) if stack is not None else None
     options = Options(namespace, image, gpus, account, host_network, timeout)
     cluster = cluster_of(wanted, kubeconfig, context)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 import yaml
@@ -11,15 +11,13 @@ import yaml
 from apis.kinds import NODE
 from apis.names import GPU_RESOURCE
 from cli.machine.node_job import Unseen, manifest, unseen
-from cli.machine.node_run import printed
-from cli.shared import session
 from cli.shared.cluster_client import Cluster
 from cli.shared.errors import Problem
-from cli.shared.stack import Stack
 from policies.values import read as value
 from policies.values import whole
-from stacks import images
-from stacks.workload_settings import RdmaTestWorkload
+
+if TYPE_CHECKING:
+    from cli.shared.stack import Stack
 
 NamespaceOption = Annotated[
     str, typer.Option(help="Namespace of the Job; in a tenant's its quota and its queues decide, too.")
@@ -70,9 +68,11 @@ class NodeOutputs:
     unseen: tuple[Unseen, ...]
 
 
-def cluster_of(stack: Stack | None, kubeconfig: Path | None, context: str | None) -> Cluster:
+def cluster_of(stack: "Stack | None", kubeconfig: Path | None, context: str | None) -> Cluster:
     """Return the cluster of a stack or of a kubeconfig; raise Problem unless it is exactly one of them."""
     if stack is not None and kubeconfig is None and context is None:
+        from cli.shared import session  # noqa: PLC0415 - as `stacks`: from-logs, beside it, does without
+
         return session.cluster(stack)
     if kubeconfig is None or stack is not None:
         raise Problem("which cluster is meant is not clear", "Give either --stack, or --kubeconfig with --context.")
@@ -93,7 +93,7 @@ def _only_context(kubeconfig: Path) -> str:
     return names[0]
 
 
-def job_of(node: Mapping[str, Any], options: Options, stack: Stack | None) -> dict[str, Any]:
+def job_of(node: Mapping[str, Any], options: Options, stack: "Stack | None") -> dict[str, Any]:
     """Return the Job of a node of the API; raise Problem for GPUs that it does not have, or without an image."""
     name = node["metadata"]["name"]
     offered = whole(value(node, "status", "allocatable", GPU_RESOURCE)) or 0
@@ -126,15 +126,20 @@ def node_of(cluster: Cluster, name: str) -> dict[str, Any]:
     raise Problem(f"the cluster of context {cluster.context!r} has no node {name}", f"Its nodes: {known}.")
 
 
-def collect(cluster: Cluster, name: str, options: Options, stack: Stack | None) -> NodeOutputs:
+def collect(cluster: Cluster, name: str, options: Options, stack: "Stack | None") -> NodeOutputs:
     """Run the Job of a node, and return what it shows; raise Problem where it does not end in time."""
+    from cli.machine.node_run import printed  # noqa: PLC0415 - as `session`
+
     node = node_of(cluster, name)
     log = printed(cluster, job_of(node, options, stack), options.seconds)
     return NodeOutputs(log, value(node, "metadata", "labels") or {}, tuple(unseen(log)))
 
 
-def _image(stack: Stack) -> str | None:
+def _image(stack: "Stack") -> str | None:
     """Return the image of the stack's first job; of one that a tenant builds, and others may not pull, its base."""
+    from stacks import images  # noqa: PLC0415
+    from stacks.workload_settings import RdmaTestWorkload  # noqa: PLC0415
+
     settings = stack.settings
     for stage in settings.stages:
         for workload in stage.workloads:

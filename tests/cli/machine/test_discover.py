@@ -7,13 +7,16 @@ from typing import Any
 
 import pytest
 import yaml
+from typer.testing import CliRunner
 
 from apis.kinds import NODE
+from cli.app import app
 from cli.machine import check, discover
 from cli.machine.from_logs import command as from_logs
 from cli.shared import session
 from cli.shared import stack as stacks
 from cli.shared.errors import Problem
+from cli.shared.exit_status import UNJUDGED
 from hardware.data_files import read
 from hardware.profiles import PROFILES
 from simulator.manifests import manifest
@@ -153,3 +156,9 @@ def test_check_refuses_nodes_without_a_machine(tmp_path: Path) -> None:
         _check("--stack", STACK, "--node", "gpu99")
     with pytest.raises(Problem, match=r"--node names several\nName one"):
         _check("--stack", STACK, "--node", NODES[0], "--node", NODES[1], "-f", str(tmp_path / "x"))
+
+
+def test_nothing_compared_has_a_status_of_its_own() -> None:
+    """Wrong options are no judgement of a node."""
+    done = CliRunner().invoke(app, ["machine", "check", "--stack", STACK, "--node", "gpu99"])
+    assert done.exit_code == UNJUDGED
