@@ -44,7 +44,7 @@ HostNetworkOption = Annotated[
 TimeoutOption = Annotated[int, typer.Option(min=1, help="Seconds until the Job must have ended.")]
 
 DEFAULT_NAMESPACE = "default"
-DEFAULT_SECONDS = 300
+DEFAULT_SECONDS = 600  # images with CUDA are large
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def job_of(node: Mapping[str, Any], options: Options, stack: "Stack | None") -> 
     image = options.image or (_image(stack) if stack is not None else None)
     if image is None:
         raise Problem(
-            "there is no image to run", "Name one with --image, e.g. one of your jobs, which has the most of the tools."
+            "there is no image to run", "Name one with --image, e.g. that of a job, which has most of the tools."
         )
     return manifest(
         name,
