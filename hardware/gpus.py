@@ -1,8 +1,9 @@
 """GPUs by model, and what their architecture requires of the driver; the data is in `architectures/`."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import Field, computed_field
 
@@ -10,6 +11,7 @@ from hardware.data_files import DataFiles, checked, read
 from hardware.model import Model
 
 FOLDER = Path(__file__).resolve().parent / "architectures"
+Brand = Literal["Tesla", "NVIDIA"]
 FIRST_OPEN_BRANCH = 515
 """First driver branch with open kernel modules (NVIDIA driver installation guide, "Kernel Modules")."""
 _FIRST_WITH_TF32 = 8
@@ -49,7 +51,7 @@ class Architecture(Model):
     """A generation of GPUs, as far as the driver and images must know it (source: platform-facts 1.1)."""
 
     name: str
-    brand: Literal["Tesla", "NVIDIA"] = Field(description="first word of its GPUs' names in today's driver")
+    brand: Brand = Field(description="first word of its GPUs' names in today's driver")
     compute_capability: str = Field(
         pattern=r"^\d+\.\d$", description="as CUDA counts it, e.g. 7.0, of its GPUs that name no other"
     )
@@ -114,6 +116,11 @@ def read_architecture(path: Path) -> Architecture:
 
 ARCHITECTURES: Mapping[str, Architecture] = DataFiles(FOLDER, read_architecture)
 """Architectures by name; DataFileError where the file of one is wrong."""
+
+
+def unbranded(name: str) -> str:
+    """Return the name of a GPU without its brand, which drivers of other years call otherwise or leave out."""
+    return re.sub(rf"^(?:{'|'.join(get_args(Brand))})[ -]", "", name)
 
 
 def named(gpu: Any) -> Any:

@@ -1,6 +1,6 @@
 """A machine file's fields, from the facts of a node."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -9,7 +9,7 @@ from cli.machine import fabric_ports
 from cli.machine.facts import MOST_CPUS, NODE, Fact, Facts
 from hardware import cpus
 from hardware.data_files import SUFFIX, read
-from hardware.gpus import ARCHITECTURES
+from hardware.gpus import ARCHITECTURES, unbranded
 from hardware.profiles.catalogue import FOLDER, INCOMPLETE
 from hardware.profiles.records import MELLANOX_PCI_VENDOR, NVIDIA_PCI_VENDOR
 
@@ -56,14 +56,14 @@ def assemble(facts: Facts) -> Found:
 
 
 def _gpu(facts: Facts, found: Found) -> None:
-    label = facts.get(NODE, "product label of the GPUs")
+    label = facts.get(NODE, "product of the GPUs")
     known = [
         f"{architecture}/{name}"
         for architecture, each in ARCHITECTURES.items()
         for name, gpu in each.gpus.items()
-        if gpu.model.replace(" ", "-") == label
+        if unbranded(gpu.model).replace(" ", "-") == label
     ]
-    architecture = str(facts.get(NODE, "architecture of the GPUs") or "").lower()
+    architecture = str(facts.get(NODE, "architecture of the GPUs") or "").lower().partition(" ")[0]
     memory = facts.get(NODE, "memory of a GPU, MiB")
     if len(known) == 1:
         found.fields["gpu"] = known[0]
@@ -75,7 +75,8 @@ def _gpu(facts: Facts, found: Found) -> None:
             "memory_mib": memory,
         }
     else:
-        found.missing["gpu"] = f"hardware/architectures has no {label}" if label else "no output has the GPUs' model"
+        shown = facts.get(NODE, "model of the GPUs") or label
+        found.missing["gpu"] = f"hardware/architectures has no {shown}" if label else "no output has the GPUs' model"
     buses = [facts.get(f"GPU{gpu}", "PCI address") for gpu in range(found.fields.get("gpus", 0))]
     if buses and all(bus is not None and bus.startswith("00000000:") for bus in buses):
         found.fields["gpu_buses"] = [int(bus.split(":")[1], 16) for bus in buses]
@@ -115,7 +116,7 @@ def _numa(facts: Facts, found: Found) -> dict[int, int]:
     """Set the NUMA nodes, and return that of each GPU, as far as they are known."""
     nodes = {int(name.split()[-1]): facts.fact(name, "CPUs") for name in facts.subjects("CPUs")}
     lists = {node: fact.value for node, fact in nodes.items() if fact is not None and fact.value}
-    gpus = dict(_numa_of_gpus(facts, found.fields.get("gpus", 0), lists))
+    gpus = dict(numa_of_gpus(facts, found.fields.get("gpus", 0), lists))
     if not lists:
         affinities = {node: facts.get(f"GPU{gpu}", "CPU affinity") for gpu, node in gpus.items()}
         lists = {node: text for node, text in affinities.items() if text}
@@ -145,7 +146,8 @@ def _numa(facts: Facts, found: Found) -> dict[int, int]:
     return gpus
 
 
-def _numa_of_gpus(facts: Facts, gpus: int, lists: dict[int, str]) -> Iterator[tuple[int, int]]:
+def numa_of_gpus(facts: Facts, gpus: int, lists: Mapping[int, str]) -> Iterator[tuple[int, int]]:
+    """Yield each GPU with its NUMA node, as far as it is known; `lists` are the CPUs of the nodes."""
     for gpu in range(gpus):
         numa, own = facts.get(f"GPU{gpu}", "NUMA affinity"), facts.get(f"GPU{gpu}", "CPU affinity")
         # Nodes without CPUs are printed as well, where the GPUs' memory makes some.

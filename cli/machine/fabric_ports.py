@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cli.machine.facts import NODE, Facts
-from cli.machine.node_tools import IbDev2NetDev
 from cli.machine.rails import Port, Rails, choose
 from hardware.profiles.records import MELLANOX_PCI_VENDOR
 
@@ -59,7 +58,7 @@ def other_devices(facts: Facts, found: Rails, numa: Mapping[int, int], gpus: int
             "what": f"{why}{_details(facts, name)}",
             "numa": nodes[name],
             **_given(pci=pci(facts, name)),
-            "distances": [_path(facts, name, gpu) for gpu in range(gpus)],
+            "distances": [path(facts, name, gpu) for gpu in range(gpus)],
         }
         for name, why in sorted(found.no_rails.items(), key=lambda item: _by_number(item[0]))
         if name in nodes
@@ -105,18 +104,24 @@ def pci(facts: Facts, name: str) -> str | None:
 
 def _port(facts: Facts, name: str, gpus: int) -> Port:
     interface = facts.get(name, "interface")
-    device = facts.get(f"PCI {pci(facts, name)}", "device") or ""
     return Port(
         name=name,
-        paths=tuple(_path(facts, name, gpu) for gpu in range(gpus)),
-        has_interface=interface is not None if IbDev2NetDev in facts.kinds else None,
+        paths=tuple(path(facts, name, gpu) for gpu in range(gpus)),
+        has_interface=interface is not None if facts.subjects("interface") else None,
         link_layer=link_layer(facts, name),
         rate_gbps=rate(facts, name),
-        virtual="Virtual Function" in device or _VIRTUAL.search(interface or "") is not None,
+        virtual=is_virtual(facts, name),
     )
 
 
-def _path(facts: Facts, name: str, gpu: int) -> str | None:
+def is_virtual(facts: Facts, name: str) -> bool:
+    """Return whether a device is a virtual function, by lspci or its interface's name."""
+    device = facts.get(f"PCI {pci(facts, name)}", "device") or ""
+    return "Virtual Function" in device or _VIRTUAL.search(facts.get(name, "interface") or "") is not None
+
+
+def path(facts: Facts, name: str, gpu: int) -> str | None:
+    """Return the PCIe path between a device and a GPU; None where no matrix gives it."""
     one, other = sorted((name, f"GPU{gpu}"), key=_by_number)
     found = facts.get(one, f"path to {other}")
     return found if found in (*_SAME_NODE, "SYS") else None
@@ -148,7 +153,7 @@ def _numa_nodes(facts: Facts, numa: Mapping[int, int]) -> dict[str, int]:
     found: dict[str, int] = {}
     for name in names:
         by_lspci = facts.get(f"PCI {pci(facts, name)}", "NUMA node")
-        by_gpu = next((node for gpu, node in sorted(numa.items()) if _path(facts, name, gpu) in _SAME_NODE), None)
+        by_gpu = next((node for gpu, node in sorted(numa.items()) if path(facts, name, gpu) in _SAME_NODE), None)
         if (node := by_gpu if by_gpu is not None else by_lspci) is not None:
             found[name] = node
     for name in (name for name in names if name not in found):

@@ -1,29 +1,10 @@
-"""What the outputs of a node say, each fact with the line that says it."""
+"""Facts of one node, each with the line that gives it; lines that contradict each other."""
 
-import re
-from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from cli.machine.node_tools import NODE_PARSERS, IbDev2NetDev, MemInfo, NodeLabels, Numactl, NvidiaSmiQuery
-from evidence.host_parser import HostReading
-from evidence.model import Reading
-from evidence.tools.ibstat import IbStat, IbStatParser
-from evidence.tools.lscpu import LsCpu, LsCpuParser
-from evidence.tools.lspci import LsPci, LsPciParser
-from evidence.tools.nvidia_smi.model import NvidiaSmi
-from evidence.tools.nvidia_smi.parser import NvidiaSmiParser
-from evidence.tools.nvidia_smi_topo import NvidiaSmiTopo, NvidiaSmiTopoParser
-from hardware import cpus
-
-PARSERS = (NvidiaSmiTopoParser, NvidiaSmiParser, LsCpuParser, LsPciParser, IbStatParser, *NODE_PARSERS)
 MOST_CPUS = 8192
 """Logical CPUs that Linux can have (CONFIG_NR_CPUS): a larger number is damaged."""
-_MOST_GPUS = 64
 NODE = "the node"
-_PATHS = {name: name for name in ("PIX", "PXB", "PHB", "NODE", "SYS")} | {"SOC": "SYS"}
-"""As topo -m prints them -> as a machine file has them; SOC is what old drivers print."""
-_CHIP = re.compile(r"((?:ConnectX|BlueField)-\d\w*(?: [DLE]x)?)[^\[]*\[15b3:([0-9a-f]{4})\]")
-_ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64"}
 
 
 class Fact(NamedTuple):
@@ -42,7 +23,6 @@ class Facts:
         """What is contradicted -> both values with their places, of the first two lines that do not agree."""
         self.incomplete: list[str] = []
         """Outputs that are cut or damaged, and what they lack."""
-        self.kinds: set[type[Reading]] = set()
 
     def add(self, subject: str, what: str, value: Any, place: str) -> None:
         """Record a fact; None is not known. Another value of the same is a contradiction."""
@@ -65,198 +45,10 @@ class Facts:
         """Return a value with its place."""
         return self._known.get((subject, what))
 
+    def properties(self, subject: str) -> list[str]:
+        """Return what is known of a subject."""
+        return [what for name, what in self._known if name == subject]
+
     def subjects(self, what: str) -> list[str]:
         """Return the subjects of which a property is known, in the order of their numbers."""
         return sorted((name for name, each in self._known if each == what), key=lambda name: (len(name), name))
-
-
-def gather(readings: Iterable[Reading]) -> Facts:
-    """Return the facts of all readings."""
-    facts = Facts()
-    for one in readings:
-        take = _TAKERS.get(type(one))
-        if take is None:
-            continue
-        facts.kinds.add(type(one))
-        if one.incomplete not in (None, "no legend"):
-            facts.incomplete.append(f"{one.tool} ({one.file}:{one.first_line}): {one.incomplete}")
-        if isinstance(one, HostReading):
-            facts.add(NODE, "pod or host that prints", one.source or None, f"{one.file}:{one.first_line}")
-        take(facts, one)
-    return facts
-
-
-def _topo(facts: Facts, found: NvidiaSmiTopo) -> None:
-    names = {device: found.nics.get(device, None if device.startswith("NIC") else device) for device in found.devices}
-    if not found.shortened:
-        count = sum(device.startswith("GPU") for device in found.devices)
-        facts.add(NODE, "number of GPUs", count, f"{found.file}:{found.first_line}")
-    lines = {row.name: row.line for row in found.rows}
-    for device, name in names.items():
-        if name is not None and not device.startswith("GPU"):
-            facts.add(name, "column of the matrix", device, f"{found.file}:{lines.get(device, found.first_line)}")
-    for row in found.rows:
-        place = f"{found.file}:{row.line}"
-        name = names[row.name]
-        if row.name.startswith("GPU"):
-            facts.add(row.name, "CPU affinity", _cpu_list(row.cpu_affinity), place)
-            facts.add(row.name, "NUMA affinity", _cpu_list(row.numa_affinity), place)
-        for column, path in row.links.items():
-            one, other = sorted((name or row.name, names[column] or column), key=lambda text: (len(text), text))
-            if row.name != column:
-                facts.add(one, f"path to {other}", _PATHS.get(path, path), place)
-    unnamed = [device for device, name in names.items() if name is None]
-    if unnamed or found.shortened:
-        facts.add(NODE, "unnamed columns", ", ".join(unnamed) or "...", f"{found.file}:{found.first_line}")
-
-
-def _smi(facts: Facts, found: NvidiaSmi) -> None:
-    if found.complete and not found.queries:
-        facts.add(NODE, "number of GPUs", len(found.rows), f"{found.file}:{found.first_line}")
-    for row in found.rows:
-        if row.index is not None:
-            name = None if row.name is None or row.name.endswith("...") else row.name
-            _gpu(facts, f"GPU{row.index}", f"{found.file}:{row.line}", name, row.bus, row.uuid, row.memory_mib)
-
-
-def _smi_query(facts: Facts, found: NvidiaSmiQuery) -> None:
-    place = f"{found.file}:{found.first_line}"
-    if found.attached is not None and found.attached <= _MOST_GPUS:
-        facts.add(NODE, "number of GPUs", found.attached, place)
-    for index, row in enumerate(found.rows):
-        place = f"{found.file}:{row.line}"
-        facts.add(NODE, "architecture of the GPUs", row.architecture, place)
-        # With -i one GPU is shown, whose index is not printed.
-        subject = f"GPU{index}" if found.attached in (None, len(found.rows)) else f"GPU at {row.bus}"
-        _gpu(facts, subject, place, row.name, row.bus, row.uuid, row.memory_mib)
-
-
-def _gpu(  # noqa: PLR0917 - the columns of a GPU
-    facts: Facts, subject: str, place: str, name: str | None, bus: str | None, uuid: str | None, memory: int | None
-) -> None:
-    facts.add(NODE, "model of the GPUs", name, place)
-    facts.add(NODE, "product label of the GPUs", name.replace(" ", "-") if name else None, place)
-    facts.add(NODE, "memory of a GPU, MiB", memory, place)
-    facts.add(subject, "PCI address", bus.lower() if bus else None, place)
-    facts.add(subject, "UUID", uuid, place)
-
-
-def _lscpu(facts: Facts, found: LsCpu) -> None:
-    place = f"{found.file}:{found.first_line}"
-    for what, value in (
-        ("CPU architecture", found.architecture),
-        ("CPU model", found.model),
-        ("logical CPUs", found.cpus),
-        ("sockets", found.sockets),
-        ("cores of a socket", found.cores_per_socket),
-        ("threads of a core", found.threads_per_core),
-    ):
-        facts.add(NODE, what, value, place)
-    for row in found.rows:
-        facts.add(f"NUMA node {row.node}", "CPUs", _cpu_list(row.cpus), f"{found.file}:{row.line}")
-
-
-def _numactl(facts: Facts, found: Numactl) -> None:
-    for row in found.rows:
-        place = f"{found.file}:{row.line}"
-        facts.add(f"NUMA node {row.node}", "CPUs", _cpu_list(row.cpus), place)
-        facts.add(f"NUMA node {row.node}", "memory, MiB", row.size_mib, place)
-
-
-def _meminfo(facts: Facts, found: MemInfo) -> None:
-    facts.add(NODE, "MemTotal, KiB", found.total_kib, f"{found.file}:{found.first_line}")
-
-
-def _lspci(facts: Facts, found: LsPci) -> None:
-    gpus = 0
-    for row in found.rows:
-        if row.address is None or row.name is None:
-            continue
-        place = f"{found.file}:{row.line}"
-        address = row.address if row.address.count(":") > 1 else f"0000:{row.address}"
-        facts.add(f"PCI {address}", "device", row.name, place)
-        facts.add(f"PCI {address}", "NUMA node", row.numa_node, place)
-        gpus += (row.kind or "").startswith("3D controller") and "[10de:" in row.name
-        if (chip := _CHIP.search(row.name)) is not None:
-            # The CA type that ibstat prints is the PCI device id as a decimal number.
-            facts.add(f"MT{int(chip[2], 16)}", "adapter", chip[1], place)
-            facts.add(NODE, "PCI devices of the adapters", True, place)
-    if gpus:
-        facts.add(NODE, "number of GPUs", gpus, f"{found.file}:{found.first_line}")
-
-
-def _ibdev2netdev(facts: Facts, found: IbDev2NetDev) -> None:
-    for row in found.rows:
-        if row.port == 1:
-            place = f"{found.file}:{row.line}"
-            facts.add(row.device, "interface", row.interface, place)
-            facts.add(row.device, "PCI address", row.pci, place)
-            facts.add(row.device, "CA type", row.ca_type, place)
-
-
-def _ibstat(facts: Facts, found: IbStat) -> None:
-    for adapter in found.adapters:
-        facts.add(adapter.device, "CA type", adapter.kind, f"{found.file}:{adapter.line}")
-    for row in found.rows:
-        if row.port == 1:
-            place = f"{found.file}:{row.line}"
-            facts.add(row.device, "port GUID", row.guid, place)
-            facts.add(row.device, "link layer", row.link_layer, place)
-            facts.add(row.device, "rate, Gb/s", int(row.rate_gbps) or None if row.up else None, place)
-
-
-def _labels(facts: Facts, found: NodeLabels) -> None:
-    labels = {row.key: row for row in found.rows}
-    # With MIG, instances may be counted in place of GPUs.
-    divided = any("-MIG-" in row.value for row in found.rows)
-    for key, what, convert in _LABELS:
-        if (row := labels.get(key)) is not None and not (divided and what == "number of GPUs"):
-            facts.add(NODE, what, convert(row.value), f"{found.file}:{row.line}")
-    for row in found.rows:
-        vendor = re.fullmatch(r"feature\.node\.kubernetes\.io/pci-(?:[0-9a-f]{4}_)?([0-9a-f]{4})\.present", row.key)
-        if vendor is not None and row.value == "true":
-            facts.add(f"PCI vendor {vendor[1]}", "present", True, f"{found.file}:{row.line}")
-
-
-def _product(text: str) -> str | None:
-    """Return a product label without what sharing and MIG append."""
-    return re.sub(r"-(?:SHARED|MIG-.*)$", "", text) or None
-
-
-def _count(text: str) -> int | None:
-    return int(text) if re.fullmatch(r"[0-9]{1,2}", text) else None
-
-
-_LABELS: tuple[tuple[str, str, Callable[[str], Any]], ...] = (
-    ("kubernetes.io/hostname", "name", lambda text: text or None),
-    ("kubernetes.io/arch", "CPU architecture", _ARCHITECTURES.get),
-    ("nvidia.com/gpu.product", "product label of the GPUs", _product),
-    ("nvidia.com/gpu.count", "number of GPUs", _count),
-    ("nvidia.com/gpu.machine", "machine", lambda text: text or None),
-)
-
-
-def _cpu_list(text: str | None) -> str | None:
-    """Return a list of numbers in its shortest form; None for none, and for one that no machine has."""
-    if text is None or not text:
-        return text
-    if any(int(number[:9]) >= MOST_CPUS for number in re.findall(r"\d+", text)):
-        return None
-    try:
-        return cpus.write(cpus.parse(text))
-    except ValueError:
-        return None
-
-
-_TAKERS: dict[type[Reading], Callable[[Facts, Any], None]] = {
-    NvidiaSmiTopo: _topo,
-    NvidiaSmi: _smi,
-    NvidiaSmiQuery: _smi_query,
-    LsCpu: _lscpu,
-    Numactl: _numactl,
-    MemInfo: _meminfo,
-    LsPci: _lspci,
-    IbDev2NetDev: _ibdev2netdev,
-    IbStat: _ibstat,
-    NodeLabels: _labels,
-}

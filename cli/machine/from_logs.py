@@ -9,7 +9,8 @@ from pydantic import ValidationError
 
 from cli.machine import machine_file
 from cli.machine.assembly import Found, assemble
-from cli.machine.facts import PARSERS, gather
+from cli.machine.facts import Facts
+from cli.machine.tool_facts import PARSERS, gather
 from cli.shared.console import errors, print_text
 from cli.shared.errors import Problem
 from evidence.model import Reading, Unknown
@@ -34,18 +35,26 @@ OutputOption = Annotated[
 def command(files: Files, output: OutputOption = None) -> None:
     """Write a machine file from what a node prints.
 
-    Reads nvidia-smi, nvidia-smi -q, nvidia-smi topo -m, lscpu,
-    ibdev2netdev, ibstat, lspci -nn, numactl -H, /proc/meminfo and
-    labels of the node. The file lists what none of them says.
+    Reads nvidia-smi, nvidia-smi -q (also -x), nvidia-smi topo -m,
+    lscpu, ibdev2netdev, ibstat, ls -l /sys/class/infiniband,
+    lspci -nn, numactl -H, /proc/meminfo and labels of the node. The file lists what none of them says.
 
     Exit status 1, and no file, where they contradict each other.
     """
+    require_new(output)
+    readings = read_files(files)
+    found = found_in(readings)
+    write(machine_file.text(found, machine_file.sources(readings), "from-logs"), found, output)
+
+
+def require_new(output: Path | None) -> None:
+    """Raise Problem for a file that exists."""
     if output is not None and output.exists():
         raise Problem(f"{output} exists, and may have been completed manually", "Remove it, or write another file.")
-    readings = [reading for name in files for reading in _read(name)]
-    found = found_in(readings)
-    tools = dict.fromkeys(f"{one.tool} ({Path(one.file).name})" for one in readings if one.tool != "unknown")
-    text = machine_file.text(found, [*tools])
+
+
+def write(text: str, found: Found, output: Path | None) -> None:
+    """Write a machine file, or print it, and report what is missing in it."""
     if output is None:
         print(text, end="")  # noqa: T201 - for a program
     else:
@@ -58,16 +67,26 @@ def command(files: Files, output: OutputOption = None) -> None:
         errors.print(f"to complete: {name}: {why}", markup=False)
 
 
-def found_in(readings: Sequence[Reading]) -> Found:
-    """Return what is known of the machine; raise Problem where the outputs contradict each other."""
-    facts = gather(readings)
-    found = assemble(facts)
+def read_files(files: Sequence[str]) -> list[Reading]:
+    """Return what files hold; raise Problem for one that holds nothing known."""
+    return [reading for name in files for reading in _read(name)]
+
+
+def require_agreement(facts: Facts) -> None:
+    """Raise Problem where the outputs contradict each other."""
     if lines := [*facts.contradictions.values()]:
         more = [f"and {len(lines) - _CONTRADICTIONS} more"] * (len(lines) > _CONTRADICTIONS)
         raise Problem(
             "\n".join(("the outputs contradict each other:", *lines[:_CONTRADICTIONS], *more)),
             "Give outputs of one node only, printed since its last change.",
         )
+
+
+def found_in(readings: Sequence[Reading]) -> Found:
+    """Return what is known of the machine; raise Problem where the outputs contradict each other."""
+    facts = gather(readings)
+    found = assemble(facts)
+    require_agreement(facts)
     found.remarks += [
         f"simulated, not measured: {file}" for file in sorted({one.file for one in readings if one.simulated})
     ]

@@ -1,19 +1,26 @@
 """The text of a machine file."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import yaml
 
 from cli.machine.assembly import Found
+from evidence.model import Reading
 from hardware.profiles.catalogue import TO_COMPLETE
 
 _WIDE = 1 << 16
 
 
-def text(found: Found, sources: Sequence[str]) -> str:
-    """Return the file of a machine; `sources` are the tools with their files."""
-    head = ["# Written by `./hpc machine from-logs`."]
+def sources(readings: Iterable[Reading]) -> list[str]:
+    """Return the tools that were read, with their files."""
+    return [*dict.fromkeys(f"{one.tool} ({Path(one.file).name})" for one in readings if one.tool != "unknown")]
+
+
+def text(found: Found, sources: Sequence[str], command: str) -> str:
+    """Return the file of a machine; `sources` are the tools with their files, `command` that of `./hpc machine`."""
+    head = [f"# Written by `./hpc machine {command}`."]
     if found.missing:
         head += ["#", "# To complete:", *(f"# - {name}: {why}" for name, why in found.missing.items())]
     if found.remarks:

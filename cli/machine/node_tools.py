@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from typing import ClassVar
 
 from pydantic import Field
 
@@ -14,80 +13,6 @@ from hardware.model import Model
 
 _LABEL = r"\s*(?:Labels:\s+)?\"?"
 PCI = r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]"
-
-
-class QueriedGpu(Model):
-    """One GPU of `nvidia-smi -q`. None: not printed."""
-
-    bus: str = Field(description="PCI address, e.g. 00000000:18:00.0")
-    name: str | None = None
-    architecture: str | None = Field(default=None, description="generation of the GPUs")
-    uuid: str | None = None
-    memory_mib: int | None = Field(default=None, description="in all, MiB")
-    line: int
-
-
-class NvidiaSmiQuery(HostReading):
-    """What `nvidia-smi -q` prints."""
-
-    attached: int | None = Field(description="GPUs of the node, of which -i may select some")
-    rows: tuple[QueriedGpu, ...]
-
-
-class NvidiaSmiQueryParser(HostParser):
-    """Reads the text form."""
-
-    tool = "nvidia-smi -q"
-    kind = NvidiaSmiQuery
-    starts = r"=+NVSMI LOG=+$|" + typed(r"nvidia-smi (?:-q|-a|--query)(?: |$)")
-    command = re.compile(typed(r"nvidia-smi (?:-q|-a|--query)(?: |$)"))
-    _gpu = re.compile(r"GPU ([0-9A-Fa-f]{8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7])$")
-    _head = re.compile(r"(?:Timestamp|Driver Version|CUDA Version|Attached GPUs)\s+: (.*)$")
-    # A matrix that was copied with blanks is indented as well, and begins with GPU0; labels of a node have a slash.
-    _inner = re.compile(r"((?: {4})+)(?!GPU\d)[A-Za-z][^/=:]*(?::|$)")
-    _names: ClassVar[Mapping[str, str]] = {
-        "Product Name": "name",
-        "Product Architecture": "architecture",
-        "GPU UUID": "uuid",
-    }
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._attached: int | None = None
-        self._gpus: dict[str, QueriedGpu] = {}
-        self._section = ""
-
-    def take(self, line: Line) -> Taken:
-        """Read a line."""
-        text = line.text
-        if text.startswith("="):
-            return Taken.AGAIN if self._gpus else Taken.YES
-        if (gpu := self._gpu.match(text)) is not None:
-            if gpu[1] in self._gpus:
-                return Taken.AGAIN
-            self._gpus[gpu[1]] = QueriedGpu(bus=gpu[1].lower(), line=line.number)
-            return Taken.YES
-        if (head := self._head.match(text)) is not None:
-            if text.startswith("Attached"):
-                self._attached = _whole(head[1])
-            return Taken.YES
-        inner = self._inner.match(text)
-        return Taken.NO if inner is None else self._value(len(inner[1]), *map(str.strip, text.split(":", 1)))
-
-    def _value(self, indent: int, key: str, value: str = "") -> Taken:
-        if not value:
-            self._section = key
-        elif self._gpus and value != "N/A":
-            bus, last = next(reversed(self._gpus.items()))
-            if indent == 4 and key in self._names:  # noqa: PLR2004 - below the GPU
-                self._gpus[bus] = last.model_copy(update={self._names[key]: value})
-            elif self._section == "FB Memory Usage" and key == "Total":
-                self._gpus[bus] = last.model_copy(update={"memory_mib": _whole(value.removesuffix(" MiB"))})
-        return Taken.YES
-
-    def facts(self) -> Mapping[str, object]:
-        """Return the GPUs."""
-        return {"attached": self._attached, "rows": tuple(self._gpus.values())}
 
 
 class NetDevOfIb(Model):
@@ -125,6 +50,42 @@ class IbDev2NetDevParser(RowsParser):
         if (row := self._row.match(line.text)) is not None:
             return self.add((row["device"], row["port"]), record(NetDevOfIb, row, line))
         return Taken.DAMAGED if "==>" in line.text else Taken.NO
+
+
+class SysfsDevice(Model):
+    """A verbs device as sysfs links it."""
+
+    device: str
+    pci: str = Field(description="PCI address")
+    line: int
+
+
+class SysfsDevices(HostReading):
+    """Verbs devices with their PCI addresses, which a pod sees without the host's network."""
+
+    rows: tuple[SysfsDevice, ...]
+
+
+class SysfsDevicesParser(RowsParser):
+    """Reads `ls -l /sys/class/infiniband`."""
+
+    tool = "/sys/class/infiniband"
+    kind = SysfsDevices
+    printed_by = frozenset()
+    no_rows = "no device"
+    command = re.compile(typed(r"ls -\w*l\w* /sys/class/infiniband/?$"))
+    starts = rf"l[rwx]{{9}}[.+]? .* -> (?:\.\./)+devices/\S+/infiniband/|{command.pattern}"
+    _row = re.compile(
+        rf"l[rwx]{{9}}[.+]? .* (?P<device>[\w.-]+) -> (?:\.\./)+devices/\S*/(?P<pci>{PCI})/infiniband/(?P=device)$"
+    )
+
+    def take(self, line: Line) -> Taken:
+        """Read a line."""
+        if (row := self._row.match(line.text)) is not None:
+            return self.add(row["device"], record(SysfsDevice, row, line))
+        if re.fullmatch(r"total \d+", line.text):
+            return Taken.AGAIN if self.rows else Taken.YES
+        return Taken.DAMAGED if "/infiniband/" in line.text else Taken.NO
 
 
 class MemoryNode(Model):
@@ -247,9 +208,4 @@ class NodeLabelsParser(RowsParser):
         return Taken.NO if row is None else self.add(row["key"], record(Label, row, line))
 
 
-NODE_PARSERS = (NvidiaSmiQueryParser, IbDev2NetDevParser, NumactlParser, MemInfoParser, NodeLabelsParser)
-
-
-def _whole(text: str) -> int | None:
-    """Return a number of up to nine digits; None for anything else."""
-    return int(text) if re.fullmatch(r"[0-9]{1,9}", text.strip()) else None
+NODE_PARSERS = (IbDev2NetDevParser, SysfsDevicesParser, NumactlParser, MemInfoParser, NodeLabelsParser)

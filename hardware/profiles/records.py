@@ -11,6 +11,9 @@ from hardware.model import Model
 
 NVIDIA_PCI_VENDOR = "10de"
 MELLANOX_PCI_VENDOR = "15b3"
+MEMORY_REPORTED = 0.983
+"""Part of the installed memory that Linux reports, the rest is firmware's and the kernel's: public Slurm configurations
+of machines with eight GPUs have RealMemory 515600 and 1031736 MiB of 512 and 1024 GiB."""
 
 Near = Literal["PIX", "PXB"]
 """What is between an HCA and the GPUs next to it, as nvidia-smi topo prints it: one PCIe bridge, or several."""

@@ -112,6 +112,7 @@ def worker(pod: Object, here: Machine, runtime: Runtime) -> Worker:
         devices=_devices(pod, here, runtime.running_on(here.name)),
         ipc_lock=platform.IPC_LOCK in capabilities or bool(security.get("privileged")),
         uid=user if isinstance(user, int) else None,
+        host_network=bool(pod["spec"].get("hostNetwork")),
         mtu=runtime.pod_mtu,
         networks=tuple(f"{one.namespace}/{one.name}" for one in _networks(pod)),
         address=str((pod.get("status") or {}).get("podIP") or _address(meta)),

@@ -5,6 +5,7 @@ import json
 from apis import kinds
 from apis.names import NODE_ROLE
 from hardware.profiles import Profile
+from hardware.profiles.records import MEMORY_REPORTED
 from simulator.actors import kubelet_settings
 from simulator.manifests import Manifest, manifest
 from simulator.names import HOST_DRIVER, MACHINE, PORTS, PROFILE, SIMULATED_BY
@@ -19,9 +20,6 @@ ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 # Twice OpenShift's documented minimum of a control plane machine, 4 CPUs and 16 GiB.
 PLAIN_CPUS = 8
 PLAIN_MEMORY_GIB = 32
-# Linux reports so much of the memory that was bought, the rest is firmware's and the kernel's: public Slurm
-# configurations of machines with eight GPUs have RealMemory 515600 and 1031736 MiB of 512 and 1024 GiB.
-MEMORY_REPORTED = 0.983
 PODS = 250  # OpenShift's default per node
 EPHEMERAL_STORAGE_GIB = 400
 _KIB_PER_GIB = 1024**2

@@ -43,6 +43,11 @@ class Machine:
         """All ports of the machine, those for storage last."""
         return (*self.profile.hcas, *self.profile.storage_hcas) if self.profile else ()
 
+    @property
+    def storage_and_inband(self) -> tuple[Hca, ...]:
+        """Ports that are not for compute, which may be InfiniBand's beside Ethernet's, and the other way."""
+        return (*self.profile.storage_hcas, *self.profile.inband_hcas) if self.profile else ()
+
     def is_up(self, hca: str) -> bool:
         """Return whether a port has a link."""
         return hca not in self.ports_down
@@ -67,6 +72,8 @@ class Worker:
     """Whether its first container has IPC_LOCK."""
     uid: int | None = None
     """As which its first container runs; None: the image's own user."""
+    host_network: bool = False
+    """Whether it is in the network namespace of its node."""
     networks: tuple[str, ...] = ()
     """Secondary networks that it joined, namespace/name."""
     mtu: int = POD_MTU

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from simulator.performance import ports
+from simulator.performance import ports, verbs_tools
 from simulator.performance.job import Launched
 from simulator.performance.printed import Printed
 
@@ -14,6 +14,7 @@ LOOPBACK_MTU = 65536
 MEMLOCK_KIB = 64
 """The default limit of a container runtime."""
 NETWORK = "/sys/class/net"
+VERBS = "/sys/class/infiniband"
 DEVICES = "/dev/infiniband"
 
 
@@ -35,9 +36,9 @@ def getent(words: Sequence[str], job: Launched) -> Printed:
 
 
 def ls(words: Sequence[str], job: Launched) -> Printed:
-    """Simulate ls of /dev/infiniband and /sys/class/net; of other folders nothing is known."""
+    """Simulate ls of /dev/infiniband, /sys/class/infiniband and /sys/class/net; of other folders nothing is known."""
     requested = [word.rstrip("/") or "/" for word in words[1:] if not word.startswith("-")]
-    folders = {DEVICES: devices(job), NETWORK: interfaces(job)}
+    folders = {DEVICES: devices(job), NETWORK: interfaces(job), VERBS: verbs_tools.in_sysfs(job)}
     known = [folder for folder in requested if folders.get(folder)]
     gone = [folder for folder in requested if folder in folders and not folders[folder]]
     # Errors go past the buffer of the listing, so they come first.

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from apis.logs import SIMULATED
 from hardware.profiles import Profile
-from simulator.performance import buses, random_draws, topology_matrix
+from simulator.performance import buses, random_draws, smi_query, topology_matrix
 from simulator.performance.job import Launched
 from simulator.performance.printed import Printed
 
@@ -49,16 +49,24 @@ SHORT_NAME = 18
 
 
 def nvidia_smi(words: Sequence[str], job: Launched) -> Printed:
-    """Simulate nvidia-smi, and nvidia-smi topo -m. Without GPU or driver the runtime puts none into the container."""
+    """Simulate nvidia-smi, -q, -q -x and topo -m. Without GPU or driver the runtime puts none into the container."""
     machine = job.me.machine
     if not (machine.profile and machine.has_driver and job.me.gpus):
         return Printed((NOT_FOUND,), 127, NOT_FOUND)
     branch = branch_of(machine.driver)
     if "topo" in words[1:]:
         return Printed(tuple(topology_matrix.lines(machine.profile, job.me.gpus, branch)))
+    if {"-q", "--query"} & {*words[1:]}:
+        form = smi_query.as_xml if {"-x", "--xml-format"} & {*words[1:]} else smi_query.as_text
+        return Printed(tuple(form(job, machine.profile, memory_mib(machine.profile), cuda(machine.driver))))
     if len(words) > 1:
-        return Printed((f"{SIMULATED}: of nvidia-smi only the table and topo -m are simulated",))
+        return Printed((f"{SIMULATED}: of nvidia-smi only the table, -q, -q -x and topo -m are simulated",))
     return Printed(tuple(_table(job, machine.profile, branch)))
+
+
+def memory_mib(profile: Profile) -> int:
+    """Return the memory of a GPU that is shown, MiB."""
+    return profile.gpu.memory_mib or int(profile.gpu.memory_gb * 1024 * MEMORY_SHOWN)
 
 
 def branch_of(driver: str | None) -> int:
@@ -132,7 +140,7 @@ def _gpu(job: Launched, profile: Profile, index: int, gpu: int, branch: int) -> 
     draw = random_draws.draws(job.run, "nvidia-smi", gpu)
     degrees, watts = draw.randint(*DEGREES), draw.randint(*IDLE_WATTS)
     limit = f"{profile.gpu.watts}W" if profile.gpu.watts else "N/A"
-    total = profile.gpu.memory_mib or int(profile.gpu.memory_gb * 1024 * MEMORY_SHOWN)
+    total = memory_mib(profile)
     name = profile.gpu.model
     if wide:
         named = _two(f"{index:3}  {name}", "On  ", first)

@@ -1,7 +1,7 @@
 """Ports of the simulated fabric: their identifiers, what ibstatus says of each, and which hosts ibhosts sees."""
 
 from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from hardware.profiles import Device, Hca
 from simulator.performance import random_draws
@@ -62,6 +62,25 @@ def default_gid(machine: Machine, hca: Hca) -> str:
 def is_storage(machine: Machine, hca: Hca) -> bool:
     """Whether a port is on the fabric for storage."""
     return machine.profile is not None and hca in machine.profile.storage_hcas
+
+
+def link_layer(machine: Machine, device: Device) -> Literal["InfiniBand", "Ethernet"]:
+    """Return what a port speaks: what its interface is called says it, where that is known."""
+    interface = device.netdev if isinstance(device, Hca) else None
+    if interface and device in machine.storage_and_inband:
+        return "Ethernet" if interface.startswith("e") else "InfiniBand"
+    return "Ethernet" if machine.ethernet and isinstance(device, Hca) else "InfiniBand"
+
+
+def adapter_model(machine: Machine, device: Device) -> str:
+    """Return the model of a device's adapter, as the machine's data has it; that of the compute ports for a bridge."""
+    if machine.profile is None:
+        return ""
+    profile = machine.profile
+    for hcas, given in ((profile.storage_hcas, profile.storage_ports), (profile.inband_hcas, profile.inband_ports)):
+        if given is not None and device in hcas:
+            return given.adapter
+    return profile.ports.adapter
 
 
 def status(job: Launched, hca: Hca) -> list[str]:

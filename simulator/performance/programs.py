@@ -6,6 +6,7 @@ from types import MappingProxyType
 from simulator.performance import (
     examples,
     horovod,
+    host_tools,
     listings,
     mlperf,
     nccl_tests,
@@ -14,6 +15,7 @@ from simulator.performance import (
     ports,
     tf_cnn,
     vector_add,
+    verbs_tools,
 )
 from simulator.performance.printed import Program
 
@@ -21,14 +23,20 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
     {
         **nccl_tests.PROGRAMS,
         **{f"ib_{verb}_{test}": perftest.perftest for verb in perftest.WORDS for test in ("bw", "lat")},
+        "cat": host_tools.cat,
         "echo": listings.echo,
         "getent": listings.getent,
+        "ibdev2netdev": verbs_tools.ibdev2netdev,
         "ibhosts": ports.ibhosts,
+        "ibstat": verbs_tools.ibstat,
         "ibstatus": ports.ibstatus,
         "ifconfig": listings.ifconfig,
         "ip": listings.ip,
         "ls": listings.ls,
+        "lscpu": host_tools.lscpu,
+        "lspci": host_tools.lspci,
         "main.py": examples.main,
+        "numactl": host_tools.numactl,
         "nvidia-smi": nvidia_smi.nvidia_smi,
         "pytorch_synthetic_benchmark.py": horovod.synthetic,
         "run_and_time.sh": mlperf.run_and_time,

@@ -2,12 +2,15 @@
 
 import json
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from apis import kinds
+from hardware.data_files import read
 from tests.support.lab import Lab, eventually
+from tests.support.machines import DGX1_V100_16GB
 
 pytestmark = pytest.mark.cluster
 
@@ -85,6 +88,20 @@ def test_nodes_offer_what_the_redpaper_lists(lab: Lab) -> None:
     """Each DGX-1 offers eight GPUs and a hundred of each of four HCAs (R-3.4.1-6, R-3.4.2-6)."""
     expected = {"nvidia.com/gpu": "8", **{f"rdma/shared_ib{port}": "100" for port in range(4)}}
     assert allocatable(lab) == {f"dgx0{number}.ocp4.scale.ibm.com": expected for number in (1, 2)}
+
+
+def test_a_node_gives_its_machine_back(lab: Lab, tmp_path: Path) -> None:
+    """A Job on it prints what its tools show, and is gone; the file has the rails, and the node is as its own file."""
+    node = ("--stack", "dev", "--node", "dgx01.ocp4.scale.ibm.com")
+    file = tmp_path / "ours.yaml"
+    lab.works("machine", "discover", *node, "--host-network", "-o", str(file))
+    made = read(file)
+    assert made["to_complete"] == ["model"]
+    assert [(hca["name"], hca["netdev"], tuple(hca["gpus"])) for hca in made["hcas"]] == [
+        (hca.name, hca.netdev, hca.gpus) for hca in DGX1_V100_16GB.hcas
+    ]
+    assert "1 node: 0 with differences, 0 not compared in full" in lab.works("machine", "check", *node)
+    assert lab.api.list(kinds.JOB, "default")["items"] == []
 
 
 def test_jobs_ran_one_after_another(lab: Lab) -> None:

@@ -9,13 +9,16 @@ import pytest
 
 from apis.logs import SIMULATED
 from cli.machine import from_logs, machine_file
+from cli.machine.comparison import compare
+from cli.machine.tool_facts import gather
 from cli.shared.errors import Problem
 from hardware.data_files import DataFileError, read
-from hardware.profiles import PROFILES, Profile, read_machine
+from hardware.profiles import PROFILES, read_machine
 from simulator.performance import topology_matrix
 from tests.support.commands import finished
 from tests.support.mutated import mutations
 from tests.support.node_outputs import OUTPUTS, found, printed, rails, readings
+from tests.support.simulated_nodes import ran
 
 _run = partial(finished, from_logs.command)
 H100 = ("topo", "ibdev2netdev", "ibstat", "node", "pci-and-labels")
@@ -92,25 +95,13 @@ def test_a_tray_whose_matrix_says_nothing() -> None:
     assert [(node["cpus"], node["gpus"]) for node in one.fields["numa"]] == [("0-71", [0, 1]), ("72-143", [2, 3])]
 
 
-def _named(profile: Profile) -> str:
-    """Return ibdev2netdev of a machine, in the form of the tool."""
-    ports = (*profile.hcas, *profile.storage_hcas, *profile.inband_hcas)
-    return "".join(f"{port.name} port 1 ==> {port.netdev} (Up)\n" for port in ports if port.netdev)
-
-
 @pytest.mark.parametrize("branch", [440, 580])
 @pytest.mark.parametrize("name", [name for name, each in PROFILES.items() if each.nvlink.links and each.hcas])
-def test_what_a_simulated_node_prints_gives_its_machine_back(name: str, branch: int) -> None:
-    """The simulated matrix of a known machine, in the form of old and new drivers, gives its rails and NUMA nodes."""
+def test_the_matrix_of_old_and_new_drivers(name: str, branch: int) -> None:
+    """The matrix alone, as drivers of both times print it, gives a machine's rails and NUMA nodes."""
     known = PROFILES[name]
-    texts = ["\n".join(topology_matrix.lines(known, range(known.gpus), branch))]
-    if all(hca.netdev for hca in known.hcas):
-        texts.append(_named(known))
-    one = found(*texts)
+    one = found(ran(known, "nvidia-smi topo -m", driver=f"{branch}.1"))
     assert rails(one) == [(hca.name, hca.gpus, hca.distance) for hca in known.hcas]
-    if len(texts) > 1:
-        assert [hca["netdev"] for hca in one.fields["hcas"]] == [hca.netdev for hca in known.hcas]
-        assert one.fields["link_layer"] == known.link_layer
     if branch >= topology_matrix.FIRST_WITH_NUMA and all(node.gpus for node in known.numa):
         assert [(node["id"], node["cpus"], tuple(node["gpus"])) for node in one.fields["numa"]] == [
             (node.id, node.cpus, node.gpus) for node in known.numa
@@ -177,7 +168,7 @@ def test_outputs_of_two_nodes_contradict_each_other(part: str, old: str, new: st
             "Attached GPUs                             : 4",
             "GPUs: ",
         ),
-        ("pci-and-labels", "NVIDIA-H100-80GB-HBM3", "NVIDIA-H200", "product label of the GPUs: NVIDIA-H100-80GB-HBM3"),
+        ("pci-and-labels", "NVIDIA-H100-80GB-HBM3", "NVIDIA-H200", "product of the GPUs: H100-80GB-HBM3"),
     ],
 )
 def test_contradictions_between_outputs_name_both_lines(part: str, old: str, new: str, error: str) -> None:
@@ -214,17 +205,20 @@ def test_lines_that_are_not_read_are_shown(tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_damaged_outputs_never_end_in_a_traceback(seed: int, tmp_path: Path) -> None:
     """A damaged output is refused with a message, or makes a file that is read, without a bridge among its rails."""
-    texts = [printed("dgx-b200.topo"), printed("dgx-b200.ports"), printed("dgx-h100.node")]
+    b200 = PROFILES["dgx-b200"]
+    xml, listed = ran(b200, "nvidia-smi -q -x"), ran(b200, "ls -l /sys/class/infiniband")
+    texts = [printed("dgx-b200.topo"), printed("dgx-b200.ports"), printed("dgx-h100.node"), xml, listed]
     chance = random.Random(seed)  # noqa: S311 - no secret
     file = tmp_path / "ours.yaml"
-    for raw in mutations("\n".join(chance.sample(texts, 3)), _DAMAGED, seed):
+    for raw in mutations("\n".join(chance.sample(texts, len(texts))), _DAMAGED, seed):
         given = readings(raw)
+        compare(b200, gather(given))
         try:
             one = from_logs.found_in(given)
         except Problem:
             continue
         assert not BRIDGES & {rail[0] for rail in rails(one)}
-        file.write_text(machine_file.text(one, ["a tool"]))
+        file.write_text(machine_file.text(one, ["a tool"], "from-logs"))
         assert read(file).get("to_complete", []) == machine_file.to_complete(one)
         if not one.missing:
             read_machine(file)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from cli.machine.node_tools import IbDev2NetDev, MemInfo, NodeLabels, Numactl, NvidiaSmiQuery
+from cli.machine.gpu_query import NvidiaSmiQuery
+from cli.machine.node_tools import IbDev2NetDev, MemInfo, NodeLabels, Numactl
 from tests.support.node_outputs import printed, readings
 
 

@@ -188,14 +188,19 @@ def test_no_request_writes(tmp_path: Path, method: str) -> None:
 
 
 def test_one_client_asks_clusters() -> None:
-    """A second way to a cluster, beside the one that refuses to write; comments of pull requests go to their host."""
+    """A second way to a cluster, beside the one that refuses to write; comments of pull requests go to their host.
+
+    The one exception creates and removes the Job of a node, and is used where that is waited for only.
+    """
     clients = re.compile(
         r"^\s*(?:import|from) (?:kubernetes|urllib3|requests|http\.client|apis\.client|apis\.kubeconfig)\b"
         r"|^\s*from apis import .*\b(?:client|kubeconfig)\b",
         re.M,
     )
     users = {str(file.relative_to(CLI)) for file in CLI.rglob("*.py") if clients.search(file.read_text())}
-    assert users == {"shared/cluster_client.py", "comment/hosts.py"}
+    assert users == {"shared/cluster_client.py", "comment/hosts.py", "machine/job_writer.py"}
+    writers = {str(file.relative_to(CLI)) for file in CLI.rglob("*.py") if "job_writer" in file.read_text()}
+    assert writers == {"machine/node_run.py"}
 
 
 def test_a_trial_that_is_refused_says_why(tmp_path: Path) -> None:

@@ -1,0 +1,138 @@
+"""`./hpc machine check`: nodes compared with their machine file."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.machine.comparison import Comparison, compare
+from cli.machine.from_logs import read_files, require_agreement
+from cli.machine.node_machine import readings_of
+from cli.machine.node_outputs import (
+    DEFAULT_NAMESPACE,
+    DEFAULT_SECONDS,
+    AccountOption,
+    GpusOption,
+    HostNetworkOption,
+    ImageOption,
+    NamespaceOption,
+    Options,
+    TimeoutOption,
+    cluster_of,
+    collect,
+)
+from cli.machine.tool_facts import gather
+from cli.shared.console import errors, print_text
+from cli.shared.errors import Problem
+from cli.shared.exit_status import Judging
+from cli.shared.options import DEFAULT_STACK, OtherName, StackOption
+from evidence.model import Reading
+from hardware.profiles import Profile
+from review.sentences import count
+
+if TYPE_CHECKING:
+    from cli.shared.stack import Stack
+    from stacks.platform import Settings
+
+KIND = Judging
+SAME, DIFFERS, UNDECIDED = 0, 1, 2
+
+NodesOption = Annotated[
+    list[str] | None, typer.Option("--node", help="Node; repeatable. Default: all of the stack with GPUs.")
+]
+FilesOption = Annotated[
+    list[str] | None,
+    typer.Option("--file", "-f", help="Outputs of one node, in place of the cluster; repeatable. - is standard input."),
+]
+
+
+def command(
+    *,
+    stack: StackOption = DEFAULT_STACK,
+    name: OtherName = None,
+    node: NodesOption = None,
+    file: FilesOption = None,
+    namespace: NamespaceOption = DEFAULT_NAMESPACE,
+    image: ImageOption = None,
+    gpus: GpusOption = None,
+    account: AccountOption = "",
+    host_network: HostNetworkOption = False,
+    timeout: TimeoutOption = DEFAULT_SECONDS,
+) -> None:
+    """Compare nodes with their machine file.
+
+    Reports missing ports, swapped rails, GPUs at another NUMA node,
+    lost NVLinks, less memory, other link layers and rates, a line each.
+
+    Runs the Job of `./hpc machine discover` on each node, one after the
+    other, or with -f reads what one node has printed.
+
+    Exit status 0: no difference; 1: differences; 2: not everything could
+    be compared; 3: nothing compared.
+    """
+    from cli.shared import stack as stacks  # noqa: PLC0415 - half a second, and from-logs, beside it, does without
+
+    wanted = stacks.read(stack, name)
+    machines = _machines(wanted, node or ())
+    machine = expected(wanted.settings)
+    if file:
+        if len(machines) > 1 and node:
+            raise Problem("the files are of one node, and --node names several", "Name one.")
+        label = node[0] if node else "the node of the files"
+        raise typer.Exit(_report({label: _compared(machine, read_files(file))}))
+    cluster = cluster_of(wanted, None, None)
+    options = Options(namespace, image, gpus, account, host_network, timeout)
+    found: dict[str, Comparison | Problem] = {}
+    for each in machines:
+        try:
+            outputs = collect(cluster, each, options, wanted)
+            found[each] = _compared(machine, readings_of(each, outputs.labels, outputs.printed))
+        except Problem as problem:
+            found[each] = problem
+    raise typer.Exit(_report(found))
+
+
+def _machines(stack: "Stack", names: Sequence[str]) -> list[str]:
+    """Return the nodes to check; raise Problem for one that has no machine file."""
+    known = [node.name for node in stack.settings.gpu_nodes]
+    if unknown := [name for name in names if name not in known]:
+        raise Problem(
+            f"--node {unknown[0]}: not a node with GPUs of stack {stack.name}",
+            f"Its nodes: {', '.join(known) or 'none'}.",
+        )
+    if not known:
+        raise Problem(f"stack {stack.name} has no nodes with GPUs", "Give its nodes a `profile`.")
+    return [*names] or known
+
+
+def _compared(machine: Profile, readings: Sequence[Reading]) -> Comparison:
+    facts = gather(readings)
+    require_agreement(facts)
+    return compare(machine, facts)
+
+
+def expected(settings: "Settings") -> Profile:
+    """Return the machine that a stack's nodes are to be: with RoCE its ports speak Ethernet, whoever named them."""
+    from stacks.fabric_settings import Roce  # noqa: PLC0415 - as the stack
+
+    machine = settings.profile
+    return machine.model_copy(update={"link_layer": "Ethernet"}) if isinstance(settings.fabric, Roce) else machine
+
+
+def _report(found: Mapping[str, Comparison | Problem]) -> int:
+    """Print a line for each difference, and return the exit status."""
+    differ = undecided = 0
+    for node, one in found.items():
+        if isinstance(one, Problem):
+            undecided += 1
+            errors.print(f"{node}: not compared: {one}", markup=False)
+            continue
+        for difference in one.differences:
+            print_text(f"{node}: {difference}")
+        for unknown in one.unknown:
+            errors.print(f"{node}: {unknown}", markup=False)
+        differ += bool(one.differences)
+        undecided += bool(one.unknown)
+    nodes = count(len(found), "node")
+    print_text(f"{nodes}: {differ} with differences, {undecided} not compared in full")
+    return DIFFERS if differ else UNDECIDED if undecided else SAME

@@ -1,0 +1,94 @@
+"""`./hpc machine discover`: a machine file from a node of a cluster."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import yaml
+
+from cli.machine.from_logs import require_new, write
+from cli.machine.node_machine import machine_of
+from cli.machine.node_outputs import (
+    DEFAULT_NAMESPACE,
+    DEFAULT_SECONDS,
+    AccountOption,
+    GpusOption,
+    HostNetworkOption,
+    ImageOption,
+    NamespaceOption,
+    Options,
+    TimeoutOption,
+    cluster_of,
+    collect,
+    job_of,
+    node_of,
+)
+from cli.shared.console import errors
+from cli.shared.errors import Problem
+from cli.shared.options import OtherName
+
+StackChoice = Annotated[str | None, typer.Option("--stack", "-s", help="Stack whose cluster has the node.")]
+KubeconfigOption = Annotated[Path | None, typer.Option(help="Kubeconfig of the cluster, in place of a stack.")]
+ContextOption = Annotated[str | None, typer.Option(help="Context in it; needed unless it has only one.")]
+NodeOption = Annotated[str, typer.Option(help="Node of the cluster.")]
+OutputOption = Annotated[Path | None, typer.Option("--output", "-o", help="Machine file to write.")]
+LogOption = Annotated[Path | None, typer.Option("--log", help="File for what the tools print, too.")]
+ManifestOption = Annotated[
+    bool, typer.Option("--manifest", help="Print the Job, and create nothing: for a user who may not create Jobs.")
+]
+
+
+def command(
+    *,
+    node: NodeOption,
+    output: OutputOption = None,
+    stack: StackChoice = None,
+    name: OtherName = None,
+    kubeconfig: KubeconfigOption = None,
+    context: ContextOption = None,
+    namespace: NamespaceOption = DEFAULT_NAMESPACE,
+    image: ImageOption = None,
+    gpus: GpusOption = None,
+    account: AccountOption = "",
+    host_network: HostNetworkOption = False,
+    timeout: TimeoutOption = DEFAULT_SECONDS,
+    log: LogOption = None,
+    manifest: ManifestOption = False,
+) -> None:
+    """Write a machine file from a node of a cluster.
+
+    Creates a Job on the node, whose pod prints what nvidia-smi, lscpu,
+    numactl, lspci, ibstat and others show, without privileges; reads
+    its log, and removes it, also after Ctrl-C. Beside the engine,
+    this and `check` are the only commands that write to a cluster:
+    --manifest prints the Job for those who would rather create it
+    themselves, and give its log to from-logs.
+
+    What the pod does not see is reported, and missing in the file.
+    """
+    from cli.shared import stack as stacks  # noqa: PLC0415 - half a second, and from-logs, beside it, does without
+
+    wanted = stacks.read(stack, name) if stack is not None else None
+    options = Options(namespace, image, gpus, account, host_network, timeout)
+    cluster = cluster_of(wanted, kubeconfig, context)
+    if manifest:
+        text = yaml.safe_dump(job_of(node_of(cluster, node), options, wanted), sort_keys=False)
+        print(text, end="")  # noqa: T201 - for a program
+        return
+    if output is None:
+        raise Problem("there is no file to write", "Name it: -o machines/NAME.yaml.")
+    require_new(output)
+    outputs = collect(cluster, node, options, wanted)
+    if log is not None:
+        _store(log, outputs.printed)
+    for each in outputs.unseen:
+        errors.print(f"not seen: {each.command}: {each.reason}", markup=False)
+    made = machine_of(node, outputs.labels, outputs.printed)
+    write(made.text, made.found, output)
+
+
+def _store(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Problem(f"{file}: {error.strerror or error}", "Correct the path.") from None
