@@ -23,7 +23,7 @@ class QueriedGpu(Model):
 
     bus: str = Field(description="PCI address, e.g. 00000000:18:00.0")
     name: str | None = None
-    architecture: str | None = Field(default=None, description="e.g. Hopper")
+    architecture: str | None = Field(default=None, description="generation of the GPUs")
     uuid: str | None = None
     memory_mib: int | None = Field(default=None, description="in all, MiB")
     line: int
@@ -40,7 +40,6 @@ class _QueryParser(HostParser):
     """What both forms have in common."""
 
     kind = NvidiaSmiQuery
-    printed_by = frozenset()
 
     def __init__(self) -> None:
         super().__init__()

@@ -71,7 +71,6 @@ class SysfsDevicesParser(RowsParser):
 
     tool = "/sys/class/infiniband"
     kind = SysfsDevices
-    printed_by = frozenset()
     no_rows = "no device"
     command = re.compile(typed(r"ls -\w*l\w* /sys/class/infiniband/?$"))
     starts = rf"l[rwx]{{9}}[.+]? .* -> (?:\.\./)+devices/\S+/infiniband/|{command.pattern}"
