@@ -49,6 +49,16 @@ def _alerts(devices: str) -> Mapping[str, object]:
 
 
 _TODAYS_CPUS = {"KubeletConfig gpu-numa spec.kubeletConfig.reservedSystemCPUs": "0-1,56-57,112-113,168-169"}
+_H100: Mapping[str, object] = {
+    **_NMSTATE,
+    **_NO_INFINIBAND_ALERTS,
+    **_CLOSED,
+    **_NO_GDRCOPY,
+    **_TODAYS_CPUS,
+    **{f"MacvlanNetwork training-enp{bus}s0np0": NEW for bus in H100_BUSES},
+    "NodeNetworkConfigurationPolicy fabric-ports": NEW,
+    "NicClusterPolicy nic-cluster-policy spec.rdmaSharedDevicePlugin.config": str,
+}
 DIFFERENT: Mapping[str, Mapping[str, object]] = {
     "b200-infiniband": {
         **_CLOSED,
@@ -56,16 +66,7 @@ DIFFERENT: Mapping[str, Mapping[str, object]] = {
         **_TODAYS_CPUS,
         **_alerts("mlx5_4|mlx5_7|mlx5_8|mlx5_9|mlx5_10|mlx5_13|mlx5_14|mlx5_15"),
     },
-    "h100-roce": {
-        **_NMSTATE,
-        **_NO_INFINIBAND_ALERTS,
-        **_CLOSED,
-        **_NO_GDRCOPY,
-        **_TODAYS_CPUS,
-        **{f"MacvlanNetwork training-enp{bus}s0np0": NEW for bus in H100_BUSES},
-        "NodeNetworkConfigurationPolicy fabric-ports": NEW,
-        "NicClusterPolicy nic-cluster-policy spec.rdmaSharedDevicePlugin.config": str,
-    },
+    "h100-roce": _H100,
     "h200-infiniband": {
         **_CLOSED,
         **_NO_GDRCOPY,
@@ -83,6 +84,7 @@ DIFFERENT: Mapping[str, Mapping[str, object]] = {
         "MachineConfig 50-gpu-rail-names spec.config.storage.files.0.contents.source": str,
         "NicClusterPolicy nic-cluster-policy spec.rdmaSharedDevicePlugin.config": str,
     },
+    "pytorch": {**_H100, "Service train-torch-02x08": NEW},
     "redpaper-4.4": {},
     "redpaper-today": {
         **_OLD_GPUS,

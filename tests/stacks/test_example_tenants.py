@@ -78,6 +78,10 @@ JOBS: Mapping[str, Mapping[str, Job]] = {
         "nvaie/nccl-test-04x08": Job(4, 8, 8, 128, "992Gi", _ROCE),
         "nvaie/resnet50-04x01": Job(4, 1, 8, 16, "124Gi", _ROCE),
     },
+    "pytorch": {
+        f"training/train-{launcher}-02x08": Job(2, 8, 8, 208, "1984Gi", f"quay.io/example/train-{launcher}:1.2")
+        for launcher in ("torch", "horovod")
+    },
     "redpaper-4.4": _redpaper(72, _NGC_20_03),
     "redpaper-today": _redpaper(64, f"{_CLUSTERS_REGISTRY}/adas/tensorflow:24.03-tf2"),
     "robotic-drive-ethernet": {
@@ -118,7 +122,7 @@ def _job(spec: Mapping[str, Any]) -> Job:
     (container,) = workers["template"]["spec"]["containers"]
     limits = container["resources"]["limits"]
     rdma = sum(name.startswith("rdma/") for name in limits)
-    pods = workers.get("replicas", 1)
+    pods = workers.get("replicas", workers.get("parallelism", 1))
     return Job(pods, limits.get("nvidia.com/gpu", 0), rdma, limits.get("cpu"), limits.get("memory"), container["image"])
 
 
@@ -150,6 +154,7 @@ QUOTAS: Mapping[str, Mapping[str, str]] = {
     "h100-roce": {"training": "32"},
     "h200-infiniband": {"training": "32"},
     "nvaie-roce": {"nvaie": "32"},
+    "pytorch": {"training": "16"},
     "redpaper-4.4": {"adas": "16"},
     "redpaper-today": {"adas": "16"},
     "robotic-drive-ethernet": {_DRIVE: "32"},
@@ -198,7 +203,10 @@ def test_namespaces_have_the_ids_and_the_level_of_their_tenants(stack: str) -> N
 
 
 CLAIMS: Mapping[str, Mapping[str, tuple[str, str]]] = {
-    **{stack: {"training/datasets": ("nfs", "10Ti")} for stack in ("b200-infiniband", "h100-roce", "h200-infiniband")},
+    **{
+        stack: {"training/datasets": ("nfs", "10Ti")}
+        for stack in ("b200-infiniband", "h100-roce", "h200-infiniband", "pytorch")
+    },
     "nvaie-roce": {"nvaie/datasets": ("nfs", "10Ti")},
     "redpaper-4.4": {"adas/adas-data-pvc": ("static", "100Gi")},
     "redpaper-today": {"adas/adas-data-pvc": ("static", "100Gi")},

@@ -43,7 +43,7 @@ def test_a_log_gives_values(tmp_path: Path) -> None:
         (PROGRAM, "loss 1\n", "none"),
         (PROGRAM, "throughput: 1 throughput: 2\n", "line 1: throughput: 1 throughput: 2"),
         (PROGRAM.replace("[nccl]", "[ncccl]"), LOG, "prints: no such tool: ncccl"),
-        (PROGRAM.replace("[job]", "[jobs]"), LOG, "kinds.0: Input should be 'mpi' or 'job'"),
+        (PROGRAM.replace("[job]", "[jobs]"), LOG, "kinds.0: Input should be 'mpi', 'torch' or 'job'"),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path: Path, program: str, log: str, expected: str) -> None:
