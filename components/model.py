@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field, StringConstraints
 from hardware.model import Model
 
 __all__ = [
+    "MERGED_BY",
     "Account",
     "DnsLabel",
     "DnsName",
@@ -18,9 +19,13 @@ __all__ = [
     "Seconds",
     "fields_of",
     "int_or_share",
+    "merged_by",
 ]
 
 M = TypeVar("M", bound=Model)
+
+MERGED_BY = "x-merged-by"
+"""In `json_schema_extra` of a list: the fields that its entries are known by."""
 
 DnsLabel = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")]
 """RFC 1123 label: what names of namespaces, services and pods' hosts must be."""
@@ -42,6 +47,11 @@ Quantity = Annotated[str, StringConstraints(pattern=r"^[0-9]+(\.[0-9]+)?(m|k|Ki|
 
 Seconds = Annotated[int, Field(gt=0, le=7 * 24 * 3600)]
 """A duration in seconds, at most a week."""
+
+
+def merged_by(*fields: str) -> dict[str, Any]:
+    """Return what marks a list, as `json_schema_extra`: over a base, entries with the same `fields` merge."""
+    return {MERGED_BY: list(fields)}
 
 
 def fields_of(base: type[M], derived: M) -> dict[str, Any]:

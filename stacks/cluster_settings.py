@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
-from components.model import DnsName, Model
+from components.model import DnsName, Model, merged_by
 from hardware import profiles
 from hardware.profiles import Profile
 
@@ -115,5 +115,7 @@ def _one(node: Any) -> Iterator[Any]:
         yield {**node, "name": f"{found['before']}{number:0{len(found['first'])}d}{found['after']}"}
 
 
-Nodes = Annotated[tuple[NodeSettings, ...], Field(min_length=1), BeforeValidator(_expanded)]
+Nodes = Annotated[
+    tuple[NodeSettings, ...], Field(min_length=1, json_schema_extra=merged_by("name")), BeforeValidator(_expanded)
+]
 """All nodes; a name with a range stands for many."""
