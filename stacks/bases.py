@@ -65,7 +65,7 @@ class Whole:
 
 
 def whole(data: Any, source: str, root: Path) -> Whole:
-    """Return settings of the file `source` over those of its bases below `root`; raise SettingsError for a wrong one."""
+    """Return settings of the file `source` over its bases below `root`; raise SettingsError for a wrong base."""
     if not isinstance(data, Mapping) or not _FIELDS & data.keys():
         return Whole(data, source)
     files: list[str] = []

@@ -38,7 +38,10 @@ class ClusterSettings(Model):
 class NodeSettings(Model):
     """One node of the cluster, or several equal ones, with a range in the name: dgx[01-04]."""
 
-    name: DnsName = Field(description="as on the cluster; a range such as dgx[01-04].lab.example.com means four nodes")
+    name: DnsName = Field(
+        description="as on the cluster; a range such as dgx[01-04].lab.example.com means four nodes",
+        json_schema_extra={"pattern": r"^[-.a-z0-9]*(\[[0-9]+-[0-9]+\])?[-.a-z0-9]*$"},
+    )
     roles: tuple[Literal["master", "worker"], ...] = Field(min_length=1, description="roles of the node")
     profile: str | None = Field(default=None, description="hardware profile of a GPU node; None for others")
     scale_client: bool = Field(default=False, description="is a Spectrum Scale client, so CSI pods run there")

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from components.model import MERGED_BY
+from components.model import merging_keys
 from stacks.field_names import models_of
 from stacks.origins import Part
 
@@ -27,11 +27,17 @@ def merged(base: Part, own: Part, models: Models) -> Part:
     chosen = _chosen(base, own, models)
     if chosen is None:
         return own
-    fields = {
-        key: _field(part, own.content[key], _info(chosen, key)) if key in own.content else part
-        for key, part in base.content.items()
-    }
-    return replace(own, content=fields | {key: own.content[key] for key in own.content if key not in fields})
+    order = [name for model in chosen for name in model.model_fields]
+    keys = sorted(own.content | base.content, key=lambda key: order.index(key) if key in order else len(order))
+    return replace(
+        own,
+        content={
+            key: _field(base.content[key], own.content[key], _info(chosen, key))
+            if key in base.content and key in own.content
+            else own.content.get(key) or base.content[key]
+            for key in keys
+        },
+    )
 
 
 def left_out(base: Part, path: str, models: Models) -> Part | None:
@@ -121,6 +127,4 @@ def _models(info: FieldInfo | None) -> Models:
 
 
 def _keys(info: FieldInfo | None) -> Sequence[str]:
-    extra = info.json_schema_extra if info else None
-    found = extra.get(MERGED_BY) if isinstance(extra, dict) else None
-    return [str(key) for key in found] if isinstance(found, list) else ()
+    return merging_keys(info) if info else ()

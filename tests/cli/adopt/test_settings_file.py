@@ -9,7 +9,7 @@ from cli.shared.errors import Problem
 from stacks import settings
 from tests.support.recorded import ROOT
 
-DEV = (ROOT / "Pulumi.dev.yaml").read_text()
+DEV = (ROOT / "stacks" / "examples" / "redpaper-4.4.yaml").read_text()
 
 
 def test_the_list_is_added_and_grows(tmp_path: Path) -> None:
