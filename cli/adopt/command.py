@@ -98,10 +98,7 @@ def _confirmed(number: int) -> bool:
 
 def _take(work: Work, chosen: list[Candidate], begun: list[Candidate]) -> None:
     state_repair.settle(work.stack, work.engine, work.cluster)
-    # A list in the file takes the place of one in its base.
-    known = work.stack.settings.adopted
-    new = {each.declared.label for each in chosen} - {*known}
-    if new and settings_file.add(work.stack.file, {*new, *known}):
+    if settings_file.add(work.stack.file, {each.declared.label for each in chosen}, work.stack.settings.adopted):
         print_text(f"{work.stack.file.name} names them now (adopted)")
         work.stack.renew_copy()
     adoption.bring_in(work, chosen)

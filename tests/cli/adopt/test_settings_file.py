@@ -25,6 +25,16 @@ def test_the_list_is_added_and_grows(tmp_path: Path) -> None:
     assert kept == [line for line in DEV.splitlines() if "- " not in line]
 
 
+def test_the_list_of_a_base_is_kept(tmp_path: Path) -> None:
+    """What a base names stays in the settings when the file gets a list of its own, and alone needs none."""
+    file, text = tmp_path / "Pulumi.dev.yaml", "config:\n  hpc:platform:\n    base: bases/site.yaml\n"
+    file.write_text(text)
+    assert not settings_file.add(file, ["Node/a"], ["Node/a", "Node/b"])
+    assert file.read_text() == text
+    assert settings_file.add(file, ["Node/c"], ["Node/a", "Node/b"])
+    assert file.read_text() == f"{text}    adopted:\n      - Node/a\n      - Node/b\n      - Node/c\n"
+
+
 @pytest.mark.parametrize("ending", ["", "\n", "\n\n# the end\n"])
 def test_it_may_be_the_last_thing(tmp_path: Path, ending: str) -> None:
     """The list is appended on lines of its own, whatever the end of the file."""
