@@ -28,6 +28,7 @@ SETTING = f"{PROJECT}:{KEY}"
 _FIELDS = Based.model_fields.keys()
 _MODELS = (Settings,)
 """What merges by which key; a file of tenants has the same lists."""
+_REMEDIES = {"base": "write the path of a file", "without": "write a list of paths, e.g. [gpu.gdrcopy]"}
 _BEGINNING = re.compile(r"[\w.]+")
 """The setting that the message of a rule across settings begins with."""
 
@@ -102,7 +103,9 @@ def _given(own: Part) -> tuple[Based, Part]:
         given = Based.model_validate(said)
     except ValidationError as errors:
         first = errors.errors(include_url=False)[0]
-        raise _wrong(own, ".".join(map(str, first["loc"])), f"{first['msg']} (value: {first['input']!r})") from None
+        field = ".".join(map(str, first["loc"]))
+        remedy = _REMEDIES[field.partition(".")[0]]
+        raise _wrong(own, field, f"{first['msg']} (value: {first['input']!r}); {remedy}") from None
     return given, replace(own, content={key: part for key, part in own.content.items() if key not in _FIELDS})
 
 

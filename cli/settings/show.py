@@ -15,7 +15,7 @@ OriginOption = Annotated[bool, typer.Option("--origin", help="Say in a comment w
 
 
 def command(stack: StackOption = DEFAULT_STACK, *, origin: OriginOption = False) -> None:
-    """Print the settings of a stack, its file's over those of its bases.
+    """Print a stack's settings with those of its bases.
 
     It is YAML in the form of a stack's file. Nothing is checked; of tenants the platform's settings are not included.
     """

@@ -80,11 +80,14 @@ def test_the_engine_gets_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"base": "bases/none.yaml"}, "hpc:platform.base: … 'bases/none.yaml' (No such file …); correct the path"),
         ({"base": "../lab.yaml"}, "hpc:platform.base: '../lab.yaml' is outside of the project's folder …; move it"),
         ({"base": "/etc/lab.yaml"}, "hpc:platform.base: '/etc/lab.yaml' is outside …; move it"),
-        ({"base": 5}, "hpc:platform.base: … string (value: 5)"),
+        ({"base": 5}, "hpc:platform.base: … string (value: 5); write the path"),
         ({"base": ""}, "hpc:platform.base: … at least 1 … (value: '')"),
         ({"base": "bases/empty.yaml"}, "hpc:platform.base: 'bases/empty.yaml' has no settings; write them there"),
         ({"base": "bases/text.yaml"}, "bases/text.yaml is not YAML: "),
-        ({"base": "bases/lab.yaml", "without": "stages"}, "hpc:platform.without: … (value: 'stages')"),
+        (
+            {"base": "bases/lab.yaml", "without": "stages"},
+            "hpc:platform.without: … (value: 'stages'); write a list of paths",
+        ),
         (
             {"base": "bases/lab.yaml", "without": ["gpu.mig"]},
             "hpc:platform.without.0: bases/lab.yaml has no gpu.mig; …",
