@@ -86,7 +86,7 @@ def test_the_engine_gets_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"base": "bases/text.yaml"}, "bases/text.yaml is not YAML: "),
         (
             {"base": "bases/lab.yaml", "without": "stages"},
-            "hpc:platform.without: … (value: 'stages'); write a list of paths",
+            "hpc:platform.without: … (value: 'stages'); write a list",
         ),
         (
             {"base": "bases/lab.yaml", "without": ["gpu.mig"]},
