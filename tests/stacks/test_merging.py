@@ -188,7 +188,8 @@ def test_every_list_of_models_says_how_it_merges() -> None:
 
 def test_keys_are_required_fields_of_the_entries() -> None:
     """A key is a field that every entry has."""
-    for model in (Settings, *models_of(Settings.model_fields["storage"])):
+    models: list[type[BaseModel]] = [Settings, *models_of(Settings.model_fields["storage"])]
+    for model in models:
         for info in model.model_fields.values():
             for key in merging_keys(info):
                 (entry,) = models_of(info)
