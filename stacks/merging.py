@@ -5,7 +5,7 @@ merge, in the order of the base, and new ones follow. Everything else takes the 
 single values, null, and a map that chooses another form than the base's (another `kind` of fabric).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, get_args, get_origin
 
@@ -53,7 +53,7 @@ def left_out(base: Part, path: str, models: Models) -> Part | None:
         if not path.startswith(f"{key}."):
             continue
         info, rest = _info(models, key), path.removeprefix(f"{key}.")
-        inner = _models(info)
+        inner = () if _names_entries(info) else _models(info)
         less = _entry_out(part, rest, inner, _keys(info)) if _keys(info) else left_out(part, rest, inner)
         if less is not None:
             return replace(base, content=base.content | {key: less})
@@ -74,6 +74,10 @@ def _field(base: Part, own: Part, info: FieldInfo | None) -> Part:
     keys = _keys(info)
     if keys and isinstance(base.content, list) and isinstance(own.content, list):
         return replace(own, content=[*_entries(base.content, own.content, keys, _models(info))])
+    if _names_entries(info) and isinstance(base.content, dict) and isinstance(own.content, dict):
+        both = base.content.keys() & own.content.keys()
+        entries = {key: merged(base.content[key], own.content[key], _models(info)) for key in both}
+        return replace(own, content=base.content | own.content | entries)
     return own if keys else merged(base, own, _models(info))
 
 
@@ -124,6 +128,11 @@ def _info(models: Models, key: str) -> FieldInfo | None:
 
 def _models(info: FieldInfo | None) -> Models:
     return [*models_of(info)] if info else ()
+
+
+def _names_entries(info: FieldInfo | None) -> bool:
+    """Say whether a field is a map whose keys are names of entries, and no fields of a model."""
+    return info is not None and get_origin(info.annotation) in (dict, Mapping)
 
 
 def _keys(info: FieldInfo | None) -> Sequence[str]:

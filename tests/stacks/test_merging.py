@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
-from components.model import merging_keys
+from components.model import Model, merged_by, merging_keys
 from stacks.field_names import models_of
 from stacks.merging import left_out, merged
 from stacks.origins import parts
@@ -112,6 +112,29 @@ def over(base: dict[str, Any], own: dict[str, Any]) -> Any:
 def test_what_results(base: dict[str, Any], own: dict[str, Any], expected: object) -> None:
     """Maps and lists with a key merge, and everything else takes the place of what the base has."""
     assert over(base, own) == expected
+
+
+def test_names_in_a_map_are_no_fields() -> None:
+    """Entries of a map merge as what they are, also one with the name of a field of theirs."""
+
+    class Entry(Model):
+        """An entry."""
+
+        items: tuple[dict[str, str], ...] = Field(default=(), json_schema_extra=merged_by("name"))
+        name: str = ""
+
+    class Whole(Model):
+        """A map of entries."""
+
+        entries: dict[str, Entry]
+
+    base = {"entries": {"items": {"items": [{"name": "a"}]}, "b": {"name": "b"}}}
+    own = {"entries": {"items": {"items": [{"name": "c"}]}, "d": {"name": "d"}}}
+    expected = {"items": {"items": [{"name": "a"}, {"name": "c"}]}, "b": {"name": "b"}, "d": {"name": "d"}}
+    assert merged(parts(base, "base", ()), parts(own, "own", ()), (Whole,)).plain == {"entries": expected}
+    less = left_out(parts(base, "base", ()), "entries.items.items", (Whole,))
+    assert less
+    assert less.plain == {"entries": {"items": {}, "b": {"name": "b"}}}
 
 
 @pytest.mark.parametrize(
