@@ -4,8 +4,7 @@ from itertools import combinations, islice
 from pathlib import Path
 from typing import Any
 
-from apis import yaml_text
-from stacks.settings import KEY, PROJECT
+from stacks.settings import whole
 
 _FIRST_ID = 1_000_000_000
 _IDS = 10_000
@@ -22,7 +21,7 @@ def platform(root: Path, nodes: int, tenants: int, working: int = 1) -> dict[str
     each of the first `working` tenants. Tenants are written as short as can be: see docs/scale.md for how long the
     settings of one stack may be.
     """
-    base: dict[str, Any] = yaml_text.read((root / "Pulumi.prod.yaml").read_text())["config"][f"{PROJECT}:{KEY}"]
+    base: dict[str, Any] = whole("prod", root).data
     machine = base["nodes"][-1] | {"name": f"gpu[0001-{nodes:04d}].hpc.example.com"}
     directory = base["tenants"][0]
     levels = islice(combinations(range(_CATEGORIES), 2), tenants)

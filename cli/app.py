@@ -46,6 +46,7 @@ COMMANDS = {
     "drift": _Entry("cli.drift.command", _REVIEW),
     "comment": _Entry("cli.comment.command", _REVIEW),
     "render": _Entry("cli.render", _REVIEW),
+    "settings": _Entry("cli.settings.command", _REVIEW),
     "scc": _Entry("cli.scc.command", _REVIEW),
     "policy-config": _Entry("cli.policy_config", _REVIEW),
     "verify": _Entry("cli.verify.command", _EVIDENCE),

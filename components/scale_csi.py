@@ -13,7 +13,7 @@ from components import waits
 from components.component import Component, stateful
 from components.custom_resources import CustomObject
 from components.labels import labels
-from components.model import Account, DnsLabel, DnsName, Model, Seconds
+from components.model import Account, DnsLabel, DnsName, Model, Seconds, merged_by
 from components.timeouts import DEFAULTS
 from components.tolerations import Toleration
 
@@ -66,6 +66,7 @@ class ScaleClusters(Model):
     clusters: tuple[ScaleCluster, ...] = Field(
         min_length=1,
         description="those that the driver talks to; for driver 2.0 the nodes' own has the primary fileset",
+        json_schema_extra=merged_by("id"),
     )
     ca_certificate: Certificate | None = Field(
         default=None, description="PEM, of the CA of the GUIs' certificates; required where secure_ssl verifies them"

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
-from components.model import DnsName, Model
+from components.model import DnsName, Model, merged_by
 from hardware import profiles
 from hardware.profiles import Profile
 
@@ -38,7 +38,10 @@ class ClusterSettings(Model):
 class NodeSettings(Model):
     """One node of the cluster, or several equal ones, with a range in the name: gpu[01-04]."""
 
-    name: DnsName = Field(description="as on the cluster; a range such as gpu[01-04].lab.example.com means four nodes")
+    name: DnsName = Field(
+        description="as on the cluster; a range such as gpu[01-04].lab.example.com means four nodes",
+        json_schema_extra={"pattern": r"^[-.a-z0-9]*(\[[0-9]+-[0-9]+\])?[-.a-z0-9]*$"},
+    )
     roles: tuple[Literal["master", "worker"], ...] = Field(min_length=1, description="roles of the node")
     profile: str | None = Field(default=None, description="hardware profile of a GPU node; None for others")
     scale_client: bool = Field(default=False, description="is a Spectrum Scale client, so CSI pods run there")
@@ -115,5 +118,7 @@ def _one(node: Any) -> Iterator[Any]:
         yield {**node, "name": f"{found['before']}{number:0{len(found['first'])}d}{found['after']}"}
 
 
-Nodes = Annotated[tuple[NodeSettings, ...], Field(min_length=1), BeforeValidator(_expanded)]
+Nodes = Annotated[
+    tuple[NodeSettings, ...], Field(min_length=1, json_schema_extra=merged_by("name")), BeforeValidator(_expanded)
+]
 """All nodes; a name with a range stands for many."""

@@ -15,13 +15,13 @@ def closest(model: type[BaseModel], place: Sequence[str | int], taken: Collectio
     """
     models = [model]
     for part in place[:-1]:
-        inner = [each for one in models if part in one.model_fields for each in _models(one.model_fields[str(part)])]
+        inner = [each for one in models if part in one.model_fields for each in models_of(one.model_fields[str(part)])]
         models = inner or [each for each in models if _is_variant(each, part)] or models
     names = sorted({name for each in models for name in each.model_fields} - set(taken))
     return next(iter(get_close_matches(str(place[-1]), names, n=1)), None)
 
 
-def _models(field: Any) -> Iterator[type[BaseModel]]:
+def models_of(field: Any) -> Iterator[type[BaseModel]]:
     """Yield the models in the type of a field: of a list its items', of a union all."""
     waiting = [field.annotation]
     while waiting:

@@ -6,6 +6,7 @@ from pydantic import Field, field_validator
 
 from components.model import DnsLabel, Model
 from stacks.adoption import AdoptedObject
+from stacks.base_settings import Based
 from stacks.build_settings import BuildSettings
 from stacks.platform import Settings
 from stacks.programs import Program
@@ -43,7 +44,7 @@ class Place(Model):
     context: str = Field(min_length=1, description="context in the kubeconfig")
 
 
-class TenantsFile(Model):
+class TenantsFile(Based):
     """Tenants of a platform whose settings are in another file."""
 
     platform: str = Field(

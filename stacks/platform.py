@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import Field, ValidationInfo, field_validator
 
 from apis.nccl import Transport
-from components.model import DnsLabel, Model
+from components.model import DnsLabel, merged_by
 from components.mpi_operator import MpiOperatorImages
 from components.node_pool import BUILT_IN, at_once
 from components.olm_operator import OlmOperatorArgs
@@ -15,6 +15,7 @@ from hardware import profiles, topology
 from hardware.placement import Reserve
 from hardware.profiles import Hca, Profile
 from stacks.adoption import AdoptedObject
+from stacks.base_settings import Based
 from stacks.build_settings import BuildSettings
 from stacks.cluster_settings import ClusterSettings, Nodes, NodeSettings
 from stacks.fabric_settings import Ethernet, FabricSettings, InfiniBand
@@ -29,7 +30,7 @@ from stacks.tenant_settings import PullSecretSettings, QueueSettings, TenantSett
 from stacks.workload_settings import Stage
 
 
-class Settings(Model):
+class Settings(Based):
     """One environment."""
 
     release: ReleaseName = Field(
@@ -82,14 +83,18 @@ class Settings(Model):
     queues: QueueSettings | None = Field(
         default=None, description="Kueue; None: jobs start as the scheduler places them"
     )
-    priority_classes: tuple[PriorityClassArgs, ...] = ()
+    priority_classes: tuple[PriorityClassArgs, ...] = Field(default=(), json_schema_extra=merged_by("class_name"))
     pull_secret: PullSecretSettings | None = None
-    tenants: tuple[TenantSettings, ...] = Field(min_length=1)
-    builds: tuple[BuildSettings, ...] = Field(default=(), description="images that the cluster builds (R-4.3-5, N-5.7)")
+    tenants: tuple[TenantSettings, ...] = Field(min_length=1, json_schema_extra=merged_by("namespace"))
+    builds: tuple[BuildSettings, ...] = Field(
+        default=(),
+        description="images that the cluster builds (R-4.3-5, N-5.7)",
+        json_schema_extra=merged_by("tenant", "name"),
+    )
     programs: dict[DnsLabel, Program] = Field(
         default={}, description="programs of the stack's own, by name, beside those of [these files](programs.md)"
     )
-    stages: tuple[Stage, ...] = ()
+    stages: tuple[Stage, ...] = Field(default=(), json_schema_extra=merged_by("name"))
     protect: bool = Field(default=False, description="refuse to delete shared and stateful objects; on in production")
     adopted: tuple[AdoptedObject, ...] = Field(
         default=(),

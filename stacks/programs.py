@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 from apis.metric import Metric
 from components.job_args import Folder, Variable
 from components.layout import Layout
-from components.model import Image, Model
+from components.model import Image, Model, merged_by
 from hardware import data_files
 from hardware.data_files import DataFiles
 
@@ -68,7 +68,9 @@ class Program(Model):
         "messages of NCCL; without them verification reports missing evidence",
     )
     metrics: tuple[Metric, ...] = Field(
-        default=(), description="figures that it prints of itself, and what they must be"
+        default=(),
+        description="figures that it prints of itself, and what they must be",
+        json_schema_extra=merged_by("name"),
     )
     source: str | None = Field(
         default=None, description="ids of docs/sources.md; E-.. is a fault of the document that is corrected here"

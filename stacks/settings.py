@@ -5,53 +5,27 @@ reads the configuration. A file of tenants names a platform, whose file is read,
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-import pulumi
 import yaml
 from pydantic import BaseModel, ValidationError
 
 from apis import yaml_text
-from apis.errors import UserError
-from stacks import consistency, field_names, layer_settings, machines
-from stacks.cluster_settings import entries
+from stacks import bases, consistency, layer_settings, machines, wrong_values
+from stacks.bases import KEY, PROJECT, SETTING, Whole
 from stacks.layer_settings import TENANTS_PART, Neighbours, PlatformLayer, TenantsFile
 from stacks.platform import Settings
+from stacks.settings_error import SettingsError, wrong
 
-__all__ = ["KEY", "PROJECT", "Settings", "SettingsError", "file", "known", "load", "parse", "tenants_of"]
+__all__ = ["KEY", "PROJECT", "Settings", "SettingsError", "file", "known", "load", "parse", "tenants_of", "whole"]
 
-PROJECT = "hpc"
-KEY = "platform"
 EXAMPLES = Path("stacks", "examples")
 ROOT = Path(__file__).resolve().parent.parent
-_SECRET = re.compile(r"secret|passw|token|credential|login", re.IGNORECASE)
-"""Names of fields whose values are not shown: users may write a secret into one that describes it."""
-_REMEDIES = {
-    "extra_forbidden": "; remove it or correct its name",
-    "missing": "; add it: docs/settings.md describes it",
-    "too_short": "; write one more",
-    "too_long": "; leave some out",
-    "string_pattern_mismatch": "; write it in that form: docs/settings.md describes it",
-    "literal_error": "; write one of these",
-    "tuple_type": "; write a list, e.g. [a, b]",
-    "enum": "; write one of these",
-    "union_tag_invalid": "; write one of these",
-    "union_tag_not_found": "; give its kind: docs/settings.md lists them",
-}
-"""Remedies by pydantic's name of an error; messages with a bound or a type are their own."""
-_NO_TENANTS = (
-    "; name one, or write `layer: platform` in place of it: a platform without tenants (docs/layers.md)",
-    "; name one: the last tenant is removed with its whole stack (docs/layers.md)",
-)
-"""Of a file with all layers, and of one with tenants alone."""
+_BASE = re.compile(r"base[\"']?:\s*[\"']?([^\s\"'#,{}]+\.ya?ml)\b")
 M = TypeVar("M", bound=BaseModel)
 S = TypeVar("S", bound=Settings)
-
-
-class SettingsError(pulumi.RunError, UserError):
-    """The settings of a stack are wrong; the message names every field, its value and the remedy."""
 
 
 def parse(data: Any, source: str, stack: str = "", root: Path = ROOT) -> Settings:
@@ -60,136 +34,78 @@ def parse(data: Any, source: str, stack: str = "", root: Path = ROOT) -> Setting
     Of tenants alone the files that belong to them are read from `root`; `stack` is then the name of this one.
     """
     if data is None:
-        raise SettingsError(f"{source}: {PROJECT}:{KEY} is missing; Pulumi.dev.yaml is an example")
-    if isinstance(data, Mapping) and "platform" in data:
-        return _on_platform(_read(TenantsFile, data, source), source, stack, root)
-    layered = isinstance(data, Mapping) and "layer" in data
-    return _checked(_read(PlatformLayer if layered else Settings, data, source, root), source)
+        raise SettingsError(f"{source}: {SETTING} is missing; Pulumi.dev.yaml is an example")
+    own = bases.whole(data, source, root)
+    if isinstance(own.data, Mapping) and "platform" in own.data:
+        return _on_platform(own, stack, root)
+    layered = isinstance(own.data, Mapping) and "layer" in own.data
+    return _checked(_read(PlatformLayer if layered else Settings, own, root), own)
 
 
-def _read(model: type[M], data: Any, source: str, root: Path = ROOT) -> M:
-    own, wrong = machines.read(data, root)
-    if wrong:
-        raise _wrong(source, [f"  {PROJECT}:{KEY}.{problem}" for problem in wrong])
+def _read(model: type[M], given: Whole, root: Path = ROOT) -> M:
+    own, problems = machines.read(given.data, root)
+    if problems:
+        raise wrong(given.source, [f"  {given.located(problem)}" for problem in problems])
     try:
-        return model.model_validate(data, context=own)
+        return model.model_validate(given.data, context=own)
     except ValidationError as errors:
-        causes = _as_written(_causes(errors.errors(include_url=False)), data)
-        raise _wrong(source, list(dict.fromkeys(_line(error, data, model) for error in causes))) from None
+        raise wrong(given.source, wrong_values.lines(errors, given, model)) from None
 
 
-def _checked(settings: S, source: str, platform: str = "") -> S:
-    """Return `settings` unless they contradict each other; a problem of a setting in the file `platform` names it."""
-    found = [f"  {_file_of(problem, platform)}{PROJECT}:{KEY}: {problem}" for problem in consistency.problems(settings)]
+def _checked(settings: S, own: Whole, platform: Whole | None = None) -> S:
+    """Return `settings` unless they contradict each other; what tenants have is in `own`, all else in `platform`."""
+    found = []
+    for problem in consistency.problems(settings):
+        file, text = (own if platform is None or problem.startswith(TENANTS_PART) else platform).about(problem)
+        found.append(f"  {text}" if file == own.source else f"  {file}: {text}")
     if found:
-        raise _wrong(source, found)
+        raise wrong(own.source, found)
     return settings
 
 
-def _wrong(source: str, found: list[str]) -> SettingsError:
-    return SettingsError(f"{source}: {len(found)} wrong\n" + "\n".join(found))
-
-
-def _on_platform(own: TenantsFile, source: str, stack: str, root: Path) -> Settings:
+def _on_platform(given: Whole, stack: str, root: Path) -> Settings:
     """Return tenants with what is in the files that belong to them."""
+    own = _read(TenantsFile, given)
     try:
-        path = file(own.platform, root)
-        content = _content(path)
-        if not isinstance(content, Mapping) or "layer" not in content:
+        there = whole(own.platform, root)
+        if not isinstance(there.data, Mapping) or "layer" not in there.data:
             raise SettingsError(
-                f"{path.name} is not the file of a platform alone; write `layer: platform` there, and move its "
+                f"{there.source} is not the file of a platform alone; write `layer: platform` there, and move its "
                 f"{', '.join(TENANTS_PART)} to files such as this one"
             )
-        platform = _checked(_read(PlatformLayer, content, path.name, root), path.name)
+        platform = _checked(_read(PlatformLayer, there, root), there)
     except SettingsError as error:
-        raise SettingsError(f"{source}: {PROJECT}:{KEY}.platform: {own.platform!r} cannot be used\n{error}") from None
+        raise SettingsError(f"{given.source}: {SETTING}.platform: {own.platform!r} cannot be used\n{error}") from None
     neighbours = tuple(
-        Neighbours(file=each.name, tenants=_read(TenantsFile, content, each.name).tenants)
-        for name, each, content in _tenants(own.platform, root)
+        Neighbours(file=each.source, tenants=_read(TenantsFile, each).tenants)
+        for name, each in _tenants(own.platform, root)
         if name != stack
     )
-    return _checked(layer_settings.on(platform, own, neighbours), source, path.name)
+    return _checked(layer_settings.on(platform, own, neighbours), given, there)
 
 
 def tenants_of(platform: str, root: Path) -> list[str]:
     """Return the stacks whose files name `platform` as theirs."""
-    return [name for name, _, _ in _tenants(platform, root)]
+    return [name for name, _ in _tenants(platform, root)]
 
 
-def _tenants(platform: str, root: Path) -> Iterator[tuple[str, Path, Mapping[str, Any]]]:
-    """Yield each stack of tenants of a platform with its file and the settings in it, as they are written."""
+def _tenants(platform: str, root: Path) -> Iterator[tuple[str, Whole]]:
+    """Yield each stack of tenants of a platform with the settings in its file and its bases, as they are written."""
+    named = re.compile(rf"platform[\"']?:\s*[\"']?{re.escape(platform)}\b")
     for name in known(root):
-        path = file(name, root)
-        if re.search(rf"platform[\"']?:\s*[\"']?{re.escape(platform)}\b", path.read_text(errors="replace")):
-            content = _content(path)
-            if isinstance(content, Mapping) and content.get("platform") == platform:
-                yield name, path, content
+        if any(named.search(text) for text in _texts(file(name, root), root)):
+            found = whole(name, root)
+            if isinstance(found.data, Mapping) and found.data.get("platform") == platform:
+                yield name, found
 
 
-def _causes(errors: Sequence[Any]) -> list[Any]:
-    """Leave out that a list is too short where an error inside it is the cause."""
-    places = [error["loc"] for error in errors]
-    return [
-        error
-        for error in errors
-        if error["type"] != "too_short"
-        or not any(place[: len(error["loc"])] == error["loc"] != place for place in places)
-    ]
-
-
-def _as_written(errors: Sequence[Any], data: Any) -> Iterator[Any]:
-    """Yield the errors with places as in the file, where nodes with a range are one entry."""
-    for error in errors:
-        match error["loc"]:
-            case ("nodes", int(index), *rest):
-                yield {**error, "loc": ("nodes", entries(data["nodes"])[index], *rest)}
-            case _:
-                yield error
-
-
-def _path(place: Sequence[str | int], data: Any) -> Iterator[str]:
-    """Yield the parts of a place as in the file: without the names of variants, which pydantic adds."""
-    for index, part in enumerate(place):
-        if isinstance(part, str) and isinstance(data, Mapping):
-            if part not in data and index + 1 < len(place):
-                continue
-            data = data.get(part)
-        elif isinstance(part, int) and isinstance(data, Sequence):
-            data = data[part] if part < len(data) else None
-        yield str(part)
-
-
-def _line(error: Any, data: Any, model: type[BaseModel]) -> str:
-    path = ".".join([f"{PROJECT}:{KEY}", *_path(error["loc"], data)])
-    message = error["msg"].removeprefix("Value error, ")
-    value, unknown = error["input"], error["type"] == "extra_forbidden"
-    # Logs are read by many: the value of an unknown field, or of a secret's name, may be a secret.
-    public = not unknown and not _SECRET.search(path.rpartition(".")[2])
-    shown = f" (value: {value!r})" if public and isinstance(value, str | int | float | bool) else ""
-    return f"  {path}: {message}{shown}{_remedy(error, data, model)}"
-
-
-def _remedy(error: Any, data: Any, model: type[BaseModel]) -> str:
-    """Return what to do about an error whose message names only what is wrong."""
-    if error["loc"] == ("tenants",) and error["type"] in ("too_short", "missing"):
-        return _NO_TENANTS["platform" in data]
-    if error["type"] == "extra_forbidden":
-        meant = field_names.closest(model, error["loc"], _written(error["loc"][:-1], data))
-        return f"; did you mean {meant}?" if meant else _REMEDIES["extra_forbidden"]
-    return _REMEDIES.get(error["type"], "")
-
-
-def _written(place: Sequence[str | int], data: Any) -> Collection[str]:
-    """Return the names that are written at a place."""
-    for part in place:
-        if isinstance(part, int) or (isinstance(data, Mapping) and part in data):
-            data = data[part]
-    return data.keys() if isinstance(data, Mapping) else ()
-
-
-def _file_of(problem: str, platform: str) -> str:
-    """Return the prefix that names the platform's file, for a problem that begins with a setting of that file."""
-    return f"{platform}: " if platform and not problem.startswith(TENANTS_PART) else ""
+def _texts(path: Path, root: Path, seen: tuple[Path, ...] = ()) -> Iterator[str]:
+    """Yield the text of a file and of what may be its bases: reading all settings of a project would take long."""
+    if path.is_file() and path not in seen:
+        text = path.read_text(errors="replace")
+        yield text
+        for base in _BASE.findall(text):
+            yield from _texts(root / base, root, (*seen, path))
 
 
 def known(root: Path) -> list[str]:
@@ -218,6 +134,12 @@ def load(stack: str, root: Path) -> Settings:
     return parse(_content(path), path.name, stack, root)
 
 
+def whole(stack: str, root: Path) -> Whole:
+    """Return what the file of `stack` says over its bases, as it is written: nothing of it is checked."""
+    path = file(stack, root)
+    return bases.whole(_content(path), path.name, root)
+
+
 def _content(path: Path) -> Any:
     """Return what a file holds under our key; None where it has none."""
     try:
@@ -225,4 +147,4 @@ def _content(path: Path) -> Any:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path.name} is not YAML: {error}") from None
     config = content.get("config") if isinstance(content, Mapping) else None
-    return config.get(f"{PROJECT}:{KEY}") if isinstance(config, Mapping) else None
+    return config.get(SETTING) if isinstance(config, Mapping) else None

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from components.model import DnsName, Model, Quantity
+from components.model import DnsName, Model, Quantity, merged_by
 from components.olm_operator import OlmOperatorArgs
 from components.scale_csi import ScaleClusters
 from components.static_volume import (
@@ -31,7 +31,11 @@ class StorageSettings(ScaleClusters):
 
     operator: OlmOperatorArgs
     file_system: FileSystem
-    classes: tuple[StorageClassArgs, ...] = Field(default=(), description="of volumes made on demand (R-3.4.5-8)")
+    classes: tuple[StorageClassArgs, ...] = Field(
+        default=(),
+        description="of volumes made on demand (R-3.4.5-8)",
+        json_schema_extra=merged_by("class_name"),
+    )
 
     @property
     def own_cluster(self) -> str:

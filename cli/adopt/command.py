@@ -98,7 +98,7 @@ def _confirmed(number: int) -> bool:
 
 def _take(work: Work, chosen: list[Candidate], begun: list[Candidate]) -> None:
     state_repair.settle(work.stack, work.engine, work.cluster)
-    if settings_file.add(work.stack.file, {each.declared.label for each in chosen}):
+    if settings_file.add(work.stack.file, {each.declared.label for each in chosen}, work.stack.settings.adopted):
         print_text(f"{work.stack.file.name} names them now (adopted)")
         work.stack.renew_copy()
     adoption.bring_in(work, chosen)

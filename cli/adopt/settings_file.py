@@ -20,17 +20,18 @@ def lines(adopted: Collection[str], indent: str = "    ") -> str:
     return "".join([f"{indent}{FIELD}:\n", *(f"{indent}  - {each}\n" for each in sorted(adopted))])
 
 
-def add(file: Path, objects: Collection[str]) -> bool:
+def add(file: Path, objects: Collection[str], known: Collection[str] = ()) -> bool:
     """Add objects to the list; say whether any was missing. Comments, order and everything else stay as they are.
 
+    `known` is the list of the settings: the one in the file takes the place of that of a base, so it gets all of it.
     Raises Problem, with the lines to write manually, for a file in which that cannot be done safely.
     """
     text = file.read_text()
     before = yaml_text.read(text)
     there = before["config"][_PLACE[1]].get(FIELD) or []
-    wanted = sorted({*there, *objects})
-    if set(wanted) == set(there):
+    if {*objects} <= {*there, *known}:
         return False
+    wanted = sorted({*there, *known, *objects})
     changed = _changed(text, wanted)
     expected = {**before, "config": {**before["config"], _PLACE[1]: {**before["config"][_PLACE[1]], FIELD: wanted}}}
     if changed is None or _read(changed) != expected:

@@ -59,8 +59,8 @@ def ground(wanted: Stack, running: Engine, drift: Review) -> Ground:
 
 
 def settings_digest(wanted: Stack) -> str:
-    """Return the digest of all files that the settings of a stack are in: of tenants, also that of their platform."""
-    return _digest([settings_copy.read(file) for file in dict.fromkeys((wanted.file, wanted.platform_file))])
+    """Return the digest of all files that the settings of a stack are in."""
+    return _digest([settings_copy.read(file) for file in wanted.all_files])
 
 
 @contextmanager

@@ -108,6 +108,18 @@ class Stack:
         return stack_settings.file(settings.platform, ROOT) if isinstance(settings, TenantsLayer) else self.file
 
     @property
+    def files(self) -> tuple[Path, ...]:
+        """The stack's settings file, with its bases."""
+        return _with_bases(self.name)
+
+    @property
+    def all_files(self) -> tuple[Path, ...]:
+        """All files that the settings are in: of tenants, those of their platform, too."""
+        settings = self.settings
+        theirs = _with_bases(settings.platform) if isinstance(settings, TenantsLayer) else ()
+        return tuple(dict.fromkeys((*self.files, *theirs)))
+
+    @property
     def passphrase_file(self) -> Path:
         """A passphrase that is no secret and therefore in the repository; only stacks of the simulator have one."""
         return ROOT / f"Pulumi.{self.name}.passphrase"
@@ -218,6 +230,10 @@ class Stack:
     @property
     def _simulated_as(self) -> str | None:
         return RELEASES[self.settings.release].simulated_as
+
+
+def _with_bases(stack: str) -> tuple[Path, ...]:
+    return (stack_settings.file(stack, ROOT), *(ROOT / base for base in stack_settings.whole(stack, ROOT).files))
 
 
 def read(name: str, cluster: str | None = None) -> Stack:

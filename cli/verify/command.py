@@ -136,10 +136,11 @@ def outdated(stack: Stack) -> str:
     """Say that jobs may be judged by settings with which they were not made, where we can read when that was."""
     backend = stack.backend
     written = backend.written(stack.name) if backend else None
-    if written is None or stack.file.stat().st_mtime <= written:
+    last = max(stack.files, key=lambda file: file.stat().st_mtime)
+    if written is None or last.stat().st_mtime <= written:
         return ""
     return (
-        f"{stack.file.name} was written after the last update: jobs that it changes are judged by settings they "
+        f"{last.name} was written after the last update: jobs that it changes are judged by settings they "
         f"were not created with, until `./hpc up {stack.options}`"
     )
 

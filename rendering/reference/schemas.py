@@ -7,8 +7,10 @@ from typing import Any
 from hardware.profiles import Profile
 from hardware.profiles.catalogue import BASE
 from rendering.reference import tables
+from rendering.reference.settings_schema import settings
 
 FOLDER = tables.ROOT / "docs" / "schemas"
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def machine() -> dict[str, Any]:
@@ -23,7 +25,7 @@ def machine() -> dict[str, Any]:
     fields[BASE] = {"type": "string", "description": "machine that has what this file does not give"}
     required = [name for name in schema.pop("required") if name != "name"]
     return schema | {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$schema": DIALECT,
         "title": "machine",
         "anyOf": [{"required": [BASE, "source"]}, {"required": required}],
     }
@@ -31,4 +33,5 @@ def machine() -> dict[str, Any]:
 
 def pages() -> dict[Path, str]:
     """Return the text of each schema, by its file."""
-    return {FOLDER / "machine.json": json.dumps(machine(), indent=2) + "\n"}
+    made = {"machine": machine(), "settings": {"$schema": DIALECT, **settings()}}
+    return {FOLDER / f"{name}.json": json.dumps(schema, indent=2) + "\n" for name, schema in made.items()}

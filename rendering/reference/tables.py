@@ -9,6 +9,7 @@ from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 
+from components.model import merging_keys
 from rendering.reference import markdown, type_text, value_types
 from rendering.reference.value_types import ValueType
 
@@ -120,7 +121,8 @@ def _row(model: type[BaseModel], name: str, annotation: Any, link: type_text.Lin
     by = info.discriminator if isinstance(info.discriminator, str) else None
     plain = type_text.plain(annotation, titles, link, by)
     unit = type_text.unit(name, annotation, description)
-    type_ = ", ".join(filter(None, (plain, unit if unit not in plain else "", type_text.bounds(info))))
+    merging = f"merged by {' and '.join(f'`{key}`' for key in keys)}" if (keys := merging_keys(info)) else ""
+    type_ = ", ".join(filter(None, (plain, unit if unit not in plain else "", type_text.bounds(info), merging)))
     shown = markdown.without_sources(description)
     return (f"`{name}`", type_, type_text.default(info), shown, ", ".join(markdown.sources(description)))
 

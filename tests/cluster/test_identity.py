@@ -23,6 +23,7 @@ from tests.engine.kit import wait_until
 from tests.support.clusters import BARE, running
 from tests.support.lab import checkout
 from tests.support.recorded import ROOT
+from tests.support.stack_settings import in_one
 
 pytestmark = pytest.mark.cluster
 
@@ -100,7 +101,7 @@ class Desk:
 
     def _change(self, edit: Callable[[dict[str, Any]], None]) -> None:
         file = self.root / "Pulumi.lab.yaml"
-        content = yaml.safe_load((file if file.exists() else self.root / "Pulumi.dev.yaml").read_text())
+        content = in_one(file if file.exists() else self.root / "Pulumi.dev.yaml")
         edit(content["config"]["hpc:platform"])
         file.write_text(yaml.safe_dump(content))
 

@@ -36,6 +36,7 @@ from tests.support.clusters import FULL, require_tools
 from tests.support.lab import eventually
 from tests.support.planted import Found, Search
 from tests.support.recorded import ROOT
+from tests.support.stack_settings import in_one
 
 pytestmark = pytest.mark.cluster
 
@@ -163,7 +164,7 @@ def _with_stack(words: Sequence[str]) -> list[str]:
 
 
 def _settings(root: Path, store: str) -> None:
-    content = yaml.safe_load((root / "Pulumi.dev.yaml").read_text())
+    content = in_one(root / "Pulumi.dev.yaml")
     platform = content["config"]["hpc:platform"]
     platform["cluster"] |= {
         "kubeconfig": "~/.kube/config",

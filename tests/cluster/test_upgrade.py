@@ -17,11 +17,11 @@ from tests.support.clusters import FULL, require_tools
 from tests.support.lab import SETTINGS, Lab, checkout, eventually
 from tests.support.plans import Change, changes, table, written
 from tests.support.recorded import ROOT
+from tests.support.stack_settings import data
 
 pytestmark = pytest.mark.cluster
 
 PAGE = ROOT / "docs" / "upgrade.md"
-TODAY = ROOT / "stacks" / "examples" / "redpaper-today.yaml"
 TARGETS = ("**hpc:gpu:SpecialResource**", "**hpc:rdma:RdmaDevicePlugin**")
 RAISE = "./hpc sim up --stack dev --raise"
 CSI = ("ibm-spectrum-scale-csi", "ibm-spectrum-scale-csi-driver")
@@ -42,7 +42,7 @@ DATA = {"PersistentVolume", "PersistentVolumeClaim"}
 
 def to_today(platform: dict[str, Any]) -> None:
     """Change the settings of a stack to those of today's release; the cluster stays."""
-    today = yaml.safe_load(TODAY.read_text())["config"]["hpc:platform"]
+    today = data("redpaper-today")
     platform.update(today | {"cluster": platform["cluster"]})
 
 

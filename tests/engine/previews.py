@@ -8,6 +8,7 @@ import yaml
 from stacks.environment import SECRET_KEY
 from stacks.settings import KEY, PROJECT
 from tests.engine.kit import Stack
+from tests.support.stack_settings import data
 
 ROOT = Path(__file__).parents[2]
 PACK = ROOT / "policies"
@@ -20,7 +21,7 @@ def stack(name: str, folder: Path) -> Stack:
     platform = yaml.safe_load((ROOT / settings.name).read_text())["config"][f"{PROJECT}:{KEY}"]
     platform["cluster"]["kubeconfig"] = str(folder / "no-kubeconfig")
     accounts = {
-        each["secret"]: {"username": "nobody", "password": "not-a-word"} for each in platform["storage"]["clusters"]
+        each["secret"]: {"username": "nobody", "password": "not-a-word"} for each in data(name)["storage"]["clusters"]
     }
     content = yaml.safe_load(settings.read_text())
     content["config"] = {

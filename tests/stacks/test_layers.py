@@ -15,7 +15,7 @@ from stacks import layers
 from stacks.layer_settings import TenantsLayer
 from stacks.settings import Settings, SettingsError, load, tenants_of
 from tests.support.recorded import ROOT, environment, of_kind, one
-from tests.support.stack_settings import expect_message
+from tests.support.stack_settings import expect_message, in_one
 
 PLATFORM, TENANTS = "two-layers", "two-layers-tenants"
 Edit = Callable[[dict[str, Any]], None]
@@ -24,6 +24,7 @@ Edit = Callable[[dict[str, Any]], None]
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """Give a project with the pair of the examples as stacks of its own."""
+    shutil.copytree(ROOT / "stacks" / "bases", tmp_path / "stacks" / "bases")
     for stack in (PLATFORM, TENANTS):
         shutil.copy(ROOT / "stacks" / "examples" / f"{stack}.yaml", tmp_path / f"Pulumi.{stack}.yaml")
     return tmp_path
@@ -31,7 +32,7 @@ def root(tmp_path: Path) -> Path:
 
 def change(root: Path, stack: str, edit: Edit, to: str | None = None) -> None:
     """Change a stack's file, or what is written to another."""
-    content = yaml.safe_load((root / f"Pulumi.{stack}.yaml").read_text())
+    content = in_one(root / f"Pulumi.{stack}.yaml")
     edit(content["config"]["hpc:platform"])
     (root / f"Pulumi.{to or stack}.yaml").write_text(yaml.safe_dump(content))
 

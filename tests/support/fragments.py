@@ -11,11 +11,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from apis import yaml_text
 from stacks.operator_settings import OperatorSettings
 from stacks.programs import PROGRAMS
 from stacks.releases import RELEASES
-from stacks.settings import file, known
+from stacks.settings import known, whole
 from tests.support.recorded import ROOT
 
 IMAGE = "quay.io/example/hpc:1"
@@ -23,7 +22,7 @@ Fragment = Any
 
 
 def _read(stack: str) -> dict[str, Any]:
-    content: dict[str, Any] = yaml_text.read(file(stack, ROOT).read_text())["config"]["hpc:platform"]
+    content: dict[str, Any] = whole(stack, ROOT).data
     return content
 
 

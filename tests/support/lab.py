@@ -19,6 +19,7 @@ from apis.kinds import Kind
 from rendering.manifests import manifests
 from simulator.actors.api import Api, Server
 from tests.support.recorded import ROOT, environment
+from tests.support.stack_settings import in_one
 
 SETTINGS = "Pulumi.dev.yaml"
 _LEFT_OUT = shutil.ignore_patterns(".git", ".venv", ".sim", "__pycache__", ".*_cache")
@@ -73,7 +74,7 @@ class Lab:
     def change(self, edit: Callable[[dict[str, Any]], None]) -> None:
         """Change the settings of stack dev."""
         file = self.root / SETTINGS
-        content = yaml.safe_load(file.read_text())
+        content = in_one(file)
         edit(content["config"]["hpc:platform"])
         file.write_text(yaml.safe_dump(content))
 

@@ -6,7 +6,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from apis import yaml_text
 from rendering import manifests
 from rendering.recorder import REDACTED, Registration, record
 from stacks import settings
@@ -29,7 +28,7 @@ def environment(stack: str) -> tuple[Registration, ...]:
 @cache
 def every_operator() -> tuple[Registration, ...]:
     """Return the registrations of a stack of today with every operator of `operators`, as it is recommended."""
-    content = yaml_text.read(settings.file("redpaper-today", ROOT).read_text())["config"]["hpc:platform"]
+    content = settings.whole("redpaper-today", ROOT).data
     content["operators"] = {name: {} for name in OperatorSettings.model_fields}
     wanted = settings.parse(content, "Pulumi.test.yaml")
     return component(lambda: build(wanted, placeholder_accounts(wanted, REDACTED), ROOT))

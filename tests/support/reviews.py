@@ -121,8 +121,7 @@ def _edited(stack: str, edit: Edit) -> dict[str, Any]:
 
 @cache
 def _content(stack: str) -> dict[str, Any]:
-    text = settings.file(stack, ROOT).read_text()
-    content: dict[str, Any] = yaml.safe_load(text)["config"]["hpc:platform"]
+    content: dict[str, Any] = settings.whole(stack, ROOT).data
     return content
 
 

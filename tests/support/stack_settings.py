@@ -1,12 +1,14 @@
 """Settings of the project's stacks as data, to be changed, and what `parse` says of them."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from apis import yaml_text
-from stacks.settings import SettingsError, file, parse
+from stacks import bases
+from stacks.settings import SettingsError, parse, whole
 from tests.support.recorded import ROOT
 
 MPI = {"kind": "mpi", "program": "nccl-all-reduce", "layout": {"pods": 2, "gpus": 8}}
@@ -17,8 +19,15 @@ SMOKE = {"kind": "job", "program": "cuda-vector-add"}
 
 def data(stack: str) -> dict[str, Any]:
     """Return the data of a stack, a copy."""
-    content: dict[str, Any] = yaml_text.read(file(stack, ROOT).read_text())["config"]["hpc:platform"]
+    content: dict[str, Any] = whole(stack, ROOT).data
     return content
+
+
+def in_one(file: Path) -> dict[str, Any]:
+    """Return the content of a stack's file in the folder of its project, with the settings of its bases in it."""
+    content: dict[str, Any] = yaml.safe_load(file.read_text())
+    settings = bases.whole(content["config"]["hpc:platform"], file.name, file.parent)
+    return {**content, "config": {**content["config"], "hpc:platform": settings.data}}
 
 
 def expect_message(text: str, expected: str) -> None:

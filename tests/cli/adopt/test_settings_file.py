@@ -9,7 +9,7 @@ from cli.shared.errors import Problem
 from stacks import settings
 from tests.support.recorded import ROOT
 
-DEV = (ROOT / "Pulumi.dev.yaml").read_text()
+DEV = (ROOT / "stacks" / "examples" / "redpaper-4.4.yaml").read_text()
 
 
 def test_the_list_is_added_and_grows(tmp_path: Path) -> None:
@@ -23,6 +23,16 @@ def test_the_list_is_added_and_grows(tmp_path: Path) -> None:
     assert len(settings.load("dev", tmp_path).adopted) == 3
     kept = [line for line in file.read_text().splitlines() if "adopted" not in line and "- " not in line]
     assert kept == [line for line in DEV.splitlines() if "- " not in line]
+
+
+def test_the_list_of_a_base_is_kept(tmp_path: Path) -> None:
+    """What a base names stays in the settings when the file gets a list of its own, and alone needs none."""
+    file, text = tmp_path / "Pulumi.dev.yaml", "config:\n  hpc:platform:\n    base: bases/site.yaml\n"
+    file.write_text(text)
+    assert not settings_file.add(file, ["Node/a"], ["Node/a", "Node/b"])
+    assert file.read_text() == text
+    assert settings_file.add(file, ["Node/c"], ["Node/a", "Node/b"])
+    assert file.read_text() == f"{text}    adopted:\n      - Node/a\n      - Node/b\n      - Node/c\n"
 
 
 @pytest.mark.parametrize("ending", ["", "\n", "\n\n# the end\n"])

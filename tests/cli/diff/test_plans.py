@@ -73,10 +73,10 @@ def test_what_the_engine_says_of_its_plan(text: str, broken: bool) -> None:
     assert plans.broken(text) is broken
 
 
-def test_the_settings_of_tenants_are_two_files(tmp_path: Path) -> None:
-    """The digest of tenants' settings changes with the file of their platform, too."""
+def test_the_digest_is_of_all_files(tmp_path: Path) -> None:
+    """The digest of settings changes with each file that they are in."""
     platform, tenants = tmp_path / "platform.yaml", tmp_path / "tenants.yaml"
-    wanted = cast("Stack", SimpleNamespace(file=tenants, platform_file=platform))
+    wanted = cast("Stack", SimpleNamespace(all_files=(tenants, platform)))
     digests: set[str] = set()
     for file in (tenants, platform, tenants):
         for each in (platform, tenants):

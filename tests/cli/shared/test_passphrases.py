@@ -9,16 +9,15 @@ import yaml
 from cli.shared import passphrases, settings_copy
 from cli.shared.errors import Problem
 from cli.shared.passphrases import FILE, PASSPHRASE
-from cli.shared.paths import ROOT
 from cli.shared.stack import Stack, read
+from tests.support.stack_settings import data
 from tests.support.states import on_real_cluster
 
 
 @pytest.fixture
 def lab(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, sim_home: Path) -> Stack:  # noqa: ARG001
     """Give a simulated stack whose file has no secrets and no passphrase beside it, with the folder of its cluster."""
-    content = yaml.safe_load((ROOT / "Pulumi.dev.yaml").read_text())
-    settings = {"config": {"hpc:platform": content["config"]["hpc:platform"]}}
+    settings = {"config": {"hpc:platform": data("dev")}}
     (tmp_path / "Pulumi.lab.yaml").write_text(yaml.safe_dump(settings))
     for module in ("stack", "passphrases"):
         monkeypatch.setattr(f"cli.shared.{module}.ROOT", tmp_path)

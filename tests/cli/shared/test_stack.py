@@ -4,7 +4,8 @@ import pytest
 
 from cli.shared import simulated_release, state_checks
 from cli.shared.errors import Problem
-from cli.shared.stack import Stack
+from cli.shared.paths import ROOT
+from cli.shared.stack import Stack, read
 from policies.scc.shipped import Release
 from simulator import state as states
 from simulator.home import Layout
@@ -163,3 +164,12 @@ def test_protected_objects_are_named_before_anything_is_deleted(dev: Stack) -> N
             continue
         with pytest.raises(Problem, match=r"Namespace tenant-0.* and 2 more[\s\S]*sim clean --name default"):
             state_checks.require_unprotected(dev)
+
+
+def test_all_files_that_settings_are_in() -> None:
+    """A stack's settings are in its file and in its bases, and those of tenants in their platform's, too."""
+    bases = [ROOT / "stacks" / "bases" / f"{name}.yaml" for name in ("today-queues", "today")]
+    tenants, platform = (ROOT / "stacks" / "examples" / f"two-layers{part}.yaml" for part in ("-tenants", ""))
+    assert read("prod").all_files == read("prod").files == (ROOT / "Pulumi.prod.yaml", *bases)
+    assert read("two-layers-tenants").files == (tenants,)
+    assert read("two-layers-tenants").all_files == (tenants, platform, *bases)

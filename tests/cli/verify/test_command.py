@@ -166,13 +166,21 @@ def test_a_result_that_cannot_be_kept_is_said_and_changes_no_judgement(
     assert "No locks available" in told
 
 
-def test_settings_that_are_newer_than_the_jobs_are_told(judged: Stack, capsys: pytest.CaptureFixture[str]) -> None:
-    """Settings that are newer than the last update are named in a warning."""
+def test_settings_that_are_newer_than_the_jobs_are_told(
+    judged: Stack, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Settings that are newer than the last update are named in a warning, be they in the stack's file or in a base."""
     state = write_state(judged, "dev", [])
-    written = judged.file.stat().st_mtime
-    os.utime(state, (written + 1, written + 1))
+    files = tmp_path / "Pulumi.dev.yaml", tmp_path / "site.yaml"
+    monkeypatch.setattr(Stack, "files", files)
+    written = state.stat().st_mtime
+    for file in files:
+        file.touch()
+        os.utime(file, (written - 1, written - 1))
     _of_stack(judged)
     assert "warning" not in capsys.readouterr().err
-    os.utime(state, (written - 1, written - 1))
-    _of_stack(judged)
-    assert "warning: Pulumi.dev.yaml was written after the last update" in " ".join(capsys.readouterr().err.split())
+    for file in files:
+        os.utime(file, (written + 1, written + 1))
+        _of_stack(judged)
+        assert f"warning: {file.name} was written after the last update" in " ".join(capsys.readouterr().err.split())
+        os.utime(file, (written - 1, written - 1))

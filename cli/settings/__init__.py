@@ -1,0 +1,1 @@
+"""`./hpc settings`: what a stack's settings say, with their bases."""

@@ -1,0 +1,9 @@
+"""`./hpc settings ...`: a module for each subcommand."""
+
+import typer
+
+from cli.settings import show
+
+app = typer.Typer(no_args_is_help=True, help="What a stack's file says over its bases.")
+
+app.command("show")(show.command)

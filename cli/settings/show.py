@@ -1,0 +1,25 @@
+"""`./hpc settings show`: the settings of a stack as if they were in one file."""
+
+from typing import Annotated
+
+import typer
+
+from cli.settings import document
+from cli.shared.errors import Problem
+from cli.shared.options import DEFAULT_STACK, StackOption
+from cli.shared.paths import ROOT
+from stacks import settings
+from stacks.bases import SETTING
+
+OriginOption = Annotated[bool, typer.Option("--origin", help="Say in a comment where each value is from, file:line.")]
+
+
+def command(stack: StackOption = DEFAULT_STACK, *, origin: OriginOption = False) -> None:
+    """Print a stack's settings with those of its bases.
+
+    It is YAML in the form of a stack's file. Nothing is checked; of tenants the platform's settings are not included.
+    """
+    file, found = settings.file(stack, ROOT), settings.whole(stack, ROOT)
+    if found.data is None:
+        raise Problem(f"{file.name} has no {SETTING}", "Write the settings there; Pulumi.dev.yaml is an example.")
+    print(document.write(found, file, ROOT, origins=origin), end="")  # noqa: T201 - for a file

@@ -1,0 +1,21 @@
+"""The fields by which a settings file names what it is merged over (`stacks/bases.py` does it)."""
+
+from pydantic import Field
+
+from components.model import Model
+
+
+class Based(Model):
+    """What a file is merged over; nothing of it is left in the settings that the program gets."""
+
+    base: str | None = Field(
+        default=None,
+        min_length=1,
+        description="file with settings that this one is merged over, from the project's folder, e.g. "
+        "bases/site.yaml ([bases](bases.md)); never with secrets",
+    )
+    without: tuple[str, ...] = Field(
+        default=(),
+        description="paths of what is left out of the base, e.g. gpu.gdrcopy, or tenants.vision for an entry of a "
+        "list that merges",
+    )

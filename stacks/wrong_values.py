@@ -1,0 +1,99 @@
+"""What is wrong with single values of the settings, a line for each: its place, the value and the remedy."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from stacks import field_names
+from stacks.bases import Whole
+from stacks.cluster_settings import entries
+
+_SECRET = re.compile(r"secret|passw|token|credential|login", re.IGNORECASE)
+"""Names of fields whose values are not shown: users may write a secret into one that describes it."""
+_REMEDIES = {
+    "extra_forbidden": "; remove it or correct its name",
+    "missing": "; add it: docs/settings.md describes it",
+    "too_short": "; write one more",
+    "too_long": "; leave some out",
+    "string_pattern_mismatch": "; write it in that form: docs/settings.md describes it",
+    "literal_error": "; write one of these",
+    "tuple_type": "; write a list, e.g. [a, b]",
+    "enum": "; write one of these",
+    "union_tag_invalid": "; write one of these",
+    "union_tag_not_found": "; give its kind: docs/settings.md lists them",
+}
+"""Remedies by pydantic's name of an error; messages with a bound or a type are their own."""
+_NO_TENANTS = (
+    "; name one, or write `layer: platform` in place of it: a platform without tenants (docs/layers.md)",
+    "; name one: the last tenant is removed with its whole stack (docs/layers.md)",
+)
+"""Of a file with all layers, and of one with tenants alone."""
+
+
+def lines(errors: ValidationError, whole: Whole, model: type[BaseModel]) -> list[str]:
+    """Return the lines of what `model` refuses of the settings."""
+    causes = _as_written(_causes(errors.errors(include_url=False)), whole.data)
+    return list(dict.fromkeys(_line(error, whole, model) for error in causes))
+
+
+def _causes(errors: Sequence[Any]) -> list[Any]:
+    """Leave out that a list is too short where an error inside it is the cause."""
+    places = [error["loc"] for error in errors]
+    return [
+        error
+        for error in errors
+        if error["type"] != "too_short"
+        or not any(place[: len(error["loc"])] == error["loc"] != place for place in places)
+    ]
+
+
+def _as_written(errors: Sequence[Any], data: Any) -> Iterator[Any]:
+    """Yield the errors with places as in the file, where nodes with a range are one entry."""
+    for error in errors:
+        match error["loc"]:
+            case ("nodes", int(index), *rest):
+                yield {**error, "loc": ("nodes", entries(data["nodes"])[index], *rest)}
+            case _:
+                yield error
+
+
+def _path(place: Sequence[str | int], data: Any) -> Iterator[str | int]:
+    """Yield the parts of a place as in the file: without the names of variants, which pydantic adds."""
+    for index, part in enumerate(place):
+        if isinstance(part, str) and isinstance(data, Mapping):
+            if part not in data and index + 1 < len(place):
+                continue
+            data = data.get(part)
+        elif isinstance(part, int) and isinstance(data, Sequence):
+            data = data[part] if part < len(data) else None
+        yield part
+
+
+def _line(error: Any, whole: Whole, model: type[BaseModel]) -> str:
+    path, data = whole.shown([*_path(error["loc"], whole.data)]), whole.data
+    message = error["msg"].removeprefix("Value error, ")
+    value, unknown = error["input"], error["type"] == "extra_forbidden"
+    # Logs are read by many: the value of an unknown field, or of a secret's name, may be a secret.
+    public = not unknown and not _SECRET.search(path.rpartition(".")[2])
+    shown = f" (value: {value!r})" if public and isinstance(value, str | int | float | bool) else ""
+    return f"  {path}: {message}{shown}{_remedy(error, data, model)}"
+
+
+def _remedy(error: Any, data: Any, model: type[BaseModel]) -> str:
+    """Return what to do about an error whose message names only what is wrong."""
+    if error["loc"] == ("tenants",) and error["type"] in ("too_short", "missing"):
+        return _NO_TENANTS["platform" in data]
+    if error["type"] == "extra_forbidden":
+        meant = field_names.closest(model, error["loc"], _written(error["loc"][:-1], data))
+        return f"; did you mean {meant}?" if meant else _REMEDIES["extra_forbidden"]
+    return _REMEDIES.get(error["type"], "")
+
+
+def _written(place: Sequence[str | int], data: Any) -> Collection[str]:
+    """Return the names that are written at a place."""
+    for part in place:
+        if isinstance(part, int) or (isinstance(data, Mapping) and part in data):
+            data = data[part]
+    return data.keys() if isinstance(data, Mapping) else ()
