@@ -68,6 +68,11 @@ stages:
       - {{kind: mpi, tenant: adas, name: train, program: train, layout: {{pods: 2, gpus: 8}}}}
 ```
 
+With `kinds: [torch]` and a workload of `kind: torch`, `command` is what torchrun starts: the script and its arguments.
+Every pod of the job, an Indexed Job with a headless Service, has the variables of Kubeflow Trainer (`PET_NNODES`,
+`PET_NPROC_PER_NODE`, `PET_NODE_RANK`, `PET_MASTER_ADDR`, `PET_MASTER_PORT`), NCCL's settings of the fabric, RDMA
+devices and IPC_LOCK as workers of MPI have them. The example `pytorch` has a program of either kind.
+
 `./hpc verify` judges the metrics of every job, and compares a job on more GPUs with the one on the fewest where
 `efficiency` is given. Of a simulated cluster, where the program does not run, they are a warning and never a pass.
 `./hpc programs check FILE --log LOG` shows what a program's file finds in a log; `./hpc verify -f LOG --program FILE`
