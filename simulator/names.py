@@ -57,6 +57,9 @@ KERNEL_ARGUMENTS = PREFIX + "kernel-arguments"
 SCALE_CLUSTERS = PREFIX + "scale-clusters"
 """On the Spectrum Scale driver's pods: the clusters that its operator configured, as JSON."""
 
+SCALE_CLUSTER_ID = "8027419560331176409"
+"""Of container-native Storage Scale on every simulated cluster, where a real one draws a number."""
+
 FILES_PROVISIONER = PREFIX + "files"
 FILES_CLASS = "sim-files"
 """StorageClass of every simulated cluster, for volumes that many nodes mount."""

@@ -23,11 +23,18 @@ def problems(settings: Settings) -> Iterator[str]:
         for place, value in _values(settings, path.split(".")):
             if value:
                 other = _elsewhere(release, path)
-                yield f"{place}: OpenShift {release.name} does not support {reason}; leave it out{other}"
+                yield f"{place}{_shown(value)}: OpenShift {release.name} does not support {reason}; leave it out{other}"
     for path, reason in release.needs.items():
         for place, value in _values(settings, path.split(".")):
             if value is None:
                 yield f"{place} is missing, and OpenShift {release.name} needs it: {reason}"
+
+
+def _shown(value: Any) -> str:
+    """Return a short value with a space before it, as the file has it."""
+    if isinstance(value, bool):
+        return f" {str(value).lower()}"
+    return f" {value}" if isinstance(value, str | int) else ""
 
 
 def _elsewhere(release: Release, path: str, value: str | None = None) -> str:
