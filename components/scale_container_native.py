@@ -62,7 +62,7 @@ class HostAlias(Model):
 
 
 class ScaleClient(Model):
-    """What the pod of a client requests on its node; its memory holds the pagepool."""
+    """What the pod of a client requests on every node, the smallest worker too; its memory holds the pagepool."""
 
     cpus: int = Field(default=2, gt=0, description="CPUs; IBM's sample for NVIDIA's machines has 4")
     memory_gib: int = Field(default=4, ge=4, description="memory, GiB; IBM's sample for NVIDIA's machines has 32")

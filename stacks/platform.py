@@ -169,8 +169,10 @@ class Settings(Model):
         reserved = kubelet.reserved if kubelet else 0
         kept = topology.reserve(self.profile, pagepool=self.has_scale_clients, kubelet_reserved=reserved)
         if self.scale_pods:
-            client = self.scale_pods.client
-            kept = Reserve(cpus=kept.cpus + client.cpus, memory_gib=kept.memory_gib + client.memory_gib)
+            client, least = self.scale_pods.client, topology.least_reserve(self.profile, reserved)
+            # The CPUs beside those for jobs are the client's, too, as far as there are enough.
+            cpus = max(kept.cpus, least.cpus + client.cpus)
+            kept = Reserve(cpus=cpus, memory_gib=kept.memory_gib + client.memory_gib)
         return self.reserve or kept
 
     def pool_of(self, node: NodeSettings) -> str:

@@ -208,6 +208,7 @@ class Stack:
                 "nodes": tuple(nodes),
                 "release": release,
                 "storage_classes": settings.foreign_classes,
+                "storage_scale": settings.scale_pods is not None,
                 "object_store": choice.recorded(self.home) == choice.SIMULATED,
                 **generation,
             }
