@@ -37,7 +37,7 @@ def configuration(settings: Settings) -> dict[str, dict[str, Any]]:
     }
     storage = settings.scale_pods
     derived: dict[str, dict[str, Any]] = {
-        "volume-cluster": {"container_native": storage.known_clusters if storage else ()},
+        "volume-cluster": {"container_native": list(storage.known_clusters) if storage else []},
         "gpu-limit": {"maximum": _gpus(settings)},
         "scale-node-label": {"nodes": [node.name for node in settings.nodes if node.scale_client]},
     }

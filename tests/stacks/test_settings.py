@@ -59,7 +59,7 @@ def test_prod_has_tenants_and_protects_them() -> None:
     assert prod.protect
     assert len(prod.tenants) > 1
     assert prod.storage is not None
-    assert all(cluster.secure_ssl for cluster in prod.storage.clusters)
+    assert prod.storage.ca_certificate is not None
 
 
 def test_all_errors_are_reported_at_once_with_path_value_and_remedy() -> None:
