@@ -56,10 +56,11 @@ def _workers(settings: Settings) -> Iterator[str]:
             f"storage.kind container-native: the cluster has {count} workers, and needs {FEWEST} to {MOST}; "
             f"{'add some' if count < FEWEST else 'use other storage, or several clusters'}"
         )
-    if settings.profile.cpu_architecture != "x86_64":
+    machine = settings.gpu_nodes[0].machine
+    if machine.cpu_architecture != "x86_64":
         yield (
-            f"storage.kind container-native does not support {settings.profile.cpu_architecture}, the processors of "
-            f"{settings.profile.name}; leave storage out, and give tenants claims of another class"
+            f"storage.kind container-native does not support {machine.cpu_architecture}, the processors of "
+            f"{machine.name}; leave storage out, and give tenants claims of another class"
         )
 
 

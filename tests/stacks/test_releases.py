@@ -153,7 +153,7 @@ def _models(part: Any) -> list[type[BaseModel]]:
             "redpaper-today",
             "storage",
             data("dev")["storage"],
-            "storage.kind: OpenShift 4.20 does not support host-clients; use container-native, or … release … 4.4 or 4.18",
+            "storage.kind: OpenShift 4.20 does not support host-clients; use container-native, … 4.4 or 4.18",
         ),
         (
             "redpaper-today",

@@ -105,7 +105,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (
         "prod",
         {"queues__cohort": None, "stages": stages(BIG)},
-        "queues.launchers.memory_gib 8: job adas/it-02x08 … 1536 GiB … 1480 …; give ",
+        "queues.launchers.memory_gib 8: job adas/it-02x08 … 2016 GiB … 1960 …; give ",
     ),
     (
         "prod",
@@ -154,7 +154,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         "prod",
         {"tuning__kubelet": {"memory_manager": True, "topology_policy": "restricted"}, "stages": stages(ADAS)},
         "stages: job it: tuning.kubelet … memory_manager … topology_policy restricted … dgx-a100 … 124 GiB … 2 of its "
-        "pods … 92 each …; raise reserve.memory_gib to 528",
+        "pods … 122 each …; raise reserve.memory_gib to 528",
     ),
     (
         "prod",
@@ -162,7 +162,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
             "tuning__kubelet": {"memory_manager": True, "topology_policy": "single-numa-node"},
             "stages": stages(ADAS | {"gpus": 2}),
         },
-        "stages: job it: … single-numa-node … 124 GiB … 1 of its pods … 184 each",
+        "stages: job it: … single-numa-node … 124 GiB … 1 of its pods … 244 each",
     ),
     # Drivers
     (
