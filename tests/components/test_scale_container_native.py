@@ -13,15 +13,7 @@ from components.scale_csi import GuiAccount
 from tests.conformance.schema import expect_conformity
 from tests.support.declared import Manifest, declared, faults, only
 from tests.support.recorded import environment, of_kind
-
-REMOTE = {"name": "ess", "id": "215057217487177715", "gui_hosts": ["gui.example.com"], "contact_nodes": ["a", "b"]}
-ARGS: dict[str, Any] = {
-    "license": "data-access",
-    "license_accepted": True,
-    "remote": REMOTE,
-    "mounted_as": "ess",
-    "file_system": "ess3000_4M",
-}
+from tests.support.scale import ARGS, REMOTE
 
 
 def made(**changed: Any) -> list[Manifest]:

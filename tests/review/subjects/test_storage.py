@@ -45,6 +45,6 @@ def test_container_native_file_systems() -> None:
         "Filesystem ibm-spectrum-scale/ess changes: file system ess3000_4M (was fs0)"
     ]
     assert reported(data.find, review(deleted(file_system()))) == [
-        "! Filesystem ibm-spectrum-scale/ess is deleted: every node unmounts it, and jobs with its volumes fail; the data "
-        "stays on the storage cluster"
+        "! Filesystem ibm-spectrum-scale/ess is deleted: every node unmounts it, and jobs with its volumes fail; the "
+        "data stays on the storage cluster"
     ]
