@@ -72,14 +72,14 @@ class ScaleOperator(Operator):
         )
         troubles = [*few, *late]
         self._show(kinds.SCALE_CLUSTER, cluster, "Success", troubles, "Configured")
-        daemon = self.own_daemon(cluster)
+        daemon = self._daemon(cluster)
         if daemon is not None:
             running = {"running": str(len(wanted) - len(late)), "starting": str(len(late))}
             identity = {} if troubles else {"clusterID": names.SCALE_CLUSTER_ID, "clusterName": NAME}
             self.api.set_status(sim_kinds.SCALE_DAEMON, daemon, {"podsStatus": running, **identity})
         return troubles
 
-    def own_daemon(self, cluster: Object) -> Object | None:
+    def _daemon(self, cluster: Object) -> Object | None:
         """Return the Daemon, which tells the cluster's id; make it where it is missing."""
         found = self.caches[sim_kinds.SCALE_DAEMON].get(NAME, SCALE_NAMESPACE)
         if found is None:

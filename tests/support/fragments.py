@@ -107,18 +107,15 @@ _STORAGE = {
     "file_system": {"name": "ess3000_4M", "uid": "099B6A7A:5EB99743"},
 }
 _PRIMARY = {"primary": {"file_system": "fs0", "fileset": "csifset"}}
-_HOST_STORAGES = (
+_NATIVE = _read("prod")["storage"]
+_STORAGES = (
     None,
     _STORAGE | {"local_cluster": _CLUSTERS[0]["id"]},
     _STORAGE | {"host_path": "/gpfs/fs0", "clusters": [_CLUSTERS[0] | _PRIMARY, _CLUSTERS[1]]},
     _STORAGE | {"host_path": "/gpfs/fs0", "clusters": [_CLUSTERS[0] | _PRIMARY, _CLUSTERS[0]]},
-)
-_STORAGES = (
-    *_HOST_STORAGES,
-    *(
-        _read("prod")["storage"] | change
-        for change in ({}, {"cluster_id": None, "classes": []}, {"rdma": {"link": "roce", "ports": ["mlx5_0/1"]}})
-    ),
+    _NATIVE,
+    _NATIVE | {"cluster_id": None, "classes": []},
+    _NATIVE | {"rdma": {"link": "roce", "ports": ["mlx5_0/1"]}},
 )
 _CLASS = {"class_name": "scale", "file_system": "ess3000_4M", "cluster_id": _CLUSTERS[0]["id"]}
 _VOLUMES = (
