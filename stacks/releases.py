@@ -102,7 +102,9 @@ class Release(Model):
     node_feature_discovery_instance: str = Field(default="", description="name of its custom resource")
     special_resource: Annotated[Kind, _version_of("SpecialResource")] | None = None
     mpi_job: Annotated[Kind, _version_of("MPIJob")] | None = None
-    scale_csi: Generation | None = Field(default=None, description="generation of the Spectrum Scale CSI driver")
+    scale_csi: Generation | None = Field(
+        default=None, description="generation of the Spectrum Scale CSI driver; None: hosts have no client for it"
+    )
     choices: Mapping[str, tuple[str, ...]] = Field(
         default={}, description="path of a setting that selects a variant -> the values that this release supports"
     )
