@@ -76,6 +76,9 @@ NIC_NODE_POLICY = Kind("mellanox.com", "v1alpha1", "NicNodePolicy", "nicnodepoli
 MACVLAN_NETWORK = Kind("mellanox.com", "v1alpha1", "MacvlanNetwork", "macvlannetworks", "Cluster")
 HOST_DEVICE_NETWORK = Kind("mellanox.com", "v1alpha1", "HostDeviceNetwork", "hostdevicenetworks", "Cluster")
 CSI_SCALE_OPERATOR = Kind("csi.ibm.com", "v1", "CSIScaleOperator", "csiscaleoperators")
+SCALE_CLUSTER = Kind("scale.spectrum.ibm.com", "v1beta1", "Cluster", "clusters", "Cluster")
+SCALE_REMOTE_CLUSTER = Kind("scale.spectrum.ibm.com", "v1beta1", "RemoteCluster", "remoteclusters")
+SCALE_FILE_SYSTEM = Kind("scale.spectrum.ibm.com", "v1beta1", "Filesystem", "filesystems")
 
 NETWORK_CONFIG = Kind("config.openshift.io", "v1", "Network", "networks", "Cluster")
 IMAGE_STREAM = Kind("image.openshift.io", "v1", "ImageStream", "imagestreams")

@@ -62,9 +62,8 @@ def project(folder: Path, platform: Mapping[str, Any], kubeconfig: Path | None =
     made = Stack(folder / "project", cast(Any, None), name=name, project=PROJECT).start("environment.py")
     _timed(made, (made.folder / "program" / "__main__.py").read_text())
     place = platform["cluster"] | {"kubeconfig": str(kubeconfig or folder / "no-kubeconfig")}
-    accounts = {
-        each["secret"]: {"username": "nobody", "password": "not-a-word"} for each in platform["storage"]["clusters"]
-    }
+    storage = read(platform).storage
+    accounts = {each: {"username": "nobody", "password": "not-a-word"} for each in storage.accounts} if storage else {}
     path = made.folder / f"Pulumi.{name}.yaml"
     config = {
         f"{PROJECT}:{KEY}": {**platform, "cluster": place},

@@ -10,6 +10,8 @@ _FIRST_ID = 1_000_000_000
 _IDS = 10_000
 _CATEGORIES = 64
 """Of SELinux: pairs of so many are 2016 different levels."""
+_SCALE_WORKERS = 128
+"""That container-native Storage Scale supports: larger clusters have other storage."""
 _GPUS = 8
 """Of one node: a tenant with a job has those of one, and the others share the rest."""
 
@@ -27,6 +29,8 @@ def platform(root: Path, nodes: int, tenants: int, working: int = 1) -> dict[str
     levels = islice(combinations(range(_CATEGORIES), 2), tenants)
     share = (nodes - working) * _GPUS // max(1, tenants - working)
     teams = [_tenant(directory, number, level, share) for number, level in enumerate(levels)]
+    if len(base["nodes"]) + nodes > _SCALE_WORKERS:
+        base, teams = base | {"storage": None}, [_claim(team) for team in teams]
     first = [team | {"gpu_quota": _GPUS} for team in teams[:working]]
     builds = [base["builds"][0] | {"tenant": team["namespace"]} for team in first]
     jobs = [
@@ -64,7 +68,13 @@ def _tenant(like: dict[str, Any], number: int, level: tuple[int, int], gpus: int
             "kind": "directory",
             "volume": f"{name}-data-pv01",
             "claim": f"{name}-data-pvc",
-            "path": f"/gpfs/ess3000_4M/{name}",
+            "path": f"/mnt/ess3000/{name}",
             "capacity": like["data"]["capacity"],
         },
     }
+
+
+def _claim(team: dict[str, Any]) -> dict[str, Any]:
+    """Return a tenant with a claim of the cluster's own class in place of a directory."""
+    data = {"kind": "claim", "storage_class": "sim-files", **{key: team["data"][key] for key in ("claim", "capacity")}}
+    return team | {"data": data}

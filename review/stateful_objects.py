@@ -2,7 +2,15 @@
 
 from collections import defaultdict
 
-from apis.kinds import NAMESPACE, PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, SECRET, STORAGE_CLASS
+from apis.kinds import (
+    NAMESPACE,
+    PERSISTENT_VOLUME,
+    PERSISTENT_VOLUME_CLAIM,
+    SCALE_CLUSTER,
+    SCALE_FILE_SYSTEM,
+    SECRET,
+    STORAGE_CLASS,
+)
 from policies.values import read
 from review.indexed_review import IndexedReview, group
 from review.model import Op, Resource
@@ -45,6 +53,8 @@ _PLAIN = {
     (PERSISTENT_VOLUME.group, PERSISTENT_VOLUME.kind): "a volume",
     (PERSISTENT_VOLUME_CLAIM.group, PERSISTENT_VOLUME_CLAIM.kind): "a claim",
     (SECRET.group, SECRET.kind): "credentials",
+    (SCALE_FILE_SYSTEM.group, SCALE_FILE_SYSTEM.kind): "a mounted file system",
+    (SCALE_CLUSTER.group, SCALE_CLUSTER.kind): "clients of a file system",
 }
 
 

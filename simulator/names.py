@@ -54,8 +54,16 @@ INTERFACES = PREFIX + "interfaces"
 KERNEL_ARGUMENTS = PREFIX + "kernel-arguments"
 """On nodes: what its kernel was started with, from MachineConfigs, as one line."""
 
+EXTENSIONS = PREFIX + "extensions"
+"""On nodes: what MachineConfigs add to the system, as one line, e.g. kernel-devel."""
+
 SCALE_CLUSTERS = PREFIX + "scale-clusters"
 """On the Spectrum Scale driver's pods: the clusters that its operator configured, as JSON."""
+
+SCALE_CLUSTER_ID = "8027419560331176409"
+"""Of container-native Storage Scale on every simulated cluster, where a real one draws a number."""
+SCALE_STORAGE_ID = "215057217487177715"
+"""Of the storage cluster behind its GUI, which no part of the cluster names: the Redpaper's (R-3.4.5-6)."""
 
 FILES_PROVISIONER = PREFIX + "files"
 FILES_CLASS = "sim-files"

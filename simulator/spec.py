@@ -50,6 +50,10 @@ class ClusterSpec(Model):
     storage_classes: tuple[str, ...] = Field(
         default=(), description="further classes of shared files that it has, each simulated like sim-files"
     )
+    storage_scale: bool = Field(
+        default=False,
+        description="IBM's manifest of container-native Storage Scale is applied, as an administrator does",
+    )
     object_store: bool = Field(default=False, description="S3 on loopback beside it, for the state of Pulumi")
     run_seconds: float = Field(default=1.0, ge=0, description="seconds that a simulated workload takes")
 

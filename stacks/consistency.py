@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from stacks.checks import (
     bond,
+    container_native,
     driver,
     fabric,
     image,
@@ -46,6 +47,7 @@ def problems(settings: Settings) -> Iterator[str]:
     yield from tenant.problems(settings)
     yield from neighbour.problems(settings)
     yield from storage.problems(settings)
+    yield from container_native.problems(settings)
     yield from image.problems(settings)
     try:
         settings.profile  # noqa: B018 - raises for ports that the machine does not have

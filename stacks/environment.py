@@ -77,7 +77,7 @@ def placeholder_accounts(environment: Settings, value: str) -> Accounts:
 def _wanted(environment: Settings) -> tuple[Sequence[str], Sequence[str]]:
     """Return what has accounts: secrets of GUIs, and hosts of registries."""
     stored = environment.storage if environment.has_platform else None
-    guis = [cluster.secret for cluster in stored.clusters] if stored else []
+    guis = stored.accounts if stored else ()
     return guis, environment.pull_secret.registries if environment.pull_secret else ()
 
 
@@ -195,7 +195,7 @@ def _platform(environment: Settings, known: Accounts, opts: pulumi.ResourceOptio
     enabled = gpus.build(environment, settled)
     operator = operators.mpi(environment, opts)
     devices = fabric.build(environment, settled)
-    stored = storage.build(environment, known.guis, opts)
+    stored = storage.build(environment, known.guis, [*configured, *devices], opts)
     added = operators.added(environment, opts)
     kueue = queues.operator(environment, [*operator, *added.resources], opts)
     ready = [

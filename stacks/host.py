@@ -1,9 +1,12 @@
 """The host layer: what the nodes must be before anything runs on them."""
 
+from collections.abc import Mapping
+
 import pulumi
 
 from apis import names
 from components.kernel_arguments import KernelArguments, KernelArgumentsArgs, KernelTuning
+from components.kernel_devel import KernelDevel, KernelDevelArgs
 from components.kubelet_config import KubeletAlignment, KubeletConfig, for_machine
 from components.machine_config import Ignition
 from components.memlock import Memlock, MemlockArgs
@@ -12,6 +15,7 @@ from components.node_labels import NodeLabels, NodeLabelsArgs
 from components.node_pool import BUILT_IN, NodePool, NodePoolArgs, role
 from components.pool_rollout import PoolRollout, PoolRolloutArgs
 from components.rail_names import RailNames, RailNamesArgs
+from components.timeouts import LONGEST
 from hardware import topology
 from stacks.fabric_settings import InfiniBand
 from stacks.gpu_settings import DevicePluginSettings
@@ -33,15 +37,42 @@ def build(settings: Settings, opts: pulumi.ResourceOptions) -> list[Memlock | Po
         at_once = {"at_once": settings.tuning.at_once} if settings.tuning else {}
         pool = NodePoolArgs(pool=settings.machine_config_pool, protect=settings.protect, **at_once)
         opts = after(opts, *labelled, NodePool("gpu-pool", pool, opts=opts))
-    if settings.tuning is None:
+    headers = _headers(settings, version, opts)
+    if settings.tuning is None and not headers:
         return [_memlock(settings, version, opts)] if settings.uses_rdma else []
     parts = [
-        *([_memlock(settings, version, opts)] if settings.uses_rdma else []),
-        *_tuned(settings, settings.tuning, version, opts),
+        *([_memlock(settings, version, opts, awaited=False)] if settings.uses_rdma else []),
+        *(_tuned(settings, settings.tuning, version, opts) if settings.tuning else []),
+        *headers.values(),
     ]
     awaited = {name: digest for part in parts for name, digest in part.parts.items()}
     args = PoolRolloutArgs(pool=settings.machine_config_pool, parts=awaited, rollout_timeout=settings.rollout_seconds)
-    return [PoolRollout("nodes", args, opts=after(opts, *parts))]
+    return [PoolRollout("nodes", args, opts=after(opts, *parts)), *_others(settings, headers, opts)]
+
+
+def _headers(settings: Settings, version: Ignition, opts: pulumi.ResourceOptions) -> dict[str, KernelDevel]:
+    """Declare the kernel's headers for the pools of all workers, where Storage Scale builds its module; by role."""
+    if not settings.scale_pods:
+        return {}
+    pools = {settings.pool_of(node) for node in settings.workers}
+    # A pool of one's own takes the workers' configuration as well.
+    roles = sorted(pools & {*BUILT_IN}) if BUILT_IN[1] in pools else sorted(pools)
+    return {
+        role: KernelDevel(f"kernel-devel-{role}", KernelDevelArgs(pool=role, ignition_version=version), opts=opts)
+        for role in roles
+    }
+
+
+def _others(settings: Settings, headers: Mapping[str, KernelDevel], opts: pulumi.ResourceOptions) -> list[PoolRollout]:
+    """Return what waits for the pools of workers without GPUs."""
+    found = []
+    for pool, made in headers.items():
+        nodes = sum(settings.pool_of(node) == pool for node in settings.workers)
+        if nodes and pool != settings.machine_config_pool:
+            seconds = min(nodes * settings.reboot_minutes * 60, LONGEST)
+            args = PoolRolloutArgs(pool=pool, parts=dict(made.parts), rollout_timeout=seconds)
+            found.append(PoolRollout(f"nodes-{pool}", args, opts=after(opts, made)))
+    return found
 
 
 def known(configured: Memlock | PoolRollout) -> pulumi.Output[str]:
@@ -54,6 +85,8 @@ def labels(settings: Settings) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for node in settings.nodes:
         wanted = {SCALE_LABEL: "true"} if node.scale_client else {}
+        if settings.scale_pods and node in settings.workers:
+            wanted |= {names.SCALE_CORE: ""}
         if node.profile and settings.machine_config_pool not in BUILT_IN:
             wanted |= role(settings.machine_config_pool)
         if node.profile and isinstance(settings.gpu, DevicePluginSettings):
@@ -63,8 +96,8 @@ def labels(settings: Settings) -> dict[str, dict[str, str]]:
     return found
 
 
-def _memlock(settings: Settings, version: Ignition, opts: pulumi.ResourceOptions) -> Memlock:
-    timeout = settings.rollout_seconds if settings.tuning is None else None
+def _memlock(settings: Settings, version: Ignition, opts: pulumi.ResourceOptions, *, awaited: bool = True) -> Memlock:
+    timeout = settings.rollout_seconds if awaited else None
     args = MemlockArgs(pool=settings.machine_config_pool, ignition_version=version, rollout_timeout=timeout)
     return Memlock("memlock", args, opts=opts)
 

@@ -25,7 +25,7 @@ from stacks.operator_settings import OperatorSettings, completed
 from stacks.programs import PROGRAMS, Program
 from stacks.releases import RELEASES, Release, ReleaseName
 from stacks.state_settings import StateSettings
-from stacks.storage_settings import ClaimData, StorageSettings
+from stacks.storage_settings import ClaimData, ContainerNativeStorage, StorageSettings
 from stacks.tenant_settings import PullSecretSettings, QueueSettings, TenantSettings
 from stacks.workload_settings import Stage
 
@@ -162,18 +162,39 @@ class Settings(Based):
         return any(node.scale_client for node in self.gpu_nodes)
 
     @property
+    def scale_pods(self) -> ContainerNativeStorage | None:
+        """Container-native Storage Scale, which runs a client's pod on every worker; None: the cluster has none."""
+        return self.storage if isinstance(self.storage, ContainerNativeStorage) else None
+
+    @property
+    def workers(self) -> tuple[NodeSettings, ...]:
+        """The nodes on which jobs' pods run, masters that are workers, too, among them."""
+        return tuple(node for node in self.nodes if "worker" in node.roles)
+
+    @property
     def reserved(self) -> Reserve:
         """What a GPU node keeps for itself."""
         kubelet = self.tuning.kubelet if self.tuning else None
         reserved = kubelet.reserved if kubelet else 0
-        pagepool = self.has_scale_clients
-        return self.reserve or topology.reserve(self.profile, pagepool=pagepool, kubelet_reserved=reserved)
+        kept = topology.reserve(self.profile, pagepool=self.has_scale_clients, kubelet_reserved=reserved)
+        if self.scale_pods:
+            client, least = self.scale_pods.client, topology.least_reserve(self.profile, reserved)
+            # The CPUs beside those for jobs are the client's, too, as far as there are enough.
+            cpus = max(kept.cpus, least.cpus + client.cpus)
+            kept = Reserve(cpus=cpus, memory_gib=kept.memory_gib + client.memory_gib)
+        return self.reserve or kept
+
+    def pool_of(self, node: NodeSettings) -> str:
+        """Return the machine config pool of a node: of a master that is a worker, too, the masters'."""
+        if node.profile and self.machine_config_pool not in BUILT_IN:
+            return self.machine_config_pool
+        return BUILT_IN[0] if BUILT_IN[0] in node.roles else BUILT_IN[1]
 
     @property
     def rollout_seconds(self) -> int:
         """How long a change of the GPU nodes' pool may take: a pool of OpenShift's own has other nodes, too."""
         own = self.machine_config_pool not in BUILT_IN
-        nodes = len(self.gpu_nodes) if own else sum("worker" in node.roles for node in self.nodes)
+        nodes = len(self.gpu_nodes) if own else len(self.workers)
         away = at_once(self.tuning.at_once if self.tuning and own else "1", nodes)
         return min(-(-nodes // away) * self.reboot_minutes * 60, LONGEST)
 

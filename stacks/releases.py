@@ -110,7 +110,9 @@ class Release(Model):
     indexed_jobs: bool = Field(
         default=True, description="whether Jobs can number their pods, as torchrun's need (Kubernetes 1.24)"
     )
-    scale_csi: Generation | None = Field(default=None, description="generation of the Spectrum Scale CSI driver")
+    scale_csi: Generation | None = Field(
+        default=None, description="generation of the Spectrum Scale CSI driver; None: hosts have no client for it"
+    )
     choices: Mapping[str, tuple[str, ...]] = Field(
         default={}, description="path of a setting that selects a variant -> the values that this release supports"
     )

@@ -1,4 +1,4 @@
-"""The storage layer: the Spectrum Scale driver, its classes, and each tenant's data."""
+"""The storage layer: Spectrum Scale, on the hosts or in pods, its classes, and each tenant's data."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -7,13 +7,15 @@ import pulumi
 
 from components.claim import Claim, ClaimArgs
 from components.model import fields_of
+from components.scale_container_native import ContainerNativeScale, ScaleContainerNative, ScaleContainerNativeArgs
 from components.scale_csi import GuiAccount, ScaleClusters, ScaleCsi, ScaleCsiArgs
 from components.static_volume import StaticVolume, StaticVolumeArgs
 from components.storage_class import StorageClass
+from stacks.fabric_settings import Ethernet, NetworkOperatorPlugin
 from stacks.host import SCALE_LABEL
 from stacks.operators import OfTenant, after, install
 from stacks.platform import Settings
-from stacks.storage_settings import ClaimData, DirectoryData, StorageSettings
+from stacks.storage_settings import ClaimData, ContainerNativeStorage, DirectoryData, HostClientStorage
 from stacks.tenant_settings import TenantSettings
 
 
@@ -24,20 +26,35 @@ class Stored(NamedTuple):
     ready: Sequence[pulumi.Output[Any]]
 
 
-def build(settings: Settings, accounts: pulumi.Output[dict[str, GuiAccount]], opts: pulumi.ResourceOptions) -> Stored:
-    """Declare driver and classes, where the environment has them; `accounts` maps secret names to the GUI accounts."""
-    if settings.storage is None:
+def build(
+    settings: Settings,
+    accounts: pulumi.Output[dict[str, GuiAccount]],
+    configured: Sequence[pulumi.Resource],
+    opts: pulumi.ResourceOptions,
+) -> Stored:
+    """Declare driver and classes, where the environment has them; `accounts` maps secret names to the GUI accounts.
+
+    `configured` are what clients in pods come after: the nodes' configuration, and the network's drivers.
+    """
+    storage = settings.storage
+    if storage is None:
         return Stored({}, ())
-    driver = _driver(settings, settings.storage, accounts, opts)
+    driver: ScaleCsi | ScaleContainerNative
+    if isinstance(storage, ContainerNativeStorage):
+        driver = _container_native(settings, storage, accounts, after(opts, *configured))
+        known = driver.file_system
+    else:
+        driver = _driver(settings, storage, accounts, opts)
+        known = driver.driver
     # The provider waits minutes for a claim, and an operator may take longer.
     served = after(opts, driver)
     classes = {
         each.class_name: StorageClass(
             f"{each.class_name}-storage", each.model_copy(update={"protect": settings.protect}), opts=served
         )
-        for each in settings.storage.classes
+        for each in storage.classes
     }
-    return Stored(classes, [driver.driver, *(each.class_name for each in classes.values())])
+    return Stored(classes, [known, *(each.class_name for each in classes.values())])
 
 
 def data(
@@ -59,7 +76,7 @@ def data(
 
 def _driver(
     settings: Settings,
-    storage: StorageSettings,
+    storage: HostClientStorage,
     accounts: pulumi.Output[dict[str, GuiAccount]],
     opts: pulumi.ResourceOptions,
 ) -> ScaleCsi:
@@ -75,6 +92,29 @@ def _driver(
         protect=settings.protect,
     )
     return ScaleCsi("scale-csi", args, accounts, opts=after(opts, operator))
+
+
+def _container_native(
+    settings: Settings,
+    storage: ContainerNativeStorage,
+    accounts: pulumi.Output[dict[str, GuiAccount]],
+    opts: pulumi.ResourceOptions,
+) -> ScaleContainerNative:
+    args = ScaleContainerNativeArgs(
+        **fields_of(ContainerNativeScale, storage),
+        file_system=storage.file_system.name,
+        network_driver=_driver_in_container(settings),
+        ready_timeout=settings.timeouts.storage_driver,
+        protect=settings.protect,
+    )
+    return ScaleContainerNative("scale", args, accounts, opts=opts)
+
+
+def _driver_in_container(settings: Settings) -> bool:
+    """Return whether the Network Operator brings the adapters' driver."""
+    fabric = settings.fabric
+    plugin = None if isinstance(fabric, Ethernet) else fabric.plugin
+    return isinstance(plugin, NetworkOperatorPlugin) and plugin.driver is not None
 
 
 def _data(

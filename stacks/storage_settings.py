@@ -1,12 +1,14 @@
 """Settings of Spectrum Scale, and of what a tenant sees of it."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from components.model import DnsName, Model, Quantity, merged_by
 from components.olm_operator import OlmOperatorArgs
-from components.scale_csi import ScaleClusters
+from components.scale_container_native import ContainerNativeScale
+from components.scale_csi import ClusterId, ScaleClusters
 from components.static_volume import (
     AnyHandle,
     DirectoryPath,
@@ -26,9 +28,10 @@ class FileSystem(Model):
     uid: FileSystemUid = Field(description="from `mmlsfs NAME --uid` on the local cluster")
 
 
-class StorageSettings(ScaleClusters):
-    """Spectrum Scale. Which generation of the driver there is follows from the release."""
+class HostClientStorage(ScaleClusters):
+    """Clients are packages of the hosts, and the CSI operator drives them; the release says its generation."""
 
+    kind: Literal["host-clients"] = "host-clients"
     operator: OlmOperatorArgs
     file_system: FileSystem
     classes: tuple[StorageClassArgs, ...] = Field(
@@ -41,6 +44,58 @@ class StorageSettings(ScaleClusters):
     def own_cluster(self) -> str:
         """Id of the cluster of the nodes themselves, the first part of every volume handle (R-4.2-8)."""
         return self.local_cluster or next(cluster.id for cluster in self.clusters if cluster.primary)
+
+    @property
+    def known_clusters(self) -> tuple[str, ...]:
+        """Ids of the clusters that the driver knows."""
+        return tuple(cluster.id for cluster in self.clusters)
+
+    @property
+    def accounts(self) -> tuple[str, ...]:
+        """Secrets with accounts of GUIs."""
+        return tuple(cluster.secret for cluster in self.clusters)
+
+
+class ContainerNativeStorage(ContainerNativeScale):
+    """Clients are pods on all workers, which IBM's operator runs; it brings the CSI driver. For nodes of RHCOS."""
+
+    kind: Literal["container-native"]
+    version: str = Field(
+        pattern=r"^[0-9]+(\.[0-9]+){3}$",
+        description="of IBM's operator on the cluster, e.g. 5.2.3.1: whoever administers the cluster installs it",
+    )
+    cluster_id: ClusterId | None = Field(
+        default=None,
+        description="of the workers' cluster, for handles of directories. IBM's operator draws it: None before the "
+        "first update, then as `kubectl get daemons.scale.spectrum.ibm.com -A -o yaml` has it in `status.clusterID`",
+    )
+    file_system: FileSystem
+    classes: tuple[StorageClassArgs, ...] = Field(default=(), description="of volumes made on demand (R-3.4.5-8)")
+
+    @property
+    def own_cluster(self) -> str:
+        """Id of the workers' cluster, empty while it is not known."""
+        return self.cluster_id or ""
+
+    @property
+    def known_clusters(self) -> tuple[str, ...]:
+        """Ids of the clusters that the driver knows."""
+        return (*([self.cluster_id] if self.cluster_id else []), self.remote.id)
+
+    @property
+    def accounts(self) -> tuple[str, ...]:
+        """Secrets with accounts of the GUI."""
+        return tuple(self.remote.secrets)
+
+
+def _with_kind(given: Any) -> Any:
+    """Return the settings of storage with their kind: files from before there were two of them have none."""
+    return {"kind": "host-clients", **given} if isinstance(given, Mapping) else given
+
+
+StorageSettings = Annotated[
+    Annotated[HostClientStorage | ContainerNativeStorage, Field(discriminator="kind")], BeforeValidator(_with_kind)
+]
 
 
 class DirectoryData(Model):
@@ -63,7 +118,7 @@ class DirectoryData(Model):
         "cannot be changed, so volumes of an older driver keep their form",
     )
 
-    def handle(self, storage: StorageSettings) -> AnyHandle:
+    def handle(self, storage: HostClientStorage | ContainerNativeStorage) -> AnyHandle:
         """Return the handle by which the driver finds the directory."""
         where = {"cluster_id": storage.own_cluster, "file_system_uid": storage.file_system.uid, "path": self.path}
         if self.long_handle:

@@ -35,7 +35,9 @@ def configuration(settings: Settings) -> dict[str, dict[str, Any]]:
             names.RDMA_PREFIX + resource: hca.name for resource, hca in zip(settings.rdma_resources, hcas, strict=True)
         },
     }
+    storage = settings.scale_pods
     derived: dict[str, dict[str, Any]] = {
+        "volume-cluster": {"container_native": list(storage.known_clusters) if storage else []},
         "gpu-limit": {"maximum": _gpus(settings)},
         "scale-node-label": {"nodes": [node.name for node in settings.nodes if node.scale_client]},
     }

@@ -222,6 +222,7 @@ class Stack:
                 "kubernetes": RELEASES[self.settings.release].simulated_kubernetes,
                 "openshift": self.settings.release,
                 "storage_classes": settings.foreign_classes,
+                "storage_scale": settings.scale_pods is not None,
                 "object_store": choice.recorded(self.home) == choice.SIMULATED,
                 **generation,
             }

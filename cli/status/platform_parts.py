@@ -104,6 +104,8 @@ _STATES: tuple[tuple[Kind, Callable[[Object], State]], ...] = (
     (kinds.CLUSTER_POLICY, _reported("ready")),
     (kinds.NIC_CLUSTER_POLICY, _reported("ready")),
     (kinds.CSI_SCALE_OPERATOR, _present),
+    (kinds.SCALE_REMOTE_CLUSTER, _conditions("Ready")),
+    (kinds.SCALE_FILE_SYSTEM, _conditions("Success")),
     (kinds.DAEMON_SET, _replicas("status.numberReady", "status.desiredNumberScheduled")),
     (kinds.DEPLOYMENT, _replicas("status.availableReplicas", "spec.replicas")),
     (kinds.SECURITY_CONTEXT_CONSTRAINTS, _present),

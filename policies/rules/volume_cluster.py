@@ -2,21 +2,33 @@
 
 from collections.abc import Iterator, Mapping
 
+from pydantic import Field
+
 from apis.kinds import CSI_SCALE_OPERATOR, PERSISTENT_VOLUME
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.rule import Parameters, Rule
 from policies.values import brief
+from policies.views import scale
 from policies.views.volumes import HANDLE, handle_of
 from policies.violation import Violation
 
 
-def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Violation]:
+class VolumeCluster(Parameters):
+    """The clusters of container-native Storage Scale, whose ids no object has."""
+
+    container_native: tuple[str, ...] = Field(default=(), description="ids of the workers' and the storage cluster")
+
+
+def _examine(subject: Obj, inventory: Inventory, parameters: VolumeCluster) -> Iterator[Violation]:
     handle = handle_of(subject)
     if handle is None or handle.faults:
         return
     drivers = inventory.of(CSI_SCALE_OPERATOR)
+    if not drivers and inventory.once(scale.present):
+        yield from _container_native(subject, handle.cluster, parameters.container_native)
+        return
     if not drivers:
         yield subject.unlinked(
             f"volume handle names cluster {handle.cluster}, and no {CSI_SCALE_OPERATOR.kind} is given", *HANDLE
@@ -32,6 +44,16 @@ def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Viol
     else:
         names = ", ".join(sorted(known))[:200] or "none"
         yield subject.violation(f"volume handle names cluster {handle.cluster}, and the driver knows {names}", *HANDLE)
+
+
+def _container_native(subject: Obj, cluster: str, known: tuple[str, ...]) -> Iterator[Violation]:
+    if not known:
+        yield subject.unverified(
+            f"volume handle names cluster {cluster}, and container-native Storage Scale draws its own id", *HANDLE
+        )
+    elif cluster not in known:
+        names = ", ".join(sorted(known))[:200]
+        yield subject.violation(f"volume handle names cluster {cluster}, and storage has {names}", *HANDLE)
 
 
 def _clusters(inventory: Inventory) -> frozenset[str]:
@@ -51,7 +73,7 @@ VOLUME_CLUSTER = Rule(
     remedy="Write the id that mmlscluster prints on the cluster's nodes, or add the cluster to spec.clusters",
     source="R-4.2-8, platform-facts 4.3 rule 25",
     severity=Severity.MANDATORY,
-    parameters=Parameters,
+    parameters=VolumeCluster,
     examine=_examine,
     kinds=(PERSISTENT_VOLUME,),
     links=True,

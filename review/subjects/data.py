@@ -2,7 +2,15 @@
 
 from collections.abc import Callable, Mapping
 
-from apis.kinds import NAMESPACE, PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, SECRET, STORAGE_CLASS
+from apis.kinds import (
+    NAMESPACE,
+    PERSISTENT_VOLUME,
+    PERSISTENT_VOLUME_CLAIM,
+    SCALE_CLUSTER,
+    SCALE_FILE_SYSTEM,
+    SECRET,
+    STORAGE_CLASS,
+)
 from apis.names import SCALE_CSI_DRIVER
 from policies.values import read
 from review import deletion_blockers
@@ -117,6 +125,10 @@ _MEANINGS: Mapping[str, Callable[[Resource, StatefulObjects], list[str]]] = {
     PERSISTENT_VOLUME.kind: _volume,
     STORAGE_CLASS.kind: lambda *_: [
         "volumes that it provisioned stay; their own reclaim policies decide about the data"
+    ],
+    SCALE_CLUSTER.kind: lambda *_: ["no node has a client any more: every file system is unmounted, and jobs fail"],
+    SCALE_FILE_SYSTEM.kind: lambda *_: [
+        "every node unmounts it, and jobs with its volumes fail; the data stays on the storage cluster"
     ],
     SECRET.kind: lambda *_: ["whatever uses the credentials fails when they are gone"],
 }

@@ -3,7 +3,15 @@
 from collections.abc import Iterator
 from typing import Any
 
-from apis.kinds import CSI_SCALE_OPERATOR, PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, STORAGE_CLASS
+from apis.kinds import (
+    CSI_SCALE_OPERATOR,
+    PERSISTENT_VOLUME,
+    PERSISTENT_VOLUME_CLAIM,
+    SCALE_CLUSTER,
+    SCALE_FILE_SYSTEM,
+    SCALE_REMOTE_CLUSTER,
+    STORAGE_CLASS,
+)
 from policies.values import brief, read
 from review.indexed_review import IndexedReview
 from review.model import Change, Op, Resource
@@ -12,7 +20,8 @@ from review.sentences import enumerated, name
 from review.stateful_objects import reclaim
 from review.titles import title
 
-_KINDS = (PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, STORAGE_CLASS, CSI_SCALE_OPERATOR)
+_SCALE = (SCALE_CLUSTER, SCALE_REMOTE_CLUSTER, SCALE_FILE_SYSTEM)
+_KINDS = (PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, STORAGE_CLASS, CSI_SCALE_OPERATOR, *_SCALE)
 _GIVES = {
     PERSISTENT_VOLUME.kind: (
         ("capacity", ("spec", "capacity", "storage")),
@@ -38,9 +47,23 @@ _GIVES = {
         ("file set", ("parameters", "filesetType")),
         ("parameters", ("parameters",)),
     ),
+    SCALE_CLUSTER.kind: (
+        ("edition", ("spec", "license", "license")),
+        ("RDMA", ("spec", "daemon", "clusterProfile", "verbsRdma")),
+        ("ports", ("spec", "daemon", "clusterProfile", "verbsPorts")),
+        ("clients' requests", ("spec", "daemon", "roles")),
+    ),
+    SCALE_REMOTE_CLUSTER.kind: (
+        ("GUIs", ("spec", "gui", "hosts")),
+        ("contact nodes", ("spec", "contactNodes")),
+    ),
+    SCALE_FILE_SYSTEM.kind: (
+        ("storage cluster", ("spec", "remote", "cluster")),
+        ("file system", ("spec", "remote", "fs")),
+    ),
     CSI_SCALE_OPERATOR.kind: (("file system clusters", ("spec", "clusters")),),
 }
-_MANY = ("spec", "clusters"), ("parameters",)
+_MANY = ("spec", "clusters"), ("parameters",), ("spec", "daemon", "roles")
 """Too long to be shown: only that they change."""
 
 

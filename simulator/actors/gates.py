@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 
-from simulator.actors import gpus, images, launcher, pods
+from simulator.actors import gpus, images, launcher, pods, scale_core
 from simulator.actors.api import Object
 from simulator.actors.runtime import Runtime
 
 
 def waits(pod: Object, runtime: Runtime) -> bool:
     """Return whether an init container of the pod has still to wait."""
-    if launcher.waits_for_workers(pod, runtime):
+    if launcher.waits_for_workers(pod, runtime) or scale_core.waits_for_driver(pod, runtime):
         return True
     there = runtime.running_on(pods.node_name(pod))
     wanted = {
@@ -22,6 +22,8 @@ def waits(pod: Object, runtime: Runtime) -> bool:
 
 def fault(pod: Object, runtime: Runtime) -> str | None:
     """Return why the pod's first container ends at once, None when it does not."""
+    if pods.basename(pods.image(pod)) in images.SCALE_CORES:
+        return scale_core.fault(runtime.nodes.get(pods.node_name(pod)))
     if pods.basename(pods.image(pod)) not in images.GPU_DRIVERS:
         return None
     node = runtime.nodes.get(pods.node_name(pod))

@@ -27,9 +27,11 @@ def render(pool: str, configs: Iterable[Object]) -> Object:
     units: dict[str, Object] = {}
     files: dict[str, Object] = {}
     arguments: list[str] = []
+    extensions: set[str] = set()
     for config in sorted(configs, key=lambda one: one["metadata"]["name"]):
         spec = config.get("spec") or {}
         arguments += spec.get("kernelArguments") or []
+        extensions |= {*(spec.get("extensions") or [])}
         part = spec.get("config") or {}
         version = (part.get("ignition") or {}).get("version") or version
         for unit in (part.get("systemd") or {}).get("units") or []:
@@ -43,6 +45,7 @@ def render(pool: str, configs: Iterable[Object]) -> Object:
             "storage": {"files": [files[path] for path in sorted(files)]},
         },
         "kernelArguments": arguments,
+        **({"extensions": sorted(extensions)} if extensions else {}),
     }
     digest = hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:32]
     by = simulated_by("machine-config controller")

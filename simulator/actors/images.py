@@ -30,6 +30,8 @@ CERTIFICATE_OPERATORS = frozenset({"cert-manager-operator-rhel9"})
 KUEUE_OPERATORS = frozenset({"kueue-operator-rhel9"})
 KUEUE_MANAGERS = frozenset({"kueue-rhel9"})
 CSI_OPERATORS = frozenset({"ibm-spectrum-scale-csi-operator"})
+SCALE_OPERATORS = frozenset({"ibm-spectrum-scale-operator"})
+SCALE_CORES = frozenset({"ibm-spectrum-scale-daemon"})
 CSI_PROVISIONERS = frozenset({"csi-provisioner"})
 CSI_DRIVERS = {"spectrumscale.csi.ibm.com": frozenset({"ibm-spectrum-scale-csi-driver"})}
 """CSI driver name -> images whose pod on a node registers it there."""

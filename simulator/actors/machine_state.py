@@ -16,6 +16,7 @@ def annotations(profile: Profile | None, rendered: Object) -> dict[str, str | No
         names.MEMLOCK: names.UNLIMITED if ignition.memlock_unlimited(rendered) else None,
         names.INTERFACES: json.dumps(found) if found else None,
         names.KERNEL_ARGUMENTS: " ".join(rendered["spec"].get("kernelArguments") or []) or None,
+        names.EXTENSIONS: " ".join(rendered["spec"].get("extensions") or []) or None,
     }
 
 

@@ -10,7 +10,7 @@ from apis import kinds
 from simulator.actors.pods import condition
 from simulator.admission import manifests as admission
 from simulator.api import Api, wait_until
-from simulator.bootstrap import agents, nodes, openshift
+from simulator.bootstrap import agents, nodes, openshift, storage_scale
 from simulator.errors import SimulatorError
 from simulator.manifests import Manifest
 from simulator.progress import Step
@@ -25,7 +25,9 @@ def fingerprint(spec: ClusterSpec, tools: Mapping[str, Path], kubelet_port: int,
     """Return what changes whenever the bootstrap of `spec` would bring something else onto the cluster."""
     own = sorted(Path(__file__).parent.glob("*.py"))
     content = b"".join(path.read_bytes() for path in own)
-    chosen = spec.model_dump(mode="json", include={"nodes", "release", "openshift", "actors", "kubernetes"})
+    chosen = spec.model_dump(
+        mode="json", include={"nodes", "release", "openshift", "actors", "kubernetes", "storage_scale"}
+    )
     facts = [chosen, _folders(tools), _access(spec), admission.sccs(spec.release), kubelet_port, webhook]
     return hashlib.sha256(content + json.dumps(facts, default=str).encode()).hexdigest()[:16]
 
@@ -47,11 +49,12 @@ def bootstrap(
     Raises SimulatorError where the API server refuses an object, ValueError for an unknown hardware profile.
     """
     definitions = openshift.definitions(_folders(tools))
+    scale = storage_scale.namespaces_and_definitions() if spec.storage_scale else []
     statuses = [
         nodes.status(node, kubelet_port=kubelet_port, version=KUBERNETES[spec.kubernetes]) for node in spec.nodes
     ]
     waves: list[tuple[str, list[Manifest]]] = [
-        ("namespaces and definitions", [*openshift.namespaces(), *definitions]),
+        ("namespaces and definitions", [*openshift.namespaces(), *definitions, *scale]),
         ("accounts and nodes", [*_access(spec), agents.daemon_set(), *map(nodes.node, spec.nodes)]),
     ]
     for title, wave in waves:
@@ -70,6 +73,9 @@ def bootstrap(
         api.apply(_path(manifest), manifest)
     for manifest in (*admission.sccs(spec.release), openshift.pod_network()):
         api.create(_collection_path(manifest), manifest)
+    if spec.storage_scale:
+        for manifest in storage_scale.operators():
+            api.apply(_path(manifest), manifest)
     step.update(what="serving the custom resources")
     for definition in definitions:
         # The first request for a kind makes the server set up its storage; no later client has to wait.

@@ -37,17 +37,12 @@ def _roles(settings: Settings) -> Iterator[str]:
             f"machine_config_pool {pool}: {masters[0]} is a {_MASTER}, too, and gets its configuration from pool "
             f"{_MASTER} alone; leave that role out, or give {_MASTER}"
         )
-    others = [node.name for node in settings.nodes if not node.profile and _pool(node.roles) == pool]
+    others = [node.name for node in settings.nodes if not node.profile and settings.pool_of(node) == pool]
     if settings.tuning and others:
         yield (
             f"machine_config_pool {pool} has {others[0]} in it, too, which is not tuned like a GPU node; give the "
             "GPU nodes a pool of their own, e.g. gpu"
         )
-
-
-def _pool(roles: tuple[str, ...]) -> str:
-    """Return the pool of OpenShift's own that a node is in: of a master that is a worker, too, the masters'."""
-    return _MASTER if _MASTER in roles else _WORKER
 
 
 def _kubelet(settings: Settings, kubelet: KubeletSettings) -> Iterator[str]:

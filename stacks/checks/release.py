@@ -23,11 +23,16 @@ def problems(settings: Settings) -> Iterator[str]:
         for place, value in _values(settings, path.split(".")):
             if value:
                 other = _elsewhere(release, path)
-                yield f"{place}: OpenShift {release.name} does not support {reason}; leave it out{other}"
+                yield f"{place}: OpenShift {release.name} does not support {reason}{_shown(value)}; leave it out{other}"
     for path, reason in release.needs.items():
         for place, value in _values(settings, path.split(".")):
             if value is None:
                 yield f"{place} is missing, and OpenShift {release.name} needs it: {reason}"
+
+
+def _shown(value: Any) -> str:
+    """Return a value as errors of single fields show it, nothing for one of several parts."""
+    return f" (value: {value!r})" if isinstance(value, str | int | float) else ""
 
 
 def _elsewhere(release: Release, path: str, value: str | None = None) -> str:

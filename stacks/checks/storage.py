@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from stacks.checks.duplicates import repeated
 from stacks.platform import Settings
-from stacks.storage_settings import ClaimData, DirectoryData
+from stacks.storage_settings import ClaimData, DirectoryData, HostClientStorage
 
 _SHOWN = 4
 
@@ -14,16 +14,19 @@ def problems(settings: Settings) -> Iterator[str]:
     storage = settings.storage
     if storage is None:
         return
-    yield from repeated("storage.clusters: id", (cluster.id for cluster in storage.clusters))
-    yield from repeated("storage.clusters: secret", (cluster.secret for cluster in storage.clusters))
-    known = [cluster.id for cluster in storage.clusters]
+    own = isinstance(storage, HostClientStorage)
+    if isinstance(storage, HostClientStorage):
+        yield from repeated("storage.clusters: id", (cluster.id for cluster in storage.clusters))
+        yield from repeated("storage.clusters: secret", (cluster.secret for cluster in storage.clusters))
     for each in storage.classes:
-        if each.cluster_id not in known:
+        if each.cluster_id not in storage.known_clusters:
             yield (
-                f"storage.classes: cluster_id {each.cluster_id} of {each.class_name} is none of storage.clusters "
-                f"({', '.join(known)}); correct it, or give that cluster's GUI there"
+                f"storage.classes: cluster_id {each.cluster_id} of {each.class_name} is none of "
+                f"storage.{'clusters' if own else 'remote.id and storage.cluster_id'} "
+                f"({', '.join(storage.known_clusters)}); correct it, or give that cluster's GUI there"
             )
-    yield from _clients(settings)
+    if own:
+        yield from _clients(settings)
 
 
 def _clients(settings: Settings) -> Iterator[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from components.olm_operator import OlmOperatorArgs
+from stacks.checks import container_native
 from stacks.platform import Settings
 from stacks.releases import RELEASES, KnownVersions, Release, either
 
@@ -46,6 +47,7 @@ def warnings(settings: Settings) -> Iterator[str]:
                 f"{unfit.place} {unfit.value}: no vendor's list in docs/releases.md has {unfit.version} for OpenShift "
                 f"{settings.release}; check that they fit{others}"
             )
+    yield from container_native.warnings(settings)
 
 
 def _unfit(settings: Settings) -> Iterator[_Unfit]:

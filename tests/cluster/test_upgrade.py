@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-import yaml
 
 from apis import kinds
 from apis.kinds import Kind
@@ -22,22 +21,17 @@ from tests.support.stack_settings import data
 pytestmark = pytest.mark.cluster
 
 PAGE = ROOT / "docs" / "upgrade.md"
-TARGETS = ("**hpc:gpu:SpecialResource**", "**hpc:rdma:RdmaDevicePlugin**")
+TARGETS = ("**hpc:gpu:SpecialResource**", "**hpc:rdma:RdmaDevicePlugin**", "**::scale-csi**")
 RAISE = "./hpc sim up --stack dev --raise"
-CSI = ("ibm-spectrum-scale-csi", "ibm-spectrum-scale-csi-driver")
-CHANNELS = {
-    ("nfd", "openshift-nfd"): "stable",
-    ("ibm-spectrum-scale-csi-operator", "ibm-spectrum-scale-csi-driver"): "v3.1",
-}
+CHANNELS = {("nfd", "openshift-nfd"): "stable"}
 """Name and namespace of a Subscription that stays -> the channel that it is moved to."""
 KEPT: tuple[tuple[Kind, str, str | None], ...] = (
-    (kinds.PERSISTENT_VOLUME, "adas-data-pv01", None),
-    (kinds.PERSISTENT_VOLUME_CLAIM, "adas-data-pvc", "adas"),
     (kinds.NAMESPACE, "adas", None),
     (kinds.SECURITY_CONTEXT_CONSTRAINTS, "scc-for-mpi", None),
     (kinds.CUSTOM_RESOURCE_DEFINITION, "mpijobs.kubeflow.org", None),
 )
-DATA = {"PersistentVolume", "PersistentVolumeClaim"}
+DATA = {("PersistentVolume", "replaced"), ("PersistentVolumeClaim", "replaced")}
+HANDLE = "8027419560331176409;099B6A7A:5EB99743;path=/mnt/ess3000/adas"
 
 
 def to_today(platform: dict[str, Any]) -> None:
@@ -61,16 +55,24 @@ def engine(lab: Lab, *arguments: str) -> str:
     return lab.works("pulumi", "--stack", "dev", "--", *arguments, "--stack", "dev", "--non-interactive")
 
 
+def give_accounts(lab: Lab) -> None:
+    """Store accounts of the storage cluster's GUI with the stack, as docs/container-native-storage.md describes."""
+    for secret in ("cnsa-remote-mount-ess3000", "csi-remote-mount-ess3000"):
+        for key in ("username", "password"):
+            engine(lab, "config", "set", "--secret", "--path", f"hpc:scaleGui.{secret}.{key}", "simulated")
+
+
 def test_the_plan_is_the_one_that_the_page_tells(lab: Lab) -> None:
-    """The upgrade's preview is what the page lists: data, tenants and rights are updated, and not replaced."""
+    """The upgrade's preview is what the page lists: volumes get new handles, tenants and rights stay."""
     file = lab.root / SETTINGS
     before = file.read_text()
     lab.change(to_today)
+    give_accounts(lab)
     try:
         found = changes(engine(lab, "preview", "--json"))
     finally:
         file.write_text(before)
-    assert not [each for each in found if each.kind in DATA]
+    assert {(each.kind, each.step) for each in found if each.kind.startswith("PersistentVolume")} == DATA
     assert {each.step for each in found if each.kind == "Namespace" and each.name == "adas"} <= {"updated"}
     assert Change("updated", "SecurityContextConstraints", "scc-for-mpi") in found
     assert Change("updated", "CustomResourceDefinition", "mpijobs.kubeflow.org") in found
@@ -125,20 +127,25 @@ def upgraded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upgraded]:
         remaining = set(jobs(lab, kinds.MPI_JOB_V1ALPHA2))
         lab.change(to_today)
         lab.change(two_jobs)
-        local = yaml.safe_load((lab.root / SETTINGS).read_text())["config"]["hpc:platform"]["storage"]["local_cluster"]
-        lab.api.patch(kinds.CSI_SCALE_OPERATOR, CSI[0], {"spec": {"localScaleCluster": local}}, CSI[1])
         assert RAISE in lab.fails("up")
         assert "from the constraints of release 4.4" in lab.works(*RAISE.split()[1:])
         move_channels(lab)
+        give_accounts(lab)
         lab.works("up")
         yield Upgraded(lab, before, remaining)
 
 
 def test_what_must_stay_is_the_same_object(upgraded: Upgraded) -> None:
-    """Data, rights and tenants are the same objects after the upgrade, by their UIDs."""
+    """Rights and tenants are the same objects after the upgrade, by their UIDs."""
     assert identities(upgraded.lab) == upgraded.before
+
+
+def test_the_directory_is_a_volume_of_container_native_storage(upgraded: Upgraded) -> None:
+    """The claim is bound again, to a volume of the same name with today's handle."""
     claim = upgraded.lab.api.get(kinds.PERSISTENT_VOLUME_CLAIM, "adas-data-pvc", "adas")
     assert claim["status"]["phase"] == "Bound"
+    volume = upgraded.lab.api.get(kinds.PERSISTENT_VOLUME, "adas-data-pv01")
+    assert volume["spec"]["csi"]["volumeHandle"] == HANDLE
 
 
 def test_jobs_run_again_in_the_new_generation(upgraded: Upgraded) -> None:
@@ -152,8 +159,9 @@ def test_jobs_run_again_in_the_new_generation(upgraded: Upgraded) -> None:
 
 
 def test_nothing_of_2020_is_left(upgraded: Upgraded) -> None:
-    """The operator and the RDMA plugin of 2020 are removed."""
+    """The operators and the RDMA plugin of 2020 are removed."""
     lab = upgraded.lab
+    assert lab.api.find(kinds.NAMESPACE, "ibm-spectrum-scale-csi-driver") is None
     assert lab.api.find(kinds.NAMESPACE, "openshift-sro") is None
     assert lab.api.find(kinds.DAEMON_SET, "rdma-shared-dp-ds", "kube-system") is None
     features = lab.api.list(kinds.NODE_FEATURE_DISCOVERY_V1, "openshift-nfd")["items"]
@@ -171,8 +179,7 @@ def test_the_page_says_what_was_done() -> None:
     page = PAGE.read_text()
     for target in TARGETS:
         assert f"--target '{target}'" in page
-    assert f"{CSI[0]} -n {CSI[1]}" in page
-    assert "localScaleCluster" in page
+    assert "(container-native-storage.md#before-the-first-update)" in page
     assert RAISE.replace("dev", "S") in page
     for (name, namespace), channel in CHANNELS.items():
         assert f"kubectl patch subscription {name} -n {namespace} --type merge" in page

@@ -25,6 +25,7 @@ AGGREGATED = {
     kinds.IMAGE_STREAM: "com.github.openshift.api.image.v1.ImageStream",
 }
 """Kinds of OpenShift's second API server -> their names in its OpenAPI; there are no definitions of them."""
+_CRDS = (SHARED / "crds", SHARED / "crds" / "today")
 OPEN = "x-kubernetes-preserve-unknown-fields"
 _REFERENCE = "#/definitions/"
 _NOTHING: tuple[Any, ...] = ("", 0, False, {}, None)
@@ -96,8 +97,8 @@ def _texts() -> tuple[str, ...]:
 def _folders() -> tuple[Path, ...]:
     if os.environ.get("CI") == "true":
         # CI comes to the unit tests before any layer has fetched a tool, and does not allow a skip.
-        return (SHARED / "crds", *tools.ensure(DATA_OF).values())
-    return (SHARED / "crds", *(tools.cache_folder() / data.cache_name() for data in DATA_OF.values()))
+        return (*_CRDS, *tools.ensure(DATA_OF).values())
+    return (*_CRDS, *(tools.cache_folder() / data.cache_name() for data in DATA_OF.values()))
 
 
 @cache

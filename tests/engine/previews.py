@@ -6,9 +6,8 @@ from typing import Any, cast
 import yaml
 
 from stacks.environment import SECRET_KEY
-from stacks.settings import KEY, PROJECT
+from stacks.settings import KEY, PROJECT, load
 from tests.engine.kit import Stack
-from tests.support.stack_settings import data
 
 ROOT = Path(__file__).parents[2]
 PACK = ROOT / "policies"
@@ -20,9 +19,8 @@ def stack(name: str, folder: Path) -> Stack:
     settings = made.folder / f"Pulumi.{name}.yaml"
     platform = yaml.safe_load((ROOT / settings.name).read_text())["config"][f"{PROJECT}:{KEY}"]
     platform["cluster"]["kubeconfig"] = str(folder / "no-kubeconfig")
-    accounts = {
-        each["secret"]: {"username": "nobody", "password": "not-a-word"} for each in data(name)["storage"]["clusters"]
-    }
+    storage = load(name, ROOT).storage
+    accounts = {each: {"username": "nobody", "password": "not-a-word"} for each in storage.accounts} if storage else {}
     content = yaml.safe_load(settings.read_text())
     content["config"] = {
         f"{PROJECT}:{KEY}": platform,

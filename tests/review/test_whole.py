@@ -70,7 +70,7 @@ def unprotected(settings: dict[str, Any]) -> None:
                 "- `adas` changes: reachable from: everywhere (was itself and `openshift-monitoring`)",
             ],
         ),
-        (unprotected, ["- ⚠️ 24 objects no longer protected from deletion: "]),
+        (unprotected, ["- ⚠️ 26 objects no longer protected from deletion: "]),
     ],
 )
 def test_a_change_of_prod(edit: Any, sentences: list[str]) -> None:

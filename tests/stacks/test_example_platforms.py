@@ -88,6 +88,18 @@ DIFFERENT: Mapping[str, Mapping[str, object]] = {
     "redpaper-4.4": {},
     "redpaper-today": {
         **_OLD_GPUS,
+        **{
+            f"Cluster ibm-spectrum-scale spec.daemon.clusterProfile.{name}": value
+            for name, value in {
+                "maxTcpConnsPerNodeConn": "4",
+                "verbsPorts": "mlx5_0/1 mlx5_1/1 mlx5_2/1 mlx5_3/1",
+                "verbsRdma": "enable",
+                "verbsRdmaSend": "yes",
+            }.items()
+        },
+        "RemoteCluster ess3000 spec.contactNodes.0": "fscc-fab3-3-a-priv.bda.scale.com",
+        "RemoteCluster ess3000 spec.contactNodes.1": "fscc-fab3-3-b-priv.bda.scale.com",
+        "RemoteCluster ess3000 spec.gui.hosts.0": "ess-gui.bda.scale.ibm.com",
         "ClusterPolicy gpu-cluster-policy spec.driver.rdma.enabled": True,
         "NicClusterPolicy nic-cluster-policy spec.rdmaSharedDevicePlugin.config": str,
         **_alerts("mlx5_0|mlx5_1|mlx5_2|mlx5_3"),

@@ -32,12 +32,12 @@ def _rdma_test(namespace: str, rdma: int) -> dict[str, Job]:
     return {f"{namespace}/mofed-test-job": job, f"{namespace}/mofed-test-job-listener": job}
 
 
-def _redpaper(cpus: int, image: str) -> dict[str, Job]:
-    whole, part = (8, 4, cpus, "368Gi", image), (1, 4, cpus // 8, "46Gi", image)
+def _redpaper(cpus: int, gib: int, image: str) -> dict[str, Job]:
+    whole, part = (8, 4, cpus, f"{8 * gib}Gi", image), (1, 4, cpus // 8, f"{gib}Gi", image)
     return {
         **_rdma_test("adas", 4),
-        "adas/nv-nccl-dgx01": Job(1, 8, 0, cpus, "368Gi", image),
-        "adas/nv-nccl-dgx02": Job(1, 8, 0, cpus, "368Gi", image),
+        "adas/nv-nccl-dgx01": Job(1, 8, 0, cpus, f"{8 * gib}Gi", image),
+        "adas/nv-nccl-dgx02": Job(1, 8, 0, cpus, f"{8 * gib}Gi", image),
         "adas/nccl-test-01x08": Job(1, *whole),
         "adas/nccl-test-02x08": Job(2, *whole),
         "adas/nccl-test-16x01": Job(16, *part),
@@ -82,8 +82,8 @@ JOBS: Mapping[str, Mapping[str, Job]] = {
         f"training/train-{launcher}-02x08": Job(2, 8, 8, 208, "1984Gi", f"quay.io/example/train-{launcher}:1.2")
         for launcher in ("torch", "horovod")
     },
-    "redpaper-4.4": _redpaper(72, _NGC_20_03),
-    "redpaper-today": _redpaper(64, f"{_CLUSTERS_REGISTRY}/adas/tensorflow:24.03-tf2"),
+    "redpaper-4.4": _redpaper(72, 46, _NGC_20_03),
+    "redpaper-today": _redpaper(64, 60, f"{_CLUSTERS_REGISTRY}/adas/tensorflow:24.03-tf2"),
     "robotic-drive-ethernet": {
         f"{_DRIVE}/horovod": Job(1, 8, 0, 64, "496Gi", _HOROVOD),
         **{
@@ -109,9 +109,9 @@ JOBS: Mapping[str, Mapping[str, Job]] = {
     "two-layers": {},
     "two-layers-tenants": {
         **_rdma_test("adas", 8),
-        "adas/nccl-test-02x08": Job(2, 8, 8, 128, "736Gi", f"{_CLUSTERS_REGISTRY}/adas/tensorflow:24.03-tf2"),
+        "adas/nccl-test-02x08": Job(2, 8, 8, 128, "976Gi", f"{_CLUSTERS_REGISTRY}/adas/tensorflow:24.03-tf2"),
         "perception/tf2-resnet50-01x04": Job(
-            1, 4, 8, 64, "368Gi", f"{_CLUSTERS_REGISTRY}/perception/tensorflow:24.03-tf2"
+            1, 4, 8, 64, "488Gi", f"{_CLUSTERS_REGISTRY}/perception/tensorflow:24.03-tf2"
         ),
     },
 }

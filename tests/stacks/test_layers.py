@@ -49,7 +49,7 @@ def vision(own: dict[str, Any]) -> None:
     tenant = own["tenants"][0]
     tenant |= {"namespace": "vision", "uid_range": {"start": 1075600000}, "mcs": "s0:c3,c9", "gpu_quota": 4}
     tenant |= {"run_as_uid": 1075600001, "run_as_gid": 1075600001}
-    tenant["data"] |= {"volume": "vision-data", "claim": "vision-data", "path": "/gpfs/ess3000_4M/vision"}
+    tenant["data"] |= {"volume": "vision-data", "claim": "vision-data", "path": "/mnt/ess3000/vision"}
     own |= {"tenants": [tenant], "builds": [], "stages": []}
 
 
@@ -160,7 +160,7 @@ def test_errors_between_both_files_name_the_file(root: Path) -> None:
         ("mcs", "s0:c27,c24", "mcs s0:c27,c24 of adas is that of vision in Pulumi.vision.yaml"),
         ("uid_range", {"start": 1075485000}, "overlaps"),
         ("data.volume", "adas-data-pv01", "data.volume adas-data-pv01 of adas is that of vision in Pulumi.vision.yaml"),
-        ("data.path", "/gpfs/ess3000_4M/adas/part", "and /gpfs/ess3000_4M/adas/part of vision in Pulumi.vision.yaml"),
+        ("data.path", "/mnt/ess3000/adas/part", "and /mnt/ess3000/adas/part of vision in Pulumi.vision.yaml"),
         ("gpu_quota", 5, "gpu_quota, with those in Pulumi.vision.yaml, add up to 25 GPUs, and there are 24"),
     ],
 )

@@ -77,4 +77,4 @@ def test_claims_of_our_classes_come_after_them() -> None:
     recorded = environment("prod")
     all_of = {item.urn: item for item in recorded}
     (claim,) = [item for item in recorded if item.urn.endswith("::simulation-data-claim")]
-    assert {"StorageClass", "CSIScaleOperator"} <= {_kind(each) for each in before(claim, all_of)}
+    assert {"StorageClass", "Filesystem"} <= {_kind(each) for each in before(claim, all_of)}

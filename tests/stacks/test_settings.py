@@ -36,7 +36,7 @@ def test_dev_is_the_lab_of_the_redpaper() -> None:
     storage, data = lab.storage, lab.tenant("adas").data
     assert storage is not None
     assert isinstance(data, DirectoryData)
-    assert [cluster.id for cluster in storage.clusters] == ["16217308676014575381", "215057217487177715"]
+    assert list(storage.known_clusters) == ["16217308676014575381", "215057217487177715"]
     assert storage.own_cluster == "16217308676014575381"
     assert str(data.handle(storage)) == "16217308676014575381;099B6A7A:5EB99743;path=/gpfs/ess3000_4M/adas"
     assert [workloads.job_name(each, lab) for stage in lab.stages for each in stage.workloads] == [
@@ -59,7 +59,7 @@ def test_prod_has_tenants_and_protects_them() -> None:
     assert prod.protect
     assert len(prod.tenants) > 1
     assert prod.storage is not None
-    assert all(cluster.secure_ssl for cluster in prod.storage.clusters)
+    assert prod.storage.ca_certificate is not None
 
 
 def test_all_errors_are_reported_at_once_with_path_value_and_remedy() -> None:

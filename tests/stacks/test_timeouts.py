@@ -38,7 +38,9 @@ def test_every_wait_takes_its_time_from_the_settings(stack: str) -> None:
     """A component whose own default is left would be the one that ends an update on a slow cluster."""
     content = data(stack)
     content["timeouts"] = {name: seconds for name, seconds in OWN.items() if not name.endswith("_per_node")}
-    rollout = {settings.parse(content, "Pulumi.test.yaml").rollout_seconds}
+    minutes = settings.parse(content, "Pulumi.test.yaml").reboot_minutes
+    workers = len(settings.parse(content, "Pulumi.test.yaml").workers)
+    rollout = {each * minutes * 60 for each in range(1, workers + 1)}
     pools, nodes = {"MachineConfigPoolPatch"}, len(settings.parse(content, "Pulumi.test.yaml").gpu_nodes)
     for kind, seconds in waits(content).items():
         allowed = rollout if kind in pools else {*OWN.values(), 1200 * nodes}

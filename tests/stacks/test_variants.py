@@ -130,7 +130,8 @@ def test_old_gpus_keep_the_last_driver_that_knows_them() -> None:
 def test_one_wait_is_for_all_machine_configuration() -> None:
     """One wait covers all machine configuration of the pool."""
     recorded = environment("prod")
-    (waits,) = of_kind(recorded, "MachineConfigPoolPatch")
+    waits, others = of_kind(recorded, "MachineConfigPoolPatch")
+    assert (waits.inputs["metadata"]["name"], others.inputs["metadata"]["name"]) == ("gpu", "worker")
     awaited = waits.inputs["metadata"]["annotations"]["pulumi.com/waitFor"]
     for part in ("50-gpu-crio-memlock", "50-gpu-kernel-arguments", "50-gpu-rail-names", "99-gpu-generated-kubelet"):
         assert part in awaited
@@ -214,9 +215,9 @@ def test_machines_without_named_ports_say_how_to_name_them() -> None:
 
 
 def test_nodes_without_scale_keep_no_pagepool() -> None:
-    """Nodes without Spectrum Scale reserve no memory for a pagepool."""
+    """Nodes without Storage Scale reserve no memory for a client; with its pods they do, and no further CPUs."""
     with_scale, without = load("prod", ROOT).reserved, load("superpod-a100", ROOT).reserved
-    assert (with_scale.memory_gib, without.memory_gib) == (288, 32)
+    assert (with_scale.memory_gib, without.memory_gib) == (48, 32)
     assert with_scale.cpus == without.cpus
 
 

@@ -106,11 +106,15 @@ _STORAGE = {
     "file_system": {"name": "ess3000_4M", "uid": "099B6A7A:5EB99743"},
 }
 _PRIMARY = {"primary": {"file_system": "fs0", "fileset": "csifset"}}
+_NATIVE = _read("prod")["storage"]
 _STORAGES = (
     None,
     _STORAGE | {"local_cluster": _CLUSTERS[0]["id"]},
     _STORAGE | {"host_path": "/gpfs/fs0", "clusters": [_CLUSTERS[0] | _PRIMARY, _CLUSTERS[1]]},
     _STORAGE | {"host_path": "/gpfs/fs0", "clusters": [_CLUSTERS[0] | _PRIMARY, _CLUSTERS[0]]},
+    _NATIVE,
+    _NATIVE | {"cluster_id": None, "classes": []},
+    _NATIVE | {"rdma": {"link": "roce", "ports": ["mlx5_0/1"]}},
 )
 _CLASS = {"class_name": "scale", "file_system": "ess3000_4M", "cluster_id": _CLUSTERS[0]["id"]}
 _VOLUMES = (
@@ -340,7 +344,8 @@ def _named(content: dict[str, Any]) -> dict[str, Any]:
         data = tenant.get("data")
         if data and data.get("volume") == "lake":
             data["volume"] = f"{tenant['namespace']}-lake"
-            data["path"] = f"/gpfs/{tenant['namespace']}"
+            mounted = (content.get("storage") or {}).get("mounted_as")
+            data["path"] = f"{f'/mnt/{mounted}' if mounted else '/gpfs'}/{tenant['namespace']}"
     return content
 
 

@@ -70,8 +70,10 @@ def test_what_machines_keep() -> None:
     """CPUs of a NUMA node with GPUs kept for the system, or a pagepool that pods count on as well."""
     row = machines.machines(read("prod").settings).rows[0]
     assert (row["machines"], row["GPUs"], row["kept of the CPUs"]) == (4, 32, 128)
-    assert (row["Scale pagepool (R-3.3-7), GiB"], row["kept of the memory, GiB"]) == (256, 288)
+    assert (row["Scale pagepool (R-3.3-7), GiB"], row["kept of the memory, GiB"]) == (None, 48)
     assert row["reserved CPUs of the kubelet"] == "0-3,128-131"
+    lab = machines.machines(read("dev").settings).rows[0]
+    assert (lab["Scale pagepool (R-3.3-7), GiB"], lab["kept of the memory, GiB"]) == (128, 144)
 
 
 @pytest.mark.parametrize(

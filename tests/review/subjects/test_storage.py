@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from review.subjects import storage
+from review.subjects import data, storage
 from tests.support.reviews import created, deleted, made, reported, review, same, updated
 
 
@@ -30,3 +30,21 @@ def test_storage() -> None:
     ]
     assert reported(storage.find, review(deleted(volume()))) == [], "the data section tells that"
     assert reported(storage.find, review(same(volume()))) == []
+
+
+def file_system(remote: str = "ess3000_4M") -> Any:
+    """Return a file system of container-native Storage Scale."""
+    metadata = {"name": "ess", "namespace": "ibm-spectrum-scale"}
+    spec = {"remote": {"cluster": "ess", "fs": remote}}
+    return made("scale.spectrum.ibm.com/v1beta1:Filesystem", {"metadata": metadata, "spec": spec})
+
+
+def test_container_native_file_systems() -> None:
+    """A file system is where the data of all tenants are: what it mounts is told, and what its end means."""
+    assert reported(storage.find, review(updated(file_system("fs0"), file_system()))) == [
+        "Filesystem ibm-spectrum-scale/ess changes: file system ess3000_4M (was fs0)"
+    ]
+    assert reported(data.find, review(deleted(file_system()))) == [
+        "! Filesystem ibm-spectrum-scale/ess is deleted: every node unmounts it, and jobs with its volumes fail; the "
+        "data stays on the storage cluster"
+    ]

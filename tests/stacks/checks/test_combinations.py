@@ -34,31 +34,67 @@ def stages(*workloads: dict[str, Any]) -> list[dict[str, Any]]:
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
     # Volumes
     (
-        "prod",
-        {"nodes__2__scale_client": False},
-        "nodes: scale_client … dgx01.hpc.example.com, dgx02.hpc.example.com, dgx03.hpc.example.com, "
-        "dgx04.hpc.example.com … adas, perception, simulation … Spectrum Scale",
-    ),
-    (
         "dev",
         {"nodes__6__scale_client": False},
         "nodes: scale_client is false of dgx02.ocp4.scale.ibm.com, … adas … Spectrum Scale",
     ),
     (
-        "prod",
+        "dev",
         {"storage__clusters__1__id": "16217308676014575381"},
         "storage.clusters: id '16217308676014575381' …; give each its own",
     ),
     (
-        "prod",
+        "dev",
         {"storage__clusters__1__secret": "csisecret-local"},
         "storage.clusters: secret 'csisecret-local' …; give each its own",
     ),
     (
+        "dev",
+        {"storage__classes": [{"class_name": "scale", "file_system": "ess3000_4M", "cluster_id": "17"}]},
+        "storage.classes: cluster_id 17 of scale … storage.clusters … 16217308676014575381, 215057217487177715 …; "
+        "correct it, or give that cluster's GUI",
+    ),
+    # Container-native Storage Scale
+    (
         "prod",
         {"storage__classes__0__cluster_id": "17"},
-        "storage.classes: cluster_id 17 of scale-scratch … storage.clusters … 16217308676014575381, "
-        "215057217487177715 …; correct it, or give that cluster's GUI",
+        "storage.classes: cluster_id 17 of scale-scratch … storage.remote.id and storage.cluster_id "
+        "(8027419560331176409, 215057217487177715); correct it",
+    ),
+    (
+        "prod",
+        {"release": "4.18", "nodes__1__scale_client": True},
+        "nodes: scale_client true of worker01.hpc.example.com: … container-native … never beside …; leave scale_client",
+    ),
+    (
+        "prod",
+        {"nodes__1__name": "worker[001-125].hpc.example.com"},
+        "storage.kind container-native: the cluster has 129 workers, and needs 3 to 128; use other storage, or several",
+    ),
+    (
+        "redpaper-today",
+        {"nodes__3__roles": ["master"], "nodes__4__roles": ["master"]},
+        "storage.kind container-native: the cluster has 2 workers, and needs 3 to 128; add some",
+    ),
+    (
+        "prod",
+        {"storage__version": "5.2.2.1", "storage__rdma": {"link": "roce", "ports": ["mlx5_0/1"]}},
+        "storage.rdma.link roce: version 5.2.2.1 …; use 5.2.3.0 or later, or leave storage.rdma out",
+    ),
+    (
+        "prod",
+        {"tenants__0__data__path": "/gpfs/ess3000_4M/adas"},
+        "tenants: data.path /gpfs/ess3000_4M/adas of adas is not below /mnt/ess3000 …; correct it",
+    ),
+    (
+        "prod",
+        {"tenants__0__data__path": "/mnt/ess3000/../adas"},
+        "tenants: data.path /mnt/ess3000/../adas of adas is not below /mnt/ess3000",
+    ),
+    (
+        "prod",
+        {"storage__cluster_id": None},
+        "storage.cluster_id is missing, and data of adas, perception is a directory …; update without these tenants",
     ),
     # Queues
     (
@@ -69,7 +105,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (
         "prod",
         {"queues__cohort": None, "stages": stages(BIG)},
-        "queues.launchers.memory_gib 8: job adas/it-02x08 … 1536 GiB … 1480 …; give ",
+        "queues.launchers.memory_gib 8: job adas/it-02x08 … 2016 GiB … 1960 …; give ",
     ),
     (
         "prod",
@@ -118,7 +154,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         "prod",
         {"tuning__kubelet": {"memory_manager": True, "topology_policy": "restricted"}, "stages": stages(ADAS)},
         "stages: job it: tuning.kubelet … memory_manager … topology_policy restricted … dgx-a100 … 124 GiB … 2 of its "
-        "pods … 92 each …; raise reserve.memory_gib to 528",
+        "pods … 122 each …; raise reserve.memory_gib to 528",
     ),
     (
         "prod",
@@ -126,7 +162,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
             "tuning__kubelet": {"memory_manager": True, "topology_policy": "single-numa-node"},
             "stages": stages(ADAS | {"gpus": 2}),
         },
-        "stages: job it: … single-numa-node … 124 GiB … 1 of its pods … 184 each",
+        "stages: job it: … single-numa-node … 124 GiB … 1 of its pods … 244 each",
     ),
     # Drivers
     (

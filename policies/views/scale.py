@@ -1,0 +1,16 @@
+"""Container-native Storage Scale among the objects: its Cluster, and the nodes that run its clients."""
+
+from apis.kinds import NODE, SCALE_CLUSTER
+from apis.names import SCALE_CORE
+from policies.inventory import Inventory
+
+
+def present(inventory: Inventory) -> bool:
+    """Return whether the cluster has container-native Storage Scale; for `Inventory.once`."""
+    return bool(inventory.of(SCALE_CLUSTER))
+
+
+def labelled(inventory: Inventory) -> frozenset[str]:
+    """Return the nodes with the label of its clients, several patches of a node as one; for `Inventory.once`."""
+    place = ("metadata", "labels", SCALE_CORE)
+    return frozenset(node.name for node in inventory.of(NODE) if node.read(*place) is not None)

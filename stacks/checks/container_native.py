@@ -1,0 +1,110 @@
+"""What container-native Storage Scale does not support.
+
+Source of the limits: IBM Storage Scale container native, "Deployment considerations" and "Hardware requirements".
+"""
+
+from collections.abc import Iterator
+from posixpath import normpath
+
+from stacks.platform import Settings
+from stacks.releases import RELEASES, KnownVersions, Release, either
+from stacks.storage_settings import ContainerNativeStorage, DirectoryData
+
+PRODUCT = "Storage Scale container native"
+"""As the files of releases call it."""
+FEWEST, MOST = 3, 128
+"""Workers of one cluster."""
+ROCE = (5, 2, 3)
+"""First version with RDMA over Ethernet."""
+
+
+def problems(settings: Settings) -> Iterator[str]:
+    """Yield what the operator refuses, and what its pods would wait for without an end."""
+    storage = settings.scale_pods
+    if storage is None:
+        return
+    yield from _workers(settings)
+    yield from _version(settings, storage)
+    if storage.rdma and storage.rdma.link == "roce" and _numbers(storage.version) < ROCE:
+        yield (
+            f"storage.rdma.link roce: version {storage.version} has RDMA over InfiniBand only; use 5.2.3.0 or later, "
+            "or leave storage.rdma out"
+        )
+    yield from _directories(settings, storage)
+
+
+def warnings(settings: Settings) -> Iterator[str]:
+    """Yield the version that nobody lists for any release, or where nobody lists any for this one."""
+    storage = settings.scale_pods
+    if storage and not _listed(settings.version, storage) and not _elsewhere(storage, settings.version):
+        yield (
+            f"storage.version {storage.version}: no vendor's list in docs/releases.md has {_minor(storage)} for "
+            f"OpenShift {settings.release}; check that they fit"
+        )
+
+
+def _workers(settings: Settings) -> Iterator[str]:
+    clients = [node.name for node in settings.nodes if node.scale_client]
+    if clients:
+        yield (
+            f"nodes: scale_client true of {clients[0]}: storage.kind container-native runs the client in pods, never "
+            "beside one of the host; leave scale_client out"
+        )
+    count = len(settings.workers)
+    if not FEWEST <= count <= MOST:
+        yield (
+            f"storage.kind container-native: the cluster has {count} workers, and needs {FEWEST} to {MOST}; "
+            f"{'add some' if count < FEWEST else 'use other storage, or several clusters'}"
+        )
+    machine = settings.gpu_nodes[0].machine
+    if machine.cpu_architecture != "x86_64":
+        yield (
+            f"storage.kind container-native does not support {machine.cpu_architecture}, the processors of "
+            f"{machine.name}; leave storage out, and give tenants claims of another class"
+        )
+
+
+def _version(settings: Settings, storage: ContainerNativeStorage) -> Iterator[str]:
+    known, elsewhere = _known(settings.version), _elsewhere(storage, settings.version)
+    if known and elsewhere and not _listed(settings.version, storage):
+        yield (
+            f"storage.version {storage.version}: {PRODUCT} {_minor(storage)} is not for OpenShift {settings.release} "
+            f"({known.source}); use {either(known.versions)}, or release {either(elsewhere)}"
+        )
+
+
+def _known(release: Release) -> KnownVersions | None:
+    return next((each for each in release.operators if each.name == PRODUCT), None)
+
+
+def _listed(release: Release, storage: ContainerNativeStorage) -> bool:
+    known = _known(release)
+    return known is not None and _minor(storage) in known.versions
+
+
+def _elsewhere(storage: ContainerNativeStorage, own: Release) -> list[str]:
+    return [name for name, other in RELEASES.items() if other is not own and _listed(other, storage)]
+
+
+def _minor(storage: ContainerNativeStorage) -> str:
+    return ".".join(storage.version.split(".")[:2])
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
+
+
+def _directories(settings: Settings, storage: ContainerNativeStorage) -> Iterator[str]:
+    data = {tenant.namespace: tenant.data for tenant in settings.tenants if isinstance(tenant.data, DirectoryData)}
+    for tenant, each in data.items():
+        if not f"{normpath(each.path)}/".startswith(f"{storage.mount_point}/"):
+            yield (
+                f"tenants: data.path {each.path} of {tenant} is not below {storage.mount_point}, where the nodes have "
+                f"the file system {storage.file_system.name} (storage.mounted_as); correct it"
+            )
+    if data and storage.cluster_id is None:
+        yield (
+            f"storage.cluster_id is missing, and data of {', '.join(data)} is a directory, whose handle has the id of "
+            "the workers' cluster; update without these tenants, then give what `kubectl get "
+            "daemons.scale.spectrum.ibm.com -A -o yaml` has in status.clusterID"
+        )
