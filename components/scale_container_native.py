@@ -18,7 +18,7 @@ from components import waits
 from components.component import Component, stateful
 from components.custom_resources import CustomObject
 from components.labels import labels
-from components.model import DnsLabel, DnsName, Model, Seconds
+from components.model import DnsLabel, DnsName, Model, Seconds, merged_by
 from components.scale_csi import Certificate, ClusterId, GuiAccount
 from components.timeouts import DEFAULTS
 
@@ -123,7 +123,9 @@ class ContainerNativeScale(Model):
     mounted_as: DnsLabel = Field(description="name of the Filesystem; the file system is mounted at /mnt/NAME")
     client: ScaleClient = ScaleClient()
     rdma: ScaleRdma | None = Field(default=None, description="None: data over TCP")
-    host_aliases: tuple[HostAlias, ...] = Field(default=(), description="names that DNS does not resolve")
+    host_aliases: tuple[HostAlias, ...] = Field(
+        default=(), description="names that DNS does not resolve", json_schema_extra=merged_by("hostname")
+    )
 
     @property
     def mount_point(self) -> str:

@@ -70,7 +70,11 @@ class ContainerNativeStorage(ContainerNativeScale):
         "first update, then as `kubectl get daemons.scale.spectrum.ibm.com -A -o yaml` has it in `status.clusterID`",
     )
     file_system: FileSystem
-    classes: tuple[StorageClassArgs, ...] = Field(default=(), description="of volumes made on demand (R-3.4.5-8)")
+    classes: tuple[StorageClassArgs, ...] = Field(
+        default=(),
+        description="of volumes made on demand (R-3.4.5-8)",
+        json_schema_extra=merged_by("class_name"),
+    )
 
     @property
     def own_cluster(self) -> str:
