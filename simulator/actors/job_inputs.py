@@ -110,6 +110,7 @@ def worker(pod: Object, here: Machine, runtime: Runtime) -> Worker:
         machine=here,
         gpus=_gpus(pod, here, runtime.running_on(here.name)),
         devices=_devices(pod, here, runtime.running_on(here.name)),
+        claims=_claims(pod),
         ipc_lock=platform.IPC_LOCK in capabilities or bool(security.get("privileged")),
         uid=user if isinstance(user, int) else None,
         host_network=bool(pod["spec"].get("hostNetwork")),
@@ -118,6 +119,13 @@ def worker(pod: Object, here: Machine, runtime: Runtime) -> Worker:
         address=str((pod.get("status") or {}).get("podIP") or _address(meta)),
         environment=_found_by_itself(pod) | ({} if launcher.by_ssh(pod) else _variables(pod)),
     )
+
+
+def _claims(pod: Object) -> tuple[str, ...]:
+    mounted = {mount["name"] for mount in pod["spec"]["containers"][0].get("volumeMounts") or []}
+    volumes = (volume for volume in pod["spec"].get("volumes") or [] if volume["name"] in mounted)
+    named = ((volume.get("persistentVolumeClaim") or {}).get("claimName") for volume in volumes)
+    return tuple(name for name in named if name)
 
 
 def _networks(pod: Object) -> Sequence[multus.Attachment]:

@@ -68,6 +68,8 @@ class Worker:
     """GPUs of the machine that it was given, by their number there."""
     devices: tuple[str, ...] = ()
     """HCAs whose device files it has, in the machine's order, whether their ports are up or down."""
+    claims: tuple[str, ...] = ()
+    """Persistent volume claims that its first container mounts."""
     ipc_lock: bool = False
     """Whether its first container has IPC_LOCK."""
     uid: int | None = None

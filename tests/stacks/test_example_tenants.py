@@ -69,6 +69,7 @@ JOBS: Mapping[str, Mapping[str, Job]] = {
     },
     "h200-infiniband": {
         **_rdma_test("training", 8),
+        "training/shared-data-04x08": Job(4, 8, 8, 208, "1984Gi", _H200),
         "training/nccl-test-01x08": Job(1, 8, 8, 208, "1984Gi", _H200),
         "training/nccl-test-04x08": Job(4, 8, 8, 208, "1984Gi", _H200),
         "training/resnet50-04x08": Job(4, 8, 8, 208, "1984Gi", _H200),
