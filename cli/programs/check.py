@@ -54,7 +54,9 @@ def _show(log: Path, program: Program) -> list[Measured]:
         (
             (
                 row.name,
-                "[yellow]none[/]" if row.figure is None else f"{row.figure:,.6g}",
+                f"[yellow]{'all in warm_up' if row.count else 'none'}[/]"
+                if row.figure is None
+                else f"{row.figure:,.6g}",
                 escape(row.unit),
                 str(row.count),
                 str(row.line or ""),
