@@ -68,7 +68,11 @@ def command(
             )
         copied, decisions = settings_file.copied(examples.read(template, ROOT), name)
         files.write({_file(name): copied}, force=force)
-        _report(name, [], decisions, [])
+        before = [
+            f"./hpc render --stack {name} -o DIR    # its manifests, without a cluster",
+            f"./hpc sim up --stack {name}    # where you leave it simulated; a real cluster: docs/operations.md",
+        ]
+        _report(name, [], decisions, before)
         return
     file = kubeconfig.expanduser()
     _from_cluster(name, file, reading.context(file, context), template, force=force)
