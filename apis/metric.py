@@ -22,7 +22,8 @@ def compiled(pattern: str) -> Any:
     except re2.error as error:
         reason = error.args[0]
         text = reason.decode() if isinstance(reason, bytes) else reason
-        raise ValueError(f"RE2 does not take it ({text}); correct it, without lookaround or back-references") from None
+        why = text.removesuffix(f": {pattern}")
+        raise ValueError(f"RE2 does not take it: {why}; correct it, without lookaround or back-references") from None
 
 
 def _one_number(pattern: str) -> str:

@@ -4,9 +4,37 @@ from typing import Any
 
 import yaml
 
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_IN_C: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DEPTH = 5_000
 """Levels that are safe for libyaml's binding: it knows no limit, and ends the process at some tens of thousands."""
+
+
+class TwiceError(yaml.constructor.ConstructorError):
+    """A key is given twice."""
+
+
+class _Loader(_IN_C):  # type: ignore[misc]  # which of the two it is, the machine decides
+    """A safe loader that refuses a key that is given twice: one of the two values would be lost."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._examined: set[yaml.MappingNode] = set()
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Merge what `<<` names; raise TwiceError for a key that is given twice beside it."""
+        # A mapping is flattened again when another one merges it, and then has both's keys.
+        if node not in self._examined:
+            self._examined.add(node)
+            _refuse_twice(node)
+        super().flatten_mapping(node)
+
+
+def _refuse_twice(node: yaml.MappingNode) -> None:
+    seen: set[str] = set()
+    for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
+        if key.value in seen:
+            raise TwiceError(None, None, f"{key.value} is given twice; remove one", key.start_mark)
+        seen.add(key.value)
 
 
 def read(text: str) -> Any:
@@ -17,7 +45,9 @@ def read(text: str) -> Any:
     if _depth(text) > _DEPTH:
         return yaml.safe_load(text)
     try:
-        return yaml.load(text, _LOADER)  # noqa: S506 - a safe loader
+        return yaml.load(text, _Loader)  # noqa: S506 - a safe loader
+    except TwiceError:
+        raise
     except yaml.YAMLError:
         # libyaml gives the place, and does not quote.
         return yaml.safe_load(text)

@@ -1,8 +1,9 @@
 """Arguments of jobs of every kind, of one pod or of many."""
 
+from pathlib import PurePosixPath
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from components.model import DnsLabel, DnsName, Image, Model, Quantity, Seconds
 from components.outcome import Wait
@@ -12,6 +13,17 @@ WORKSPACE = "/workspace"
 
 Folder = Annotated[str, StringConstraints(pattern=r"^/\w[\w/.-]*$")]
 """An absolute path in a container."""
+
+
+def _below_the_volume(folder: str) -> str:
+    path = PurePosixPath(folder)
+    if path.is_absolute() or ".." in path.parts:
+        raise ValueError("leaves the volume, which Kubernetes refuses; write a path from its root, e.g. sets/train")
+    return folder
+
+
+VolumeFolder = Annotated[str, AfterValidator(_below_the_volume)]
+"""A folder of a volume, from its root; empty: all of it."""
 Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 """Name of an environment variable."""
 NetworkName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][-a-z0-9./]*(@[a-z0-9]+)?$")]
@@ -45,7 +57,7 @@ class JobArgs(JobChoices):
     account: DnsName = Field(description="service account of the pods that have GPUs")
     run_as: RunAs
     claim: DnsName | None = Field(default=None, description="persistent volume claim; None: the job has no data")
-    mounts: dict[Folder, str] = Field(
+    mounts: dict[Folder, VolumeFolder] = Field(
         default={WORKSPACE: ""},
         description="where the claim is mounted: folder in the container -> folder of the volume, empty for all of it",
     )

@@ -1,6 +1,6 @@
 """Data files, of machines and of releases: read, checked against their model, and discovered in their folder."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -18,6 +18,8 @@ _REMEDIES = {
     "tuple_type": "; write a list, e.g. [a, b]",
 }
 """Remedies by pydantic's name of an error; messages with a bound or a type are their own."""
+_WORDS = (("a valid tuple", "a list"), ("Tuple should", "List should"), ("a valid dictionary", "a map, e.g. {a: b}"))
+"""What pydantic calls by Python's names."""
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
 
@@ -62,15 +64,34 @@ def checked(model: type[M], fields: Mapping[str, Any], path: Path) -> M:
     try:
         return model.model_validate(dict(fields))
     except ValidationError as errors:
-        found = [_line(error) for error in errors.errors(include_url=False)]
+        found = [_line(error) for error in causes(errors.errors(include_url=False))]
         raise DataFileError(f"{shown(path)}: {len(found)} wrong\n" + "\n".join(found)) from None
+
+
+def causes(errors: Sequence[Any]) -> list[Any]:
+    """Leave out that a list is too short where an error inside it is the cause."""
+    places = [error["loc"] for error in errors]
+    return [
+        error
+        for error in errors
+        if error["type"] != "too_short"
+        or not any(place[: len(error["loc"])] == error["loc"] != place for place in places)
+    ]
+
+
+def message(error: Any) -> str:
+    """Return what an error says, in the words of YAML."""
+    text: str = error["msg"].removeprefix("Value error, ")
+    for python, yaml_s in _WORDS:
+        text = text.replace(python, yaml_s)
+    return text
 
 
 def _line(error: Any) -> str:
     place = ".".join(map(str, error["loc"]))
-    message = error["msg"].removeprefix("Value error, ") + _REMEDIES.get(error["type"], "")
+    text = message(error) + _REMEDIES.get(error["type"], "")
     value = "" if error["type"] == "missing" or not place else f" (value: {error['input']!r})"
-    return f"  {place}: {message}{value}" if place else f"  {message}"
+    return f"  {place}: {text}{value}" if place else f"  {text}"
 
 
 class DataFiles(Mapping[str, T], Generic[T]):

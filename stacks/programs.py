@@ -13,7 +13,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from apis.metric import Metric
-from components.job_args import Folder, Variable
+from components.job_args import Folder, Variable, VolumeFolder
 from components.layout import Layout
 from components.model import Image, Model, merged_by
 from hardware import data_files
@@ -47,7 +47,7 @@ class Program(Model):
         default=True, description="whether it takes long and is not repeated lightly; verification does not"
     )
     working_directory: Folder | None = Field(default=None, description="None: the image's own")
-    mounts: dict[Folder, str] = Field(
+    mounts: dict[Folder, VolumeFolder] = Field(
         default={}, description="where it expects the tenant's data: folder -> folder of the volume; empty: needs none"
     )
     data: DataSet | None = Field(default=None, description="what the volume must have room for; None: not known")

@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from hardware import data_files
 from stacks import field_names
 from stacks.bases import Whole
 from stacks.cluster_settings import entries
@@ -34,19 +35,8 @@ _NO_TENANTS = (
 
 def lines(errors: ValidationError, whole: Whole, model: type[BaseModel]) -> list[str]:
     """Return the lines of what `model` refuses of the settings."""
-    causes = _as_written(_causes(errors.errors(include_url=False)), whole.data)
+    causes = _as_written(data_files.causes(errors.errors(include_url=False)), whole.data)
     return list(dict.fromkeys(_line(error, whole, model) for error in causes))
-
-
-def _causes(errors: Sequence[Any]) -> list[Any]:
-    """Leave out that a list is too short where an error inside it is the cause."""
-    places = [error["loc"] for error in errors]
-    return [
-        error
-        for error in errors
-        if error["type"] != "too_short"
-        or not any(place[: len(error["loc"])] == error["loc"] != place for place in places)
-    ]
 
 
 def _as_written(errors: Sequence[Any], data: Any) -> Iterator[Any]:
@@ -73,7 +63,7 @@ def _path(place: Sequence[str | int], data: Any) -> Iterator[str | int]:
 
 def _line(error: Any, whole: Whole, model: type[BaseModel]) -> str:
     path, data = whole.shown([*_path(error["loc"], whole.data)]), whole.data
-    message = error["msg"].removeprefix("Value error, ")
+    message = data_files.message(error)
     value, unknown = error["input"], error["type"] == "extra_forbidden"
     # Logs are read by many: the value of an unknown field, or of a secret's name, may be a secret.
     public = not unknown and not _SECRET.search(path.rpartition(".")[2])

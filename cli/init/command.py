@@ -35,11 +35,11 @@ TemplateOption = Annotated[
     str | None,
     typer.Option(
         "--template",
-        help="Example in stacks/examples: its settings stand for what no cluster can be asked. Default: the nearest. "
-        "Without --kubeconfig it is copied.",
+        help="Example in stacks/examples: it gives the settings that a cluster does not report. "
+        "Default: the nearest. Without --kubeconfig it is copied.",
     ),
 ]
-ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
 
 
 def command(
@@ -53,7 +53,7 @@ def command(
     """Write the settings of a first stack.
 
     Asks a cluster what it has (--kubeconfig), or copies an example
-    (--template). What a person must decide is marked in the file with
+    (--template). What you must decide is marked in the file with
     DECIDE, and listed. Nothing is changed on the cluster.
 
     Exit status 0 also where that is not decided yet.
@@ -68,7 +68,11 @@ def command(
             )
         copied, decisions = settings_file.copied(examples.read(template, ROOT), name)
         files.write({_file(name): copied}, force=force)
-        _report(name, [], decisions, [])
+        before = [
+            f"./hpc render --stack {name} -o DIR    # its manifests, without a cluster",
+            f"./hpc sim up --stack {name}    # where you leave it simulated; a real cluster: docs/operations.md",
+        ]
+        _report(name, [], decisions, before)
         return
     file = kubeconfig.expanduser()
     _from_cluster(name, file, reading.context(file, context), template, force=force)

@@ -59,6 +59,7 @@ def write(text: str, found: Found, output: Path | None) -> None:
         print(text, end="")  # noqa: T201 - for a program
     else:
         try:
+            output.parent.mkdir(parents=True, exist_ok=True)
             output.write_text(text, encoding="utf-8")
         except OSError as error:
             raise Problem(f"{output}: {error.strerror or error}", "Correct the path.") from None

@@ -41,6 +41,12 @@ def require_tools(program: Program, where: str) -> None:
         raise Problem(f"{where}: prints: no such tool: {', '.join(unknown)}", f"Known: {', '.join(sorted(TOOLS))}.")
 
 
+def _value(row: Measured) -> str:
+    if row.figure is not None:
+        return f"{row.figure:,.6g}"
+    return f"[yellow]{'all in warm_up' if row.count else 'none'}[/]"
+
+
 def _show(log: Path, program: Program) -> list[Measured]:
     """Print what the metrics find in a log, and return it."""
     try:
@@ -54,7 +60,7 @@ def _show(log: Path, program: Program) -> list[Measured]:
         (
             (
                 row.name,
-                "[yellow]none[/]" if row.figure is None else f"{row.figure:,.6g}",
+                _value(row),
                 escape(row.unit),
                 str(row.count),
                 str(row.line or ""),

@@ -31,6 +31,11 @@ def _shown(row: Measured, figure: float) -> str:
     return f"{row.name} {figure:,.6g} {row.unit}".rstrip()
 
 
+def _unmeasured(name: str, rows: Mapping[str, tuple[str, Measured]]) -> str:
+    count = rows[name][1].count if name in rows else 0
+    return f"{name} (all {count} are in its warm_up)" if count else name
+
+
 def _printed(job: Job) -> Found | None:
     if _simulated(job):
         return _SIMULATED
@@ -43,7 +48,7 @@ def _printed(job: Job) -> Found | None:
     found = {name for name, (_, row) in rows.items() if row.figure is not None}
     lacking = [metric.name for metric in job.request.metrics if metric.name not in found]
     if lacking:
-        return Found(Status.MISSING, f"no value of {listed(lacking)}")
+        return Found(Status.MISSING, f"no value of {listed(_unmeasured(name, rows) for name in lacking)}")
     return Found(Status.PASS, listed(_shown(row, row.figure) for _, row in rows.values() if row.figure is not None))
 
 
@@ -66,7 +71,7 @@ def _limits(job: Job) -> Found | None:
     known = [(metric, *rows[metric.name]) for metric in limited if metric.name in rows]
     judged = [(metric, file, row, row.figure) for metric, file, row in known if row.figure is not None]
     if not judged:
-        return Found(Status.MISSING, f"no value of {listed(metric.name for metric in limited)}")
+        return Found(Status.MISSING, f"no value of {listed(_unmeasured(metric.name, rows) for metric in limited)}")
     bad = [each for each in judged if not _within(each[0], each[3])]
     shown = bad or judged
     return Found(

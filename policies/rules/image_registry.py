@@ -15,6 +15,8 @@ from policies.violation import Violation
 
 _LONGEST = 253
 _LOOKALIKE = 0.9
+_LIKE_HOST = 0.8
+"""nvcv.io is like nvcr.io; quay.example.com, a registry of one's own, is not like quay.io."""
 _INTERNAL = "image-registry.openshift-image-registry.svc:5000"
 _SAY_WHICH = f"Write registry, organisation and name, e.g. {DOCKER_HUB}/<organisation>/<name>:<tag>"
 
@@ -60,7 +62,7 @@ def _fault(reference: str, registries: tuple[str, ...], more: tuple[str, ...]) -
 
 
 def _another_host(host: str, hosts: set[str]) -> tuple[str, str]:
-    close = get_close_matches(host, hosts, n=1) if len(host) <= _LONGEST else []
+    close = get_close_matches(host, hosts, n=1, cutoff=_LIKE_HOST) if len(host) <= _LONGEST else []
     hint = f": did you mean {close[0]}?" if close else ""
     return f"comes from {host}{hint}", _or_add(close[0] if close else "a known registry", host)
 
@@ -82,7 +84,10 @@ def _at_host(home: str, host: str, known: tuple[str, ...]) -> tuple[str, str] | 
 
 
 def _or_add(meant: str, written: str) -> str:
-    return f"Write {meant}, or add {written[:_LONGEST]} to the parameter more if it is the right one"
+    return (
+        f"Write {meant}, or add {written[:_LONGEST]} to the parameter `more` of image-registry "
+        "(docs/policies/README.md) if it is the right one"
+    )
 
 
 IMAGE_REGISTRY = Rule(
@@ -91,7 +96,7 @@ IMAGE_REGISTRY = Rule(
     why="A misspelt registry (nvcv.io for nvcr.io) fails only when a pod starts on a node: ErrImagePull, no such host. "
     "A short name is looked up in the node's own list of registries, so that two nodes may pull two images; "
     "a short name that was built and never pushed ends in ImagePullBackOff.",
-    remedy="Write registry, organisation and name of a known registry, or add the registry to the parameter more",
+    remedy="Write registry, organisation and name of a known registry, or add the registry to the parameter `more`",
     source="E-02, E-39, P-11, platform-facts 4.3 rule 28",
     severity=Severity.MANDATORY,
     parameters=ImageRegistry,

@@ -73,10 +73,15 @@ Every pod of the job, an Indexed Job with a headless Service, has the variables 
 `PET_NPROC_PER_NODE`, `PET_NODE_RANK`, `PET_MASTER_ADDR`, `PET_MASTER_PORT`), NCCL's settings of the fabric, RDMA
 devices and IPC_LOCK as workers of MPI have them. The example `pytorch` has a program of either kind.
 
+Images from a registry of your own are refused until it is added to the known ones: with
+`{{"image-registry": {{"more": ["registry.example.com"]}}}}` in a file for `--config` of `./hpc check`, `diff`,
+`preview` and `up` ([policies](policies/README.md#configuration)).
+
 `./hpc verify` judges the metrics of every job, and compares a job on more GPUs with the one on the fewest where
 `efficiency` is given. Of a simulated cluster, where the program does not run, they are a warning and never a pass.
-`./hpc programs check FILE --log LOG` shows what a program's file finds in a log; `./hpc verify -f LOG --program FILE`
-judges it; such a file has the fields below the program's name.
+`./hpc programs check FILE --log LOG` shows what a program's file finds in a log, and `./hpc verify -f LOG
+--program FILE --profile MACHINE --layout 02x08` judges it. Such a file has the fields of one program, without its name:
+of the example, from `command:` on.
 
 ## Images
 

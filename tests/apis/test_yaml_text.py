@@ -24,6 +24,14 @@ def test_an_error_quotes_the_line(text: str) -> None:
     assert str(found.value) == str(wanted.value)
 
 
+def test_a_key_that_is_given_twice_is_refused() -> None:
+    """One of its values would be lost, so it is named, with its line; what `<<` merges may be overridden."""
+    with pytest.raises(yaml.YAMLError, match=r"mtu is given twice; remove one\n.*line 3, column 3"):
+        read("ports:\n  mtu: 9000\n  mtu: 9216\n")
+    merged = "z: &z {k: 0}\nx:\n  y: &y {<<: *z, k: 1}\nb: {<<: *y, k: 2}\n"
+    assert read(merged) == {"z": {"k": 0}, "x": {"y": {"k": 1}}, "b": {"k": 2}}
+
+
 def test_a_date_that_does_not_exist_is_an_error_of_yaml() -> None:
     """A date that the calendar does not have is an error of YAML like others, with the remedy."""
     with pytest.raises(yaml.YAMLError, match=r"month must be in 1\.\.12.*correct it, or quote it"):

@@ -61,7 +61,7 @@ def test_a_pattern_takes_linear_time() -> None:
     [
         ({"pattern": r"rate \d+"}, "has 0 groups; put parentheses around the number"),
         ({"pattern": r"(a)(b)"}, "has 2 groups"),
-        ({"pattern": r"(\d+"}, "RE2 does not take it"),
+        ({"pattern": r"(\d+"}, "RE2 does not take it: missing ); correct it"),
         ({"pattern": r"(?=x)(\d)"}, "without lookaround or back-references"),
         ({"at_least": 3, "at_most": 2}, "at_least 3 is more than at_most 2; swap them"),
         ({"better": "lower", "efficiency": 0.9}, "efficiency is for a metric that grows"),

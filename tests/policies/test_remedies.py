@@ -25,6 +25,12 @@ REMEDIES: tuple[tuple[str, Tree, str], ...] = (
         _pod(securityContext={"capabilities": {"add": ["SYS_TIME"]}}),
         "parameter infrastructure of this rule or write an exception into policies/exceptions.yaml",
     ),
+    (
+        "image-registry",
+        _pod(image="quay.example.com/team/train:1"),
+        "Write a known registry, or add quay.example.com to the parameter `more` of image-registry",
+    ),
+    ("image-registry", _pod(image="nvcv.io/nvidia/cuda:1"), "Write nvcr.io, or add nvcv.io to the parameter `more`"),
     ("known-fields", _pod(stdin="true"), "Write true or false, without quotes"),
     ("known-fields", _pod(image=7), "Write a text"),
     ("known-fields", _pod(command="sleep 1"), "Write a list"),

@@ -227,6 +227,8 @@ def test_an_example_can_be_copied_without_a_cluster(project: Path) -> None:
     assert "    # DECIDE: names, roles and machines of your nodes" in text
     assert "# RoCE on DGX H100" in text
     assert text.count("yaml-language-server") == 1
+    steps = [line.split()[1] for line in printed.partition("next, when")[2].splitlines() if line.startswith("  ./hpc")]
+    assert steps == ["render", "sim", "diff", "up"], "a diff needs the simulated cluster"
 
 
 @pytest.mark.parametrize(

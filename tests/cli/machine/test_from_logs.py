@@ -117,8 +117,8 @@ def test_simulated_outputs_are_named() -> None:
 
 
 def test_what_is_missing_is_listed_in_the_file(tmp_path: Path) -> None:
-    """A file with open fields says which, and is refused as a machine with their names."""
-    file = tmp_path / "ours.yaml"
+    """A file with open fields says which, and is refused as a machine with their names; its folder is created."""
+    file = tmp_path / "machines" / "ours.yaml"
     status, output = _run(str(OUTPUTS / "nccl-1453.topo.txt"), "-o", str(file))
     assert (status, "to complete: memory_gib: no /proc/meminfo" in output) == (0, True)
     lacking = ["model", "gpu", "cpu_cores", "memory_gib", "nvlink", "link_layer", "ports"]

@@ -41,8 +41,11 @@ def test_a_log_gives_values(tmp_path: Path) -> None:
     ("program", "log", "expected"),
     [
         (PROGRAM, "loss 1\n", "none"),
+        (PROGRAM, "throughput: 1\n", "all in warm_up"),
         (PROGRAM, "throughput: 1 throughput: 2\n", "line 1: throughput: 1 throughput: 2"),
         (PROGRAM.replace("[nccl]", "[ncccl]"), LOG, "prints: no such tool: ncccl"),
+        (PROGRAM.replace("[job]", "job"), LOG, "1 wrong\n  kinds: Input should be a list; write a list, e.g. [a, b]"),
+        (PROGRAM.replace("[job]", "[jobs]"), LOG, "1 wrong\n"),
         (PROGRAM.replace("[job]", "[jobs]"), LOG, "kinds.0: Input should be 'mpi', 'torch' or 'job'"),
     ],
 )

@@ -14,9 +14,9 @@ from tests.evidence.criteria.cases import BY_NAME
 RATE = {"name": "rate", "pattern": r"rate (\S+)", "unit": "images/s", "at_least": 100, "efficiency": 0.9}
 
 
-def job(log: str, gpus: int = 8, *, simulated: bool = False) -> Job:
+def job(log: str, gpus: int = 8, *, simulated: bool = False, warm_up: int = 0) -> Job:
     """Return a job of a program with a metric, which printed this."""
-    metric = Metric.model_validate(RATE)
+    metric = Metric.model_validate(RATE | {"warm_up": warm_up})
     request = Request(job=f"job-{gpus}", program="train", shape=Shape(pods=1, gpus=gpus), metrics=(metric,))
     found = read_stream(io.BytesIO(log.encode()), "log", (metric,), simulated=simulated)
     return Job(request=request, ended=Ended.SUCCEEDED, readings=(found,))
@@ -42,6 +42,14 @@ def test_metrics_are_judged_by_value_and_limit(log: str, printed: Status, limits
         assert failed.measured == "rate 99.5 images/s"
         assert failed.limit == "rate >= 100 images/s"
         assert [proof.line for proof in failed.proofs] == [1]
+
+
+def test_values_of_the_warm_up_alone_are_said() -> None:
+    """A log shorter than the warm-up has no value that counts, and the verdict says why."""
+    for name in ("metrics-printed", "metric-limits"):
+        found = evaluate(BY_NAME[name], job("rate 120\nrate 130", warm_up=2))
+        assert found
+        assert (found.status, found.measured) == (Status.MISSING, "no value of rate (all 2 are in its warm_up)")
 
 
 def test_what_a_simulation_prints_is_not_judged() -> None:

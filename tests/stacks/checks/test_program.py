@@ -53,6 +53,8 @@ def test_a_stacks_own_program_is_started_as_those_of_the_files() -> None:
         ({"command": ["x", "{largest}"]}, "programs.train: largest_mib None, … command has {largest}; give both"),
         ({"largest_mib": 8}, "programs.train: largest_mib 8, … command has no {largest}; give both, or neither"),
         ({"mounts": {"/data": "", "/data/sets": ""}}, "mounts: /data/sets is inside /data …; mount one … elsewhere"),
+        ({"mounts": {"/data": "../sets"}}, "mounts./data: leaves the volume …; write a path from its root"),
+        ({"mounts": {"/data": "/sets"}}, "mounts./data: leaves the volume …; write a path from its root"),
         ({"environment": {"A B": "1"}}, "programs.train.environment.A B"),
     ],
 )
