@@ -62,6 +62,9 @@ class Program(Model):
         default=None, description="the program's name in images of `builds` that have it; None: no recipe has it"
     )
     require_cuda: str = Field(default="cuda>=9.0", description="NVIDIA_REQUIRE_CUDA on OpenShift 3.11 (B-5.3)")
+    uses_nccl: bool = Field(
+        default=True, description="whether its ranks exchange data by NCCL, whose transport is then judged"
+    )
     prints: tuple[str, ...] = Field(
         default=(),
         description="tools whose output its log must hold, by their names in [evidence](evidence.md), and `nccl` for "

@@ -54,7 +54,8 @@ def _of_workload(workload: Workload, settings: Settings) -> Iterator[Request]:
         )
         return
     layout = layouts.layout(workload, settings)
-    transport, started = _transport(workload, layout, settings), settings.program(workload.program)
+    started = settings.program(workload.program)
+    transport = _transport(workload, layout, settings) if started.uses_nccl else None
     require_tools(started, f"program {workload.program}")
     devices = ports if transport is not None and transport.uses_rdma else ()
     yield Request.model_validate(

@@ -61,3 +61,10 @@ def test_a_machine_of_the_stacks_own_is_judged_by_its_file(tmp_path: Path) -> No
     found = requests(stack_settings.parse(content, "test", root=tmp_path))
     assert {(one.profile, one.machine.memory_gib if one.machine else None) for one in found} == {("our-dgx", 1024)}
     assert {one.own_machine for one in requests(stack_settings.load("h100-roce", ROOT))} == {None}
+
+
+def test_a_program_without_nccl_has_no_transport() -> None:
+    """Of a program whose ranks do not use NCCL no transport is asked for, only what it prints."""
+    found = {one.program: one for one in requests(stack_settings.load("h200-infiniband", ROOT))}
+    assert (found["shared-data"].transport, found["shared-data"].prints) == (None, ("shared-data",))
+    assert found["resnet50"].transport is Transport.GPUDIRECT
