@@ -42,7 +42,8 @@ class Metric(BaseModel):
         description="in verdicts and reports"
     )
     pattern: Annotated[str, StringConstraints(min_length=1, max_length=1000), AfterValidator(_one_number)] = Field(
-        description="RE2 pattern, searched in every line without its prefixes, with one group around the number"
+        description="RE2 pattern, searched in every line without the prefixes of mpirun, kubectl and the container "
+        "runtime, with one group around the number"
     )
     unit: str = Field(default="", max_length=30, description="e.g. images/s; empty: a plain number")
     better: Literal["higher", "lower"] = Field(default="higher", description="which direction is better")

@@ -13,8 +13,7 @@ from pydantic import Field
 from apis.metric import Metric, compiled
 from evidence import reader
 from evidence.model import Reading, Unread
-from evidence.prefixes import Prefixes
-from evidence.text import LONGEST, Text, clean, opened
+from evidence.text import LONGEST, Text, clean, is_rewritten, opened
 from hardware.model import Model
 
 METRICS = "metrics"
@@ -61,17 +60,16 @@ def read_log(path: Path, metrics: Sequence[Metric]) -> tuple[Reading, ...]:
 def read_stream(file: BinaryIO, name: str, metrics: Sequence[Metric], *, simulated: bool = False) -> Metrics:
     """Return the metrics of an open log."""
     series = [_Series(metric) for metric in metrics]
-    prefixes = Prefixes()
     number = 1
     for lines in Text(file).blocks():
         # One search over a block, in C++, passes over blocks without any value.
         whole = b"\n".join(lines)
-        wanted = [one for one in series if one.may_match(whole)]
+        text = None if is_rewritten(whole) else whole.decode("utf-8", "replace")
+        wanted = [one for one in series if text is None or one.may_match(text)]
         for offset, raw in enumerate(lines if wanted else ()):
             line = clean(number + offset, raw[:LONGEST])
-            bare = prefixes.strip(line.text)
             for one in wanted:
-                one.feed(line.number, line.text if bare is None else bare.text)
+                one.feed(line.number, line.text)
         number += len(lines)
     return Metrics(
         tool=METRICS,
@@ -98,9 +96,9 @@ class _Series:
         # An anchor is of the line without its prefixes, which are still there in a block.
         self._anchored = any(mark in self.metric.pattern for mark in ("^", "$", r"\A", r"\z"))
 
-    def may_match(self, block: bytes) -> bool:
+    def may_match(self, block: str) -> bool:
         """Return whether a block of lines may have a value."""
-        return self._anchored or self.pattern.search(block.decode("utf-8", "replace")) is not None
+        return self._anchored or self.pattern.search(block) is not None
 
     def feed(self, number: int, text: str) -> None:
         """Read a line."""

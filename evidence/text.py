@@ -103,6 +103,11 @@ def raw_lines(file: BinaryIO) -> Iterator[bytes]:
         yield from block
 
 
+def is_rewritten(block: bytes) -> bool:
+    """Return whether `clean` changes lines of a block within, and not only what is before their text."""
+    return any(mark in block for mark in (b"\x1b", b"\0", b"\r", _DOCKER))
+
+
 def clean(number: int, raw: bytes) -> Line:
     """Return a line without its prefixes."""
     source = ""

@@ -42,6 +42,20 @@ def test_one_of_the_values_counts(fields: dict[str, Any], figure: float | None, 
     assert (found.figure, found.line) == (figure, line)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "throughput: \x1b[1m8517\x1b[0m images/s",
+        "step 1\rthroughput: 8517 images/s",
+        '{"log":"\\u0074hroughput: 8517 images/s\\n","stream":"stdout"}',
+        "\0\0throughput: \08517 images/s",
+    ],
+)
+def test_values_are_found_in_what_a_terminal_would_show(line: str) -> None:
+    """Colours, overwritten lines, Docker's own files and bytes that were lost do not hide a value."""
+    assert measured(f"nothing\n{line}\nnothing\n").figure == 8517.0
+
+
 @pytest.mark.parametrize("pattern", [r"(images)", r"(\d+)"])
 def test_what_is_no_number_is_refused_with_its_line(pattern: str) -> None:
     """A group that holds a word, or a pattern that matches twice in a line, gives no value but that line."""
