@@ -33,7 +33,7 @@ class TorchJobArgs(SpanningJobArgs):
 
     @property
     def rendezvous(self) -> Mapping[str, str]:
-        """What torchrun is told of the job, beside the pod's own rank."""
+        """Variables from which torchrun knows the job, beside the pod's own rank."""
         return {
             "PET_NNODES": str(self.layout.pods),
             "PET_NPROC_PER_NODE": str(self.processes_per_pod),

@@ -156,8 +156,8 @@ def _require_known(cluster: Cluster) -> None:
 def _require_gpus(groups: Sequence[Group]) -> None:
     if any(group.may_have_gpus for group in groups):
         return
-    told = all(group.traits.has_gpus is False for group in groups)
-    what = "labels of node feature discovery name no GPU of NVIDIA" if told else "no label names a GPU"
+    labelled = all(group.traits.has_gpus is False for group in groups)
+    what = "labels of node feature discovery name no GPU of NVIDIA" if labelled else "no label names a GPU"
     raise Problem(
         f"none of the {sum(len(group.nodes) for group in groups)} nodes shows GPUs: {what}, and none has the size of a "
         "known machine",

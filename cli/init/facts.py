@@ -53,7 +53,7 @@ class Package:
     source_namespace: str
     default_channel: str
     channels: Mapping[str, frozenset[str]]
-    """Name -> what its head can watch: OwnNamespace, AllNamespaces and so on; empty: not told."""
+    """Name -> what its head can watch: OwnNamespace, AllNamespaces and so on; empty: unknown."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Files of machines that nobody knows yet: what labels say of them, to be completed on site."""
+"""Files of unknown machines: what labels say of them, to be completed on site."""
 
 import re
 from collections.abc import Sequence

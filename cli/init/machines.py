@@ -27,7 +27,7 @@ _LEAST_REPORTED = 0.9
 
 @dataclass(frozen=True)
 class Traits:
-    """What tells one machine from another. None: not told."""
+    """What distinguishes one machine from another. None: unknown."""
 
     product: str | None
     gpus: int | None
@@ -86,7 +86,7 @@ def grouped(nodes: Iterable[Node]) -> list[Group]:
 
 
 def traits(node: Node) -> Traits:
-    """Return what tells the machine of a node from others."""
+    """Return what distinguishes the machine of a node from others."""
     labels, pci = node.labels, _pci(node.labels)
     product, divided = labels.get(_PRODUCT), labels.get("nvidia.com/mig.strategy") == "single"
     seen = bool(product or node.gpus or any(_is_gpu(*device) for device in pci))

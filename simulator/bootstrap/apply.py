@@ -68,8 +68,8 @@ def bootstrap(
         check=lambda: None,
     )
     step.update(what="machine config pools and catalogues")
-    told = [openshift.cluster_version(spec.openshift)] if spec.openshift else []
-    for manifest in (*openshift.custom_resources(spec.storage_classes), *told):
+    version = [openshift.cluster_version(spec.openshift)] if spec.openshift else []
+    for manifest in (*openshift.custom_resources(spec.storage_classes), *version):
         api.apply(_path(manifest), manifest)
     for manifest in (*admission.sccs(spec.release), openshift.pod_network()):
         api.create(_collection_path(manifest), manifest)

@@ -56,8 +56,8 @@ def definitions(folders: tuple[Path, ...]) -> list[Manifest]:
     network = Definition(kinds.NETWORK_ATTACHMENT_DEFINITION, structure({"config": TEXT}))
     # OpenShift serves these, and PackageManifests, by API servers of its own; here actors work on them.
     kept = (Definition(kind, structure({})) for kind in (kinds.BUILD_CONFIG, kinds.BUILD, kinds.IMAGE_STREAM))
-    told = map(_told_definition, (kinds.NETWORK_CONFIG, kinds.CLUSTER_VERSION, kinds.PACKAGE_MANIFEST))
-    return [*known, *(definition.manifest() for definition in (network, *kept)), *told]
+    reported = map(_reported_definition, (kinds.NETWORK_CONFIG, kinds.CLUSTER_VERSION, kinds.PACKAGE_MANIFEST))
+    return [*known, *(definition.manifest() for definition in (network, *kept)), *reported]
 
 
 def access() -> list[Manifest]:
@@ -71,8 +71,8 @@ def custom_resources(storage_classes: Iterable[str] = ()) -> list[Manifest]:
     return [*map(_pool, POOLS), *catalogues, *map(_files_class, (FILES_CLASS, *storage_classes))]
 
 
-def _told_definition(kind: kinds.Kind) -> Manifest:
-    """Return the definition of what OpenShift only tells; its status is a part like any other."""
+def _reported_definition(kind: kinds.Kind) -> Manifest:
+    """Return the definition of what OpenShift only reports; its status is a part like any other."""
     definition: Manifest = Definition(kind, structure({})).manifest()
     for version in definition["spec"]["versions"]:
         del version["subresources"]
