@@ -58,6 +58,7 @@ def engine(stack: Stack) -> Engine:
     stack.require_served()
     if (backend := stack.backend) is not None:
         choice.require(backend)
+        backend.remove_unreadable_attributes(stack.name)
     pulumi = tools.find("pulumi", progress=Reporter())
     outer = inherited(environment.variables(stack, pulumi, os.environ))
     return Engine(pulumi, stack.name, outer, partial(backend.note_lock, stack.name) if backend else None)

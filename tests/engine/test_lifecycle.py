@@ -3,6 +3,7 @@
 import pytest
 import yaml
 
+from cli.shared.backends.store import FolderStore
 from tests.engine.kit import Cluster, Stack, config_map, thing, widget
 
 pytestmark = pytest.mark.engine
@@ -52,6 +53,26 @@ def test_up_preview_refresh_destroy(stack: Stack, api: Cluster, namespace: str) 
     assert api.get(path) is None
     assert api.get(f"/api/v1/namespaces/{namespace}/serviceaccounts/mpi") is None
     assert api.get(f"/api/v1/namespaces/{namespace}/resourcequotas/quota") is None
+
+
+def test_attributes_that_a_kill_left_empty_stop_no_stack(stack: Stack, namespace: str) -> None:
+    """The engine cannot read a whole state beside whose file an empty `.attrs` lies; without it, it can."""
+    stack.configure(config_map("settings", namespace, {"a": "1"}))
+    done = stack.up()
+    assert done.status == 0, done.text
+    store, key = FolderStore(stack.folder.parent / "backend"), f".pulumi/stacks/{stack.project}/{stack.name}.json"
+    attributes = store.folder / f"{key}.attrs"
+    whole = attributes.read_bytes()
+    store.remove_unreadable_attributes(key)
+    assert attributes.read_bytes() == whole
+
+    attributes.write_bytes(b"")
+    refused = stack.preview()
+    assert refused.status != 0
+    assert "failed to load checkpoint: EOF" in refused.text
+    store.remove_unreadable_attributes(key)
+    unchanged = stack.preview("--expect-no-changes")
+    assert unchanged.status == 0, unchanged.text
 
 
 def test_existing_object_is_refused_imported_or_taken(stack: Stack, api: Cluster, namespace: str) -> None:

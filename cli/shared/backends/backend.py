@@ -69,6 +69,12 @@ class Backend:
         plain, packed = (f"{_STACKS}{stack}{ending}" for ending in _STATES)
         return plain, packed
 
+    def remove_unreadable_attributes(self, stack: str) -> None:
+        """Remove what a killed engine left cut beside the files of a stack in a folder."""
+        if isinstance(self.store, FolderStore):
+            for key in (*self.candidates(stack), f"{_STACKS}{stack}{_TAGS}"):
+                self.store.remove_unreadable_attributes(key)
+
     def has(self, stack: str) -> bool:
         """Whether the stack is there."""
         return self.key(stack) in self.store.keys(f"{_STACKS}{stack}.json")

@@ -1,5 +1,6 @@
 """Objects by key, as a state backend keeps them: in a folder or, in `bucket.py`, in a bucket."""
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -91,8 +92,27 @@ class FolderStore:
         """Remove a file, and what the file driver of the engine keeps beside it."""
         path = self.folder / key
         path.unlink(missing_ok=True)
-        path.with_name(f"{path.name}.attrs").unlink(missing_ok=True)
+        _attributes(path).unlink(missing_ok=True)
+
+    def remove_unreadable_attributes(self, key: str) -> None:
+        """Remove the attributes of a file when they are cut; those of a file without any are empty.
+
+        The engine (3.250) writes them in place, so that a kill can leave them empty. It then fails to read the file,
+        with the message `EOF`, although the file is whole.
+        """
+        attributes = _attributes(self.folder / key)
+        try:
+            json.loads(attributes.read_bytes())
+        except FileNotFoundError:
+            return
+        except ValueError:
+            attributes.unlink(missing_ok=True)
 
     def where(self, key: str) -> str:
         """Return the file's path."""
         return str(self.folder / key)
+
+
+def _attributes(path: Path) -> Path:
+    """Return where the engine's file driver stores checksum and content type of a file."""
+    return path.with_name(f"{path.name}.attrs")

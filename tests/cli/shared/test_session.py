@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from cli.shared import session
+from cli.shared.backends.choice import record as choose_folder
 from cli.shared.engine import Engine
 from cli.shared.paths import ROOT
 from cli.shared.stack import read
@@ -30,3 +31,20 @@ def test_a_new_stack_leaves_no_line_in_the_settings(monkeypatch: pytest.MonkeyPa
     assert not folder.exists()
     assert stack.copy.is_file()
     assert stack.own_passphrase_file.is_file()
+
+
+@pytest.mark.usefixtures("sim_home")
+def test_attributes_that_a_kill_cut_are_removed_before_the_engine_runs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Empty attributes beside a state or its tags are removed, those of other stacks stay."""
+    folder = tmp_path / "states" / ".pulumi" / "stacks" / "hpc"
+    folder.mkdir(parents=True)
+    for name in ("dev.json", "dev.pulumi-tags", "other.json"):
+        (folder / name).write_text("{}")
+        (folder / f"{name}.attrs").touch()
+    monkeypatch.setattr("simulator.tools.find", lambda *_, **__: tmp_path / "pulumi")
+    stack = read("dev", "lab")
+    choose_folder(stack.home, folder.parents[2].as_uri())
+    session.engine(stack)
+    assert sorted(path.name for path in folder.glob("*.attrs")) == ["other.json.attrs"]
