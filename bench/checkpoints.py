@@ -36,7 +36,7 @@ WAYS: Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]] = {
     "PULUMI_DIY_BACKEND_ZSTD": ((), {"PULUMI_DIY_BACKEND_ZSTD": "true"}),
     "PULUMI_SKIP_CHECKPOINTS": ((), {"PULUMI_SKIP_CHECKPOINTS": "true"}),
 }
-"""What can be told the engine, by name: flags and variables."""
+"""Options of the engine that are measured, by name: flags and variables."""
 
 
 def growth(sizes: tuple[int, ...]) -> dict[str, Series]:

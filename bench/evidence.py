@@ -86,7 +86,7 @@ def _measure(folder: Path, size: int, runs: int) -> bool:
     allowed = max(size_mb / LEAST_MB_PER_SECOND, TIMES_GREP * by_grep)
     console.print(
         f"{size_mb:.0f} MB, {lines} lines with NCCL, {found['readings']} runs, {found['channels']} channels, "
-        f"{found['unread']} lines nobody's\n"
+        f"{found['unread']} lines of no tool\n"
         f"processor time, median of {runs}: grep {by_grep:.2f} s, reading {taken:.2f} s "
         f"({size_mb / taken:.0f} MB/s; {taken / by_grep:.1f} x grep)"
     )

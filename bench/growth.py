@@ -26,7 +26,7 @@ def exponent(series: Series) -> float | None:
 def marginal(series: Series) -> float | None:
     """Return what one more costs between the two largest sizes over what it costs before; 1 is a straight line.
 
-    What is there at every size, such as the start of an interpreter, falls out. None for fewer than three sizes, and
+    Costs that every size has, such as the start of an interpreter, fall out. None for fewer than three sizes, and
     where the first rise is lost in noise.
     """
     sizes = sorted(series)

@@ -4,7 +4,7 @@
 
 checkov is installed once into an environment of its own in the cache (HPC_CACHE), and `opa` is built there with Go;
 where that is not possible the comparison is left out, and the output says so. Whole processes are measured by the
-wall clock, the rules alone by processor time. This process stays small: what it holds when it starts another one
+wall clock, the rules alone by processor time. This process stays small: its memory when it starts another one
 counts as that one's peak memory. Every figure is of this run on this machine; nothing is remembered.
 """
 
@@ -130,7 +130,7 @@ def _beside_checkov(file: Path, checkov: list[str], runs: int) -> float:
         documents = json.loads(ours.output)["summary"]["objects"]
         looked = json.loads(theirs.output)["summary"]
         if looked["resource_count"] < documents or looked["parsing_errors"]:
-            raise SystemExit(f"checkov did not look at all {documents} documents: {looked}")
+            raise SystemExit(f"checkov did not check all {documents} documents: {looked}")
         ratios.append(theirs.seconds / ours.seconds)
         console.print(
             f"{documents} documents: checkov {CHECKOV} {theirs.seconds:.2f} s ({documents / theirs.seconds:.0f}/s), "
@@ -153,7 +153,7 @@ def _beside_opa(file: Path, templates: int, opa: Path, runs: int) -> None:
     first, second = (statistics.median(pair[side].seconds for pair in pairs) for side in (0, 1))
     console.print(
         f"{mine['objects']} documents, {names}: opa {OPA} {first:.2f} s (reads JSON), ./hpc check {second:.2f} s "
-        f"(reads YAML, tells lines); {found} findings each"
+        f"(reads YAML, reports lines); {found} findings each"
     )
 
 

@@ -1,10 +1,10 @@
 """Measures how time and memory grow with nodes, tenants and resources, and the program's own share of a preview.
 
-    python bench/scale.py [--full] [--only alone updates share state] [--runs 5]
+    python bench/scale.py [--full] [--only program updates share state] [--runs 5]
 
 By default it ends within some ten minutes; --full goes to 1,000 nodes and 300 tenants. Every figure is of this run. The
 exponent is that of time over size, fitted; `slope, last/before` is what one more costs between the two largest sizes
-over what it cost before, which leaves out what is there at every size: 1 is a straight line.
+over what it cost before, which leaves out costs that every size has: 1 is a straight line.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from bench import alone, checkpoints, projects, updates  # noqa: E402
+from bench import checkpoints, program_cost, projects, updates  # noqa: E402
 from bench.growth import Series, rows, table  # noqa: E402
 from bench.scaled import platform  # noqa: E402
 from cli.shared.console import console  # noqa: E402
@@ -59,7 +59,7 @@ def main() -> int:
     arguments = _arguments()
     sizes = FULL if arguments.full else DEFAULT
     parts: Mapping[str, Callable[[], bool]] = {
-        "alone": lambda: _alone(sizes),
+        "program": lambda: _program(sizes),
         "share": lambda: _share(sizes.share, arguments.runs),
         "state": lambda: _state(sizes),
         "updates": lambda: _updates(sizes),
@@ -71,18 +71,18 @@ def main() -> int:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help="up to 1,000 nodes and 300 tenants; takes an hour")
-    parser.add_argument("--only", nargs="+", choices=("alone", "share", "state", "updates"), help="parts to measure")
+    parser.add_argument("--only", nargs="+", choices=("program", "share", "state", "updates"), help="parts to measure")
     parser.add_argument("--runs", type=int, default=5, help="previews of each program")
     return parser.parse_args()
 
 
-def _alone(sizes: Sizes) -> bool:
+def _program(sizes: Sizes) -> bool:
     """Measure settings, render and policies, each size in a process of its own."""
     titles = {"load": "load, CPU s", "render": "render, CPU s", "policies": "policies, CPU s", "memory": "peak, MiB"}
     counts = {"resources": "resources", "dependencies": "dependencies"}
-    nodes = {size: alone.measured(size, 1) for size in sizes.nodes}
+    nodes = {size: program_cost.measured(size, 1) for size in sizes.nodes}
     _print(table("settings, render and policies by nodes, 1 tenant", "nodes", _columns(nodes, titles | counts), 3))
-    tenants = {size: alone.measured(FEW_NODES, size) for size in sizes.tenants}
+    tenants = {size: program_cost.measured(FEW_NODES, size) for size in sizes.tenants}
     _print(table(f"the same by tenants, {FEW_NODES} nodes", "tenants", _columns(tenants, titles | counts), 3))
     return True
 

@@ -45,7 +45,7 @@ class Limits(Thresholds):
     """Limits of alerts on machines of one kind."""
 
     gpus_per_node: int = Field(gt=0, le=16, description="GPUs of a node, from its profile; fewer are an alert")
-    low_use_time: Seconds = Field(default=1800, description="seconds over which a pod's GPU is watched")
+    low_use_time: Seconds = Field(default=1800, description="seconds over which a pod's GPU is measured")
     infiniband_devices: tuple[Device, ...] = Field(
         default=(), description="adapters that jobs use, e.g. mlx5_0; others may be without a cable"
     )

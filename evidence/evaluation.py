@@ -1,4 +1,4 @@
-"""Evaluates a criterion for a job: whether it applies, whether the logs hold what it needs, and what they show."""
+"""Evaluates a criterion for a job: whether it applies, whether the logs have what it needs, and what they show."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from evidence.verdict import Ended, Job, Status, Verdict
 def evaluate(criterion: Criterion, job: Job) -> Verdict | None:
     """Return the verdict, None where the criterion does not apply.
 
-    MISSING where the job was to print what is needed, and its logs do not hold it, or do not hold all of it.
+    MISSING where the job was to print what is needed, and its logs lack it, or a part of it.
     """
     needs = frozenset(criterion.needs)
     if not criterion.when(job.request) or (needs and needs <= excused(job)):

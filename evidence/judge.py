@@ -36,7 +36,7 @@ def exit_status(verdicts: Iterable[Verdict]) -> int:
 
 
 def with_texts(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
-    """Return verdicts with the text of the lines behind them, which readings do not keep; a file is read once."""
+    """Return verdicts with the text of the lines behind them, which readings do not contain; a file is read once."""
     wanted: dict[str, set[int]] = defaultdict(set)
     for verdict in verdicts:
         for proof in verdict.proofs:

@@ -49,7 +49,7 @@ def ending(*reasons: str | None) -> Ending:
 
 
 class Parser(ABC):
-    """Reads the output of one run of one tool, a line at a time; keeps figures and never lines.
+    """Reads the output of one run of one tool, a line at a time; stores figures and never lines.
 
     A parser is made when a line matches `starts`, and is given that line first. It gets only what no parser that began
     later took.

@@ -180,7 +180,7 @@ class _Log:
             return
         if before.parser is None:
             self._runs.remove(before)
-            run.take_over(before)
+            run.adopt(before)
             for source, held in self._held.items():
                 self._held[source] = [(line, run if owner is before else owner) for line, owner in held]
         else:

@@ -36,7 +36,7 @@ class ToolRun:
             text = line.text if len(line.text) <= _SHOWN else f"{line.text[:_SHOWN]} ... (cut here)"
             self.unread.append(Unread(line=line.number, text=text))
 
-    def take_over(self, other: "ToolRun") -> None:
+    def adopt(self, other: "ToolRun") -> None:
         """Adopt what was printed before the program's own first line."""
         self.first = min(self.first, other.first)
         self.nccl = other.nccl

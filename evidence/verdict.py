@@ -129,7 +129,7 @@ class Ended(StrEnum):
 
 
 class Job(Model):
-    """A job with what its logs hold."""
+    """A job with the content of its logs."""
 
     request: Request
     ended: Ended
@@ -149,7 +149,7 @@ class Status(StrEnum):
     WARN = "warn"
     """Worth reading, and no reason to refuse the platform."""
     MISSING = "missing"
-    """The logs do not hold what it needs: no pass, and no failure."""
+    """The logs lack what it needs: no pass, and no failure."""
 
 
 class Proof(Model):

@@ -12,7 +12,7 @@ _NODES_SHOWN = 8
 
 
 class Reserve(Model):
-    """What a GPU node keeps for itself, so that its pods' limits together leave it room."""
+    """What a GPU node reserves for itself, so that its pods' limits together leave it room."""
 
     cpus: int = Field(default=8, ge=0, description="logical CPUs for the system and the Spectrum Scale daemon")
     memory_gib: int = Field(default=144, ge=0, description="GiB: a pagepool of 128 (R-3.3-7) and 16 for the system")
@@ -26,7 +26,7 @@ class Share(Model):
 
 
 def share(profile: Profile, gpus: int, reserve: Reserve) -> Share:
-    """Return what goes with `gpus` of a machine's GPUs: as large a part of what it does not keep for itself.
+    """Return what goes with `gpus` of a machine's GPUs: as large a part of what it does not reserve for itself.
 
     Raises ValueError when it reserves so much that a GPU gets less than one CPU or one GiB.
     """

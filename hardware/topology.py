@@ -14,7 +14,7 @@ from hardware.profiles.records import Near
 PAGEPOOL_PART = 4
 """The Redpaper's pagepool is 128 GiB of 512: a quarter of the memory (R-3.3-7)."""
 SYSTEM_GIB, SYSTEM_PART = 16, 32
-"""Memory that a node keeps for itself beside the pagepool: 16 GiB, on larger machines a 32nd part; a choice.
+"""Memory that a node reserves for itself beside the pagepool: 16 GiB, on larger machines a 32nd part; a choice.
 
 Firmware and kernel take 1.7 % of the nominal memory (public Slurm configurations of machines with eight GPUs have
 RealMemory 515600 and 1031736 MiB of 512 and 1024 GiB), the kubelet 1.1 GiB, and DaemonSets ask for one or two more.
@@ -118,7 +118,7 @@ def pagepool_gib(profile: Profile) -> int:
 
 
 def system_gib(profile: Profile) -> int:
-    """Return the memory that this machine keeps for itself beside a pagepool, GiB."""
+    """Return the memory that this machine reserves for itself beside a pagepool, GiB."""
     return max(SYSTEM_GIB, profile.memory_gib // SYSTEM_PART)
 
 

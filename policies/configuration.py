@@ -79,8 +79,8 @@ def divided(content: Mapping[str, Any]) -> tuple[dict[str, Any], General]:
 
 def unknown_rule(name: str, known: Iterable[str]) -> str:
     """Return the message for a rule that does not exist, with those of similar names."""
-    alike = difflib.get_close_matches(name, sorted(known))
-    hint = f"did you mean {' or '.join(alike)}?" if alike else "docs/policies/README.md lists all of them"
+    similar = difflib.get_close_matches(name, sorted(known))
+    hint = f"did you mean {' or '.join(similar)}?" if similar else "docs/policies/README.md lists all of them"
     return f"{name}: no such rule; {hint}"
 
 

@@ -1,7 +1,7 @@
 """Write docs/policies/ from the rules: `python -m policies.docs`, or `make docs`.
 
 A page for each rule, and the tables between two marks in README.md, coverage.md and ways-around.md; the rest of these
-is written by hand. The examples are the rules' fixtures, with what the checker finds in them.
+is written manually. The examples are the rules' fixtures, with what the checker finds in them.
 """
 
 import json
@@ -32,7 +32,7 @@ COVERAGE_DATA = FOLDER / "coverage.yaml"
 _BEGIN, _END = "<!-- generated: begin -->", "<!-- generated: end -->"
 _UNKNOWN = "<unknown>"
 _ANOTHER_KIND = 150  # characters of difference that are as bad as another kind of object
-_LONG_ENOUGH = 300  # characters of a manifest; about a container with what is said about it
+_LONG_ENOUGH = 300  # characters of a manifest; about a container with the finding about it
 _FAMILIES: Mapping[str, tuple[str, ...]] = {
     "RDMA and GPUs": ("rdma-", "gpu-", "device-", "quota-", "no-default-", "memlock-", "machine-config-", "kubelet-"),
     "SCC and RBAC": ("scc-", "role-", "rbac-", "binding-", "namespace-", "mutation-"),

@@ -1,7 +1,7 @@
 """Where objects of unknown kinds have their pods: found by the shape of their content.
 
-A custom resource hands its pod template on to a controller, which makes pods of it; a rule that only looks at known
-kinds is passed by. What describes or matches pods, and makes none, is left out.
+A custom resource hands its pod template on to a controller, which makes pods of it; a rule that only reads known
+kinds misses them. What describes or matches pods, and makes none, is left out.
 """
 
 from collections.abc import Iterator

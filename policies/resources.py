@@ -39,9 +39,9 @@ def requests(resources: Tree) -> Iterator[Request]:
     """Yield what a container's `resources` ask for, sorted by resource."""
     if resources is None or not isinstance(resources, Mapping):
         return
-    limits, asked = (_side(resources.get(side)) for side in ("limits", "requests"))
-    for resource in sorted({*limits, *asked}, key=_name):
-        yield Request(_name(resource), limits.get(resource), asked.get(resource))
+    limits, requested = (_side(resources.get(side)) for side in ("limits", "requests"))
+    for resource in sorted({*limits, *requested}, key=_name):
+        yield Request(_name(resource), limits.get(resource), requested.get(resource))
 
 
 def _name(resource: Any) -> str:

@@ -66,8 +66,8 @@ def _head(review: Review, indexed: IndexedReview) -> Iterator[str]:
     for caution in summary.cautions(review):
         yield f"⚠️ {markdown.sentence(caution)}"
     yield markdown.sentence(summary.counts(indexed))
-    if unasked := summary.unasked(review):
-        yield markdown.sentence(unasked)
+    if limits := summary.not_queried(review):
+        yield markdown.sentence(limits)
 
 
 def _sections(found: list[Section], room: int) -> tuple[str, bool]:

@@ -1,4 +1,4 @@
-"""From the events of a refresh to a review of what drifted: `before` is what is declared, `after` what is there."""
+"""From the events of a refresh to a review of what drifted: `before` is what is declared, `after` the live object."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -14,7 +14,7 @@ from review.titles import path as name
 _AWAITED = (kinds.CLUSTER_SERVICE_VERSION.kind, kinds.IMAGE_STREAM.kind, kinds.MACHINE_CONFIG_POOL.kind)
 """Patches of these kinds only wait for objects of other owners, who may take them away (an operator's upgrade)."""
 _JOBS = (kinds.JOB.kind, "MPIJob")
-_REMARK = "{} {} has finished and is not on the cluster any more; only another number of its `run` makes it run again"
+_NOTE = "{} {} has finished and is not on the cluster any more; only another number of its `run` makes it run again"
 _TEXTS = ("data", "stringData")
 
 
@@ -32,12 +32,12 @@ def read(log: Iterable[Mapping[str, Any]], stack: str, *, trouble: str = "") -> 
     changes = tuple(change for step in steps if (change := _change(step)) is not None)
     gone = {step["urn"] for step in steps if _is_gone(step)}
     jobs = (each.resource for each in changes if each.resource.urn in gone and _is_job(each))
-    remarks = (_REMARK.format(job.kind, name(job)) for job in jobs)
-    return replace(messages, drift=True, changes=changes, warnings=tuple(sorted({*messages.warnings, *remarks})))
+    notes = (_NOTE.format(job.kind, name(job)) for job in jobs)
+    return replace(messages, drift=True, changes=changes, warnings=tuple(sorted({*messages.warnings, *notes})))
 
 
 def with_live(review: Review, drifted: Review) -> Review:
-    """Return the review of a preview with what `drifted` has read from the cluster in place of what the state holds."""
+    """Return the review of a preview with what `drifted` has read from the cluster in place of what the state has."""
     found = {each.urn: each for each in drifted.objects(after=True) if each.queried}
 
     def read_again(change: Change) -> Change:

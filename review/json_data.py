@@ -17,7 +17,7 @@ def of(review: Review) -> dict[str, Any]:
         "stack": review.stack,
         "drift": review.drift,
         "failed": review.failed,
-        "clusterAsked": review.cluster_asked,
+        "clusterAsked": review.cluster_queried,
         "unanswered": review.unanswered,
         "cautions": [bare(each) for each in review.cautions],
         "beingDeleted": [

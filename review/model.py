@@ -43,7 +43,7 @@ class Resource:
     protect: bool = False
     retain_on_delete: bool = False
     live: Mapping[str, Any] = field(default_factory=dict)
-    """What the state, or the cluster, holds of it; empty where it is not known."""
+    """What the state, or the cluster, has of it; empty where it is not known."""
     queried: bool = False
     """Whether `live` was read from the cluster for this review, and not from the state."""
 
@@ -153,10 +153,10 @@ class Review:
     """Warnings of the engine, a plugin or the program."""
     failed: str = ""
     """Why there is no whole answer; empty where there is."""
-    cluster_asked: bool = True
-    """Whether the cluster had a say: False for a comparison of two commits, and where it does not answer."""
+    cluster_queried: bool = True
+    """Whether the cluster was queried: False for a comparison of two commits, and where it does not answer."""
     unanswered: str = ""
-    """Why the cluster, which is there to be asked, was not."""
+    """Why a cluster that was to be queried did not answer."""
     cautions: tuple[str, ...] = ()
     """What to know before all else, sentences of `review.sentences`: an update that runs, or was cut off."""
     unsettled: bool = False
@@ -168,7 +168,7 @@ class Review:
     adoption: bool = False
     """Whether it reports what could be adopted."""
     drift: bool = False
-    """Whether it reports drift: `before` is what is declared, `after` what is there."""
+    """Whether it reports drift: `before` is what is declared, `after` the live object."""
     repairs: tuple[Change, ...] = ()
     """What has drifted, in a review of an update, which leaves it: `before` is what is declared. Sorted by URN."""
     kubectl: str = "kubectl"

@@ -1,6 +1,6 @@
 """From what the program registers at two commits to a review: what an update from one to the other would do.
 
-The engine and its provider are not asked, so which updates become replacements is predicted by their rules.
+The engine and its provider do not take part, so which updates become replacements is predicted by their rules.
 """
 
 from collections.abc import Callable, Iterable, Mapping

@@ -82,9 +82,9 @@ def _awaited(ending: Ending) -> str:
     return f"; it waits for {'finalizer' if len(ending.finalizers) == 1 else 'finalizers'} {finalizers}"
 
 
-def unasked(review: Review) -> str:
-    """Return what is not known because two commits are compared; empty where the cluster was to be asked."""
-    if review.cluster_asked or review.unanswered:
+def not_queried(review: Review) -> str:
+    """Return what is not known because two commits are compared; empty where the cluster was to be queried."""
+    if review.cluster_queried or review.unanswered:
         return ""
     return (
         "The cluster was not queried: this compares what two commits declare. Unknown: what the cluster holds and how "

@@ -29,8 +29,8 @@ def _lines(review: Review) -> Iterator[str]:
     yield from (f"  - {item}" for item in items)
     yield from (f"! {caution}" for caution in summary.cautions(review))
     yield summary.counts(indexed)
-    if unasked := summary.unasked(review):
-        yield unasked
+    if limits := summary.not_queried(review):
+        yield limits
     for section in sections(indexed):
         yield from _section(section)
     for change in sorted(shown(review), key=importance):

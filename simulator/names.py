@@ -2,7 +2,7 @@
 
 PREFIX = "hpc.sim/"
 
-SIMULATED_BY = PREFIX + "played-by"
+SIMULATED_BY = PREFIX + "simulated-by"
 """On nodes and pods: the part of the simulator that simulates it."""
 PROFILE = PREFIX + "profile"
 """On nodes: name of the hardware profile; a node without one has no GPUs and no adapters."""

@@ -191,7 +191,7 @@ class _Start:
         self._state = self._state.model_copy(update={"bootstrap": wanted})
 
     def _ensure(self, *commands: Command) -> None:
-        """Keep those of `commands` that run just so; start the others."""
+        """Leave those of `commands` that run with the same command line; start the others."""
         running = self._processes.running()
         for command in commands:
             record = running.get(command.name)

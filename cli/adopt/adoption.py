@@ -56,7 +56,7 @@ def unfinished(program: Program, known: Known, adopted: Collection[str], cluster
 
 
 def bring_in(work: Work, chosen: Collection[Candidate]) -> None:
-    """Let the engine import the objects; raise Problem with its words where it cannot."""
+    """Let the engine import the objects; raise Problem with its message where it cannot."""
     known = work.known()  # a state that was settled has more than when it was read
     taken = [each for each in chosen if known.find(each.declared) is None]
     if not taken:

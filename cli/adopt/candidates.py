@@ -22,14 +22,14 @@ from simulator.plugins.provider.values import MISSING, with_dashes
 Trial = Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
 """Given an object: what the cluster would make of it in the place of the one that is there, without doing it."""
 _MUTABLE = frozenset({"Secret", "ConfigMap"})
-"""Kinds whose data the stack's provider is told to change in place (stacks/environment.py)."""
+"""Kinds whose data the stack's provider changes in place (stacks/environment.py)."""
 _SECRET = "Secret"  # noqa: S105 - a kind
 _INVALID = "422"
 _REPLACE_UNREADY = "pulumi.com/replaceUnready"
 
 
 class State(StrEnum):
-    """What taking an object over would mean."""
+    """What adopting an object would mean."""
 
     EQUAL = "equal"
     DIFFERS = "differs"
@@ -48,7 +48,7 @@ class Candidate:
     written: Mapping[str, Any] = field(default_factory=dict)
     """Its inputs as if a program had made it as it is."""
     wanted: Mapping[str, Any] = field(default_factory=dict)
-    """What is declared, with what is there in the place of secrets."""
+    """What is declared, with the existing values in place of secrets."""
     changes: tuple[Change, ...] = ()
     warnings: tuple[str, ...] = ()
     kept: Mapping[str, Any] = field(default_factory=dict)
@@ -97,10 +97,10 @@ def search(objects: Collection[Declared], known: Known, live: Live, trial: Trial
 
 
 def judged(one: Declared, live: Mapping[str, Any], trial: Trial) -> Candidate:
-    """Return what taking an object over would mean.
+    """Return what adopting an object would mean.
 
     An update takes away what a user wrote and no one declares. What that is, and whether the server allows it, only
-    the server knows; it is asked where there will be an update.
+    the server knows; it is queried where there will be an update.
     """
     if read(live, "metadata", "deletionTimestamp"):
         return Candidate(one, live, State.REFUSED, "it is being deleted")
@@ -132,7 +132,7 @@ def _after_update(
 ) -> tuple[Mapping[str, Any], dict[str, Any], str]:
     """Return the object after an update, which fields of a user stand in its way, and why the server refuses it.
 
-    A server that does not let the user try it is not asked further; the update will say.
+    A server that does not let the user try it is not queried further; the update will show it.
     """
     try:
         return trial(recorded_inputs.updated(live, wanted, mine)) or live, {}, ""
@@ -149,7 +149,7 @@ def _after_update(
 
 
 def _short(reason: str) -> str:
-    """Return the first line of what a server says: the rest compares Go's structures."""
+    """Return the first line of a server's message: the rest compares Go's structures."""
     return reason.partition(", ")[2].splitlines()[0]
 
 

@@ -38,12 +38,12 @@ def command(
     with session.exclusive(wanted):
         work = _begin(wanted)
         found = candidates.search(work.program.objects, work.known(), work.cluster.find, work.cluster.dry_run)
-        begun = adoption.unfinished(work.program, work.known(), wanted.settings.adopted, work.cluster)
+        started = adoption.unfinished(work.program, work.known(), wanted.settings.adopted, work.cluster)
         chosen = [each for each in found if each.adoptable]
-        _print(work, found, begun)
+        _print(work, found, started)
         _write(work, found, output, import_to)
-        if (chosen or begun) and (yes or _confirmed(len(chosen) + len(begun))):
-            _take(work, chosen, begun)
+        if (chosen or started) and (yes or _confirmed(len(chosen) + len(started))):
+            _take(work, chosen, started)
 
 
 def _begin(wanted: Stack) -> Work:
@@ -57,17 +57,17 @@ def _begin(wanted: Stack) -> Work:
     return Work(wanted, running, cluster, declared.program(wanted), match)
 
 
-def _print(work: Work, found: list[Candidate], begun: list[Candidate]) -> None:
+def _print(work: Work, found: list[Candidate], started: list[Candidate]) -> None:
     wanted = work.stack
     presentation.tables(found, wanted.kubectl)
     labels = {one.label for one in work.program.objects}
     for name in sorted(set(wanted.settings.adopted) - labels):
         text = f"warning: {wanted.file.name} names {name} (adopted), which the stack does not declare"
         print_text(text)
-    if begun:
-        names = ", ".join(each.declared.label for each in begun)
+    if started:
+        names = ", ".join(each.declared.label for each in started)
         print_text(f"started and not completed: {names}")
-    if not found and not begun:
+    if not found and not started:
         text = f"nothing to adopt: the state of stack {wanted.name} knows every object of it that the cluster has"
         print_text(text)
     missing = {each.declared.label for each in found if each.adoptable} - {*wanted.settings.adopted}
@@ -96,13 +96,13 @@ def _confirmed(number: int) -> bool:
     return sys.stdin.isatty() and typer.confirm(f"Adopt what can be adopted ({number})?")
 
 
-def _take(work: Work, chosen: list[Candidate], begun: list[Candidate]) -> None:
+def _take(work: Work, chosen: list[Candidate], started: list[Candidate]) -> None:
     state_repair.settle(work.stack, work.engine, work.cluster)
     if settings_file.add(work.stack.file, {each.declared.label for each in chosen}, work.stack.settings.adopted):
         print_text(f"{work.stack.file.name} names them now (adopted)")
         work.stack.renew_copy()
     adoption.bring_in(work, chosen)
-    taken = [*chosen, *begun]
+    taken = [*chosen, *started]
     adoption.complete(work, taken)
     identity.record(work.stack, work.engine, work.match)
     lost = [each.declared.label for each in taken if not adoption.is_complete(work.known(), each)]

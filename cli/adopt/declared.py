@@ -82,7 +82,7 @@ def urn(recorded: str) -> str:
 def program(stack: Stack) -> Program:
     """Return what a stack declares, without the engine and without its secrets.
 
-    Patches are no objects of ours, and what the program only waits for is a patch.
+    Patches are not objects of this stack, and what the program only waits for is a patch.
     """
     cluster = stack.settings.cluster.model_copy(update={"kubeconfig": str(stack.kubeconfig), "context": stack.context})
     wanted = stack.settings.model_copy(update={"cluster": cluster})

@@ -53,7 +53,7 @@ def content(program: Program, candidates: Collection[Candidate], known: Known) -
 
 
 def _names(urns: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yield a name for each URN that is no other's: the file tells parents by it."""
+    """Yield a name for each URN that is no other's: the file identifies parents by it."""
     short = {each: each.rpartition("::")[2] for each in urns}
     times = Counter(short.values())
     for each, name in short.items():

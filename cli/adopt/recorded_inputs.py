@@ -1,10 +1,10 @@
 """The inputs of an object that a user created manually, so that an update is compared with them.
 
 The engine compares a program with the inputs of the update before. An object that no program created has none; with
-what is on the cluster in their place, every default of the server would be a difference, and with the new program in
+the live object in their place, every default of the server would be a difference, and with the new program in
 their place, a group that an SCC has beside the declared ones would be none. So the inputs are composed of the fields
 that the program declares, lists whole, as they are on the cluster; and the fields that a user wrote, by the API
-server's own account (metadata.managedFields), which an update takes over and, where they are not declared, removes.
+server's own account (metadata.managedFields), whose ownership an update takes, and removes where they are not declared.
 """
 
 import json
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rendering.recorder import REDACTED
-from simulator.plugins.provider.ownership import can_be_taken_over
+from simulator.plugins.provider.ownership import is_transferable
 
 _MISSING: Any = object()
 _BOOKKEEPING = (
@@ -20,7 +20,7 @@ _BOOKKEEPING = (
     "deprecated.daemonset.template.generation",
     "deployment.kubernetes.io/revision",
 )
-"""Annotations that clients and controllers keep for themselves."""
+"""Annotations that clients and controllers reserve for themselves."""
 _IDENTITY = ("apiVersion", "kind")
 _SERVER = ("creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid")
 
@@ -33,7 +33,7 @@ def owned(live: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     others: dict[str, Any] = {}
     for entry in read_entries(live):
-        if can_be_taken_over(entry):
+        if is_transferable(entry):
             found = _union(found, entry.get("fieldsV1") or {})
         else:
             others = _union(others, entry.get("fieldsV1") or {})
@@ -95,7 +95,7 @@ def read_entries(live: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def without_secrets(declared: Mapping[str, Any], live: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is declared with what is there in the place of each secret, which is neither known nor shown here."""
+    """Return what is declared, with the live value in place of each secret, which is neither known nor shown here."""
     folded: dict[str, Any] = dict(declared)
     if folded.get("kind") == "Secret":
         texts = folded.pop("stringData", None)
@@ -181,7 +181,7 @@ def _undeclared(live: Any, declared: Any, mine: Any) -> dict[str, Any]:
 
 
 def _without(live: Any, own: Mapping[str, Any]) -> Any:
-    """Return a value without the fields in it that are a user's; MISSING where nothing of it is anybody else's."""
+    """Return a value without the fields in it that are a user's; MISSING where no other manager owns any of it."""
     if not isinstance(live, dict) or not {key for key in own if key != "."}:
         return _MISSING
     rest = {key: value for key, value in live.items() if f"f:{key}" not in own}

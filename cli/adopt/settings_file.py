@@ -21,7 +21,7 @@ def lines(adopted: Collection[str], indent: str = "    ") -> str:
 
 
 def add(file: Path, objects: Collection[str], known: Collection[str] = ()) -> bool:
-    """Add objects to the list; say whether any was missing. Comments, order and everything else stay as they are.
+    """Add objects to the list; return whether any was missing. Comments, order and everything else stay as they are.
 
     `known` is the list of the settings: the one in the file takes the place of that of a base, so it gets all of it.
     Raises Problem, with the lines to write manually, for a file in which that cannot be done safely.

@@ -26,7 +26,7 @@ from policies.rules import RULES
 
 CLEAN, FOUND, UNREADABLE = 0, 1, 2
 _FILES = {"credentials-in-secrets": {"files": True}}
-"""Parameters of rules that hold for manifests in files, and not for objects in an update."""
+"""Parameters of rules that apply to manifests in files, and not to objects in an update."""
 
 Files = Annotated[
     list[str] | None,

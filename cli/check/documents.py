@@ -30,7 +30,7 @@ _TAG = "tag:yaml.org,2002:"
 _RESOLVED = frozenset(_TAG + name for name in ("int", "float", "bool", "null", "timestamp"))
 _TAGS = _RESOLVED | {_TAG + name for name in ("str", "map", "seq")}
 _KEY_WITHOUT_COLON = "while scanning a simple key"
-"""What the parser tells one or more lines below it."""
+"""An error that the parser reports one or more lines below its place."""
 _CACHED = 100_000
 """Plain scalars whose values are remembered; manifests repeat themselves."""
 

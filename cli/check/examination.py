@@ -84,7 +84,7 @@ def examine(
     """Read the files and run the rules over their objects.
 
     `context` are objects of elsewhere at the other ends of links, which are not reported; one of the same name in the
-    files takes its place. `exempt` are the exceptions, in force on `today`, and `ended` says how severe it is when one
+    files takes its place. `exempt` are the exceptions, in force on `today`, and `ended` is the severity when one
     is over. Files without any object are a problem: what was to write them may have failed.
     """
     result = Result()
@@ -222,7 +222,7 @@ def _unused(exempt: Iterable[RuleException], tally: Tally) -> Iterator[Notice]:
 
 def _nothing(names: Sequence[str]) -> Notice:
     others = f", nor do the other {len(names) - 1} that were named or found," if len(names) > 1 else ""
-    return Notice(names[0], 1, 1, f"holds no Kubernetes object{others} so that nothing was checked")
+    return Notice(names[0], 1, 1, f"contains no Kubernetes object{others} so that nothing was checked")
 
 
 def _order(each: Located) -> tuple[str, int, int, str, str]:

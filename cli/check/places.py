@@ -1,4 +1,4 @@
-"""Where a field stands in its text. Only documents with findings are read a second time, so no marks are kept."""
+"""The place of a field in its text. Only documents with findings are read a second time, so no marks are stored."""
 
 from collections.abc import Collection
 from typing import Any
@@ -19,9 +19,9 @@ from policies.values import Path
 
 
 def offsets(text: str, document: int, paths: Collection[Path]) -> dict[Path, int]:
-    """Return where each path stands in the document of that number: of a field its key, of a list's entry its begin.
+    """Return the place of each path in the document of that number: of a field its key, of a list's entry its begin.
 
-    A field that is absent stands where the deepest part that leads to it does.
+    An absent field has the place of the deepest part that leads to it.
     """
     found = _find(text, document, {path[:length] for path in paths for length in range(len(path) + 1)})
     return {path: next((found[path[:n]] for n in range(len(path), -1, -1) if path[:n] in found), 0) for path in paths}

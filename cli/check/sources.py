@@ -90,7 +90,7 @@ def _patches(folder: Path) -> frozenset[Path]:
 
 
 def _file(path: Path, *, pipes: bool) -> Source:
-    """Read a file; `pipes` are for `<(helm template ...)`, which a person names and no folder holds."""
+    """Read a file; `pipes` are for `<(helm template ...)`, which a user names and no folder contains."""
     try:
         # Without O_NONBLOCK, opening a pipe without a writer blocks for ever.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

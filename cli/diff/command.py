@@ -43,7 +43,7 @@ def command(
     """Show what an update would change and what it means.
 
     Changes nothing. Exit status 0 when the change is shown, however much it is; 1 when the preview failed, the cluster
-    did not answer, or a mandatory policy is violated. The comment is written in each case, and says so.
+    did not answer, or a mandatory policy is violated. The comment is written in each case, and reports it.
     """
     with presentation.always(stack, output, as_json):
         if base is not None:
@@ -69,7 +69,7 @@ def _previewed(wanted: Stack, config: Path | None, plan: Path | None) -> Review:
     running = session.engine(wanted)
     unanswered = engine_reviews.unanswered(wanted, running)
     if unanswered and plan is not None:
-        raise unanswered  # a plan update on what the cluster holds
+        raise unanswered  # a plan depends on the cluster's state
     session.print_plugins(running.program)
     session.prepare(wanted, running)
     update = stack_status.last_update(wanted)
@@ -86,7 +86,7 @@ def _previewed(wanted: Stack, config: Path | None, plan: Path | None) -> Review:
         review = engine_reviews.with_drift(engine_reviews.preview(wanted, running, policies, made), drifted)
         plan.unlink(missing_ok=True)
         if made.is_file() and not presentation.refused(review):
-            plans.keep(made, ground, plan)
+            plans.store(made, ground, plan)
         elif not presentation.refused(review):
             raise Problem("the engine wrote no plan", "Run it again without --plan to see its output.")
     return _with_context(wanted, review, update)
@@ -98,7 +98,7 @@ def _with_context(
     """Return the review with what to know before all else."""
     known = replace(review, cautions=tuple(update.cautions(wanted.options)), unsettled=update.unsettled)
     if unanswered:
-        return replace(known, cluster_asked=False, unanswered=str(unanswered))
+        return replace(known, cluster_queried=False, unanswered=str(unanswered))
     cluster = session.cluster(wanted)
     # What an unfinished update has made is there as well, and the next one takes it.
     there = () if known.unsettled else existing_objects.caution(review, cluster.find, wanted.options)

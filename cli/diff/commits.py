@@ -32,7 +32,7 @@ _MUTABLE = {"enableSecretMutable": "Secret", "enableConfigMapMutable": "ConfigMa
 
 @dataclass(frozen=True)
 class Side:
-    """A stack at one commit: `resources` is None where its settings are wrong, and `error` says why."""
+    """A stack at one commit: `resources` is None where its settings are wrong, and `error` is why."""
 
     name: str
     root: Path
@@ -94,7 +94,7 @@ def _review(stack: str, before: Side, after: Side, config: Path | None) -> Revie
         stack,
         () if failed else changes,
         failed="\n".join(failed),
-        cluster_asked=False,
+        cluster_queried=False,
         compared=(_short(before.name), _short(after.name)),
         warnings=tuple(sorted(_warnings(stack, before, after))),
     )
@@ -112,7 +112,7 @@ def _review(stack: str, before: Side, after: Side, config: Path | None) -> Revie
 
 
 def _day(name: str) -> date | None:
-    """Return the day of a commit, by which its exceptions are judged: so two commits compare alike on every day.
+    """Return the day of a commit, by which its exceptions are judged: so a comparison is the same on every day.
 
     None for the working tree, which is of today.
     """
@@ -182,7 +182,7 @@ def _checkout(name: str) -> Iterator[Path]:
 
 
 def _git(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    """Run git on this repository, without hooks and without asking anybody."""
+    """Run git on this repository, without hooks and without prompts."""
     try:
         return subprocess.run(
             ["git", "-c", "core.hooksPath=/dev/null", *arguments],

@@ -59,7 +59,7 @@ def drift_if_up(wanted: Stack, running: Engine) -> Review | None:
 
 
 def with_drift(review: Review, drifted: Review | None) -> Review:
-    """Return the review of a preview with what drifted and with what the cluster holds, as far as that is known."""
+    """Return the review of a preview with what drifted and with the cluster's objects, as far as they are known."""
     if drifted is None:
         return review
     failure = f"Not all drift could be determined: {drifted.failed}"
@@ -83,7 +83,7 @@ def ahead(wanted: Stack, running: Engine) -> tuple[str, ...]:
 
 
 def unanswered(wanted: Stack, running: Engine) -> Problem | None:
-    """Return why a real cluster cannot be asked, or None. Raises Problem where it is not the stack's own."""
+    """Return why a real cluster cannot be queried, or None. Raises Problem where it is not the stack's own."""
     try:
         identity.require(wanted, session.cluster(wanted), wanted.backend, running)
     except identity.ForeignClusterError:
@@ -102,7 +102,7 @@ def _trouble(status: int, last: str) -> str:
 
 
 def _remedied(found: Review) -> Review:
-    """Add what to do about an error whose words are the engine's alone."""
+    """Add what to do about an error whose message is the engine's."""
     if not _PASSPHRASE.search(found.failed):
         return found
     remedy = f"Correct {passphrases.PASSPHRASE}, or the file that {passphrases.FILE} names."

@@ -18,7 +18,7 @@ _SHOWN = 3
 def caution(review: Review, live: Live, options: str) -> Iterator[str]:
     """Yield a sentence where there are any; `options` name the stack on a command line.
 
-    The cluster is asked for each object that is to be created, but not for what is in a namespace that is not there.
+    Each object that is to be created is looked up on the cluster, except in namespaces that do not exist.
     """
     found = existing(review, live)
     if found:

@@ -21,7 +21,7 @@ _PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 def run(script: Path, *arguments: str) -> None:
-    """Run a script with our interpreter, apart from everything else; raise Problem with its last words if it fails."""
+    """Run a script with this interpreter, isolated; raise Problem with its last log lines if it fails."""
     with tempfile.TemporaryDirectory(prefix="hpc-confined-") as home:
         command = [*_unshare_command(), sys.executable, "-I", "-B", str(script), *arguments]
         try:

@@ -70,11 +70,11 @@ def fresh() -> Iterator[Path]:
         yield Path(folder) / "plan.json"
 
 
-def keep(made: Path, stands_on: Ground, target: Path) -> None:
+def store(made: Path, depends_on: Ground, target: Path) -> None:
     """Write the engine's plan, with what it depends on, to `target`, for its owner alone."""
     content = json.loads(made.read_text())
     try:
-        write_atomically(target, json.dumps(content | {KEY: asdict(stands_on)}, indent=1) + "\n")
+        write_atomically(target, json.dumps(content | {KEY: asdict(depends_on)}, indent=1) + "\n")
     except OSError as error:
         raise Problem(f"cannot write {target}: {error.strerror}", "Name a file in an existing folder.") from None
 
@@ -93,7 +93,7 @@ def read(plan: Path) -> Ground:
 def require_stack(plan: Path, stack: str) -> None:
     """Raise Problem for a file that is no plan of a stack: before the engine asks for that one's secrets."""
     if (then := read(plan).stack) != stack:
-        raise Problem(f"{plan} is a plan of stack {then}, not of {stack}", f"Say `--stack {then}`.")
+        raise Problem(f"{plan} is a plan of stack {then}, not of {stack}", f"Pass `--stack {then}`.")
 
 
 def require(plan: Path, now: Ground, options: str) -> None:

@@ -1,4 +1,4 @@
-"""What the policies say of objects without an engine, in the words of the pack; and what of it a change brings."""
+"""The findings of the policies without an engine, as the pack prints them; and which of them a change adds."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -20,7 +20,7 @@ _TEXTS = ("data", "stringData")
 def judged(
     resources: Iterable[Resource], configuration: Mapping[str, Mapping[str, Any]], day: date | None = None
 ) -> tuple[Finding, ...]:
-    """Return what the pack would say of the resources of one stack on a day, today's by default: exceptions end."""
+    """Return the pack's findings for the resources of one stack on a day, today's by default: exceptions end."""
     examination = Examination(RULES, exceptions.load(), day or datetime.now(UTC).date(), configuration)
     subjects = [found for resource in resources for found in _objects(resource)]
     violations: Iterator[Diagnostic] = iter(
@@ -34,7 +34,7 @@ def judged(
 
 
 def compared(review: Review, configuration: Mapping[str, Mapping[str, Any]], day: date | None = None) -> Review:
-    """Return the review with what is new among its findings: what the policies did not say of the stack before."""
+    """Return the review with what is new among its findings: those that the stack did not have before."""
     if not review.findings:
         return review
     before = {(each.policy, each.message) for each in judged(review.objects(after=False), configuration, day)}

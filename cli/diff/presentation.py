@@ -14,7 +14,7 @@ from review.model import Review
 
 
 def present(review: Review, output: Path | None, as_json: Path | None) -> None:
-    """Write the comment and the JSON where they are asked for, and show the review; raise Problem for a bad path."""
+    """Write the comment and the JSON where they are requested, and show the review; raise Problem for a bad path."""
     _files(review, output, as_json)
     console.print(terminal.write(review), markup=False, end="")
     if output is not None:
@@ -23,9 +23,9 @@ def present(review: Review, output: Path | None, as_json: Path | None) -> None:
 
 @contextmanager
 def always(stack: str, output: Path | None, as_json: Path | None, *, drift: bool = False) -> Iterator[None]:
-    """Let no comment of before stand where a command fails: the error is the comment then, and raised.
+    """Replace an earlier comment by the error where a command fails, and raise it.
 
-    Files of before are removed first, so that a command which is killed leaves none either.
+    Earlier files are removed first, so that a command which is killed leaves none either.
     """
     for path in filter(None, (output, as_json)):
         if path.is_file() and not path.is_symlink():  # not /dev/stdout
@@ -37,7 +37,7 @@ def always(stack: str, output: Path | None, as_json: Path | None, *, drift: bool
         raise
     except Exception as error:
         reason = explain(error) or f"a fault of ./hpc ({type(error).__name__}); its output shows where"
-        with suppress(Problem):  # the first error is the one to tell
+        with suppress(Problem):  # the first error is the one to report
             _files(Review(stack, (), failed=reason, drift=drift), output, as_json)
         raise
 

@@ -1,7 +1,7 @@
 """Runs alone, in a process of its own: writes what the program of a checkout registers for a stack, as JSON.
 
-Arguments: the checkout, the stack, the file to write. The interpreter is isolated, and all that is imported of ours is
-of that checkout, whatever its age.
+Arguments: the checkout, the stack, the file to write. The interpreter is isolated, and all that it imports of this
+project is of that checkout, whatever its age.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What the settings of a stack say that a review needs beside the resources."""
+"""The settings of a stack that a review needs beside the resources."""
 
 from apis import names
 from components.node_pool import BUILT_IN

@@ -12,7 +12,7 @@ from review import titles
 from review.model import Ending, Resource
 from review.sentences import count, name
 
-_UNASKED = (kinds.SECRET.kind, kinds.CONFIG_MAP.kind)
+_NOT_QUERIED = (kinds.SECRET.kind, kinds.CONFIG_MAP.kind)
 """Kinds that hardly ever have finalizers, and whose lists are long and have what is no one's business."""
 
 
@@ -77,7 +77,7 @@ def ending(cluster: Cluster, resources: Iterable[Resource]) -> tuple[Ending, ...
 
 
 def seen(resources: Iterable[Resource]) -> Iterator[Ending]:
-    """Yield which objects were being deleted when they were read: they may be gone when the cluster is asked again."""
+    """Yield which objects were being deleted when they were read: they may be gone at the next query."""
     for each in resources:
         metadata = each.live.get("metadata") if _counts(each) else None
         if isinstance(metadata, Mapping) and metadata.get("deletionTimestamp"):
@@ -85,7 +85,7 @@ def seen(resources: Iterable[Resource]) -> Iterator[Ending]:
 
 
 def _counts(resource: Resource) -> bool:
-    return resource.is_object and not resource.is_patch and resource.kind not in _UNASKED
+    return resource.is_object and not resource.is_patch and resource.kind not in _NOT_QUERIED
 
 
 def _finalizers(kind: str, found: Mapping[str, Any]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 An update compares the program with the state, not with the cluster. So a repair is a `pulumi refresh` of exactly the
 drifted resources, after which the state has them as they are, or no longer, and the update re-applies what the program
-declares. A preview of both, which changes nothing, says beforehand what would be replaced: that is left, unless the
+declares. A preview of both, which changes nothing, shows beforehand what would be replaced: that is left, unless the
 user names it. What others have added beside what is declared is not seen by a provider, and stays for its owner.
 """
 
@@ -98,7 +98,7 @@ def proposed(wanted: Stack, running: Engine, cluster: Cluster, agreed: Collectio
 
 
 def sort_out(found: Review, refusal: Callable[[Resource], str], agreed: Collection[str]) -> Repair:
-    """Return what of a drift may be repaired, by what the API server says of each object."""
+    """Return what of a drift may be repaired, by the API server's answer for each object."""
     again: list[Change] = []
     left: list[Left] = []
     added: list[tuple[Resource, str]] = []
@@ -167,7 +167,7 @@ def carry_out(running: Engine, repair: Repair) -> None:
 
 
 def refused(resource: Resource, cluster: Cluster) -> str:
-    """Return why the server would not take an object as it is declared; it is asked by a dry run."""
+    """Return why the server would refuse an object as it is declared, by a dry run; "" where it would not."""
     if resource.is_patch:
         return ""  # of an object of another owner
     try:
@@ -175,7 +175,7 @@ def refused(resource: Resource, cluster: Cluster) -> str:
         if found is not None:
             cluster.dry_run(live.repaired(resource, found).body)
     except RefusedError as error:
-        # Who may not ask may not know either; the update will say.
+        # A user without the right to a dry run learns of it in the update.
         return _short(error.reason) if error.reason.startswith(_INVALID) else ""
     return ""
 
@@ -224,6 +224,6 @@ def _errors(log: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
 
 
 def _short(reason: str) -> str:
-    """Return the first line of what a server says, without its number."""
+    """Return the first line of a server's message, without its number."""
     text = reason.removeprefix(_INVALID).strip()
     return text.splitlines()[0].strip().rstrip(".") if text else ""

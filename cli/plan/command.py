@@ -35,7 +35,7 @@ def command(
 ) -> None:
     """Show the hardware that a stack needs beyond the cluster.
 
-    What GPU nodes keep for themselves, which ports are next to which GPUs, and switches, cables, power and racks.
+    What GPU nodes reserve for themselves, which ports are next to which GPUs, and switches, cables, power and racks.
     """
     found = sections(stacks.read(stack).settings, _rack(rack_units, rack_watts))
     if plain:
@@ -46,7 +46,7 @@ def command(
 
 
 def sections(settings: Settings, rack: Rack | None) -> tuple[Section, ...]:
-    """Return all sections, in the order in which a platform is planned; raise Problem for a rack that holds nothing."""
+    """Return all sections, in the order in which a platform is planned; raise Problem for too small a rack."""
     return (
         machines(settings),
         rails(settings),

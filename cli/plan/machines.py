@@ -1,4 +1,4 @@
-"""The GPU nodes of a stack: what they have, what they keep for themselves, and how their ports lie to their GPUs."""
+"""The GPU nodes of a stack: what they have, what they reserve for themselves, and how their ports lie to their GPUs."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from stacks.platform import Settings
 
 
 def machines(settings: Settings) -> Section:
-    """Return number and parts of the machines, what each keeps, and what a job gets with one GPU."""
+    """Return number and parts of the machines, what each reserves, and what a job gets with one GPU."""
     profile, kept, notes = settings.profile, settings.reserved, list[str]()
     kubelet = settings.tuning.kubelet if settings.tuning else None
     part = given(notes, share, profile, 1, kept)
@@ -27,8 +27,8 @@ def machines(settings: Settings) -> Section:
         "storage ports of each": _ports(profile.storage_ports) if profile.storage_ports else "the compute ports",
         "logical CPUs": profile.cpus,
         "memory, GiB": profile.memory_gib,
-        "kept of the CPUs": kept.cpus,
-        "kept of the memory, GiB": kept.memory_gib,
+        "reserved CPUs": kept.cpus,
+        "reserved memory, GiB": kept.memory_gib,
         "Scale pagepool (R-3.3-7), GiB": topology.pagepool_gib(profile) if settings.has_scale_clients else None,
         "reserved CPUs of the kubelet": given(
             notes, topology.reserved_cpus, profile, kubelet.reserved if kubelet else topology.SYSTEM_CPUS
@@ -37,9 +37,11 @@ def machines(settings: Settings) -> Section:
         "a job's memory for each GPU, GiB": part.memory_gib if part else None,
     }
     if profile.numa and kubelet is None:
-        notes.append("no setting (tuning.kubelet) tells the kubelet of reserved CPUs; those above are what it could be")
+        notes.append(
+            "the setting tuning.kubelet reserves no CPUs for the system; those above are what it could reserve"
+        )
     if settings.reserve:
-        notes.append("what is kept is as the settings say (reserve); the pagepool follows from the machine alone")
+        notes.append("what is reserved is as the setting reserve has it; the pagepool follows from the machine alone")
     return Section("Machines", (row,), tuple(notes))
 
 
@@ -51,17 +53,17 @@ def rails(settings: Settings) -> Section:
     """Return which port is on which plane of the fabric, and near to which GPUs."""
     profile = settings.profile
     if not profile.hcas:
-        remark = f"no document names the {profile.ports.count} ports of {profile.name}; the setting `ports` can"
-        return Section("Ports", (), (remark,), source="D-3.6")
+        note = f"no document names the {profile.ports.count} ports of {profile.name}; the setting `ports` can"
+        return Section("Ports", (), (note,), source="D-3.6")
     renamed = settings.tuning is not None and settings.tuning.rail_names
     rows = [_port(rail.index, rail.name if renamed else rail.hca.netdev, rail.hca) for rail in topology.rails(profile)]
     rows += [_port("storage", hca.netdev, hca) for hca in profile.storage_hcas]
-    return Section("Ports", tuple(rows), tuple(_remarks(settings, profile, renamed=renamed)), source="D-3.6")
+    return Section("Ports", tuple(rows), tuple(_notes(settings, profile, renamed=renamed)), source="D-3.6")
 
 
-def _remarks(settings: Settings, profile: Profile, *, renamed: bool) -> Iterator[str]:
+def _notes(settings: Settings, profile: Profile, *, renamed: bool) -> Iterator[str]:
     if settings.fabric.kind != "infiniband" and profile.link_layer == "InfiniBand" and not settings.ports:
-        names = "rails' names and PCI addresses hold" if renamed else "the setting `ports` gives others"
+        names = "rails' names and PCI addresses apply" if renamed else "the setting `ports` gives others"
         yield f"names are those of InfiniBand mode, and the fabric is {settings.fabric.kind}; {names}"
     alone = [gpu for gpu in range(profile.gpus) if not topology.nearest_hcas(profile, gpu)]
     if alone:
@@ -81,7 +83,7 @@ def _port(rail: int | str, interface: str | None, hca: Hca) -> Row:
 
 
 def nccl(settings: Settings) -> Section:
-    """Return what NCCL is told of the ports."""
+    """Return NCCL's variables for the ports."""
     notes: list[str] = []
     variables: dict[str, Cell]
     if settings.uses_rdma:

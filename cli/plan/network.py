@@ -91,7 +91,7 @@ def _level(name: str, switches: int, below: int, subscription: str) -> Row:
 def _one_switch(settings: Settings) -> Section:
     """Return the cables of the Redpaper's lab, of which the settings have machines and that there is Scale."""
     name, profile = "Cables to one switch", settings.profile
-    assumed = f"assumed: storage is an ESS3000, and the switch a QM8700 of {SWITCH_PORTS} ports; no setting says so"
+    assumed = f"assumed: storage is an ESS3000, and the switch a QM8700 of {SWITCH_PORTS} ports; no setting names them"
     try:
         planned = cabling([node.name.split(".")[0] for node in settings.gpu_nodes], profile, ESS3000)
     except ValueError as error:

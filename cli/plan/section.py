@@ -19,7 +19,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class Section:
-    """Rows that have the same columns, and remarks on them. One row alone is shown as a list of its values."""
+    """Rows that have the same columns, and notes on them. One row alone is shown as a list of its values."""
 
     name: str
     rows: tuple[Row, ...]

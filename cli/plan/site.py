@@ -8,7 +8,7 @@ from stacks.platform import Settings
 
 
 def space(settings: Settings, rack: Rack | None) -> Section:
-    """Return power and height of the machines and, with a rack, how many racks; raise Problem if one holds none."""
+    """Return power and height of the machines and, with a rack, how many racks; raise Problem if none fits."""
     profile, machines = settings.profile, len(settings.gpu_nodes)
     watts, units = profile.power_watts, profile.rack_units
     row: dict[str, int | str | None] = {
@@ -25,7 +25,7 @@ def space(settings: Settings, rack: Rack | None) -> Section:
             "machine file of your own may give power_watts and rack_units (`machines`)"
         ]
     elif rack is None:
-        notes.append("racks: say what one offers, with --rack-units and --rack-watts; no document does")
+        notes.append("racks: describe one with --rack-units and --rack-watts; no document does")
     else:
         try:
             planned = room(profile, machines, rack)

@@ -1,4 +1,4 @@
-"""What a user says besides files, refused where it cannot be meant."""
+"""Arguments besides files, refused where they cannot be meant."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 
@@ -7,7 +7,7 @@ from policies.views.namespaces import ids
 
 
 class WrongArgument(Exception):
-    """An argument that cannot be meant; the message names it and says what could be."""
+    """An argument that cannot be meant; the message names it and lists the valid ones."""
 
 
 _EXAMPLE = "1000680000/10000"

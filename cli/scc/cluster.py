@@ -1,4 +1,4 @@
-"""The cluster that a pod is judged against: its SCCs, namespaces and RBAC, as far as files say, else as shipped."""
+"""The cluster that a pod is judged against: SCCs, namespaces and RBAC, as far as files have them, else as shipped."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -31,12 +31,12 @@ _ALWAYS_THERE = "restricted"
 
 
 @dataclass(frozen=True)
-class Asked:
-    """One pod to judge: `title` says whose it is, `pod` is as the cluster hands it to the plugin, account and all.
+class PodRequest:
+    """One pod to judge: `title` names its owner, `pod` is as the cluster hands it to the plugin, account and all.
 
     `examples` are the annotations of the namespace that stand in for what is not known, and `open` the fields of
-    security contexts that they decide. `nameless` says that the namespace itself stands in for one that no one named,
-    `exempt` that OpenShift asks no SCC there.
+    security contexts that they decide. `nameless`: the namespace itself stands in for one that no one named,
+    `exempt`: OpenShift evaluates no SCC there.
     """
 
     title: str
@@ -52,14 +52,14 @@ class Asked:
 
 @dataclass(frozen=True)
 class Explained:
-    """A pod and what becomes of it; `order` is that in which the SCCs are tried, `source` says whose they are.
+    """A pod and what becomes of it; `order` is that in which the SCCs are tried, `source` is where they are from.
 
     Of a refused pod, `fitting` are the SCCs that would take it if they were usable, the least wide first, `elsewhere`
     is the one that would take it if the namespace had the ids that the pod asks for, "" for none, and `missing` what
     could let its account do more and is not among the files.
     """
 
-    asked: Asked
+    request: PodRequest
     verdict: Verdict
     order: tuple[str, ...]
     source: str
@@ -69,12 +69,12 @@ class Explained:
 
     @property
     def unusable(self) -> frozenset[str]:
-        """The SCCs that neither the account nor whoever asks may use, of those that were tried."""
+        """The SCCs that neither the account nor the requesting user may use, of those that were tried."""
         return frozenset(reason.scc for reason in self.verdict.reasons if reason.message.endswith(NOT_USABLE))
 
 
 class Cluster:
-    """SCCs, namespaces and RBAC. `usable` are SCCs that are taken to be granted to whoever asks.
+    """SCCs, namespaces and RBAC. `usable` are SCCs that are taken to be granted to the requesting user.
 
     Raises WrongArgument when one of these does not exist, and InvalidPod for an SCC whose fields have wrong types.
     """
@@ -90,22 +90,22 @@ class Cluster:
         self._usable = arguments.usable(usable, self.sccs.keys())
         self._by_all = USABLE_BY_ALL[release] & self.sccs.keys()
 
-    def explain(self, asked: Asked) -> Explained:
+    def explain(self, request: PodRequest) -> Explained:
         """Judge one pod."""
-        if asked.exempt:
-            return Explained(asked, Verdict(True, None, asked.pod, (), ""), (), self.source)
-        namespace, names = asked.namespace.name, self.sccs.keys()
-        account = running_as(namespace, asked.account)
+        if request.exempt:
+            return Explained(request, Verdict(True, None, request.pod, (), ""), (), self.source)
+        namespace, names = request.namespace.name, self.sccs.keys()
+        account = running_as(namespace, request.account)
         own = self._usable | self._rbac.usable(account, namespace, names)
-        both = own | self._rbac.usable(asked.user, namespace, names)
-        if AUTHENTICATED in asked.user.groups:
+        both = own | self._rbac.usable(request.user, namespace, names)
+        if AUTHENTICATED in request.user.groups:
             both |= self._by_all
         every = [*self.sccs.values()]
-        verdict = admit(asked.pod, asked.namespace, asked.user, every, both, usable_by_account=own)
-        found = Explained(asked, verdict, order(every), self.source)
+        verdict = admit(request.pod, request.namespace, request.user, every, both, usable_by_account=own)
+        found = Explained(request, verdict, order(every), self.source)
         if verdict.admitted:
             return found
-        freely = admit(freed(asked.pod, asked.open), asked.namespace, asked.user, every, both)
+        freely = admit(freed(request.pod, request.open), request.namespace, request.user, every, both)
         return replace(
             found,
             fitting=tuple(self._fitting(found)),
@@ -114,9 +114,9 @@ class Cluster:
         )
 
     def _fitting(self, found: Explained) -> Iterable[str]:
-        asked = found.asked
+        request = found.request
         for name in sorted(found.unusable, key=lambda each: _width(self.sccs[each])):
-            if admit(asked.pod, asked.namespace, asked.user, [self.sccs[name]], {name}).admitted:
+            if admit(request.pod, request.namespace, request.user, [self.sccs[name]], {name}).admitted:
                 yield name
 
 

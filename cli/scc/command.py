@@ -67,7 +67,7 @@ def explain(
     """Predict which SCC admits a pod, and what it changes.
 
     For a refused pod: why, and which SCC would admit it. What OpenShift allocates to a namespace, and
-    no file contains, is replaced by examples; the output says so.
+    no file contains, is replaced by examples; the output reports it.
 
     Exit status 0: all admitted (or all lines answered), 1: a pod is refused, 2: something could not be read.
     """

@@ -9,7 +9,7 @@ import typer
 from cli.scc.arguments import WrongArgument, annotations
 from cli.scc.cluster import Cluster, Explained
 from cli.scc.files import Unreadable, objects
-from cli.scc.pods import Wanted, asked
+from cli.scc.pods import Wanted, pod_requests
 from cli.scc.presentation import as_json, print_tables
 from policies.scc import InvalidPod, Release
 
@@ -39,7 +39,7 @@ def explain(
         rendered, stacks_release = _stack(stack)
         around, release = [*rendered, *around], release or stacks_release
     cluster = Cluster([*around, *subjects], _release(release), usable)
-    found = [cluster.explain(each) for each in asked(subjects, cluster, wanted)]
+    found = [cluster.explain(each) for each in pod_requests(subjects, cluster, wanted)]
     if not found:
         raise Unreadable(f"no pod in {', '.join(files)}: name a Pod, or a workload with a pod template")
     return found

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from cli.scc.cluster import Asked, Cluster
+from cli.scc.cluster import Cluster, PodRequest
 from policies.objects import Obj
 from policies.pods import Pod
 from policies.scc import Namespace, User, service_account
@@ -13,12 +13,12 @@ from policies.views.accounts import account_of, without_scc
 from policies.views.namespaces import STAND_IN, allocation
 
 _SOMEWHERE = "example"
-"""The namespace of a pod that names none: an ordinary one, since no one means `default`, where no SCC is asked."""
+"""The namespace of a pod that names none: an ordinary one, since no one means `default`, where no SCC is evaluated."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the user says of all pods: empty or None leaves it to each pod."""
+    """Options for all pods: empty or None leaves it to each pod."""
 
     namespace: str = ""
     account: str = ""
@@ -27,15 +27,15 @@ class Wanted:
     annotations: Mapping[str, str] = field(default_factory=dict)
 
 
-def asked(objects: Iterable[Mapping[str, Any]], cluster: Cluster, wanted: Wanted) -> Iterator[Asked]:
+def pod_requests(objects: Iterable[Mapping[str, Any]], cluster: Cluster, wanted: Wanted) -> Iterator[PodRequest]:
     """Yield each pod of the objects as the cluster would hand it to the plugin."""
     for tree in objects:
         subject = Obj(tree)
         for pod in subject.pods:
-            yield _asked(subject, pod, cluster, wanted)
+            yield _pod_request(subject, pod, cluster, wanted)
 
 
-def _asked(subject: Obj, pod: Pod, cluster: Cluster, wanted: Wanted) -> Asked:
+def _pod_request(subject: Obj, pod: Pod, cluster: Cluster, wanted: Wanted) -> PodRequest:
     named = wanted.namespace or subject.namespace
     name, account = named or _SOMEWHERE, wanted.account or account_of(pod)
     known = cluster.namespaces.get(name)
@@ -43,7 +43,7 @@ def _asked(subject: Obj, pod: Pod, cluster: Cluster, wanted: Wanted) -> Asked:
     annotations = {**(known.mapping("metadata", "annotations") if known else {}), **wanted.annotations}
     present = {key: value for key, value in annotations.items() if value is not None}
     examples = {key: value for key, value in STAND_IN.items() if key not in present}
-    return Asked(
+    return PodRequest(
         title=f"{subject}{f', {pod.role}' if pod.role else ''}",
         namespace=Namespace(name, {**examples, **present}, labels),
         account=account,

@@ -17,7 +17,7 @@ from policies.values import read, show
 from policies.views.fields import Walk
 from policies.views.placement import explain
 
-# What the plugin says of the pod, and then again at each of its containers.
+# Messages of the plugin about the pod, repeated at each of its containers.
 _OF_THE_POD = re.compile(r"^\w+\[\d+\]\.(host(?:Network|PID|IPC): )")
 _MOST_DROPPED = 20
 _HOST_PORT = re.compile(r"^\w+\[\d+\]\.(\w+\[\d+\]\.hostPort: )")
@@ -25,39 +25,39 @@ _HOST_PORT = re.compile(r"^\w+\[\d+\]\.(\w+\[\d+\]\.hostPort: )")
 
 def as_json(explained: Explained) -> dict[str, Any]:
     """Return a verdict as plain data."""
-    asked, verdict = explained.asked, explained.verdict
+    request, verdict = explained.request, explained.verdict
     return {
-        "pod": asked.title,
-        "namespace": asked.namespace.name,
-        "serviceAccount": asked.account,
-        "user": asked.user.name,
+        "pod": request.title,
+        "namespace": request.namespace.name,
+        "serviceAccount": request.account,
+        "user": request.user.name,
         "sccsOf": explained.source,
         "admitted": verdict.admitted,
         "scc": verdict.scc,
-        "exempt": asked.exempt,
-        "examples": dict(asked.examples),
-        "droppedFields": [place for place, _ in _dropped(asked.pod)],
+        "exempt": request.exempt,
+        "examples": dict(request.examples),
+        "droppedFields": [place for place, _ in _dropped(request.pod)],
         "order": list(explained.order),
         "reasons": [{"scc": reason.scc, "message": reason.message} for reason in verdict.reasons],
         "message": verdict.message,
         "wouldAdmitIfUsable": list(explained.fitting),
         "wouldAdmitWithItsIds": explained.elsewhere or None,
         "notAmongTheFiles": explained.missing or None,
-        "filledIn": dict(_added(asked.pod, verdict.pod)),
+        "filledIn": dict(_added(request.pod, verdict.pod)),
         "admittedPod": verdict.pod if verdict.admitted else None,
     }
 
 
 def print_tables(explained: Explained, *, verbose: bool) -> None:
     """Print what becomes of a pod: the SCCs in the order tried, then what was filled in, or what would help."""
-    asked, verdict = explained.asked, explained.verdict
+    request, verdict = explained.request, explained.verdict
     outcome = "[green]admitted[/]" if verdict.admitted else "[bold red]refused[/]"
     by = f" by [bold]{escape(verdict.scc)}[/]" if verdict.scc else ""
-    other = asked.user.name != running_as(asked.namespace.name, asked.account).name
-    asker = f", created by {escape(asked.user.name)}" if other else ""
+    other = request.user.name != running_as(request.namespace.name, request.account).name
+    asker = f", created by {escape(request.user.name)}" if other else ""
     console.print(
-        f"{escape(asked.title)}: {outcome}{by} "
-        f"(namespace {escape(asked.namespace.name)}, service account {escape(asked.account)}{asker}; "
+        f"{escape(request.title)}: {outcome}{by} "
+        f"(namespace {escape(request.namespace.name)}, service account {escape(request.account)}{asker}; "
         f"SCCs of {explained.source})"
     )
     for note in _notes(explained):
@@ -65,7 +65,7 @@ def print_tables(explained: Explained, *, verbose: bool) -> None:
     if verdict.reasons or verdict.scc:
         show_rows("", ("SCC", "verdict"), (tuple(map(escape, row)) for row in _verdict_rows(explained)))
     if verdict.scc:
-        added = ((escape(path), escape(str(value))) for path, value in _added(asked.pod, verdict.pod))
+        added = ((escape(path), escape(str(value))) for path, value in _added(request.pod, verdict.pod))
         show_rows("", ("filled in", "value"), added)
     lines = [*_remedies(explained)]
     if verbose and verdict.message:
@@ -77,17 +77,17 @@ def print_tables(explained: Explained, *, verbose: bool) -> None:
 
 
 def _notes(explained: Explained) -> Iterator[str]:
-    asked, name = explained.asked, explained.asked.namespace.name
-    if asked.exempt:
-        yield f"OpenShift asks no SCC in {name}: it is one of its own namespaces, or of run level 0 or 1"
+    request, name = explained.request, explained.request.namespace.name
+    if request.exempt:
+        yield f"OpenShift evaluates no SCC in {name}: it is one of its own namespaces, or of run level 0 or 1"
         return
-    if asked.nameless:
+    if request.nameless:
         yield f"no namespace is named, so an ordinary one called {name} is assumed; --namespace names another"
-    if asked.examples:
-        shown = ", ".join(f"{key}={value}" for key, value in asked.examples.items())
+    if request.examples:
+        shown = ", ".join(f"{key}={value}" for key, value in request.examples.items())
         yield f"ids and levels are examples, since OpenShift allocates them and no file has them for {name}: {shown}"
-    for place, words in _dropped(asked.pod):
-        yield f"the API server drops {place}: {words}"
+    for place, message in _dropped(request.pod):
+        yield f"the API server drops {place}: {message}"
     if explained.missing:
         yield f"the account is bound to {explained.missing}, which is not among the files and could change this"
 
@@ -106,7 +106,7 @@ def _verdict_rows(explained: Explained) -> Iterator[tuple[str, str]]:
         if name in unusable:
             yield name, "not usable"
         elif messages:
-            plain = (_plain(message, name, explained.asked.pod) for message in messages)
+            plain = (_plain(message, name, explained.request.pod) for message in messages)
             yield name or "(all)", "\n".join(dict.fromkeys(plain))
         elif name and name == verdict.scc:
             yield name, "admits it"
@@ -114,16 +114,16 @@ def _verdict_rows(explained: Explained) -> Iterator[tuple[str, str]]:
 
 
 def _remedies(explained: Explained) -> Iterator[str]:
-    asked, verdict = explained.asked, explained.verdict
+    request, verdict = explained.request, explained.verdict
     if verdict.admitted:
         return
     if explained.elsewhere:
-        yield f"would be admitted by {explained.elsewhere} if {asked.namespace.name} had the ids that it asks for"
+        yield f"would be admitted by {explained.elsewhere} if {request.namespace.name} had the ids that it asks for"
     if not explained.fitting:
         if explained.unusable:
-            yield "would be admitted by no other SCC here, whoever may use it: ask for less"
+            yield "would be admitted by no other SCC here, even if usable: request less"
         return
-    name, namespace, account = explained.fitting[0], asked.namespace.name, asked.account
+    name, namespace, account = explained.fitting[0], request.namespace.name, request.account
     yield f"would be admitted by: {', '.join(explained.fitting)}, if account {namespace}/{account} might use it"
     yield (
         f"e.g. oc adm policy add-scc-to-user {name} -z {account} -n {namespace}, or in a file a Role of {namespace} "
@@ -132,7 +132,7 @@ def _remedies(explained: Explained) -> Iterator[str]:
 
 
 def _plain(message: str, scc: str, pod: Mapping[str, Any]) -> str:
-    """Return a reason without what the row says already, and by the field that the user wrote."""
+    """Return a reason without what the row shows already, and by the field that the user wrote."""
     text = message.removeprefix(f"provider {scc}: ").removeprefix(".")
     text = _HOST_PORT.sub(r"\1", _OF_THE_POD.sub(r"spec.\1", text))
     annotations = read(pod, "metadata", "annotations") or {}

@@ -1,4 +1,4 @@
-"""A process that is waited for to its end, whatever ends us: an engine that goes on alone keeps the lock of its state.
+"""A process that is waited for to its end, whatever ends us: an engine that goes on alone holds the lock of its state.
 
 Ctrl-C goes to all processes of a terminal. SIGTERM, what a cancelled CI job ends in, comes to us alone or to all.
 """
@@ -14,7 +14,7 @@ from types import FrameType
 from typing import Any
 
 TERMINATED = 128 + signal.SIGTERM
-_GRACE = 0.5  # seconds in which a process says that it got the signal itself
+_GRACE = 0.5  # seconds in which a process reports that it got the signal itself
 _WAITING = b"terminated: waiting for the engine to record its progress\n"
 
 
@@ -28,7 +28,7 @@ def started(
     under way. Raises SystemExit with the status of SIGTERM.
     """
     process: subprocess.Popen[str] | None = None
-    asked = False
+    terminated = False
 
     def interrupt() -> None:
         if process is not None:
@@ -38,9 +38,9 @@ def started(
                 process.send_signal(signal.SIGINT)
 
     def take(_number: int, _frame: FrameType | None) -> None:
-        nonlocal asked
-        if not asked:
-            asked = True
+        nonlocal terminated
+        if not terminated:
+            terminated = True
             os.write(2, _WAITING)  # a print in a handler may stand within another one
             interrupt()
 
@@ -48,7 +48,7 @@ def started(
     before = signal.signal(signal.SIGTERM, take) if ours else None
     try:
         process = subprocess.Popen(command, text=True, **options)
-        if asked:
+        if terminated:
             interrupt()
         try:
             yield process
@@ -59,5 +59,5 @@ def started(
     finally:
         if ours:
             signal.signal(signal.SIGTERM, before)
-    if asked:
+    if terminated:
         raise SystemExit(TERMINATED)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _TIMEOUT = 15.0  # seconds
 _CHUNK = 1 << 16  # bytes of a download that are in memory at once
-_NOT_STARTED = "is waiting to start"  # what a kubelet says of a container that has no log yet
+_NOT_STARTED = "is waiting to start"  # a kubelet's message about a container that has no log yet
 
 _TRIAL = {"dryRun": "All"}
 """What a request that is not a GET must say: the engine alone writes to a cluster."""
@@ -25,9 +25,9 @@ _LATER = "Check the control plane and the node in question (`oc get nodes`); the
 
 
 class RefusedError(Problem):
-    """A server that can be reached will not, or cannot, answer this: `reason` is what it says, in a line.
+    """A server that can be reached will not, or cannot, answer this: `reason` is its message, in a line.
 
-    `late`: it says nothing, until the time is over.
+    `late`: it does not answer in time.
     """
 
     def __init__(self, what: str, remedy: str, reason: str, *, late: bool = False) -> None:
@@ -44,7 +44,7 @@ class Cluster:
     shown_by: str = ""
     """The command that shows whether it runs; none for a real cluster."""
     named_by: str = "cluster.kubeconfig or cluster.context in the stack's settings"
-    """What says which kubeconfig and context it is."""
+    """The settings or options that name its kubeconfig and context."""
 
     @cached_property
     def _client(self) -> "Client":

@@ -72,7 +72,7 @@ class _Lines:
 
 
 class Reporter:
-    """Shows steps as they run and says how long each took (`simulator.progress.Progress`)."""
+    """Shows steps as they run and prints how long each took (`simulator.progress.Progress`)."""
 
     def step(self, title: str) -> AbstractContextManager[Step]:
         """Begin a step; its bar goes when it ends, and one line with its time stays."""

@@ -19,7 +19,7 @@ COMPRESS = "PULUMI_DIY_BACKEND_GZIP"
 def variables(stack: Stack, pulumi: Path, outer: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that plain `pulumi` needs for `stack`, on top of the `outer` environment.
 
-    The state of a simulated cluster is with it, or where --backend says; of a real one it is where the settings say,
+    The state of a simulated cluster is with it, or where --backend names; of a real one it is where the settings name,
     and nothing is set that the user has set.
     """
     result = {

@@ -41,7 +41,7 @@ class Operation:
 
 @dataclass(frozen=True)
 class Message:
-    """A remark of the engine, a plugin, the program or a policy; `severity` is error, warning or info."""
+    """A message of the engine, a plugin, the program or a policy; `severity` is error, warning or info."""
 
     severity: str
     text: str
@@ -56,14 +56,14 @@ class Account:
     planned: int = 0
     done: int = 0
     steps: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    """What the engine did with each resource, by URN: op and type, and of what was there whether it was retained."""
+    """What the engine did with each resource, by URN: op and type, and whether an existing object was retained."""
     running: dict[str, str] = field(default_factory=dict)
     failed: list[str] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
     ended: str | None = None
     """Why we have interrupted the engine; what it prints after that is about the interruption."""
     _unverified: set[str] = field(default_factory=set)
-    _begun: dict[str, float] = field(default_factory=dict)
+    _started: dict[str, float] = field(default_factory=dict)
     _host: HostOutput = field(default_factory=HostOutput)
 
     def take(self, event: dict[str, Any]) -> Iterator[Operation | Message]:
@@ -80,11 +80,13 @@ class Account:
     def finish(self) -> Iterator[Message]:
         """Yield what was held back in case more came."""
         for line in self._host.rest():
-            yield from _say(self, "info", line, None)
+            yield from _report(self, "info", line, None)
         if number := len(self._unverified):
             what = "1 value was" if number == 1 else f"{number} values were"
             again = "the update checks the objects again, with the values"
-            yield from _say(self, "info", f"{what} unknown to the policies before the update; {again}: {_PAGE}", None)
+            yield from _report(
+                self, "info", f"{what} unknown to the policies before the update; {again}: {_PAGE}", None
+            )
 
 
 def parse(line: str) -> dict[str, Any]:
@@ -104,7 +106,7 @@ def _begin(account: Account, event: dict[str, Any], when: float) -> Iterator[Ope
     else:
         account.steps.setdefault(metadata["urn"], []).append(_step(metadata))
         if metadata["op"] not in _QUIET:
-            account._begun[_key(metadata)] = when
+            account._started[_key(metadata)] = when
             account.running[_key(metadata)] = short(metadata["urn"])
     yield from ()
 
@@ -126,7 +128,7 @@ def _ended(account: Account, metadata: dict[str, Any], when: float, *, failed: b
     account.done += 1
     name = account.running.pop(_key(metadata), short(metadata["urn"]))
     # The log's clock has whole seconds.
-    seconds = when - account._begun.pop(_key(metadata), when)
+    seconds = when - account._started.pop(_key(metadata), when)
     return Operation(_verb(metadata), name, seconds, failed)
 
 
@@ -148,24 +150,24 @@ def _diagnostic(account: Account, event: dict[str, Any], _: float) -> Iterator[O
     text = event.get("message", "")
     if event.get("ephemeral") or severity == "debug" or _about_plugins(text) or _cut_off(text):
         return
-    if account.ended is not None or _says_it_ended(account, text):
+    if account.ended is not None or _reports_exit(account, text):
         return
     for line in account._host.take(_plain(text)) if severity == _STANDARD_ERROR else [text]:
-        yield from _say(account, severity, line, event.get("urn"))
+        yield from _report(account, severity, line, event.get("urn"))
 
 
 def _about_plugins(text: str) -> bool:
-    """Whether the engine says that a plugin comes from PATH: `./hpc` has said which ones are in use."""
+    """Whether the engine reports that a plugin comes from PATH: `./hpc` has printed which ones are in use."""
     return text.startswith("using pulumi-") and "from $PATH" in text
 
 
-def _says_it_ended(account: Account, text: str) -> bool:
-    """Whether the engine says only that the program has ended, which has said why."""
+def _reports_exit(account: Account, text: str) -> bool:
+    """Whether the engine reports only that the program has exited, which has printed why."""
     return _ENDED in text and any(message.severity == "error" for message in account.messages)
 
 
 def _cut_off(text: str) -> bool:
-    """Whether the engine says only that something else's failure cut this off."""
+    """Whether the engine reports only that something else's failure cut this off."""
     return _plain(text).strip().endswith("context canceled")
 
 
@@ -177,13 +179,13 @@ def _policy(account: Account, event: dict[str, Any], _: float) -> Iterator[Opera
         return
     # Without the resource: the pack's messages name their object.
     text = f"policy {policy}: {_plain(event.get('message', '')).strip()}"
-    yield from _say(account, "error" if mandatory else "warning", text, None, policy)
+    yield from _report(account, "error" if mandatory else "warning", text, None, policy)
 
 
-def _say(account: Account, severity: str, text: str, urn: str | None, policy: str = "") -> Iterator[Message]:
+def _report(account: Account, severity: str, text: str, urn: str | None, policy: str = "") -> Iterator[Message]:
     clean = _plain(text).strip()
     message = Message(severity.removesuffix("#err"), clean, short(urn) if urn else "", policy)
-    # The update repeats what its preview said.
+    # The update repeats the messages of its preview.
     if clean and message not in account.messages:
         account.messages.append(message)
         yield message

@@ -23,13 +23,13 @@ from cli.shared.stack import Stack
 UID, SERVER = tags.UID, tags.SERVER
 _NAMESPACE = "/api/v1/namespaces/kube-system"
 _PROVIDER = "pulumi:providers:kubernetes"
-_NO_STACK = "no stack named"  # what the engine says of a stack that nobody has made yet
+_NO_STACK = "no stack named"  # the engine's message about a stack that does not exist yet
 
 
 class ForeignClusterError(Problem):
     """The cluster is not the stack's, or does not identify itself: no command continues with it.
 
-    `why` is that alone, for a command that shows what is there all the same.
+    `why` is that alone, for a command that shows existing objects all the same.
     """
 
     def __init__(self, why: str, remedy: str = "", consequence: str = "") -> None:
@@ -80,7 +80,7 @@ def read(cluster: Cluster) -> Identity:
 def require(stack: Stack, cluster: Cluster, backend: Backend | None, engine: Engine | None = None) -> ClusterMatch:
     """Return the cluster that a stack is about to work on; call it before the engine starts.
 
-    `backend` is None where it cannot be read here (Pulumi Cloud): the tags are then asked of `engine`, or left out.
+    `backend` is None where it cannot be read here (Pulumi Cloud): the tags are then read from `engine`, or left out.
     Raises ForeignClusterError when the cluster is another than the settings name or the state is about, or refuses to
     say so; Problem when it cannot be reached or, where `engine` is to work on it, when the state has another
     `cluster.identifier` than the settings. A state with objects, and no note whose they are, is about this cluster if
@@ -101,7 +101,7 @@ def require(stack: Stack, cluster: Cluster, backend: Backend | None, engine: Eng
         raise _other(stack, cluster, f"its settings name {named} (cluster.uid in {stack.platform_file.name})", found)
     if noted and noted.uid != found.uid and _has_objects(stack.name, backend):
         raise _other(stack, cluster, f"its state names {noted}", found)
-    if noted is None and not object_presence.some_are_there(_state(stack.name, backend, engine), cluster):
+    if noted is None and not object_presence.any_present(_state(stack.name, backend, engine), cluster):
         raise _other(
             stack, cluster, "its state has objects, and none of those that were checked is on this cluster", found
         )
@@ -129,7 +129,7 @@ def require_unless_unreachable(stack: Stack, engine: Engine) -> ClusterMatch | N
 def require_unless_forbidden(stack: Stack, cluster: Cluster) -> None:
     """Reject another cluster than the stack's, for a command that reads the cluster and runs no engine.
 
-    An account that may not read kube-system is let through only where nothing says whose cluster it is.
+    An account that may not read kube-system is let through only where nothing names the stack of the cluster.
     """
     try:
         require(stack, cluster, stack.backend)
@@ -138,12 +138,12 @@ def require_unless_forbidden(stack: Stack, cluster: Cluster) -> None:
 
 
 def warn_if_foreign(stack: Stack, cluster: Cluster) -> None:
-    """Do as `require_unless_forbidden`, but only warn: for a command that shows what is there and changes nothing."""
+    """Do as `require_unless_forbidden`, but only warn: for a command that only shows existing objects."""
     try:
         require_unless_forbidden(stack, cluster)
     except ForeignClusterError as error:
         print_warning(f"{error.why}; what follows is of that cluster")
-    except Problem as problem:  # where the state is not to be had, the cluster is looked at all the same
+    except Problem as problem:  # without the state the cluster is read all the same
         print_warning(f"whether this is the cluster of stack {stack.name}: {problem}")
 
 
@@ -169,7 +169,7 @@ def record(stack: Stack, engine: Engine, match: ClusterMatch) -> None:
 
 
 def accept(stack: Stack, engine: Engine, cluster: Cluster, uid: str) -> Identity:
-    """Note another cluster as the stack's because a user says so, naming it; raise Problem unless it is that one."""
+    """Note another cluster as the stack's after a user confirms it by its uid; raise Problem unless it has that one."""
     found = read(cluster)
     if found.uid != uid:
         raise ForeignClusterError(
@@ -212,7 +212,7 @@ def _state(stack: str, backend: Backend | None, engine: Engine | None) -> list[M
     if backend is not None:
         try:
             return [*backend.resources(stack)]
-        except Problem:  # a damaged one: what works by it says so, and `restore` must get past here
+        except Problem:  # a damaged one: what works by it reports that, and `restore` must get past here
             return []
     try:
         found = access.export(engine) if engine else {}
@@ -244,7 +244,7 @@ def _require_same_identifier(stack: Stack, backend: Backend | None) -> None:
         raise Problem(
             f"cluster.identifier is {wanted!r} in {stack.platform_file.name}, and {known[0]!r} in the state of stack "
             f"{stack.name}: every object would be replaced, which fails because its name is taken",
-            f"Write `identifier: {known[0]}` again. A stack keeps it as long as it has objects.",
+            f"Write `identifier: {known[0]}` again. It cannot change while the stack has objects.",
         )
 
 

@@ -26,7 +26,7 @@ def sharing_cluster(stack: Stack) -> frozenset[str]:
 def require_platform(stack: Stack) -> None:
     """Raise Problem when the platform that tenants rest on was never brought up.
 
-    Where the state cannot be read here, and when the platform is not as its file says, the program says so.
+    Where the state cannot be read here, and when the platform differs from its file, the program reports it.
     """
     settings = stack.settings
     if not isinstance(settings, TenantsLayer):

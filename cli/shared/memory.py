@@ -12,7 +12,7 @@ MIB = 1024 * 1024
 
 
 def resident(home: Path) -> int:
-    """Return the bytes that all processes of a cluster hold now (pages that they share count for each)."""
+    """Return the bytes that all processes of a cluster have now (pages that they share count for each)."""
     processes = Processes(home)
     pids = {pid for record in processes.running().values() for pid in processes.members(record)}
     return sum(procfs.memory(pid)[0] for pid in pids)

@@ -7,26 +7,26 @@ from cli.shared.checkpoints.interrupted import find_object
 from cli.shared.cluster_client import Cluster, RefusedError
 from policies.values import read
 
-_ASKED = 4
+_SAMPLE = 4
 """How many namespaces, and how many other objects, are looked for."""
 
 
-def some_are_there(resources: Iterable[Mapping[str, Any]], cluster: Cluster) -> bool:
-    """Whether some of a state's objects are on a cluster, or there are none that could be."""
+def any_present(resources: Iterable[Mapping[str, Any]], cluster: Cluster) -> bool:
+    """Whether any of a state's objects is on a cluster, or there is none that could be."""
     made = [each for each in resources if read(each, "outputs", "metadata", "uid") and _is_whole(each)]
     namespaces = [each for each in made if str(each["type"]).endswith(":Namespace")]
     others = [each for each in made if each not in namespaces]
-    asked = (*namespaces[:_ASKED], *others[:_ASKED])
-    return not asked or any(_is_there(each, cluster) for each in asked)
+    sample = (*namespaces[:_SAMPLE], *others[:_SAMPLE])
+    return not sample or any(_is_present(each, cluster) for each in sample)
 
 
 def _is_whole(resource: Mapping[str, Any]) -> bool:
-    """Whether a resource is an object, and no patch of one that was there without it."""
+    """Whether a resource is an object, and no patch of one that existed without it."""
     kind = str(resource["type"])
     return kind.startswith("kubernetes:") and not kind.endswith("Patch")
 
 
-def _is_there(resource: Mapping[str, Any], cluster: Cluster) -> bool:
+def _is_present(resource: Mapping[str, Any], cluster: Cluster) -> bool:
     try:
         found = find_object(resource, cluster.find)
     except RefusedError:

@@ -18,7 +18,7 @@ _BYTES = 32
 
 
 def given(outer: Mapping[str, str]) -> bool:
-    """Whether the user gives a passphrase; a file of ours, from an earlier `./hpc env`, is none of the user's.
+    """Whether the user gives a passphrase; one from an earlier `./hpc env` is not the user's.
 
     The engine takes an empty PULUMI_CONFIG_PASSPHRASE for a passphrase, and an empty name of a file for none.
     """
@@ -74,7 +74,7 @@ def require(stack: Stack, environment: Mapping[str, str]) -> None:
     if settings_copy.SALT in settings_copy.read(where) and not _readable(environment):
         raise Problem(
             f"the secrets of stack {stack.name} are encrypted with a passphrase, and none is given",
-            f"Set {PASSPHRASE}, or {FILE} to a file that holds it.",
+            f"Set {PASSPHRASE}, or {FILE} to a file with it.",
         )
 
 

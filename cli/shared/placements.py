@@ -1,4 +1,4 @@
-"""Where the jobs of a stack fit, as tables: what a preview says before the engine does."""
+"""Where the jobs of a stack fit, as tables: what a preview prints before the engine does."""
 
 from itertools import groupby
 

@@ -1,4 +1,4 @@
-"""What a stack's settings say to the rules, and what is set beside them."""
+"""The rules' parameters from a stack's settings, and what is set beside them."""
 
 import json
 import tempfile
@@ -18,7 +18,7 @@ from stacks.platform import Settings
 
 
 def configuration(settings: Settings) -> dict[str, dict[str, Any]]:
-    """Return the rules' configuration (`policies.configuration`) that holds them to the stack's release and machines.
+    """Return the rules' configuration (`policies.configuration`) for the stack's release and machines.
 
     A rule with a parameter of a name that is known here gets the stack's value of it.
     """
@@ -50,7 +50,7 @@ def configuration(settings: Settings) -> dict[str, dict[str, Any]]:
 
 
 def _gpus(settings: Settings) -> int:
-    """Return how much nvidia.com/gpu a node has, at most: parts of GPUs are that where all of them are alike."""
+    """Return how much nvidia.com/gpu a node has, at most: it counts parts of GPUs where all parts are the same."""
     uniform = isinstance(settings.gpu, GpuOperatorSettings) and settings.gpu.mig == "single"
     return settings.most_pods if uniform else settings.profile.gpus
 
@@ -66,7 +66,7 @@ def settled(settings: Settings, file: Path | None = None) -> dict[str, Any]:
 def _beside(settings: Settings) -> dict[str, Any]:
     """Return what lets links of tenants end at objects of their platform, whose stack the engine does not show.
 
-    Its file stands for the stack: the program refuses tenants whose platform does not offer what its file says.
+    Its file stands for the stack: the program refuses tenants whose platform does not offer what its file has.
     """
     if not isinstance(settings, TenantsLayer):
         return {}

@@ -40,7 +40,7 @@ def choose_backend(stack: Stack, wanted: str | None) -> None:
     if kept:
         raise Problem(
             f"simulated cluster {stack.cluster_name} has the state of {', '.join(kept)} in {now or 'its folder'}, and "
-            f"--backend says {value}",
+            f"--backend is {value}",
             f"Omit --backend; or `./hpc sim clean --name {stack.cluster_name}` and start again; or use another "
             "cluster (`--name`).",
         )
@@ -52,8 +52,8 @@ def choose_backend(stack: Stack, wanted: str | None) -> None:
 def engine(stack: Stack) -> Engine:
     """Return the engine of a stack, made first if need be; it reads the settings that name the stack's cluster.
 
-    Raises Problem when the stack's backend is a bucket that cannot be asked: the engine tries for long, and says it
-    in the words of its libraries.
+    Raises Problem when the stack's backend is a bucket that cannot be reached: the engine tries for long, and its
+    message is that of its libraries.
     """
     stack.require_served()
     if (backend := stack.backend) is not None:

@@ -51,8 +51,8 @@ def passed(file: Path) -> int:
 def renew(file: Path, copy: Path, cluster: Mapping[str, str]) -> None:
     """Make `copy` follow `file`, with `cluster` over the settings' own; write only what has changed.
 
-    A file that says nothing of encryption can have no secrets: the copy's, and their salt, are kept. Where the file
-    does, its secrets hold, and those of the copy go.
+    A file without keys of encryption can have no secrets: the copy's, and their salt, are retained. Where the file
+    has such keys, its secrets replace those of the copy.
     """
     before = read(copy)
     wanted = merged(read(file), {} if sealed(read(file)) else before)

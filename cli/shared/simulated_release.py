@@ -34,13 +34,13 @@ def fitting(stack: Stack) -> ClusterSpec:
 
 
 def require_fitting(stack: Stack) -> None:
-    """Raise Problem as `fitting`; nothing is asked of a stack on a real cluster, whose kubeconfig may be anywhere."""
+    """Raise Problem as `fitting`; a stack on a real cluster passes, whose kubeconfig may be anywhere."""
     if stack.simulated:
         fitting(stack)
 
 
 def raised(stack: Stack) -> tuple[ClusterSpec, str]:
-    """Return the stack's simulated cluster at the stack's release, and a line that says what becomes of it.
+    """Return the stack's simulated cluster at the stack's release, and a line about what becomes of it.
 
     Raises Problem where there is no way up: no cluster, one of that release already, or one of a later release.
     """

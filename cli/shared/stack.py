@@ -147,7 +147,7 @@ class Stack:
 
     @property
     def moved(self) -> bool:
-        """Whether the cluster is elsewhere than the settings say (another name, or $HPC_SIM_HOME)."""
+        """Whether the cluster is elsewhere than in the settings (another name, or $HPC_SIM_HOME)."""
         configured = (ROOT / self.settings.cluster.kubeconfig).absolute()
         return self.simulated and (configured, self.settings.cluster.context) != (self.kubeconfig, self.context)
 
@@ -191,7 +191,7 @@ class Stack:
         if size >= _LONGEST:
             raise Problem(
                 f"{self.file.name} has {size:,} bytes as it is passed on, and Linux takes less than {_LONGEST:,}",
-                "Divide the stack: docs/layers.md says how tenants get stacks of their own.",
+                "Divide the stack: docs/layers.md describes how tenants get stacks of their own.",
             )
 
     def spec(self) -> ClusterSpec:

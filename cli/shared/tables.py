@@ -11,7 +11,7 @@ _FOLDED = {
     *("complete", "details", "figures", "measured", "limit", "source", "SCC", "verdict", "filled in"),
     *("object", "field", "on the cluster", "declared", "why"),
 }
-"""Columns that go on in the next line where the terminal is narrow; the others keep their width, and all are shown."""
+"""Columns that wrap where the terminal is narrow; the others have their full width, and all are shown."""
 
 
 def show_times(steps: Iterable[tuple[str, float]], peak: int, budget_note: str = "") -> None:

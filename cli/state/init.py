@@ -62,7 +62,7 @@ def command(
         presentation.print_created(*create_stack(wanted, selection.engine(wanted, there), there))
         if not wanted.simulated and not (wanted.settings.state and wanted.settings.state.backend):
             print_text(
-                f"Write it into {wanted.platform_file.name}, so that everybody has the same:\n"
+                f"Write it into {wanted.platform_file.name}, so that all users have the same:\n"
                 f"  hpc:platform:\n    state:\n      backend: {there.url}"
             )
     if lacking:
@@ -95,10 +95,10 @@ def create_backend(there: Backend, wanted: Wanted, *, shared: bool = False) -> I
 
 
 def _require_own(store: BucketStore) -> None:
-    """Raise Problem where a bucket holds what no state is: what is set would be set for that, too."""
+    """Raise Problem where a bucket has other objects than states: settings would apply to those, too."""
     with store.asking():
-        begun = store.client.list_objects_v2(Bucket=store.location.bucket, MaxKeys=_LOOKED_AT).get("Contents", ())
-        others = [item["Key"] for item in begun if ".pulumi" not in item["Key"].split("/")]
+        found = store.client.list_objects_v2(Bucket=store.location.bucket, MaxKeys=_LOOKED_AT).get("Contents", ())
+        others = [item["Key"] for item in found if ".pulumi" not in item["Key"].split("/")]
         if others:
             raise Problem(
                 f"bucket {store.location.bucket} has other objects than states: {some(others, _NAMED)}",
@@ -125,7 +125,7 @@ def create_stack(wanted: Stack, running: Engine, there: Backend) -> tuple[Findin
     if provider in (PASSPHRASE, "default") and not (passphrases.given(running.environment) or named):
         raise Problem(
             f"the secrets of stack {wanted.name} are to be encrypted with a passphrase, and none is given",
-            f"Set {passphrases.FILE} to a file that holds one (or {passphrases.PASSPHRASE}), or name a key in its "
+            f"Set {passphrases.FILE} to a file with one (or {passphrases.PASSPHRASE}), or name a key in its "
             "settings: `state.secrets_provider`.",
         )
     # The engine writes the key into Pulumi.<stack>.yaml, and leaves its comments.

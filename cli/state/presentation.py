@@ -1,4 +1,4 @@
-"""What commands of the state say: lines of what was created, rows of stacks and of older states."""
+"""The output of commands of the state: lines of what was created, rows of stacks and of older states."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -40,7 +40,7 @@ def print_created(found: Finding, changed: bool = False) -> None:
 
 
 def stack_row(there: Backend, name: str) -> tuple[str, ...]:
-    """Return the row of a stack: name, resources, size, when it was written, who holds its lock."""
+    """Return the row of a stack: name, resources, size, when it was written, who has its lock."""
     try:
         count = str(len(there.resources(name)))
         locks = ", ".join(lock.holder for lock in there.locks(name))

@@ -67,7 +67,7 @@ def command(
         print_text(f"the state before is in {backup}")
     if live is None:
         print_warning(
-            "the cluster was not asked, and may have objects that this state does not know\n"
+            "the cluster was not queried, and may have objects that this state lacks\n"
             f"`./hpc state repair {wanted.options}` finds them; run it before the next update."
         )
     print_text(

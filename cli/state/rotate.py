@@ -18,7 +18,7 @@ ProviderOption = Annotated[
     str, typer.Option(help="passphrase, or the URL of a key: awskms://, gcpkms://, azurekeyvault://, hashivault://.")
 ]
 PassphraseOption = Annotated[
-    Path | None, typer.Option(help="File with the new passphrase; without it, it is asked for.")
+    Path | None, typer.Option(help="File with the new passphrase; without it, a prompt asks for it.")
 ]
 
 
@@ -64,11 +64,11 @@ def command(
 def _new_passphrase(wanted: Stack, file: Path | None) -> str:
     if file is not None:
         return rotation.passphrase_from(file)
-    if not rotation.given_by_person(wanted):
+    if not rotation.given_by_user(wanted):
         return rotation.random()
     if not sys.stdin.isatty():
         raise Problem(
             "there is no terminal to enter the new passphrase", "Write it into a file: --passphrase-file FILE."
         )
-    asked: str = typer.prompt("New passphrase", hide_input=True, confirmation_prompt=True)
-    return asked
+    entered: str = typer.prompt("New passphrase", hide_input=True, confirmation_prompt=True)
+    return entered

@@ -113,13 +113,13 @@ def _secrets(stack: Stack, running: Engine, own: Path) -> tuple[Any, Any]:
 
 
 def _require_new(before: Mapping[str, Any], after: Mapping[str, Any], provider: str) -> None:
-    """Raise Problem when the settings still hold the old key, or one of another kind than asked for."""
+    """Raise Problem when the settings still have the old key, or one of another kind than requested."""
     old = {before.get(mark) for mark in settings_copy.KEY_MARKS} - {None}
     now = {after.get(mark) for mark in settings_copy.KEY_MARKS} - {None}
     kind = after.get(settings_copy.PROVIDER) or PASSPHRASE
     if old & now or not now or kind != provider:
         raise Problem(
-            "the settings still hold the old key",
+            "the settings still have the old key",
             "The engine changed nothing; run `pulumi stack change-secrets-provider` yourself.",
         )
 
@@ -144,12 +144,12 @@ def require_private(stack: Stack) -> None:
     """Raise Problem for a stack whose passphrase is public, or that other clusters share."""
     if stack.simulated and not stack.keeps_secrets:
         raise Problem(
-            f"the passphrase of stack {stack.name} is in the repository for everybody, and protects nothing",
+            f"the passphrase of stack {stack.name} is public in the repository, and protects nothing",
             "A stack with a key of its own: copy its settings to another name, without `encryptionsalt`.",
         )
 
 
-def given_by_person(stack: Stack) -> bool:
+def given_by_user(stack: Stack) -> bool:
     """Whether the passphrase of today is one that a user gives."""
     return not stack.keeps_secrets or passphrases.given(os.environ)
 

@@ -22,7 +22,7 @@ SomeStack = Annotated[str | None, typer.Option("--stack", "-s", help="Stack: the
 
 
 def meant(url: str | None, name: str | None, cluster: str | None) -> tuple[Backend, Stack | None]:
-    """Return the backend of a URL or of a stack; raise Problem where neither says one that we can read."""
+    """Return the backend of a URL or of a stack; raise Problem where neither names one that can be read here."""
     wanted = stacks.read(name, cluster) if name else None
     if wanted is not None and url is None:
         return known(wanted, wanted.backend), wanted
@@ -50,7 +50,7 @@ def known(wanted: Stack, there: Backend | None) -> Backend:
         raise Problem(
             f"the backend of stack {wanted.name} is unknown, or only the engine can read it",
             f"Name it in {wanted.platform_file.name} (`state.backend`), or in {choice.URL}. Of Pulumi Cloud, and of "
-            "buckets that are not S3, `backup` and `restore --from` do; the service keeps the versions.",
+            "buckets that are not S3, `backup` and `restore --from` do; the service stores the versions.",
         )
     return there
 

@@ -15,7 +15,7 @@ from cli.shared.errors import Problem, explain
 from cli.shared.exit_status import Judging
 from cli.shared.options import DEFAULT_STACK, JsonOption, OtherName, StackOption
 from cli.shared.stack import Stack
-from cli.verify.stack_jobs import gather, keep
+from cli.verify.stack_jobs import gather, store
 from cli.verify.verdict_tables import conclude, show
 from evidence import metrics
 from evidence.judge import exit_status, judge
@@ -122,7 +122,7 @@ def of_stack(stack: Stack, only: Sequence[str] | None, *, wait: float | None, ev
         print_warning(f"{text}")
     if only is None:
         try:
-            file, number = keep(stack, jobs, verdicts)
+            file, number = store(stack, jobs, verdicts)
         except OSError as error:
             reason = explain(error) or f"{error.strerror or error}: {error.filename or results.file(stack)}"
             print_warning(f"this result could not be stored, so no report will contain it: {reason}")

@@ -25,11 +25,11 @@ _ENDS = {"Succeeded": Ended.SUCCEEDED, "Failed": Ended.FAILED, "Running": Ended.
 
 
 def collect(cluster: Cluster, wanted: Sequence[Request], seen: Iterable[Seen], folder: Path, step: Step) -> list[Job]:
-    """Return the jobs with what their logs hold; each pod's log is a file `<namespace>_<job>/<pod>.log` of `folder`.
+    """Return the jobs with their logs, read; each pod's log is a file `<namespace>_<job>/<pod>.log` of `folder`.
 
     Only pods that print a job's results are read: launchers of MPIJobs, and the pods of batch jobs; of several the one
-    that made the job what it is. What the server refuses is said of the job that it concerns (`why`). Raises Problem
-    when the server cannot be reached.
+    that decided the job's state. What the server refuses is reported at the job that it concerns (`why`). Raises
+    Problem when the server cannot be reached.
     """
     states = {f"{one.namespace}/{one.name}": one for one in seen}
     pods: dict[str, Sequence[Object]] = {}
@@ -87,7 +87,7 @@ class _Job:
                 why.append(f"the log of {metadata.name(pod)} cannot be read: {error.reason}")
         judged = self._judged(mine)
         file = self._one_file({metadata.name(pod): logs.get(metadata.name(pod)) for pod in judged})
-        why += [refused] if refused else self._remarks(judged, [metadata.name(pod) for pod in mine], logs)
+        why += [refused] if refused else self._notes(judged, [metadata.name(pod) for pod in mine], logs)
         if self.seen is None:
             why.insert(0, "the cluster has no such job")
         image = str(judged[0]["spec"]["containers"][0].get("image", "")) if judged else None
@@ -125,23 +125,23 @@ class _Job:
                     output.writelines(prefix + line.rstrip(b"\n") + b"\n" for line in lines)
         return whole
 
-    def _remarks(self, judged: Sequence[Object], pods: Sequence[str], logs: Mapping[str, Path | None]) -> list[str]:
+    def _notes(self, judged: Sequence[Object], pods: Sequence[str], logs: Mapping[str, Path | None]) -> list[str]:
         """Return what a reader has to know of the logs."""
         if not judged:
             return [self._gone()] if self.seen is not None and self.seen.state in ("Succeeded", "Failed") else []
         shown = [metadata.name(pod) for pod in judged]
-        remarks = []
+        notes = []
         if len(pods) > len(shown):
             others = ", ".join(f"{name}.log" for name in pods if logs.get(name) and name not in shown)
-            kept = f"; {self.folder} holds {others}" if others else ""
-            remarks.append(f"of {len(pods)} attempts {listed(shown)} {'is' if len(shown) == 1 else 'are'} judged{kept}")
+            rest = f"; {self.folder} has {others}" if others else ""
+            notes.append(f"of {len(pods)} attempts {listed(shown)} {'is' if len(shown) == 1 else 'are'} judged{rest}")
         for pod, name in zip(judged, shown, strict=True):
             restarts = value(pod, "status", "containerStatuses", 0, "restartCount") or 0
             if restarts:
-                remarks.append(f"{name} was restarted {restarts} times, and its log is that of the last start")
+                notes.append(f"{name} was restarted {restarts} times, and its log is that of the last start")
             if self.seen is not None and self.seen.state in _ENDS and logs.get(name, judged) is None:
-                remarks.append(f"{name} has no log yet")
-        return remarks
+                notes.append(f"{name} has no log yet")
+        return notes
 
     def _gone(self) -> str:
         earlier = ", ".join(sorted(file.name for file in self.folder.glob("*.log")))

@@ -14,7 +14,7 @@ from stacks.fabric_settings import Ethernet
 from stacks.platform import Settings
 
 PLACE = "(nodes of the cluster)"
-"""What stands for a file: in parentheses, as no file is called, and its lines have no numbers that count."""
+"""The placeholder for a file: in parentheses, as no file is called, and its lines have no numbers that count."""
 JOB = "nodes"
 """What the nodes are called beside the jobs."""
 _PRODUCT = "nvidia.com/gpu.product"

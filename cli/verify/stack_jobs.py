@@ -1,4 +1,4 @@
-"""The jobs of a stack: what its cluster holds of them, and where the result is kept."""
+"""The jobs of a stack: what its cluster has of them, and where the result is stored."""
 
 import time
 from collections.abc import Callable, Container, Mapping, Sequence
@@ -35,7 +35,7 @@ _UNDER_WAY = frozenset({"Created", "Running", "Suspended", PENDING})
 def gather(
     stack: Stack, only: Sequence[str] | None = None, *, wait: float | None = None, silent: bool = False
 ) -> list[Job]:
-    """Return the jobs of a stack with what their logs hold, and the nodes; `only` some, and then without the nodes.
+    """Return the jobs of a stack with their logs, read, and the nodes; `only` some, and then without the nodes.
 
     `wait` is for how many seconds jobs that are under way are waited for; None: not at all, on a simulated cluster
     for a short time. Raises Problem for a job that the stack does not have, where the cluster cannot be queried, and
@@ -101,7 +101,7 @@ def chosen(wanted: Sequence[Request], only: Sequence[str] | None, stack: Stack) 
     return found
 
 
-def keep(stack: Stack, jobs: Sequence[Job], verdicts: Sequence[Verdict]) -> tuple[Path, int]:
+def store(stack: Stack, jobs: Sequence[Job], verdicts: Sequence[Verdict]) -> tuple[Path, int]:
     """Add a result to those of the stack; return their file, and its number in it."""
     file = results.file(stack)
     run = Run(

@@ -23,7 +23,7 @@ _SHOWN = 4
 def conclude(jobs: Sequence[Job], *, plain: bool = False) -> int:
     """Judge jobs, print the verdicts as tables or, `plain`, as JSON, and return the exit status.
 
-    0: all criteria that apply hold; 1: one does not; 2: the logs do not hold what is needed.
+    0: all criteria that apply are met; 1: one is not; 2: the logs lack what is needed.
     """
     verdicts = judge(jobs)
     show(jobs, verdicts, plain=plain, everything=True)

@@ -81,7 +81,7 @@ def _over_several(request: Request) -> bool:
 
 CRITERIA = (
     Criterion(
-        name="every-run-told",
+        name="channels-of-every-run",
         title="Each run prints its own channels",
         limit="messages of NCCL of every run",
         unit="runs",
@@ -93,7 +93,7 @@ CRITERIA = (
         missed=False,
     ),
     Criterion(
-        name="every-ring-told",
+        name="channels-of-every-ring",
         title="Every ring crosses between nodes",
         limit="for each ring that NCCL counts as many channels between nodes as there are nodes",
         unit="rings",
@@ -111,7 +111,7 @@ CRITERIA = (
         limit="only the requested network",
         unit="lines",
         tolerance="an HCA reported without GPUDirect is a warning where all channels have it",
-        applies="jobs on several nodes whose logs hold channels between them",
+        applies="jobs on several nodes whose logs have channels between them",
         source="R-4.3-4, R-4.4-12",
         needs=(NCCL,),
         look=_no_other,

@@ -57,7 +57,7 @@ CRITERIA = (
     ),
     Criterion(
         name="complete-logs",
-        title="The logs hold all that their tools print",
+        title="The logs are complete",
         limit="every output complete",
         unit="outputs",
         tolerance="a cut output is missing evidence; it fails when the log shows what ended it",

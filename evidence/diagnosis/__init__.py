@@ -48,7 +48,7 @@ def _of(cause: Cause, seen: Sequence[Proof]) -> Diagnosis:
 
 
 def _firsts(proofs: Sequence[Proof]) -> tuple[Proof, ...]:
-    """Return the first lines, each once: a reading may keep one as a warning and as the first of its kind."""
+    """Return the first lines, each once: a reading may have one as a warning and as the first of its kind."""
     return tuple({(proof.file, proof.line): proof for proof in proofs}.values())[:PROOFS_KEPT]
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 TRANSPORT = frozenset({"transport-between-nodes", "gpudirect", "bus-bandwidth", "average-bus-bandwidth"})
 LATENCY = frozenset({"small-message-latency"})
 LINK = frozenset({"ib-write-bandwidth"})
-HCAS = frozenset({"hcas-used", "ports-active", "ports-present", "fabric-alike", "rdma-device-files"})
+HCAS = frozenset({"hcas-used", "ports-active", "ports-present", "fabric-consistent", "rdma-device-files"})
 STARTED = frozenset({"ranks-initialised", "ranks-are-gpus"})
 """Criteria that causes explain together."""
 

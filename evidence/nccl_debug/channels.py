@@ -146,13 +146,13 @@ class Channels:
         crossed: Counter[str] = Counter()
         direct = direct_between = half = 0
         # Channels with equal ends are counted together.
-        alike = Counter(self._channels.values())
-        apart = {ends: count if ends.between else 0 for ends, count in alike.items()}
-        sure = {ends for ends in alike if ends.between}
+        equal = Counter(self._channels.values())
+        apart = {ends: count if ends.between else 0 for ends, count in equal.items()}
+        sure = {ends for ends in equal if ends.between}
         crossings = Counter(number(channel) for channel, ends in self._channels.items() if ends in sure)
-        if any(ends.single for ends in alike):
+        if any(ends.single for ends in equal):
             apart |= self._apart({**hosts, **self._hosts()}, crossings)
-        for ends, count in alike.items():
+        for ends, count in equal.items():
             transports[ends.transport] += count
             between[ends.transport] += apart[ends]
             direct_ends = {place.kind.gpudirect for place in ends.places}

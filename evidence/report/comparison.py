@@ -19,11 +19,11 @@ from evidence.wording import plural, size
 
 
 class Band(NamedTuple):
-    """Message sizes that behave alike, so that their figures are one figure: their geometric mean.
+    """Message sizes with the same behaviour, so that their figures are one figure: their geometric mean.
 
-    `noise`: what it may differ by from run to run where nobody repeated it. Twice the largest difference between the
+    `noise`: what it may differ by from run to run where it was not repeated. Twice the largest difference between the
     two halves, out-of-place and in-place, of the paper's three tables (R-4.4-4, R-4.4-8, R-4.4-13), since runs differ
-    more than the halves of one; twice is a choice of ours. Halves differ by 6.0 %, 1.7 % and 1.5 %.
+    more than the halves of one; twice is this project's choice. Halves differ by 6.0 %, 1.7 % and 1.5 %.
     """
 
     first: int

@@ -99,7 +99,7 @@ class IbHostsParser(RowsParser):
         return self._failed
 
 
-def _alike(job: Job) -> Found | None:
+def _consistent(job: Job) -> Found | None:
     views = [one for one in of(job, IbHosts) if one.rows]
     if not views:
         return Found(Status.MISSING, "no list of hosts")
@@ -108,9 +108,9 @@ def _alike(job: Job) -> Found | None:
     differing = [one for one, guids in zip(views, sets, strict=True) if guids != frozenset.union(*sets)]
     lacking = [f"{one.hca or 'one HCA'} sees {len(one.rows)}" for one in differing]
     queried = sorted({one.hca for one in views if one.hca})
-    unasked = sorted(job.request.hcas - {*queried}) if queried else []
-    if unasked and not lacking:
-        return Found(Status.MISSING, f"no list from {listed(unasked)}", proofs=begins(views))
+    missing = sorted(job.request.hcas - {*queried}) if queried else []
+    if missing and not lacking:
+        return Found(Status.MISSING, f"no list from {listed(missing)}", proofs=begins(views))
     measured = listed(lacking) if lacking else f"{len(everywhere)} CAs from each of {len(views)}"
     return Found(passed(not lacking), measured, proofs=begins(differing or views), short=True)
 
@@ -147,13 +147,13 @@ def _short(name: str) -> str:
 
 CRITERIA = (
     Criterion(
-        name="fabric-alike",
+        name="fabric-consistent",
         title="Every HCA sees the same subnet",
         limit="the same CAs from every HCA",
         unit="CAs",
         applies="jobs that list the hosts of InfiniBand; not where umad devices are root's, as on RHCOS",
         source="R-4.1-7",
-        look=_alike,
+        look=_consistent,
         when=lambda request: request.is_infiniband,
     ),
     Criterion(

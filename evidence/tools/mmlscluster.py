@@ -32,7 +32,7 @@ class MmLsCluster(HostReading):
     name: str | None
     cluster_id: str | None = Field(description="e.g. 16217308676014575381, as storage classes and volumes name it")
     repository: str | None = Field(description="e.g. CCR")
-    shortened: bool = Field(description="whether nodes were left out by hand, as `[ ... ]`")
+    shortened: bool = Field(description="whether nodes were left out manually, as `[ ... ]`")
     rows: tuple[ScaleNode, ...]
 
 

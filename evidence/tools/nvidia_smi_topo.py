@@ -32,7 +32,7 @@ class NvidiaSmiTopo(HostReading):
     devices: tuple[str, ...] = Field(description="columns, in the order of the header")
     rows: tuple[TopologyRow, ...] = Field(description="rows with a cell for each column; damaged ones are left out")
     nics: Mapping[str, str] = Field(description="NIC0 -> mlx5_0, of the legend of newer drivers; else empty")
-    shortened: bool = Field(description="whether columns were left out by hand, as `...`")
+    shortened: bool = Field(description="whether columns were left out manually, as `...`")
     asymmetric: tuple[str, ...] = Field(
         description="self-check: pairs whose two cells differ, or a device that is not X to itself, e.g. GPU0-GPU3"
     )

@@ -91,7 +91,7 @@ def _shared(job: Job) -> Found | None:
     if bad:
         what = listed(f"rank {row.rank} read rank {row.other}: {row.result}" for _, row in bad)
         return Found(Status.FAIL, what, proofs=lines_of(bad))
-    if any(run.ranks < 2 or not run.complete for run in runs):  # noqa: PLR2004 - nobody else wrote
+    if any(run.ranks < 2 or not run.complete for run in runs):  # noqa: PLR2004 - no other rank wrote
         return Found(Status.MISSING, listed(run.figures() for run in runs))
     apart = len(job.request.nodes) != 1
     where = "" if apart else ", all on one node"

@@ -16,12 +16,12 @@ from policies.values import brief, read
 from policies.views.devices import gpus
 from policies.views.environment import variables
 from policies.views.gpu_environment import (
+    DEVICE_VARIABLES,
     ENV,
     NOTHING,
     READ,
     VISIBLE,
     VOID,
-    WATCHED,
     legacy,
     loose,
     selects,
@@ -114,7 +114,7 @@ def _class(pod: Pod, parameters: GpuByPluginOnly) -> Iterator[Violation]:
 
 def _loose(subject: Obj) -> Iterator[Violation]:
     for part, name, field in loose(subject):
-        value = part.read(field) if name in WATCHED else None
+        value = part.read(field) if name in DEVICE_VARIABLES else None
         if isinstance(value, str) and selects(name, value, None):
             yield part.violation(f"sets {name} to {brief(value)}", field)
 

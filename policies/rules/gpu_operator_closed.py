@@ -28,7 +28,7 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     if _value(subject, _ENV, _BY_VARIABLE) not in _FALSE:
         yield subject.violation("lets every container choose GPUs by NVIDIA_VISIBLE_DEVICES", *_ENV)
     if _value(subject, _ENV, _DEFAULT_RUNTIME) in _TRUE:
-        yield subject.violation("makes nvidia the runtime of every container, asked for or not", *_ENV).with_remedy(
+        yield subject.violation("makes nvidia the runtime of every container, requested or not", *_ENV).with_remedy(
             f"Delete {_DEFAULT_RUNTIME} from toolkit.env"
         )
     mounts = _value(subject, _ENV, _BY_MOUNT) in _TRUE

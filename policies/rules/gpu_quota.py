@@ -31,17 +31,17 @@ class GpuQuota(Parameters):
 
 
 def _examine(subject: Obj, inventory: Inventory, parameters: GpuQuota) -> Iterator[Violation]:
-    asked: dict[str, int] = {}
+    requested: dict[str, int] = {}
     for pod, each in each_demand(subject):
         pods = copies(subject, pod)
         for resource, count in each.items():
-            asked[resource] = asked.get(resource, 0) + count * pods
+            requested[resource] = requested.get(resource, 0) + count * pods
     namespace = subject.namespace
-    if not asked or in_one_of(namespace, parameters.exempt_namespaces):
+    if not requested or in_one_of(namespace, parameters.exempt_namespaces):
         return
     subject.read("metadata", "namespace")
     quotas = inventory.once(_quotas).get(namespace, {})
-    for resource, count in sorted(asked.items()):
+    for resource, count in sorted(requested.items()):
         yield from _resource(subject, resource, count, quotas)
 
 

@@ -13,7 +13,7 @@ from policies.part import Part
 from policies.pods import Container, Pod
 from policies.rule import Rule
 from policies.values import Tree, Unknown, read
-from policies.views.gpu_environment import ENV, VISIBLE, VOID, WATCHED, selects
+from policies.views.gpu_environment import DEVICE_VARIABLES, ENV, VISIBLE, VOID, selects
 from policies.views.tenants import TENANTS, Tenancy
 from policies.violation import Violation
 
@@ -31,7 +31,7 @@ def _examine(subject: Obj, inventory: Inventory, parameters: Tenancy) -> Iterato
 
 
 def _takes(container: Container) -> bool:
-    """Return whether a container takes a watched variable from elsewhere, or may."""
+    """Return whether a container takes such a variable from elsewhere, or may."""
     if _ENV_FROM in container.tree or container.object.unknown:
         return True
     entries = container.tree.get(ENV)
@@ -43,7 +43,7 @@ def _container(pod: Pod, container: Container, inventory: Inventory) -> Iterator
     for entry in container.parts(ENV):
         name = entry.text("name")
         own.add(name)
-        if name in WATCHED and entry.tree.get("valueFrom") is not None:
+        if name in DEVICE_VARIABLES and entry.tree.get("valueFrom") is not None:
             yield from _value(pod, container, entry, name, inventory)
     for entry in container.parts(_ENV_FROM):
         yield from _all(container, entry, own, inventory)
@@ -70,7 +70,7 @@ def _value(pod: Pod, container: Container, entry: Part, name: str, inventory: In
 
 def _all(container: Container, entry: Part, own: set[str], inventory: Inventory) -> Iterator[Violation]:
     prefix = entry.text("prefix")
-    possible = {name for name in WATCHED - own if name.startswith(prefix)}
+    possible = {name for name in DEVICE_VARIABLES - own if name.startswith(prefix)}
     for field, kind in _WHOLE.items():
         if field not in entry.tree or not possible:
             continue

@@ -74,12 +74,12 @@ def _uncovered(container: Container, quotas: _Quotas, excluded: tuple[str, ...])
 
 
 def _too_many(subject: Obj, quotas: _Quotas) -> Iterator[Violation]:
-    asked: dict[str, int] = {}
+    requested: dict[str, int] = {}
     for pod, each in each_demand(subject):
         pods = copies(subject, pod)
         for resource, count in each.items():
-            asked[resource] = asked.get(resource, 0) + count * pods
-    for resource, count in sorted(asked.items()):
+            requested[resource] = requested.get(resource, 0) + count * pods
+    for resource, count in sorted(requested.items()):
         if count > quotas.numbers.get(resource, count):
             message = f"its pods ask for {count} of {resource}, and ClusterQueue {quotas.name}"
             yield subject.violation(f"{message} has {quotas.numbers[resource]}", *_LABEL)

@@ -39,15 +39,15 @@ def _examine(subject: Obj, inventory: Inventory, parameters: Tenancy) -> Iterato
             message = f"has a LocalQueue and not the label {KUEUE_MANAGED}, without which Kueue leaves its jobs alone"
             yield subject.violation(message, *_LABELS, KUEUE_MANAGED).with_remedy(_MANAGED)
         return
-    asked = sorted({item.resource for container in subject.containers for item in gpus(container)})
-    if not asked:
+    requested = sorted({item.resource for container in subject.containers for item in gpus(container)})
+    if not requested:
         return
     where: Path = (*_JOBS, *_LABELS) if subject.kind == CRON_JOB.kind else _LABELS
     if not subject.read(*where, QUEUE_NAME) and not subject.hidden(*where):
-        message = f"asks for {', '.join(asked)[:200]} and names no queue, and {namespace} has one"
+        message = f"asks for {', '.join(requested)[:200]} and names no queue, and {namespace} has one"
         yield subject.violation(message, *where, QUEUE_NAME).with_remedy(_QUEUE)
     elif reason := _unmanaged(subject, inventory):
-        yield subject.violation(f"asks for {', '.join(asked)[:200]} and {reason}", "kind").with_remedy(_KIND)
+        yield subject.violation(f"asks for {', '.join(requested)[:200]} and {reason}", "kind").with_remedy(_KIND)
     for owner in subject.parts(*_OWNERS):
         yield from _owner(owner)
 

@@ -20,7 +20,7 @@ _PLACES: dict[str, Path] = {JOB.kind: ("spec",), CRON_JOB.kind: ("spec", "jobTem
 class MpiBounded(Parameters):
     """How patient a cluster is."""
 
-    retries: int = Field(default=6, ge=0, description="most retries; default: what Kubernetes takes when none is said")
+    retries: int = Field(default=6, ge=0, description="most retries; by default those of Kubernetes")
 
 
 def _examine(subject: Obj, _: Inventory, parameters: MpiBounded) -> Iterator[Violation]:

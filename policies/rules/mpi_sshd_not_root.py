@@ -49,7 +49,7 @@ def _mount(subject: Obj) -> Iterator[Violation]:
 
 
 def _user(pod: Pod, container: Container) -> int | None:
-    """Return the user id; 1 for some user who is not root, None when nothing is said."""
+    """Return the user id; 1 for some user who is not root, None when none is set."""
     for part in (container, pod):
         value = part.read("securityContext", "runAsUser")
         if value is not None:

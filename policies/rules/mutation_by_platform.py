@@ -40,7 +40,7 @@ MUTATION_BY_PLATFORM = Rule(
     what="No mutating webhook and no MutatingAdmissionPolicy changes pods, or what makes them, but those of the "
     "platform's own namespaces.",
     why="It changes what every rule has checked: it adds a variable, a toleration, a device or another account to "
-    "pods of all tenants, and no manifest shows it. The SCC is asked again afterwards; nothing else is.",
+    "pods of all tenants, and no manifest shows it. SCC admission runs again afterwards; no other check does.",
     remedy=f"Delete it, or let its service run in a namespace of the platform; {TENANTS}",
     source="P-5; kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers",
     severity=Severity.MANDATORY,

@@ -18,7 +18,7 @@ def _examine(subject: Obj, _: Inventory, parameters: Tenancy) -> Iterator[Violat
     level = subject.read(*_LABEL)
     known = in_one_of(subject.name, parameters.exempt_namespaces) or parameters.excepts(subject)
     if str(level) in RUN_LEVELS_WITHOUT_SCC and not known:
-        yield subject.violation(f"has run level {level}, in which OpenShift asks no SCC", *_LABEL)
+        yield subject.violation(f"has run level {level}, in which OpenShift evaluates no SCC", *_LABEL)
 
 
 NAMESPACE_KEEPS_SCC = Rule(

@@ -144,16 +144,18 @@ def _values(settings: _Settings, parameters: NcclEnvironment) -> Iterator[Violat
 
 
 def _with_rdma(
-    settings: _Settings, container: Container, asked: list[str], parameters: NcclEnvironment
+    settings: _Settings, container: Container, requested: list[str], parameters: NcclEnvironment
 ) -> Iterator[Violation]:
     disabled = settings.get("NCCL_IB_DISABLE")
     if disabled is not None and disabled.value.strip() == "1":
-        yield _violation(disabled, f"NCCL_IB_DISABLE=1 turns off what container {container.name} asks for: {asked[0]}")
+        yield _violation(
+            disabled, f"NCCL_IB_DISABLE=1 turns off what container {container.name} asks for: {requested[0]}"
+        )
     named = settings.get("NCCL_IB_HCA")
     if named is None or named.value[:1] == "^" or "$" in named.value:
         return
-    behind = [parameters.devices[resource] for resource in asked if resource in parameters.devices]
-    if len(behind) != len(asked):
+    behind = [parameters.devices[resource] for resource in requested if resource in parameters.devices]
+    if len(behind) != len(requested):
         return  # a resource of an unknown device
     wanted = list(nccl.hca_list(named.value))
     strangers = [text for text, fits in wanted if not any(fits(device) for device in behind)]

@@ -108,7 +108,7 @@ POD_CONFINED = Rule(
     "the infrastructure are excepted.",
     why="spc_t opens every file of the node that the user may open, other tenants' volumes among them; without seccomp "
     "perf and bpf reach other processes; an unmasked /proc writes to the kernel. An ordinary account is refused by "
-    "its SCC, where one is asked: not in the namespace default, and not under an account that may use a larger SCC.",
+    "SCC admission, but not in the namespace default, and not under an account that may use a larger SCC.",
     remedy=f"Delete the field, or write type: RuntimeDefault for a profile; {AGENTS}",
     source="P-7, R-1.3, platform-facts 4.1; kubernetes.io/docs/concepts/security/pod-security-standards",
     severity=Severity.MANDATORY,

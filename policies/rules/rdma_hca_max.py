@@ -48,9 +48,9 @@ def _without_gpus(inventory: Inventory) -> Counter[str]:
     """Count the pods that ask for each RDMA resource and for no GPU: all of them may land on one node."""
     found: Counter[str] = Counter()
     for subject in inventory.objects:
-        for pod, asked in each_demand(subject):
-            if not any(is_gpu(resource) for resource in asked):
-                found.update(dict.fromkeys(asked, copies(subject, pod)))
+        for pod, requested in each_demand(subject):
+            if not any(is_gpu(resource) for resource in requested):
+                found.update(dict.fromkeys(requested, copies(subject, pod)))
     return found
 
 

@@ -18,7 +18,7 @@ from policies.violation import Violation
 
 
 class SccAdmits(Parameters):
-    """Which cluster is asked."""
+    """The cluster whose SCCs decide."""
 
     release: Release = Field(
         default="current",

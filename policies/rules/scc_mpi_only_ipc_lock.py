@@ -42,7 +42,7 @@ def _examine(subject: Obj, _: Inventory, parameters: SccMpiOnlyIpcLock) -> Itera
             yield subject.violation(f"names {field}, who may use it past every RoleBinding", field)
     added, allowed = capabilities(subject, DEFAULT_ADD), capabilities(subject, ALLOWED)
     if IPC_LOCK in added:
-        yield subject.violation(f"adds {IPC_LOCK} to every pod that it admits, asked for or not", DEFAULT_ADD)
+        yield subject.violation(f"adds {IPC_LOCK} to every pod that it admits, requested or not", DEFAULT_ADD)
     elif IPC_LOCK not in allowed and not (subject.partial and ALLOWED not in subject.tree):
         yield subject.violation(f"does not allow {IPC_LOCK}", ALLOWED)
     name, fields = min(_wider(subject), key=lambda found: len(found[1]))
@@ -89,7 +89,7 @@ SCC_MPI_ONLY_IPC_LOCK = Rule(
     what="scc-for-mpi is `restricted` (or `restricted-v2` of a current release), allows IPC_LOCK besides, and names no "
     "users and no groups. It may be tighter.",
     why="Every other difference is given to all users of RDMA, unseen. defaultAddCapabilities adds IPC_LOCK to each "
-    "pod that the SCC admits, also to those that asked for nothing. A user or group in the SCC may use it although no "
+    "pod that the SCC admits, also to those that do not request it. A user or group in the SCC may use it although no "
     "RoleBinding says so.",
     remedy="Copy restricted, write allowedCapabilities: [IPC_LOCK] and leave users and groups empty",
     source="R-3.4.3-1, R-3.4.3-2, E-13, P-5, platform-facts 0",

@@ -40,7 +40,7 @@ class _Grants:
         self.by_binding: Mapping[int, Grant] = {id(grant.binding): grant for grant in self._rbac.grants}
         self._holders: dict[str, frozenset[tuple[str, str]]] = {}
 
-    def hold(self, scc: str, namespace: str, account: str) -> bool:
+    def contains(self, scc: str, namespace: str, account: str) -> bool:
         """Return whether a binding names an account itself, for an SCC and the pods of its namespace."""
         if scc not in self._holders:
             found = self._rbac.users(scc)
@@ -79,7 +79,7 @@ def _tenant(account: Obj, grants: _Grants, inventory: Inventory, parameters: Scc
     if inventory.complete and not _has(parameters.scc, grants, inventory):
         # A platform without RDMA has no such SCC, and its accounts need none.
         return
-    if namespace and not grants.hold(parameters.scc, namespace, parameters.account):
+    if namespace and not grants.contains(parameters.scc, namespace, parameters.account):
         missing = account.unverified if grants.uncertain else account.unlinked
         yield missing(f"may not use {parameters.scc}, since no binding of {namespace} allows it", "metadata", "name")
 

@@ -21,8 +21,8 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
             continue
         enough = 1 if pod.role else 2  # a worker has its peers in other pods
         for container in pod.containers:
-            asked = gpus(container) if container.group == RUNNING else ()
-            if asked and (count := sum(item.count for item in asked)) >= enough:
+            requests = gpus(container) if container.group == RUNNING else ()
+            if requests and (count := sum(item.count for item in requests)) >= enough:
                 yield from _container(pod, container, count)
 
 

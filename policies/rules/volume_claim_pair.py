@@ -123,8 +123,8 @@ def _pair(claim: Obj, volume: Obj) -> Iterator[Violation]:
     missing = [brief(mode) for mode in modes if mode not in offered]
     if missing and not _hidden(claim, volume, _MODES):
         yield claim.violation(f"accessModes {', '.join(missing)} are not among those of {volume.name}", *_MODES)
-    asked, size = amount(claim.read(*_REQUEST)), amount(volume.read(*_CAPACITY))
-    if asked is not None and size is not None and asked > size:
+    requested, size = amount(claim.read(*_REQUEST)), amount(volume.read(*_CAPACITY))
+    if requested is not None and size is not None and requested > size:
         yield claim.violation(
             f"requests {claim.read(*_REQUEST)}, and its volume {volume.name} has {volume.read(*_CAPACITY)}", *_REQUEST
         )

@@ -66,7 +66,7 @@ def _container(
     yield from _capabilities(container, constraint, f"{path}.capabilities")
     yield from _host(pod, constraint, path, ("hostNetwork",))
     if not constraint.host_ports:
-        # the plugin looks at every container of the pod again for each of them, hence the path with two containers
+        # the plugin checks every container of the pod again for each of them, hence the path with two containers
         for other in ported:
             place = f"{path}.{other.group}[{other.index}].hostPort"
             yield from (invalid(place, port, "Host ports are not allowed to be used") for port in other.host_ports)
@@ -116,8 +116,8 @@ def _host(pod: Pod, constraint: Constraint, path: str, fields: Iterable[str]) ->
         "hostIPC": (pod.host_ipc, constraint.host_ipc, "IPC"),
     }
     for field in fields:
-        asked, allowed, what = known[field]
-        if asked and not allowed:
+        requested, allowed, what = known[field]
+        if requested and not allowed:
             yield invalid(f"{path}.{field}", True, f"Host {what} is not allowed to be used")
 
 

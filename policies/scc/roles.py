@@ -1,4 +1,4 @@
-"""The ClusterRoles that OpenShift ships, as far as SCCs go: what a binding grants whose role no file holds.
+"""The ClusterRoles that OpenShift ships, as far as SCCs go: what a binding grants whose role is in no file.
 
 Source: openshift/cluster-kube-apiserver-operator, bindata/bootkube/scc-manifests (the roles of the SCCs, which release
 4.4 did not have), and kubernetes.io/docs/reference/access-authn-authz/rbac (the roles for users).

@@ -15,7 +15,7 @@ from policies.scc.providers import Unprepared, provider
 from policies.scc.seccomp import PROFILE, about_profile
 from policies.values import Path, read
 from policies.views.accounts import ANYBODY, accounts
-from policies.views.admission_fields import asked, freed, pruned
+from policies.views.admission_fields import admission_part, freed, pruned
 from policies.views.namespaces import STAND_IN, UNKNOWN, Allocation, Namespaces
 
 _UNABLE = "unable to validate against any security context constraint"
@@ -62,7 +62,7 @@ class Admission:
             annotations = {**STAND_IN, **(found.annotations if found else {})}
             self._known[namespace] = Namespace(namespace, annotations), found, (found or UNKNOWN).open
         where, found, free = self._known[namespace]
-        tree = asked(pod)
+        tree = admission_part(pod)
         try:
             content = marshal.dumps(tree, 2)
         except ValueError:  # something is unknown, no JSON, or too deep

@@ -1,4 +1,4 @@
-"""The part of a pod template that SCC admission looks at, as a pod of its own."""
+"""The part of a pod template that SCC admission reads, as a pod of its own."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -16,7 +16,7 @@ _WITH_CONTENT = ("projected", "flexVolume")
 _DEEPEST = 12
 
 
-def asked(pod: Pod) -> dict[str, Any]:
+def admission_part(pod: Pod) -> dict[str, Any]:
     """Return the pod with what matters alone, so that equal demands are equal trees; fresh down to its spec."""
     tree, annotations = pod.tree, pod.metadata.tree.get("annotations")
     if isinstance(annotations, Mapping):
@@ -43,7 +43,7 @@ def _only(entry: Tree, fields: tuple[str, ...]) -> Tree:
 
 
 def hidden(pod: Pod) -> Iterator[Unknown]:
-    """Yield the values of a pod that admission looks at and that are not known."""
+    """Yield the values of a pod that admission reads and that are unknown."""
     for value in pod.object.unknown:
         for root, matters in ((pod.path, _in_spec), (pod.metadata.path, _in_metadata)):
             if overlap(value.path, root) and matters(value.path[len(root) :]):

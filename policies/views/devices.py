@@ -30,10 +30,10 @@ def rdma(container: Container) -> tuple[Request, ...]:
 
 
 def _devices(container: Container) -> tuple[tuple[Request, ...], tuple[Request, ...]]:
-    asked = [item for item in container.requests if item.count > 0]
+    requested = [item for item in container.requests if item.count > 0]
     return (
-        tuple(item for item in asked if is_gpu(item.resource)),
-        tuple(item for item in asked if item.resource.startswith(RDMA_PREFIX)),
+        tuple(item for item in requested if is_gpu(item.resource)),
+        tuple(item for item in requested if item.resource.startswith(RDMA_PREFIX)),
     )
 
 

@@ -37,7 +37,7 @@ _STANDARD_PREFIXES = ("hugepages-", "requests.", "limits.", "count/")
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """One field in the wrong place, or with the wrong content, which `why` tells, with what to do about it.
+    """One field in the wrong place, or with the wrong content, which `why` describes, with what to do about it.
 
     `above` are the levels above it that the API knows.
     """

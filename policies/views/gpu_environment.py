@@ -24,8 +24,8 @@ _SWITCHES = _ALWAYS | _WITHOUT_GPU
 _ENABLED = "enabled"
 _REFERENCE = "$("
 _CUDA_VERSION, _REQUIRE_CUDA = "CUDA_VERSION", "NVIDIA_REQUIRE_CUDA"
-WATCHED = _LISTS | _SWITCHES
-READ = WATCHED | {_CUDA_VERSION, _REQUIRE_CUDA}
+DEVICE_VARIABLES = _LISTS | _SWITCHES
+READ = DEVICE_VARIABLES | {_CUDA_VERSION, _REQUIRE_CUDA}
 ENV = "env"
 _DEEPEST = 64
 _MOST = 1000
@@ -47,7 +47,7 @@ def legacy(values: dict[str, str], container: Container) -> bool:
 
 
 def loose(subject: Obj) -> Iterator[tuple[Part, str, str]]:
-    """Yield watched variables in an object of an unknown kind that belong to none of its containers.
+    """Yield such variables in an object of an unknown kind that belong to none of its containers.
 
     Its controller hands them on: `spec.trainer.env` of a TrainJob, `driver.envVars` of a SparkApplication, which is a
     mapping. Each comes with the part that has it, the variable, and the field of the part with its value.
@@ -58,7 +58,7 @@ def loose(subject: Obj) -> Iterator[tuple[Part, str, str]]:
     while waiting and found < _MOST:
         path, value = waiting.pop()
         if isinstance(value, dict):
-            for key in WATCHED.intersection(value):
+            for key in DEVICE_VARIABLES.intersection(value):
                 yield Part(subject, path, value), key, key
             for key, below in value.items():
                 place = (*path, key)

@@ -38,7 +38,7 @@ class MpiJobView:
 
     @property
     def slots(self) -> int | None:
-        """Processes per worker that the hostfile allows; 1 when it is not said."""
+        """Processes per worker that the hostfile allows; 1 when it is not set."""
         value = self.job.read(*SLOTS)
         return 1 if value is None else _count(value)
 

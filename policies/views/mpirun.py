@@ -44,7 +44,7 @@ class Word:
 class Mpirun:
     """One call of mpirun.
 
-    `processes` is what -np says, summed over `:` parts, None when it is not said; `per_node` what -npernode says.
+    `processes` is the value of -np, summed over `:` parts, None without one; `per_node` that of -npernode.
     `exports` are the variables of -x with their values, None where the value is the launcher's own.
     `hosts` are those that the call itself names, as it writes them. `program` is what it starts.
     """
@@ -58,7 +58,7 @@ class Mpirun:
 
     @property
     def count(self) -> int | None:
-        """Processes as a number, or None when it is not said or is no number."""
+        """Processes as a number, or None when it is not set or is no number."""
         return number(self.processes.text) if self.processes else None
 
     def elsewhere(self, here: tuple[str, ...]) -> bool:
@@ -148,7 +148,7 @@ class _Reader:
             self._hosts = value
 
     def result(self, place: Path) -> Mpirun:
-        """Return the call, whose launcher stands at `place`."""
+        """Return the call, whose launcher is at `place`."""
         counts = [word for word in self._counts if word is not None]
         processes = counts[0] if len(counts) == len(self._counts) and counts else None
         if processes is not None and len(counts) > 1:

@@ -98,7 +98,7 @@ def _limits() -> str:
 
 `./hpc verify` judges jobs by these, each where it applies. A limit is a document's own: where none gives a number for
 a profile, fabric, transport and shape, the criterion does not apply. A verdict is `pass`, `fail`, `warn` (worth
-reading, and no reason to refuse the platform) or `missing` (the logs do not hold what it needs). Exit status: 0 when
+reading, and no reason to refuse the platform) or `missing` (the logs lack what it needs). Exit status: 0 when
 nothing failed and nothing is missing, 1 when something failed, 2 when evidence is missing. This page is generated from
 the code by `make docs`.
 

@@ -19,7 +19,7 @@ What goes wrong in the field, and what stops it first: the policies (preview, up
 scheduler, or the evidence of `./hpc verify`. Objects that users apply or delete themselves bypass the policies; so each
 fault is also caused on the cluster directly, and a later guard has to find it. None
 gets through: [test_fault_matrix.py](../tests/cluster/test_fault_matrix.py) and
-[test_fault_matrix_today.py](../tests/cluster/test_fault_matrix_today.py) hold each row, and that without a fault the
+[test_fault_matrix_today.py](../tests/cluster/test_fault_matrix_today.py) check each row, and that without a fault the
 same job passes. Written from `faults.yaml` by `make docs`.
 
 A policy sees manifests, so not a port without a link, nor a node that lost its pods; which devices a machine has is the
@@ -76,5 +76,5 @@ def _manually(faults: Mapping[str, Fault]) -> Iterator[str]:
     for name, fault in faults.items():
         stack = f" Stack `{fault['stack']}`." if "stack" in fault else ""
         again = " Then the job again." if fault.get("again") else ""
-        commands = "\n".join(f"    {command}" for command in fault["by_hand"])
+        commands = "\n".join(f"    {command}" for command in fault["commands"])
         yield f"### {name}\n\n{fault['fault']}.{stack}{again}\n\n{commands}"

@@ -14,7 +14,7 @@ _HEADS = (
     "extended until",
     "SCCs in a simulated cluster",
     "its Kubernetes",
-    "remarks",
+    "notes",
 )
 _NONE = ""
 
@@ -50,7 +50,7 @@ that is listed for other releases only is refused; one that is listed for none i
 
 def _row(release: Release) -> tuple[str, ...]:
     support, reason = release.support, release.historical
-    remarks = ((f"historical: {reason}",) if reason else ()) + release.notes
+    notes = ((f"historical: {reason}",) if reason else ()) + release.notes
     return (
         f"[{release.name}](../stacks/releases/{release.name}.yaml)",
         release.kubernetes,
@@ -58,7 +58,7 @@ def _row(release: Release) -> tuple[str, ...]:
         str(support.extended_until) if support and support.extended_until else _NONE,
         release.simulated_as or "not simulated",
         release.simulated_kubernetes or _NONE,
-        "; ".join(remarks),
+        "; ".join(notes),
     )
 
 

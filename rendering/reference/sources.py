@@ -43,10 +43,10 @@ def from_coverage() -> dict[str, str]:
     texts: dict[str, list[str]] = {}
     for section in chain.from_iterable(part.values() for part in (coverage.data(), coverage.verified(), policies)):
         for name, entry in section.items():
-            asked = texts.setdefault(name, [])
-            if entry["asks"] not in asked:
-                asked.append(entry["asks"])
-    return {name: "; ".join(asked) for name, asked in texts.items()}
+            found = texts.setdefault(name, [])
+            if entry["asks"] not in found:
+                found.append(entry["asks"])
+    return {name: "; ".join(found) for name, found in texts.items()}
 
 
 def pages() -> dict[Path, str]:

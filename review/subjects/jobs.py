@@ -1,4 +1,4 @@
-"""Jobs that start, start again or end; many alike in one line."""
+"""Jobs that start, start again or end; many with the same change in one line."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -15,8 +15,8 @@ _SHOWN = 4
 _BESIDE_SPEC = ("on_change", "run", "timeout", "wait")
 """Settings of a job that are not in its specification."""
 _FEW = 3
-"""As many jobs alike have a line each."""
-_Alike = tuple[str, str, Op, bool | None]
+"""Up to as many jobs with the same change have a line each."""
+_Group = tuple[str, str, Op, bool | None]
 """Namespace, kind, what becomes of them, and whether the earlier run has ended."""
 
 _WORDS = {
@@ -48,7 +48,7 @@ def find(indexed: IndexedReview) -> Section | None:
     """Report what becomes of jobs."""
     if indexed.review.drift:
         return None
-    groups: dict[_Alike, list[Change]] = defaultdict(list)
+    groups: dict[_Group, list[Change]] = defaultdict(list)
     for change in indexed.changed(*JOBS):
         if change.op in _WORDS:
             ended = finished(change.before) if change.before else None

@@ -46,8 +46,8 @@ def _line(change: Change, indexed: IndexedReview) -> Line | None:
     package = _text(change.resource, "name") or change.resource.object_name
     who = f"{name(package)} in namespace {name(change.resource.namespace)}"
     if change.before is None and change.after:
-        by_hand = ", updates wait for approval" if _text(change.after, "installPlanApproval") == "Manual" else ""
-        return Line(f"{who} is installed from channel {name(_text(change.after, 'channel'))}{by_hand}")
+        manual = ", updates wait for approval" if _text(change.after, "installPlanApproval") == "Manual" else ""
+        return Line(f"{who} is installed from channel {name(_text(change.after, 'channel'))}{manual}")
     if change.op is Op.DELETE:
         return Line(f"{who} is no longer subscribed to; what OLM installed stays until its version is deleted")
     if change.before is None or change.after is None:
@@ -68,12 +68,12 @@ def _line(change: Change, indexed: IndexedReview) -> Line | None:
 
 def _follows(before: Resource, after: Resource, package: str, indexed: IndexedReview) -> Iterator[str]:
     """Yield what OLM, the operator and its operands do; nothing where the change leads to no other version."""
-    by_hand = _text(after, "installPlanApproval") == "Manual"
+    manual = _text(after, "installPlanApproval") == "Manual"
     upgrades = any(_text(before, field) != _text(after, field) for field in _UPGRADING)
-    released = not by_hand and _text(before, "installPlanApproval") == "Manual"
+    released = not manual and _text(before, "installPlanApproval") == "Manual"
     if not upgrades and not released:
         return
-    if by_hand:
+    if manual:
         yield "OLM waits until the install plan is approved (approval Manual); what is below follows then"
     elif upgrades:
         yield "OLM upgrades the operator at once, as far as the channel goes (approval Automatic)"

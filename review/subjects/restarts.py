@@ -69,7 +69,7 @@ def hit(indexed: IndexedReview) -> str:
     if running:
         shown = enumerated([title(job) for job in running], 8)
         return f"jobs that have not finished{source(running)}, and lose their pods: {shown}"
-    if unknown and indexed.review.cluster_asked:
+    if unknown and indexed.review.cluster_queried:
         return f"whether {count(len(unknown), 'job')} of the stack still run is unknown: restarts end their pods"
     if unknown:
         return "which jobs run is unknown: restarts end their pods"

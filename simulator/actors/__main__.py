@@ -79,7 +79,7 @@ def main() -> None:
     parser.add_argument("--home", type=Path, required=True, help="folder of the simulated cluster")
     home = parser.parse_args().home.absolute()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname).1s %(message)s", stream=sys.stderr)
-    # A reader of many watches keeps more connections than the pool's size now and then; that is no news.
+    # A reader of many watches has more connections than the pool's size now and then, which is harmless.
     logging.getLogger("urllib3").setLevel(logging.ERROR)
     stopped = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

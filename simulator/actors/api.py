@@ -1,4 +1,4 @@
-"""One identity's access to the API server, by kind: plain JSON objects, and watches that hold one event at a time."""
+"""One identity's access to the API server, by kind: plain JSON objects; a watch has one event in memory at a time."""
 
 import json
 import time

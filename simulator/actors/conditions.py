@@ -1,4 +1,4 @@
-"""Status conditions and times, as objects hold them."""
+"""Status conditions and times, as objects have them."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime

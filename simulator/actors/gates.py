@@ -1,4 +1,4 @@
-"""What the containers of a pod wait for on its node, and what keeps them from working once they are started."""
+"""What the containers of a pod wait for on its node, and why they do not work once they are started."""
 
 from collections.abc import Callable
 

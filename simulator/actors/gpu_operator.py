@@ -1,4 +1,4 @@
-"""NVIDIA's GPU operator: labels the nodes with GPUs, and keeps the DaemonSets of the one ClusterPolicy."""
+"""NVIDIA's GPU operator: labels the nodes with GPUs, and reconciles the DaemonSets of the one ClusterPolicy."""
 
 from collections.abc import Iterable
 
@@ -25,7 +25,7 @@ class GpuOperator(Operator):
     watched = ((kind, None), (kinds.NODE, None), (kinds.DAEMON_SET, HERE))
 
     def reconcile(self) -> None:
-        """Label the nodes, and keep the DaemonSets of the policy."""
+        """Label the nodes, and reconcile the DaemonSets of the policy."""
         there = self.there(self.kind)
         for other in there[1:]:
             self.api.set_status(self.kind, other, {"state": "ignored"})

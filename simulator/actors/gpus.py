@@ -58,5 +58,5 @@ def has_driver(node: Object | None, running: Iterable[Object]) -> bool:
 
 
 def is_plugin(pod: Object) -> bool:
-    """Return whether a pod is the device plugin; its image holds GPU feature discovery as well."""
+    """Return whether a pod is the device plugin; its image contains GPU feature discovery as well."""
     return pods.basename(pods.image(pod)) in images.GPU_PLUGINS and images.FEATURE_DISCOVERY not in pods.command(pod)

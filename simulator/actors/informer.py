@@ -73,7 +73,7 @@ class Informer:
                 log.debug("watch %s: %s", self._kind.plural, error)
 
     def on_change(self, changed: Changed) -> None:
-        """Call `changed` at every change from now on, and now for what is there."""
+        """Call `changed` at every change from now on, and now for existing objects."""
         self._changed.append(changed)
         for key, obj in list(self._items.items()):
             changed(key, None, obj)

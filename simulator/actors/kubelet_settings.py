@@ -25,10 +25,10 @@ MOST_NUMA_NODES = 8
 EVICTION_MIB = 100
 """memory.available of the default evictionHard, MiB."""
 SYSTEM_RESERVED = {"cpu": "500m", "memory": "1Gi"}
-"""What OpenShift's kubelets keep for the system unless a KubeletConfig says otherwise."""
+"""What OpenShift's kubelets reserve for the system unless a KubeletConfig sets it."""
 _MIB = 1024**2
 FORBIDDEN = ("clusterDNS", "clusterDomain", "runtimeRequestTimeout", "staticPodPath")
-"""Fields that OpenShift keeps to itself."""
+"""Fields that OpenShift reserves for itself."""
 _TYPES: dict[str, type] = {
     **dict.fromkeys((*POLICIES, "reservedSystemCPUs", "cpuManagerReconcilePeriod"), str),
     **dict.fromkeys(("systemReserved", "kubeReserved", "evictionHard", "topologyManagerPolicyOptions"), dict),
@@ -37,7 +37,7 @@ _TYPES: dict[str, type] = {
 
 
 def refused_by_controller(kubelet: Object) -> str | None:
-    """Return why OpenShift makes no MachineConfig of it, None if it does: it looks at types and its own fields only."""
+    """Return why OpenShift makes no MachineConfig of it, None if it does: it checks types and its own fields only."""
     for field, wanted in _TYPES.items():
         if field in kubelet and not isinstance(kubelet[field], wanted):
             return f"Error: could not unmarshal kubeletConfig: {field} is {type(kubelet[field]).__name__}"
@@ -141,7 +141,7 @@ def _mebibytes(amount: Decimal) -> str:
 
 
 def allocatable(kubelet: Object, capacity: dict[str, str]) -> dict[str, str]:
-    """Return CPUs and memory for pods: what the kubelet does not keep, by its configuration or by OpenShift's own."""
+    """Return CPUs and memory for pods: what neither the kubelet's configuration nor OpenShift reserves."""
     settings = kubelet | {"systemReserved": SYSTEM_RESERVED | (kubelet.get("systemReserved") or {})}
     text = kubelet.get("reservedSystemCPUs")
     taken = Decimal(len(cpus.parse(text))) if text else _reserved(settings, "cpu")

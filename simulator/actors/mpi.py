@@ -21,7 +21,7 @@ FLAGS: Mapping[MpiGeneration, Mapping[str, str]] = {
     "v1alpha2": {"kubectl-delivery-image": "mpioperator/kubectl-delivery:latest"},
     "v2beta1": {"kube-api-qps": "5", "kube-api-burst": "10"},
 }
-"""Flags that the controllers here take over from a container, with the controllers' own defaults."""
+"""Flags that the controllers here adopt from a container, with the controllers' own defaults."""
 STOP_SECONDS = 5
 
 _LIBC = ctypes.CDLL(None)

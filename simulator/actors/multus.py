@@ -131,7 +131,7 @@ class Networks:
     def _forget_the_gone(self) -> None:
         there = {pod["metadata"]["uid"]: pod for pod in self._pods.items() if not _ended(pod)}
         self._given = {uid: status for uid, status in self._given.items() if uid in there}
-        for uid, pod in there.items():  # after a start of ours
+        for uid, pod in there.items():  # after a restart of this process
             if uid not in self._given and (known := pods.annotations(pod).get(STATUS)):
                 self._given[uid] = json.loads(known)
 

@@ -38,7 +38,7 @@ def taken(annotations: Iterable[dict[str, str]]) -> set[int]:
 
 
 def missing(annotations: dict[str, str], used: set[int]) -> dict[str, str]:
-    """Return the annotations that a namespace lacks; what is there is kept, and a range is given out once."""
+    """Return the annotations that a namespace lacks; existing ones stay, and a range is allocated once."""
     if names.SCC_UID_RANGE in annotations:
         block_range = annotations[names.SCC_UID_RANGE]
         block = min(taken([annotations]), default=0)

@@ -41,7 +41,7 @@ class NetworkOperator(Operator):
             self.wake()
 
     def reconcile(self) -> None:
-        """Label the nodes, and keep what the policy asks for."""
+        """Label the nodes, and reconcile what the policy asks for."""
         there = {one["metadata"]["name"]: one for one in self.there(self.kind)}
         policy = there.pop(NAME, None)
         for other in there.values():

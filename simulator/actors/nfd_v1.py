@@ -1,4 +1,4 @@
-"""Node Feature Discovery of today (v1): the operator, whose workers look at what their configuration names."""
+"""Node Feature Discovery of today (v1): the operator, whose workers detect what their configuration names."""
 
 from apis import kinds
 from simulator.actors import grants, pods
@@ -20,7 +20,7 @@ class NfdOperatorToday(Operator):
     watched = ((kind, HERE), (kinds.DAEMON_SET, HERE), (kinds.DEPLOYMENT, HERE))
 
     def reconcile(self) -> None:
-        """Keep what is made for each."""
+        """Reconcile what is made for each."""
         for resource in self.there(self.kind):
             self._install(resource)
 

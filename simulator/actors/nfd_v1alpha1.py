@@ -18,7 +18,7 @@ class NfdOperator(Operator):
     watched = ((kind, HERE), (kinds.DAEMON_SET, HERE))
 
     def reconcile(self) -> None:
-        """Keep what is made for each."""
+        """Reconcile what is made for each."""
         for resource in self.there(self.kind):
             self._install(resource)
 

@@ -44,7 +44,7 @@ class NmStateOperator(Operator):
     watched = ((kinds.NMSTATE, None), (kinds.DAEMON_SET, HERE))
 
     def reconcile(self) -> None:
-        """Keep the agents, or remove them with the object."""
+        """Reconcile the agents, or remove them with the object."""
         resource = self.caches[kinds.NMSTATE].get(NAME)
         made = self.own(kinds.DAEMON_SET, HANDLER)
         if resource is None or pods.deleting(resource):

@@ -107,7 +107,7 @@ class Operator(PodActor):
         self._work.add(EVERY)
 
     def reconcile(self) -> float | None:
-        """Compare what is wanted with what is there; return the seconds after which to do it again, if any."""
+        """Compare desired and existing objects; return the seconds after which to do it again, if any."""
         raise NotImplementedError
 
     def _when_synced(self, _key: Key) -> float | None:

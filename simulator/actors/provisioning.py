@@ -10,7 +10,7 @@ from simulator.manifests import manifest, simulated_by
 
 log = logging.getLogger(__name__)
 
-ASKED = ("volume.kubernetes.io/storage-provisioner", "volume.beta.kubernetes.io/storage-provisioner")
+PROVISIONER_ANNOTATIONS = ("volume.kubernetes.io/storage-provisioner", "volume.beta.kubernetes.io/storage-provisioner")
 """By these annotations of a claim the controller-manager asks a provisioner for a volume."""
 BY = "pv.kubernetes.io/provisioned-by"
 
@@ -20,7 +20,7 @@ def asked_of(claim: Object) -> str | None:
     if claim["spec"].get("volumeName") or pods.deleting(claim):
         return None
     have = pods.annotations(claim)
-    return next((have[name] for name in ASKED if name in have), None)
+    return next((have[name] for name in PROVISIONER_ANNOTATIONS if name in have), None)
 
 
 def volume_name(claim: Object) -> str:

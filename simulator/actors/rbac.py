@@ -23,7 +23,7 @@ class Rule:
     names: tuple[str, ...] = ()
 
     def manifest(self) -> Manifest:
-        """Return the rule as a ClusterRole holds it."""
+        """Return the rule as a ClusterRole has it."""
         rule: Manifest = {
             "apiGroups": list(self.groups),
             "resources": list(self.resources),

@@ -67,7 +67,7 @@ class ScaleCsiOperator(Operator):
     watched = ((kind, HERE), (kinds.DAEMON_SET, HERE))
 
     def reconcile(self) -> None:
-        """Keep what is made for each, and remove the driver with the last."""
+        """Reconcile what is made for each, and remove the driver with the last."""
         there = self.there(self.kind)
         for resource in there:
             self._install(resource)

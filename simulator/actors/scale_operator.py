@@ -1,6 +1,6 @@
 """IBM's operator of container-native Storage Scale: core pods, the remote file system, and the CSI driver.
 
-The storage cluster is not simulated: its GUI takes any account, and it has every file system that is asked for.
+The storage cluster is not simulated: its GUI takes any account, and it has every file system that is requested.
 """
 
 from collections.abc import Mapping
@@ -80,7 +80,7 @@ class ScaleOperator(Operator):
         return troubles
 
     def _daemon(self, cluster: Object) -> Object | None:
-        """Return the Daemon, which tells the cluster's id; make it where it is missing."""
+        """Return the Daemon, which has the cluster's id; make it where it is missing."""
         found = self.caches[sim_kinds.SCALE_DAEMON].get(NAME, SCALE_NAMESPACE)
         if found is None:
             body = manifest(sim_kinds.SCALE_DAEMON, NAME, SCALE_NAMESPACE, spec={})

@@ -26,7 +26,7 @@ class SpecialResourceOperator(Operator):
     watched = ((kind, HERE), (kinds.DAEMON_SET, RECIPE))
 
     def reconcile(self) -> float | None:
-        """Keep the recipe's namespace, or remove it with its SpecialResource."""
+        """Reconcile the recipe's namespace, or remove it with its SpecialResource."""
         recipe = self.own(self.kind, RECIPE)
         if recipe is None or pods.deleting(recipe):
             if self.there(kinds.DAEMON_SET):

@@ -1,4 +1,4 @@
-"""What the API server holds at this moment, for one decision.
+"""The API server's objects at this moment, for one decision.
 
 Every decision reads again, from etcd: a binding that was deleted before a pod is created must not admit it. The six
 reads took 11 ms with 300 writes a second beside them. Watches would save those, and be behind by an unknown time; lists

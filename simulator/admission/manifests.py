@@ -1,4 +1,4 @@
-"""What the cluster holds for SCC admission: the SCCs of the release, who may use them, and the webhook itself."""
+"""Objects of the cluster for SCC admission: the SCCs of the release, who may use them, and the webhook itself."""
 
 import base64
 from collections.abc import Iterable
@@ -51,7 +51,7 @@ def webhook(port: int, ca: bytes) -> Manifest:
     """Return the configuration by which the API server calls the webhook on `port` of loopback; `ca` is in PEM."""
     rules = [
         _rule(["CREATE", "UPDATE"], POD.plural),
-        # The plugin looks at all subresources but those by which no pod's specification comes.
+        # The plugin checks all subresources but those by which no pod's specification comes.
         _rule(["UPDATE"], f"{POD.plural}/ephemeralcontainers", f"{POD.plural}/resize"),
     ]
     return _configuration(

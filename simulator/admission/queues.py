@@ -1,4 +1,4 @@
-"""What Kueue's webhooks do: a new job is held, until the manager lets it go, and then keeps its queue."""
+"""What Kueue's webhooks do: a new job is suspended until the manager admits it, and its queue then is immutable."""
 
 from typing import Any
 

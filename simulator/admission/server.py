@@ -36,7 +36,7 @@ class Server(ThreadingHTTPServer):
         self.reader = reader
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate, key)
-        # The handshake is left to the connection's own thread: a silent client would else keep all others out.
+        # The handshake is left to the connection's own thread: a silent client would else block all others.
         self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
 
     def handle_error(self, _request: object, client_address: object) -> None:
@@ -61,7 +61,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             given = queues.answer(request) if path == QUEUE_PATH else answered(request, self.server.reader)
         except (OSError, SimulatorError) as error:
-            log.warning("cannot look at the cluster: %s", error)
+            log.warning("cannot read the cluster: %s", error)
             given = failed(request, str(error))
         except Exception:
             log.exception("unexpected error")

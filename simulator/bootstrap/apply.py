@@ -113,7 +113,7 @@ def _kind(manifest: Manifest) -> kinds.Kind:
         return openshift.OWN_KINDS[manifest["kind"]]
     found = kinds.find(manifest["apiVersion"], manifest["kind"])
     if found is None:
-        raise SimulatorError(f"the bootstrap holds {manifest['apiVersion']} {manifest['kind']}, which apis.kinds lacks")
+        raise SimulatorError(f"the bootstrap has {manifest['apiVersion']} {manifest['kind']}, which apis.kinds lacks")
     return found
 
 

@@ -44,7 +44,7 @@ def namespaces() -> list[Manifest]:
 
 
 def definitions(folders: tuple[Path, ...]) -> list[Manifest]:
-    """Return the CustomResourceDefinitions that the files of `folders` hold, and those of other parts of OpenShift."""
+    """Return the CustomResourceDefinitions in the files of `folders`, and those of other parts of OpenShift."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # a tenth of the time
     documents = (
         document

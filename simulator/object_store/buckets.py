@@ -36,7 +36,7 @@ class Buckets:
 
     @property
     def memory(self) -> S3Backend:
-        """What moto holds."""
+        """What moto has in memory."""
         return s3_backends[DEFAULT_ACCOUNT_ID]["aws"]
 
     def load(self, bucket: str) -> None:
@@ -87,8 +87,8 @@ class Buckets:
         key._value_buffer = cast("Any", OnDisk(kept))
         return key
 
-    def keep(self, bucket: str) -> None:
-        """Write what has changed in a bucket, then let old versions go as its lifecycle says."""
+    def store(self, bucket: str) -> None:
+        """Write what has changed in a bucket, then expire old versions by its lifecycle."""
         held = self.memory.buckets.get(bucket)
         if held is None:
             if self._kept.pop(bucket, None) is not None:
@@ -99,7 +99,7 @@ class Buckets:
             self.files.set(bucket, CREATED, held.region_name.encode())
         changed = self._write(held)
         self._expire(held, changed)
-        reset_model_data()  # moto's dashboard would hold every object that there ever was
+        reset_model_data()  # moto's dashboard would reference every object that there ever was
 
     def _write(self, bucket: FakeBucket) -> list[str]:
         known = self._kept[bucket.name]
@@ -174,7 +174,7 @@ class OnDisk:
         return self._kept.content()
 
     def close(self) -> None:
-        """Hold nothing, as before."""
+        """Have no content, as before."""
 
 
 def _moment(seconds: float) -> datetime:

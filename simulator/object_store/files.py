@@ -83,7 +83,7 @@ class Files:
             shutil.rmtree(Path(gone) / bucket)
 
     def write(self, bucket: str, version: Version, content: bytes) -> Kept:
-        """Keep a version."""
+        """Store a version."""
         head = json.dumps(asdict(version)).encode() + b"\n"
         file = self._folder(bucket, version.key) / f"{version.order:020d}-{version.id}"
         write_atomically(file, head + content)

@@ -27,7 +27,7 @@ SETTINGS = (
     "tagging",
     "cors",
 )
-"""Settings of a bucket, as S3's query names them; moto holds more, the disk these."""
+"""Settings of a bucket, as S3's query names them; moto has more, the disk these."""
 _REFUSED = "<Error><Code>{code}</Code><Message>{code}, says the simulated object store</Message></Error>"
 
 Start = Callable[[str, list[tuple[str, str]]], Any]
@@ -89,7 +89,7 @@ class Store:
     def _keep(self, environ: dict[str, Any], content: bytes) -> None:
         bucket, _, key = environ["PATH_INFO"].lstrip("/").partition("/")
         words = parse_qs(environ.get("QUERY_STRING", ""), keep_blank_values=True)
-        self._buckets.keep(bucket)
+        self._buckets.store(bucket)
         for name in SETTINGS if not key else ():
             if name in words and environ["REQUEST_METHOD"] == "PUT":
                 self._buckets.files.set(bucket, name, content)

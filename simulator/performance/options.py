@@ -19,7 +19,7 @@ def options(words: Sequence[str]) -> Mapping[str, str]:
 
 
 DIGITS = 9
-"""Most of a number that is believed; a command line may hold anything."""
+"""Most of a number that is believed; a command line may contain anything."""
 
 
 def whole(text: str, otherwise: int) -> int:

@@ -31,7 +31,7 @@ OPTIONS = frozenset(
 DOWN = (" Port number 1 state is Down", " Couldn't set the link layer", " Couldn't get context for the device")
 NO_CONTEXT = (" Couldn't get context for the device",)
 NO_DEVICE = (" Unable to find the Infiniband/RoCE device",)
-NOBODY = ("Unable to open file descriptor for socket connection", "Unable to init the socket connection")
+NO_LISTENER = ("Unable to open file descriptor for socket connection", "Unable to init the socket connection")
 PEER_ENDED = (" Unable to read to socket/rdma_cm", " Failed to exchange data between server and clients")
 PORT = 18515
 
@@ -72,7 +72,7 @@ def perftest(words: Sequence[str], job: Launched) -> Printed:
     if peer is None:
         if request.server is None:
             return Printed(banner, waits=True)
-        why = (f"Couldn't connect to {request.server}:{request.number(PORT, '-p', '--port')}", *NOBODY)
+        why = (f"Couldn't connect to {request.server}:{request.number(PORT, '-p', '--port')}", *NO_LISTENER)
         return Printed(why, 1, why[0])
     if not job.me.may_pin:
         return Printed((*banner, *NO_MEMLOCK), 1, NO_MEMLOCK[0])
@@ -122,11 +122,13 @@ def _peer(request: Request, job: Launched) -> Worker | None:
     """
     if request.server is not None:
         called = request.server.partition(".")[0]
-        return job.peers.get(called) or next((_by_hand(one) for one in job.machines if ports.host(one) == called), None)
+        return job.peers.get(called) or next(
+            (_listener(one) for one in job.machines if ports.host(one) == called), None
+        )
     return next((pod for name, pod in sorted(job.peers.items()) if job.me.name.startswith(f"{name}-")), None)
 
 
-def _by_hand(machine: Machine) -> Worker:
+def _listener(machine: Machine) -> Worker:
     every = tuple(hca.name for hca in machine.hcas)
     return Worker(ports.host(machine), machine, devices=every, ipc_lock=True, uid=0)
 

@@ -79,12 +79,12 @@ def _cycles(links: tuple[tuple[int, ...], ...], gpus: tuple[int, ...]) -> tuple[
 
 
 def _ways(
-    links: Sequence[Sequence[int]], begun: tuple[int, ...], gpus: frozenset[int], last: int | None
+    links: Sequence[Sequence[int]], path: tuple[int, ...], gpus: frozenset[int], last: int | None
 ) -> Iterator[tuple[int, ...]]:
-    rest = gpus.difference(begun)
+    rest = gpus.difference(path)
     if not rest:
-        yield begun
+        yield path
         return
     for gpu in sorted(rest):
-        if links[begun[-1]][gpu] and (gpu != last or len(rest) == 1):
-            yield from _ways(links, (*begun, gpu), gpus, last)
+        if links[path[-1]][gpu] and (gpu != last or len(rest) == 1):
+            yield from _ways(links, (*path, gpu), gpus, last)

@@ -16,14 +16,14 @@ NO_GPU = "Failed to allocate device vector A (error code {why})!"
 
 def vector_add(_words: Sequence[str], job: Launched) -> Printed:
     """Simulate the sample on the pod's first GPU."""
-    begun = f"[Vector addition of {ELEMENTS} elements]"
+    start = f"[Vector addition of {ELEMENTS} elements]"
     if not (job.me.gpus and job.me.machine.has_driver):
         failed = NO_GPU.format(why=WHY[job.me.machine.has_driver])
-        return Printed((begun, failed), 1, failed)
+        return Printed((start, failed), 1, failed)
     blocks = -(-ELEMENTS // THREADS)
     return Printed(
         (
-            begun,
+            start,
             "Copy input data from the host memory to the CUDA device",
             f"CUDA kernel launch with {blocks} blocks of {THREADS} threads",
             "Copy output data from the CUDA device to the host memory",

@@ -8,8 +8,8 @@ from queue import SimpleQueue
 from typing import IO
 
 
-class Watched:
-    """Keeps a child in the set of those to end, for as long as it runs."""
+class Registered:
+    """Has a child in the set of those to stop, for as long as it runs."""
 
     def __init__(
         self, child: subprocess.Popen[bytes], children: set[subprocess.Popen[bytes]], lock: threading.Lock

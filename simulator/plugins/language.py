@@ -19,7 +19,7 @@ from pulumi.runtime.proto import language_pb2_grpc, plugin_pb2
 from typing_extensions import override
 
 from simulator.plugins import interpreters
-from simulator.plugins.children import Watched, chunks, pipe
+from simulator.plugins.children import Registered, chunks, pipe
 from simulator.plugins.program import LOGGED
 from simulator.plugins.serving import engine_address, serve
 
@@ -127,7 +127,7 @@ class LanguageServicer(language_pb2_grpc.LanguageRuntimeServicer):
                 stdin=subprocess.DEVNULL,
                 pass_fds=(ends,),
             )
-            with self._watched(child, context):
+            with self._registered(child, context):
                 return outcome(child.wait())
         finally:
             os.close(ends)
@@ -151,7 +151,7 @@ class LanguageServicer(language_pb2_grpc.LanguageRuntimeServicer):
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        with self._watched(child, context):
+        with self._registered(child, context):
             yield from _output(child)
             yield messages.RunPluginResponse(exitcode=child.wait())
 
@@ -214,7 +214,7 @@ class LanguageServicer(language_pb2_grpc.LanguageRuntimeServicer):
         child = subprocess.Popen(
             command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
-        with self._watched(child, context):
+        with self._registered(child, context):
             for _, chunk in chunks({"stdout": pipe(child.stdout)}):
                 yield messages.InstallDependenciesResponse(stdout=chunk)
             status = child.wait()
@@ -229,9 +229,9 @@ class LanguageServicer(language_pb2_grpc.LanguageRuntimeServicer):
             context.abort(grpc.StatusCode.FAILED_PRECONDITION, str(error))
             raise
 
-    def _watched(self, child: subprocess.Popen[bytes], context: grpc.ServicerContext) -> Watched:
+    def _registered(self, child: subprocess.Popen[bytes], context: grpc.ServicerContext) -> Registered:
         context.add_callback(child.kill)
-        return Watched(child, self._children, self._lock)
+        return Registered(child, self._children, self._lock)
 
 
 def _output(child: subprocess.Popen[bytes]) -> Iterator[messages.RunPluginResponse]:

@@ -80,7 +80,7 @@ def _candidates(name: str, path: str, environment: Mapping[str, str]) -> Iterato
         if not any((folder / each).is_file() for each in _BINARIES.values()):
             raise SimulatorError(
                 f"{FOLDER_VARIABLE}={named} has neither of {' and '.join(_BINARIES.values())}: "
-                f"name the folder that holds them, or unset {FOLDER_VARIABLE}."
+                f"name the folder with them, or unset {FOLDER_VARIABLE}."
             )
         yield folder / binary, FOLDER_VARIABLE
     if on_path := shutil.which(binary, path=path):

@@ -126,7 +126,7 @@ FAULTS = {
     "memlock": Fault(_no_machine_config, **_WITHOUT_MEMLOCK),
     "memlock-rdma-test": Fault(_no_machine_config, **_WITHOUT_MEMLOCK),
     "ipc-lock": Fault(_nothing_allowed),
-    "ipc-lock-not-asked-for": Fault(_neither, **_WITHOUT_MEMLOCK),
+    "ipc-lock-not-requested": Fault(_neither, **_WITHOUT_MEMLOCK),
     "strange-device": Fault(_strange_device, settle=_plugin, mended=_plugin),
     "ib-disabled": Fault(partial(_say, "NCCL_IB_DISABLE=0", "NCCL_IB_DISABLE=1")),
     "gdr-off": Fault(partial(_say, "NCCL_NET_GDR_LEVEL=1", "NCCL_NET_GDR_LEVEL=0")),

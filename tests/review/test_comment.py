@@ -161,7 +161,7 @@ def random_review(seed: int) -> Review:
         cautions=draw.choice(((), (f"An update by {name(hostile(draw))}.",))),
         ending=tuple(Ending(hostile(draw), hostile(draw), (hostile(draw),) * 4) for _ in range(draw.choice((0, 9)))),
         leftovers=tuple(resource(draw, number) for number in range(draw.choice((0, 9)))),
-        cluster_asked=draw.random() < 0.5,
+        cluster_queried=draw.random() < 0.5,
         drift=draw.random() < 0.2,
         compared=draw.choice((("", ""), (hostile(draw), hostile(draw)))),
     )
@@ -246,7 +246,7 @@ def test_a_failure_says_nothing_else() -> None:
 def test_what_to_know_first_is_at_the_top() -> None:
     """A cluster that was not queried, or an update in progress, is reported at the top."""
     found = review(
-        cluster_asked=False,
+        cluster_queried=False,
         unanswered="the API server does not answer: refused\nSee whether it runs.",
         cautions=("An update is under way.",),
         ending=(Ending("PersistentVolume", "v", ("kubernetes.io/pv-protection",)),),
@@ -266,7 +266,7 @@ def test_what_to_know_first_is_at_the_top() -> None:
 
 def test_it_says_that_the_cluster_was_not_asked() -> None:
     """A comparison of two commits is named as one."""
-    found = comment.write(review(cluster_asked=False, compared=("1234567890abcdef", "b" * 40)))
+    found = comment.write(review(cluster_queried=False, compared=("1234567890abcdef", "b" * 40)))
     assert "The cluster was not queried" in found
     assert "## Change of stack `test`, `1234567890ab` to `bbbbbbbbbbbb`" in found
 

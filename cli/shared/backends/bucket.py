@@ -25,7 +25,7 @@ _KEYS = {"InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "Invalid
 
 @dataclass(frozen=True)
 class BucketStore:
-    """The part of a bucket that is a backend's; every method raises Problem where the service cannot be asked."""
+    """The part of a bucket that is a backend's; every method raises Problem where the service cannot be reached."""
 
     location: Location
     client: Any = field(repr=False, compare=False)
@@ -113,7 +113,7 @@ class BucketStore:
             raise Problem(f"there are no keys for {self.location.where}", _HOW_KEYS) from None
         except exceptions.BotoCoreError as error:
             raise Problem(
-                f"{self.location.where} cannot be asked for bucket {self.location.bucket}: {error}",
+                f"{self.location.where} cannot be queried for bucket {self.location.bucket}: {error}",
                 "Check the endpoint in the backend's URL, the network to it, and its certificate (AWS_CA_BUNDLE names "
                 "a file of authorities that boto3 and the engine take).",
             ) from None
@@ -145,7 +145,7 @@ def code_of(error: Any) -> str:
 
 
 def open_bucket(url: str, environment: Mapping[str, str] = os.environ) -> BucketStore:
-    """Return the store behind an s3:// URL; nothing is asked yet.
+    """Return the store behind an s3:// URL; no request is sent yet.
 
     Keys and region in `environment` go before those of this process, so that it finds what the engine finds there.
     """

@@ -1,4 +1,4 @@
-"""What a bucket needs to keep a state safely, part by part: how each is inspected, and set.
+"""What a bucket needs to store a state safely, part by part: how each is inspected, and set.
 
 Each part only adds: what is stricter already, and what others have set, stays.
 """
@@ -16,7 +16,7 @@ DAYS = 90
 LEAST_DAYS = 7
 """Fewer, and what went wrong before a holiday is found when nothing of before is stored."""
 NEWEST = 50
-"""Old versions that are kept however old they are; S3 counts up to 100. An update writes one for each step."""
+"""Old versions that are retained however old they are; S3 counts up to 100. An update writes one for each step."""
 UPLOAD_DAYS = 7
 """Days after which the pieces of an upload that was never finished go."""
 _RULE = "hpc-state"
@@ -34,7 +34,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Finding:
-    """How one thing stands, in words, and what to do where it is not good."""
+    """The status of one part, as text, and what to do where it is not good."""
 
     name: str
     status: str
@@ -51,7 +51,7 @@ class Part:
     """Whether it is so, and what is; may raise botocore's ClientError."""
     repair: Callable[[BucketStore, Wanted], None]
     absent: str = ""
-    """The code by which a service says that nothing is set."""
+    """The code by which a service reports that nothing is set."""
     loss: str = ""
     """What it means for the state where it cannot be had."""
 
@@ -134,10 +134,10 @@ def _lifecycle(store: BucketStore, wanted: Wanted) -> tuple[bool, str]:
     if int(days or 0) < LEAST_DAYS:
         return False, f"old versions end after {days} days: an error that is found later cannot be restored from"
     kept = f" and the newest {newest}" if newest else ""
-    asked = wanted.days in (None, days) and wanted.newest in (None, newest)
+    fits = wanted.days in (None, days) and wanted.newest in (None, newest)
     uploads = any(rule.get("AbortIncompleteMultipartUpload") for rule in rules)
     more = "" if uploads else "; unfinished uploads are retained"
-    return asked, f"old versions are retained for {days} days{kept}{more}"
+    return fits, f"old versions are retained for {days} days{kept}{more}"
 
 
 def _end_versions(store: BucketStore, wanted: Wanted) -> None:

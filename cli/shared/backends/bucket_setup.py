@@ -49,7 +49,7 @@ def make(store: BucketStore) -> None:
 
 
 def inspect(store: BucketStore, part: Part, wanted: Wanted) -> Finding:
-    """Return the status of one part; a service that cannot say it, or may not, gives UNKNOWN."""
+    """Return the status of one part; a service that does not support it, or denies it, gives UNKNOWN."""
     from botocore.exceptions import ClientError  # noqa: PLC0415
 
     with store.asking():

@@ -89,11 +89,11 @@ def of_cluster(home: Path) -> Backend:
 
 
 def require(backend: Backend) -> None:
-    """Raise Problem when a bucket cannot be asked, or the simulated object store does not run."""
+    """Raise Problem when a bucket cannot be reached, or the simulated object store does not run."""
     if isinstance(backend.store, StoppedStore):
         raise Problem(
             f"the simulated object store of cluster {backend.store.cluster} does not run, and the state is in it",
-            f"`./hpc sim up --name {backend.store.cluster}` starts what is missing; stored objects are kept.",
+            f"`./hpc sim up --name {backend.store.cluster}` starts what is missing; stored objects are retained.",
         )
     if urlsplit(backend.url).scheme == "s3":
         backend.store.read(".pulumi/meta.yaml")
@@ -140,7 +140,7 @@ def named(setting: str | None, outer: Mapping[str, str], stack: str) -> str | No
     given = outer.get(URL)
     if setting and given and not _same(setting, given):
         raise Problem(
-            f"stack {stack} has its state in {setting} (`state.backend` of its settings), and {URL} says "
+            f"stack {stack} has its state in {setting} (`state.backend` of its settings), and {URL} is "
             f"{without_login(given)}",
             f"`unset {URL}`; if the state has moved, change the settings.",
         )
@@ -150,7 +150,7 @@ def named(setting: str | None, outer: Mapping[str, str], stack: str) -> str | No
 def of_url(where: str | None) -> Backend | None:
     """Return the backend of a bucket's or folder's URL; None without one, or where only the engine can read it.
 
-    Nothing is asked of a bucket yet. Raises Problem for a wrong s3:// URL.
+    No request is sent to a bucket yet. Raises Problem for a wrong s3:// URL.
     """
     scheme = urlsplit(where or "").scheme
     if where is None or scheme not in ("s3", "file"):

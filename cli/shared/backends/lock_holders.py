@@ -20,14 +20,14 @@ _PROGRAM = "pulumi"
 
 @dataclass(frozen=True)
 class Place:
-    """Where processes are told apart by their ids: one boot of one machine, and a pid namespace there."""
+    """Where process ids are unique: one boot of one machine, and a pid namespace there."""
 
     boot: str
     namespace: str
 
 
 def here() -> Place | None:
-    """Return where this process runs; None where the system does not say (macOS)."""
+    """Return where this process runs; None where the system does not report it (macOS)."""
     try:
         boot = (_PROC / "sys/kernel/random/boot_id").read_text().strip()
         return Place(boot, str((_PROC / "self/ns/pid").readlink()))
@@ -61,16 +61,16 @@ def is_dead(url: str, key: str, pid: int, *, own: bool) -> bool:
         return False
     if noting is None:
         return own
-    if noting.boot != place.boot:  # the machine was started anew since, if it is the same one
+    if noting.boot != place.boot:  # the machine has restarted since, if it is the same one
         return own
     return noting == place
 
 
 def is_engine(pid: int) -> bool:
-    """Whether `pid` lives and is an engine: pids are used again, and a stranger's does not keep our lock."""
+    """Whether `pid` runs and is an engine: pids are reused, and another process does not hold our lock."""
     try:
         return os.path.basename((_PROC / str(pid) / "exe").readlink()).startswith(_PROGRAM)  # noqa: PTH119
-    except PermissionError:  # somebody else's process: it may well be one
+    except PermissionError:  # another user's process: it may well be one
         return True
     except OSError:
         return False

@@ -19,7 +19,7 @@ class Lock:
 
     @classmethod
     def read(cls, key: str, content: bytes, where: str) -> "Lock":
-        """Return what a lock says; raise Problem for one that was not written to its end."""
+        """Return the content of a lock; raise Problem for one that was not written to its end."""
         try:
             found = json.loads(content)
             return cls(key, int(found["pid"]), found["username"], found["hostname"], found["timestamp"])

@@ -26,14 +26,14 @@ class Kept:
     modified: float
     """Seconds since 1970."""
     size: int | None = None
-    """Bytes as they are kept, packed or not."""
+    """Bytes as they are stored, packed or not."""
     latest: bool = False
     removed: bool = False
     """Whether this is the note that the state was removed."""
 
 
 def kept(backend: Backend, stack: str) -> tuple[Kept, ...]:
-    """Return all that is stored of a stack's state, newest first; versions only where the store keeps them."""
+    """Return all that is stored of a stack's state, newest first; versions only where the store retains them."""
     found = [
         Kept(one.id, VERSION, key, one.modified, one.size, one.latest and key == backend.key(stack), one.removed)
         for key in backend.candidates(stack)

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from cli.shared.backends.bucket import BucketStore, code_of
 
 NO_POLICY = "NoSuchBucketPolicy"
-"""The code by which a service says that there is no policy."""
+"""The code by which a service reports that there is no policy."""
 _STATEMENT = "HpcStateTlsOnly"
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -30,7 +30,7 @@ def demanded(store: BucketStore) -> tuple[bool, str]:
 
 
 def _refuses_plain(statement: Mapping[str, Any], bucket: str) -> bool:
-    """Whether a statement refuses all that comes without TLS: of everybody, on the bucket and on all in it."""
+    """Whether a statement refuses all that comes without TLS: of all principals, on the bucket and on all in it."""
     principal = statement.get("Principal")
     people = _listed(principal.get("AWS") if isinstance(principal, dict) else principal)
     resources = {str(each).rpartition(":::")[2] for each in _listed(statement.get("Resource"))}

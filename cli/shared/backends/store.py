@@ -1,4 +1,4 @@
-"""Objects by key, as a state backend keeps them: in a folder or, in `bucket.py`, in a bucket."""
+"""Objects by key, as a state backend stores them: in a folder or, in `bucket.py`, in a bucket."""
 
 import json
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Store(Protocol):
         """Return all keys that begin with a prefix, sorted."""
 
     def versions(self, key: str) -> tuple[Version, ...]:
-        """Return all that is stored of an object, newest first; nothing where no versions are kept."""
+        """Return all that is stored of an object, newest first; nothing where no versions are stored."""
 
     def read_version(self, key: str, version: str) -> bytes | None:
         """Return the content of an object as it once was; None where that version is gone."""
@@ -77,7 +77,7 @@ class FolderStore:
         return sorted(key for key in found if key.startswith(prefix))
 
     def versions(self, key: str) -> tuple[Version, ...]:  # noqa: ARG002
-        """Return nothing: a folder keeps what is, and not what was."""
+        """Return nothing: a folder has no earlier versions."""
         return ()
 
     def read_version(self, key: str, version: str) -> bytes | None:  # noqa: ARG002
@@ -89,7 +89,7 @@ class FolderStore:
         write_atomically(self.folder / key, content)
 
     def remove(self, key: str) -> None:
-        """Remove a file, and what the file driver of the engine keeps beside it."""
+        """Remove a file, and what the file driver of the engine stores beside it."""
         path = self.folder / key
         path.unlink(missing_ok=True)
         _attributes(path).unlink(missing_ok=True)

@@ -23,7 +23,7 @@ Document = dict[str, Any]
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A state as it was read, with what tells later whether it is still that one."""
+    """A state as it was read, with what shows later whether it has changed."""
 
     document: Document
     content: bytes | None
@@ -33,7 +33,7 @@ class Checkpoint:
 
 
 def export(engine: Engine) -> Document:
-    """Return what the engine exports of its stack, to look at; what is to be written back comes from `read`."""
+    """Return what the engine exports of its stack, to read; what is to be written back comes from `read`."""
     found: Document = json.loads(engine.call("stack", "export", "--stack", engine.stack))
     return found
 

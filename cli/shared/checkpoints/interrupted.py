@@ -148,7 +148,7 @@ def _managers(found: Mapping[str, Any]) -> list[str]:
 def _resource(resource: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
     """Return the resource of an object that was found, as if its create had ended before it was ready.
 
-    Outputs have what was declared, not what is there: of a Secret that is encrypted here already. The update that
+    Outputs have what was declared, not the live object: of a Secret that is encrypted here already. The update that
     confirms it records the rest.
     """
     namespace, name = (read(found, "metadata", key) for key in ("namespace", "name"))

@@ -47,7 +47,7 @@ class Difference:
     changed: tuple[str, ...]
     """Other inputs."""
     reported: tuple[str, ...]
-    """The same inputs, and all that the cluster said of them, or in what order they came, is another."""
+    """The same inputs; outputs of the cluster, and their order, differ."""
 
     @property
     def any(self) -> bool:
@@ -87,7 +87,7 @@ def fit(
 
 
 def without(wanted: Mapping[str, Any], others: OtherStacks) -> Restored:
-    """Return an older deployment as it was, but for what other stacks have by now: no cluster is asked."""
+    """Return an older deployment as it was, but for what other stacks have by now: no cluster is queried."""
     gone = {each["urn"] for each in _resources(wanted) if others.have(each, each.get("outputs") or {})}
     kept = [each for each in _resources(wanted) if each["urn"] not in gone]
     if gone:

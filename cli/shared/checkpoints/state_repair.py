@@ -32,7 +32,7 @@ def backup_of(stack: Stack) -> Path:
 def repair(stack: str, backend: Backend, engine: Engine, live: Live, backup: Path, *, thorough: bool = False) -> bool:
     """Remove the lock of a dead process, and settle creates that no one saw end; return whether there was any of it.
 
-    `thorough`: ask the engine what it would create, too, and take what is there already: where the network lost the
+    `thorough`: ask the engine what it would create, too, and adopt what exists already: where the network lost the
     answer to a create, only this finds it. Raises Problem when a living process holds the lock, or one of another host,
     which may live.
     """
@@ -61,7 +61,7 @@ def _print(found: Recovery) -> None:
 
 
 def _planned(engine: Engine) -> list[dict[str, Any]]:
-    """Return the resources that the next update would create, as far as a preview tells; secrets in them are masked."""
+    """Return the resources that the next update would create, as far as a preview shows; secrets in them are masked."""
     status, events, last = engine.run_preview("what the next update would create", "preview")
     steps = [event["resourcePreEvent"]["metadata"] for event in events if "resourcePreEvent" in event]
     wanted = [step["new"] for step in steps if step["op"] in _CREATES and step.get("new")]

@@ -49,7 +49,7 @@ def latest(namespace_: str, stream: str, tag: str, look: Look) -> Object | None:
 
 
 def of_image(trouble: Verdict, look: Look) -> Verdict | None:
-    """Return what a build says of an image that a pod cannot pull; None where no build makes that image.
+    """Return the verdict of the build of an image that a pod cannot pull; None where no build makes that image.
 
     While the build runs the pod has only to wait.
     """

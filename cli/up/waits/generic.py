@@ -1,4 +1,4 @@
-"""Custom resources without a rule of their own: their operators' workloads tell how they are (pure)."""
+"""Custom resources without a rule of their own: their state is that of their operators' workloads (pure)."""
 
 from cli.up.waits import workloads
 from cli.up.waits.verdict import Look, Object, Verdict, conditions, reason_of, waiting
@@ -8,7 +8,7 @@ _GOOD = frozenset({"Available", "Ready", "Success", "Active", "Established"})
 
 
 def judge(obj: Object, look: Look) -> Verdict:
-    """Return what fails of an operator's workloads, else what the object says of itself."""
+    """Return what fails of an operator's workloads, else the object's own status."""
     found = workloads.operands(obj, look)
     if found.state != "done":
         return found
@@ -16,7 +16,7 @@ def judge(obj: Object, look: Look) -> Verdict:
 
 
 def status(obj: Object) -> str:
-    """Return what an object says of itself, in one line: the good condition that is not met, else state or phase."""
+    """Return an object's status, in one line: the good condition that is not met, else state or phase."""
     for kind, condition in conditions(obj).items():
         if kind in _GOOD and condition.get("status") != "True":
             return f"{kind} is {condition.get('status')}: {reason_of(condition)}"

@@ -16,7 +16,7 @@ _LABELS = (
 
 
 def verdict(job: Object, look: Look) -> Verdict | None:
-    """Return what keeps a job's pods from running, by failure or for now; None where nothing does.
+    """Return why a job's pods do not run, by failure or for now; None where they run.
 
     Containers that end are the job's own to count (backoffLimit).
     """

@@ -1,4 +1,4 @@
-"""Pods that are waited for: what keeps one from working, and whether that will pass by itself (pure)."""
+"""Pods that are waited for: why one does not run, and whether that will pass by itself (pure)."""
 
 from collections.abc import Iterable, Sequence
 
@@ -24,7 +24,7 @@ _BACK_OFF = "CrashLoopBackOff"
 _REVISION, _GENERATION = "deployment.kubernetes.io/revision", "deprecated.daemonset.template.generation"
 """Annotations of ReplicaSets and DaemonSets: which template theirs is, counted."""
 _SLOW = frozenset({"Pulling", "FailedMount", "FailedAttachVolume", "FailedCreatePodSandBox", "FailedScheduling"})
-"""Events that say why a pod is not there yet."""
+"""Events with the reason why a pod does not exist yet."""
 
 
 def of_owner(owner: Object, look: Look) -> list[Object]:
@@ -51,7 +51,7 @@ def _newest_set(deployment: Object, look: Look) -> set[str]:
 
 
 def _current(pod: Object, owner: Object) -> bool:
-    """Whether a DaemonSet's or StatefulSet's pod is of its present template, as far as both say so."""
+    """Whether a DaemonSet's or StatefulSet's pod is of its present template, as far as both report it."""
     for label, now in (
         ("pod-template-generation", metadata.annotations(owner).get(_GENERATION)),
         ("controller-revision-hash", read(owner, "status", "updateRevision")),

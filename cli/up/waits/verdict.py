@@ -16,7 +16,7 @@ _LONGEST = 600  # characters of an operator's message
 
 @dataclass(frozen=True)
 class Verdict:
-    """How far an object is, and why, in its operator's own words.
+    """How far an object is, and why, by its operator's own message.
 
     `failed` is final by the API's own semantics. `failing` is what an operator may recover from by itself: it counts
     as failed when it has lasted (`timeouts.failed_after` of the settings).

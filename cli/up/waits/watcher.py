@@ -26,9 +26,9 @@ from policies.values import read
 FIRST = 4.0
 """Seconds that the engine waits for an object before it is read: most are ready by then."""
 PAUSE, SHARE = 2.0, 4
-"""Seconds between two rounds, at least, and so many times what a round takes: a server is not kept busy by this."""
+"""Seconds between two rounds, at least, and so many times what a round takes: this leaves a server idle in between."""
 AGAIN = 10.0
-"""Seconds between two lines about the same object, whose message may hold a counter."""
+"""Seconds between two lines about the same object, whose message may contain a counter."""
 
 
 class Watcher:
@@ -40,7 +40,7 @@ class Watcher:
     def __init__(self, cluster: Cluster, failed_after: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._cluster, self._failed_after, self._clock = cluster, failed_after, clock
         self._lock = threading.Lock()
-        self._begun: dict[str, tuple[Subject, float]] = {}
+        self._started: dict[str, tuple[Subject, float]] = {}
         self._durations: dict[Subject, FailureDuration] = {}
         self._printed: dict[Subject, tuple[str, float]] = {}
         self._notes: list[str] = []
@@ -73,9 +73,9 @@ class Watcher:
         found = subjects.subject(step)
         with self._lock:
             if key == "resourcePreEvent" and found is not None:
-                self._begun[f"{step['op']} {step['urn']}"] = found, self._clock()
+                self._started[f"{step['op']} {step['urn']}"] = found, self._clock()
             elif key != "resourcePreEvent":
-                self._begun.pop(f"{step['op']} {step['urn']}", None)
+                self._started.pop(f"{step['op']} {step['urn']}", None)
         if key == "resOpFailedEvent":
             self._break()
         elif key == "resOutputsEvent" and found is not None and (end := subjects.failed_job(step, found)):
@@ -88,7 +88,7 @@ class Watcher:
             self._broken = self._clock()
 
     def notes(self) -> list[str]:
-        """Return what there is to say since the last call."""
+        """Return the messages since the last call."""
         with self._lock:
             notes, self._notes = self._notes, []
             return notes
@@ -108,8 +108,8 @@ class Watcher:
         """Read everything that has been waited for long enough, once."""
         now = self._clock()
         with self._lock:
-            due = [found for found, begun in self._begun.values() if now - begun >= FIRST]
-            there = {found for found, _ in self._begun.values()}
+            due = [found for found, start in self._started.values() if now - start >= FIRST]
+            there = {found for found, _ in self._started.values()}
         self._durations = {found: duration for found, duration in self._durations.items() if found in there}
         look = self._look()
         for found in due:

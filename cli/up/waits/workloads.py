@@ -15,7 +15,7 @@ _QUOTA = "exceeded quota"
 
 
 def verdict(obj: Object, look: Look) -> Verdict:
-    """Return how far a workload is: its pods tell more than its status."""
+    """Return how far a workload is: its pods show more than its status."""
     ready, wanted = _counts(obj)
     if ready >= wanted and _observed(obj):
         return DONE
@@ -47,7 +47,7 @@ def owned(owner: Object, look: Look) -> Iterable[Object]:
     for kind in KINDS:
         for one in look(kind, metadata.namespace(owner)):
             if metadata.owned_by(one, metadata.uid(owner)):
-                yield {**one, "kind": kind.kind}  # what a list holds does not say its kind
+                yield {**one, "kind": kind.kind}  # items of a list have no kind
 
 
 def refused(uids: Iterable[str], inside: str, look: Look) -> Verdict | None:
@@ -77,8 +77,8 @@ def _counts(obj: Object) -> tuple[int, int]:
     status = obj.get("status") or {}
     if "desiredNumberScheduled" in status or obj.get("kind") == kinds.DAEMON_SET.kind:
         return int(status.get("numberReady") or 0), int(status.get("desiredNumberScheduled") or 0)
-    asked = read(obj, "spec", "replicas")
-    return int(status.get("readyReplicas") or 0), 1 if asked is None else int(asked)
+    replicas = read(obj, "spec", "replicas")
+    return int(status.get("readyReplicas") or 0), 1 if replicas is None else int(replicas)
 
 
 def _observed(obj: Object) -> bool:

@@ -55,7 +55,7 @@ def _first_row(one: NcclTests) -> tuple[int, ...]:
 
 CRITERIA = (
     Criterion(
-        name="test-asked-for",
+        name="test-requested",
         title="The measured operation is the requested one",
         limit="the operation of the program, by its name, or by busbw / algbw where old versions print none",
         applies="programs that run nccl-tests",

@@ -105,7 +105,7 @@ class NcclTestsParser(Parser):
         return taken
 
     def _reach(self, stage: _Stage, *, once: bool = True) -> bool:
-        """Go to a stage of the output; False when it lies behind, so that another run has begun."""
+        """Go to a stage of the output; False when it lies behind, so that another run has started."""
         if self._stage is not None and (stage < self._stage or (once and stage == self._stage)):
             return False
         self._stage = stage

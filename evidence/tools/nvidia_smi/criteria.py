@@ -6,7 +6,7 @@ from evidence.verdict import Job, Proof
 from evidence.wording import listed
 
 MEMORY_SHARE = 0.05
-"""How far the memory that a driver reports may be from the profile's: drivers keep different shares."""
+"""How far the memory that a driver reports may be from the profile's: drivers reserve different shares."""
 
 
 def _gpus(job: Job) -> Found | None:
@@ -45,7 +45,7 @@ CRITERIA = (
         title="The pod sees the GPUs that it was given",
         limit="the shape's GPUs, else the profile's, with its memory",
         unit="GPUs",
-        tolerance=f"{MEMORY_SHARE:.0%} of the memory, of which drivers keep different shares",
+        tolerance=f"{MEMORY_SHARE:.0%} of the memory, of which drivers reserve different shares",
         applies="jobs that show nvidia-smi, of a known profile",
         source="R-4.4-2, S-6.1a",
         look=_gpus,

@@ -229,9 +229,9 @@ class PerftestParser(Parser):
         elif _gpu.match(text):
             run.gpu = True
         elif _warning.match(text):
-            run.keep(run.warnings, Unread(line=line.number, text=text))
+            run.add(run.warnings, Unread(line=line.number, text=text))
         elif self._is_failure(text):
-            run.keep(run.failures, Unread(line=line.number, text=text))
+            run.add(run.failures, Unread(line=line.number, text=text))
         elif not _silent.match(text):
             return Taken.NO
         return Taken.YES

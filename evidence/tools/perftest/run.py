@@ -62,7 +62,7 @@ class Run:
     faults: list[str] = field(default_factory=list)
 
     @staticmethod
-    def keep(lines: list[Unread], line: Unread) -> None:
+    def add(lines: list[Unread], line: Unread) -> None:
         """Add a line to a list, up to a limit."""
         if len(lines) < KEPT:
             lines.append(line)

@@ -47,7 +47,7 @@ def awaiter_for(kind: ObjectType, inputs: Properties, live: Properties, before: 
 
 @dataclass(frozen=True)
 class Waits:
-    """Looks at objects and what belongs to them, until they are ready."""
+    """Polls objects and what belongs to them, until they are ready."""
 
     objects: Objects
 

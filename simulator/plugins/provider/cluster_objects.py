@@ -9,7 +9,7 @@ from simulator.plugins.provider.blocking_events import WARNINGS
 from simulator.plugins.provider.connection import Answer, Connection
 from simulator.plugins.provider.discovery import Discovery, Endpoint, UnknownKindError
 from simulator.plugins.provider.inputs import ObjectType, annotation, name_of, namespace_of
-from simulator.plugins.provider.ownership import taken_over
+from simulator.plugins.provider.ownership import transferred
 from simulator.plugins.provider.values import Properties
 
 PROPAGATION = "pulumi.com/deletionPropagationPolicy"
@@ -23,7 +23,7 @@ _RACES = (
     "object is being deleted",
 )
 _RACE_PAUSES = (0.1, 0.2, 0.5, 1.0, 2.0, 4.0)
-_TAKE_OVER_ATTEMPTS = 5
+_TRANSFER_ATTEMPTS = 5
 _STORAGE_CLASS = ObjectType("storage.k8s.io", "v1", "StorageClass")
 
 
@@ -105,15 +105,15 @@ class Objects:
         return self._retried("PATCH", path, query=query, body=manifest, content_type=APPLY)
 
     def put(self, address: Address, manifest: Properties, manager: str, *, dry_run: bool = False) -> Answer:
-        """Put the object in the place of the one that is there."""
+        """Replace the existing object."""
         path = self._path(self._endpoint(address.kind), address)
         return self._connection.request("PUT", path, query=_query(manager, dry_run=dry_run), body=manifest)
 
-    def take_over(self, address: Address, live: Properties, manager: str) -> Properties:
+    def transfer(self, address: Address, live: Properties, manager: str) -> Properties:
         """Make what kubectl changed, and our own create, part of what `manager` applies; return the object then."""
-        for _ in range(_TAKE_OVER_ATTEMPTS):
+        for _ in range(_TRANSFER_ATTEMPTS):
             metadata = live.get("metadata", {})
-            merged = taken_over(metadata.get("managedFields", []), manager, address.kind.api_version)
+            merged = transferred(metadata.get("managedFields", []), manager, address.kind.api_version)
             if merged is None:
                 return live
             patch = [

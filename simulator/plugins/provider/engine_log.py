@@ -18,7 +18,7 @@ class EngineLog:
         self._said: set[tuple[str, str]] = set()
 
     def warn(self, urn: str, text: str) -> None:
-        """Return a warning under the resource, said once however often it comes."""
+        """Return a warning under the resource, printed once however often it comes."""
         with self._lock:
             if (urn, text) in self._said:
                 return

@@ -1,4 +1,4 @@
-"""What the engine keeps of an object: the live object, with the inputs beside it (the official provider's form)."""
+"""What the engine stores of an object: the live object, with the inputs beside it (the official provider's form)."""
 
 import hashlib
 from dataclasses import dataclass
@@ -122,7 +122,7 @@ def refreshed_inputs(inputs: Properties, live: Properties) -> Properties:
 def with_ignored(body: Properties, live: Properties, paths: tuple[Path, ...], manager: str) -> Properties:
     """Return what to apply where the fields at `paths` are ignored.
 
-    Fields of others alone are left to them; others keep the value that they have. Names only: elements of lists are not
+    Fields of others alone are left to them; others have their live value. Names only: elements of lists are not
     looked into.
     """
     ours, theirs = _owned_paths(live, manager)

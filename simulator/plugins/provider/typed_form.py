@@ -1,7 +1,7 @@
-"""Inputs in the form that they have as Go values of their kind: what the official provider keeps of them (pure).
+"""Inputs in the form that they have as Go values of their kind: what the official provider stores of them (pure).
 
 It reads the inputs of a builtin kind into the Go type of that kind and writes them out again: values that Go leaves
-out (false, 0, empty) go, unless a pointer holds them; quantities and base64 get their usual form; fields that the kind
+out (false, 0, empty) go, unless a pointer has them; quantities and base64 get their usual form; fields that the kind
 does not have go. Inputs that do not fit the type, and those with unknown values, stay as they are.
 
 `go_types.txt` has a type on each line: `group/version/Kind` or a name, and its fields as `name=mark`, or `name!=mark`

@@ -61,7 +61,7 @@ class Writes:
             body = {**body, "metadata": {**body["metadata"], "resourceVersion": version}}
             return body, self._objects.put(address, body, manager, dry_run=dry_run)
         if not dry_run and not address.kind.patch:
-            before = self._objects.take_over(address, before, manager)
+            before = self._objects.transfer(address, before, manager)
         body = state.with_ignored(body, before, ignored, manager) if ignored else body
         force = self._force(body) or not before["metadata"].get("managedFields")
         force = force or (dry_run and forced_in_preview(before))

@@ -89,7 +89,7 @@ def test_commits_are_compared_by_object(repository: Path) -> None:
         "c": Op.DELETE,
         "d": Op.CREATE,
     }
-    assert not found.cluster_asked
+    assert not found.cluster_queried
     assert found == commits.compare("dev", "HEAD~1", "HEAD", None)
     assert not list((repository / ".git" / "worktrees").glob("*")), "a checkout is left behind"
 

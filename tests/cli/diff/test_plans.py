@@ -22,7 +22,7 @@ def plan(tmp_path: Path) -> Path:
     made = tmp_path / "made.json"
     made.write_text('{"resourcePlans": {}}')
     kept = tmp_path / "plan.json"
-    plans.keep(made, NOW, kept)
+    plans.store(made, NOW, kept)
     return kept
 
 

@@ -46,8 +46,8 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
 
 def test_an_answer_without_the_cluster_is_refused() -> None:
     """A review is refused where the cluster should have been queried and was not."""
-    assert presentation.refused(Review("lab", (), cluster_asked=False, unanswered="it does not answer"))
-    assert not presentation.refused(Review("lab", (), cluster_asked=False))
+    assert presentation.refused(Review("lab", (), cluster_queried=False, unanswered="it does not answer"))
+    assert not presentation.refused(Review("lab", (), cluster_queried=False))
 
 
 def _failing(error: Exception, file: Path, data: Path, seen: list[bool]) -> None:

@@ -143,7 +143,7 @@ def test_namespaces_without_admission(tmp_path: Path, name: str) -> None:
     path = write(tmp_path / "pod.yaml", POD, namespace)
     result = explain(path, "--namespace", name)
     assert result.exit_code == 0
-    assert f"OpenShift asks no SCC in {name}" in result.output
+    assert f"OpenShift evaluates no SCC in {name}" in result.output
     (found,) = verdicts(path, "--namespace", name)
     assert (found["exempt"], found["scc"], found["filledIn"]) == (True, None, {})
 

@@ -162,7 +162,7 @@ def test_a_check_repeats_how_the_settings_name_the_cluster(stack: Stack, tmp_pat
         (("list", "--backend", "s3://state?endpont=x"), "knows no parameter endpont"),
         (("init", "--backend", "file:///x", "--stack", "dev"), "simulated cluster, which has a backend of its own"),
         (("restore", "--stack", "dev", "--name", "none"), "--from FILE and --version ID"),
-        (("rotate", "--stack", "dev", "--name", "none"), "in the repository for everybody"),
+        (("rotate", "--stack", "dev", "--name", "none"), "public in the repository"),
     ],
 )
 def test_refused(run: Run, words: tuple[str, ...], message: str) -> None:
@@ -249,7 +249,7 @@ def test_passphrases(tmp_path: Path, stack: Stack) -> None:
         with pytest.raises(Problem, match="the new passphrase"):
             rotation.require_usable(wrong)
     assert len({rotation.random() for _ in range(3)}) == 3
-    assert rotation.given_by_person(stack)
+    assert rotation.given_by_user(stack)
 
 
 def test_a_restore_over_what_came_meanwhile_is_refused(

@@ -16,7 +16,7 @@ from cli.shared.stack import Stack
 from cli.status.overview import OURS
 from cli.verify import nodes, stack_jobs
 from cli.verify.expectations import requests
-from cli.verify.stack_jobs import chosen, keep
+from cli.verify.stack_jobs import chosen, store
 from cli.verify.versions import versions
 from evidence.records import read as runs_of
 from evidence.verdict import Ended, Job, Request, Status, Verdict
@@ -154,7 +154,7 @@ def test_a_result_is_kept_beside_the_cluster_with_what_ran(dev: Stack) -> None:
         limit="succeeded",
         source="R-4.1-2",
     )
-    file, number = keep(dev, [job], [verdict])
+    file, number = store(dev, [job], [verdict])
     assert (file, number) == (results.file(dev), 1)
     assert file.is_relative_to(dev.home)
     run = runs_of(file).last().run

@@ -208,7 +208,7 @@ _WRITTEN: Mapping[str, Case] = {
     "metrics-printed": pair("rate 120\n", "no rate\n", OWN, Status.MISSING, lines=False),
     "metric-limits": pair("rate 120\n", "rate 90\n", OWN),
     "loss-finite": changes(ANY, EDITED, ("7.742", "nan")),
-    "test-asked-for": pair(
+    "test-requested": pair(
         TABLE,
         f"# Collective test starting: all_gather_perf\n{TABLE}",
         TWO.model_copy(update={"program": "nccl-all-reduce"}),
@@ -226,8 +226,8 @@ _WRITTEN: Mapping[str, Case] = {
     ),
     "bus-ids": changes(TWO, TABLE, ("device  7 [0x8a]", "device  7 [0x89]")),
     "transport-between-nodes": changes(TWO, nccl(), ("NET/IB/0/GDRDMA", "NET/Socket/0")),
-    "every-run-told": pair(beside(nccl(), TABLE) * 2, beside(nccl(), TABLE) + TABLE, TWO, Status.MISSING),
-    "every-ring-told": pair(
+    "channels-of-every-run": pair(beside(nccl(), TABLE) * 2, beside(nccl(), TABLE) + TABLE, TWO, Status.MISSING),
+    "channels-of-every-ring": pair(
         beside(rings(2) + nccl(channels=2), TABLE),
         beside(rings(2) + re.sub(r".*Ring 01 : 15\[.*\n", "", nccl(channels=2)), TABLE),
         TWO,
@@ -272,7 +272,7 @@ _WRITTEN: Mapping[str, Case] = {
     ),
     "subnet-manager-enabled": changes(ANY, document("ib-smnode/r-3.1-3.log"), ("enabled", "disabled")),
     "one-firmware": pair(f"{CA}{SECOND_CA}", CA + changed(SECOND_CA, ("20.31.1014", "20.28.1002")), ANY),
-    "fabric-alike": pair(RDMA_LOG, re.sub(r'Ca .* "dgx02 HCA-3"\n', "", RDMA_LOG, count=1), RDMA),
+    "fabric-consistent": pair(RDMA_LOG, re.sub(r'Ca .* "dgx02 HCA-3"\n', "", RDMA_LOG, count=1), RDMA),
     "fabric-complete": pair(RDMA_LOG, re.sub(r'Ca .* "(?:dgx02|fscc).*\n', "", RDMA_LOG), RDMA),
     "rdma-device-files": pair(RDMA_LOG, re.sub(r"crw.*uverbs3\n", "", RDMA_LOG), RDMA),
     "unprivileged-user": changes(RDMA, RDMA_LOG, ("1075480000\n", "# whoami\nroot\n")),

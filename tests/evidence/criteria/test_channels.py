@@ -55,5 +55,5 @@ def test_an_hca_without_gpudirect_is_a_warning() -> None:
 def test_rings_of_smaller_communicators_need_not_cross() -> None:
     """Groups within a node, which have more rings, do not make a job's evidence incomplete."""
     within = rings(12, ranks=8)
-    assert judged(beside(within + rings(1) + nccl(), TABLE), TWO)["every-ring-told"].status is Status.PASS
-    assert "every-ring-told" not in judged(beside(within + nccl(), TABLE), TWO)
+    assert judged(beside(within + rings(1) + nccl(), TABLE), TWO)["channels-of-every-ring"].status is Status.PASS
+    assert "channels-of-every-ring" not in judged(beside(within + nccl(), TABLE), TWO)

@@ -123,8 +123,8 @@ def test_lists_of_hosts_that_only_root_may_see_are_not_missed() -> None:
     """On RHCOS, where umad devices are root's, the list of hosts is not missing evidence."""
     request = DGX.model_copy(update={"program": "rdma-test"})
     silent = "# whoami\nroot\n"
-    assert status("fabric-alike", silent, request) is Status.MISSING
-    assert status("fabric-alike", f"{silent}mlx5_0: {EXCUSES['ibhosts']}\n", request) is None
+    assert status("fabric-consistent", silent, request) is Status.MISSING
+    assert status("fabric-consistent", f"{silent}mlx5_0: {EXCUSES['ibhosts']}\n", request) is None
 
 
 def test_the_listener_prints_its_bandwidth_only() -> None:

@@ -80,7 +80,7 @@ def test_a_list_of_ports_that_was_cut_lacks_no_hca() -> None:
 def test_a_list_that_only_root_may_have_is_not_missed() -> None:
     """On RHCOS, where ibhosts fails and the RDMA test prints why, its list is not missing evidence."""
     lines = "\n".join(("+ ibhosts -C mlx5_0", *(line.format(hca="mlx5_0") for line in NOT_OPENED)))
-    for name in ("fabric-alike", "fabric-complete"):
+    for name in ("fabric-consistent", "fabric-complete"):
         assert status(name, f"{lines}\n", RDMA) is Status.MISSING
         assert status(name, f"{lines}\nmlx5_0: {NO_HOSTS}\n", RDMA) is None
 
@@ -95,6 +95,6 @@ def test_lists_of_hosts_may_hold_anything() -> None:
         ended=Ended.UNKNOWN,
         readings=(first.model_copy(update={"nccl": log}), first),
     )
-    found = evaluate(BY_NAME["fabric-alike"], job)
+    found = evaluate(BY_NAME["fabric-consistent"], job)
     assert found is not None
     assert found.status is Status.PASS

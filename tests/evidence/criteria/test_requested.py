@@ -24,7 +24,7 @@ def _all_gather() -> str:
 def test_another_operation_is_no_all_reduce() -> None:
     """An all-gather of a version that prints no name does not pass for the requested all-reduce."""
     found = judged(_all_gather(), ALL_REDUCE)
-    operation = found["test-asked-for"]
+    operation = found["test-requested"]
     assert (operation.status, operation.measured) == (Status.FAIL, "busbw = 0.9375 x algbw")
     assert found["bus-bandwidth"].status is Status.MISSING
 

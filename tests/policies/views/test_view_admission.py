@@ -10,7 +10,7 @@ from policies.scc import Verdict, admit
 from policies.values import Path, Unknown
 from policies.views import admission as subject
 from policies.views.admission import Admission, Outcome
-from policies.views.admission_fields import asked, freed, hidden, pruned
+from policies.views.admission_fields import admission_part, freed, hidden, pruned
 
 LOCK = {"name": "c", "securityContext": {"capabilities": {"add": ["IPC_LOCK"]}}}
 SCC = {"apiVersion": "security.openshift.io/v1", "kind": "SecurityContextConstraints", "metadata": {"name": "mine"}}
@@ -167,11 +167,11 @@ def test_which_unknown_values_count(path: Path, counts: bool) -> None:
 def test_names_of_containers_count_where_an_annotation_names_them() -> None:
     """An annotation for one container counts for that container."""
     plain = _job(containers=[LOCK])
-    assert "name" not in asked(plain.pods[0])["spec"]["containers"][0]
+    assert "name" not in admission_part(plain.pods[0])["spec"]["containers"][0]
     tree = {**plain.tree, "spec": {"template": {**plain.tree["spec"]["template"]}}}
     annotations = {"container.seccomp.security.alpha.kubernetes.io/c": "unconfined", "other": "1"}
     tree["spec"]["template"]["metadata"] = {"annotations": annotations}
-    found = asked(Obj(tree).pods[0])
+    found = admission_part(Obj(tree).pods[0])
     assert found["spec"]["containers"][0]["name"] == "c"
     assert found["metadata"]["annotations"].keys() == annotations.keys() - {"other"}
 

@@ -22,7 +22,7 @@ def test_the_webhook_asks_for_every_pod_but_those_that_openshift_exempts() -> No
     assert exempt["openshift.io/run-level"] == {"0", "1"}
     assert "kube-system" in exempt["kubernetes.io/metadata.name"]
     assert "openshift-operators" not in exempt["kubernetes.io/metadata.name"]
-    assert "simulator" in found["metadata"]["annotations"]["hpc.sim/played-by"]
+    assert "simulator" in found["metadata"]["annotations"]["hpc.sim/simulated-by"]
 
 
 def test_today_rbac_gives_everybody_the_second_restricted_and_in_4_4_nothing() -> None:

@@ -13,7 +13,7 @@ def test_nodes_are_bare() -> None:
     assert reported["capacity"].keys() == reported["allocatable"].keys()
     assert reported["capacity"].keys() == {"cpu", "memory", "pods", "ephemeral-storage"}
     assert not [label for label in manifest["metadata"]["labels"] if "feature" in label or "nvidia" in label]
-    assert manifest["metadata"]["annotations"] == {"hpc.sim/played-by": "kwok", "hpc.sim/profile": "dgx1-v100-16gb"}
+    assert manifest["metadata"]["annotations"] == {"hpc.sim/simulated-by": "kwok", "hpc.sim/profile": "dgx1-v100-16gb"}
     assert "taints" not in manifest["spec"]
 
 

@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from simulator.plugins.provider import state
-from simulator.plugins.provider.ownership import forced_in_preview, taken_over
+from simulator.plugins.provider.ownership import forced_in_preview, transferred
 from simulator.plugins.provider.settings import (
     BadSettingsError,
     kubeconfig_content,
@@ -105,11 +105,11 @@ def test_ownership_is_taken_over() -> None:
         entry("controller", "Update", {"f:status": {}}),
         entry("kubectl", "Update", {"f:status": {}}, subresource="status"),
     ]
-    found = taken_over(entries, "pulumi-kubernetes-1", "v1")
+    found = transferred(entries, "pulumi-kubernetes-1", "v1")
     assert found is not None
     assert found[:2] == entries[2:]
     assert (found[2]["operation"], found[2]["fieldsV1"]) == ("Apply", {"f:data": {"f:a": {}, "f:b": {}}})
-    assert taken_over(found, "pulumi-kubernetes-1", "v1") is None
+    assert transferred(found, "pulumi-kubernetes-1", "v1") is None
 
 
 KUBECONFIG = {

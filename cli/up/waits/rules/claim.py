@@ -1,4 +1,4 @@
-"""PersistentVolumeClaims: a lost one stays lost; one that is pending says why by its events."""
+"""PersistentVolumeClaims: a lost one stays lost; one that is pending has the reason in its events."""
 
 from apis import kinds
 from cli.up.waits.pods import newest_event

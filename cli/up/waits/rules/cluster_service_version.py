@@ -1,7 +1,7 @@
 """ClusterServiceVersions of OLM: an operator's requirements and its Deployments.
 
 OLM takes a version out of Failed by itself as soon as its cause is gone, and installs it again and again where a
-Deployment is not ready in time, so that its phase changes while the pod fails: the pod tells first. Reasons:
+Deployment is not ready in time, so that its phase changes while the pod fails: the pod shows it first. Reasons:
 operator-framework/api, operators/v1alpha1/clusterserviceversion_types.go.
 """
 

@@ -1,4 +1,4 @@
-"""ImageStreams that are waited for until a tag has an image: the newest build that fills it tells."""
+"""ImageStreams that are waited for until a tag has an image: its state is that of the newest build that fills it."""
 
 from apis import kinds, names
 from cli.shared import metadata

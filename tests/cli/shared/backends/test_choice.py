@@ -63,7 +63,7 @@ def test_choice_is_remembered_and_the_cluster_gets_its_store(dev: Stack) -> None
 def test_state_in_one_backend_keeps_the_cluster_there(dev: Stack, tmp_path: Path) -> None:
     """A cluster with a state in one backend is refused another one."""
     state = write_state(dev, "dev", [])
-    with pytest.raises(Problem, match=r"(?s)state of dev in its folder, and --backend says s3\n.*hpc sim clean --name"):
+    with pytest.raises(Problem, match=r"(?s)state of dev in its folder, and --backend is s3\n.*hpc sim clean --name"):
         session.choose_backend(dev, "s3")
     state.unlink()
     session.choose_backend(dev, f"file://{tmp_path}/elsewhere")

@@ -1,6 +1,6 @@
 """What the project's own parts take at one size, in a process of its own: settings, render, manifests, policies.
 
-python bench/alone.py NODES TENANTS prints a line of JSON: seconds of the CPU, MiB at most, resources, dependencies.
+python bench/program_cost.py NODES TENANTS prints a line of JSON: CPU seconds, MiB at most, resources, dependencies.
 """
 
 import gc
