@@ -17,5 +17,5 @@ def sim_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def dev(sim_home: Path) -> Stack:  # noqa: ARG001 - it says where clusters are
-    """Give stack dev, whose simulated cluster is not there."""
+    """Give stack dev, whose simulated cluster does not exist."""
     return read("dev")

@@ -61,7 +61,7 @@ def test_bad_cluster_name(tmp_path: Path) -> None:
 
 
 def test_no_cluster(tmp_path: Path) -> None:
-    """Without its cluster, a command says that it is absent, with status 1."""
+    """Without its cluster, a command reports that it is absent, with status 1."""
     assert _hpc("sim", "kubeconfig", HPC_SIM_HOME=str(tmp_path))[0] == 1
     status, output = _hpc("sim", "status", HPC_SIM_HOME=str(tmp_path))
     assert status == 1
@@ -81,7 +81,7 @@ def test_missing_virtual_environment(tmp_path: Path) -> None:
 
 
 def test_real_cluster_is_not_destroyed_by_accident(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`./hpc down` of production, which would take it off its cluster without a question."""
+    """`./hpc down` of a real cluster is refused with a message."""
     real = on_real_cluster(read("prod"))
     monkeypatch.setattr("cli.shared.stack.read", lambda *_: real)
     with pytest.raises(Problem, match="is on a real cluster"):

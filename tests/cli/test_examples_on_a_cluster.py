@@ -38,7 +38,7 @@ def _settings() -> dict[str, bytes]:
 
 
 def test_the_engine_writes_beside_the_cluster(example: Lab) -> None:
-    """A salt in an example, or a Pulumi.redpaper-4.4.yaml with nothing else in it, which hides the example."""
+    """The engine's keys and secrets are written beside the cluster, and no file of the checkout changes."""
     before = _settings()
     status, output = example.run("preview", "--stack", STACK)
     assert status == 0, output
@@ -48,7 +48,7 @@ def test_the_engine_writes_beside_the_cluster(example: Lab) -> None:
 
 
 def test_secrets_are_kept_with_the_cluster(example: Lab) -> None:
-    """A password that is gone at the next command, or that stands in a file of the repository."""
+    """Secrets are stored with the cluster, and are there at the next command."""
     before = _settings()
     status, output = example.run("pulumi", "--stack", STACK, "config", "set", "--secret", "--path", SECRET, "me")
     assert status == 0, output
@@ -59,14 +59,14 @@ def test_secrets_are_kept_with_the_cluster(example: Lab) -> None:
 
 
 def test_a_copy_that_is_lost_is_made_again(example: Lab) -> None:
-    """A stack that no command can read any more, where only the passphrase is of importance."""
+    """A lost copy of the settings is created again, and the passphrase opens the state."""
     _copy(example).unlink()
     status, output = example.run("preview", "--stack", STACK)
     assert status == 0, output
 
 
 def test_what_does_not_fit_the_cluster_is_refused(example: Lab) -> None:
-    """Another passphrase, or another release, told in the words of the engine or of an API server."""
+    """Another passphrase or release than the cluster's is refused with a message of ./hpc."""
     status, output = example.run("preview", "--stack", STACK, PULUMI_CONFIG_PASSPHRASE="another")
     assert (status, "has a passphrase of its own" in output) == (1, True)
     for command in (("up",), ("preview",), ("sim", "up")):

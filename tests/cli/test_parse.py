@@ -1,4 +1,4 @@
-"""`./hpc parse`: what logs hold."""
+"""`./hpc parse`: the content of logs."""
 
 import gzip
 import json

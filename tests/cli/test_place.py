@@ -14,14 +14,14 @@ _run = partial(finished, place.command)
 
 
 def test_a_job_that_fits_in_pieces_only() -> None:
-    """B-6.1: two GPUs on two nodes, and a job that waits for ever for a node with two."""
+    """Two GPUs that are free on two nodes fit a layout of two pods with one GPU each (B-6.1)."""
     status, output = _run("--gpus", "2", "--free", "dgx01=1,dgx02=1", "--json")
     (layout,) = json.loads(output)["layouts"]
     assert (status, layout["layout"], list(layout["nodes"].values())) == (0, "02x01x02", [1, 1])
 
 
 def test_the_settings_say_what_is_free() -> None:
-    """A plan for machines that the stack does not have."""
+    """Without options the free GPUs are those of the stack's machines."""
     status, output = _run("--gpus", "16")
     assert status == 0
     assert "02x08x02" in output
@@ -29,7 +29,7 @@ def test_the_settings_say_what_is_free() -> None:
 
 
 def test_what_fits_nowhere_has_a_reason() -> None:
-    """An empty table and exit status 0, after which a pipeline submits the job."""
+    """A layout that fits nowhere has exit status 1 and a reason."""
     status, output = _run("--gpus", "17")
     assert (status, "17 GPUs wanted, 16 free" in output) == (1, True)
     status, output = _run("--gpus", "4", "--gpus-per-pod", "4", "--free", "dgx01=3,dgx02=2", "--json")
@@ -54,12 +54,12 @@ def test_free_gpus_of_nodes() -> None:
     ],
 )
 def test_wrong_free_gpus_are_named(text: str, words: str) -> None:
-    """A mistyped node that is left out in silence, and a plan for what is not there."""
+    """A node that the stack does not have, or a wrong number, is refused by name."""
     with pytest.raises(Problem, match=words):
         place.chosen(text, NODES)
 
 
 def test_names_that_two_nodes_begin_with() -> None:
-    """One of two nodes of the same first label, taken by chance."""
+    """A short name that two nodes have is refused with both."""
     with pytest.raises(Problem, match="GPU nodes"):
         place.chosen("dgx01=1", {"dgx01.a": 8, "dgx01.b": 8})

@@ -1,4 +1,4 @@
-"""What messages advise to run, read out of the sources: there are more of them than tests can provoke."""
+"""Commands in messages, read from the sources: there are more messages than tests can provoke."""
 
 import ast
 import re

@@ -31,7 +31,7 @@ def report(*arguments: str | Path) -> tuple[int, str]:
 
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Run]:
-    """Collect the runs that are drawn, in place of drawing them: tests/evidence/report looks at pages."""
+    """Collect the runs that are drawn, in place of drawing them: tests/evidence/report checks the pages."""
     seen: list[Run] = []
 
     def draw(run: Run, _: object) -> str:

@@ -1,4 +1,4 @@
-"""Comments on GitHub and GitLab, over real HTTP to a host of our own that behaves as theirs."""
+"""Comments on GitHub and GitLab, over real HTTP to a host of the test's own that behaves as theirs."""
 
 import json
 import threading
@@ -22,7 +22,7 @@ BODY = f"{SIGN}\n## dev\n1 created\n"
 
 
 class Host(ThreadingHTTPServer):
-    """Keeps the comments of one pull request; `forbidden` refuses to write."""
+    """Stores the comments of one pull request; `forbidden` refuses to write."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
@@ -32,7 +32,7 @@ class Host(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """Return its address."""
         return f"http://127.0.0.1:{self.server_address[1]}"
 
 
@@ -40,7 +40,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: Host
 
     def log_message(self, *_: Any) -> None:
-        """Say nothing."""
+        """Print nothing."""
 
     def _answer(self, status: int, content: Any) -> None:
         body = json.dumps(content).encode()

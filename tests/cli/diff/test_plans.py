@@ -1,4 +1,4 @@
-"""Plans and what they stand on."""
+"""Plans and what they depend on."""
 
 import json
 from dataclasses import replace
@@ -18,7 +18,7 @@ NOW = Ground("dev", "1", "2", "3")
 
 @pytest.fixture
 def plan(tmp_path: Path) -> Path:
-    """Keep a plan of the engine's."""
+    """Store a plan of the engine's."""
     made = tmp_path / "made.json"
     made.write_text('{"resourcePlans": {}}')
     kept = tmp_path / "plan.json"
@@ -69,7 +69,7 @@ def test_a_file_that_is_no_plan(tmp_path: Path, content: str) -> None:
     ],
 )
 def test_what_the_engine_says_of_its_plan(text: str, broken: bool) -> None:
-    """An update that leaves its plan ends with what to do, beside the engine's words."""
+    """An update that departs from its plan ends with what to do, beside the engine's message."""
     assert plans.broken(text) is broken
 
 

@@ -1,4 +1,4 @@
-"""Policies without an engine, and what of their findings is new; and what the settings say beside."""
+"""Findings without an engine, which of them are new, and facts of the settings."""
 
 from datetime import date
 from typing import Any
@@ -25,7 +25,7 @@ def job(name: str, image: str) -> Resource:
 
 
 def pinned(found: Review) -> dict[str, bool | None]:
-    """Return what is said of images, by job, and whether it is new."""
+    """Return the findings about images, by job, and whether each is new."""
     return {each.message.split(",")[0]: each.new for each in found.findings if each.policy == "image-pinned"}
 
 

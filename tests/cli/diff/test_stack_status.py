@@ -1,4 +1,4 @@
-"""How a stack stands: updates that run or were cut off, and objects that are being deleted."""
+"""The status of a stack: updates that run or were interrupted, and objects that are being deleted."""
 
 from dataclasses import replace
 from typing import Any

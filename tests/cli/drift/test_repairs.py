@@ -1,4 +1,4 @@
-"""What a repair re-applies, what it leaves, and what it asks the server before."""
+"""What a repair re-applies, what it leaves, and what it checks with the server before."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""A cluster that is asked: an API that answers from a table, and the objects in it."""
+"""A cluster that is queried: an API that answers from a table, and the objects in it."""
 
 import json
 from collections.abc import Mapping
@@ -17,13 +17,13 @@ CONTEXT = "site/api-site-example-com:6443/kube:admin"
 
 @dataclass(frozen=True)
 class Api(Cluster):
-    """An API server whose answers are a table: path -> what is there, or the status and message of a refusal."""
+    """An API server whose answers are a table: path -> the objects there, or the status and message of a refusal."""
 
     answers: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def server(self) -> str:
-        """URL of the API server."""
+        """Return the URL of the API server."""
         return "https://api.site.example.com:6443"
 
     def get(self, path: str, **_query: str) -> dict[str, Any] | None:
@@ -132,7 +132,7 @@ def cluster(**changed: Any) -> dict[Kind, Any]:
 
 
 def kubeconfig(folder: Path, *contexts: str) -> Path:
-    """Return a kubeconfig with a token, whose server nobody is at."""
+    """Return a kubeconfig with a token, whose server does not exist."""
     names = contexts or (CONTEXT,)
     content = {
         "apiVersion": "v1",

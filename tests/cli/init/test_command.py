@@ -82,13 +82,13 @@ def test_what_a_person_decides_is_a_comment_at_its_place(init: Run, project: Pat
 
 
 def test_nothing_secret_is_written(init: Run, project: Path) -> None:
-    """The token of the kubeconfig is nowhere but in it."""
+    """The token of the kubeconfig is in no file that is written."""
     _, printed = init()
     assert TOKEN not in printed + (project / "Pulumi.site.yaml").read_text()
 
 
 def test_a_machine_that_the_facts_do_not_tell_is_listed(init: Run, project: Path) -> None:
-    """Several machines fit: none is taken, all are listed, and taking one makes the settings valid."""
+    """Where several machines fit, all are listed and none is chosen; choosing one makes the settings valid."""
     nodes = [node("m1", "master"), *(node(f"dgx0{number}", cpus=224, gib=2015) for number in (1, 2, 3, 4))]
     status, printed = init("--template", "h100-roce", answers=api(cluster(NODE=nodes)))
     assert (status, [each.get("profile") for each in written(project)["nodes"]]) == (0, [None, None])
@@ -104,7 +104,7 @@ def test_a_machine_that_the_facts_do_not_tell_is_listed(init: Run, project: Path
 
 
 def test_a_machine_that_nobody_knows_gets_a_file_to_complete(init: Run, project: Path) -> None:
-    """The settings name the file, and what it lacks is said with what reads it from the node."""
+    """An unknown machine gets a file that the settings name, with its gaps and the command that fills them."""
     nodes = [node("m1", "master"), dgx("gpu-1", machine="SYS-821GE-TNHR")]
     _, printed = init("--template", "h100-roce", answers=api(cluster(NODE=nodes)))
     assert "written: Pulumi.site.yaml, machines/site-sys-821ge-tnhr.yaml" in printed
@@ -123,7 +123,7 @@ def test_a_machine_that_nobody_knows_gets_a_file_to_complete(init: Run, project:
 
 
 def test_a_simulated_cluster_is_said_to_be_one(init: Run, project: Path) -> None:
-    """Its identity is left out, as it changes with it, and no state is to be named."""
+    """Settings of a simulated cluster have neither its identity, which changes with it, nor a state to name."""
     nodes = [node("m1", "master"), dgx("gpu-1"), dgx("gpu-2")]
     nodes[0]["metadata"]["annotations"] = {SIMULATED_BY: "kwok"}
     _, printed = init("--template", "h100-roce", answers=api(cluster(NODE=nodes)))
@@ -133,7 +133,7 @@ def test_a_simulated_cluster_is_said_to_be_one(init: Run, project: Path) -> None
 
 
 def test_what_is_installed_is_imported_first(init: Run) -> None:
-    """A Subscription that is there is followed, and the next command is the one that imports it."""
+    """An existing Subscription is followed, and the next command is the one that imports it."""
     there = subscription("nfd", "openshift-nfd", "stable", installedCSV="nfd.v4.20")
     version = obj("nfd.v4.20", "openshift-nfd", status={"phase": "Succeeded"})
     _, printed = init(answers=api(cluster(SUBSCRIPTION=[there], CLUSTER_SERVICE_VERSION=[version])))
@@ -174,7 +174,7 @@ def test_files_that_are_there_are_not_overwritten(init: Run, project: Path) -> N
     ],
 )
 def test_a_cluster_that_cannot_have_a_stack_is_one_message(init: Run, changed: dict[str, Any], message: str) -> None:
-    """What the cluster lacks is named, with the remedy."""
+    """A cluster that cannot have a stack is refused with what it lacks and the remedy."""
     with pytest.raises(Problem, match=message):
         init(answers=api(cluster(**changed)))
 
@@ -189,13 +189,13 @@ def test_a_cluster_that_cannot_have_a_stack_is_one_message(init: Run, changed: d
     ],
 )
 def test_missing_rights_are_one_message(init: Run, refused: dict[str, Any], message: str) -> None:
-    """Version and nodes must be readable; the role that lets a user read them is named."""
+    """Without the right to read version and nodes the command fails with the role that grants it."""
     with pytest.raises(Problem, match=message):
         init(answers=api(cluster(), **refused))
 
 
 def test_what_else_cannot_be_read_is_said(init: Run, project: Path) -> None:
-    """Without rights on packages, SCCs and Deployments the file is written, and says what was not read."""
+    """Without rights on packages, SCCs and Deployments the file is written, and names what was not read."""
     refused = dict.fromkeys(("packagemanifests", "securitycontextconstraints", "deployments"), (403, "no right"))
     status, printed = init("--template", "h100-roce", answers=api(cluster(), **refused))
     assert status == 0
@@ -212,7 +212,7 @@ def test_a_release_out_of_support_is_a_warning(init: Run) -> None:
 
 
 def test_an_example_can_be_copied_without_a_cluster(project: Path) -> None:
-    """The copy has another name, and says what is a site's own."""
+    """A copy of an example has another name, and marks what is a site's own."""
     status, printed = finished(module.command, "site", "--template", "h100-roce")
     assert (status, "the settings are valid" in printed) == (0, True)
     own = written(project)["cluster"]
@@ -246,14 +246,14 @@ def test_an_example_can_be_copied_without_a_cluster(project: Path) -> None:
 )
 @pytest.mark.usefixtures("project")
 def test_wrong_arguments_are_one_message(arguments: list[str], message: str) -> None:
-    """Each is named with what to write."""
+    """A wrong argument is refused with what to write."""
     with pytest.raises(Problem, match=message):
         finished(module.command, *arguments)
 
 
 @pytest.mark.usefixtures("project")
 def test_a_server_that_nobody_is_at_is_one_message(tmp_path: Path) -> None:
-    """The context is named, with what to look at."""
+    """A server that does not answer is an error with its context and what to check."""
     with pytest.raises(Problem, match=r"the API server of context 'a' does not answer[\s\S]*can be reached from here"):
         finished(module.command, "site", "--kubeconfig", str(kubeconfig(tmp_path, "a")))
 
@@ -266,7 +266,7 @@ def test_a_part_of_an_environment_is_no_template_of_a_cluster(init: Run) -> None
 
 @pytest.mark.parametrize("name", [name for name in examples.names(ROOT) if examples.whole(examples.read(name, ROOT))])
 def test_every_example_can_stand_for_what_cannot_be_asked(init: Run, project: Path, name: str) -> None:
-    """Whatever the example, the file is one that can be read, with the facts of the cluster."""
+    """With every example the file is valid, and has the facts of the cluster."""
     status, printed = init("--template", name)
     assert status == 0
     found = written(project)

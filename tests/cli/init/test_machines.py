@@ -66,7 +66,7 @@ def test_only_size_is_a_hint_where_nothing_looks_for_gpus() -> None:
 
 
 def test_pci_labels_are_evidence_of_gpus() -> None:
-    """NVIDIA's vendor id says that there are GPUs, and that of adapters which ports; other devices say nothing."""
+    """NVIDIA's vendor id proves GPUs, and that of adapters ports; other devices prove nothing."""
     found = node("n", cpus=10)
     labels = found["metadata"]["labels"]
     labels["feature.node.kubernetes.io/pci-0200_10de.present"] = "true"
@@ -77,7 +77,7 @@ def test_pci_labels_are_evidence_of_gpus() -> None:
 
 
 def test_every_known_machine_is_told_by_its_own_figures() -> None:
-    """Whatever is added to hardware/machines: its own labels and size never exclude it."""
+    """No known machine is excluded by its own labels and size."""
     for machine in known():
         if machine.gpu is None or not machine.gpus:
             continue
@@ -92,7 +92,7 @@ def test_every_known_machine_is_told_by_its_own_figures() -> None:
 
 
 def test_what_is_wrong_in_labels_is_not_known() -> None:
-    """A count that is none, and a node without figures, end in no error."""
+    """A label with a wrong count, and a node without figures, are unknown values and no error."""
     found = dgx("n", machine="")
     found["metadata"]["labels"]["nvidia.com/gpu.count"] = "eight"
     assert one(found).traits.gpus is None
@@ -100,7 +100,7 @@ def test_what_is_wrong_in_labels_is_not_known() -> None:
 
 
 def test_a_file_of_an_unknown_machine_lists_what_it_lacks() -> None:
-    """Without a family all is to be completed; two kinds of machines get two files."""
+    """A file of an unknown machine lists its open fields; two kinds of machines get two files."""
     nodes = [dgx("a", product="NVIDIA-L40S", machine="X"), dgx("b", product="NVIDIA-L40S", machine="X", cpus=64)]
     one_file, other = machine_files("site", grouped(map(facts.node, nodes)), REACHED)
     assert (one_file.path, other.path) == ("machines/site-x.yaml", "machines/site-x-2.yaml")

@@ -44,19 +44,19 @@ def test_the_channel_is_one_that_is_offered(release: str, channels: Any, channel
 
 
 def test_an_operator_for_all_namespaces_watches_all() -> None:
-    """Where the catalogue says that it cannot watch its own alone, the settings say so."""
+    """An operator that the catalogue offers for all namespaces only watches all of them."""
     found, _ = fitted(NFD, PACKAGE_MANIFEST=[package("nfd", "redhat-operators", "stable", modes=("AllNamespaces",))])
     assert found["own_namespace_only"] is False
 
 
 def test_an_operator_that_is_not_offered_is_said() -> None:
-    """Package and catalogue are named."""
+    """An operator that no catalogue offers is named with package and catalogue."""
     _, (said,) = fitted(NFD, PACKAGE_MANIFEST=[package("other", "redhat-operators", "stable")])
     assert said.startswith("part.operator: OperatorHub here does not offer nfd (`oc get packagemanifests`): enable")
 
 
 def test_a_subscription_elsewhere_is_followed() -> None:
-    """Namespace, channel, catalogue, approval and what it watches are as they are there."""
+    """The settings have namespace, channel, catalogue, approval and watched namespaces of an existing Subscription."""
     there = subscription("nfd", "nfd", "4.19", installedCSV="nfd.v4.19")
     there["spec"]["installPlanApproval"] = "Manual"
     found, (said,) = fitted(
@@ -124,12 +124,12 @@ def test_a_subscription_elsewhere_is_followed() -> None:
     ],
 )
 def test_what_is_half_there_is_said_with_its_remedy(changed: dict[str, Any], text: str) -> None:
-    """Each has one sentence."""
+    """A part of an installation that exists is reported in one sentence with its remedy."""
     _, said = fitted(NFD, **changed)
     assert [one for one in said if text in one], said
 
 
 def test_copies_of_a_global_operator_are_none() -> None:
-    """OLM copies its version into every namespace."""
+    """Versions that OLM copies into every namespace are no installations."""
     copy = obj("nfd.v1", "a", labels={"olm.copiedFrom": "openshift-operators"})
     assert fitted(NFD, CLUSTER_SERVICE_VERSION=[copy])[1] == []

@@ -50,7 +50,7 @@ def tenant(**changed: Any) -> dict[str, Any]:
 
 
 def test_ids_and_levels_are_those_that_nobody_has() -> None:
-    """A taken block is passed over, and the owner of the data keeps its place in it; two tenants get two blocks."""
+    """A used block of ids is skipped, the data's owner has its place in a block, and tenants get different ones."""
     taken = [
         obj(
             "a",
@@ -67,7 +67,7 @@ def test_ids_and_levels_are_those_that_nobody_has() -> None:
 
 
 def test_a_namespace_that_is_there_is_said_and_keeps_its_ids() -> None:
-    """A tenant cannot have a namespace of somebody else; one that is imported has the ids that OpenShift gave it."""
+    """A tenant's namespace that exists is reported; if it is imported, it has the ids of OpenShift."""
     own = {SCC_UID_RANGE: "1000650000/5000", SCC_MCS: "s0:c25,c20"}
     found = reading.read(api(cluster(NAMESPACE=[obj("training", annotations=own)])))
     settings = {"tenants": [tenant()]}
@@ -79,7 +79,7 @@ def test_a_namespace_that_is_there_is_said_and_keeps_its_ids() -> None:
 
 
 def test_storage_that_is_there_stays() -> None:
-    """The example's class stays where the cluster has it; a class that the stack makes is nothing to decide."""
+    """The example's class is used where the cluster has it; a class that the stack creates needs no decision."""
     data = {"kind": "claim", "claim": "data", "storage_class": "block", "capacity": "1Ti"}
     settings: dict[str, Any] = {"tenants": [tenant(data=data)], "storage": {"classes": []}}
     found = reading.read(api(cluster()))
@@ -97,7 +97,7 @@ JOBS: list[dict[str, Any]] = [
 
 
 def test_jobs_are_made_to_fit() -> None:
-    """Jobs go to our nodes and ports, with as many pods as there is room for; what has become equal is one job."""
+    """Jobs use the cluster's nodes and ports, with as many pods as fit; jobs that become equal are one."""
     stages = [{"name": "all", "workloads": JOBS}]
     found, said = workloads.fit(stages, ["x1", "x2"], ["a", "b"], 8, ["mlx5_0"])
     assert found[0]["workloads"] == [
@@ -108,7 +108,7 @@ def test_jobs_are_made_to_fit() -> None:
 
 
 def test_jobs_without_room_are_left_out_and_said() -> None:
-    """A test between two nodes needs two."""
+    """A test between two nodes is left out, with a message, where there is one node."""
     found, (said,) = workloads.fit([{"name": "rdma", "workloads": JOBS[:1]}], ["x1", "x2"], ["a"], 8, [])
     assert (found, said.text) == ([], "left out, as 1 GPU nodes have no room for it: rdma-test")
 
@@ -149,7 +149,7 @@ def test_the_nearest_example_is_taken(nodes: list[Any], release: str, example: s
 
 
 def test_a_release_without_an_example_needs_one_named(tmp_path: Any) -> None:
-    """The option is named."""
+    """A release without an example is refused with the option that names one."""
     (tmp_path / "stacks" / "examples").mkdir(parents=True)
     with pytest.raises(Problem, match=r"no example .* is for the APIs of OpenShift 4.22\nName .*--template"):
         examples.chosen([], RELEASES["4.22"], tmp_path)
@@ -169,7 +169,7 @@ def deployment(namespace: str, name: str, image: str) -> dict[str, Any]:
 
 
 def test_two_mpi_operators_are_prevented() -> None:
-    """One that runs already is named with what removes it; the stack's own is imported."""
+    """Another running MPI operator is named with what removes it; the stack's own is imported."""
     there = deployment("kubeflow", "training-operator", "registry:5000/kubeflow/training-operator:v1@sha256:ab")
     assert decisions(DEPLOYMENT=[there])["mpi_operator"] == (
         "an MPI operator runs already (kubeflow/training-operator), and two act on the same MPIJobs: remove it "
@@ -181,19 +181,19 @@ def test_two_mpi_operators_are_prevented() -> None:
 
 
 def test_what_shares_the_ports_is_said() -> None:
-    """The SR-IOV operator divides ports that the shared plugin would offer."""
+    """An SR-IOV operator is reported: it divides ports that the shared device plugin would offer."""
     there = subscription("sriov-network-operator", "openshift-sriov-network-operator", "stable")
     assert decisions(SUBSCRIPTION=[there])["fabric"].startswith("the SR-IOV operator is installed in openshift-sriov")
 
 
 def test_a_missing_scc_is_said() -> None:
-    """The SCC of the tenants is made from the release's."""
+    """A missing SCC is reported, as the tenants' SCC is made from the release's."""
     said = decisions(SECURITY_CONTEXT_CONSTRAINTS=[obj("anyuid")])["tenants"]
     assert said.startswith("the cluster has no SCC restricted-v2, which OpenShift 4.20 comes with")
 
 
 def test_adapters_of_another_kind_are_said() -> None:
-    """Labels that name Ethernet adapters contradict an example for InfiniBand."""
+    """Labels of Ethernet adapters are reported where the example is for InfiniBand."""
     assert (
         decisions("superpod-a100")["fabric.kind"]
         == "labels of the nodes name Ethernet adapters, and this is for InfiniBand"
@@ -202,7 +202,7 @@ def test_adapters_of_another_kind_are_said() -> None:
 
 
 def test_an_ethernet_fabric_takes_the_clusters_packets() -> None:
-    """pod_mtu is what the pod network has."""
+    """pod_mtu of an Ethernet fabric is the MTU of the cluster's pod network."""
     found = reading.read(api(cluster()))
     example = examples.read("robotic-drive-ethernet", ROOT)
     made = compose("site", found, Connection("kubeconfig", "site"), grouped(found.nodes), example)

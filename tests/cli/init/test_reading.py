@@ -12,7 +12,7 @@ from tests.cli.init.kit import TOKEN, api, cluster, kubeconfig, obj
 
 
 def test_the_context_is_the_only_one_or_the_chosen_one(tmp_path: Path) -> None:
-    """The current context is never used."""
+    """The context is the only one or the named one, and never the current one."""
     assert reading.context(kubeconfig(tmp_path, "a"), None) == "a"
     assert reading.context(kubeconfig(tmp_path, "a", "b"), "b") == "b"
     with pytest.raises(Problem, match=r"has 2 contexts\nName one with --context: a, b"):
@@ -26,7 +26,7 @@ def test_the_context_is_the_only_one_or_the_chosen_one(tmp_path: Path) -> None:
     ["a: [", "", "- x", "contexts: x", "contexts: [1, {x: y}]", f'token: "{TOKEN}\n  - :', "\x00", "[" * 20000],
 )
 def test_a_file_that_is_no_kubeconfig_is_one_message(tmp_path: Path, content: str) -> None:
-    """No line of the file is shown, as it may be a token."""
+    """A file that is no kubeconfig is refused without a line of it, which may be a token."""
     file = tmp_path / "kubeconfig"
     file.write_text(content)
     with pytest.raises(Problem, match=r"Correct --kubeconfig") as error:
@@ -35,7 +35,7 @@ def test_a_file_that_is_no_kubeconfig_is_one_message(tmp_path: Path, content: st
 
 
 def test_a_folder_is_no_kubeconfig(tmp_path: Path) -> None:
-    """The system's reason is in the message."""
+    """A folder is refused with the system's reason."""
     with pytest.raises(Problem, match=r"cannot be read: Is a directory"):
         reading.context(tmp_path, None)
 
@@ -53,7 +53,7 @@ def test_a_role_of_the_node_is_what_its_labels_say() -> None:
     "junk", [None, [], "x", 7, {"status": []}, {"spec": "x"}, {"status": {"channels": [1, {"x": 2}]}}]
 )
 def test_parts_that_are_not_as_they_should_be_are_not_known(junk: Any) -> None:
-    """An object with anything in its place ends in no traceback."""
+    """A field with a value of a wrong type is unknown, without a traceback."""
     parts = junk if isinstance(junk, dict) else {"status": junk, "spec": junk}
     names = (
         "PACKAGE_MANIFEST",
@@ -76,6 +76,6 @@ def test_kinds_that_are_not_served_are_not_there() -> None:
 
 
 def test_an_answer_that_is_no_json_is_said() -> None:
-    """What else a proxy sends is not read."""
+    """An answer that is no JSON, as of a proxy, is an error with the address."""
     refused: Any = {"packagemanifests": "html"}
     assert reading.read(api(cluster(), **refused)).unread == ("packagemanifests: the server's answer is not JSON",)

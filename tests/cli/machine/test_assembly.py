@@ -68,7 +68,7 @@ def test_what_does_not_fit_is_missing(old: str, new: str, field: str, why: str) 
 
 
 def test_the_rate_of_a_port_without_a_link() -> None:
-    """It is that of the others with the same chip, which the file says."""
+    """A port without a link gets the rate of the others with the same chip, and the file notes it."""
     ibstat = printed("dgx-b200.ports").replace(
         "State: Active\n\t\tPhysical state: LinkUp\n\t\tRate: 400\n\t\tBase lid: 5",
         "State: Down\n\t\tPhysical state: Polling\n\t\tRate: 10\n\t\tBase lid: 5",

@@ -125,7 +125,7 @@ def _layer(log: str) -> str:
     ],
 )
 def test_a_difference_is_one_line(change: Callable[[str], str], expected: list[str]) -> None:
-    """Each says what, what is expected and found, and what to do; a renamed interface is none."""
+    """Each difference names the field, what is expected and found, and what to do; a renamed interface is none."""
     lines = [str(each) for each in _compared(change(LOG)).differences]
     assert len(lines) == len(expected), lines
     for line, begin in zip(lines, expected, strict=True):

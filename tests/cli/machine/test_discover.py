@@ -45,7 +45,7 @@ def _options(api: JobApi, *more: str) -> list[str]:
 
 
 def test_a_node_becomes_a_machine_file(api: JobApi, tmp_path: Path) -> None:
-    """The file has the node's rails, the log can be kept, and the Job had all GPUs."""
+    """The file has the node's rails, the log can be stored, and the Job had all GPUs."""
     file, log = tmp_path / "ours.yaml", tmp_path / "node.log"
     status, output = _discover(*_options(api, "-o", str(file), "--log", str(log)))
     assert (status, "to complete: model: " in output, "not seen" in output) == (0, True, False), output
@@ -61,7 +61,7 @@ def test_a_node_becomes_a_machine_file(api: JobApi, tmp_path: Path) -> None:
 
 
 def test_what_the_pod_does_not_see_is_reported(api: JobApi, tmp_path: Path) -> None:
-    """Each command with its reason, and the file lacks it."""
+    """Each command that fails is reported with its reason, and the file lacks its fields."""
     api.log = job_log(H100, gpus=0, host_network=False)
     status, output = _discover(*_options(api, "--gpus", "0", "-o", str(tmp_path / "ours.yaml")))
     assert status == 0
@@ -71,7 +71,7 @@ def test_what_the_pod_does_not_see_is_reported(api: JobApi, tmp_path: Path) -> N
 
 
 def test_the_manifest_alone_creates_nothing(api: JobApi, tmp_path: Path) -> None:
-    """It is printed as YAML, and the log of what a user creates from it is read by from-logs."""
+    """The manifest is printed as YAML, and from-logs reads the log of what a user creates from it."""
     status, output = _discover(*_options(api, "--manifest"))
     assert (status, api.sent) == (0, [])
     job = yaml.safe_load(output)
@@ -95,7 +95,7 @@ def test_the_manifest_alone_creates_nothing(api: JobApi, tmp_path: Path) -> None
     ],
 )
 def test_wrong_options_are_refused(api: JobApi, tmp_path: Path, change: dict[str, Any], error: str) -> None:
-    """With the value and the remedy, and without a Job."""
+    """A wrong option is refused with its value and the remedy, and without a Job."""
     options = {"kubeconfig": str(api.cluster.kubeconfig), "node": NODES[0], "image": IMAGE[1]}
     options |= {"output": str(tmp_path / "ours.yaml")} | change
     words = [word for option, value in options.items() if value is not None for word in (f"--{option}", value)]
@@ -105,7 +105,7 @@ def test_wrong_options_are_refused(api: JobApi, tmp_path: Path, change: dict[str
 
 
 def test_a_kubeconfig_with_several_contexts_needs_one(api: JobApi, tmp_path: Path) -> None:
-    """The one that is current by chance is not taken."""
+    """With several contexts one must be named; the current one is not used."""
     content = yaml.safe_load(api.cluster.kubeconfig.read_text())
     content["contexts"].append({"name": "other", "context": {"cluster": "lab", "user": "lab"}})
     api.cluster.kubeconfig.write_text(yaml.safe_dump(content))
@@ -115,7 +115,7 @@ def test_a_kubeconfig_with_several_contexts_needs_one(api: JobApi, tmp_path: Pat
 
 
 def test_nodes_that_are_as_their_file_pass(api: JobApi, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Exit status 0 and one line; the fabric of the stack decides what ports speak."""
+    """Nodes that match their file give status 0 and one line; the stack's fabric decides the ports' link layer."""
     api.log = job_log(check.expected(stacks.read(STACK).settings))
     monkeypatch.setattr(session, "cluster", lambda _: api.cluster)
     status, output = _check("--stack", STACK, "--node", NODES[0])
@@ -132,7 +132,7 @@ def test_a_node_that_cannot_be_read_is_undecided(api: JobApi, monkeypatch: pytes
 
 
 def test_differences_in_files_are_lines_of_the_node(tmp_path: Path) -> None:
-    """Exit status 1; from files no cluster is asked."""
+    """Differences give exit status 1; with files no cluster is queried."""
     file = tmp_path / "node.log"
     file.write_text(job_log(H100))
     status, output = _check("--stack", STACK, "--node", NODES[1], "-f", str(file))
@@ -143,7 +143,7 @@ def test_differences_in_files_are_lines_of_the_node(tmp_path: Path) -> None:
 
 
 def test_outputs_that_are_missing_are_named(tmp_path: Path) -> None:
-    """Exit status 2 where nothing differs, and not everything was compared."""
+    """Exit status 2 means that nothing differs, and that not everything was compared."""
     file = tmp_path / "node.log"
     file.write_text(job_log(H100).partition("$ lscpu")[2].partition("$ numactl")[0])
     status, output = _check("--stack", STACK, "-f", str(file))
@@ -159,6 +159,6 @@ def test_check_refuses_nodes_without_a_machine(tmp_path: Path) -> None:
 
 
 def test_nothing_compared_has_a_status_of_its_own() -> None:
-    """Wrong options are no judgement of a node."""
+    """Wrong options have a status of their own, as no node was compared."""
     done = CliRunner().invoke(app, ["machine", "check", "--stack", STACK, "--node", "gpu99"])
     assert done.exit_code == UNJUDGED

@@ -85,7 +85,7 @@ def test_the_bridges_of_a_dgx_b200_are_other_devices() -> None:
 
 
 def test_a_tray_whose_matrix_says_nothing() -> None:
-    """Ports that may be rails are listed, Ethernet ones and devices without interface are not (sglang 11208)."""
+    """Ports that may be rails are listed; Ethernet ones and devices without interface are not (sglang 11208)."""
     one = found(printed("gb200.topo"), printed("gb200.node"))
     assert "hcas" not in one.fields
     assert "no port is at PIX or PXB" in one.missing["hcas"]
@@ -172,7 +172,7 @@ def test_outputs_of_two_nodes_contradict_each_other(part: str, old: str, new: st
     ],
 )
 def test_contradictions_between_outputs_name_both_lines(part: str, old: str, new: str, error: str) -> None:
-    """Two outputs that do not agree are refused, with what they say and where."""
+    """Two outputs that disagree are refused, with both values and their lines."""
     texts = {each: printed(f"dgx-h100.{each}") for each in H100}
     assert old in texts[part]
     texts[part] = texts[part].replace(old, new)

@@ -55,7 +55,7 @@ def test_text_and_xml_of_one_node_agree() -> None:
 
 
 def test_a_cut_file_is_read_as_far_as_it_goes() -> None:
-    """The end of the file that is missing is named; what stands before it is used."""
+    """The missing end of a file is named, and what is before it is used."""
     one = _only(XML.partition("\t\t<bar1_memory_usage>")[0])
     assert (one.incomplete, [row.memory_mib for row in one.rows]) == ("no end of the XML", [81559])
 

@@ -33,7 +33,7 @@ def _findings(job: dict[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("changes", [{}, {"namespace": "default"}, {"gpus": 0}, {"account": "default"}])
 def test_the_job_keeps_the_policies(changes: dict[str, Any]) -> None:
-    """No rule of ours has a finding for it."""
+    """No rule has a finding about the Job."""
     assert _findings(_job(**changes)) == []
 
 
@@ -43,7 +43,7 @@ def test_only_the_host_network_breaks_one() -> None:
 
 
 def test_the_pod_is_on_its_node_without_privileges() -> None:
-    """The scheduler puts it there, with all GPUs; it ends, and is removed if nobody removes it."""
+    """The scheduler places the pod on its node, with all GPUs; the Job ends, and is removed automatically."""
     job = _job()
     spec, pod = job["spec"], job["spec"]["template"]["spec"]
     (term,) = pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
@@ -83,7 +83,7 @@ def test_what_a_pod_does_not_see_is_named_with_the_reason() -> None:
 
 
 def test_a_cut_log_names_what_was_not_run() -> None:
-    """A pod that was killed has not run all."""
+    """The log of a killed pod names the commands that did not run."""
     log = job_log(DGX_A100).partition("$ ibstat")[0]
     assert [each.command for each in node_job.unseen(log)] == ["ibstat", "ls -l /sys/class/infiniband", "ibdev2netdev"]
     assert {each.reason for each in node_job.unseen(log)} == {"not run: the log ends before it"}

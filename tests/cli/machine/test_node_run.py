@@ -32,7 +32,7 @@ def api(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[JobApi]:
 
 @pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
 def test_a_job_that_ends_gives_its_log_and_goes(api: JobApi, phase: str) -> None:
-    """A pod whose last command failed has printed the rest."""
+    """A Job that ends is removed and its log read, also when its last command failed."""
     api.pod = pod(phase)
     assert node_run.printed(api.cluster, JOB, 60) == "$ lscpu\n"
     assert (api.job, api.sent) == (JOB, OURS)
@@ -48,7 +48,7 @@ def test_a_job_that_ends_gives_its_log_and_goes(api: JobApi, phase: str) -> None
 def test_a_pod_that_cannot_start_is_not_waited_for(
     api: JobApi, status: dict[str, Any], reason: str, remedy: str
 ) -> None:
-    """The reason and the remedy are those of the pod, long before the time is over."""
+    """A pod that cannot start ends the wait at once, with its reason and remedy."""
     api.pod = pod("Pending", **status)
     with pytest.raises(Problem) as failed:
         node_run.printed(api.cluster, JOB, 60)
@@ -58,7 +58,7 @@ def test_a_pod_that_cannot_start_is_not_waited_for(
 
 
 def test_a_job_without_a_pod_says_why_when_its_time_is_over(api: JobApi) -> None:
-    """What refuses its pods stands in events of the Job only."""
+    """A Job without a pod ends with the reason from its events, when its time is over."""
     api.pod = None
     api.events = [{"type": "Warning", "message": "pods is forbidden: exceeded quota"}]
     with pytest.raises(Problem, match=r"has not ended after 0 s: pods is forbidden: exceeded quota\nGive it more time"):
@@ -88,7 +88,7 @@ def test_an_interrupted_wait_removes_the_job(api: JobApi, monkeypatch: pytest.Mo
     ],
 )
 def test_a_refused_job_is_not_removed(api: JobApi, refusal: tuple[int, str], remedy: str) -> None:
-    """Another one's Job of the same name stays."""
+    """A Job of the same name that another user created is not removed."""
     api.refuses = refusal
     with pytest.raises(Problem) as refused:
         node_run.printed(api.cluster, JOB, 60)
@@ -98,7 +98,7 @@ def test_a_refused_job_is_not_removed(api: JobApi, refusal: tuple[int, str], rem
 
 
 def test_a_job_that_stays_is_named(api: JobApi, capsys: pytest.CaptureFixture[str]) -> None:
-    """What the user could not remove is a warning with the command that does."""
+    """A Job that could not be removed is a warning with the command that removes it."""
     api.keeps = True
     assert node_run.printed(api.cluster, JOB, 60) == "$ lscpu\n"
     said = capsys.readouterr().err

@@ -47,7 +47,7 @@ def test_numactl_with_nodes_of_memory_only() -> None:
 
 
 def test_meminfo() -> None:
-    """MemTotal is read, at its line."""
+    """MemTotal is read, with its line."""
     (one,) = readings("MemTotal:       2113404416 kB\nMemFree:        2001234567 kB\nHugePages_Total:       0\n")
     assert isinstance(one, MemInfo)
     assert (one.total_kib, one.unread) == (2113404416, ())

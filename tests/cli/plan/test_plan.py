@@ -34,7 +34,7 @@ def _with(stack: str, count: int, profile: str) -> Settings:
 
 @pytest.mark.parametrize("stack", known(ROOT))
 def test_every_stack_has_a_plan(stack: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine or a fabric of which documents say little, and a traceback; or a table that a terminal cuts."""
+    """Every stack of the project has a plan, and no table of it is cut on a terminal."""
     narrow = io.StringIO()
     for module in (tables, section, console):
         monkeypatch.setattr(module, "console", Console(file=narrow, width=80, soft_wrap=True, highlight=False))
@@ -51,7 +51,7 @@ def test_every_stack_has_a_plan(stack: str, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("stack", ["dev", "prod"])
 def test_jobs_get_what_the_plan_says(stack: str) -> None:
-    """A plan of other shares and ports than those that the jobs are then given."""
+    """Jobs get the shares and ports that the plan has."""
     settings = read(stack).settings
     told, has = (each(settings).rows[0] for each in (machines.nccl, machines.machines))
     workload = next(job for job in settings.stages[-1].workloads if isinstance(job, MpiWorkload))
@@ -67,13 +67,13 @@ def test_jobs_get_what_the_plan_says(stack: str) -> None:
 
 
 def test_what_machines_keep() -> None:
-    """CPUs of a NUMA node with GPUs kept for the system, or a pagepool that pods count on as well."""
+    """CPUs and memory that machines reserve are in the plan, with the pagepool where clients of Scale run."""
     row = machines.machines(read("prod").settings).rows[0]
-    assert (row["machines"], row["GPUs"], row["kept of the CPUs"]) == (4, 32, 128)
-    assert (row["Scale pagepool (R-3.3-7), GiB"], row["kept of the memory, GiB"]) == (None, 48)
+    assert (row["machines"], row["GPUs"], row["reserved CPUs"]) == (4, 32, 128)
+    assert (row["Scale pagepool (R-3.3-7), GiB"], row["reserved memory, GiB"]) == (None, 48)
     assert row["reserved CPUs of the kubelet"] == "0-3,128-131"
     lab = machines.machines(read("dev").settings).rows[0]
-    assert (lab["Scale pagepool (R-3.3-7), GiB"], lab["kept of the memory, GiB"]) == (128, 144)
+    assert (lab["Scale pagepool (R-3.3-7), GiB"], lab["reserved memory, GiB"]) == (128, 144)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_todays_machines_are_planned(stack: str, cables: int, watts: int, first:
 
 
 def test_ports_lie_to_gpus() -> None:
-    """A rail on the wrong card, or an interface by the name that it has no longer."""
+    """Each rail is beside the GPUs that are near it, with its interface's present name."""
     ports = machines.rails(read("prod").settings).rows
     assert [row["rail"] for row in ports] == [*range(8), "storage", "storage"]
     assert dict(ports[4]) == {
@@ -115,7 +115,7 @@ def test_sockets_have_no_hca() -> None:
 
 
 def test_names_of_another_mode_are_told() -> None:
-    """Interfaces of InfiniBand mode, taken for those of a fabric of Ethernet."""
+    """A note says that interface names are those of InfiniBand mode where the fabric is Ethernet."""
     assert "the fabric is roce" in " ".join(machines.rails(read("nvaie-roce").settings).notes)
     assert machines.rails(read("robotic-drive-ethernet").settings).notes == ()
 
@@ -125,7 +125,7 @@ def _levels(found: section.Section) -> list[tuple[Any, ...]]:
 
 
 def test_a_pod_is_as_printed() -> None:
-    """Switches that are calculated where D-3.3 and D-3.4 print them."""
+    """Switches and cables of a pod are those of the printed tables (D-3.3, D-3.4), not calculated ones."""
     compute, storage = network.network(read("superpod-a100").settings)
     assert _levels(compute) == [
         (1, 140, "leaf", 56, 1120, "1:1", "as printed"),
@@ -140,14 +140,14 @@ def test_a_pod_is_as_printed() -> None:
 
 
 def test_an_estimate_says_so() -> None:
-    """Switches bought by a figure that no document has."""
+    """Figures that no document has are marked as an estimate."""
     for found in network.network(read("prod").settings):
         assert {row["figures"] for row in found.rows} == {"estimate"}
         assert any(note.startswith("estimate: ") for note in found.notes)
 
 
 def test_more_than_a_pod() -> None:
-    """300 machines as one fabric, of more planes and levels than any document plans; or refused."""
+    """Machines beyond one POD are planned as several PODs, with a note on the cables between them."""
     compute, storage = network.network(_with("superpod-a100", 300, "dgx-a100"))
     assert [(row["PODs"], row["machines"], row["level"]) for row in compute.rows] == [
         *((2, 140, level) for level in ("leaf", "spine", "core")),
@@ -173,14 +173,14 @@ def test_cables_of_the_lab() -> None:
 
 
 def test_a_lab_too_large_for_its_switch() -> None:
-    """A traceback, or more cables than ports, where the lab has grown."""
+    """Machines with more cables than the lab's switch has ports get no plan of switches, and a note says why."""
     (found,) = network.network(_with("dev", 9, "dgx1-v100-16gb"))
     assert found.rows == ()
     assert "44 cables for a switch of 40 ports" in found.notes[0]
 
 
 def test_what_no_document_gives_is_said() -> None:
-    """A DGX-2H, whose ports, NUMA nodes, power and height are nowhere, and a plan that fails for it."""
+    """A machine whose ports, NUMA nodes, power and height no document gives is planned, and the gaps are notes."""
     found = {each.name: each for each in plan.sections(_with("superpod-a100", 4, "dgx2h"), Rack(units=40, watts=9000))}
     assert found["Machines"].rows[0]["reserved CPUs of the kubelet"] is None
     assert found["Ports"].rows == ()
@@ -219,7 +219,7 @@ def test_a_rack_that_is_none() -> None:
 
 
 def test_list_of_parts() -> None:
-    """Parts of the paper's servers counted for machines that it does not have; or its contradictions passed over."""
+    """Parts are counted for the machines of the stack, and contradictions of the document are notes."""
     (found,) = site.parts(read("supermicro-3.11").settings)
     assert [(row["role"], row["nodes"]) for row in found.rows][-1] == ("gpu", 1)
     assert "32 ports of 25 Gb/s" in found.notes[0]

@@ -33,7 +33,7 @@ from cli.shared.stack import read
 def test_what_works_on_a_cluster_asks_which_one(
     monkeypatch: pytest.MonkeyPatch, arguments: list[str], asked: str | None
 ) -> None:
-    """A `pulumi up` against another cluster that is let through, or a repair of the state that needs the cluster."""
+    """Commands that work on a cluster check that it is the stack's; those that read do so if it answers."""
     calls: list[str] = []
     monkeypatch.setattr(identity, "require", lambda *_: calls.append("require"))
     monkeypatch.setattr(identity, "require_unless_unreachable", lambda *_: calls.append("look"))

@@ -25,7 +25,7 @@ from tests.cli.scc.samples import IDS, MPI, NAMESPACE, PLAIN, POD, SPEC, explain
     ],
 )
 def test_unreadable(tmp_path: Path, content: str, said: str) -> None:
-    """Prevents a traceback, and a broken file that counts as a refusal."""
+    """A file that cannot be read has exit status 2 and a message, and is not a refusal."""
     path = tmp_path / "broken.yaml"
     path.write_text(content)
     result = explain("-f", path)
@@ -52,7 +52,7 @@ def test_unreadable(tmp_path: Path, content: str, said: str) -> None:
     ],
 )
 def test_wrong_arguments(arguments: list[str], said: str) -> None:
-    """Prevents a traceback where a name was mistyped, and a verdict that leaves the mistyped word out."""
+    """A mistyped name is refused with the valid ones."""
     result = explain(*arguments, stdin=yaml.safe_dump_all([PLAIN, NAMESPACE]))
     assert result.exit_code == 2
     assert result.output.startswith("error: ")
@@ -60,7 +60,7 @@ def test_wrong_arguments(arguments: list[str], said: str) -> None:
 
 
 def test_standard_input() -> None:
-    """Prevents a pipe from helm or kustomize from being refused."""
+    """Manifests are read from standard input."""
     result = explain("-f", "-", "--json", stdin=yaml.safe_dump_all([PLAIN, NAMESPACE]))
     assert [found["scc"] for found in json.loads(result.output)] == ["restricted-v2"]
 
@@ -107,7 +107,7 @@ def test_batch_as_declared_and_as_stored() -> None:
 
 
 def test_batch(tmp_path: Path) -> None:
-    """Prevents a broken line from ending the others, or from going unnoticed at the end."""
+    """A broken line of a batch has its own error and does not end the others."""
     case = {
         "pod": PLAIN,
         "namespace": {"name": "adas", "annotations": IDS},
@@ -131,7 +131,7 @@ def test_batch(tmp_path: Path) -> None:
 
 @pytest.mark.engine  # starts ./hpc, and renders a stack
 def test_stack_and_start_up(tmp_path: Path) -> None:
-    """Prevents a stack's own SCC from being forgotten, and a batch that waits for libraries which it does not need."""
+    """A stack's own SCC counts, and a batch imports no library that it does not need."""
     pod = write(tmp_path / "pod.yaml", {**POD, "spec": {**SPEC, "serviceAccountName": "mpi"}})
     done = subprocess.run(
         [ROOT / "hpc", "scc", "explain", "-f", pod, "--stack", "dev", "--json"],

@@ -98,12 +98,12 @@ class _Observer:
         """Take no event."""
 
     def notes(self) -> list[str]:
-        """Have nothing to say."""
+        """Return no notes."""
         return []
 
 
 def test_a_failure_beside_the_engine_interrupts_it_once(tmp_path: Path) -> None:
-    """Twice would be the wish to drop what is under way; the failure is the update's first error."""
+    """A failure interrupts the engine once, as twice would drop what is under way, and is the update's first error."""
     engine = tmp_path / "pulumi"
     engine.write_text(ENGINE.format(python=sys.executable, here=str(tmp_path), says="", linger=0.8))
     engine.chmod(0o700)

@@ -32,7 +32,7 @@ _NO_BASE64 = _NUMBERS.replace("server: 7", "server: 'https://lab', certificate-a
     "content", ["a: [", "kind: Config\ncurrent-context: x\n", "\x00\x01", _NUMBERS, _NO_BASE64], ids=repr
 )
 def test_a_kubeconfig_that_is_none_is_one_message(tmp_path: Path, content: str) -> None:
-    """A traceback of the YAML reader for a setting that names the wrong file."""
+    """A file that is no kubeconfig is refused with one message."""
     file = tmp_path / "kubeconfig"
     file.write_text(content)
     with pytest.raises(Problem, match=r"cannot be used with context 'lab'[\s\S]*Correct cluster.kubeconfig"):
@@ -47,7 +47,7 @@ def test_a_simulated_cluster_that_is_not_there_is_said_to_be(dev: Stack) -> None
 
 @pytest.mark.parametrize(("shown_by", "words"), [("", "runs and can"), ("`./hpc sim status`", r"runs \(`./hpc sim")])
 def test_only_a_simulated_cluster_has_its_own_status(tmp_path: Path, shown_by: str, words: str) -> None:
-    """`./hpc sim status` as the advice for a real cluster that does not answer."""
+    """`./hpc sim status` is the remedy for a simulated cluster that does not answer, and not for a real one."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -181,14 +181,14 @@ def test_a_trial_changes_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "POST", "DELETE"])
 def test_no_request_writes(tmp_path: Path, method: str) -> None:
-    """A command that changes a cluster beside the engine, where no plan, policy or state knows of it."""
+    """The client sends no request that changes a cluster: only the engine writes."""
     cluster = Cluster(_kubeconfig(tmp_path, 1), "lab")
     with pytest.raises(ValueError, match=f"{method} /api/v1/namespaces/a would write to the cluster"):
         cluster._request("/api/v1/namespaces/a", {"fieldManager": "hpc"}, method, {})
 
 
 def test_one_client_asks_clusters() -> None:
-    """A second way to a cluster, beside the one that refuses to write; comments of pull requests go to their host.
+    """All commands use the one client that refuses to write; comments of pull requests go to their host.
 
     The one exception creates and removes the Job of a node, and is used where that is waited for only.
     """

@@ -42,14 +42,14 @@ def test_passphrase_of_the_person_wins(dev: Stack, tmp_path: Path) -> None:
 
 
 def test_missing_passphrase_is_named(dev: Stack) -> None:
-    """The engine's own words about salt and decryption, where one variable is missing."""
+    """A missing passphrase is named with its variable, in place of the engine's message about salt."""
     with pytest.raises(Problem, match="Set PULUMI_CONFIG_PASSPHRASE"):
         passphrases.require(dev, {})
     passphrases.require(dev, {"PULUMI_CONFIG_PASSPHRASE_FILE": "somewhere"})
 
 
 def test_downloaded_provider_stays_in_use(tmp_path: Path) -> None:
-    """The official provider, installed, and an offline stand-in in its place because PULUMI_HOME is another."""
+    """An installed official provider is used, also where PULUMI_HOME is another folder."""
     own = tmp_path / "own"
     pulumi = _program(tmp_path / "bin" / "pulumi")
     _program(tmp_path / "bin" / "pulumi-language-python")
@@ -62,7 +62,7 @@ def test_downloaded_provider_stays_in_use(tmp_path: Path) -> None:
 
 
 def test_moved_cluster_gets_its_own_settings(dev: Stack, tmp_path: Path) -> None:
-    """A second cluster whose updates go to the first, because the settings name the first one's kubeconfig."""
+    """A second cluster gets a copy of the settings with its own kubeconfig."""
     second = read("dev", "second")
     second.renew_copy()
     assert not second.home.exists()
@@ -77,7 +77,7 @@ def test_moved_cluster_gets_its_own_settings(dev: Stack, tmp_path: Path) -> None
 
 
 def test_settings_are_used_as_they_are(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A copy of the settings that hides what is changed in the file itself, or that of an earlier eval."""
+    """Without another cluster the settings file itself is used, and no earlier copy."""
     monkeypatch.delenv("HPC_SIM_HOME", raising=False)
     outer = {"PATH": "", "PULUMI_OPTION_CONFIG_FILE": "/elsewhere"}
     assert environment.variables(read("dev"), _program(tmp_path / "pulumi"), outer)[environment.SETTINGS] == ""
@@ -89,7 +89,7 @@ def test_settings_are_used_as_they_are(monkeypatch: pytest.MonkeyPatch, tmp_path
 def test_plain_pulumi_reads_the_settings_of_the_chosen_cluster(
     arguments: list[str], own: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, sim_home: Path
 ) -> None:
-    """`./hpc pulumi --name x` with x's state on the cluster of the settings; or `config set` into a passing copy."""
+    """`./hpc pulumi --name x` uses x's copy of the settings, and `config set` the stack's own file."""
     seen: list[dict[str, str]] = []
 
     def run_interactively(self: Engine, *given: str) -> int:

@@ -18,7 +18,7 @@ def _take(account: Account, *events: dict[str, Any]) -> list[Operation | Message
 
 
 def test_a_create_is_shown_once_with_its_time() -> None:
-    """An update whose long waits cannot be seen, or whose preview is shown as if it had happened."""
+    """A create is shown once with its duration, and none of the preview."""
     account = Account()
     planned = _take(account, _event("resourcePreEvent", planning=True), _event("resOutputsEvent", planning=True))
     assert (planned, account.planned) == ([], 1)
@@ -29,7 +29,7 @@ def test_a_create_is_shown_once_with_its_time() -> None:
 
 
 def test_a_replacement_is_two_operations() -> None:
-    """A job that runs again and is shown as nothing at all: `replace` itself only stands for the two."""
+    """A replacement is shown as a create and a delete, and the step `replace` is not shown."""
     account = Account()
     events = [
         _event(kind, op)
@@ -41,7 +41,7 @@ def test_a_replacement_is_two_operations() -> None:
 
 
 def test_what_only_leaves_the_state_is_not_called_deleted() -> None:
-    """A `down` that says it has deleted what it left, and frightens whoever made it."""
+    """An object that only leaves the state is shown as retained, not as deleted."""
     event = _event("resOutputsEvent", "delete")
     assert [item.verb for item in _take(Account(), event) if isinstance(item, Operation)] == ["deleted"]
     event["resOutputsEvent"]["metadata"]["old"] = {"retainOnDelete": True}
@@ -49,14 +49,14 @@ def test_what_only_leaves_the_state_is_not_called_deleted() -> None:
 
 
 def test_unchanged_resources_are_not_shown() -> None:
-    """A second update that scrolls through everything that did not change."""
+    """Unchanged resources are not shown."""
     account = Account()
     assert _take(account, _event("resourcePreEvent", "same"), _event("resOutputsEvent", "same")) == []
     assert [each["op"] for each in account.steps[URN]] == ["same"]
 
 
 def test_a_failure_names_its_resource() -> None:
-    """A failed update that does not say on which object it failed."""
+    """A failed update names the object that failed."""
     account = Account()
     (ended,) = _take(account, _event("resOpFailedEvent", when=3))
     assert isinstance(ended, Operation)
@@ -65,7 +65,7 @@ def test_a_failure_names_its_resource() -> None:
 
 
 def test_messages_are_said_once_and_plainly() -> None:
-    """Colour marks, debug talk and repetitions of the preview in front of the one message that matters."""
+    """Messages are shown once, without colour codes, debugging output and repetitions of the preview."""
     account = Account()
     error = {"severity": "error", "message": "<{%fg 1%}>update failed<{%reset%}>\n", "urn": URN}
     debug = {"severity": "debug", "message": "registering resource"}
@@ -76,7 +76,7 @@ def test_messages_are_said_once_and_plainly() -> None:
 
 
 def test_a_mandatory_policy_is_an_error() -> None:
-    """A violation that ends the update and is shown as a remark, or without the name of its policy."""
+    """A mandatory violation is an error with the name of its policy."""
     account = Account()
     message = "<{%fg 13%}>MPIJob adas/nccl: no<{%reset%}>\n"
     event = {"enforcementLevel": "mandatory", "policyName": "image-pinned", "message": message, "resourceUrn": URN}
@@ -100,20 +100,20 @@ def test_values_that_are_unknown_before_an_update_are_one_line() -> None:
 
 
 def test_unfinished_lines_are_passed_over() -> None:
-    """A reader that stops at a line which the engine has not finished."""
+    """An incomplete line, or one that is no event, is skipped."""
     assert parse('{"sequence": 1, "diagn') == {}
     assert parse(json.dumps(["no event"])) == {}
     assert list(Account().take(parse(""))) == []
 
 
 def test_short_names() -> None:
-    """A line that is too long to read, or names the component instead of the object."""
+    """A short name is that of the object, not of its component."""
     assert short(URN) == "MPIJob adas-nccl"
     assert short("urn:pulumi:dev::hpc::pulumi:pulumi:Stack::hpc-dev") == "Stack hpc-dev"
 
 
 def test_what_the_engine_prints_of_its_interruption_is_no_error_of_its_own() -> None:
-    """The failure for which it was interrupted is the one to read."""
+    """After an interruption only the failure that caused it is an error."""
     account = Account()
     account.end("Subscription ns/nfd: no such channel")
     late = {"diagnosticEvent": {"severity": "error", "message": "resource is not ready, cancelled", "urn": URN}}
@@ -122,7 +122,7 @@ def test_what_the_engine_prints_of_its_interruption_is_no_error_of_its_own() -> 
 
 
 def test_the_end_of_the_program_is_no_second_error() -> None:
-    """A program that has said why it ends is not reported again by its exit status; one that has not, is."""
+    """The exit status of a program that has reported its error is no second one; without a report it is."""
     ended = "an unhandled error occurred: program exited with non-zero exit code: 1"
     reason = "gpu_quota 24 exceeds the 16 GPUs"
     events = [{"diagnosticEvent": {"severity": "error", "message": text}} for text in (reason, ended)]

@@ -31,7 +31,7 @@ class Asked:
 
     @property
     def server(self) -> str:
-        """Where it is."""
+        """Return its address."""
         assert isinstance(self.found, Identity)
         return self.found.server
 
@@ -97,7 +97,7 @@ def test_nobody_is_told_to_write_what_needs_no_writing(stack: Stack, capsys: pyt
 
 
 def test_the_same_cluster_is_noted_once(tmp_path: Path) -> None:
-    """Two runs of the engine in every update for what stands there."""
+    """A cluster that is recorded already is not recorded again."""
     standing = _require(_stack(), Asked(HERE), _backend(tmp_path, HERE, OBJECT))
     engine = Tagging()
     identity.record(_stack(), cast("Engine", engine), standing)
@@ -105,7 +105,7 @@ def test_the_same_cluster_is_noted_once(tmp_path: Path) -> None:
 
 
 def test_the_same_cluster_at_another_url_is_told_and_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A new load balancer that is taken for another cluster."""
+    """The same cluster at another URL is recorded with the new one, with a message."""
     standing = _require(_stack(), Asked(HERE), _backend(tmp_path, replace(HERE, server="https://old:6443"), OBJECT))
     engine = Tagging()
     identity.record(_stack(), cast("Engine", engine), standing)
@@ -115,7 +115,7 @@ def test_the_same_cluster_at_another_url_is_told_and_noted(tmp_path: Path, capsy
 
 @pytest.mark.parametrize("latest", [OBJECT, {"pending_operations": [{}]}])
 def test_another_cluster_than_the_state_is_about_is_refused(tmp_path: Path, latest: Mapping[str, Any]) -> None:
-    """An update of production's state against the lab, which forgets all of production."""
+    """A command is refused on another cluster than that of the stack's state."""
     asked = Asked(ELSEWHERE)
     with pytest.raises(ForeignClusterError) as refused:
         _require(_stack(), asked, _backend(tmp_path, HERE, latest))
@@ -127,7 +127,7 @@ def test_another_cluster_than_the_state_is_about_is_refused(tmp_path: Path, late
 
 
 def test_a_state_about_nothing_belongs_to_no_cluster(tmp_path: Path) -> None:
-    """A stack that was taken off its cluster, and can never go to another."""
+    """A state without objects belongs to no cluster, so its stack may go to another one."""
     standing = _require(_stack(), Asked(ELSEWHERE), _backend(tmp_path, HERE, {"resources": None}))
     engine = Tagging()
     identity.record(_stack(), cast("Engine", engine), standing)
@@ -135,26 +135,26 @@ def test_a_state_about_nothing_belongs_to_no_cluster(tmp_path: Path) -> None:
 
 
 def test_another_cluster_than_the_settings_name_is_refused_at_once(tmp_path: Path) -> None:
-    """The first update of a stack, with the kubeconfig of another environment."""
+    """Another cluster than the settings name is refused before the first update."""
     with pytest.raises(ForeignClusterError, match=rf"name {HERE.uid} \(cluster.uid in Pulumi.dev.yaml\)"):
         _require(_stack(uid=HERE.uid), Asked(ELSEWHERE), _backend(tmp_path, None, {}))
 
 
 def test_settings_do_not_outvote_the_state(tmp_path: Path) -> None:
-    """Settings copied from another environment, which take this one's state to that one's cluster."""
+    """Settings that name another cluster than the state's do not permit it."""
     with pytest.raises(ForeignClusterError, match="its state names"):
         _require(_stack(uid=ELSEWHERE.uid), Asked(ELSEWHERE), _backend(tmp_path, HERE, OBJECT))
 
 
 def test_a_simulated_cluster_names_its_own_remedy(tmp_path: Path) -> None:
-    """`accept-cluster` as the advice where cleaning is meant."""
+    """For a simulated cluster the remedy is to clean it, not to accept the other one."""
     with pytest.raises(ForeignClusterError, match="sim clean --name"):
         _require(_stack(simulated=True), Asked(ELSEWHERE), _backend(tmp_path, HERE, OBJECT))
 
 
 @pytest.mark.parametrize(("noted", "error"), [(HERE, ForeignClusterError), (None, RefusedError)])
 def test_a_cluster_that_will_not_say_who_it_is(tmp_path: Path, noted: Identity | None, error: type[Problem]) -> None:
-    """A preview that reads another cluster's objects because kube-system may not be read there."""
+    """A cluster that refuses to identify itself is refused, as another one where the state names one."""
     refusal = RefusedError("the API server refuses", "Log in.", "403")
     with pytest.raises(error) as raised:
         _require(_stack(), Asked(refusal), _backend(tmp_path, noted, OBJECT))
@@ -162,14 +162,14 @@ def test_a_cluster_that_will_not_say_who_it_is(tmp_path: Path, noted: Identity |
 
 
 def test_a_cluster_that_cannot_be_reached_is_no_other_one(tmp_path: Path) -> None:
-    """A preview without a cluster that ends, where it went on with what the state says."""
+    """A cluster that cannot be reached is an error, and not another cluster."""
     with pytest.raises(Problem, match="does not answer") as raised:
         _require(_stack(), Asked(Problem("does not answer")), _backend(tmp_path, HERE, OBJECT))
     assert type(raised.value) is Problem
 
 
 def test_where_the_state_cannot_be_read_the_engine_is_asked() -> None:
-    """A stack of Pulumi Cloud that no check holds to its cluster."""
+    """Where the state cannot be read here, the cluster's tags are read from the engine."""
     assert _require(_stack(), Asked(HERE), None, Tagging()).noted is None
     assert _require(_stack(), Asked(HERE), None, Tagging({UID: HERE.uid, SERVER: HERE.server})).noted == HERE
     with pytest.raises(ForeignClusterError):
@@ -178,7 +178,7 @@ def test_where_the_state_cannot_be_read_the_engine_is_asked() -> None:
 
 
 def test_another_cluster_is_accepted_by_its_name_only() -> None:
-    """A switch that is put into a script once, and accepts every cluster from then on."""
+    """Another cluster is accepted by its UID only, so that no script accepts every one."""
     engine = Tagging({UID: HERE.uid, SERVER: HERE.server})
     asked = cast("Cluster", Asked(ELSEWHERE))
     with pytest.raises(ForeignClusterError, match=f"leads to the cluster {ELSEWHERE}, not to {HERE.uid}"):
@@ -191,7 +191,7 @@ def test_another_cluster_is_accepted_by_its_name_only() -> None:
 
 
 def test_what_is_no_cluster_has_no_identity() -> None:
-    """A traceback for an address that answers, and is no API server."""
+    """An address that answers and is no API server is an error with one message."""
     nothing = cast("Cluster", SimpleNamespace(context="admin", server="https://x", get=lambda _: None))
     with pytest.raises(RefusedError, match="no namespace kube-system"):
         identity.read(nothing)
@@ -205,7 +205,7 @@ def _kept_in(monkeypatch: pytest.MonkeyPatch, backend: Backend) -> Stack:
 def test_what_is_read_of_another_cluster_is_refused_or_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A verdict on the jobs of another cluster under this stack's name, and a table of its jobs without a word."""
+    """Commands that judge jobs are refused on another cluster; those that show objects warn."""
     stack = _kept_in(monkeypatch, _backend(tmp_path, HERE, OBJECT))
     with pytest.raises(ForeignClusterError):
         identity.require_unless_forbidden(stack, cast("Cluster", Asked(ELSEWHERE)))
@@ -221,7 +221,7 @@ def test_what_is_read_of_another_cluster_is_refused_or_told(
 def test_an_account_of_one_namespace_may_look(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A tenant's account that may judge no job, though nothing says whose cluster this is."""
+    """An account that may not read kube-system may read where nothing names the stack of the cluster."""
     refusal = cast("Cluster", Asked(RefusedError("the API server refuses", "Log in.", "403")))
     stack = _kept_in(monkeypatch, _backend(tmp_path, None, {}))
     identity.require_unless_forbidden(stack, refusal)
@@ -230,7 +230,7 @@ def test_an_account_of_one_namespace_may_look(
 
 
 def test_a_remedy_names_the_stack_in_every_command() -> None:
-    """`./hpc up` copied as it stands, which updates stack dev in place of the one that was meant."""
+    """A remedy's command names the stack."""
     stack = replace(_stack(), name="prod")
     with pytest.raises(ForeignClusterError) as refused:
         _require(
@@ -241,7 +241,7 @@ def test_a_remedy_names_the_stack_in_every_command() -> None:
 
 @pytest.mark.parametrize(("owner", "refused"), [("provider::1", True), ("other::1", False)])
 def test_another_identifier_is_refused_while_the_stack_has_objects(tmp_path: Path, owner: str, refused: bool) -> None:
-    """The provider would replace every object, whose name is taken; a provider without objects does not matter."""
+    """Another cluster.identifier is refused while the stack has objects, each of which would be replaced."""
     provider = {"urn": "provider", "id": "1", "type": "pulumi:providers:kubernetes"}
     resources = [{**provider, "inputs": {"clusterIdentifier": "before"}}, {"urn": "object", "provider": owner}]
     backend = _backend(tmp_path, HERE, {"resources": resources})

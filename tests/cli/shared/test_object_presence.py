@@ -73,7 +73,7 @@ def _require(cluster: Holding, backend: Backend | None, engine: Exporting | None
 
 @pytest.mark.parametrize("there", [{}, {"a": "of somebody else"}, {"a": "refused"}])
 def test_none_of_its_objects_is_there(tmp_path: Path, there: Mapping[str, str]) -> None:
-    """All of a stack made a second time on another cluster, which is then noted as its own."""
+    """A cluster with none of the state's objects is refused."""
     with pytest.raises(ForeignClusterError, match="none of those that were checked is on this cluster"):
         _require(Holding(**there), _backend(tmp_path, _object("a")))
 
@@ -88,7 +88,7 @@ def test_some_of_its_objects_are_there(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kept", [[], [{"urn": "urn:x", "type": "pulumi:pulumi:Stack"}]])
 def test_a_state_about_nothing(tmp_path: Path, kept: list[Mapping[str, Any]]) -> None:
-    """A first update that is refused because nothing is there yet."""
+    """A state without objects is accepted: it is a first update."""
     cluster = Holding()
     assert _require(cluster, _backend(tmp_path, *kept)).noted is None
     assert cluster.asked == 0
@@ -101,7 +101,7 @@ def test_patches_say_nothing(tmp_path: Path) -> None:
 
 
 def test_where_only_the_engine_can_read() -> None:
-    """The same with Pulumi Cloud, where tags were never written."""
+    """The same applies to Pulumi Cloud, whose state only the engine can read."""
     assert _require(Holding(), None, Exporting(None)).noted is None
     assert _require(Holding(a="uid-a"), None, Exporting({"resources": [_object("a")]})).noted is None
     with pytest.raises(ForeignClusterError, match="its state has objects"):
@@ -109,7 +109,7 @@ def test_where_only_the_engine_can_read() -> None:
 
 
 def test_a_damaged_state_can_be_restored(tmp_path: Path) -> None:
-    """`restore` refused because the state is damaged, where its tags are lost, too."""
+    """A damaged state is not refused, so that `restore` can repair it."""
     backend = _backend(tmp_path)
     backend.store.write(".pulumi/stacks/hpc/dev.json", b"{")
     assert _require(Holding(), backend).noted is None

@@ -27,7 +27,7 @@ def lab(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, sim_home: Path) -> Stac
 
 
 def test_a_passphrase_is_made_once(lab: Stack) -> None:
-    """A passphrase that anybody can read or guess; or a new one at each start, which opens nothing."""
+    """A random passphrase is created once, readable by its owner only."""
     assert passphrases.file(lab, {}) == str(lab.own_passphrase_file)
     passphrases.make(lab, {})
     made = lab.own_passphrase_file.read_text()
@@ -39,7 +39,7 @@ def test_a_passphrase_is_made_once(lab: Stack) -> None:
 
 
 def test_no_passphrase_is_made_where_one_is_given(lab: Stack) -> None:
-    """The person's passphrase ignored; an empty one is one for the engine, too."""
+    """The user's passphrase is used where one is given, also an empty one."""
     for outer in ({PASSPHRASE: "mine"}, {PASSPHRASE: ""}, {FILE: "/home/me/phrase"}):
         assert passphrases.file(lab, outer) is None
         passphrases.make(lab, outer)
@@ -67,7 +67,7 @@ def test_another_passphrase_than_the_clusters_is_named(lab: Stack) -> None:
 
 
 def test_what_an_earlier_env_exported_is_none_of_the_persons(lab: Stack, tmp_path: Path) -> None:
-    """After `eval "$(./hpc env -s prod)"`: dev with prod's passphrase, or a state that goes with prod's cluster."""
+    """A passphrase file that an earlier `./hpc env` exported is not taken for the user's."""
     exported = {FILE: str(lab.own_passphrase_file)}
     (tmp_path / "Pulumi.dev.yaml").write_text((tmp_path / "Pulumi.lab.yaml").read_text())
     other = Stack("dev", lab.settings, "other")
@@ -81,7 +81,7 @@ def test_what_an_earlier_env_exported_is_none_of_the_persons(lab: Stack, tmp_pat
 
 
 def test_no_folder_for_a_cluster_that_is_not_there(lab: Stack) -> None:
-    """A folder with nothing but a passphrase, which `./hpc sim clean` does not know as a cluster's."""
+    """No folder is created for a cluster that does not exist."""
     lab.home.rmdir()
     passphrases.make(lab, {})
     lab.renew_copy()

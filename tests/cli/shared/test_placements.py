@@ -1,4 +1,4 @@
-"""Where jobs fit, as a preview says it."""
+"""Where jobs fit, as a preview shows it."""
 
 import io
 from pathlib import Path
@@ -40,7 +40,7 @@ def test_every_stage_has_its_table(printed: io.StringIO) -> None:
 
 @pytest.mark.parametrize("stack", known(ROOT))
 def test_every_job_of_every_stack_is_told(stack: str, printed: io.StringIO) -> None:
-    """A job of another kind, for which the table has no words."""
+    """Every job of every stack has a row in the table."""
     settings = read(stack).settings
     placements.show(settings)
     assert len([line for line in printed.getvalue().splitlines() if line[:1].isdigit()]) == sum(
@@ -50,7 +50,7 @@ def test_every_job_of_every_stack_is_told(stack: str, printed: io.StringIO) -> N
 
 @pytest.mark.usefixtures("sim_home")
 def test_a_preview_for_a_program_is_the_engines_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """`./hpc preview --json | jq`, which stops at a table of ours."""
+    """`./hpc preview --json` prints the engine's JSON and nothing else."""
     monkeypatch.setattr("cli.shared.session.prepare", lambda *_: None)
     monkeypatch.setattr("cli.shared.identity.require_unless_unreachable", lambda *_: None)
     monkeypatch.setattr("simulator.tools.find", lambda _name, **_: tmp_path / "pulumi")

@@ -1,4 +1,4 @@
-"""What a stack's settings say to the rules, with a file over it."""
+"""The rules' parameters that follow from a stack's settings, with a file over them."""
 
 import json
 from pathlib import Path
@@ -30,7 +30,7 @@ def _file(folder: Path, content: Any) -> Path:
 
 
 def test_a_level_leaves_the_parameters(tmp_path: Path) -> None:
-    """A rule made advisory for one stack, which then measures against the largest machine that it knows."""
+    """A file that only changes a rule's level leaves the parameters that follow from the settings."""
     own = configuration(read("dev").settings)
     found = settled(read("dev").settings, _file(tmp_path, {"gpu-limit": "advisory", "image-pinned": "disabled"}))
     assert found["gpu-limit"] == {**own["gpu-limit"], "enforcementLevel": "advisory"}
@@ -54,7 +54,7 @@ def test_fields_of_the_file_win() -> None:
     ],
 )
 def test_a_wrong_file_is_named(content: Any, words: str, tmp_path: Path) -> None:
-    """`invalid enforcement level ""`, which is all that the engine says of a rule that does not exist."""
+    """A faulty file is refused with its name and the fault."""
     with pytest.raises(Problem, match=rf"policies\.json: [\s\S]*{words}"):
         settled(read("dev").settings, _file(tmp_path, content))
 
@@ -68,7 +68,7 @@ def _today(**changes: Any) -> Settings:
 
 @pytest.mark.parametrize(("mig", "gpus", "pods"), [("none", 8, 8), ("single", 56, 56), ("mixed", 8, 56)])
 def test_parts_of_gpus(mig: str, gpus: int, pods: int) -> None:
-    """An rdmaHcaMax of 8, with which 48 of 56 pods stay Pending; or pods of parts, refused as larger than a machine."""
+    """With GPUs that are divided, limits of a node count parts, for rdmaHcaMax and for pods."""
     operator = OlmOperatorArgs(namespace="gpus", package="gpus", channel="stable")
     given = {"enablement": "gpu-operator", "operator": operator, "driver": None, "mig": mig}
     found = configuration(_today(gpu=GpuOperatorSettings.model_validate(given)))
@@ -78,7 +78,7 @@ def test_parts_of_gpus(mig: str, gpus: int, pods: int) -> None:
 
 
 def test_platform_without_rdma() -> None:
-    """A traceback for Ethernet, or jobs there that are held to the names of InfiniBand devices."""
+    """A platform over Ethernet has no names of InfiniBand devices in its parameters."""
     for nodes in (_today().nodes, read("dev").settings.nodes):
         found = configuration(_today(fabric=Ethernet(kind="ethernet"), nodes=nodes))
         assert found["nccl-environment"] == {"devices": {}}
@@ -88,7 +88,7 @@ def test_platform_without_rdma() -> None:
     ("release", "kubernetes", "sccs"), [("3.11", "1.11", "4.4"), ("4.4", "1.17", "4.4"), ("4.20", "1.33", "current")]
 )
 def test_releases(release: str, kubernetes: str, sccs: str) -> None:
-    """An old stack held against today's SCCs, which its cluster has not; or a traceback where nothing serves it."""
+    """A stack is checked by the SCCs and versions of its own release, or of the next one that is simulated."""
     found = configuration(_today(release=release))
     assert found["api-served"] == {"kubernetes": kubernetes}
     assert {found[rule]["release"] for rule in found if "release" in found[rule]} == {sccs}
@@ -96,19 +96,19 @@ def test_releases(release: str, kubernetes: str, sccs: str) -> None:
 
 @pytest.mark.parametrize("stack", known(ROOT))
 def test_every_stack_has_a_configuration_that_the_rules_take(stack: str) -> None:
-    """A parameter that a rule no longer has, or a value that it refuses, for one stack out of ten."""
+    """The rules accept the configuration of every stack of the project."""
     Configuration(configuration(read(stack).settings))
 
 
 def test_configuration_for_plain_pulumi(tmp_path: Path) -> None:
-    """A production update that measures against the largest machine known, since `./hpc` has no part in it."""
+    """The configuration that is printed for plain `pulumi` is the stack's, with that of a file over it."""
     file = _file(tmp_path, {"gpu-limit": {"maximum": 2}})
     _, output = finished(policy_config.command, "--stack", "prod", "--config", str(file))
     assert json.loads(output) == merged(configuration(read("prod").settings), {"gpu-limit": {"maximum": 2}})
 
 
 def test_preview_of_a_real_cluster_that_does_not_answer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A preview that ends where plain `pulumi preview` warns and goes on."""
+    """A preview continues, with a warning, where a real cluster does not answer, as plain `pulumi preview` does."""
     given: list[str] = []
 
     def run_interactively(_: Engine, *arguments: str) -> int:

@@ -40,14 +40,14 @@ def _add(copy: Path, **more: Any) -> None:
 
 
 def test_the_copy_names_the_cluster(file: Path, tmp_path: Path) -> None:
-    """An update of a second cluster that goes to the first, or has another identity and replaces everything."""
+    """The copy names its own cluster, with the identity that the settings have."""
     renew(file, tmp_path / "copy", CLUSTER)
     assert read(tmp_path / "copy")["config"]["hpc:platform"]["cluster"] == {**CLUSTER, "identifier": "lab"}
     assert read(file) == _settings()
 
 
 def test_the_copy_follows_the_file_and_keeps_the_secrets(file: Path, tmp_path: Path) -> None:
-    """Settings changed in the file that no update sees; or passwords and the salt lost, with the state unreadable."""
+    """Changes of the file are in the copy, which retains its secrets and their salt."""
     copy = tmp_path / "copy"
     renew(file, copy, CLUSTER)
     _add(copy, config={"hpc:scaleGui": {"local": {"username": SECRET, "note": "plain"}}, "hpc:other": "plain"}, **SALT)
@@ -61,7 +61,7 @@ def test_the_copy_follows_the_file_and_keeps_the_secrets(file: Path, tmp_path: P
 
 
 def test_a_secret_is_not_put_over_the_files_own_value(file: Path, tmp_path: Path) -> None:
-    """A value that was secret once, and is set in the file since."""
+    """A secret of the copy does not replace a value that the file has since."""
     copy = tmp_path / "copy"
     renew(file, copy, CLUSTER)
     _add(copy, config={"hpc:scaleGui": SECRET, "hpc:pull": {"a": SECRET, "b": SECRET}}, **SALT)
@@ -74,7 +74,7 @@ def test_a_secret_is_not_put_over_the_files_own_value(file: Path, tmp_path: Path
 
 
 def test_secrets_of_the_file_hold(file: Path, tmp_path: Path) -> None:
-    """Secrets of two salts in one file, which no passphrase opens; or one that was taken out of the file, and stays."""
+    """Secrets of the file replace those of the copy, with their salt."""
     copy = tmp_path / "copy"
     renew(file, copy, CLUSTER)
     _add(copy, config={"hpc:scaleGui": {"old": SECRET}}, **SALT)
@@ -87,7 +87,7 @@ def test_secrets_of_the_file_hold(file: Path, tmp_path: Path) -> None:
 
 
 def test_nothing_is_written_where_nothing_changed(file: Path, tmp_path: Path) -> None:
-    """A `./hpc env` beside an update, which puts an old copy over what the engine has just written."""
+    """An unchanged copy is not written, so that it replaces no change of the engine."""
     copy = tmp_path / "copy"
     renew(file, copy, CLUSTER)
     before = copy.stat().st_ino
@@ -98,7 +98,7 @@ def test_nothing_is_written_where_nothing_changed(file: Path, tmp_path: Path) ->
 
 @pytest.mark.parametrize("text", ["config: [", "", "- a\n", "\udcff"])
 def test_a_copy_that_was_not_written_to_its_end(text: str, file: Path, tmp_path: Path) -> None:
-    """A traceback at each start after an engine was killed while it wrote the copy."""
+    """An incomplete copy is created again."""
     copy = tmp_path / "copy"
     copy.write_bytes(text.encode(errors="surrogateescape"))
     renew(file, copy, CLUSTER)
@@ -106,7 +106,7 @@ def test_a_copy_that_was_not_written_to_its_end(text: str, file: Path, tmp_path:
 
 
 def test_who_holds_secrets() -> None:
-    """The engine's salt written into an example, or a stack's own secrets taken for those of a simulated cluster."""
+    """A file has secrets where it has keys of the engine's encryption."""
     assert sealed(_settings(**SALT))
     assert sealed(_settings(encryptedkey="x"))
     assert not sealed(_settings())

@@ -1,4 +1,4 @@
-"""From settings to the cluster that is simulated."""
+"""The simulated cluster of a stack, by its settings."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def _of(stack: Stack, release: ReleaseName) -> Stack:
 
 
 def test_the_release_decides_what_is_simulated(dev: Stack) -> None:
-    """A stack of today on an API server with the constraints and the MPI operator of 2020."""
+    """The release decides which SCCs and which MPI operator the simulated cluster has."""
     assert [(spec.release, spec.mpi) for spec in (dev.spec(), _of(dev, "4.20").spec())] == [
         ("4.4", "v1alpha2"),
         ("current", "v2beta1"),
@@ -51,7 +51,7 @@ def test_a_release_has_its_own_kubernetes_where_that_is_served() -> None:
 
 
 def test_a_release_that_nothing_serves(dev: Stack) -> None:
-    """An update of a 3.11 stack that ends in `no matches for kind` of an API server of today."""
+    """A stack of a release that is not simulated is refused with the reason."""
     old = _of(dev, next(name for name, release in RELEASES.items() if release.simulated_as is None))
     for refused in (old.spec, old.require_served, lambda: simulated_release.fitting(old)):
         with pytest.raises(Problem, match=r"rendered and checked only[\s\S]*`\./hpc render --stack dev"):
@@ -68,7 +68,7 @@ def test_a_context_that_the_simulated_cluster_lacks_is_refused(dev: Stack) -> No
 
 
 def _made(stack: Stack, release: Release, mpi: MpiGeneration, kubernetes: Kubernetes = "1.34") -> None:
-    """Leave what a simulated cluster remembers of itself."""
+    """Write the record that a simulated cluster has of itself."""
     ports = PortNumbers(api=1, etcd=2, etcd_peer=3, kubelet=4)
     stack.home.mkdir(parents=True, exist_ok=True)
     spec = ClusterSpec(name="default", release=release, mpi=mpi, kubernetes=kubernetes)
@@ -76,7 +76,7 @@ def _made(stack: Stack, release: Release, mpi: MpiGeneration, kubernetes: Kubern
 
 
 def test_a_cluster_of_another_release_is_left_alone(dev: Stack) -> None:
-    """A lab of 2020 that becomes one of today under its running jobs, with half of the objects of either."""
+    """A simulated cluster of another generation of releases is refused and left as it is."""
     assert simulated_release.fitting(dev) == dev.spec()
     _made(dev, "current", "v2beta1")
     with pytest.raises(Problem, match=r"release current, MPIJob v2beta1[\s\S]*sim clean --name default") as refused:
@@ -86,7 +86,7 @@ def test_a_cluster_of_another_release_is_left_alone(dev: Stack) -> None:
 
 
 def test_a_real_cluster_may_have_its_kubeconfig_anywhere(dev: Stack) -> None:
-    """An update that ends because `~/.kube/config` gives no name that a simulated cluster could have."""
+    """The kubeconfig of a real cluster may have any path."""
     simulated_release.require_fitting(on_real_cluster(dev, kubeconfig="~/.kube/config"))
     _made(dev, "current", "v2beta1")
     with pytest.raises(Problem, match="sim clean --name default"):
@@ -94,7 +94,7 @@ def test_a_real_cluster_may_have_its_kubeconfig_anywhere(dev: Stack) -> None:
 
 
 def test_a_cluster_goes_up_with_its_stack(dev: Stack) -> None:
-    """An upgrade that no command can do, and one that the next update takes back, or makes of a cluster of today."""
+    """A cluster is raised to a later release on request only, and an update does not lower it again."""
     today = _of(dev, "4.20")
     with pytest.raises(Problem, match=r"no simulated cluster default to raise[\s\S]*`\./hpc up --stack dev`"):
         simulated_release.raised(today)
@@ -116,7 +116,7 @@ def test_a_cluster_goes_up_with_its_stack(dev: Stack) -> None:
 
 
 def test_a_cluster_gets_a_later_kubernetes_and_no_earlier_one(dev: Stack) -> None:
-    """An API server that is exchanged under a running cluster because a setting was changed, or by an older one."""
+    """A cluster gets a later Kubernetes on request only, and never an earlier one."""
     before, after = _of(dev, "4.21"), _of(dev, "4.22")
     both: tuple[Release, ...] = ("current", "upgraded")
     for created in both:
@@ -139,7 +139,7 @@ def test_a_cluster_gets_a_later_kubernetes_and_no_earlier_one(dev: Stack) -> Non
 
 
 def test_a_cluster_takes_one_stack(dev: Stack) -> None:
-    """Two stacks on one cluster: the second takes the nodes of the first away, and ends half way."""
+    """A second stack on a cluster is refused, with the name of the first."""
     state_checks.require_own_cluster(dev)
     for name, resources in (("prod", [{"urn": "a"}]), ("empty", []), ("dev", [{"urn": "a"}])):
         write_state(dev, name, resources)
@@ -154,7 +154,7 @@ def test_a_cluster_takes_one_stack(dev: Stack) -> None:
 
 
 def test_protected_objects_are_named_before_anything_is_deleted(dev: Stack) -> None:
-    """Three lines of the engine's for each of forty objects, and no word about what to do with a simulated cluster."""
+    """Protected objects are named before anything is deleted, with what to do on a simulated cluster."""
     urn = "urn:pulumi:dev::hpc::hpc:tenants:Tenant$kubernetes:core/v1:Namespace::tenant-{}"
     kept = [{"urn": urn.format(number), "protect": True} for number in range(5)]
     for resources, refused in ((kept, True), ([{"urn": urn.format(9)}], False)):

@@ -1,4 +1,4 @@
-"""`./hpc state` over buckets and folders, without an engine: what it says, and what it refuses."""
+"""`./hpc state` over buckets and folders, without an engine: its output, and what it refuses."""
 
 import json
 import socket
@@ -56,7 +56,7 @@ def _standings(backend: Backend) -> dict[str, str]:
 
 
 def test_a_bucket_from_nothing(run: Run, bucket_url: str) -> None:
-    """A first run that fails because nothing is there; a check that passes over a bucket that lacks everything."""
+    """`check` reports a missing bucket, `init` creates it with all parts, and a second `init` changes nothing."""
     assert run("check", "--backend", bucket_url).exit_code == 1
     first = run("init", "--backend", bucket_url)
     assert (first.exit_code, first.output.count("(set)")) == (0, 5), first.output
@@ -71,7 +71,7 @@ def test_a_bucket_from_nothing(run: Run, bucket_url: str) -> None:
 
 
 def test_a_bucket_of_somebody_else_is_left_as_it_is(run: Run, bucket_url: str) -> None:
-    """A bucket with objects of others is refused, and left as it is."""
+    """A bucket with other objects is refused, and left as it is."""
     store = open_bucket(bucket_url)
     bucket_setup.make(store)
     name = store.location.bucket
@@ -103,7 +103,7 @@ def test_a_folder(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_made(run: Run, tmp_path: Path) -> None:
-    """A traceback for a backend that is a file."""
+    """A backend that is a file is refused with one message."""
     (tmp_path / "file").touch()
     refused = run("init", "--backend", f"file://{tmp_path}/file").exception
     assert isinstance(refused, Problem)
@@ -111,7 +111,7 @@ def test_a_folder_that_cannot_be_made(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_check_of_a_folder_makes_none(run: Run, tmp_path: Path) -> None:
-    """A backend that a mistyped path makes, and that the next check finds good."""
+    """A check creates no folder for a backend that does not exist."""
     checked = run("check", "--backend", f"file://{tmp_path}/nothere")
     assert checked.exit_code == 1
     assert f"`./hpc state init --backend 'file://{tmp_path}/nothere'` creates it" in checked.output
@@ -121,7 +121,7 @@ def test_a_check_of_a_folder_makes_none(run: Run, tmp_path: Path) -> None:
 
 @dataclass(frozen=True)
 class _Opening:
-    """An engine that opens the state, or says why not, below what it says in any case."""
+    """An engine that opens the state, or fails with a message."""
 
     complaint: str = ""
 
@@ -134,7 +134,7 @@ class _Opening:
 
 
 def test_a_check_says_whether_the_key_opens_the_state(stack: Stack) -> None:
-    """All good on the evening before an update that ends in `incorrect passphrase`."""
+    """A check reports whether the passphrase or key opens the state."""
     found = check.check_passphrase(stack, cast("Engine", _Opening()))
     assert (found.status, found.text) == ("good", "opens the state")
     found = check.check_passphrase(stack, cast("Engine", _Opening("error: incorrect passphrase")))
@@ -143,7 +143,7 @@ def test_a_check_says_whether_the_key_opens_the_state(stack: Stack) -> None:
 
 
 def test_a_check_repeats_how_the_settings_name_the_cluster(stack: Stack, tmp_path: Path) -> None:
-    """The lines that stood above a hundred others of the first update, and of a killed one never again."""
+    """A check prints the setting that names the cluster, as the first update did."""
     backend = of_folder(tmp_path)
     backend.store.write(".pulumi/stacks/hpc/dev.pulumi-tags", json.dumps({"tags": {UID: "1-2-3"}}).encode())
     assert check.check_cluster(backend, stack) == []
@@ -173,7 +173,7 @@ def test_refused(run: Run, words: tuple[str, ...], message: str) -> None:
 
 
 def test_how_a_stack_stands(tmp_path: Path) -> None:
-    """A lock of a dead process, an interrupted update, a damaged state: each of them found by the next update only."""
+    """A check reports the lock of a dead process, an interrupted update, and a damaged state."""
     backend = of_folder(tmp_path)
     assert _standings(backend) == {"stack": "bad"}
     backend.store.write(_KEY, _state("a"))
@@ -211,7 +211,7 @@ def test_update_under_way(stack: Stack, tmp_path: Path) -> None:
 
 
 def test_states_of_others(stack: Stack) -> None:
-    """Another stack's objects in the state, which the next update deletes from its cluster."""
+    """A state of another stack, project or cluster is refused in a restore."""
     own = json.loads(_state("a"))["checkpoint"]["latest"]
     restore_plan.require_own(stack, own, "here", "here")
     restore_plan.require_own(stack, own, "", "here")
@@ -223,7 +223,7 @@ def test_states_of_others(stack: Stack) -> None:
 
 
 def test_backup_files(tmp_path: Path) -> None:
-    """A backup that is none, found out when it is needed."""
+    """A backup is readable by its owner only, and a file that is none is refused with the reason."""
     file = tmp_path / "b.json"
     exported = {"version": 3, "deployment": {"resources": [{"urn": "a"}]}}
     assert backups.write("dev", exported, {"hpc:cluster-uid": "u"}, file) == 1
@@ -278,7 +278,7 @@ def test_a_restore_over_what_came_meanwhile_is_refused(
 
 
 def test_a_damaged_state_that_was_mended_meanwhile_is_not_overwritten(stack: Stack, tmp_path: Path) -> None:
-    """The same for a damaged state, by its bytes."""
+    """A restore over a damaged state is refused when it has changed since, by its bytes."""
     backend = of_folder(tmp_path)
     backend.store.write(_KEY, b"{")
     engine = Engine(tmp_path, "dev", {})

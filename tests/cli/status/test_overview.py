@@ -179,7 +179,7 @@ def test_nodes_show_what_they_offer() -> None:
 
 
 def test_tenants_have_claims_and_quota() -> None:
-    """A tenant without its volume shown as complete."""
+    """A tenant is shown with the phase of its claim, and its GPUs in use and in quota."""
     namespace = {"metadata": {"name": "adas", "labels": {"app.kubernetes.io/component": "tenant"}}}
     other = {"metadata": {"name": "mpi-operator", "labels": {"app.kubernetes.io/component": "mpi-operator"}}}
     claim = {"metadata": {"namespace": "adas", "name": "data"}, "status": {"phase": "Pending"}}

@@ -1,4 +1,4 @@
-"""Which locks go by themselves: those whose holder is certainly gone."""
+"""Which locks are released automatically: those whose holder is certainly gone."""
 
 import json
 import os
@@ -22,7 +22,7 @@ _KEY = ".pulumi/locks/organization/hpc/dev/{}.json"
 
 @pytest.fixture(autouse=True)
 def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give this person's notes a folder of the test's own."""
+    """Give this user's notes a folder of the test's own."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "notes"))
     return tmp_path / "notes"
 
@@ -80,7 +80,7 @@ def test_a_name_of_a_host_is_not_enough(shared: Backend) -> None:
 
 
 def test_an_update_of_ours_that_was_killed(shared: Backend) -> None:
-    """`pulumi cancel` by hand after each kill -9, although the update was begun right here."""
+    """The lock of an update that this machine started and that was killed is released."""
     assert shared.note_lock("dev", DEAD)
     assert _released(shared)
 
@@ -113,7 +113,7 @@ def test_the_lock_of_a_reused_pid_goes(own: Backend) -> None:
 
 
 def test_the_lock_of_another_host_stays(own: Backend) -> None:
-    """Whether its holder lives cannot be determined here."""
+    """The lock of another host is retained: whether its holder lives cannot be determined here."""
     _lock(own, host="elsewhere")
     with pytest.raises(Problem, match="on elsewhere"):
         own.release("dev")
@@ -121,14 +121,14 @@ def test_the_lock_of_another_host_stays(own: Backend) -> None:
 
 
 def test_a_lock_that_was_not_written_to_its_end_is_named(own: Backend) -> None:
-    """It is one file, which the user can remove."""
+    """An incomplete lock is named as a file that the user can remove."""
     own.store.write(_KEY.format("1"), b"{")
     with pytest.raises(Problem, match=r"dev/1\.json is unreadable"):
         own.release("dev")
 
 
 def test_another_lock_than_the_noted_one(shared: Backend) -> None:
-    """A note of a killed update that opens the lock of the next one, of another machine."""
+    """A note of a killed update does not release the lock of a later one."""
     assert shared.note_lock("dev", DEAD)
     shared.store.remove(_KEY.format("1"))
     _lock(shared, "2")
@@ -136,7 +136,7 @@ def test_another_lock_than_the_noted_one(shared: Backend) -> None:
 
 
 def test_other_processes_are_not_noted(shared: Backend) -> None:
-    """Somebody else's lock noted as ours, before the engine has found it in its way."""
+    """A lock of another process than the engine's is not noted."""
     assert not shared.note_lock("dev", 1)
     assert not _released(shared)
 
@@ -157,7 +157,7 @@ def test_noted_elsewhere(
 
 
 def test_systems_that_do_not_say(own: Backend, shared: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without /proc every process looks dead."""
+    """Without /proc, no process counts as dead."""
     assert shared.note_lock("dev", DEAD)
     monkeypatch.setattr(lock_holders, "_PROC", Path("/nowhere"))
     assert not _released(own)
@@ -173,7 +173,7 @@ def test_no_place_for_notes(shared: Backend, notes: Path) -> None:
 
 
 def test_notes_that_are_broken(shared: Backend, notes: Path) -> None:
-    """A traceback after a full disk."""
+    """A note that was not written completely releases nothing, and is no error."""
     assert shared.note_lock("dev", DEAD)
     next(notes.rglob("*.json")).write_text("{")
     assert not _released(shared)

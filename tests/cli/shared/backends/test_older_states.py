@@ -1,4 +1,4 @@
-"""What is kept of a stack's state, in buckets and in folders."""
+"""Earlier versions of a stack's state, in buckets and in folders."""
 
 import gzip
 import json

@@ -8,6 +8,7 @@ from apis import kinds
 from cli.up.waits.rules import judge_of
 from cli.up.waits.verdict import Look, Verdict
 from tests.support.awaited import NOTHING, condition, ended, event, look, meta, pod, waits
+from tests.support.messages import has
 
 IMAGE = "image-registry.openshift-image-registry.svc:5000/ns/train:1"
 
@@ -28,28 +29,27 @@ def build(number: int, phase: str, **more: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", [kinds.MPI_JOB_V1ALPHA2, kinds.MPI_JOB_V1, kinds.MPI_JOB_V2BETA1])
 def test_mpi_jobs_by_their_conditions(kind: kinds.Kind) -> None:
-    """Done, failed with the operator's message, suspended by a queue, or running."""
+    """An MPIJob is done, failed with the operator's message, suspended by a queue, or running, by its conditions."""
     assert judged(kind, {"conditions": [condition("Succeeded")]}).state == "done"
     wrong = condition("Failed", "True", "BackoffLimitExceeded", "Job has reached the specified backoff limit")
     found = judged(kind, {"conditions": [condition("Running", "False"), wrong]})
-    assert (found.state, found.message) == (
-        "failing",
-        "BackoffLimitExceeded: Job has reached the specified backoff limit",
-    )
+    assert found.state == "failing"
+    assert has(found.message, "BackoffLimitExceeded", "Job has reached the specified backoff limit")
     queued = condition("Suspended", "True", "MPIJobSuspended", "MPIJob ns/x is suspended.")
     found = judged(kind, {"conditions": [queued]})
-    assert (found.state, found.message) == ("waiting", "suspended; MPIJobSuspended: MPIJob ns/x is suspended.")
-    assert judged(kind, {"conditions": [condition("Running")]}).message == "it runs"
+    assert found.state == "waiting"
+    assert has(found.message, "suspended", "MPIJobSuspended", "MPIJob ns/x is suspended.")
+    assert judged(kind, {"conditions": [condition("Running")]}).state == "waiting"
 
 
 def test_mpi_jobs_of_v1alpha1_by_their_launcher() -> None:
-    """They have no conditions."""
+    """A job without conditions, as of v1alpha1, has the state of its launcher."""
     assert judged(kinds.MPI_JOB_V2BETA1, {"launcherStatus": "Succeeded"}).state == "done"
     assert judged(kinds.MPI_JOB_V2BETA1, {"launcherStatus": "Failed"}).state == "failing"
 
 
-def test_jobs_count_their_own_attempts_and_nobody_counts_their_images() -> None:
-    """Pods are found by the labels of every generation."""
+def test_jobs_count_their_own_attempts_but_not_failed_pulls() -> None:
+    """Failed pods of a job, found by the labels of every generation, are its own to count; failed pulls are not."""
     for label in ("job-name", "mpi_job_name", "training.kubeflow.org/job-name"):
         worker = pod("x-worker-0", waits("ImagePullBackOff", "no such host"), labels={label: "x"})
         found = judged(kinds.MPI_JOB_V1ALPHA2, {}, look((kinds.POD, [worker])))
@@ -59,12 +59,18 @@ def test_jobs_count_their_own_attempts_and_nobody_counts_their_images() -> None:
 
 
 def test_batch_jobs() -> None:
-    """By their conditions, suspension, and events of pods that cannot be made."""
+    """A Job is judged by its conditions, its suspension, and events of pods that cannot be created."""
     assert judged(kinds.JOB, {"conditions": [condition("Complete")]}).state == "done"
     wrong = condition("Failed", "True", "DeadlineExceeded", "Job was active longer than specified deadline")
-    assert judged(kinds.JOB, {"conditions": [wrong]}).message.startswith("DeadlineExceeded: ")
-    assert judged(kinds.JOB, {}, spec={"suspend": True}).message == "suspended: its queue has not admitted it yet"
-    assert judged(kinds.JOB, {"active": 1}).message == "it runs"
+    found = judged(kinds.JOB, {"conditions": [wrong]})
+    assert found.state != "waiting"
+    assert has(found.message, "DeadlineExceeded", "Job was active longer than specified deadline")
+    found = judged(kinds.JOB, {}, spec={"suspend": True})
+    assert found.state == "waiting"
+    assert has(found.message, "suspended", "queue")
+    found = judged(kinds.JOB, {"active": 1})
+    assert found.state == "waiting"
+    assert "suspended" not in found.message
     forbidden = event("x", "FailedCreate", "pods x is forbidden: no scc", kind="Job")
     assert judged(kinds.JOB, {}, look((kinds.EVENT, [forbidden]))).state == "failing"
     quota = event("x", "FailedCreate", "pods x is forbidden: exceeded quota: gpus", kind="Job")
@@ -72,29 +78,32 @@ def test_batch_jobs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("builds", "state", "message"),
+    ("builds", "state", "parts"),
     [
-        ([build(1, "Running")], "waiting", "Build ns/train-1: Running"),
+        ([build(1, "Running")], "waiting", ("Build ns/train-1", "Running")),
         (
             [build(1, "Complete"), build(2, "Failed", reason="DockerBuildFailed", message="Dockerfile build failed.")],
             "failed",
-            "Build ns/train-2: Failed: DockerBuildFailed: Dockerfile build failed.",
+            ("Build ns/train-2", "Failed", "DockerBuildFailed", "Dockerfile build failed."),
         ),
-        ([build(1, "Failed"), build(2, "Complete")], "failing", "pod ns/x-1, container main: ImagePullBackOff"),
-        ([], "failing", "pod ns/x-1, container main: ImagePullBackOff"),
+        ([build(1, "Failed"), build(2, "Complete")], "failing", ("pod ns/x-1", "container main", "ImagePullBackOff")),
+        ([], "failing", ("pod ns/x-1", "container main", "ImagePullBackOff")),
     ],
 )
-def test_an_image_that_is_still_built_is_waited_for(builds: list[dict[str, Any]], state: str, message: str) -> None:
-    """The newest build decides; without one, or after it, the pull itself is the failure."""
+def test_an_image_that_is_still_built_is_waited_for(
+    builds: list[dict[str, Any]], state: str, parts: tuple[str, ...]
+) -> None:
+    """The newest build decides on a missing image; without one, or after it, the pull itself is the failure."""
     waiting = pod("x-1", {**waits("ImagePullBackOff"), "image": IMAGE}, labels={"job-name": "x"})
     found = judged(kinds.JOB, {}, look((kinds.POD, [waiting]), (kinds.BUILD, builds)))
-    assert (found.state, found.message) == (state, message)
+    assert found.state == state
+    assert has(found.message, *parts)
 
 
 def test_builds() -> None:
-    """One that has ended badly is final, with its pod or, where that is gone, the end of its log."""
+    """A failed build is final, with its pod or, where that is gone, the end of its log."""
     wrong = build(1, "Failed", reason="GenericBuildFailed", logSnippet="error: exit status 1")
-    assert judge(wrong).message == "Failed: GenericBuildFailed\nerror: exit status 1"
+    assert has(judge(wrong).message, "Failed", "GenericBuildFailed", "error: exit status 1")
     mine = pod("train-1-build")
     found = judge(wrong, look((kinds.POD, [mine])))
     assert (found.state, found.pod) == ("failed", mine)
@@ -110,19 +119,18 @@ def judge(obj: dict[str, Any], around: Look = NOTHING) -> Verdict:
 
 
 def test_a_stream_is_done_by_its_tag_and_fails_by_the_newest_build_of_it() -> None:
-    """Where an update waits for an image; builds of other tags do not matter."""
+    """An ImageStream that is waited for is done with its tag, and fails by the newest build of that tag alone."""
     judged_stream = judge_of(kinds.IMAGE_STREAM.group, kinds.IMAGE_STREAM.kind)
     stream = {"metadata": meta("train", annotations={"hpc.pulumi/awaited": "1"}), "status": {}}
     found = judged_stream(stream, NOTHING)
-    assert (found.state, found.message) == (
-        "failing",
-        "no build of tag 1 has started: `oc -n ns start-build train`",
-    )
+    assert found.state == "failing"
+    assert has(found.message, "tag 1", "`oc -n ns start-build train`")
     wrong = look((kinds.BUILD, [build(1, "Complete"), build(2, "Failed", reason="PushImageToRegistryFailed")]))
     found = judged_stream(stream, wrong)
-    assert (found.state, found.message) == ("failed", "Build train-2: Failed: PushImageToRegistryFailed")
+    assert found.state == "failed"
+    assert has(found.message, "Build train-2", "Failed", "PushImageToRegistryFailed")
     assert judged_stream(stream, look((kinds.BUILD, [build(1, "Failed"), build(2, "Running")]))).state == "waiting"
     filled = {**stream, "status": {"tags": [{"tag": "1", "items": [{"image": "sha256:0"}]}]}}
     assert judged_stream(filled, wrong).state == "done"
     other = {**filled, "metadata": meta("train", annotations={"hpc.pulumi/awaited": "2"})}
-    assert judged_stream(other, wrong).message == "no build of tag 2 has started: `oc -n ns start-build train`"
+    assert has(judged_stream(other, wrong).message, "tag 2", "`oc -n ns start-build train`")

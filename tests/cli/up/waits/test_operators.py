@@ -1,4 +1,4 @@
-"""What operators and OLM say of themselves, in their own words, and what of it is a failure."""
+"""What operators and OLM report in their own messages, and what of it is a failure."""
 
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from cli.up.waits import rules
 from cli.up.waits.rules import RULES, judge_of
 from cli.up.waits.verdict import DONE, Look, Rule, Verdict
 from tests.support.awaited import NOTHING, condition, ended, look, meta, pod, waits
+from tests.support.messages import has
 
 NO_CHANNEL = (
     "constraints not satisfiable: no operators found in channel 9.9 of package nfd in the catalog referenced by "
@@ -42,45 +43,46 @@ CRASHING = look(
     (kinds.REPLICA_SET, [{"metadata": meta("rs", owner="nfd-uid")}]),
     (kinds.POD, [pod("nfd-1", ended(2, 4, "panic: no rights"), owner="rs-uid")]),
 )
+CRASH = ("pod ns/nfd-1", "container main", "exit code 2", "4 restarts", "CrashLoopBackOff", "panic: no rights")
+CATALOG = ("CatalogSourcesUnhealthy", "UnhealthyCatalogSourceFound", "targeted catalogsource ns/redhat unhealthy")
 PLAN = {"kind": "InstallPlan", "metadata": meta("install-1"), "spec": {"approved": True}}
 STEP = condition("Installed", "False", "InstallComponentFailed", "error validating existing CRs against new CRD")
 
 
 @pytest.mark.parametrize(
-    ("status", "around", "state", "message"),
+    ("status", "around", "state", "parts"),
     [
-        ({"installedCSV": "nfd.v1"}, NOTHING, "done", ""),
-        ({}, NOTHING, "waiting", "OLM has not resolved it yet"),
+        ({"installedCSV": "nfd.v1"}, NOTHING, "done", ()),
+        ({}, NOTHING, "waiting", ("not resolved",)),
         (
             conditions(condition("ResolutionFailed", "True", "ConstraintsNotSatisfiable", NO_CHANNEL)),
             NOTHING,
             "failing",
-            f"ResolutionFailed: ConstraintsNotSatisfiable: {NO_CHANNEL}",
+            ("ResolutionFailed", "ConstraintsNotSatisfiable", NO_CHANNEL),
         ),
         (
             conditions(condition("BundleUnpackFailed", "True", "BundleUnpackFailed", "job failed: DeadlineExceeded")),
             NOTHING,
             "failing",
-            "BundleUnpackFailed: BundleUnpackFailed: job failed: DeadlineExceeded",
+            ("BundleUnpackFailed", "job failed: DeadlineExceeded"),
         ),
         (
             conditions(condition("BundleUnpacking", "True", "JobIncomplete", "unpack job not completed")),
             NOTHING,
             "waiting",
-            "JobIncomplete: unpack job not completed",
+            ("JobIncomplete", "unpack job not completed"),
         ),
         (
             conditions(UNHEALTHY),
             NOTHING,
             "failing",
-            "CatalogSourcesUnhealthy: UnhealthyCatalogSourceFound: targeted catalogsource ns/redhat unhealthy; "
-            "there is no CatalogSource ns/redhat",
+            (*CATALOG, "no CatalogSource ns/redhat"),
         ),
         (
             conditions(UNHEALTHY),
             look((kinds.CATALOG_SOURCE, [{"metadata": meta("redhat")}])),
             "waiting",
-            "CatalogSourcesUnhealthy: UnhealthyCatalogSourceFound: targeted catalogsource ns/redhat unhealthy",
+            CATALOG,
         ),
         (
             conditions(UNHEALTHY),
@@ -89,14 +91,13 @@ STEP = condition("Installed", "False", "InstallComponentFailed", "error validati
                 (kinds.POD, [pod("redhat-1", waits("ErrImagePull", "denied"), labels={"olm.catalogSource": "redhat"})]),
             ),
             "failing",
-            "CatalogSourcesUnhealthy: UnhealthyCatalogSourceFound: targeted catalogsource ns/redhat unhealthy: "
-            "pod ns/redhat-1, container main: ErrImagePull: denied",
+            (*CATALOG, "pod ns/redhat-1", "container main", "ErrImagePull", "denied"),
         ),
         (
             {"installPlanRef": {"name": "install-1"}},
             look((kinds.INSTALL_PLAN, [{**PLAN, "status": {"phase": "Failed", **conditions(STEP)}}])),
             "failed",
-            "InstallPlan install-1: InstallComponentFailed: error validating existing CRs against new CRD",
+            ("InstallPlan install-1", "InstallComponentFailed", "error validating existing CRs against new CRD"),
         ),
         (
             {"installPlanRef": {"name": "install-1"}},
@@ -104,51 +105,53 @@ STEP = condition("Installed", "False", "InstallComponentFailed", "error validati
                 (kinds.INSTALL_PLAN, [{**PLAN, "spec": {"approved": False}, "status": {"phase": "RequiresApproval"}}])
             ),
             "waiting",
-            "InstallPlan install-1: waits for a user's approval: `oc -n ns patch installplan install-1 --type merge "
-            """-p '{"spec":{"approved":true}}'`""",
+            (
+                *("InstallPlan install-1", "approval", "`oc -n ns patch installplan install-1 --type merge"),
+                """-p '{"spec":{"approved":true}}'`""",
+            ),
         ),
         (
             conditions(condition("InstallPlanFailed", "True", "InstallComponentFailed", "no such namespace")),
             NOTHING,
             "failing",
-            "InstallPlanFailed: InstallComponentFailed: no such namespace",
+            ("InstallPlanFailed", "InstallComponentFailed", "no such namespace"),
         ),
     ],
 )
-def test_subscriptions(status: dict[str, Any], around: Look, state: str, message: str) -> None:
-    """What OLM resolves again counts when it lasts; a plan that failed is final; a catalogue that starts is none."""
+def test_subscriptions(status: dict[str, Any], around: Look, state: str, parts: tuple[str, ...]) -> None:
+    """Failures that OLM retries count when they last; a failed plan is final; a catalogue that starts is waited for."""
     found = judged(kinds.SUBSCRIPTION, status, around)
-    assert (found.state, found.message) == (state, message)
+    assert found.state == state
+    assert (has(found.message, *parts), bool(found.message)) == (True, bool(parts))
 
 
 @pytest.mark.parametrize(
-    ("status", "around", "state", "message"),
+    ("status", "around", "state", "parts"),
     [
-        ({"phase": "Succeeded"}, NOTHING, "done", ""),
+        ({"phase": "Succeeded"}, NOTHING, "done", ()),
         (
             {"phase": "Installing", "reason": "InstallWaiting", "message": "waiting for deployment nfd"},
             look((kinds.DEPLOYMENT, [DEPLOYMENT])),
             "waiting",
-            "Installing: InstallWaiting: waiting for deployment nfd; 0 of 1 pods are ready",
+            ("Installing", "InstallWaiting", "waiting for deployment nfd", "0 of 1 pods"),
         ),
         (
             {"phase": "Failed", "reason": "UnsupportedOperatorGroup", "message": "OwnNamespace is not supported"},
             NOTHING,
             "failing",
-            "Failed: UnsupportedOperatorGroup: OwnNamespace is not supported",
+            ("Failed", "UnsupportedOperatorGroup", "OwnNamespace is not supported"),
         ),
         (
             {"phase": "Installing", "reason": "InstallWaiting"},
             CRASHING,
             "failing",
-            "nfd: pod ns/nfd-1, container main ended with exit code 2, 4 restarts (CrashLoopBackOff): panic: no rights",
+            ("nfd", *CRASH),
         ),
         (
             {"phase": "Failed", "reason": "InstallCheckFailed", "message": "install timeout"},
             CRASHING,
             "failing",
-            "Failed: InstallCheckFailed: install timeout; Deployment nfd: pod ns/nfd-1, container main ended with exit "
-            "code 2, 4 restarts (CrashLoopBackOff): panic: no rights",
+            ("Failed", "InstallCheckFailed", "install timeout", "Deployment nfd", *CRASH),
         ),
         (
             {
@@ -161,14 +164,15 @@ def test_subscriptions(status: dict[str, Any], around: Look, state: str, message
             },
             NOTHING,
             "waiting",
-            "Pending: RequirementsNotMet; CustomResourceDefinition a.b is NotPresent",
+            ("Pending", "RequirementsNotMet", "CustomResourceDefinition a.b", "NotPresent"),
         ),
     ],
 )
-def test_cluster_service_versions(status: dict[str, Any], around: Look, state: str, message: str) -> None:
-    """A version goes from Failed to Pending and back while its pod fails: the pod's failure is the one that lasts."""
+def test_cluster_service_versions(status: dict[str, Any], around: Look, state: str, parts: tuple[str, ...]) -> None:
+    """A version whose phase alternates while its pod fails has the pod's failure, which lasts."""
     found = judged(kinds.CLUSTER_SERVICE_VERSION, status, around)
-    assert (found.state, found.message) == (state, message)
+    assert found.state == state
+    assert (has(found.message, *parts), bool(found.message)) == (True, bool(parts))
 
 
 DRIVER = {
@@ -179,33 +183,35 @@ NOT_READY = condition("Error", "True", "OperandNotReady", "states not ready: [st
 
 
 @pytest.mark.parametrize(
-    ("status", "pods", "state", "message"),
+    ("status", "pods", "state", "parts"),
     [
-        ({"state": "ready", **conditions(condition("Ready", "True", "Reconciled"))}, (), "done", ""),
+        ({"state": "ready", **conditions(condition("Ready", "True", "Reconciled"))}, (), "done", ()),
         (
             {"state": "ready", **conditions(condition("Ready", "True", "NoGPUNodes", "No GPU node found"))},
             (),
             "waiting",
-            "ready, but NoGPUNodes: No GPU node found",
+            ("ready", "NoGPUNodes", "No GPU node found"),
         ),
         (
             {"state": "notReady", **conditions(NOT_READY)},
             (pod("driver-1", waits("ContainerCreating"), owner="driver-uid"),),
             "waiting",
-            "DaemonSet driver: 0 of 2 pods are ready; pod driver-1: container main: ContainerCreating",
+            ("DaemonSet driver", "0 of 2 pods", "pod driver-1", "container main", "ContainerCreating"),
         ),
         (
             {"state": "notReady", **conditions(NOT_READY)},
             (pod("driver-1", ended(1, 2, "NVRM: ignores this GPU"), owner="driver-uid"),),
             "failing",
-            "pod ns/driver-1, container main ended with exit code 1, 2 restarts (CrashLoopBackOff): NVRM: ignores this "
-            "GPU",
+            (
+                *("pod ns/driver-1", "container main", "exit code 1", "2 restarts", "CrashLoopBackOff"),
+                "NVRM: ignores this GPU",
+            ),
         ),
         (
             {"state": "notReady", **conditions(condition("Error", "True", "ReconcileFailed", "no runtime class"))},
             (),
             "failing",
-            "ReconcileFailed: no runtime class",
+            ("ReconcileFailed", "no runtime class"),
         ),
         (
             {
@@ -214,50 +220,49 @@ NOT_READY = condition("Error", "True", "OperandNotReady", "states not ready: [st
             },
             (),
             "waiting",
-            "DaemonSet driver: 0 of 2 pods are ready",
+            ("DaemonSet driver", "0 of 2 pods"),
         ),
         (
             {"state": "ignored"},
             (),
             "failing",
-            "ignored: the operator reconciles only the older ClusterPolicy",
+            ("ignored", "ClusterPolicy"),
         ),
     ],
 )
-def test_cluster_policies(status: dict[str, Any], pods: tuple[Any, ...], state: str, message: str) -> None:
+def test_cluster_policies(status: dict[str, Any], pods: tuple[Any, ...], state: str, parts: tuple[str, ...]) -> None:
     """Operands that are not ready yet are no failure, whatever the condition is called; pods that end are."""
     around = look((kinds.DAEMON_SET, [DRIVER] if status["state"] == "notReady" else []), (kinds.POD, pods))
     found = judged(kinds.CLUSTER_POLICY, status, around)
-    assert (found.state, found.message) == (state, message)
+    assert found.state == state
+    assert (has(found.message, *parts), bool(found.message)) == (True, bool(parts))
 
 
 def test_nic_cluster_policies() -> None:
     """A part in state error is a failure with its message; one that is not ready is waited for."""
     states = [{"name": "state-OFED", "state": "notReady"}, {"name": "state-RDMA", "state": "ready"}]
     found = judged(kinds.NIC_CLUSTER_POLICY, {"state": "notReady", "appliedStates": states})
-    assert (found.state, found.message) == ("waiting", "state-OFED is notReady")
+    assert found.state == "waiting"
+    assert has(found.message, "state-OFED", "notReady")
     states[0] |= {"state": "error", "message": "failed to render objects: no kernel headers"}
     found = judged(kinds.NIC_CLUSTER_POLICY, {"state": "notReady", "appliedStates": states})
-    assert (found.state, found.message) == (
-        "failing",
-        "error; state-OFED is error: failed to render objects: no kernel headers",
-    )
+    assert found.state == "failing"
+    assert has(found.message, "state-OFED", "error", "failed to render objects: no kernel headers")
     found = judged(kinds.MACVLAN_NETWORK, {"state": "error", "reason": "ipam: invalid CIDR"})
-    assert (found.state, found.message) == ("failing", "error; ipam: invalid CIDR")
+    assert found.state == "failing"
+    assert has(found.message, "error", "ipam: invalid CIDR")
     assert judged(kinds.NIC_CLUSTER_POLICY, {"state": "ready"}).state == "done"
     crashing = look((kinds.DAEMON_SET, [DRIVER]), (kinds.POD, [pod("mofed-1", ended(1, 3), owner="driver-uid")]))
     assert judged(kinds.NIC_CLUSTER_POLICY, {"state": "notReady"}, crashing).state == "failing"
 
 
 def test_machine_config_pools() -> None:
-    """Counts while nodes restart; a degraded node with the daemon's pod, whose log has the reason."""
+    """A pool is reported with its counts while nodes restart; a degraded node with the daemon's pod and its log."""
     counts = {"machineCount": 4, "updatedMachineCount": 1}
     updating = condition("Updating", "True", "", "All nodes are updating to rendered-gpu-1")
     found = judged(kinds.MACHINE_CONFIG_POOL, {**counts, **conditions(updating)})
-    assert (found.state, found.message) == (
-        "waiting",
-        "1 of 4 nodes are updated; All nodes are updating to rendered-gpu-1",
-    )
+    assert found.state == "waiting"
+    assert has(found.message, "1 of 4 nodes", "All nodes are updating to rendered-gpu-1")
     why = 'Node dgx01 is reporting: "failed to start kubelet"'
     degraded = condition("NodeDegraded", "True", "1 nodes are reporting degraded status on sync", why)
     state = {"machineconfiguration.openshift.io/state": "Degraded"}
@@ -274,16 +279,14 @@ def test_machine_config_pools() -> None:
 
 
 def test_network_policies_and_kubelet_configs() -> None:
-    """A node that rolled a policy back, with its enactment's error; a KubeletConfig by its last condition."""
+    """A degraded policy has the error of its enactment; a KubeletConfig is judged by its last condition."""
     degraded = condition("Degraded", "True", "FailedToConfigure", "1/2 nodes failed to configure")
     error = condition("Failing", "True", "FailedToConfigure", "NmstateError: no such device")
     enactment = {"metadata": meta("dgx01.x", "", labels={"nmstate.io/policy": "x"}), "status": conditions(error)}
     around = look((kinds.NODE_NETWORK_CONFIGURATION_ENACTMENT, [enactment]))
     found = judged(kinds.NODE_NETWORK_CONFIGURATION_POLICY, conditions(degraded), around)
-    assert (found.state, found.message) == (
-        "failing",
-        "FailedToConfigure: 1/2 nodes failed to configure; FailedToConfigure: NmstateError: no such device",
-    )
+    assert found.state == "failing"
+    assert has(found.message, "FailedToConfigure", "1/2 nodes failed to configure", "NmstateError: no such device")
     refused = condition("Failure", "False", "", "Error: could not find any MachineConfigPool")
     found = judged(kinds.KUBELET_CONFIG, conditions(condition("Success"), refused))
     assert (found.state, found.message) == ("failing", "Error: could not find any MachineConfigPool")
@@ -291,15 +294,16 @@ def test_network_policies_and_kubelet_configs() -> None:
 
 
 def test_a_kind_without_a_rule_is_judged_by_its_operators_workloads() -> None:
-    """Its own status is the message while the workloads are good."""
+    """A kind without a rule fails by its operator's workloads, and else has its own status as the message."""
     crashing = look((kinds.DAEMON_SET, [DRIVER]), (kinds.POD, [pod("csi-1", ended(1, 3), owner="driver-uid")]))
     assert judged(kinds.CSI_SCALE_OPERATOR, {}, crashing).state == "failing"
     found = judged(kinds.KUEUE, conditions(condition("Available", "False", "NotReady", "0 of 2 replicas")))
-    assert (found.state, found.message) == ("waiting", "Available is False: NotReady: 0 of 2 replicas")
+    assert found.state == "waiting"
+    assert has(found.message, "Available", "False", "NotReady", "0 of 2 replicas")
 
 
 def test_every_rule_judges_an_object_without_a_status() -> None:
-    """What has just been made is waited for, whatever the kind."""
+    """An object without a status is waited for, whatever its kind."""
     for rule in RULES:
         for kind in rule.kinds:
             obj = {"kind": kind, "metadata": meta("x", generation=1), "spec": {}}
