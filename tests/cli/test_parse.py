@@ -47,7 +47,7 @@ def test_several_files_and_what_none_knows(tmp_path: Path) -> None:
     assert _run(str(strange), "--json")[0] == 1
 
 
-def test_why_a_file_cannot_be_read_is_said(tmp_path: Path) -> None:
+def test_why_a_file_cannot_be_read_is_reported(tmp_path: Path) -> None:
     """A file that cannot be read is named with the reason: its encoding, a damaged archive, or no content."""
     file = tmp_path / "log"
     for data, why in (

@@ -22,7 +22,7 @@ from tests.support.lab import Lab, checkout, eventually
 
 pytestmark = pytest.mark.cluster
 
-BY_HAND = Path(__file__).with_name("by_hand") / "objects.yaml"
+CREATED_MANUALLY = Path(__file__).with_name("created_manually") / "objects.yaml"
 THEIRS_ALONE = "by-hand"
 """A job that no stack declares."""
 IN_THE_WAY = "mofed-test-job"
@@ -32,9 +32,9 @@ _FLEETING = ("Pod", "Node", "Event", "EndpointSlice", "Endpoints", "Lease", "Con
 Name = tuple[str, str, str]
 
 
-def made_by_hand() -> list[dict[str, Any]]:
+def created_manually() -> list[dict[str, Any]]:
     """Return the objects that were created manually."""
-    return [*yaml.safe_load_all(BY_HAND.read_text())]
+    return [*yaml.safe_load_all(CREATED_MANUALLY.read_text())]
 
 
 def kind_of(body: dict[str, Any]) -> Kind:
@@ -43,14 +43,14 @@ def kind_of(body: dict[str, Any]) -> Kind:
 
 
 def name_of(body: dict[str, Any]) -> Name:
-    """Return how this test knows an object."""
+    """Return the name by which this test identifies an object."""
     return body["kind"], body["metadata"].get("namespace", ""), body["metadata"]["name"]
 
 
 def make(lab: Lab) -> None:
     """Do as `oc create -f` does."""
     cluster = Cluster(lab.kubeconfig, "hpc-sim-default")
-    for body in made_by_hand():
+    for body in created_manually():
         where = kind_of(body).path(body["metadata"].get("namespace"))
         cluster.request("POST", where, body, manager="kubectl-create")
 
@@ -83,7 +83,7 @@ def listed(lab: Lab, kind: Kind) -> list[dict[str, Any]]:
 def values(lab: Lab) -> dict[Name, Any]:
     """Return the fields of the manually created objects, without metadata and status."""
     held = {}
-    for body in made_by_hand():
+    for body in created_manually():
         live = lab.api.get(kind_of(body), body["metadata"]["name"], body["metadata"].get("namespace"))
         held[name_of(body)] = {key: value for key, value in live.items() if key not in ("metadata", "status")}
     return held
@@ -115,7 +115,7 @@ def previewed(lab: Lab) -> dict[str, list[str]]:
     return found
 
 
-def test_a_cluster_made_by_hand_is_taken_over_and_given_back(lab: Lab, tmp_path: Path) -> None:
+def test_a_manually_created_cluster_is_adopted_and_released(lab: Lab, tmp_path: Path) -> None:
     """Adopting imports existing objects as they are, also after a kill; leaving the stack leaves them in place."""
     before, held = identities(lab), values(lab)
     give_owner(lab, lab.works("adopt"))
@@ -135,7 +135,9 @@ def test_a_cluster_made_by_hand_is_taken_over_and_given_back(lab: Lab, tmp_path:
     assert "would be replaced" in lab.works("adopt")
     assert (identities(lab), values(lab)) == (before, held)
     settings = yaml.safe_load((lab.root / "Pulumi.dev.yaml").read_text())["config"]["hpc:platform"]
-    wanted = {"/".join(filter(None, name_of(body))) for body in made_by_hand() if name_of(body)[2] not in left_out()}
+    wanted = {
+        "/".join(filter(None, name_of(body))) for body in created_manually() if name_of(body)[2] not in left_out()
+    }
     assert set(settings["adopted"]) == wanted
 
     steps = previewed(lab)
@@ -175,7 +177,7 @@ def give_owner(lab: Lab, told: str) -> None:
 
 
 def adopted_names() -> set[str]:
-    """Return the logical names of what is taken over."""
+    """Return the logical names of what is adopted."""
     return {
         *("memlock-machine-config", "adas-namespace", "adas-account", "adas-role", "adas-binding"),
         *("mpi-operator-namespace", "mpi-operator-definition", "mpi-operator-account", "mpi-scc-constraints"),
@@ -184,7 +186,7 @@ def adopted_names() -> set[str]:
 
 
 def left_out() -> set[str]:
-    """Return the names of what cannot be taken over."""
+    """Return the names of what cannot be adopted."""
     return {THEIRS_ALONE, IN_THE_WAY}
 
 

@@ -1,4 +1,4 @@
-"""Take one thing away, and the job does not run; bring it back, and it does.
+"""Without any one part of the platform the job does not run; with it again, it does.
 
 A simulation that places pods whatever is missing would prove nothing about a platform.
 """

@@ -1,4 +1,4 @@
-"""Taking everything down again. In a file and a lab of its own: nothing is left for other tests afterwards."""
+"""Deleting everything again. In a file and a lab of its own: nothing is left for other tests afterwards."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def ours(lab: Lab) -> list[str]:
     return found
 
 
-def test_destroy_leaves_nothing_of_ours(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_destroy_leaves_no_object_of_the_stack(tmp_path_factory: pytest.TempPathFactory) -> None:
     """`pulumi destroy` removes every object of the stack, its namespaces, and its labels on nodes."""
     require_tools(FULL)
     with checkout(tmp_path_factory.mktemp("destroyed")) as lab:

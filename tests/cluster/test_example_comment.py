@@ -22,7 +22,7 @@ def _newer_plugin(platform: dict[str, Any]) -> None:
 
 @pytest.fixture
 def fresh(tmp_path: Path) -> Iterator[Lab]:
-    """Give a lab of its own: what a comment says of jobs depends on what became of them since."""
+    """Give a lab of its own: a comment on jobs depends on what became of them since."""
     require_tools(FULL)
     with checkout(tmp_path / "lab") as made:
         made.works("up")

@@ -79,7 +79,7 @@ def _nothing(_: list[Manifest]) -> None:
 
 @dataclass(frozen=True)
 class Fault:
-    """How a row is brought about: in manifests, and on nodes; `settle` waits until the platform shows it."""
+    """The changes that cause a row: in manifests, and on nodes; `settle` waits until the platform shows it."""
 
     edit: Callable[[list[Manifest]], None] = _nothing
     settle: Callable[[Field], None] = lambda _: None
@@ -154,7 +154,7 @@ def field(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
 
 
 def test_every_row_is_brought_about() -> None:
-    """Every row of the page is tested here."""
+    """Every row of the page is caused by a test."""
     assert FAULTS.keys() == ROWS.keys()
 
 

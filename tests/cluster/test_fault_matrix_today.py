@@ -63,14 +63,14 @@ def cordoned(field: Field) -> Iterator[None]:
 
 
 def jumbo(field: Field) -> Field:
-    """Return the same platform with settings that say what its pod network takes."""
+    """Return the same platform with settings for the MTU of its pod network."""
     assert isinstance(field.settings.fabric, Ethernet)
     fabric = field.settings.fabric.model_copy(update={"pod_mtu": JUMBO})
     return replace(field, settings=field.settings.model_copy(update={"fabric": fabric}))
 
 
 def test_every_row_is_brought_about() -> None:
-    """Every row of the page is tested here."""
+    """Every row of the page is caused by a test."""
     assert ROWS.keys() == {"launcher-first", "overlay-mtu"}
 
 

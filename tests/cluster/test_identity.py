@@ -1,4 +1,4 @@
-"""One stack and two clusters, as with two kubeconfigs on one desk; real API servers, taken for real clusters."""
+"""One stack and two clusters, as with two kubeconfigs of one user; API servers that are taken for real clusters."""
 
 import os
 import signal
@@ -43,11 +43,11 @@ class Desk:
     environment: dict[str, str]
 
     def hpc(self, *arguments: str) -> tuple[int, str]:
-        """Run a command of ./hpc; return its status and all that it said."""
+        """Run a command of ./hpc; return its status and all that it printed."""
         return self._run(sys.executable, str(self.root / "cli"), *arguments)
 
     def killed_up(self, word: str) -> str:
-        """Run `./hpc up` until it says a word, and kill it with its engine; return what it said.
+        """Run `./hpc up` until it prints a word, and kill it with its engine; return its output.
 
         No object is waited for: there are no nodes here, which ends the update when it comes to them.
         """
@@ -71,7 +71,7 @@ class Desk:
         return (self.root / "said").read_text()
 
     def _stop_between_writes(self, group: int) -> None:
-        """Stop an update while its state is whole; one that is cut is `./hpc state restore`'s, not this test's."""
+        """Stop an update while its state is whole; one that is cut is for `./hpc state restore`, not for this test."""
         backend = of_folder(Path(urlparse(self.environment["PULUMI_BACKEND_URL"]).path))
 
         def stopped() -> bool:
@@ -147,7 +147,7 @@ def _namespaces(cluster: Cluster) -> set[str]:
 
 
 def test_a_stack_stays_with_its_cluster(desk: Desk, own_api: Cluster, bare_api: Cluster) -> None:
-    """An update of one cluster's state against another: all counts as gone there, and is made in the wrong place.
+    """An update is refused on another cluster than the state's, where every object would count as deleted.
 
     A first update that was killed counts, too.
     """

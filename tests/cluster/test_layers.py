@@ -117,7 +117,7 @@ def test_a_team_adds_a_tenant_without_touching_the_platform(lab: Lab) -> None:
     lab.works("preview", "-s", TENANTS, "--expect-no-changes")
 
 
-def test_a_platform_that_was_not_updated_is_told_with_both_values(lab: Lab) -> None:
+def test_a_platform_that_was_not_updated_is_reported_with_both_values(lab: Lab) -> None:
     """Tenants are refused where the platform's file has changed since its update, also by plain `pulumi`."""
     classes = [
         *settings(lab, PLATFORM)["priority_classes"],

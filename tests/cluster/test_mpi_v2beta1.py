@@ -71,7 +71,7 @@ class Lab:
         return self.api.pods(TENANT, selector)
 
     def suspend(self, name: str, *, suspended: bool) -> None:
-        """Suspend a job or let it go on, as Kueue does."""
+        """Suspend a job or resume it, as Kueue does."""
         self.api.patch(JOB, name, {"spec": {"runPolicy": {"suspend": suspended}}}, TENANT)
 
 

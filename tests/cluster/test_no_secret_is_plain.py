@@ -1,4 +1,4 @@
-"""Secrets are plain nowhere but where they must be: values are planted, everything is done, and every byte is searched.
+"""Secrets are in plain text only where they must be: values are planted, every command runs, every byte is searched.
 
 The stack takes its cluster for a real one, with its state in a bucket and then in a folder. The run happens once; the
 tests read what it has left. What may be found, and why, is in ALLOWED.
@@ -112,7 +112,7 @@ class Site:
         )
 
     def ended(self, what: str, process: subprocess.Popen[bytes], given: str = "") -> int:
-        """Keep what a process prints to its end; return its status."""
+        """Store what a process prints until its exit; return its status."""
         output, _ = process.communicate(given.encode(), timeout=600)
         place = f"{len(self.printed):02} {what}"
         self.printed[place] = output
@@ -149,7 +149,7 @@ class Site:
         return boto3.client("s3", endpoint_url=self.store, region_name="us-east-1", **key)
 
     def objects(self) -> Iterator[tuple[str, bytes]]:
-        """Yield all versions of all objects of the bucket, with the metadata that are kept with them."""
+        """Yield all versions of all objects of the bucket, with their metadata."""
         client = self.client
         for page in client.get_paginator("list_object_versions").paginate(Bucket=BUCKET):
             for each in page.get("Versions", ()):
@@ -186,7 +186,7 @@ def _story(site: Site) -> None:
     """Do everything that writes or prints."""
     _begin(site)
     _show(site)
-    _change_by_hand(site)
+    _change_out_of_band(site)
     _keep_state(site)
     _fail(site)
     _be_killed(site)
@@ -268,7 +268,7 @@ def _patched(site: Site, name: str, namespace: str, key: str) -> None:
     site.api.patch(kinds.SECRET, name, {"metadata": {"annotations": note}, **new}, namespace)
 
 
-def _change_by_hand(site: Site) -> None:
+def _change_out_of_band(site: Site) -> None:
     _patched(site, "csisecret-local", SCALE, "password")
     site.run("drift", "-o", "drift.md", "--json", "drift.json", status=1)
     site.pulumi("refresh", "--yes", "--diff")
@@ -319,7 +319,7 @@ def _comments(site: Site) -> None:
         do_POST = do_GET
 
         def log_message(self, *words: object) -> None:
-            """Say nothing."""
+            """Print nothing."""
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Refuses) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -340,7 +340,7 @@ def _comments(site: Site) -> None:
 
 
 def _be_killed(site: Site) -> None:
-    """Cut updates off when they have brought a new value to the cluster, in three ways."""
+    """Kill updates after they have brought a new value to the cluster, in three ways."""
     ways = (("hpc", signal.SIGINT), ("resource-kubernetes", signal.SIGSEGV), ("pulumi", signal.SIGKILL))
     for number, (word, how) in enumerate(ways):
         before = _remote_account(site)
@@ -368,7 +368,7 @@ def _run_jobs_again(site: Site, run: int) -> None:
 
 
 def _below(pid: int, word: str) -> list[int]:
-    """Return the descendants of a process whose command holds a word."""
+    """Return the descendants of a process whose command contains a word."""
     above: dict[int, int] = {}
     commands: dict[int, str] = {}
     for each in procfs.pids():
@@ -397,7 +397,7 @@ def _in_a_folder(site: Site) -> None:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory, object_store: str) -> Iterator[Site]:
-    """Give what everything has left."""
+    """Give what every command has left."""
     require_tools(FULL)
     top = tmp_path_factory.mktemp("secrets")
     root = top / "checkout"

@@ -91,7 +91,7 @@ def test_nodes_offer_what_the_redpaper_lists(lab: Lab) -> None:
 
 
 def test_a_node_gives_its_machine_back(lab: Lab, tmp_path: Path) -> None:
-    """A Job on it prints what its tools show, and is gone; the file has the rails, and the node is as its own file."""
+    """A Job on a node prints its tools' output and is removed; the file has the rails and matches the node's own."""
     node = ("--stack", "dev", "--node", "dgx01.ocp4.scale.ibm.com")
     file = tmp_path / "ours.yaml"
     lab.works("machine", "discover", *node, "--host-network", "-o", str(file))
@@ -166,7 +166,7 @@ def test_a_second_up_reuses_everything(lab: Lab) -> None:
     assert before == {job["metadata"]["uid"] for job in lab.api.list(kinds.MPI_JOB_V1ALPHA2, "adas")["items"]}
 
 
-def test_a_change_by_hand_is_found_and_repaired(lab: Lab) -> None:
+def test_an_out_of_band_change_is_found_and_repaired(lab: Lab) -> None:
     """A refresh finds an RDMA configuration that was changed out of band, and the next update restores it."""
     right = lab.api.get(kinds.CONFIG_MAP, "rdma-devices", "kube-system")["data"]
     lab.api.patch(kinds.CONFIG_MAP, "rdma-devices", {"data": {"config.json": "{}"}}, "kube-system")

@@ -1,4 +1,4 @@
-"""Reviews of a stack that is up: what drifted and is repaired, and plans that hold an update, with the real engine."""
+"""Reviews of a stack that is up: drift and its repair, and plans that an update must follow, with the real engine."""
 
 import base64
 import json
@@ -23,7 +23,7 @@ PLANTED = "cGxhbnRlZC1hbmQtcGxhaW4="  # planted-and-plain
 
 
 def drift(lab: Lab, status: int) -> tuple[str, dict[str, Any]]:
-    """Look for drift; return what is said, and the same as data."""
+    """Look for drift; return the output as text and as data."""
     file = lab.root / "drift.json"
     done = lab.hpc("drift", "--json", str(file))
     assert done.returncode == status, done.stdout + done.stderr
@@ -80,7 +80,7 @@ def quota(number: int) -> Callable[[dict[str, Any]], None]:
     return lambda platform: platform["tenants"][0].update(gpu_quota=number)
 
 
-def test_drift_is_told_and_repaired(lab: Lab) -> None:
+def test_drift_is_reported_and_repaired(lab: Lab) -> None:
     """Drift of rights, quotas and secrets is reported and repaired; where nothing drifted, nothing is reported."""
     before = exported(lab)
     said, found = drift(lab, 0)

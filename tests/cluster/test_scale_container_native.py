@@ -1,4 +1,4 @@
-"""Container-native Storage Scale on a simulated cluster: what is missing keeps the file system away, and says so."""
+"""Container-native Storage Scale on a simulated cluster: a missing part keeps the file system away, with a message."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""What nodes and queues of today consist of, under our own declarations: their operators and controllers are simulated.
+"""Nodes and queues of today, under this project's declarations: their operators and controllers are simulated.
 
 Every wait that our components declare is judged here by the provider's own rules, on the live objects.
 """
@@ -233,7 +233,7 @@ class Site:
         return self.api.condition(JOB, name, namespace, "Succeeded", "Failed")
 
     def succeeds(self, name: str) -> None:
-        """Wait for the good end of a job; where it does not come, say what holds it."""
+        """Wait for the good end of a job; where it does not come, fail with what it waits for."""
         try:
             # On two busy cores the scheduler and the operator were seen to take 20 s and more between jobs.
             assert self.api.eventually(lambda: self.ended(name), seconds=90) == "Succeeded"
@@ -245,7 +245,7 @@ class Site:
             raise
 
     def why(self, name: str) -> str:
-        """Return why a job's Workload has no quota, as Kueue says it."""
+        """Return why a job's Workload has no quota, by Kueue's message."""
         found = self.api.list(sim_kinds.WORKLOAD, "adas")["items"]
         conditions = [
             one
@@ -459,7 +459,7 @@ def test_what_kueue_wrote_is_no_drift(site: Site) -> None:
         assert before == after
 
 
-def test_a_job_that_was_let_go_keeps_its_queue(site: Site) -> None:
+def test_an_admitted_job_keeps_its_queue(site: Site) -> None:
     """The queue of an admitted job cannot be changed in place, as with Kueue."""
     asked = site.submit("moved")
     site.succeeds("moved")
@@ -487,7 +487,7 @@ def test_a_queue_without_its_flavor_is_not_active(site: Site) -> None:
     site.api.eventually(lambda: not pods.condition(site.api.get(kinds.LOCAL_QUEUE, "jobs", "maps"), "Active"))
 
 
-def test_the_driver_of_today_takes_the_object_over(site: Site) -> None:
+def test_the_driver_of_today_adopts_the_object(site: Site) -> None:
     """The driver of version 3 adopts the existing object, and removes the former operator and its parts."""
     found = site.driver()
     assert found["metadata"]["uid"] == site.former_uid

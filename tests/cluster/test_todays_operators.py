@@ -1,4 +1,4 @@
-"""Node features, GPUs and networks of today, as our own components declare them, on a small simulated cluster."""
+"""Node features, GPUs and networks of today, as this project's components declare them, on a small simulated cluster."""
 
 import json
 import time
@@ -106,7 +106,7 @@ def declare(api: Person, build: Callable[[], None]) -> None:
 
 
 def state(api: Person, kind: kinds.Kind, name: str) -> str:
-    """Return what an operator says of its custom resource."""
+    """Return an operator's state in its custom resource."""
     return str((api.get(kind, name).get("status") or {}).get("state", ""))
 
 

@@ -1,4 +1,4 @@
-"""From the Redpaper's release to today's, on the same stack: what docs/upgrade.md says, and then done so.
+"""From the Redpaper's release to today's, on the same stack: the steps of docs/upgrade.md, carried out.
 
 The second half is a lab of its own, which walks the page's steps with two jobs of the Redpaper's seven.
 """
@@ -62,7 +62,7 @@ def give_accounts(lab: Lab) -> None:
             engine(lab, "config", "set", "--secret", "--path", f"hpc:scaleGui.{secret}.{key}", "simulated")
 
 
-def test_the_plan_is_the_one_that_the_page_tells(lab: Lab) -> None:
+def test_the_plan_is_the_one_on_the_page(lab: Lab) -> None:
     """The upgrade's preview is what the page lists: volumes get new handles, tenants and rights stay."""
     file = lab.root / SETTINGS
     before = file.read_text()

@@ -1,4 +1,4 @@
-"""From 4.20 to 4.22 on the same stack: what docs/upgrade-today.md says, and then done so."""
+"""From 4.20 to 4.22 on the same stack: the steps of docs/upgrade-today.md, carried out."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -63,7 +63,7 @@ def at_first(platform: dict[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class Walked:
-    """A lab after the steps, and what they said; the last two reviews are of a new release alone."""
+    """A lab after the steps, with their output; the last two reviews are of a new release alone."""
 
     lab: Lab
     job: str
@@ -75,7 +75,7 @@ class Walked:
 
     @property
     def said(self) -> str:
-        """All of it."""
+        """All of the output."""
         return "\n".join((self.refused, self.operators, *self.releases, self.raised))
 
 
@@ -86,7 +86,7 @@ def uid(lab: Lab) -> str:
 
 @pytest.fixture(scope="module")
 def walked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walked]:
-    """Give a lab that has gone the way of the page."""
+    """Give a lab after the steps of the page."""
     for kubernetes in ("1.34", "1.35"):
         require_tools(ClusterSpec.model_validate({"nodes": FULL.nodes, "mpi": "v2beta1", "kubernetes": kubernetes}))
     with checkout(tmp_path_factory.mktemp("today")) as lab:
@@ -128,7 +128,7 @@ def test_another_release_alone_changes_nothing(walked: Walked) -> None:
 
 
 def test_the_cluster_has_the_kubernetes_of_the_release(walked: Walked) -> None:
-    """Nodes report it, and the cluster has no other one to say."""
+    """Nodes report the release's Kubernetes, and no other version is on the cluster."""
     nodes = walked.lab.api.list(kinds.NODE)["items"]
     assert {node["status"]["nodeInfo"]["kubeletVersion"].partition("+")[0] for node in nodes} == {"v1.35.4"}
     said = walked.lab.works("sim", "up", "--stack", "dev")

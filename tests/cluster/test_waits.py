@@ -1,4 +1,4 @@
-"""Updates whose operators fail, or are slow: they end by the operator's message, or go on, and what is left is whole.
+"""Updates whose operators fail or are slow: they end by the operator's message, or go on, and the state is whole.
 
 Run with the plugins that are installed: `HPC_PLUGINS` takes the official ones.
 """
@@ -58,7 +58,7 @@ def at_least(seconds: float) -> Iterator[None]:
 
 
 def test_an_operator_whose_image_cannot_be_pulled_ends_the_update_and_a_slow_one_does_not(lab: Lab) -> None:
-    """The update ends within a minute by the pod's message, goes on when it can be pulled, and waits for slow pulls."""
+    """A failed pull ends the update within a minute by the pod's message; slow pulls are waited for."""
     lab.works("sim", "up")
     annotate(lab, {names.REGISTRIES_DOWN: json.dumps([REGISTRY])})
     said = lab.fails("up")
@@ -85,7 +85,7 @@ def test_an_operator_whose_image_cannot_be_pulled_ends_the_update_and_a_slow_one
 
 
 def test_a_build_and_a_driver_that_fail_end_the_update_with_their_last_lines(lab: Lab) -> None:
-    """A step of a Containerfile first; then the driver, for the machines are older than the settings say."""
+    """A failed build, and then a failed driver, end the update with their last log lines."""
     lab.works("sim", "up", *PROD)
     for node in lab.api.list(kinds.NODE)["items"]:
         if names.PROFILE in node["metadata"]["annotations"]:

@@ -24,7 +24,7 @@ TIMEOUT = 120
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a command ended, and all it said, without the terminal's colours."""
+    """How a command ended, and all its output, without the terminal's colours."""
 
     status: int
     text: str

@@ -1,4 +1,4 @@
-"""Nothing that was there before a stack is deleted by it, through whichever door."""
+"""Nothing that existed before a stack is deleted by it, whichever command is used."""
 
 from typing import Any
 

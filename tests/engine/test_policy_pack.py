@@ -57,7 +57,7 @@ def _run(stack: Stack, folder: Path, command: str, **configuration: Any) -> Outc
     return stack.preview(*arguments) if command == "preview" else stack.up(*arguments)
 
 
-def test_an_unknown_value_is_a_doubt_and_hides_nothing(late: Stack, tmp_path: Path) -> None:
+def test_an_unknown_value_is_undetermined_and_hides_nothing(late: Stack, tmp_path: Path) -> None:
     """An unknown value is an undetermined finding, which can be made mandatory and hides no other finding."""
     first = config_map("first", "default", {})
     unknown = _pod("unknown", **{"rdma/a": "<late:2>", "rdma/b": 3})

@@ -1,4 +1,4 @@
-"""Waiting for objects: what counts as ready, how a failure looks, and that it can be mended."""
+"""Waiting for objects: what counts as ready, how a failure looks, and how it is repaired."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -65,7 +65,7 @@ def test_wait_times_out(stack: Stack, namespace: str) -> None:
     assert stack.up().status == 0
 
 
-def test_failed_job_is_recorded_and_mended(stack: Stack, api: Cluster, namespace: str) -> None:
+def test_failed_job_is_recorded_and_replaced(stack: Stack, api: Cluster, namespace: str) -> None:
     """A failed job fails the update with its message, stays in the state, and is replaced by the next update."""
     path = f"/apis/batch/v1/namespaces/{namespace}/jobs/job"
     containers = [{"name": "test", "image": "i", "command": ["ib_write_bw"]}]

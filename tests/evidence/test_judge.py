@@ -97,7 +97,7 @@ def test_a_cut_table_is_no_pass(tmp_path: Path) -> None:
     assert next(one.criterion for one in found if one.status is Status.MISSING) == "complete-logs"
 
 
-def test_lines_that_nobody_read_are_counted(tmp_path: Path) -> None:
+def test_lines_that_no_tool_read_are_counted(tmp_path: Path) -> None:
     """Lines that could not be read are counted in the verdict."""
     (complete,) = (
         one
@@ -178,7 +178,7 @@ def test_a_failure_names_its_cause(tmp_path: Path) -> None:
         assert any("fell back to TCP" in cause for cause in found[name].causes)
 
 
-def test_what_is_seen_is_told_only_where_nobody_knows_why(tmp_path: Path) -> None:
+def test_what_is_seen_is_reported_only_without_a_known_cause(tmp_path: Path) -> None:
     """A cause of last resort is shown only where no other explains the failure."""
     said = "worker:1:1 [0] NCCL INFO NCCL_IB_DISABLE set by environment to 1."
     log = nccl().replace("NET/IB/0/GDRDMA", "NET/Socket/0") + said

@@ -55,7 +55,7 @@ def _read(text: str) -> tuple[Reading, ...]:
     return read_stream(io.BytesIO(text.encode()), "log", (Counter,))
 
 
-def test_runs_of_one_tool_are_told_apart() -> None:
+def test_runs_of_one_tool_are_distinguished() -> None:
     """Repeats in one log are runs of their own."""
     found = _read("count:\n#1\nend\nsomething else\ncount:\n#2\n")
     assert [one.numbers for one in found if isinstance(one, Counted)] == [(1,), (2,)]
@@ -63,14 +63,14 @@ def test_runs_of_one_tool_are_told_apart() -> None:
     assert [(one.first_line, one.last_line) for one in found] == [(1, 4), (5, 6)]
 
 
-def test_what_nobody_reads_is_listed_with_its_line() -> None:
+def test_what_no_tool_reads_is_listed_with_its_line() -> None:
     """A damaged row is listed with its line."""
     (found,) = _read("count:\n#1x\nnoise\n\nend\n")
     assert [(one.line, one.text) for one in found.unread] == [(2, "#1x"), (3, "noise")]
     assert found.unread_total == 2
 
 
-def test_a_file_with_nothing_known_is_said_to_be_that() -> None:
+def test_a_file_with_nothing_known_is_reported_as_that() -> None:
     """A file without a known tool is reported as such."""
     for text in ("", "hello\n"):
         (found,) = _read(text)
@@ -184,7 +184,7 @@ def test_lines_of_the_simulator_are_not_the_tools() -> None:
     assert (found.simulated, found.complete, found.unread_total) == (True, True, 0)
 
 
-def test_a_line_that_is_too_long_is_nobodys() -> None:
+def test_a_line_that_is_too_long_is_of_no_tool() -> None:
     """A line that is too long belongs to no tool."""
     (found,) = _programs("program:\n#" + "1" * (LONGEST + 5) + "\n#2\nend\n")
     assert isinstance(found, Counted)
@@ -193,7 +193,7 @@ def test_a_line_that_is_too_long_is_nobodys() -> None:
     assert found.unread[0].text.endswith("... (cut here)")
 
 
-def test_many_lines_that_nobody_reads_are_counted_and_few_kept() -> None:
+def test_many_lines_that_no_tool_reads_are_counted_and_few_stored() -> None:
     """Lines of unknown tools are counted, and few are stored."""
     (found,) = _programs("noise\n" * 1500)
     assert (len(found.unread), found.unread_total, found.last_line) == (1000, 1500, 1500)

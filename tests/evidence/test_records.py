@@ -226,7 +226,7 @@ def test_a_line_that_is_nested_without_end_is_no_run(tmp_path: Path) -> None:
         ("# a note", "line 1: no JSON; left out"),
     ],
 )
-def test_a_line_that_is_no_run_is_said(tmp_path: Path, line: str, said: str) -> None:
+def test_a_line_that_is_no_run_is_reported(tmp_path: Path, line: str, said: str) -> None:
     """A line that is no run is reported."""
     path = tmp_path / "runs.jsonl"
     path.write_text(line + "\n")

@@ -168,7 +168,7 @@ def test_the_mark_of_utf_8_is_no_text() -> None:
     assert list(raw_lines(io.BytesIO(b"\xef\xbb\xbf# nThread\r\n"))) == [b"# nThread\r"]
 
 
-def test_an_empty_file_and_a_binary_one_are_said_to_be_that() -> None:
+def test_an_empty_file_and_a_binary_one_are_reported_as_that() -> None:
     """An empty file and a binary one are reported as such."""
     (found,) = read_stream(io.BytesIO(b""), "log", ())
     assert found.incomplete == "the file is empty"

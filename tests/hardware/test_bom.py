@@ -57,7 +57,7 @@ def test_each_figure_is_calculated(bom: Bom, message: str) -> None:
 
 
 @pytest.mark.parametrize(("stated", "use"), [(6000, "raw"), (3000, "mirrored"), (4000, "other")])
-def test_sizes_are_told_apart(stated: int, use: str) -> None:
+def test_sizes_are_distinguished(stated: int, use: str) -> None:
     """Raw and usable sizes are distinguished."""
     assert Drives(kind="NVMe", count=3, drive_gb=2000, stated_gb=stated).stated_as == use
 

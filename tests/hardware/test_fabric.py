@@ -61,7 +61,7 @@ def test_the_spine_of_a_pod_has_half_the_bandwidth_upwards() -> None:
     assert compute_fabric(100).spine_subscription is None
 
 
-def test_both_subscription_ratios_are_told_apart() -> None:
+def test_both_subscription_ratios_are_distinguished() -> None:
     """Ratios with and without storage are distinguished (E-59)."""
     both = {
         nodes: (ratio(row.machine_subscription), ratio(row.total_subscription))

@@ -34,7 +34,7 @@ def test_drivers_are_not_older_than_the_gpu(
     assert architecture.accepts_driver(version, open_module=True) is by_the_open_module
 
 
-def test_branches_are_told_in_words() -> None:
+def test_branches_are_shown_as_text() -> None:
     """The text of accepted branches matches what is accepted."""
     assert VOLTA.branches() == "580, or an older one from 384 on"
     assert (AMPERE.branches(), AMPERE.branches(open_module=True)) == ("450 or later", "515 or later")

@@ -23,7 +23,7 @@ def test_a_rack_that_holds_nothing_is_refused() -> None:
         room(DGX_A100, 1, Rack(units=42, watts=5000))
 
 
-def test_power_that_nobody_gives_is_not_guessed() -> None:
+def test_power_that_no_document_gives_is_not_guessed() -> None:
     """A machine without a documented power is refused."""
     with pytest.raises(ValueError, match="dgx1-v100-16gb: no source document gives its power"):
         room(DGX1_V100_16GB, 2, Rack(units=42, watts=30000))

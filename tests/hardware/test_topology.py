@@ -42,7 +42,7 @@ def test_gpudirect_reaches_the_nearest_port() -> None:
         topology.gpudirect_level(DGX2H)
 
 
-def test_nccl_is_told_whole_names() -> None:
+def test_nccl_gets_whole_names() -> None:
     """NCCL_IB_HCA matches whole names, so that mlx5_1 does not mean mlx5_10."""
     assert topology.nccl_ib_hca(DGX1_V100_16GB.hcas) == "=mlx5_0,mlx5_1,mlx5_2,mlx5_3"
     with pytest.raises(ValueError, match="without a port means every port"):

@@ -147,7 +147,7 @@ def test_it_says_who_may_use_an_scc_by_which_binding() -> None:
     assert len(list(rbac.users("restricted"))) == 1
 
 
-def test_a_binding_without_its_role_is_told_apart() -> None:
+def test_a_binding_without_its_role_is_distinguished() -> None:
     """A binding to a role that is not among the objects is undetermined."""
     lost = binding(MPI)
     assert Rbac([lost]).unresolved == (lost,)

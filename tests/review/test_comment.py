@@ -264,7 +264,7 @@ def test_what_to_know_first_is_at_the_top() -> None:
     assert "No drift" not in comment.write(replace(found, drift=True))
 
 
-def test_it_says_that_the_cluster_was_not_asked() -> None:
+def test_it_reports_that_the_cluster_was_not_queried() -> None:
     """A comparison of two commits is named as one."""
     found = comment.write(review(cluster_queried=False, compared=("1234567890abcdef", "b" * 40)))
     assert "The cluster was not queried" in found

@@ -141,7 +141,7 @@ def test_a_secret_that_changes_is_reported_without_its_value(texts: Any, path: s
     assert found.after.inputs["stringData"] == expected
 
 
-def test_values_that_nobody_knows_yet() -> None:
+def test_values_that_are_unknown_until_the_update() -> None:
     """Unknown values and whole floats are normalised."""
     new = state("core/v1:ConfigMap", {"data": {"k": "04da6b54-80e4-46f7-96ec-b56ff0331ba9", "n": 8.0}})
     found = change(step("create", None, new))
@@ -169,7 +169,7 @@ def _said(severity: str, message: str, **more: Any) -> dict[str, Any]:
     return {"diagnosticEvent": {"severity": severity, "message": message, **more}}
 
 
-def test_what_is_said() -> None:
+def test_messages_of_the_engine() -> None:
     """Errors and warnings are kept, messages about plugins are not."""
     log = [
         _said("warning", "using pulumi-language-python from $PATH at /x"),

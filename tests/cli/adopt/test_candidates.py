@@ -23,7 +23,7 @@ def one(kind: str, name: str) -> Declared:
     return next(each for each in declared.of(environment("dev")).objects if (each.kind, each.name) == (kind, name))
 
 
-def by_hand(each: Declared, **fields: Any) -> dict[str, Any]:
+def created_manually(each: Declared, **fields: Any) -> dict[str, Any]:
     """Return a declared object as created manually: without the stack's labels, and with what a server fills in."""
     metadata = {"name": each.name, "uid": "u", "resourceVersion": "1"}
     metadata |= {"namespace": each.namespace} if each.namespace else {}
@@ -58,7 +58,7 @@ def paths(found: Candidate) -> set[str]:
 def test_an_object_as_declared_is_equal() -> None:
     """An object as declared is equal, whatever labels were added to it; no dry run is sent."""
     role = one("Role", "mpi")
-    live = by_hand(role)
+    live = created_manually(role)
     live["metadata"]["labels"] = {**role.item.inputs["metadata"]["labels"], "of": "somebody"}
     found = candidates.judged(role, live, refuses("500"))
     assert (found.state, found.changes) == (State.EQUAL, ())
@@ -67,16 +67,16 @@ def test_an_object_as_declared_is_equal() -> None:
 def test_more_in_a_list_is_a_difference() -> None:
     """An additional entry of a list is a difference, with its path and value."""
     scc = one("SecurityContextConstraints", "scc-for-mpi")
-    found = candidates.judged(scc, by_hand(scc, groups=["system:authenticated"]), takes)
+    found = candidates.judged(scc, created_manually(scc, groups=["system:authenticated"]), takes)
     assert found.state is State.DIFFERS
     assert "groups[0]" in paths(found)
     assert found.before(("groups", 0)) == "system:authenticated"
 
 
-def test_what_an_update_takes_away_is_told_and_defaults_are_not() -> None:
+def test_what_an_update_removes_is_reported_and_defaults_are_not() -> None:
     """Fields that the update would remove are differences, and defaults of the server are not."""
     volume = one("PersistentVolume", "adas-data-pv01")
-    live = by_hand(volume)
+    live = created_manually(volume)
     live["spec"] = {**live["spec"], "volumeMode": "Filesystem"}
     live["metadata"]["labels"] = {"dept": "adas", "type": "data", "shelf": "3"}
     mine = {"f:metadata": {"f:labels": {".": {}, "f:shelf": {}}}, "f:spec": {"f:volumeMode": {}}}
@@ -95,7 +95,7 @@ def test_what_an_update_takes_away_is_told_and_defaults_are_not() -> None:
 def test_what_cannot_go_needs_an_owner_first() -> None:
     """An undeclared field that cannot change needs another owner first, by a command that is printed."""
     claim = one("PersistentVolumeClaim", "adas-data-pvc")
-    live = by_hand(claim)
+    live = created_manually(claim)
     live["spec"] = {**live["spec"], "selector": {"matchLabels": {"dept": "adas"}}}
     made = written_by("kubectl-create", {"f:spec": {"f:selector": {}}})
     live["metadata"]["managedFields"] = [made]
@@ -135,7 +135,7 @@ def test_what_cannot_go_needs_an_owner_first() -> None:
 def test_another_value_where_none_can_change(kind: str, name: str, fields: dict[str, Any], why: str) -> None:
     """An object that the next update would replace, by the provider's rules or our options, is not adoptable."""
     each = one(kind, name)
-    found = candidates.judged(each, by_hand(each, **fields), takes)
+    found = candidates.judged(each, created_manually(each, **fields), takes)
     assert found.state is State.REPLACED
     assert why in found.why
     assert not found.adoptable
@@ -144,14 +144,14 @@ def test_another_value_where_none_can_change(kind: str, name: str, fields: dict[
 def test_what_the_server_would_refuse_is_left_out() -> None:
     """An object whose change the server refuses is not adoptable, and the server's message says why."""
     scc = one("SecurityContextConstraints", "scc-for-mpi")
-    found = candidates.judged(scc, by_hand(scc, groups=["x"]), refuses("422"))
+    found = candidates.judged(scc, created_manually(scc, groups=["x"]), refuses("422"))
     assert (found.state, found.why) == (State.REPLACED, "spec: is immutable")
 
 
 def test_who_may_only_look_sees_differences() -> None:
     """A user who may not send a dry run sees the differences nevertheless."""
     scc = one("SecurityContextConstraints", "scc-for-mpi")
-    found = candidates.judged(scc, by_hand(scc, groups=["x"]), refuses("403"))
+    found = candidates.judged(scc, created_manually(scc, groups=["x"]), refuses("403"))
     assert found.state is State.DIFFERS
 
 
@@ -164,7 +164,7 @@ def test_a_kind_that_is_not_shown_does_not_end_the_search() -> None:
         if kind == "SecurityContextConstraints":
             raise RefusedError("what", "remedy", "403, forbidden")
         assert (kind, name) != (objects[0].kind, objects[0].name)
-        return by_hand(one(kind, name)) if kind == "PersistentVolume" else None
+        return created_manually(one(kind, name)) if kind == "PersistentVolume" else None
 
     found = candidates.search(objects, known, live, takes)
     assert {(each.declared.kind, each.state) for each in found} == {
@@ -186,17 +186,17 @@ def test_an_object_under_another_version_is_known() -> None:
     assert Known([{**resource, "delete": True}]).find(job) is None
 
 
-def test_patches_and_what_is_waited_for_are_no_objects_of_ours() -> None:
+def test_patches_and_what_is_waited_for_are_no_candidates() -> None:
     """Nodes, pools and other targets of patches or waits are no candidates."""
     kinds = {each.kind for each in declared.of(environment("dev")).objects}
     assert not {"Node", "NodePatch", "MachineConfigPool", "ClusterServiceVersion"} & kinds
 
 
-def test_a_secret_says_nothing_of_its_values() -> None:
+def test_a_secret_shows_no_values() -> None:
     """A Secret's values are in no table and no comment."""
     secret = one("Secret", "csisecret-local")
     item: Registration = replace(secret.item, inputs={**secret.item.inputs, "stringData": {"password": "[secret]"}})
-    live = by_hand(secret, stringData=None, data={"password": "cGxhbnRlZA==", "username": "cGxhbnRlZA=="})
+    live = created_manually(secret, stringData=None, data={"password": "cGxhbnRlZA==", "username": "cGxhbnRlZA=="})
     found = candidates.judged(Declared(item), live, takes)
     assert found.state is State.DIFFERS
     assert "cGxhbnRlZA==" not in repr([*presentation._fields(found)])
@@ -217,7 +217,7 @@ def test_a_secret_says_nothing_of_its_values() -> None:
 def test_other_owners_are_named(metadata: dict[str, Any], said: str) -> None:
     """Another owner of an object is named in a warning."""
     volume = one("PersistentVolume", "adas-data-pv01")
-    live = by_hand(volume)
+    live = created_manually(volume)
     live["metadata"] |= metadata
     assert said in "; ".join(candidates.judged(volume, live, takes).warnings)
     assert bool(said) == bool(candidates.judged(volume, live, takes).warnings)

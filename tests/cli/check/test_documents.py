@@ -94,7 +94,7 @@ def test_json() -> None:
         ("<<: [1]", "merges something"),
     ],
 )
-def test_faults_are_told_and_the_rest_is_read(text: str, message: str) -> None:
+def test_faults_are_reported_and_the_rest_is_read(text: str, message: str) -> None:
     """A duplicate key is reported."""
     (document,) = _documents(text)
     (fault,) = document.faults

@@ -78,7 +78,7 @@ def test_templates_within_texts_hide_no_error(value: str) -> None:
     assert problem.line == 5 + value.count("\n")
 
 
-def test_duplicate_keys_are_told() -> None:
+def test_duplicate_keys_are_reported() -> None:
     """A duplicate key is a problem with its line."""
     (problem,) = examined(f="apiVersion: v1\nkind: Pod\nspec: {}\nspec: {containers: []}\n").problems
     assert (problem.line, problem.message) == (4, "the key spec is a duplicate")
@@ -131,7 +131,7 @@ def test_nothing_to_check_is_a_problem(text: str) -> None:
     assert examined(f=text, g=manifest()).problems == []
 
 
-def test_entries_that_are_no_objects_are_told() -> None:
+def test_entries_that_are_no_objects_are_reported() -> None:
     """Entries of a List that are no objects are noted."""
     (note,) = examined(f="apiVersion: v1\nkind: List\nitems: [{a: 1}, {b: 1}, {apiVersion: v1, kind: Namespace}]").notes
     assert "3 entries, 2 of them" in note.message

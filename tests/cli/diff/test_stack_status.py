@@ -87,7 +87,7 @@ def test_objects_that_are_being_deleted() -> None:
 
 
 @pytest.mark.parametrize(("error", "expected"), [(RefusedError("no", "", "403"), (VOLUME,)), (Problem("gone"), ())])
-def test_a_cluster_that_does_not_tell(error: Problem, expected: tuple[Ending, ...]) -> None:
+def test_a_cluster_that_does_not_answer_everything(error: Problem, expected: tuple[Ending, ...]) -> None:
     """A kind that may not be listed is passed over; a cluster that stops answering ends the list."""
     cluster: Any = Cluster(error)
     assert stack_status.ending(cluster, OWN) == expected

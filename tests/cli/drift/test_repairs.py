@@ -54,7 +54,7 @@ def test_a_server_that_does_not_say_is_no_refusal(reason: str) -> None:
     assert _refused(_Server({"metadata": {}}, reason), {"metadata": {}}) == ""
 
 
-def test_what_nobody_is_asked_about() -> None:
+def test_what_is_not_sent_to_the_server() -> None:
     """Patches, and objects that are gone, are not sent to the API server."""
     server = _Server({"metadata": {}})
     assert _refused(server, {"metadata": {}}, "kubernetes:core/v1:NodePatch") == ""
@@ -81,7 +81,7 @@ def _sorted_out(*changes: Change, refusal: str = "", agreed: tuple[str, ...] = (
     return repairs.sort_out(Review("dev", changes, drift=True), lambda _: refusal, agreed)
 
 
-def test_what_others_added_is_theirs() -> None:
+def test_what_others_added_is_left() -> None:
     """Additions of other owners are left, with the command that removes them."""
     found = _sorted_out(GONE, CHANGED, ADDED, BOTH)
     assert found.again == (GONE, CHANGED, BOTH)
@@ -91,7 +91,7 @@ def test_what_others_added_is_theirs() -> None:
     assert found.added == ((BOTH.resource, "data.more"),)
 
 
-def test_what_is_refused_needs_a_word_of_the_user() -> None:
+def test_what_is_refused_needs_the_users_consent() -> None:
     """An object that the API server refuses is left unless the user names it for a replacement."""
     found = _sorted_out(GONE, CHANGED, refusal="immutable")
     assert found.again == (GONE,)

@@ -73,7 +73,7 @@ def test_a_subscription_elsewhere_is_followed() -> None:
         "approval": "Manual",
         "own_namespace_only": False,
     }
-    assert "once `./hpc adopt --stack site` has imported it" in said
+    assert "`./hpc adopt --stack site`" in said
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.scc.samples import BINDING, IDS, MPI, NAMESPACE, PLAIN, POD, RBAC, ROLE, SPEC, explain, verdicts, write
+from tests.support.messages import has
 
 
 def rows(output: str) -> dict[str, str]:
@@ -37,7 +38,7 @@ def test_refused(tmp_path: Path) -> None:
     assert len(result.output.splitlines()) < 25
 
 
-def test_a_complaint_about_the_pod_is_said_once(tmp_path: Path) -> None:
+def test_a_complaint_about_the_pod_is_reported_once(tmp_path: Path) -> None:
     """A fault of the pod is printed once, not again for each container."""
     containers = [{"name": "a"}, {"name": "b", "ports": [{"containerPort": 9100, "hostPort": 9100}]}]
     path = write(tmp_path / "pod.yaml", {**POD, "spec": {"hostPID": True, "containers": containers}}, NAMESPACE)
@@ -116,7 +117,7 @@ def test_roles_that_openshift_ships(tmp_path: Path, role: str, release: str, scc
 def test_a_role_that_is_elsewhere(tmp_path: Path) -> None:
     """A binding to a role that no file has is named in a note."""
     result = explain(write(tmp_path / "pod.yaml", POD, NAMESPACE, BINDING), "--service-account", "mpi")
-    assert "note: the account is bound to Role mpi, which is not among the files" in result.output
+    assert has(result.output, "note", "Role mpi", "not among the files")
 
 
 def test_seccomp_is_named_by_its_field(tmp_path: Path) -> None:
@@ -143,7 +144,7 @@ def test_namespaces_without_admission(tmp_path: Path, name: str) -> None:
     path = write(tmp_path / "pod.yaml", POD, namespace)
     result = explain(path, "--namespace", name)
     assert result.exit_code == 0
-    assert f"OpenShift evaluates no SCC in {name}" in result.output
+    assert has(result.output, "no SCC", name)
     (found,) = verdicts(path, "--namespace", name)
     assert (found["exempt"], found["scc"], found["filledIn"]) == (True, None, {})
 
@@ -236,7 +237,7 @@ def test_a_namespace_that_openshift_has_not_annotated_yet(tmp_path: Path) -> Non
     assert (found["scc"], len(found["examples"])) == ("restricted-v2", 2)
     asking = {**PLAIN, "spec": {**PLAIN["spec"], "securityContext": {"runAsUser": 1000700005}}}  # type: ignore[dict-item]
     path = write(tmp_path / "asking.yaml", asking, bare)
-    assert "would be admitted by restricted-v2 if adas had the ids that it asks for" in explain(path).output
+    assert has(explain(path).output, "admitted by restricted-v2", "adas", "ids")
     given = ("--annotation", "openshift.io/sa.scc.uid-range=1000000000/10000")
     assert verdicts(path)[0]["wouldAdmitWithItsIds"] == "restricted-v2"
     assert verdicts(path, *given)[0]["wouldAdmitWithItsIds"] is None

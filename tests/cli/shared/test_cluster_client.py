@@ -39,7 +39,7 @@ def test_a_kubeconfig_that_is_none_is_one_message(tmp_path: Path, content: str) 
         Cluster(file, "lab").check()
 
 
-def test_a_simulated_cluster_that_is_not_there_is_said_to_be(dev: Stack) -> None:
+def test_a_simulated_cluster_that_does_not_exist_is_named(dev: Stack) -> None:
     """A simulated cluster that was never started is named, with what starts it."""
     with pytest.raises(Problem, match=r"the simulated cluster default is absent[\s\S]*starts it"):
         session.cluster(dev)
@@ -67,7 +67,7 @@ def _kubeconfig(folder: Path, port: int) -> Path:
     return file
 
 
-def test_a_node_that_is_silent_is_told_from_a_server_that_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_silent_node_is_distinguished_from_a_silent_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A log of a silent node is late, and a silent API server is an unreachable cluster."""
     monkeypatch.setattr(cluster_client, "_TIMEOUT", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -187,7 +187,7 @@ def test_no_request_writes(tmp_path: Path, method: str) -> None:
         cluster._request("/api/v1/namespaces/a", {"fieldManager": "hpc"}, method, {})
 
 
-def test_one_client_asks_clusters() -> None:
+def test_one_client_queries_clusters() -> None:
     """All commands use the one client that refuses to write; comments of pull requests go to their host.
 
     The one exception creates and removes the Job of a node, and is used where that is waited for only.

@@ -32,7 +32,7 @@ def test_state_stays_with_its_cluster(dev: Stack, tmp_path: Path) -> None:
     assert found["PATH"].split(":")[0] == str(tmp_path)
 
 
-def test_passphrase_of_the_person_wins(dev: Stack, tmp_path: Path) -> None:
+def test_passphrase_of_the_user_wins(dev: Stack, tmp_path: Path) -> None:
     """A passphrase that the user has set is used in place of the public one of dev."""
     pulumi = _program(tmp_path / "pulumi")
     public = environment.variables(dev, pulumi, {"PATH": ""})

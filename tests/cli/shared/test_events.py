@@ -64,7 +64,7 @@ def test_a_failure_names_its_resource() -> None:
     assert account.failed == ["MPIJob adas-nccl"]
 
 
-def test_messages_are_said_once_and_plainly() -> None:
+def test_messages_are_printed_once_and_plainly() -> None:
     """Messages are shown once, without colour codes, debugging output and repetitions of the preview."""
     account = Account()
     error = {"severity": "error", "message": "<{%fg 1%}>update failed<{%reset%}>\n", "urn": URN}

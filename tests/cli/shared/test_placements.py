@@ -39,7 +39,7 @@ def test_every_stage_has_its_table(printed: io.StringIO) -> None:
 
 
 @pytest.mark.parametrize("stack", known(ROOT))
-def test_every_job_of_every_stack_is_told(stack: str, printed: io.StringIO) -> None:
+def test_every_job_of_every_stack_is_reported(stack: str, printed: io.StringIO) -> None:
     """Every job of every stack has a row in the table."""
     settings = read(stack).settings
     placements.show(settings)

@@ -70,7 +70,7 @@ def test_a_bucket_from_nothing(run: Run, bucket_url: str) -> None:
     assert "no stacks in s3://" in run("list", "--backend", bucket_url).output
 
 
-def test_a_bucket_of_somebody_else_is_left_as_it_is(run: Run, bucket_url: str) -> None:
+def test_a_bucket_with_other_objects_is_left_as_it_is(run: Run, bucket_url: str) -> None:
     """A bucket with other objects is refused, and left as it is."""
     store = open_bucket(bucket_url)
     bucket_setup.make(store)
@@ -133,7 +133,7 @@ class _Opening:
         return "{}"
 
 
-def test_a_check_says_whether_the_key_opens_the_state(stack: Stack) -> None:
+def test_a_check_reports_whether_the_key_opens_the_state(stack: Stack) -> None:
     """A check reports whether the passphrase or key opens the state."""
     found = check.check_passphrase(stack, cast("Engine", _Opening()))
     assert (found.status, found.text) == ("good", "opens the state")
@@ -172,7 +172,7 @@ def test_refused(run: Run, words: tuple[str, ...], message: str) -> None:
     assert message in str(found)
 
 
-def test_how_a_stack_stands(tmp_path: Path) -> None:
+def test_the_status_of_a_stack(tmp_path: Path) -> None:
     """A check reports the lock of a dead process, an interrupted update, and a damaged state."""
     backend = of_folder(tmp_path)
     assert _standings(backend) == {"stack": "bad"}
@@ -277,7 +277,7 @@ def test_a_restore_over_what_came_meanwhile_is_refused(
     assert len(imported) == 1
 
 
-def test_a_damaged_state_that_was_mended_meanwhile_is_not_overwritten(stack: Stack, tmp_path: Path) -> None:
+def test_a_damaged_state_that_was_repaired_meanwhile_is_not_overwritten(stack: Stack, tmp_path: Path) -> None:
     """A restore over a damaged state is refused when it has changed since, by its bytes."""
     backend = of_folder(tmp_path)
     backend.store.write(_KEY, b"{")

@@ -18,6 +18,7 @@ from cli.status.overview import Node, Overview, Queue, Tenant
 from cli.status.platform_parts import Part
 from simulator.cluster import ClusterStatus
 from simulator.status import ProcessStatus
+from tests.support.messages import has
 
 _RAILS = {f"shared_ib{number}": 100 for number in range(4)}
 FOUND = Overview(
@@ -72,7 +73,7 @@ def test_what_nodes_are_to_offer_and_do_not_is_seen(narrow: io.StringIO) -> None
     assert "node   roles   ready  nvidia.com/gpu  rdma/*" in narrow.getvalue()
 
 
-def test_many_nodes_alike_share_a_row(narrow: io.StringIO) -> None:
+def test_many_equal_nodes_share_a_row(narrow: io.StringIO) -> None:
     """Nodes with the same values share a row, and one that differs has its own."""
     alike = [replace(_offers(gpus=8), name=f"dgx{number:03}") for number in range(1, 141)]
     odd = replace(alike[69], gpus=7)
@@ -96,10 +97,10 @@ def test_queues_are_shown(narrow: io.StringIO) -> None:
 def test_hindrances_are_shown_with_their_job(narrow: io.StringIO) -> None:
     """What hinders a job is shown beside it, brackets included."""
     tables.show(FOUND)
-    assert "waiting adas/nccl-test-01x08: exceeded quota: [gpus]" in narrow.getvalue()
+    assert has(narrow.getvalue(), "adas/nccl-test-01x08", "exceeded quota: [gpus]")
 
 
-def test_words_of_others_are_no_colours(narrow: io.StringIO) -> None:
+def test_brackets_of_other_messages_are_no_colours(narrow: io.StringIO) -> None:
     """Brackets in an operator's message are shown as they are."""
     told = Part("Subscription", "nfd/nfd", "ResolutionFailed: none of [a b] in [/var]", good=False)
     tables.show(replace(FOUND, parts=(told,)))
@@ -113,7 +114,7 @@ def test_a_dead_process_is_named() -> None:
         for name in ("etcd", "scc-admission")
     )
     found = ClusterStatus("x", "", "partial", None, "", "", (alive, gone), ())
-    assert "scc-admission is dead; `./hpc sim up --stack dev --name x`" in dead(found, read("dev", "x"))
+    assert has(dead(found, read("dev", "x")), "scc-admission", "dead", "`./hpc sim up --stack dev --name x`")
     assert dead(ClusterStatus("x", "", "running", None, "", "", (alive,), ()), read("dev", "x")) == ""
 
 

@@ -56,7 +56,7 @@ def _wait(lab: Lab, process: subprocess.Popen[str], kind: str) -> int:
     raise AssertionError(f"no create of a {kind} within 240 s")
 
 
-def test_killed_first_update_is_taken_up_again(lab: Lab) -> None:
+def test_killed_first_update_is_continued(lab: Lab) -> None:
     """After kill -9 of the engine the next `up` releases the lock, imports what was created, and finishes."""
     first = lab.start("up")
     os.kill(_wait(lab, first, "Subscription"), signal.SIGKILL)

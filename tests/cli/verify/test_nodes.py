@@ -15,7 +15,7 @@ from evidence.verdict import Ended, Job, Request
 from stacks import settings as stack_settings
 
 
-def test_nodes_tell_what_pods_may_have() -> None:
+def test_nodes_show_what_pods_may_have() -> None:
     """Nodes are read with the resources that pods may have."""
     node = {
         "metadata": {
@@ -35,7 +35,7 @@ def test_nodes_tell_what_pods_may_have() -> None:
     assert (bare.ready, bare.gpus, bare.rdma) == (False, 0, {})
 
 
-def test_the_pod_network_tells_its_packets() -> None:
+def test_the_mtu_of_the_pod_network() -> None:
     """The MTU of the pod network is read; a missing object is no MTU of 0."""
     network = {"status": {"clusterNetworkMTU": 1400}}
     assert nodes.facts([], network).pod_mtu == 1400
@@ -83,7 +83,7 @@ class Strict(Cluster):
 
 
 @pytest.mark.parametrize(("stack", "asks"), [("dev", 0), ("robotic-drive-ethernet", 1)])
-def test_the_pod_network_is_asked_for_where_it_counts_and_may_be_refused(tmp_path: Path, stack: str, asks: int) -> None:
+def test_the_pod_network_is_read_where_it_counts_and_may_be_refused(tmp_path: Path, stack: str, asks: int) -> None:
     """The pod network is read over Ethernet only, and may be refused."""
     Strict.asked = 0
     job = nodes.look(Strict(tmp_path, "lab"), stack_settings.load(stack, ROOT))

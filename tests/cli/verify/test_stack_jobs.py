@@ -31,7 +31,7 @@ def test_a_job_is_named_with_or_without_its_tenant(dev: Stack, name: str) -> Non
     assert [one.job for one in chosen(requests(dev.settings), [name], dev)] == [WANTED]
 
 
-def test_a_job_that_is_not_there_is_said_with_those_that_are(dev: Stack) -> None:
+def test_a_job_that_is_not_there_is_reported_with_those_that_are(dev: Stack) -> None:
     """A job that does not exist is reported with those that do."""
     with pytest.raises(Problem, match=r"stack dev has no job nccl[\s\S]*nccl-test-02x08"):
         chosen(requests(dev.settings), ["nccl-test-01x08", "nccl"], dev)
@@ -93,9 +93,7 @@ def test_jobs_under_way_are_waited_for_and_no_others(
     assert (clock.now, seen[0].state) == then
 
 
-def test_a_real_cluster_is_not_asked_for_all_that_it_has_every_second(
-    dev: Stack, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_real_cluster_is_not_queried_every_second(dev: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
     """A real cluster is queried every few seconds, a simulated one every second."""
     monkeypatch.setattr(Stack, "simulated", False)
     clock = Clock(monkeypatch, ["Running"])
@@ -113,7 +111,7 @@ def test_events_that_may_not_be_seen_are_done_without(dev: Stack, monkeypatch: p
 
 
 @pytest.mark.parametrize(("simulated", "seconds"), [(True, None), (False, 2.0)])
-def test_how_long_a_simulated_job_was_played_is_no_time_of_it(
+def test_the_duration_of_a_simulated_job_is_not_its_run_time(
     dev: Stack, monkeypatch: pytest.MonkeyPatch, simulated: bool, seconds: float | None
 ) -> None:
     """The seconds of a simulated job are not used as its run time."""
@@ -168,7 +166,7 @@ def test_a_result_is_kept_beside_the_cluster_with_what_ran(dev: Stack) -> None:
     assert run.jobs == (job,)
 
 
-def test_nodes_that_differ_are_told_apart(dev: Stack) -> None:
+def test_versions_that_differ_between_nodes_are_both_shown(dev: Stack) -> None:
     """Versions that differ between nodes are both shown."""
     two = [{"metadata": {"name": name}, "status": {"nodeInfo": {"kernelVersion": name}}} for name in ("b", "a")]
     job = Job(request=Request(job="nodes"), ended=Ended.SUCCEEDED, readings=(nodes.facts(two),))

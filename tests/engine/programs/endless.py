@@ -1,4 +1,4 @@
-"""Says which process it is, and does not end."""
+"""Prints its process id, and does not end."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""Runs the project's own program; the setting `root` of the project `kit` says where it is."""
+"""Runs the project's own program; the setting `root` of the project `kit` is its folder."""
 
 import runpy
 import sys

@@ -1,4 +1,4 @@
-"""A program as people write them: the typed SDK, configuration, a secret, one object's output in another's input."""
+"""A program as users write them: the typed SDK, configuration, a secret, one object's output in another's input."""
 
 import pulumi
 import pulumi_kubernetes as kubernetes

@@ -68,7 +68,7 @@ def _declare(stack: Kept, namespace: str, world: Wanted) -> None:
 
 
 def _live(api: Cluster, namespace: str) -> dict[tuple[str, str], tuple[str, str]]:
-    """Return what the cluster has of ours: version and UID by kind and name."""
+    """Return the stack's objects on the cluster: version and UID by kind and name."""
     return {
         (kind, item["metadata"]["name"]): (item["metadata"]["labels"]["version"], item["metadata"]["uid"])
         for kind, (_, path, plural) in _KINDS.items()
@@ -90,7 +90,7 @@ def _state(stack: Kept) -> list[tuple[str, str]]:
 
 
 def _killed(stack: Kept, operations: int, pause: float) -> list[str]:
-    """Kill an update a moment after so many operations began; return what the state says was under way."""
+    """Kill an update a moment after so many operations started; return what is under way by its state."""
     log = stack.folder / "events"
     log.unlink(missing_ok=True)
     engine = stack.start_pulumi("up", "--yes", "--skip-preview", "--event-log", str(log))
@@ -113,7 +113,7 @@ def _begun(log: Path) -> int:
 @pytest.mark.parametrize(("kept", "kills"), [("folder", KILLS or 1), ("bucket", KILLS or 2)], indirect=["kept"])
 @pytest.mark.usefixtures("widgets")
 def test_killed_updates_are_finished(kept: Kept, kills: int, api: Cluster, namespace: str) -> None:
-    """After kill -9 an object is created twice (AlreadyExists), lost from the state, or left on the cluster."""
+    """After kill -9 the next update creates no object twice, and loses none from state or cluster."""
     say = sys.stdout.write
     say(f"HPC_SEED={SEED} HPC_KILLS={kills}\n")
     chance = random.Random(SEED)  # noqa: S311 - no secret

@@ -146,7 +146,7 @@ def test_a_program_without_output_is_missing_evidence() -> None:
         assert len(found) > 1 or not {*tools} - {"deeplearningexamples"}, program
 
 
-def test_packets_are_held_against_what_was_asked() -> None:
+def test_packets_are_compared_with_the_request() -> None:
     """A small MTU fails against `pod_mtu`, and is a warning without it."""
     assert status("pod-mtu", MTU.replace("9000", "1450"), ETHERNET) is Status.WARN
     request = ETHERNET.model_copy(update={"pod_mtu": 8900})

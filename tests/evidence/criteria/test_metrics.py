@@ -44,7 +44,7 @@ def test_metrics_are_judged_by_value_and_limit(log: str, printed: Status, limits
         assert [proof.line for proof in failed.proofs] == [1]
 
 
-def test_values_of_the_warm_up_alone_are_said() -> None:
+def test_values_of_the_warm_up_alone_are_reported() -> None:
     """A log shorter than the warm-up has no value that counts, and the verdict says why."""
     for name in ("metrics-printed", "metric-limits"):
         found = evaluate(BY_NAME[name], job("rate 120\nrate 130", warm_up=2))

@@ -29,7 +29,7 @@ def rings(count: int, device: Callable[[int], int], hosts: int = 2, gpus: int = 
         (12, lambda ring: ring % 4, Status.PASS),
     ],
 )
-def test_an_hca_that_is_named_and_idle_is_told(count: int, device: Callable[[int], int], expected: Status) -> None:
+def test_an_hca_that_is_named_and_idle_is_reported(count: int, device: Callable[[int], int], expected: Status) -> None:
     """Four named HCAs with all traffic over one of them do not pass (R-4.4-9)."""
     assert status("hcas-used", rings(count, device), TWO) is expected
 

@@ -179,7 +179,7 @@ def test_figures_that_are_none_do_no_harm() -> None:
         assert compare(samples.good(1), earlier(samples.good(rate=rate))).regressions == 0
 
 
-def test_what_is_no_measurement_is_not_said_to_be_the_same() -> None:
+def test_what_is_no_measurement_is_not_reported_to_be_the_same() -> None:
     """Nodes, which are no measurement, are not listed as measured again."""
     before, after = samples.good(), samples.good(1, 1.01)
     nodes = Job(

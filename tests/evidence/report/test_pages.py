@@ -114,7 +114,7 @@ def test_markdown_holds_what_a_review_needs() -> None:
     assert "10 regressions against run 1 of 2026-11-21 22:49 UTC." in markdown(worse, compared)
 
 
-def test_what_has_one_cause_is_told_once() -> None:
+def test_what_has_one_cause_is_reported_once() -> None:
     """A cause is shown once, with all verdicts that it explains."""
     cause = "an HCA is down: look at `ibstatus`"
     names = ("job-ended", "ports-active", "ib-write-bandwidth")

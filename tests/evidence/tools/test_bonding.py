@@ -36,7 +36,7 @@ def test_a_bond_that_is_cut_off() -> None:
     assert only(Bonding, BOND.partition("Slave")[0]).incomplete == "no port"
 
 
-def test_two_bonds_are_told_apart() -> None:
+def test_two_bonds_are_distinguished() -> None:
     """Ports belong to the bond above them."""
     found = read_text(BOND + BOND)
     assert [len(one.rows) for one in found if isinstance(one, Bonding)] == [2, 2]

@@ -21,7 +21,7 @@ def test_nothing_but_passed_and_done_is_a_pass() -> None:
     assert not only(CudaVectorAdd, LOG.replace("Test PASSED", "Test PASS")).passed
 
 
-def test_what_went_wrong_is_said() -> None:
+def test_what_went_wrong_is_reported() -> None:
     """The error of a driver that is too old is read."""
     # Message of the sample's source; the error code is CUDA's own.
     said = (

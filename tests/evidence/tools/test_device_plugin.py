@@ -93,7 +93,7 @@ def test_milestones_out_of_order_show() -> None:
     assert not only(DevicePlugin, "".join([lines[0], lines[5], *lines[1:5]])).in_order
 
 
-def test_two_starts_and_two_pods_are_told_apart() -> None:
+def test_two_starts_and_two_pods_are_distinguished() -> None:
     """Two starts, and two pods, are readings of their own."""
     assert [one.complete for one in read_text(OLD.replace(OLD.splitlines()[-1] + "\n", "") + OLD)] == [False, True]
     lines = zip(OLD.splitlines(), [*OLD.splitlines()[:-1], "2018/07/12 12:29:39 Could not register"], strict=True)

@@ -40,7 +40,7 @@ def test_a_cut_run_is_incomplete_and_half_a_line_no_figure(end: str) -> None:
     assert [one.text for one in found.unread] == [cut.splitlines()[-1]]
 
 
-def test_runs_in_one_file_are_told_apart_and_an_edited_total_shows() -> None:
+def test_runs_in_one_file_are_distinguished_and_an_edited_total_shows() -> None:
     """Runs in one file are readings of their own, and an edited total is found."""
     first, second = read_text(LOG + LOG.replace("2640.8", "5281.6"))
     assert isinstance(first, HorovodSynthetic)

@@ -11,14 +11,14 @@ _ONE = 'Ca\t: 0x248a0703001f0426 ports 1 "dgx02 HCA-3"\n'
 _TWO = 'Ca\t: 0xec0d9a030044d2d0 ports 2 "MT4115 ConnectX4 Mellanox Technologies"\n'
 
 
-def test_lists_that_follow_each_other_are_told_apart() -> None:
+def test_lists_that_follow_each_other_are_distinguished() -> None:
     """Lists of several HCAs are readings of their own."""
     found = [one for one in read_text(_ONE + _TWO + _TWO + _ONE) if isinstance(one, IbHosts)]
     assert [(one.hca, len(one.rows)) for one in found] == [(None, 2), (None, 2)]
     assert found[0].rows[1].ports == 2
 
 
-def test_an_hca_that_cannot_ask_is_told() -> None:
+def test_an_hca_that_cannot_ask_is_reported() -> None:
     """An HCA that cannot query the subnet is reported with its error."""
     found = only(
         IbHosts,

@@ -75,7 +75,7 @@ def test_each_rank_has_its_own_ports() -> None:
     ]
 
 
-def test_a_device_that_does_not_exist_is_told() -> None:
+def test_a_device_that_does_not_exist_is_reported() -> None:
     """The error of a device that does not exist is read."""
     found = only(IbStatus, "Fatal error:  device 'mlx5_9': sys files not found (/sys/class/infiniband/mlx5_9/ports)\n")
     assert not found.complete

@@ -85,7 +85,7 @@ def test_an_aborted_rank_makes_an_aborted_run() -> None:
     assert found.minutes == pytest.approx(22.36)
 
 
-def test_runs_of_several_seeds_are_told_apart() -> None:
+def test_runs_of_several_seeds_are_distinguished() -> None:
     """Runs of several seeds are readings of their own (S-3.6)."""
     found = read_text(MLLOG + MLLOG.replace('"value": 42', '"value": 43'))
     assert [one.seed for one in found if isinstance(one, MlLog)] == [42, 43]
@@ -106,7 +106,7 @@ def test_a_run_without_both_ends_has_no_time(text: str, missing: str) -> None:
     assert found.reached is (None if missing == "no run_stop" else True)
 
 
-def test_a_line_that_is_cut_or_mixed_is_told() -> None:
+def test_a_line_that_is_cut_or_mixed_is_reported() -> None:
     """A line that is cut or mixed is listed."""
     cut = _event("run_stop", None, 2_401_600)[:-20]
     found = only(MlLog, MLLOG + cut)

@@ -172,7 +172,7 @@ def test_extra_columns_are_read() -> None:
     assert row.ports_average_mb_s == (5632.00, 5632.11)
 
 
-def test_both_sides_are_told_apart() -> None:
+def test_both_sides_are_distinguished() -> None:
     """A listener without results is read as a listener."""
     waiting = f"{'*' * 36}\n* Waiting for client to connect... *\n{'*' * 36}\n"
     header = HEADER.replace(" TX depth        : 128\n", "")
@@ -284,7 +284,7 @@ def test_failures_in_the_middle_are_seen() -> None:
         assert "no table" in found.incomplete
 
 
-def test_runs_in_one_log_are_told_apart() -> None:
+def test_runs_in_one_log_are_distinguished() -> None:
     """A loop over four HCAs is four runs."""
     runs = "".join(f"+ ib_write_bw dgx02 -d mlx5_{one}\n{GBITS}" for one in range(4))
     found = _all(runs)

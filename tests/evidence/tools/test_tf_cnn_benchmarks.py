@@ -124,7 +124,7 @@ def test_a_line_that_is_cut_or_mixed_is_no_figure(line: str) -> None:
     assert [one.text for one in found.unread] == [line.rstrip()]
 
 
-def test_a_loss_that_is_no_number_is_told_and_decimal_commas_are_read() -> None:
+def test_a_loss_that_is_no_number_is_reported_and_decimal_commas_are_read() -> None:
     """A loss that is no number is read as such, and decimal commas are read."""
     text = _header() + "1\timages/sec: 859,1 +/- 0,5 (jitter = 1,2)\tnan\n"
     found = only(TfCnnBenchmarks, text)

@@ -361,7 +361,7 @@ def test_each_container_is_named() -> None:
     ]
 
 
-def test_host_ports_are_told_once_per_container() -> None:
+def test_host_ports_are_reported_once_per_container() -> None:
     """Host ports of all containers are listed for each container, as by the plugin."""
     port = {"ports": [{"hostPort": 80}]}
     spec = {"initContainers": [{"name": "a"}], "containers": [port], "ephemeralContainers": [port]}

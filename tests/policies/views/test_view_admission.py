@@ -103,13 +103,13 @@ def test_an_annotation_that_was_written_is_no_field() -> None:
     assert outcome.words.endswith("seccomp may not be set]")
 
 
-def test_an_scc_that_nobody_can_work_with_is_left_out() -> None:
+def test_an_scc_of_wrong_types_is_left_out() -> None:
     """A malformed SCC refuses no pod."""
     for broken in ({"runAsUser": {"type": "Anybody"}}, {"allowHostIPC": "no"}, {"volumes": {"a": 1}}):
         assert _outcome(_job(), {**SCC, **broken}) == Outcome()
 
 
-def test_the_account_of_an_scc_and_nobody_else() -> None:
+def test_the_account_of_an_scc_and_no_other() -> None:
     """An SCC is usable through its users and its groups, each matched as what it is."""
     strategies = {key: {"type": "RunAsAny"} for key in ("runAsUser", "seLinuxContext", "fsGroup", "supplementalGroups")}
     mine = {**SCC, **strategies, "allowedCapabilities": ["IPC_LOCK"], "volumes": ["*"]}

@@ -60,7 +60,7 @@ def test_another_binding_with_the_same_rights() -> None:
     assert reported(rights.find, review(same(PODS), deleted(binding()), created(binding("other")))) == []
 
 
-def test_a_role_of_nobody() -> None:
+def test_a_role_without_subjects() -> None:
     """A changed role without bindings in the stack is reported."""
     assert reported(rights.find, review(updated(PODS, role(("", "pods", "get"))))) == [
         "ClusterRole r, to which no one is bound here, may no longer, in the whole cluster: list pods"

@@ -83,7 +83,7 @@ def test_no_service(bucket_keys: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """A store that does not answer is named with its address."""
     monkeypatch.setattr("cli.shared.backends.bucket._ATTEMPTS", 1)
     url = "s3://state?endpoint=http://127.0.0.1:1&s3ForcePathStyle=true&region=us-east-1"
-    with pytest.raises(Problem, match=r"http://127.0.0.1:1 cannot be asked for bucket state.*\nCheck the endpoint"):
+    with pytest.raises(Problem, match=r"http://127.0.0.1:1 .*bucket state.*\n.*endpoint"):
         open_bucket(url).keys("")
 
 

@@ -9,6 +9,7 @@ from cli.shared.backends.bucket import BucketStore, open_bucket
 from cli.shared.backends.bucket_parts import BAD, GOOD, NEWEST, PARTS, UNKNOWN, Wanted
 from cli.shared.backends.bucket_setup import exists, inspect, make, repair
 from cli.shared.errors import Problem
+from tests.support.messages import has
 
 
 @pytest.fixture
@@ -62,7 +63,7 @@ def test_stricter_stays(bucket: BucketStore) -> None:
     assert [rule["ID"] for rule in rules] == ["theirs", "hpc-state"]
 
 
-def test_asked_for_anew(bucket: BucketStore) -> None:
+def test_options_change_the_bucket_again(bucket: BucketStore) -> None:
     """Options that are given change the bucket, also later; without them its numbers stay."""
     _mend(bucket, Wanted(days=30))
     assert not _mend(bucket)["lifecycle"]
@@ -79,7 +80,7 @@ def test_rule_that_removes_the_state(bucket: BucketStore) -> None:
     )
     found = inspect(bucket, next(part for part in PARTS if part.name == "lifecycle"), Wanted())
     assert found.status == BAD
-    assert "rule tidy removes the state itself after 30 days" in found.text
+    assert has(found.text, "rule tidy", "state", "30 days")
 
 
 def test_tls_is_demanded_beside_other_statements(bucket: BucketStore) -> None:
@@ -151,10 +152,10 @@ def test_lifecycle_without_counts(bucket: BucketStore) -> None:
         BucketStore(bucket.location, _Days(bucket.client, "MalformedXML", "refused")), part, Wanted()
     )
     assert changed
-    assert found.text == "old versions are retained for 90 days; unfinished uploads are retained"
+    assert has(found.text, "90 days", "unfinished uploads")
 
 
-def test_bucket_of_somebody_else(bucket: BucketStore) -> None:
+def test_bucket_of_another_account(bucket: BucketStore) -> None:
     """A bucket of another account is refused, with the remedy to use another name."""
     other = BucketStore(bucket.location, _Lesser(bucket.client, "403", "head_bucket"))
     with pytest.raises(Problem, match=r"is not for these keys\n.*choose another name"):

@@ -122,7 +122,7 @@ def test_password_in_a_url_is_not_shown() -> None:
     assert choice.without_login("s3://bucket?endpoint=https://a@b") == "s3://bucket?endpoint=https://a@b"
 
 
-def test_login_of_the_person_is_found_and_left_alone(dev: Stack, tmp_path: Path) -> None:
+def test_login_of_the_user_is_found_and_left_alone(dev: Stack, tmp_path: Path) -> None:
     """Without a setting the user's login decides, and is not changed."""
     real = _real(dev, None)
     assert real.backend is None
@@ -168,7 +168,7 @@ def test_store_that_does_not_run_can_be_read_and_is_named(dev: Stack) -> None:
         backend.store.remove(key)
 
 
-def test_folder_is_asked_nothing(tmp_path: Path) -> None:
+def test_folder_needs_no_bucket(tmp_path: Path) -> None:
     """A backend in a folder needs no bucket."""
     choice.require(of_folder(tmp_path / "absent"))
 

@@ -156,7 +156,7 @@ def test_noted_elsewhere(
     assert _released(own) is of_own
 
 
-def test_systems_that_do_not_say(own: Backend, shared: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_systems_without_proc(own: Backend, shared: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without /proc, no process counts as dead."""
     assert shared.note_lock("dev", DEAD)
     monkeypatch.setattr(lock_holders, "_PROC", Path("/nowhere"))

@@ -170,7 +170,7 @@ def test_a_replacement_whose_answer_was_lost_takes_the_place_of_the_old() -> Non
 
 
 @pytest.mark.parametrize("live", [_made("new", manager="kubectl-client-side-apply"), _made("new", labels={})])
-def test_what_a_person_made_is_not_taken(live: Any) -> None:
+def test_what_a_user_created_is_not_adopted(live: Any) -> None:
     """An object that a user applied from the same manifests is not added."""
     assert not recover(_known(), live, [_planned("new")]).changed
 
