@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from apis import yaml_text
+from apis import markdown, yaml_text
 from policies.check import Checker
 from policies.configuration import Configuration
 from policies.findings import Finding, Severity
@@ -133,10 +133,10 @@ def _parameters(rule: AnyRule) -> str:
         return "None."
     defaults = rule.parameters().model_dump(mode="json")
     rows = [
-        f"| `{name}` | {_type(schema)} | `{json.dumps(defaults[name])}` | {_cell(schema.get('description', ''))} |"
+        (f"`{name}`", _type(schema), f"`{json.dumps(defaults[name])}`", _cell(schema.get("description", "")))
         for name, schema in schemas.items()
     ]
-    return "\n".join(["| parameter | type | default | meaning |", "|---|---|---|---|", *rows])
+    return markdown.table(("parameter", "type", "default", "meaning"), rows)
 
 
 def _type(schema: Mapping[str, Any]) -> str:
@@ -199,10 +199,10 @@ def _index(rules: tuple[AnyRule, ...]) -> str:
     for family in (*_FAMILIES, _REST):
         mine = sorted((rule for rule in rules if family_of(rule) == family), key=lambda rule: rule.name)
         rows = [
-            f"| [{rule.name}]({rule.name}.md) | {_cell(rule.what)} | {rule.severity} | {_cell(rule.source)} |"
+            (f"[{rule.name}]({rule.name}.md)", _cell(rule.what), str(rule.severity), _cell(rule.source))
             for rule in mine
         ]
-        lines += [f"### {family}", "", "| rule | what it demands | severity | source |", "|---|---|---|---|", *rows, ""]
+        lines += [f"### {family}", "", markdown.table(("rule", "what it demands", "severity", "source"), rows), ""]
     return "\n".join(lines)
 
 
@@ -216,11 +216,11 @@ def _coverage(data: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
 
 
 def _table(title: str, entries: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    yield from (f"## {title}", "", "| id | what it asks for | held by |", "|---|---|---|")
+    rows = []
     for name, entry in entries.items():
-        held = ", ".join(f"[{rule}]({rule}.md)" for rule in entry.get("rules", ()))
-        yield f"| {name} | {_cell(entry['asks'])} | {_cell('; '.join(filter(None, (held, entry.get('note', '')))))} |"
-    yield ""
+        rules = ", ".join(f"[{rule}]({rule}.md)" for rule in entry.get("rules", ()))
+        rows.append((name, _cell(entry["asks"]), _cell("; ".join(filter(None, (rules, entry.get("note", "")))))))
+    yield from (f"## {title}", "", markdown.table(("id", "what it asks for", "enforced by"), rows), "")
 
 
 def _between(name: str, text: str) -> str:

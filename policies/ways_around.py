@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import Field, TypeAdapter
 
-from apis import yaml_text
+from apis import markdown, yaml_text
 from hardware.model import Model
 from policies.rule import FIXTURES
 
@@ -63,11 +63,9 @@ def table() -> str:
 
 
 def _section(title: str, found: tuple[Way, ...]) -> Iterator[str]:
-    yield from (f"## {title}", "", "| way | what stops it | fixture |", "|---|---|---|")
-    for each in found:
-        path = os.path.relpath(each.file, FOLDER)
-        yield f"| {_cell(each.way)} | {_cell(_stops(each))} | [{each.file.stem}]({path}) |"
-    yield ""
+    links = (f"[{each.file.stem}]({os.path.relpath(each.file, FOLDER)})" for each in found)
+    rows = [(_cell(each.way), _cell(_stops(each)), link) for each, link in zip(found, links, strict=True)]
+    yield from (f"## {title}", "", markdown.table(("way", "what stops it", "fixture"), rows), "")
 
 
 def _stops(way: Way) -> str:

@@ -1,4 +1,4 @@
-"""Lists of names in messages. Numbers of things are written by `review.words.count`."""
+"""Lists of names in messages. Numbers of things are written by `review.sentences.count`."""
 
 from collections.abc import Sequence
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from apis.markdown import table
 from evidence.records import Run
 from evidence.report.changes import Comparison, as_text, assumptions, turn
 from evidence.report.job_figures import figures_by_job
@@ -45,8 +46,8 @@ def _lines(run: Run, against: Comparison | None) -> Iterator[str]:
         yield from _changes(against)
     yield from _jobs(run)
     if parts := versions(run):
-        table = _rows(("part", "version"), [*parts.items()])
-        yield from ("", "<details><summary>Versions</summary>", *table, "", "</details>")
+        lines = _rows(("part", "version"), [*parts.items()])
+        yield from ("", "<details><summary>Versions</summary>", *lines, "", "</details>")
     lacks = list(gaps(run))
     if lacks:
         yield from ("", "## What is missing", "")
@@ -98,10 +99,7 @@ def _jobs(run: Run) -> Iterator[str]:
 
 def _rows(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     if rows:
-        yield ""
-        yield f"| {' | '.join(heads)} |"
-        yield f"|{' --- |' * len(heads)}"
-        yield from (f"| {' | '.join(escaped(cell) for cell in row)} |" for row in rows)
+        yield from ("", table(heads, [[escaped(cell) for cell in row] for row in rows]))
 
 
 def _quoted(text: str) -> str:

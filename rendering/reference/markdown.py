@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from apis import markdown
+
 _RANGE = r"(?: to (?:[RSNDBE]-\d[\d.]*(?:-\d+)?|-\d+))?"
 _ID = rf"\b(?:[RSNDB]-\d[\d.]*\d(?:-\d+)?[a-z]?{_RANGE}|[RSNDB]-\d+{_RANGE}|E-\d+[a-z]?|platform-facts \d+(?:\.\d+)?)"
 _SOURCE = re.compile(_ID)
@@ -15,8 +17,7 @@ _NUMBERS = re.compile(r"(\d+)")
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table; cells may have line breaks and bars."""
-    lines = [_row(heads), "|" + "---|" * len(heads), *(_row([cell(text) for text in row]) for row in rows)]
-    return "\n".join(lines)
+    return markdown.table(heads, ([cell(text) for text in row] for row in rows))
 
 
 def cell(text: str) -> str:
@@ -63,7 +64,3 @@ def flowing(text: str) -> str:
     """Return paragraphs of a docstring, each in one line."""
     paragraphs = re.split(r"\n\s*\n", text.strip())
     return prose("\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs))
-
-
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"

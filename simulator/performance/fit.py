@@ -4,10 +4,11 @@ import math
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
+from apis.markdown import table
 from simulator.performance import model, paper
 from simulator.performance.curves import CURVES, Curve, Segment
 
@@ -83,7 +84,7 @@ def page() -> str:
     heads = [f"up to {size:,} B" for size in model.CLASSES]
     columns = [column for name in CURVES for column in (f"{name} measured, us", "model, us")]
     return TEMPLATE.read_text().format(
-        fit=_table(
+        fit=table(
             ("layout", "sizes up to", "latency, us", "algorithm bandwidth, GB/s"),
             (
                 (layout, f"{one.up_to:,} B", f"{one.latency_us:g}", f"{one.gb_s:g}")
@@ -91,16 +92,16 @@ def page() -> str:
                 for one in curve
             ),
         ),
-        residuals=_table(
+        residuals=table(
             ("layout", "median", "worst"),
             ((layout, f"{median(found):.1%}", f"{max(found):.1%}") for layout, found in errors.items()),
         ),
-        spreads=_table(
+        spreads=table(
             ("layout", *heads, "above"),
             ((layout, *(f"{one:.1%}" for one in found)) for layout, found in model.SPREADS.items()),
         ),
-        sizes=_table(("size", *columns), map(_sizes, range(len(paper.TABLES["1x8"])))),
-        effects=_table(
+        sizes=table(("size", *columns), map(_sizes, range(len(paper.TABLES["1x8"])))),
+        effects=table(
             ("effect", "figure", "of what", "source"),
             ((one.name, f"{one.value:g}", one.meaning, one.source) for one in model.EFFECTS),
         ),
@@ -115,11 +116,6 @@ def _sizes(index: int) -> list[str]:
         measured = math.fsum(paper.TABLES[name][index]) / 2
         cells += [f"{measured:,.1f}", f"{model.segment(curve, size).us(size):,.1f}"]
     return cells
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [f"| {' | '.join(cells)} |" for cells in (heads, *rows)]
-    return "\n".join((lines[0], "|---" * len(heads) + "|", *lines[1:]))
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Node features, GPUs and networks of today, as this project's components declare them, on a small simulated cluster."""
+"""Node features, GPUs and networks of today, as this project declares them, on a small simulated cluster."""
 
 import json
 import time

@@ -160,7 +160,7 @@ def test_a_result_that_cannot_be_stored_is_reported_and_changes_no_verdict(
     def full(*_: object) -> None:
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr(verify, "keep", full)
+    monkeypatch.setattr(verify, "store", full)
     assert _of_stack(judged) == expected
     told = " ".join(capsys.readouterr().err.split())
     assert "warning: this result could not be stored" in told

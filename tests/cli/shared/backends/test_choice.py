@@ -116,7 +116,7 @@ def test_contradiction_is_refused_with_both_values(dev: Stack, monkeypatch: pyte
 def test_password_in_a_url_is_not_shown() -> None:
     """Messages show a backend's URL without its password."""
     database = {"PULUMI_BACKEND_URL": "postgres://user:planted@db.example.com/pulumi?x=1"}
-    with pytest.raises(Problem, match=r"says postgres://\.\.\.@db\.example\.com/pulumi\?x=1") as refused:
+    with pytest.raises(Problem, match=r"postgres://\.\.\.@db\.example\.com/pulumi\?x=1") as refused:
         choice.named("s3://bucket", database, "dev")
     assert "planted" not in str(refused.value)
     assert choice.without_login("s3://bucket?endpoint=https://a@b") == "s3://bucket?endpoint=https://a@b"
