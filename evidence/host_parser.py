@@ -7,10 +7,10 @@ from typing import ClassVar, TypeVar
 
 from pydantic import Field
 
+from apis.wording import plural
 from evidence.model import Reading
 from evidence.parser import Common, Parser, Taken, ending
 from evidence.text import Line
-from evidence.wording import plural
 from hardware.model import Model
 
 Record = TypeVar("Record", bound=Model)

@@ -15,11 +15,6 @@ def size(count: int) -> str:
     return f"{count}\u00a0{_UNITS[power]}"
 
 
-def plural(count: int, one: str, many: str | None = None) -> str:
-    """Return a number with its noun: 1 line, 2 lines."""
-    return f"{count} {one if count == 1 else many or one + 's'}"
-
-
 def listed(names: Iterable[str], most: int = 8) -> str:
     """Return names with commas; of many the first, and how many more."""
     all_names = list(names)

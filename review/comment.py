@@ -8,13 +8,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from apis.wording import plural
 from review import markdown, summary, titles
 from review.importance import importance, shown
 from review.indexed_review import IndexedReview
 from review.model import Change, Op, Review
 from review.object_diff import difference
 from review.section import Section
-from review.sentences import count, enumerated, name
+from review.sentences import enumerated, name
 from review.subjects import sections
 
 LEAST = 6_000
@@ -138,5 +139,5 @@ def _left_out(indexed: IndexedReview, left: list[Change]) -> str:
     kinds = Counter((change.resource.kind, indexed.done(change)) for change in left)
     ranked = sorted(kinds.items(), key=lambda each: (-each[1], each[0]))
     listed = enumerated([f"{number:,} {name(kind, 60)} {done}" for (kind, done), number in ranked], 5)
-    what = f"the differences of {count(len(left), 'object')} ({listed})"
+    what = f"the differences of {plural(len(left), 'object')} ({listed})"
     return f"Left out to keep this comment within its limit: {what}; {how}"

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from apis.kinds import NAMESPACE, PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM, Kind
+from apis.wording import plural
 from policies.values import entries, read
 from review.indexed_review import IndexedReview
 from review.job_status import finished
 from review.model import Change, Op, Resource
 from review.section import Line
-from review.sentences import count, enumerated, name, names
+from review.sentences import enumerated, name, names
 from review.titles import path, title
 
 _ENDS = (Op.DELETE, Op.REPLACE)
@@ -43,14 +44,14 @@ def lines(indexed: IndexedReview) -> Iterator[Line]:
         remedy = "to unblock it: remove what mounts the claim first, in an update of its own"
         yield _line(f"{_stands(claims, 'claim')}: {why}", claims, remedy)
     if spaces:
-        text = f"the deletion of {count(len(spaces), 'namespace')} waits until finalizers in it are removed"
+        text = f"the deletion of {plural(len(spaces), 'namespace')} waits until finalizers in it are removed"
         yield _line(
             text, spaces, "their owners have to run until then: remove an operator that set them in a later update"
         )
 
 
 def _stands(held: list[Blocker], one: str) -> str:
-    return f"the update will hang on {count(len(held), one)} until its timeout and leave what it deletes Terminating"
+    return f"the update will hang on {plural(len(held), one)} until its timeout and leave what it deletes Terminating"
 
 
 def _line(text: str, held: list[Blocker], remedy: str) -> Line:

@@ -2,8 +2,9 @@
 
 from collections import defaultdict
 
+from apis.wording import plural
 from review.section import Line
-from review.sentences import CLOSE, OPEN, count, parts, ranges
+from review.sentences import CLOSE, OPEN, parts, ranges
 
 _FEW = 3
 """Up to so many similar lines are not grouped."""
@@ -41,7 +42,7 @@ def grouped(lines: list[Line]) -> list[Line]:
 
 
 def _line(line: Line, others: list[str]) -> Line:
-    more = count(len(others), "other")
+    more = plural(len(others), "other")
     shown = ranges(others, len(others))
     if shown.count(OPEN) <= _CHUNK:
         return Line(f"{line.text}; likewise for {more}: {shown}", line.details, line.alarm)

@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from apis.wording import plural
 from review.section import Line, Section
-from review.sentences import count, parts
+from review.sentences import parts
 
 _TICKS = re.compile(r"`+")
 # A word of these alone is shown as it is by every renderer; others become code.
@@ -66,7 +67,7 @@ def written(section: Section, lines: int | None = None, details: int | None = No
     if rest:
         alarms = sum(line.alarm for line in section.lines[len(shown) :])
         grave = f", {alarms:,} of them marked ⚠️" if alarms else ""
-        text.append(f"- … {count(rest, 'more line')}{grave}")
+        text.append(f"- … {plural(rest, 'more line')}{grave}")
     return "\n".join(text)
 
 

@@ -54,11 +54,6 @@ def bare(text: str) -> str:
     return text.replace(OPEN, "").replace(CLOSE, "")
 
 
-def count(number: int, one: str, many: str = "") -> str:
-    """Write a number of things: `1 node`, `1,200 nodes`."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def enumerated(items: Collection[str], most: int = _SHOWN) -> str:
     """Write a list: `a, b and c`; what is beyond `most` is a number."""
     shown = list(items)[:most]

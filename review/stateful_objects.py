@@ -11,10 +11,10 @@ from apis.kinds import (
     SECRET,
     STORAGE_CLASS,
 )
+from apis.wording import plural
 from policies.values import read
 from review.indexed_review import IndexedReview, group
 from review.model import Op, Resource
-from review.sentences import count
 
 _DELETE = "Delete"
 
@@ -43,7 +43,7 @@ class StatefulObjects:
         if where in _PLAIN:
             return _PLAIN[where]
         if where == (NAMESPACE.group, NAMESPACE.kind) and (claims := self.claims.get(resource.object_name)):
-            return count(len(claims), "claim")
+            return plural(len(claims), "claim")
         if where == (STORAGE_CLASS.group, STORAGE_CLASS.kind) and reclaim(resource) == _DELETE:
             return "volumes that are deleted with their claims"
         return ""

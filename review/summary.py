@@ -3,9 +3,10 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from apis.wording import plural
 from review.indexed_review import IndexedReview
 from review.model import Change, Ending, Op, Resource, Review
-from review.sentences import count, enumerated, name, quoted
+from review.sentences import enumerated, name, quoted
 from review.stateful_objects import StatefulObjects
 from review.titles import ORDER, done, title
 
@@ -72,7 +73,7 @@ def cautions(review: Review) -> Iterator[str]:
     for each in review.ending[:_ENDING]:
         yield f"{name(each.kind, 60)} {name(each.path)} is being deleted{_awaited(each)}."
     if rest := len(review.ending[_ENDING:]):
-        yield f"{count(rest, 'more object')} of the stack {'is' if rest == 1 else 'are'} being deleted."
+        yield f"{plural(rest, 'more object')} of the stack {'is' if rest == 1 else 'are'} being deleted."
 
 
 def _awaited(ending: Ending) -> str:
@@ -104,10 +105,10 @@ def counts(indexed: IndexedReview) -> str:
     if not review.changed:
         return _unchanged(review)
     if not objects:
-        others = count(len(review.changed), "component or provider", "components or providers")
+        others = plural(len(review.changed), "component or provider", "components or providers")
         return f"No object changes, only {others} of the program."
     number = Counter(change.op for change in objects)
-    text = f"{count(len(objects), 'object')}: {_numbers(number, drift=review.drift)}."
+    text = f"{plural(len(objects), 'object')}: {_numbers(number, drift=review.drift)}."
     holdings = StatefulObjects(indexed)
     protected: Counter[Op] = Counter()
     holding: Counter[Op] = Counter()

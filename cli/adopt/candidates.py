@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from apis.wording import plural
 from cli.adopt import owners, recorded_inputs
 from cli.adopt.declared import Declared, Known
 from cli.shared.checkpoints.interrupted import Live
 from cli.shared.cluster_client import RefusedError
 from cli.shared.text import some
 from policies.values import read
-from review.sentences import count
 from simulator.plugins.provider.diff import Change, Difference, difference, path_of_text, text_of_path
 from simulator.plugins.provider.inputs import ObjectType
 from simulator.plugins.provider.readiness import job
@@ -189,7 +189,7 @@ def _state(one: Declared, live: Mapping[str, Any], found: Difference) -> tuple[S
     if one.kind == _SECRET:
         return (State.DIFFERS if found.changes else State.EQUAL), "its values are neither compared nor shown"
     number = len(found.changes)
-    return (State.DIFFERS, count(number, "field")) if number else (State.EQUAL, "")
+    return (State.DIFFERS, plural(number, "field")) if number else (State.EQUAL, "")
 
 
 def is_gone(change: Change) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from apis.wording import plural
 from cli.diff import policy_findings, settings_facts
 from cli.diff.rendering_child import FIELDS
 from cli.shared import identity, passphrases, session
@@ -16,7 +17,7 @@ from cli.shared.stack import Stack
 from review import drift as drifts
 from review import events, renders
 from review.model import Review
-from review.sentences import count, name, quoted
+from review.sentences import name, quoted
 
 _PASSPHRASE = re.compile(r"incorrect passphrase|PULUMI_CONFIG_PASSPHRASE|passphrase must be set")
 _KILLED = "the engine was killed (signal {})"
@@ -79,7 +80,7 @@ def ahead(wanted: Stack, running: Engine) -> tuple[str, ...]:
     objects = [change for change in found.changed if change.resource.is_object]
     if not objects:
         return ()
-    return (f"The settings declare what no update has created yet ({count(len(objects), 'object')}); {how}",)
+    return (f"The settings declare what no update has created yet ({plural(len(objects), 'object')}); {how}",)
 
 
 def unanswered(wanted: Stack, running: Engine) -> Problem | None:

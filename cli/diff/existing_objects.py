@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from apis import kinds
+from apis.wording import plural
 from cli.shared.cluster_client import RefusedError
 from cli.shared.errors import Problem
 from review.model import Op, Resource, Review
-from review.sentences import count, enumerated, name
+from review.sentences import enumerated, name
 from review.titles import title
 
 Live = Callable[[str, str, str, str], Mapping[str, Any] | None]
@@ -24,9 +25,9 @@ def caution(review: Review, live: Live, options: str) -> Iterator[str]:
     if found:
         names = enumerated([title(each) for each in found], _SHOWN)
         yield (
-            f"{count(len(found), 'object')} of those to be created {'is' if len(found) == 1 else 'are'} on the cluster "
-            f"already, and the update would fail there: {names}. {name(f'./hpc adopt {options}')} shows how they "
-            "differ, and adopts them."
+            f"{plural(len(found), 'object')} of those to be created {'is' if len(found) == 1 else 'are'} on the "
+            f"cluster already, and the update would fail there: {names}. {name(f'./hpc adopt {options}')} shows how "
+            "they differ, and adopts them."
         )
 
 

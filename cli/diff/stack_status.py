@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from apis import kinds
+from apis.wording import plural
 from cli.shared.cluster_client import Cluster, RefusedError
 from cli.shared.errors import Problem
 from cli.shared.stack import Stack
 from review import titles
 from review.model import Ending, Resource
-from review.sentences import count, name
+from review.sentences import name
 
 _NOT_QUERIED = (kinds.SECRET.kind, kinds.CONFIG_MAP.kind)
 """Kinds that hardly ever have finalizers, and whose lists are long and have what is no one's business."""
@@ -41,7 +42,7 @@ class LastUpdate:
             )
         elif self.cut_off:
             unsure = (
-                f"{count(self.pending, 'operation')} of it may be done or not" if self.pending else "its lock is left"
+                f"{plural(self.pending, 'operation')} of it may be done or not" if self.pending else "its lock is left"
             )
             again = name(f"./hpc up {options}")
             yield f"The last update of this stack was interrupted: {unsure}. {again} continues it."

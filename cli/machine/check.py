@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from apis.wording import plural
 from cli.machine.comparison import Comparison, compare
 from cli.machine.from_logs import read_files, require_agreement
 from cli.machine.node_machine import readings_of
@@ -28,7 +29,6 @@ from cli.shared.exit_status import Judging
 from cli.shared.options import DEFAULT_STACK, OtherName, StackOption
 from evidence.model import Reading
 from hardware.profiles import Profile
-from review.sentences import count
 
 if TYPE_CHECKING:
     from cli.shared.stack import Stack
@@ -133,6 +133,6 @@ def _report(found: Mapping[str, Comparison | Problem]) -> int:
             errors.print(f"{node}: {unknown}", markup=False)
         differ += bool(one.differences)
         undecided += bool(one.unknown)
-    nodes = count(len(found), "node")
+    nodes = plural(len(found), "node")
     print_text(f"{nodes}: {differ} with differences, {undecided} not compared in full")
     return DIFFERS if differ else UNDECIDED if undecided else SAME

@@ -1,4 +1,4 @@
-"""Lists of names in messages. Numbers of things are written by `review.sentences.count`."""
+"""Lists of names in messages. Numbers of things are written by `apis.wording.plural`."""
 
 from collections.abc import Sequence
 

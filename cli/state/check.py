@@ -6,6 +6,7 @@ from pathlib import Path
 
 import typer
 
+from apis.wording import plural
 from cli.shared import passphrases
 from cli.shared.backends import bucket_setup, choice, older_states
 from cli.shared.backends.backend import Backend
@@ -19,7 +20,6 @@ from cli.shared.options import OtherName
 from cli.shared.stack import Stack
 from cli.state import presentation, selection
 from cli.state.selection import BackendUrl, SomeStack
-from review.sentences import count
 
 _PLURALS = {older_states.COPY: "copies"}
 PROBE = f".pulumi/hpc-probe-{socket.gethostname()}-{os.getpid()}"
@@ -168,7 +168,7 @@ def _kept(there: Backend, name: str) -> Finding:
         kind: sum(one.kind == kind for one in found)
         for kind in (older_states.VERSION, older_states.UPDATE, older_states.COPY)
     }
-    listed = ", ".join(count(number, kind, _PLURALS.get(kind, "")) for kind, number in numbers.items() if number)
+    listed = ", ".join(plural(number, kind, _PLURALS.get(kind, "")) for kind, number in numbers.items() if number)
     return Finding("older states", GOOD, listed or "none yet")
 
 

@@ -4,13 +4,14 @@ import re
 from collections.abc import Iterator
 
 from apis.nccl import Transport
+from apis.wording import plural
 from evidence.criteria.transport import NETWORKS, is_over
 from evidence.criterion import NCCL, Criterion, Found, begins, nccl_logs, of, texts_of
 from evidence.model import Reading, Unread
 from evidence.tools import PARSERS
 from evidence.tools.nccl_tests.model import NcclTests
 from evidence.verdict import Job, Request, Status
-from evidence.wording import listed, plural
+from evidence.wording import listed
 
 _PROGRAMS = frozenset(parser.tool for parser in PARSERS if parser.hosts_nccl)
 """Tools that are programs over NCCL."""

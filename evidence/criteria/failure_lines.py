@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator
 
+from apis.wording import plural
 from evidence.criteria.logs import recognised
 from evidence.criterion import Criterion, Found, texts_of
 from evidence.model import Unread
 from evidence.tools.perftest import Perftest
 from evidence.verdict import Ended, Job, Status
-from evidence.wording import plural
 
 _FAILED = re.compile(
     # Open MPI and its daemons (orterun's and prterun's help texts)

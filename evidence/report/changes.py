@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from apis.wording import plural
 from evidence.report.run_summary import WORDS
 from evidence.verdict import Status
-from evidence.wording import figure, plural
+from evidence.wording import figure
 
 REPEATS = 5
 """Of these the documents take the median (R-4.5-1, R-5.2-5); so many make a noise of their own."""

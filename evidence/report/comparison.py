@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import geometric_mean, median
 from typing import NamedTuple
 
+from apis.wording import plural
 from evidence.records import Kept, Run
 from evidence.repeats import faster, spread
 from evidence.report.bars import results
@@ -15,7 +16,7 @@ from evidence.report.sweeps import nccl_runs
 from evidence.tools.mllog import MlLog
 from evidence.tools.perftest.model import Perftest
 from evidence.verdict import Job, Status
-from evidence.wording import plural, size
+from evidence.wording import size
 
 
 class Band(NamedTuple):

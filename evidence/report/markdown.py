@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from apis.markdown import table
+from apis.wording import plural
 from evidence.records import Run
 from evidence.report.changes import Comparison, as_text, assumptions, turn
 from evidence.report.job_figures import figures_by_job
@@ -20,7 +21,7 @@ from evidence.report.run_summary import (
     versions,
 )
 from evidence.verdict import Status, Verdict
-from evidence.wording import plural, printable, short
+from evidence.wording import printable, short
 
 _MARKS = {Status.PASS: "✅", Status.FAIL: "❌", Status.WARN: "⚠️", Status.MISSING: "❔"}
 _MISSING_SHOWN, _LINES = 20, 3

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from apis.wording import plural
 from evidence.records import Run
 from evidence.report.changes import Comparison
 from evidence.report.markup import Markup, element, joined, quoted
@@ -11,7 +12,6 @@ from evidence.report.run_summary import SIMULATED, WORDS, about, counts, notable
 from evidence.report.table_sections import changes, criteria, job_table, lacking, version_table
 from evidence.report.tables import mark
 from evidence.verdict import Status, Verdict
-from evidence.wording import plural
 
 _CSS = Path(__file__).with_name("page.css")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from apis.wording import plural
 from evidence.report import bar_plots, plots
 from evidence.report.bars import nccl_bars, training_bars
 from evidence.report.links import Link, links
@@ -11,7 +12,7 @@ from evidence.report.rails import drawing, rails
 from evidence.report.sweeps import Sweep, sweeps
 from evidence.report.tables import NONE, mark, table
 from evidence.verdict import Job, Status
-from evidence.wording import figure, plural, size, some
+from evidence.wording import figure, size, some
 
 
 class _Sign(NamedTuple):

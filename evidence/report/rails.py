@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
+from apis.wording import plural
 from evidence.report.markup import Markup, element
 from evidence.tools.ibstatus import IbStatus
 from evidence.verdict import Job
-from evidence.wording import plural
 from hardware.profiles import Hca, Profile
 
 ROW, BOX, GPU, GAP = 46, 30, 46, 8  # of the drawing, in its own units: about pixels

@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from apis.wording import plural
 from evidence.records import Run
 from evidence.tools.mllog import UNVERIFIED, MlLog
 from evidence.verdict import Ended, Job, Status, Verdict
-from evidence.wording import plural, short, some
+from evidence.wording import short, some
 
 WORDS: Mapping[Status, str] = {
     Status.PASS: "pass",

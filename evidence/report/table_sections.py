@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from apis.wording import plural
 from evidence.records import Run
 from evidence.report.changes import Change, Comparison, as_text, assumptions, turn
 from evidence.report.job_figures import figures_by_job
@@ -9,7 +10,7 @@ from evidence.report.markup import Markup, element, joined, quoted
 from evidence.report.run_summary import WORDS, WORST_FIRST, by_job, counted, layouts, missing, named_counts, versions
 from evidence.report.tables import NONE, block, headed, mark, stacked, table
 from evidence.verdict import Proof, Status, Verdict
-from evidence.wording import plural, short
+from evidence.wording import short
 
 
 def changes(against: Comparison | None) -> Markup | None:

@@ -5,12 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from pydantic import Field
 
+from apis.wording import plural
 from evidence.criterion import Criterion, Found, begins, lines_of, of, passed
 from evidence.host_parser import HostReading, RowsParser, typed
 from evidence.parser import Taken
 from evidence.text import Line
 from evidence.verdict import Job, Request, Status
-from evidence.wording import listed, plural
+from evidence.wording import listed
 from hardware.model import Model
 from hardware.topology import pagepool_gib
 

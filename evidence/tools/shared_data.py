@@ -4,12 +4,13 @@ import re
 
 from pydantic import Field
 
+from apis.wording import plural
 from evidence.criterion import Criterion, Found, lines_of, of
 from evidence.model import Reading
 from evidence.parser import Common, Parser, Taken, ending
 from evidence.text import Line
 from evidence.verdict import Job, Status
-from evidence.wording import listed, plural
+from evidence.wording import listed
 from hardware.model import Model
 
 SAME = "same"

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 
 from apis.kinds import CLUSTER_QUEUE, JOB, MPI_JOB_V1, RESOURCE_QUOTA
 from apis.names import GPU_RESOURCE, RDMA_PREFIX
+from apis.wording import plural
 from policies.views.devices import copies, each_demand
 from review.indexed_review import IndexedReview, Side
 from review.model import Change, Resource
 from review.quotas import gpu_quota, queue_quota
 from review.section import Line, Section, section
-from review.sentences import count, name, names
+from review.sentences import name, names
 from review.titles import title
 
 _FEW = 2
@@ -24,7 +25,7 @@ def find(indexed: IndexedReview) -> Section | None:
         return None
     facts = indexed.facts
     with_gpus = sum(node.gpus > 0 for node in facts.nodes)
-    title_ = f"GPUs and RDMA ({facts.gpus:,} GPUs on {count(with_gpus, 'node')})" if facts.gpus else "GPUs and RDMA"
+    title_ = f"GPUs and RDMA ({facts.gpus:,} GPUs on {plural(with_gpus, 'node')})" if facts.gpus else "GPUs and RDMA"
     return section(title_, lines)
 
 
@@ -43,7 +44,7 @@ def worded(found: dict[str, int]) -> str:
     """Write claims: `16 GPUs and 8 of rdma/shared_ib0`, the many devices of a fabric together."""
     gpus = sum(number for device, number in found.items() if not device.startswith(RDMA_PREFIX))
     rdma = {device: number for device, number in sorted(found.items()) if device.startswith(RDMA_PREFIX)}
-    parts = [count(gpus, "GPU")] if gpus else []
+    parts = [plural(gpus, "GPU")] if gpus else []
     if rdma:
         numbers = sorted(set(rdma.values()))
         each = f"{numbers[0]:,}" if len(numbers) == 1 else f"{numbers[0]:,} to {numbers[-1]:,}"
@@ -85,7 +86,7 @@ def _quotas(indexed: IndexedReview) -> Iterator[Line]:
         for who in sorted({*was, *will})
         if was.get(who) != will.get(who)
     ]
-    text = f"quotas promise {count(total, 'GPU')} (was {sum(was.values()):,})"
+    text = f"quotas promise {plural(total, 'GPU')} (was {sum(was.values()):,})"
     if not have:
         yield Line(text, tuple(moved))
     elif total > have:

@@ -12,12 +12,13 @@ from apis.kinds import (
     STORAGE_CLASS,
 )
 from apis.names import SCALE_CSI_DRIVER
+from apis.wording import plural
 from policies.values import read
 from review import deletion_blockers
 from review.indexed_review import IndexedReview
 from review.model import Change, Op, Resource
 from review.section import Line, Section, section
-from review.sentences import count, name, names
+from review.sentences import name, names
 from review.stateful_objects import StatefulObjects, reclaim
 from review.titles import title
 
@@ -34,13 +35,13 @@ def find(indexed: IndexedReview) -> Section | None:
     ]
     refused = sum(bool(change.before and change.before.protect) for change in ends)
     if refused and not indexed.review.drift:
-        what = count(refused, "protected object")
+        what = plural(refused, "protected object")
         lines.insert(
             0,
             Line(f"the engine refuses to delete or replace {what} until the protection is removed", alarm=True),
         )
     if bare := _losing("protect", indexed):
-        what = f"{count(len(bare), 'object')} no longer protected from deletion"
+        what = f"{plural(len(bare), 'object')} no longer protected from deletion"
         lines.append(Line(f"{what}: {names(bare, _SHOWN)}", alarm=True))
     if released := _losing("retain_on_delete", indexed):
         what = "No longer retained on the cluster when removed from the stack"
@@ -95,7 +96,7 @@ def _namespace(resource: Resource, holdings: StatefulObjects) -> list[str]:
         kept = any(claim.retain_on_delete for claim in claims.values())
         besides = ", whatever is set to stay" if kept else ""
         more = f"; and {len(claims) - 3:,} more" if len(claims) > 3 else ""  # noqa: PLR2004 - as many as above
-        effects.append(f"{count(len(claims), 'claim')} with it{besides} ({shown}{more})")
+        effects.append(f"{plural(len(claims), 'claim')} with it{besides} ({shown}{more})")
     return effects
 
 

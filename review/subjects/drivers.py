@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from apis.kinds import CLUSTER_POLICY, NIC_CLUSTER_POLICY, SPECIAL_RESOURCE_V1ALPHA1, Kind
+from apis.wording import plural
 from policies.values import brief, mapping, read
 from review.indexed_review import IndexedReview
 from review.model import Change, Op
 from review.section import Line, Section, section
-from review.sentences import count, name, names
+from review.sentences import name, names
 from review.titles import title
 
 
@@ -75,7 +76,7 @@ def _whole(change: Change) -> Iterator[Line]:
 
 def _driver(driver: _Driver, was: Any, will: Any, automatic: bool, indexed: IndexedReview) -> Line:
     nodes = sum(node.gpus > 0 for node in indexed.facts.nodes)
-    on = f" on {count(nodes, 'node')}" if nodes else ""
+    on = f" on {plural(nodes, 'node')}" if nodes else ""
     if not will:
         return Line(f"{driver.words} is no longer loaded by the operator{on}", alarm=True)
     old, new = (read(side, "version") for side in (was, will))

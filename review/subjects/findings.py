@@ -2,10 +2,11 @@
 
 from collections import defaultdict
 
+from apis.wording import plural
 from review.indexed_review import IndexedReview
 from review.model import Finding
 from review.section import Line, Section
-from review.sentences import count, name, quoted
+from review.sentences import name, quoted
 
 _ONE = 400
 """Characters of a message that are shown."""
@@ -34,7 +35,7 @@ def _line(advisory: bool, old: bool, policy: str, remedy: str, messages: list[st
     if len(messages) == 1:
         return Line(f"{name(policy)} ({level}{age}): {messages[0]}.{do}", alarm=not advisory)
     return Line(
-        f"{name(policy)} ({level}{age}), {count(len(messages), 'time')}.{do}", tuple(messages), alarm=not advisory
+        f"{name(policy)} ({level}{age}), {plural(len(messages), 'time')}.{do}", tuple(messages), alarm=not advisory
     )
 
 

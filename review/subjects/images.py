@@ -4,12 +4,13 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from apis.kinds import BUILD_CONFIG
+from apis.wording import plural
 from policies.values import read
 from policies.views.images import parse
 from review.indexed_review import IndexedReview
 from review.model import UNKNOWN, Change, Resource
 from review.section import Line, Section, section
-from review.sentences import count, name
+from review.sentences import name
 from review.titles import title
 
 
@@ -64,7 +65,7 @@ def _line(was: str, will: str, users: list[str]) -> Line:
         text = f"{name(will)} (was {name(was)})"
     lost = old is not None and bool(old.digest) and not new.digest
     pinned = "pinned by digest" if new.digest else "no longer pinned by digest" if lost else "not pinned by digest"
-    by = users[0] if len(users) == 1 else count(len(users), "object")
+    by = users[0] if len(users) == 1 else plural(len(users), "object")
     return Line(f"{text}, {pinned}, for {by}", tuple(users) if len(users) > 1 else (), alarm=lost)
 
 

@@ -3,11 +3,12 @@
 from collections import defaultdict
 from collections.abc import Mapping
 
+from apis.wording import plural
 from review.indexed_review import IndexedReview, group
 from review.job_status import finished, source
 from review.model import Change, Op
 from review.section import Line, Section, section
-from review.sentences import count, enumerated, name, names, ranges
+from review.sentences import enumerated, name, names, ranges
 from review.subjects.capacity import JOBS, claims, worded
 from review.titles import title
 
@@ -85,7 +86,7 @@ def _line(changes: list[Change], indexed: IndexedReview) -> Line:
     if one:
         text = f"{title(first.resource)} {happens}"
     else:
-        kind = f"{count(len(changes), 'job')} of kind {name(first.resource.kind)}"
+        kind = f"{plural(len(changes), 'job')} of kind {name(first.resource.kind)}"
         which = ranges(change.resource.object_name for change in changes)
         text = f"{kind} in namespace {name(first.resource.namespace)} {happens}: {which}"
     if total and first.after:

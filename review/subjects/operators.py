@@ -5,11 +5,12 @@ from typing import Any
 
 from apis.kinds import SUBSCRIPTION
 from apis.operators import operators
+from apis.wording import plural
 from policies.values import read
 from review.indexed_review import IndexedReview
 from review.model import Change, Op, Resource
 from review.section import Line, Section, section
-from review.sentences import count, name
+from review.sentences import name
 from review.subjects.restarts import hit
 
 _FIELDS = {
@@ -93,7 +94,7 @@ def _nodes(which: str, indexed: IndexedReview) -> str:
     if which not in having:
         return which
     found = having[which]
-    return f"{count(len(found), 'node')} with {which}" if found else f"every node with {which}"
+    return f"{plural(len(found), 'node')} with {which}" if found else f"every node with {which}"
 
 
 def _text(resource: Resource, field: str) -> str:

@@ -7,12 +7,13 @@ from typing import Any
 from apis.kinds import KUBELET_CONFIG, MACHINE_CONFIG, MACHINE_CONFIG_POOL, NODE, TUNED
 from apis.names import MACHINE_CONFIG_POOL as POOL_LABEL
 from apis.names import MACHINE_CONFIG_ROLE, NODE_ROLE
+from apis.wording import plural
 from policies.values import entries, mapping, read
 from review.indexed_review import IndexedReview
 from review.job_status import finished, source
 from review.model import Change, Op, Resource
 from review.section import Line, Section, section
-from review.sentences import count, enumerated, name, names
+from review.sentences import enumerated, name, names
 from review.subjects.capacity import JOBS, claims
 from review.titles import title
 
@@ -51,7 +52,7 @@ def _line(pool: str, causes: list[str], only: set[str] | None, indexed: IndexedR
         restart = "drains and restarts" if len(nodes) == 1 else "drain and restart"
         turn = "one after another" if at_once == 1 else f"{at_once:,} at a time"
         each = f", {turn}, about {_duration(minutes)} in all" if len(nodes) > 1 else f", about {_duration(minutes)}"
-        text = f"pool {name(pool)}: {count(len(nodes), 'node')} {restart}{each}"
+        text = f"pool {name(pool)}: {plural(len(nodes), 'node')} {restart}{each}"
         details.append(f"nodes {names((node.name for node in nodes), 8)}")
     else:
         text = f"pool {name(pool)}: its nodes drain and restart; how many it has is unknown"
@@ -70,7 +71,7 @@ def hit(indexed: IndexedReview) -> str:
         shown = enumerated([title(job) for job in running], 8)
         return f"jobs that have not finished{source(running)}, and lose their pods: {shown}"
     if unknown and indexed.review.cluster_queried:
-        return f"whether {count(len(unknown), 'job')} of the stack still run is unknown: restarts end their pods"
+        return f"whether {plural(len(unknown), 'job')} of the stack still run is unknown: restarts end their pods"
     if unknown:
         return "which jobs run is unknown: restarts end their pods"
     return "no job of the stack is known to run"
@@ -172,7 +173,7 @@ def _at_once(share: str, nodes: int) -> int:
 def _duration(minutes: int) -> str:
     hours, rest = divmod(minutes, _HOUR)
     if not hours:
-        return count(minutes, "minute")
+        return plural(minutes, "minute")
     return f"{hours} h {rest} min" if rest else f"{hours} h"
 
 

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from apis.kinds import CLUSTER_QUEUE, LOCAL_QUEUE, PERSISTENT_VOLUME_CLAIM, RESOURCE_QUOTA
+from apis.wording import plural
 from policies.values import read
 from review.indexed_review import IndexedReview, Side
 from review.model import Resource
 from review.quotas import gpu_quota, queue_quota
 from review.section import Line, Section, section
-from review.sentences import count, name, names
+from review.sentences import name, names
 
 TYPE = "hpc:tenants:Tenant"
 _SIZE = 10_000
@@ -88,7 +89,7 @@ def find(indexed: IndexedReview) -> Section | None:
             ]
             grave = any(was.get(fact) != will.get(fact) for fact in ("user ids", "SELinux level"))
             lines.append(Line(f"{name(namespace)} changes: {'; '.join(moved)}", alarm=grave))
-    title = f"Tenants ({count(len(new.found), 'tenant')}, before {len(old.found):,})"
+    title = f"Tenants ({plural(len(new.found), 'tenant')}, before {len(old.found):,})"
     return section(title if len(new.found) != len(old.found) else "Tenants", lines)
 
 

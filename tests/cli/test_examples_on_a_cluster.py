@@ -10,7 +10,7 @@ import pytest
 
 from cli.shared import settings_copy
 from cli.shared.paths import ROOT
-from tests.support.updates import Lab, laboratory
+from tests.support.updates import ClusterFolder, cluster_folder
 
 pytestmark = pytest.mark.cluster
 
@@ -19,15 +19,15 @@ SECRET = "hpc:scaleGui.csisecret-local.username"
 
 
 @pytest.fixture(scope="module")
-def example() -> Iterator[Lab]:
+def example() -> Iterator[ClusterFolder]:
     """Give the example with its cluster, which is removed at the end."""
-    with laboratory("hpc-example", "redpaper-44") as found:
+    with cluster_folder("hpc-example", "redpaper-44") as found:
         status, output = found.run("sim", "up", "--stack", STACK)
         assert status == 0, output
         yield found
 
 
-def _copy(example: Lab) -> Path:
+def _copy(example: ClusterFolder) -> Path:
     """Return the copy of the settings."""
     return example.home / f"Pulumi.{STACK}.yaml"
 
@@ -37,7 +37,7 @@ def _settings() -> dict[str, bytes]:
     return {str(file): file.read_bytes() for file in (*ROOT.glob("Pulumi.*"), *ROOT.glob("stacks/examples/*"))}
 
 
-def test_the_engine_writes_beside_the_cluster(example: Lab) -> None:
+def test_the_engine_writes_beside_the_cluster(example: ClusterFolder) -> None:
     """The engine's keys and secrets are written beside the cluster, and no file of the checkout changes."""
     before = _settings()
     status, output = example.run("preview", "--stack", STACK)
@@ -47,7 +47,7 @@ def test_the_engine_writes_beside_the_cluster(example: Lab) -> None:
     assert settings_copy.sealed(settings_copy.read(_copy(example)))
 
 
-def test_secrets_are_kept_with_the_cluster(example: Lab) -> None:
+def test_secrets_are_kept_with_the_cluster(example: ClusterFolder) -> None:
     """Secrets are stored with the cluster, and are there at the next command."""
     before = _settings()
     status, output = example.run("pulumi", "--stack", STACK, "config", "set", "--secret", "--path", SECRET, "me")
@@ -58,14 +58,14 @@ def test_secrets_are_kept_with_the_cluster(example: Lab) -> None:
     assert _settings() == before
 
 
-def test_a_copy_that_is_lost_is_made_again(example: Lab) -> None:
+def test_a_copy_that_is_lost_is_made_again(example: ClusterFolder) -> None:
     """A lost copy of the settings is created again, and the passphrase opens the state."""
     _copy(example).unlink()
     status, output = example.run("preview", "--stack", STACK)
     assert status == 0, output
 
 
-def test_what_does_not_fit_the_cluster_is_refused(example: Lab) -> None:
+def test_what_does_not_fit_the_cluster_is_refused(example: ClusterFolder) -> None:
     """Another passphrase or release than the cluster's is refused with a message of ./hpc."""
     status, output = example.run("preview", "--stack", STACK, PULUMI_CONFIG_PASSPHRASE="another")
     assert (status, "has a passphrase of its own" in output) == (1, True)

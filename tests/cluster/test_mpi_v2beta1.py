@@ -46,7 +46,7 @@ FIRST = ("CustomResourceDefinition", "Namespace", "SecurityContextConstraints")
 
 
 @dataclass(frozen=True)
-class Lab:
+class MpiCluster:
     """The cluster with the operator and a tenant: `api` is the administrator."""
 
     started: Cluster
@@ -123,7 +123,7 @@ def _played() -> list[tuple[Kind, Manifest]]:
 
 
 @pytest.fixture(scope="module")
-def lab() -> Iterator[Lab]:
+def lab() -> Iterator[MpiCluster]:
     """Run the cluster: it had the operator of 2020 once, and has that of today."""
     with running(SPEC) as started:
         server = Server(started.kubeconfig)
@@ -143,7 +143,7 @@ def lab() -> Iterator[Lab]:
         for node in NODES:
             for name, number in {"nvidia.com/gpu": 8, "rdma/shared_ib1": 100}.items():
                 api.eventually(lambda n=node, r=name, w=number: api.offers(n, r) == w)  # type: ignore[misc]
-        yield Lab(started, api)
+        yield MpiCluster(started, api)
 
 
 def _apply(api: Person, manifest: Manifest) -> None:
@@ -152,7 +152,7 @@ def _apply(api: Person, manifest: Manifest) -> None:
     api.apply(kind, manifest)
 
 
-def test_a_job_of_today_succeeds(lab: Lab) -> None:
+def test_a_job_of_today_succeeds(lab: MpiCluster) -> None:
     """A job succeeds, workers under scc-for-mpi and launcher under restricted-v2; then its workers are removed."""
     lab.submit("nccl-02x08", layout=Layout(pods=2, gpus=8))
     lab.api.eventually(lambda: lab.pods("nccl-02x08", "launcher"))
@@ -167,7 +167,7 @@ def test_a_job_of_today_succeeds(lab: Lab) -> None:
     assert types == ["Created", "Running", "Succeeded"]
 
 
-def test_jobs_of_2020_can_only_go(lab: Lab) -> None:
+def test_jobs_of_2020_can_only_go(lab: MpiCluster) -> None:
     """Jobs of v1alpha2 can be read and deleted, and no new one is admitted."""
     with pytest.raises(ApiError, match=r"can only be read and deleted; use kubeflow\.org/v2beta1"):
         lab.api.create(FORMER, platform.mpi_job("new", 1, 8), TENANT)
@@ -175,7 +175,7 @@ def test_jobs_of_2020_can_only_go(lab: Lab) -> None:
     lab.api.eventually(lambda: lab.api.find(FORMER, "of-2020", "default") is None)
 
 
-def test_the_launcher_waits_for_the_last_worker(lab: Lab) -> None:
+def test_the_launcher_waits_for_the_last_worker(lab: MpiCluster) -> None:
     """No launcher is created while a worker is Pending: 3 x 8 GPUs do not fit on two machines."""
     lab.submit("nccl-03x08", layout=Layout(pods=3, gpus=8))
     lab.api.eventually(lambda: [pods.phase(pod) for pod in lab.pods("nccl-03x08", "worker")].count("Running") == 2)
@@ -184,7 +184,7 @@ def test_the_launcher_waits_for_the_last_worker(lab: Lab) -> None:
     lab.api.eventually(lambda: not lab.pods("nccl-03x08", "worker"))
 
 
-def test_a_worker_without_sshd_fails_the_job(lab: Lab) -> None:
+def test_a_worker_without_sshd_fails_the_job(lab: MpiCluster) -> None:
     """A job whose worker runs no sshd fails with ssh's message."""
     manifest = job_of(job_name="no-sshd", rdma_resources=("rdma/shared_ib0",), cpus=8, memory="64Gi")
     worker = manifest["spec"]["mpiReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0]
@@ -196,7 +196,7 @@ def test_a_worker_without_sshd_fails_the_job(lab: Lab) -> None:
     assert state["message"] == "ssh: connect to host no-sshd-worker-0.no-sshd.adas.svc: Connection refused"
 
 
-def test_a_job_that_was_suspended_goes_on(lab: Lab) -> None:
+def test_a_job_that_was_suspended_goes_on(lab: MpiCluster) -> None:
     """A job that was suspended and resumed succeeds: the operator's role lets it clear the launcher's start time."""
     job = job_of(
         job_name="paused",
@@ -220,7 +220,7 @@ def test_a_job_that_was_suspended_goes_on(lab: Lab) -> None:
     assert lab.api.eventually(lambda: lab.ended("paused")) == "Succeeded"
 
 
-def test_the_operator_is_refused_nothing(lab: Lab) -> None:
+def test_the_operator_is_refused_nothing(lab: MpiCluster) -> None:
     """The operator's role covers all that v0.8.0 does: its log has no refusal."""
     log = Processes(lab.started.home).log("actors").read_text()
     assert [line for line in log.splitlines() if "mpi-operator" in line and "forbidden" in line] == []

@@ -12,19 +12,19 @@ import pytest
 from simulator import cluster
 from simulator.home import Layout
 from simulator.processes import Processes
-from tests.support.updates import Lab, laboratory
+from tests.support.updates import ClusterFolder, cluster_folder
 
 pytestmark = pytest.mark.cluster
 
 
 @pytest.fixture(scope="module")
-def lab() -> Iterator[Lab]:
+def lab() -> Iterator[ClusterFolder]:
     """Give a folder for the cluster, emptied and stopped at the end."""
-    with laboratory("hpc-object-store") as made:
+    with cluster_folder("hpc-object-store") as made:
         yield made
 
 
-def test_state_is_in_the_bucket(lab: Lab) -> None:
+def test_state_is_in_the_bucket(lab: ClusterFolder) -> None:
     """With `--backend s3` the state is in a bucket with versions, tags and no locks left, and in no folder."""
     status, output = lab.run("up", "--backend", "s3")
     assert status == 0, output
@@ -38,7 +38,7 @@ def test_state_is_in_the_bucket(lab: Lab) -> None:
     assert (lab.home / "logs" / "object-store.log").read_text().startswith("simulated by hpc: an object store")
 
 
-def test_killed_store_is_named_and_comes_back_with_all_of_it(lab: Lab) -> None:
+def test_killed_store_is_named_and_comes_back_with_all_of_it(lab: ClusterFolder) -> None:
     """A killed store is named at once by every command, and after a restart has the whole state."""
     kept = lab.backend.read("dev")
     os.kill(Processes(lab.home).running()["object-store"].pid, signal.SIGKILL)
@@ -58,7 +58,7 @@ def test_killed_store_is_named_and_comes_back_with_all_of_it(lab: Lab) -> None:
     assert "has the state of dev in s3" in output
 
 
-def test_nothing_is_left(lab: Lab) -> None:
+def test_nothing_is_left(lab: ClusterFolder) -> None:
     """`down` removes every object, and `sim clean` the cluster with its store and the data."""
     status, output = lab.run("down")
     assert status == 0, output

@@ -70,7 +70,7 @@ class _Stack(Stack):
 
 
 @dataclass
-class _Lab:
+class _StackInBucket:
     """One stack in one bucket, and our side of it."""
 
     project: _InBucket
@@ -90,7 +90,7 @@ class _Lab:
 
 
 @pytest.fixture
-def lab(tmp_path: Path, api: Cluster, bucket_url: str, monkeypatch: pytest.MonkeyPatch) -> _Lab:
+def lab(tmp_path: Path, api: Cluster, bucket_url: str, monkeypatch: pytest.MonkeyPatch) -> _StackInBucket:
     """Give a stack of programs/objects.py whose state is in a bucket of its own."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "local"))
     store = open_bucket(bucket_url)
@@ -102,10 +102,11 @@ def lab(tmp_path: Path, api: Cluster, bucket_url: str, monkeypatch: pytest.Monke
     )
     project.start()
     stack = _Stack("dev", load("dev", ROOT), folder=project.folder)
-    return _Lab(project, Backend(bucket_url, store), stack, Engine(find("pulumi"), "dev", project.environment()), api)
+    engine = Engine(find("pulumi"), "dev", project.environment())
+    return _StackInBucket(project, Backend(bucket_url, store), stack, engine, api)
 
 
-def test_older_version_and_lost_state(lab: _Lab, namespace: str, tmp_path: Path) -> None:
+def test_older_version_and_lost_state(lab: _StackInBucket, namespace: str, tmp_path: Path) -> None:
     """An older or lost state is restored with the objects that exist, and the next update creates and deletes none."""
     project, backend = lab.project, lab.backend
     first = [config_map(name, namespace, {"x": "1"}) for name in ("a", "b")]
@@ -164,12 +165,12 @@ def test_older_version_and_lost_state(lab: _Lab, namespace: str, tmp_path: Path)
     assert again.status == 0, again.text
 
 
-def project_state(lab: _Lab) -> list[dict[str, Any]]:
+def project_state(lab: _StackInBucket) -> list[dict[str, Any]]:
     """Return the resources in the state."""
     return older_states.resources(lab.backend.checkpoint("dev"))
 
 
-def test_new_keys(lab: _Lab, namespace: str) -> None:
+def test_new_keys(lab: _StackInBucket, namespace: str) -> None:
     """After a rotation the new passphrase opens every secret, and the old one none."""
     project = lab.project
     assert project.pulumi("config", "set", "--secret", "hpc:word", "planted-word").status == 0
@@ -208,7 +209,7 @@ def test_new_keys(lab: _Lab, namespace: str) -> None:
         restore_plan.require_own(lab.stack, found, cluster, "")
 
 
-def test_stack_with_a_key(lab: _Lab, object_store: str, namespace: str) -> None:
+def test_stack_with_a_key(lab: _StackInBucket, object_store: str, namespace: str) -> None:
     """A stack is created once, under the key of its settings; a passphrase is replaced by a key in a rotation."""
     import boto3  # noqa: PLC0415
 
@@ -233,7 +234,7 @@ def test_stack_with_a_key(lab: _Lab, object_store: str, namespace: str) -> None:
     assert again.status == 0, again.text
 
 
-def test_rotation_that_fails(lab: _Lab) -> None:
+def test_rotation_that_fails(lab: _StackInBucket) -> None:
     """A rotation that fails leaves settings and state with the former key."""
     lab.project.configure()
     assert lab.project.up().status == 0

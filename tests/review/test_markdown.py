@@ -2,9 +2,10 @@
 
 import pytest
 
+from apis.wording import plural
 from review import markdown
 from review.section import Line, Section
-from review.sentences import count, enumerated, name, quoted, shortened
+from review.sentences import enumerated, name, quoted, shortened
 
 
 @pytest.mark.parametrize(
@@ -55,6 +56,6 @@ def test_words() -> None:
         "a, b and c",
         "a and 2 more",
     ]
-    assert [count(1, "node"), count(1200, "node"), enumerated([])] == ["1 node", "1,200 nodes", ""]
+    assert [plural(1, "node"), plural(1200, "node"), enumerated([])] == ["1 node", "1,200 nodes", ""]
     assert quoted(" one\n\n two\x00") == "one two\\x00"
     assert shortened("abcdefghijkl", 8) == "abcde…kl"

@@ -19,7 +19,7 @@ from tests.support.clusters import homes
 
 
 @dataclass(frozen=True)
-class Lab:
+class ClusterFolder:
     """The folder of the simulated clusters, and ./hpc with it."""
 
     folder: Path
@@ -59,7 +59,7 @@ class Lab:
 
 
 @contextmanager
-def laboratory(name: str, cluster_name: str = "default") -> Iterator[Lab]:
+def cluster_folder(name: str, cluster_name: str = "default") -> Iterator[ClusterFolder]:
     """Give a folder for the clusters, emptied and stopped at the end."""
     try:
         tools.ensure()
@@ -68,7 +68,7 @@ def laboratory(name: str, cluster_name: str = "default") -> Iterator[Lab]:
     folder = homes() / f"{name}-{os.getpid()}"
     folder.mkdir()
     try:
-        yield Lab(folder, cluster_name)
+        yield ClusterFolder(folder, cluster_name)
     finally:
         for home in folder.iterdir():
             if home.is_dir():

@@ -12,10 +12,10 @@ from itertools import groupby
 
 import typer
 
+from apis.wording import plural
 from cli.check.examination import Located, Notice, Result
 from cli.check.reports.lines import printable
 from policies.findings import Severity
-from review.sentences import count
 
 _COLOURS = {Severity.MANDATORY: typer.colors.RED, Severity.ADVISORY: typer.colors.YELLOW}
 _LEVEL = max(map(len, Severity))
@@ -50,7 +50,7 @@ def _lines(result: Result, width: int, *, advisories: bool) -> Iterator[str]:
                 yield from _file(list(mine), width)
                 yield ""
     if (hidden := len(by_level[Severity.ADVISORY])) and not advisories:
-        yield f"{count(hidden, 'advisory finding')} not shown; list with --verbose"
+        yield f"{plural(hidden, 'advisory finding')} not shown; list with --verbose"
     yield _summary(result)
 
 
@@ -136,10 +136,10 @@ def _summary(result: Result) -> str:
     counts = [f"{number:,} {level}" for level, number in levels.items()]
     counts += [f"{undetermined} of them undetermined"] if undetermined else []
     amounts = (
-        count(result.files, "file"),
-        count(result.objects, "object"),
-        count(result.pods, "pod"),
-        f"{count(len(result.findings), 'finding')} ({', '.join(counts)})",
+        plural(result.files, "file"),
+        plural(result.objects, "object"),
+        plural(result.pods, "pod"),
+        f"{plural(len(result.findings), 'finding')} ({', '.join(counts)})",
         f"{result.excepted} excepted" if result.excepted else "",
         f"{len(result.problems)} unreadable" if result.problems else "",
     )

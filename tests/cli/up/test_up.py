@@ -14,7 +14,7 @@ import pytest
 
 from cli.shared.errors import Problem
 from tests.engine.kit import wait_until
-from tests.support.updates import Lab, laboratory
+from tests.support.updates import ClusterFolder, cluster_folder
 
 pytestmark = pytest.mark.cluster
 
@@ -33,13 +33,13 @@ JOBS = (
 
 
 @pytest.fixture(scope="module")
-def lab() -> Iterator[Lab]:
+def lab() -> Iterator[ClusterFolder]:
     """Give a folder for the clusters, emptied and stopped at the end."""
-    with laboratory("hpc-up") as made:
+    with cluster_folder("hpc-up") as made:
         yield made
 
 
-def _wait(lab: Lab, process: subprocess.Popen[str], kind: str) -> int:
+def _wait(lab: ClusterFolder, process: subprocess.Popen[str], kind: str) -> int:
     """Wait until the engine has a create of `kind` under way; return the engine's pid."""
     deadline = time.monotonic() + 240
     while time.monotonic() < deadline:
@@ -56,7 +56,7 @@ def _wait(lab: Lab, process: subprocess.Popen[str], kind: str) -> int:
     raise AssertionError(f"no create of a {kind} within 240 s")
 
 
-def test_killed_first_update_is_continued(lab: Lab) -> None:
+def test_killed_first_update_is_continued(lab: ClusterFolder) -> None:
     """After kill -9 of the engine the next `up` releases the lock, imports what was created, and finishes."""
     first = lab.start("up")
     os.kill(_wait(lab, first, "Subscription"), signal.SIGKILL)
@@ -74,13 +74,13 @@ def test_killed_first_update_is_continued(lab: Lab) -> None:
     assert not lab.state().get("pending_operations")
 
 
-def test_nothing_to_do_afterwards(lab: Lab) -> None:
+def test_nothing_to_do_afterwards(lab: ClusterFolder) -> None:
     """A preview after the update shows no change."""
     status, output = lab.run("preview", "--expect-no-changes")
     assert status == 0, output
 
 
-def test_second_update_reuses_everything(lab: Lab) -> None:
+def test_second_update_reuses_everything(lab: ClusterFolder) -> None:
     """A second `up` reuses the engine and the cluster, and creates nothing."""
     status, output = lab.run("up")
     assert status == 0, output
@@ -90,7 +90,7 @@ def test_second_update_reuses_everything(lab: Lab) -> None:
     assert "created" not in output.splitlines()[-1]
 
 
-def test_two_updates_at_once(lab: Lab) -> None:
+def test_two_updates_at_once(lab: ClusterFolder) -> None:
     """During an update a second one ends at once, with one message."""
     lock = lab.home.with_name(f".{lab.home.name}.update.lock")
     first = lab.start("up")
@@ -103,7 +103,7 @@ def test_two_updates_at_once(lab: Lab) -> None:
     assert "Traceback" not in output
 
 
-def test_status_reads_live(lab: Lab) -> None:
+def test_status_reads_live(lab: ClusterFolder) -> None:
     """The status is read from the cluster."""
     status, output = lab.run("status")
     assert status == 0, output
@@ -111,7 +111,7 @@ def test_status_reads_live(lab: Lab) -> None:
     assert "adas-data-pvc Bound" in output
 
 
-def test_unreachable_cluster(lab: Lab) -> None:
+def test_unreachable_cluster(lab: ClusterFolder) -> None:
     """A stopped cluster is named as that, with the command that starts it."""
     assert lab.run("sim", "down")[0] == 0
     status, output = lab.run("status")
@@ -121,7 +121,7 @@ def test_unreachable_cluster(lab: Lab) -> None:
     assert "Traceback" not in output
 
 
-def test_state_whose_cluster_is_gone(lab: Lab) -> None:
+def test_state_whose_cluster_is_gone(lab: ClusterFolder) -> None:
     """A state whose cluster is gone is refused, with the command that removes both."""
     assert lab.run("sim", "down")[0] == 0
     shutil.rmtree(lab.home / "data")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from apis.wording import plural
 from evidence.records import Kept
 from evidence.report.comparison import compare
 from evidence.report.markdown import code, escaped, markdown
@@ -9,7 +10,7 @@ from evidence.report.markup import Markup, element, joined
 from evidence.report.page import page
 from evidence.report.run_summary import missing, notable, outcome, title, versions
 from evidence.verdict import Proof, Status
-from evidence.wording import figure, plural, size
+from evidence.wording import figure, size
 from tests.evidence import samples
 from tests.evidence.tools.logs import MLPERF as MLP
 from tests.support.mutated import read_text
