@@ -39,7 +39,7 @@ def command(
     policies = settled(wanted.settings, config)
     running = session.engine(wanted)
     identity.require_unless_unreachable(wanted, running)
-    plain = _JSON.isdisjoint(context.args)  # what is to be read by a program holds nothing of ours
+    plain = _JSON.isdisjoint(context.args)  # output for a program has nothing beside the engine's
     if plain:
         session.print_plugins(running.program)
     session.prepare(wanted, running)

@@ -47,7 +47,7 @@ class HostParser(Parser):
     argument: ClassVar[re.Pattern[str] | None] = None
     """What in it is of interest: the named groups are fields of the reading, None where they are not there."""
     traced: ClassVar[bool] = False
-    """Whether it often stands in a loop of a shell that traces: then the lines of the loop are its own."""
+    """Whether it is often in a loop of a shell that traces: then the lines of the loop are its own."""
 
     contiguous: ClassVar[bool] = False
     """Whether its lines look like any other's: then the first that is not its own ends it, and so does a gap."""

@@ -54,7 +54,7 @@ def with_texts(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
 
 
 def proofs(file: str, lines: Iterable[int]) -> Mapping[int, Proof]:
-    """Return lines of a file by their numbers, with what stands there; none of a pipe, which cannot be read again."""
+    """Return lines of a file by their numbers, with their texts; none of a pipe, which cannot be read again."""
     wanted = set(lines)
     found: dict[int, Proof] = {}
     if not wanted or not Path(file).is_file():

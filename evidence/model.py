@@ -15,7 +15,7 @@ class Unread(Model):
     """A line that no parser understood, or that is damaged."""
 
     line: int = Field(ge=1, description="number in the file, from 1")
-    text: str = Field(description="as it stands there, without prefixes of mpirun or kubectl")
+    text: str = Field(description="the line's text, without prefixes of mpirun or kubectl")
 
 
 class NcclLog(Model):

@@ -117,7 +117,7 @@ def clean(number: int, raw: bytes) -> Line:
         # Where a file was written to on, after it had been cut (copytruncate), there are zeros.
         raw = raw.replace(b"\0", b"")
     if b"\r" in raw:
-        # A progress bar overwrites its line; what stands there in the end is what was shown.
+        # A progress bar overwrites its line; its last text is what was shown.
         raw = raw.rstrip(b"\r").rpartition(b"\r")[2]
     if raw.startswith(_DOCKER):
         raw = _of_docker(raw)

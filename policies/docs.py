@@ -207,7 +207,7 @@ def _index(rules: tuple[AnyRule, ...]) -> str:
 
 
 def family_of(rule: AnyRule) -> str:
-    """Return the heading under which a rule stands in the index."""
+    """Return the heading of a rule in the index."""
     return next((name for name, starts in _FAMILIES.items() if rule.name.startswith(starts)), _REST)
 
 

@@ -40,7 +40,7 @@ class RuleException(Model):
 
     @property
     def place(self) -> tuple[str, int]:
-        """File and line, counted from 1, where it stands."""
+        """File and line, counted from 1, where it is."""
         return self._place
 
     def at(self, file: str, line: int) -> "RuleException":

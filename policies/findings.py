@@ -28,7 +28,7 @@ class Undetermined(StrEnum):
 class Finding:
     """One violation of a rule by one object, or an undetermined one.
 
-    `path` is where the offending field stands in the object, or would stand; `container` is empty when it is not about
+    `path` is where the offending field is in the object, or would be; `container` is empty when it is not about
     a container; `origin` is what the caller gave with the object to find it again: a URN, a place in a file.
     """
 

@@ -31,7 +31,7 @@ NO_PODS = frozenset(
 )
 """Fields whose content makes no pods."""
 _ROLE = 2
-"""Where the role stands in a path: behind spec and mpiReplicaSpecs."""
+"""Where the role is in a path: behind spec and mpiReplicaSpecs."""
 _DEEPEST = 64
 _MOST = 1000
 """Pods of one object; what makes more of them than this has the same fault in the first ones."""

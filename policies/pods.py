@@ -18,7 +18,7 @@ _STEP = "main"
 
 
 class Container(Part):
-    """One container of a pod: `group` is the list that it stands in."""
+    """One container of a pod: `group` is the list that it is in."""
 
     def __init__(self, owner: Root, path: Path, tree: Mapping[str, Any], group: str) -> None:
         super().__init__(owner, path, tree)

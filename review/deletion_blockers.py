@@ -38,11 +38,11 @@ def lines(indexed: IndexedReview) -> Iterator[Line]:
     volumes, claims, spaces = (list(find(indexed)) for find in (_volumes, _claims, _namespaces))
     if volumes:
         why = "a volume is deleted after its claim (pv-protection), and the claim stays"
-        yield _line(f"{_stands(volumes, 'volume')}: {why}", volumes, _volume_first(volumes, indexed))
+        yield _line(f"{_hanging(volumes, 'volume')}: {why}", volumes, _volume_first(volumes, indexed))
     if claims:
         why = "a claim is deleted when no pod mounts it any more (pvc-protection), and some do"
         remedy = "to unblock it: remove what mounts the claim first, in an update of its own"
-        yield _line(f"{_stands(claims, 'claim')}: {why}", claims, remedy)
+        yield _line(f"{_hanging(claims, 'claim')}: {why}", claims, remedy)
     if spaces:
         text = f"the deletion of {plural(len(spaces), 'namespace')} waits until finalizers in it are removed"
         yield _line(
@@ -50,7 +50,7 @@ def lines(indexed: IndexedReview) -> Iterator[Line]:
         )
 
 
-def _stands(held: list[Blocker], one: str) -> str:
+def _hanging(held: list[Blocker], one: str) -> str:
     return f"the update will hang on {plural(len(held), one)} until its timeout and leave what it deletes Terminating"
 
 

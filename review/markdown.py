@@ -50,7 +50,7 @@ def sentence(text: str) -> str:
 
 
 def folded(summary: str, body: str) -> str:
-    """Return a folded block; the summary is a sentence, and stands in HTML."""
+    """Return a folded block; the summary is a sentence, and is in HTML."""
     shown = "".join(
         f"<code>{html.escape(part)}</code>" if marked else html.escape(part) for marked, part in parts(summary)
     )

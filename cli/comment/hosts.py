@@ -60,7 +60,7 @@ class _Http:
             ) from None
 
     def _hidden(self, text: str) -> str:
-        """Return a text without the token: there are proxies that answer with what they were asked."""
+        """Return a text without the token: some proxies repeat the request in their answer."""
         for value in self.headers.values():
             token = value.rpartition(" ")[2]
             text = text.replace(token, "...")

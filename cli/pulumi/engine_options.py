@@ -18,7 +18,7 @@ _PROJECT_FILES = ("Pulumi.yaml", "Pulumi.yml", "Pulumi.json")
 
 
 def require_same(wanted: Stack, environment: Mapping[str, str], arguments: Sequence[str], here: Path) -> None:
-    """Raise Problem unless words for the engine, said in folder `here`, mean `wanted` and its settings, too.
+    """Raise Problem unless arguments for the engine, given in folder `here`, mean `wanted` and its settings, too.
 
     The cluster that is checked, and noted, is that of `wanted`. The engine would follow its own options.
     """

@@ -30,7 +30,7 @@ class Job:
     seconds: float | None
     hindrances: tuple[str, ...] = ()
     placed: Mapping[str, str] = field(default_factory=dict)
-    """Pod -> node, of those pods of which events still tell it; not of an MPIJob's launcher."""
+    """Pod -> node, of those pods of which events still have it; not of an MPIJob's launcher."""
 
 
 def jobs(ours: List, everything: List, mpi_job: Kind | None) -> Iterable[Job]:
@@ -74,7 +74,7 @@ def _hindrances(item: Object, warnings: Iterable[Object], owned: Mapping[str, Ob
 def _placements(events: Iterable[Object]) -> Iterable[tuple[str, str, str, str]]:
     """Where and when pods were put: the operator removes the workers of a job that has ended; only events remain.
 
-    A job that runs again has pods of the same names, so that the time tells the one run from the other.
+    A job that runs again has pods of the same names, so that the time distinguishes the runs.
     """
     for event in events:
         if event.get("reason") == "Scheduled" and read(event, "involvedObject", "kind") == "Pod":

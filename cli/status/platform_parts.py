@@ -31,7 +31,7 @@ class Part:
 def parts(ours: List, everything: List, release: Release, pool: str) -> Iterable[Part]:
     """Return the parts; `ours` lists a kind's objects with our label, `everything` all of them.
 
-    Of kinds that are another one in each release only that of `release` is asked for: a cluster that serves both
+    Of kinds that are another one in each release only that of `release` is requested: a cluster that serves both
     versions has every object under both.
     """
     for kind, state in _STATES:

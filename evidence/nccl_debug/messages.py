@@ -81,7 +81,7 @@ PIECE = re.compile(
     r" via (?:P2P|SHM|NET|COLLNET)/| via direct shared memory|Channel \d\d|- Init COMPLETE|: Using \[0\]"
     r"|:\d+:\d+ \["
 )
-"""What stands in no other message than those that must be whole."""
+"""Text that is only in messages that must be whole."""
 
 _RANK_BITS = 24
 _RANK = (1 << _RANK_BITS) - 1

@@ -1,4 +1,4 @@
-"""SVG that stands in a page: its colours are the page's, and follow it from light to dark.
+"""SVG inside a page: its colours are the page's, and follow it from light to dark.
 
 matplotlib takes a second to import, so that nothing but the making of a report may import this module.
 """

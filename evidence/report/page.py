@@ -15,7 +15,7 @@ from evidence.verdict import Status, Verdict
 
 _CSS = Path(__file__).with_name("page.css")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-"""The page may load nothing, whatever stands in a log."""
+"""The page may load nothing, whatever is in a log."""
 
 
 def page(run: Run, against: Comparison | None = None) -> str:

@@ -11,7 +11,7 @@ _REFERENCE = "#/$defs/"
 def properties(parameters: type[Parameters]) -> dict[str, dict[str, Any]]:
     """Return the JSON schema of each parameter, by name; empty when there are none.
 
-    The engine takes properties only, so that what stands under `$defs` is put in its place. A model that contains
+    The engine takes properties only, so that what is under `$defs` is put in its place. A model that contains
     itself has no such schema.
     """
     if not parameters.model_fields:

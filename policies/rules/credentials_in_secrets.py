@@ -1,4 +1,4 @@
-"""Passwords and tokens stand in Secrets, and no Secret with its values stands in a file."""
+"""Passwords and tokens are in Secrets, and no Secret with its values is in a file."""
 
 import binascii
 from base64 import b64decode

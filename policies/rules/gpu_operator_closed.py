@@ -24,7 +24,7 @@ _WITHOUT_CDI = (
 
 def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
     if subject.partial or subject.read("spec", "toolkit", "enabled") is False:
-        return  # the toolkit is the host's, and what it takes stands in no manifest
+        return  # the toolkit is the host's, and what it takes is in no manifest
     if _value(subject, _ENV, _BY_VARIABLE) not in _FALSE:
         yield subject.violation("lets every container choose GPUs by NVIDIA_VISIBLE_DEVICES", *_ENV)
     if _value(subject, _ENV, _DEFAULT_RUNTIME) in _TRUE:

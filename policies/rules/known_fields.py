@@ -1,4 +1,4 @@
-"""Every field stands where the API knows it and holds what the API takes."""
+"""Every field is one that the API knows at its place, with a value of its type."""
 
 from collections.abc import Iterator, Mapping
 

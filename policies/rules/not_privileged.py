@@ -14,7 +14,7 @@ _FIELD = ("securityContext", "privileged")
 
 def _examine(subject: Obj, _: Inventory, parameters: Infrastructure) -> Iterator[Violation]:
     for container in subject.containers:
-        # Whatever stands there and is not false counts: a text is for the API server to refuse.
+        # Any value but false counts: a text is for the API server to refuse.
         if container.read(*_FIELD) not in (None, False) and not parameters.excepts(subject):
             yield container.violation("is privileged", *_FIELD)
 

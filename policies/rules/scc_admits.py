@@ -83,7 +83,7 @@ SCC_ADMITS = Rule(
     name="scc-admits",
     what="In its namespace and under its account, an SCC admits the pods of every template, as OpenShift decides it.",
     why="The API server takes a Job, an MPIJob or a Deployment whose pods it will refuse. No pod appears; the reason "
-    "stands in an event of the controller (unable to validate against any security context constraint) and is gone an "
+    "is in an event of the controller (unable to validate against any security context constraint) and is gone an "
     "hour later.",
     remedy="Ask for less, or name the account in serviceAccountName that may use the right SCC, and bind it; "
     "`./hpc scc explain` shows all SCCs",

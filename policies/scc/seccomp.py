@@ -66,7 +66,7 @@ def container_fault(pod: Pod, container: Container, constraint: Constraint) -> s
 
 
 def about_profile(message: str) -> bool:
-    """Return whether a fault is about a profile; it names an annotation, wherever the profile stands."""
+    """Return whether a fault is about a profile; it names an annotation, wherever the profile is."""
     return message.startswith((f"{_PATH}{POD_ANNOTATION}]", f"{_PATH}{CONTAINER_ANNOTATION}"))
 
 

@@ -129,7 +129,7 @@ def _words(message: str, reasons: Iterable[Reason]) -> str:
 
 
 def _profile(spec: Mapping[str, Any]) -> Path:
-    """Return the first seccomp profile of a pod, since the plugin's words say nowhere where it stands."""
+    """Return the first seccomp profile of a pod, since the plugin's message does not name its field."""
     places = [(), *((group, index) for group in CONTAINER_LISTS for index, _ in enumerate(spec.get(group) or ()))]
     found = ((*place, "securityContext", PROFILE) for place in places)
     return next((path for path in found if read(spec, *path) is not None), ())

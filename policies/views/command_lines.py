@@ -34,7 +34,7 @@ class Command:
     first: int
 
     def place(self, index: int) -> Path:
-        """Return the field, relative to the container, in which a word stands."""
+        """Return the field, relative to the container, in which a word is."""
         if self.script is not None:
             return self.script
         return ("command", index) if index < self.first else ("args", index - self.first)

@@ -29,7 +29,7 @@ def capability(written: str) -> str:
 
 
 def capabilities(scc: Obj, field: str) -> dict[str, int]:
-    """Return the capabilities of a field in one spelling, and where each stands."""
+    """Return the capabilities of a field in one spelling, and where each is."""
     found: dict[str, int] = {}
     for index, name in enumerate(scc.entries(field)):
         if isinstance(name, str):

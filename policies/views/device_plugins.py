@@ -43,7 +43,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Configuration:
-    """One configuration: where its JSON stands, what it offers, and what is wrong with it."""
+    """One configuration: where its JSON is, what it offers, and what is wrong with it."""
 
     path: Path
     entries: tuple[Entry, ...] = ()

@@ -38,7 +38,7 @@ def _devices(container: Container) -> tuple[tuple[Request, ...], tuple[Request, 
 
 
 def place(item: Request) -> tuple[str, str, str]:
-    """Return where a request stands in its container."""
+    """Return where a request is in its container."""
     return "resources", "limits" if item.limit is not None else "requests", item.resource
 
 

@@ -34,7 +34,7 @@ _KNOWN = _PROCESSES | _PER_NODE | _TWO_VALUES | _HOSTS | {"x"}
 
 @dataclass(frozen=True)
 class Word:
-    """A word of a command line; `place` is the field, relative to the container, in which it stands."""
+    """A word of a command line; `place` is the field, relative to the container, in which it is."""
 
     text: str
     place: Path

@@ -1,4 +1,4 @@
-"""Where a field belongs that stands where the API does not know it."""
+"""The right place of a field that the API does not know at its own."""
 
 from collections.abc import Iterator
 from difflib import get_close_matches
@@ -51,7 +51,7 @@ def _hint(name: str, type_: Type, above: Above) -> str:
 
 
 def _above(name: str, above: Above) -> str:
-    """Look below the level where it stands, then in the levels above, the nearest first, and below these."""
+    """Look below the level where it is, then in the levels above, the nearest first, and below these."""
     for path, type_ in reversed(above):
         if name in _OF_METADATA and _METADATA in type_.fields:
             return show((*path, _METADATA))

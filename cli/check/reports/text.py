@@ -1,4 +1,4 @@
-"""The report for a terminal: mandatory findings, then advisory ones where they are asked for, else how many there are.
+"""The report for a terminal: mandatory findings, then advisory ones with --verbose, else how many there are.
 
 Within a file, findings of the same rule of one object are one group; what to do is written once for each rule in a
 file. Each finding begins with file, line and column, so that an editor can jump there. Lines end at the terminal's

@@ -1,4 +1,4 @@
-"""The engine's own layout of a state backend that no service stands before (it calls it DIY): stacks, locks, tags."""
+"""The engine's own layout of a state backend without a service (it calls it DIY): stacks, locks, tags."""
 
 import gzip
 import json
