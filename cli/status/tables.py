@@ -66,7 +66,7 @@ def show(found: Overview) -> None:
 
 
 def _nodes(nodes: Sequence[Node], expected: Container[str]) -> None:
-    """Print the nodes; many equal ones that follow each other share a row, and what no node is to offer has no column."""
+    """Print the nodes; equal ones that follow each other share a row, and what no node is to offer has no column."""
     shown = {
         title: offer for title, offer in _OFFERS.items() if title in expected or any(offer(node) for node in nodes)
     }
