@@ -112,6 +112,15 @@ def test_runs_of_the_first_schema_are_read(tmp_path: Path) -> None:
     assert read(path).last().run == run().model_copy(update={"schema_version": 1})
 
 
+def test_former_names_of_criteria_are_read(tmp_path: Path) -> None:
+    """A verdict of a criterion that has another name now is read under that one."""
+    path = tmp_path / "runs.jsonl"
+    content = json.loads(run().line())
+    content["verdicts"][0]["criterion"] = "fabric-alike"
+    path.write_text(json.dumps(content) + "\n")
+    assert read(path).last().run.verdicts[0].criterion == "fabric-consistent"
+
+
 def test_times_are_utc() -> None:
     """Times are stored in UTC."""
     local = WHEN.astimezone(timezone(timedelta(hours=2)))
