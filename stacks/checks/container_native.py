@@ -58,7 +58,7 @@ def _workers(settings: Settings) -> Iterator[str]:
         )
     masters = sum("master" in node.roles for node in settings.nodes)
     if masters < FEWEST:
-        yield f"storage.kind container-native: {masters} of the nodes are masters, and it needs {FEWEST}; add some to nodes"
+        yield f"storage.kind container-native: {masters} of the nodes are masters, and it needs {FEWEST}; add some"
     machine = settings.gpu_nodes[0].machine
     if machine.cpu_architecture != "x86_64":
         yield (

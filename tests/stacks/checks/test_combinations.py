@@ -69,7 +69,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (
         "prod",
         {"nodes__0__name": "master01.hpc.example.com"},
-        "storage.kind container-native: 1 of the nodes are masters, and it needs 3; add some to nodes",
+        "storage.kind container-native: 1 of the nodes are masters, and it needs 3; add some",
     ),
     (
         "prod",
