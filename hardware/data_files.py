@@ -33,11 +33,13 @@ class _Loader(yaml.CSafeLoader):
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         """Return the content of a mapping; raise yaml.YAMLError for a key that is given twice."""
-        keys = [key.value for key, _ in node.value]
-        if twice := sorted({str(key) for key in keys if keys.count(key) > 1}):
-            raise yaml.constructor.ConstructorError(
-                None, None, f"{', '.join(twice)} is given twice; remove one", node.start_mark
-            )
+        seen: set[Any] = set()
+        for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
+            if key.value in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"{key.value} is given twice; remove one", key.start_mark
+                )
+            seen.add(key.value)
         return super().construct_mapping(node, deep)
 
 

@@ -48,7 +48,11 @@ _DEVICE = r"(?:GPU\d+|NIC\d+|(?:mlx|bnxt_re|roce|ib|irdma|efa|hns|cxi|qedr|ionic
 _CELL = re.compile(r"X|NV\d+|PIX|PXB|PHB|PSB|NODE|SYS|SOC|\.\.\.")
 _ROW = re.compile(rf"\s*({_DEVICE})\s+(.*)$")
 _COLUMN = rf"(?:{_DEVICE}|\.\.\.)"
-_HEADER = re.compile(rf"\s*(GPU0(?:\s+{_COLUMN})*)(?:\s+\[?(?:CPU|NUMA)\b.*)?$")
+# Terminals that wrap lines lose the blanks where they do, so that NIC11NIC12 and SYSSYS are two columns each.
+_GLUED_DEVICE = r"(?:GPU|NIC)\d+"
+_GLUED_CELLS = re.compile(rf"(?:{_CELL.pattern}){{2,}}")
+_HEADER = re.compile(rf"\s*(GPU0(?:\s+{_COLUMN}|{_GLUED_DEVICE})*)(?:\s+\[?(?:CPU|NUMA)\b.*)?$")
+_DEVICES = re.compile(rf"{_GLUED_DEVICE}|{_COLUMN}")
 _AFFINITY = re.compile(r"\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*|N/A")
 _LEGEND = re.compile(r"\s+(?:X|SYS|NODE|PHB|PXB|PIX|PSB|SOC|NV#)\s+= ")
 _NIC = re.compile(r"\s*(NIC\d+): ([\w.-]+)$")
@@ -60,7 +64,9 @@ class NvidiaSmiTopoParser(HostParser):
 
     tool = "nvidia-smi-topo"
     kind = NvidiaSmiTopo
-    starts = rf"\s*GPU0(?:\s+{_DEVICE})*(?:\s+\.\.\.)?\s+(?:CPU Affinity|{_DEVICE}\s*$)|" + typed(r"nvidia-smi topo\b")
+    starts = rf"\s*GPU0(?:\s+{_DEVICE}|{_GLUED_DEVICE})*(?:\s+\.\.\.)?\s+(?:CPU Affinity|{_DEVICE}\s*$)|" + typed(
+        r"nvidia-smi topo\b"
+    )
     command = re.compile(typed(r"nvidia-smi topo\b"))
 
     def __init__(self) -> None:
@@ -74,11 +80,11 @@ class NvidiaSmiTopoParser(HostParser):
         """Read a line."""
         text = line.text
         if (header := _HEADER.match(text)) is not None:
-            return self._header(tuple(header[1].split()))
+            return self._header(tuple(_DEVICES.findall(header[1])))
         if not self._columns:
             return Taken.NO
         if (row := _ROW.match(text)) is not None:
-            return self._row(row[1], row[2].split(), line.number)
+            return self._row(row[1], [*_cells(row[2])], line.number)
         if (nic := _NIC.match(text)) is not None:
             self._nics[nic[1]] = nic[2]
         elif _LEGEND.match(text):
@@ -136,6 +142,12 @@ class NvidiaSmiTopoParser(HostParser):
             f"no legend of {', '.join(unnamed)}" if unnamed else None,
             None if self._legend else "no legend",
         )
+
+
+def _cells(text: str) -> Iterator[str]:
+    """Yield the cells of a row."""
+    for token in text.split():
+        yield from _CELL.findall(token) if _GLUED_CELLS.fullmatch(token) else (token,)
 
 
 def _asymmetric(rows: Mapping[str, TopologyRow]) -> tuple[str, ...]:

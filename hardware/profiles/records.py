@@ -206,7 +206,7 @@ class Profile(Model):
             faults.append(f"numa: give each of the GPUs 0-{self.gpus - 1} to one node")
         gpus = {node.id: set(node.gpus) for node in self.numa}
         faults += [
-            f"hca {hca.name}: its GPUs {hca.gpus} are not on its NUMA node {hca.numa}"
+            f"hca {hca.name}: its GPUs {', '.join(map(str, hca.gpus))} are not on its NUMA node {hca.numa}; correct one"
             for hca in (*self.hcas, *self.storage_hcas, *self.inband_hcas)
             if not set(hca.gpus) <= gpus.get(hca.numa, set())
         ]
@@ -248,5 +248,7 @@ class Profile(Model):
             nearest = next((path for path in get_args(Near) if path in hca.distances), None)
             near = tuple(gpu for gpu, path in enumerate(hca.distances) if nearest and path == nearest)
             if hca.distances and (near, nearest) != (hca.gpus, hca.distance):
-                faults.append(f"{hca.name}: distances: gpus {hca.gpus} at {hca.distance} are not what they give")
+                faults.append(
+                    f"{hca.name}: distances: gpus {[*hca.gpus]} at {hca.distance} are not what they give; correct one"
+                )
         return faults

@@ -10,7 +10,7 @@ from apis import kinds
 from simulator.actors.pods import condition
 from simulator.admission import manifests as admission
 from simulator.api import Api, wait_until
-from simulator.bootstrap import agents, nodes, openshift, storage_scale
+from simulator.bootstrap import agents, nodes, openshift
 from simulator.errors import SimulatorError
 from simulator.manifests import Manifest
 from simulator.progress import Step
@@ -49,7 +49,7 @@ def bootstrap(
     Raises SimulatorError where the API server refuses an object, ValueError for an unknown hardware profile.
     """
     definitions = openshift.definitions(_folders(tools))
-    scale = storage_scale.namespaces_and_definitions() if spec.storage_scale else []
+    scale, scale_operators = _container_native(spec)
     statuses = [
         nodes.status(node, kubelet_port=kubelet_port, version=KUBERNETES[spec.kubernetes]) for node in spec.nodes
     ]
@@ -73,9 +73,8 @@ def bootstrap(
         api.apply(_path(manifest), manifest)
     for manifest in (*admission.sccs(spec.release), openshift.pod_network()):
         api.create(_collection_path(manifest), manifest)
-    if spec.storage_scale:
-        for manifest in storage_scale.operators():
-            api.apply(_path(manifest), manifest)
+    for manifest in scale_operators:
+        api.apply(_path(manifest), manifest)
     step.update(what="serving the custom resources")
     for definition in definitions:
         # The first request for a kind makes the server set up its storage; no later client has to wait.
@@ -85,6 +84,16 @@ def bootstrap(
         api.apply(_path(webhook), webhook)
     else:
         api.delete(_path(webhook))
+
+
+def _container_native(spec: ClusterSpec) -> tuple[list[Manifest], list[Manifest]]:
+    """Return the namespaces and kinds of container-native Storage Scale, and its operators."""
+    if not spec.storage_scale:
+        return [], []
+    # It imports most actors, for which commands that only read a stack should not wait.
+    from simulator.bootstrap import storage_scale  # noqa: PLC0415
+
+    return storage_scale.namespaces_and_definitions(), storage_scale.operators()
 
 
 def _access(spec: ClusterSpec) -> list[Manifest]:

@@ -13,7 +13,7 @@ from stacks.storage_settings import ContainerNativeStorage, DirectoryData
 PRODUCT = "Storage Scale container native"
 """As the files of releases call it."""
 FEWEST, MOST = 3, 128
-"""Workers of one cluster."""
+"""Workers of one cluster; it has as many masters at least."""
 ROCE = (5, 2, 3)
 """First version with RDMA over Ethernet."""
 
@@ -56,6 +56,9 @@ def _workers(settings: Settings) -> Iterator[str]:
             f"storage.kind container-native: the cluster has {count} workers, and needs {FEWEST} to {MOST}; "
             f"{'add some' if count < FEWEST else 'use other storage, or several clusters'}"
         )
+    masters = sum("master" in node.roles for node in settings.nodes)
+    if masters < FEWEST:
+        yield f"storage.kind container-native: {masters} of the nodes are masters, and it needs {FEWEST}; add some"
     machine = settings.gpu_nodes[0].machine
     if machine.cpu_architecture != "x86_64":
         yield (

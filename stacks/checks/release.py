@@ -20,7 +20,7 @@ def problems(settings: Settings) -> Iterator[str]:
                     f"{_elsewhere(release, path, value)}"
                 )
     for path, reason in release.lacks.items():
-        for place, value in _values(settings, path.split(".")):
+        for place, value in _given(settings, path):
             if value:
                 other = _elsewhere(release, path)
                 yield f"{place}: OpenShift {release.name} does not support {reason}{_shown(value)}; leave it out{other}"
@@ -44,6 +44,16 @@ def _elsewhere(release: Release, path: str, value: str | None = None) -> str:
         and (value is None or value in other.choices.get(path, (value,)))
     ]
     return f", or use release {either(names)}" if names else ""
+
+
+def _given(settings: Settings, path: str) -> Iterator[tuple[str, Any]]:
+    """Yield place and value of a path; of nodes once and by name: ranges are expanded, and have other places."""
+    field = path.removeprefix("nodes.*.")
+    names = [node.name for node in settings.nodes if getattr(node, field, None)] if field != path else []
+    if names:
+        yield f"nodes: {field} of {names[0]}{f' and {len(names) - 1} more' if names[1:] else ''}", True
+    elif field == path:
+        yield from _values(settings, path.split("."))
 
 
 def _values(part: Any, path: list[str], place: str = "") -> Iterator[tuple[str, Any]]:

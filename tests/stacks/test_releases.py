@@ -164,8 +164,8 @@ def _models(part: Any) -> list[type[BaseModel]]:
             "redpaper-today",
             "nodes.5.scale_client",
             True,
-            "nodes.5.scale_client: OpenShift 4.20 … RHCOS has no package … container-native … (value: True); leave it "
-            "out, or use release … 4.18",
+            "nodes: scale_client of dgx01.ocp4.scale.ibm.com: OpenShift 4.20 … RHCOS … container-native … "
+            "(value: True); leave it out, or use release … 4.18",
         ),
         (
             "dev",

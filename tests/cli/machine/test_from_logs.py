@@ -74,6 +74,15 @@ def test_all_outputs_in_one_file_with_blanks_for_tabs() -> None:
     assert [rail[0] for rail in rails(one)] == MATRICES["dgx-h100"]
 
 
+def test_columns_that_a_terminal_glued_together() -> None:
+    """A matrix that was copied from a terminal that wraps lines, without the blanks there, is read whole."""
+    text = printed("dgx-h100.topo").expandtabs()
+    copied = re.sub(r"(NIC10) +(NIC11)|(NODE|SYS) +(NODE|SYS)(?= +\d)", r"\1\2\3\4", text)
+    assert {"NIC10NIC11", "SYSSYS", "NODENODE"} <= {*copied.split()}
+    assert found(copied) == found(text)
+    assert [rail[0] for rail in rails(found(copied))] == MATRICES["dgx-h100"]
+
+
 def test_the_bridges_of_a_dgx_b200_are_other_devices() -> None:
     """Bridges without an interface are no rails, and jobs must not use them (nccl 1646)."""
     one = found(printed("dgx-b200.topo"), printed("dgx-b200.ports"))

@@ -1,5 +1,8 @@
 """The simulated cluster of a stack, by its settings."""
 
+import subprocess
+import sys
+
 import pytest
 
 from cli.shared import simulated_release, state_checks
@@ -174,3 +177,13 @@ def test_all_files_that_settings_are_in() -> None:
     assert read("prod").all_files == read("prod").files == (ROOT / "Pulumi.prod.yaml", *bases)
     assert read("two-layers-tenants").files == (tenants,)
     assert read("two-layers-tenants").all_files == (tenants, platform, *bases)
+
+
+@pytest.mark.parametrize("name", ["dev", "h100-roce"])
+def test_a_stack_is_read_without_actors(name: str) -> None:
+    """A command that reads a stack does not wait for the import of what only a running cluster needs."""
+    code = f"import sys; from cli.shared.stack import read; read({name!r}); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    imported = done.stdout.split()
+    assert "simulator.bootstrap.apply" in imported
+    assert not {"simulator.actors.podactor", "simulator.performance.programs"} & set(imported)

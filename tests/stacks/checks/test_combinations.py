@@ -68,6 +68,11 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ),
     (
         "prod",
+        {"nodes__0__name": "master01.hpc.example.com"},
+        "storage.kind container-native: 1 of the nodes are masters, and it needs 3; add some",
+    ),
+    (
+        "prod",
         {"nodes__1__name": "worker[001-125].hpc.example.com"},
         "storage.kind container-native: the cluster has 129 workers, and needs 3 to 128; use other storage, or several",
     ),
