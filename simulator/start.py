@@ -23,7 +23,8 @@ from simulator.tools.table import KUBERNETES_COMMANDS, MPI_OPERATORS, kubernetes
 
 BARE_TOOLS = ("etcd", "kube-apiserver", "kube-controller-manager", "openshift-crds", "kwok-crds")
 NODE_TOOLS = ("kube-scheduler", "kwok")
-READY_SECONDS = 60.0
+READY_SECONDS = 240.0
+"""Guards against hanging: with other work on two cores 140 nodes took more than 60 s."""
 READY_LINE = " simulating\n"  # what the actors log once they watch everything
 
 

@@ -18,7 +18,7 @@ from simulator.spec import ClusterSpec
 from simulator.tools.table import KUBERNETES
 
 PARALLEL = 4
-ESTABLISHED_SECONDS = 30.0
+ESTABLISHED_SECONDS = 120.0
 
 
 def fingerprint(spec: ClusterSpec, tools: Mapping[str, Path], kubelet_port: int, webhook: Manifest) -> str:

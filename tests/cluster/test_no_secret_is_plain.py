@@ -113,7 +113,7 @@ class Site:
 
     def ended(self, what: str, process: subprocess.Popen[bytes], given: str = "") -> int:
         """Store what a process prints until its exit; return its status."""
-        output, _ = process.communicate(given.encode(), timeout=600)
+        output, _ = process.communicate(given.encode(), timeout=1200)
         place = f"{len(self.printed):02} {what}"
         self.printed[place] = output
         return process.returncode

@@ -95,7 +95,7 @@ def test_the_page_can_be_followed(checkout: Path, workstation: dict[str, str], o
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,
-                timeout=400,
+                timeout=1200,
                 check=False,
             )
             assert done.returncode == 0, f"{block.heading}:\n{text}\nended with {done.returncode}:\n{done.stdout}"

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.cluster
 ELSEWHERE = {"dev", "redpaper-4.4", "two-layers", "two-layers-tenants"}
 """tests/cluster/test_redpaper.py, tests/cli/test_examples_on_a_cluster.py and tests/cluster/test_layers.py."""
 RUN = [name for name in known(ROOT) if name not in ELSEWHERE and load(name, ROOT).version.simulated_as]
-END_SECONDS = "60"
+END_SECONDS = "300"
 """How long jobs that an update only sees start may take to their end; each of their pods takes one second."""
 
 

@@ -21,7 +21,8 @@ pytestmark = pytest.mark.cluster
 
 REGISTRY = "registry.redhat.io"
 """Where the simulated NFD operator of OpenShift 4.4 comes from."""
-_MINUTE = 60.0
+_OWN_LIMIT = 300.0
+"""Far below the time-outs of the update, in seconds; how soon it ends is printed, as a machine may be busy."""
 PROD = ("--stack", "prod", "--name", "default")
 
 
@@ -62,7 +63,7 @@ def test_an_operator_whose_image_cannot_be_pulled_ends_the_update_and_a_slow_one
     lab.works("sim", "up")
     annotate(lab, {names.REGISTRIES_DOWN: json.dumps([REGISTRY])})
     said = lab.fails("up")
-    assert since(lab, "openshift-nfd", "Failed") < _MINUTE, said
+    assert since(lab, "openshift-nfd", "Failed") < _OWN_LIMIT, said
     assert re.search(r"ImagePullBackOff: .*lookup registry\.redhat\.io: no such host", said), said
     assert re.search(r"^stack dev is not up\n(ClusterServiceVersion|Subscription) openshift-nfd/nfd", said, re.M), said
     assert "waits at most 35 s for " in said
