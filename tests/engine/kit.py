@@ -225,7 +225,7 @@ def widget(name: str, namespace: str, spec: dict[str, Any], *, version: str = "v
     return thing(name, f"kubernetes:kit.example.com/{version}:Widget", fields, **more)
 
 
-def wait_until(test: Callable[[], bool], seconds: float = 20) -> None:
+def wait_until(test: Callable[[], bool], seconds: float = 60) -> None:
     """Wait until the test holds; fails the test when it does not in time."""
     end = time.monotonic() + seconds
     while not test():
