@@ -116,6 +116,9 @@ CLUSTER_VERSION = Kind("config.openshift.io", "v1", "ClusterVersion", "clusterve
 PACKAGE_MANIFEST = Kind("packages.operators.coreos.com", "v1", "PackageManifest", "packagemanifests")
 """What OpenShift says of itself and of OperatorHub; `./hpc init` reads it."""
 
+WORKLOAD = Kind("kueue.x-k8s.io", "v1beta2", "Workload", "workloads", other_versions=_OLD_KUEUE)
+"""What Kueue says of each job; `./hpc status` reads it."""
+
 CLUSTER_RESOURCE_QUOTA = Kind("quota.openshift.io", "v1", "ClusterResourceQuota", "clusterresourcequotas", "Cluster")
 LIMIT_RANGE = Kind("", "v1", "LimitRange", "limitranges")
 BINDING = Kind("", "v1", "Binding", "bindings")

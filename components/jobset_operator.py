@@ -30,7 +30,7 @@ class JobSetOperatorArgs(Model):
 class JobSetOperator(Component):
     """One JobSetOperator object.
 
-    On a simulated cluster the kind JobSet is served, and the controller is not simulated: a JobSet starts no job there.
+    On a simulated cluster the controller that the operator starts is the real one.
     Outputs: `instance`, its name, known when JobSets can be sent.
     """
 

@@ -84,7 +84,9 @@ def v2beta1(args: MpiJobArgs) -> dict[str, Any]:
     worker = _worker(args) | job_pods.variables(args.runtime_environment)
     worker |= {
         "command": ssh.server(args),
-        "ports": [{"name": "ssh", "containerPort": own.ssh_port}],
+        # Kueue writes the protocol into its Workload. Where the job lacks it, Kueue takes the job for a changed one, and
+        # makes another Workload for ever.
+        "ports": [{"name": "ssh", "containerPort": own.ssh_port, "protocol": "TCP"}],
         "readinessProbe": {"tcpSocket": {"port": own.ssh_port}, "periodSeconds": PROBE_SECONDS},
         "volumeMounts": [*worker["volumeMounts"], *ssh.mounts()],
     }

@@ -19,7 +19,7 @@ from simulator.processes.command_lines import Plan
 from simulator.progress import Progress, Step
 from simulator.spec import ClusterSpec
 from simulator.state import LISTENERS, PortNumbers, State
-from simulator.tools.table import KUBERNETES_COMMANDS, MPI_OPERATORS, kubernetes_tool
+from simulator.tools.table import JOB_CONTROLLERS, KUBERNETES_COMMANDS, MPI_OPERATORS, kubernetes_tool
 
 BARE_TOOLS = ("etcd", "kube-apiserver", "kube-controller-manager", "openshift-crds", "kwok-crds")
 NODE_TOOLS = ("kube-scheduler", "kwok")
@@ -48,6 +48,7 @@ def needed_tools(spec: ClusterSpec) -> tuple[str, ...]:
     return (
         *(kubernetes_tool(name, spec.kubernetes) if name in KUBERNETES_COMMANDS else name for name in parts),
         *((MPI_OPERATORS[spec.mpi],) if spec.actors else ()),
+        *(tool for name in spec.job_controllers if spec.actors for tool in JOB_CONTROLLERS[name]),
     )
 
 
@@ -81,6 +82,7 @@ def choose_ports(known: PortNumbers | None, busy: frozenset[str]) -> PortNumbers
             " stop that, or remove this cluster with `./hpc sim clean` and start it again on another port."
         )
     owner = {name: process for process, name in LISTENERS.items()} | {"etcd_peer": "etcd"}
+    owner |= dict.fromkeys(JOB_CONTROLLERS, "actors")  # their children
     numbers = known.model_dump()
     for name, process in owner.items():
         if name == "api":

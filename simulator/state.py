@@ -22,6 +22,9 @@ class PortNumbers(Model):
     kubelet: int
     admission: int = Field(default=0, description="0 until it is drawn: clusters of before did not have it")
     objects: int = Field(default=0, description="of the object store; 0 until it is drawn")
+    kueue: int = Field(default=0, description="of Kueue's webhooks; 0 until it is drawn, as below")
+    jobset: int = Field(default=0, description="of JobSet's webhooks")
+    trainer: int = Field(default=0, description="of Trainer's webhooks")
 
 
 LISTENERS = {

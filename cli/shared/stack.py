@@ -214,6 +214,7 @@ class Stack:
         )
         release, mpi = self._simulated_as, RELEASES[self.settings.release].mpi_job
         generation = {} if mpi is None else {"mpi": mpi.version}
+        controllers = {"kueue": settings.queues, "jobset": settings.operators.jobset}
         return ClusterSpec.model_validate(
             {
                 "name": self.home.name,
@@ -223,6 +224,7 @@ class Stack:
                 "openshift": self.settings.release,
                 "storage_classes": settings.foreign_classes,
                 "storage_scale": settings.scale_pods is not None,
+                "job_controllers": tuple(name for name, used in controllers.items() if used),
                 "object_store": choice.recorded(self.home) == choice.SIMULATED,
                 **generation,
             }

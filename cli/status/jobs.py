@@ -20,7 +20,7 @@ _SECONDS = len("2026-01-01T00:00:00")  # what follows differs between events and
 
 @dataclass(frozen=True)
 class Job:
-    """One MPIJob or batch Job; `hindrances` is why its pods do not come, by the latest Warning events."""
+    """One MPIJob or batch Job; `hindrances` is why its pods do not come, as Kueue and the latest Warning events say."""
 
     kind: str
     namespace: str
@@ -40,6 +40,7 @@ def jobs(ours: List, everything: List, mpi_job: Kind | None) -> Iterable[Job]:
     placed = sorted(_placements(events), key=lambda placement: placement[-1])
     warnings = sorted((event for event in events if event.get("type") == "Warning"), key=latest)
     owned = {item["metadata"].get("uid"): item for kind in _OWNED if warnings for item in everything(kind)}
+    workloads = everything(kinds.WORKLOAD)
     found = [(kind.kind, item) for kind in (mpi_job, kinds.JOB) if kind for item in ours(kind)]
     for kind, item in sorted(found, key=lambda pair: str(read(pair[1], "metadata", "creationTimestamp"))):
         if read(item, "metadata", "ownerReferences"):
@@ -52,7 +53,8 @@ def jobs(ours: List, everything: List, mpi_job: Kind | None) -> Iterable[Job]:
             if inside == namespace and when >= since and _belongs(pod, name, kind)
         }
         state = job_state(item)
-        why = () if state in (FAILED, "Succeeded") else _hindrances(item, warnings, owned)
+        ended = state in (FAILED, "Succeeded")
+        why = () if ended else (*_queued(item, workloads), *_hindrances(item, warnings, owned))
         yield Job(kind, namespace, name, state, tuple(sorted({*mine.values()})), _duration(item), why, mine)
 
 
@@ -69,6 +71,19 @@ def _hindrances(item: Object, warnings: Iterable[Object], owned: Mapping[str, Ob
     uid = str(read(item, "metadata", "uid"))
     met = [event for event in warnings if concerns(event, uid, lambda reference: owned.get(reference.get("uid", "")))]
     return tuple({key(event): cause(event) for event in met}.values())[-_HINDRANCES:]
+
+
+def _queued(item: Object, workloads: Iterable[Object]) -> Iterable[str]:
+    """Yield why Kueue does not let a job start, and why it took one back that had started, in its own words."""
+    uid = str(read(item, "metadata", "uid"))
+    for workload in workloads:
+        if not any(owner.get("uid") == uid for owner in read(workload, "metadata", "ownerReferences") or ()):
+            continue
+        met = {(entry["type"], entry["status"]): entry for entry in read(workload, "status", "conditions") or ()}
+        if ("QuotaReserved", "True") in met:
+            continue
+        said = (met.get(key, {}).get("message") for key in (("Evicted", "True"), ("QuotaReserved", "False")))
+        yield from (f"Kueue: {text}" for text in dict.fromkeys(said) if text)
 
 
 def _placements(events: Iterable[Object]) -> Iterable[tuple[str, str, str, str]]:

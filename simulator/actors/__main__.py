@@ -22,7 +22,7 @@ from simulator.actors.running_actors import RunningActors
 from simulator.actors.runtime import Runtime, Settings
 from simulator.actors.sim_files import SimFiles
 from simulator.home import Layout
-from simulator.tools.table import MPI_OPERATORS
+from simulator.tools.table import JOB_CONTROLLERS
 
 SYNC_SECONDS = 60
 """How long the first lists may take before the process gives up."""
@@ -34,13 +34,12 @@ def settings(home: Path) -> Settings:
     if known is None:
         sys.exit(f"{home} has no cluster.json: start the cluster with `./hpc sim up`")
     spec = known.spec
-    binary = known.tools.get(MPI_OPERATORS[spec.mpi])
     return Settings(
         home=home,
         run_seconds=spec.run_seconds,
         mpi=spec.mpi,
-        mpi_operator=binary,
-        admission_port=known.ports.admission,
+        tools=known.tools,
+        ports=known.ports.model_dump(include=set(JOB_CONTROLLERS)),
     )
 
 

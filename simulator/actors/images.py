@@ -29,6 +29,11 @@ NMSTATE_HANDLERS = frozenset({"ose-kubernetes-nmstate-handler-rhel9"})
 CERTIFICATE_OPERATORS = frozenset({"cert-manager-operator-rhel9"})
 KUEUE_OPERATORS = frozenset({"kueue-operator-rhel9"})
 KUEUE_MANAGERS = frozenset({"kueue-rhel9"})
+JOBSET_OPERATORS = frozenset({"jobset-rhel9-operator"})
+JOBSET_MANAGERS = frozenset({"jobset-rhel9"})
+TRAINER_MANAGERS = frozenset({"trainer-controller-manager"})
+PROBED = KUEUE_MANAGERS | JOBSET_MANAGERS | TRAINER_MANAGERS
+"""Those whose pod is ready when a real controller serves its webhooks, and not before."""
 CSI_OPERATORS = frozenset({"ibm-spectrum-scale-csi-operator"})
 SCALE_OPERATORS = frozenset({"ibm-spectrum-scale-operator"})
 SCALE_CORES = frozenset({"ibm-spectrum-scale-daemon"})

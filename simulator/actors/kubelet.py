@@ -9,7 +9,7 @@ import time
 
 from apis import kinds
 from simulator import names
-from simulator.actors import devices, gates, launcher, multus, pods, pulls, volumes, workload
+from simulator.actors import devices, gates, images, launcher, multus, pods, pulls, volumes, workload
 from simulator.actors.api import ApiError, Object
 from simulator.actors.conditions import now
 from simulator.actors.informer import Key, Loop, key_of
@@ -114,6 +114,7 @@ class Kubelet:
         if pods.phase(pod) != "Pending" or not pods.accepted(pod):
             return {}
         wanted: dict[str, str | None] = {names.VOLUMES: names.READY, names.SIMULATED_BY: "kwok and simulator.actors"}
+        wanted |= _probed(pod)
         if have.get(names.VOLUMES) != names.READY:
             # Later additions to the waiting set are seen only if the pod is in it before the look.
             self._waiting[key] = pods.node_name(pod)
@@ -154,7 +155,7 @@ class Kubelet:
             return self._ending(pod)
         if gates.fault(pod, self._runtime):
             return {}
-        return dict.fromkeys((names.EXIT_CODE, names.RUN_FOR, names.UNREADY))
+        return {**dict.fromkeys((names.EXIT_CODE, names.RUN_FOR, names.UNREADY)), **_probed(pod)}
 
     def _failing(self, pod: Object, fault: str) -> dict[str, str | None]:
         self._logs.set_lines(pod, (*workload.introduction(pod), *fault.split("; ")))
@@ -211,6 +212,11 @@ class Kubelet:
         except ApiError as error:
             if not (error.conflict or error.missing):
                 log.warning("%s", error)
+
+
+def _probed(pod: Object) -> dict[str, str | None]:
+    """Return what keeps a pod unready at its start: its actor removes that."""
+    return {names.UNREADY: "true"} if pods.basename(pods.image(pod)) in images.PROBED else {}
 
 
 def _no_sandbox(pod: Object, why: str) -> str:

@@ -50,6 +50,13 @@ def runs(pod: Object) -> bool:
     return phase(pod) == "Running" and condition(pod, "Ready") and not deleting(pod)
 
 
+def started(pod: Object) -> bool:
+    """Return whether a pod's containers run, whether they pass their probes or not yet."""
+    statuses = (pod.get("status") or {}).get("containerStatuses") or []
+    running = any("running" in (one.get("state") or {}) for one in statuses)
+    return running and phase(pod) == "Running" and not deleting(pod)
+
+
 def accepted(pod: Object) -> bool:
     """Return whether kwok has taken a pod over: before that, an annotation would only make it do so twice."""
     return bool((pod.get("status") or {}).get("containerStatuses"))

@@ -2,7 +2,7 @@
 
 import logging
 
-from simulator.actors import packages, pods
+from simulator.actors import images, packages, pods
 from simulator.actors.api import Object
 from simulator.actors.informer import Key, Loop
 from simulator.actors.packages import Factory
@@ -23,6 +23,11 @@ def actor_of(pod: Object) -> Factory | None:
         if name in known and part in pods.command(pod):
             return factory
     return None
+
+
+def _acts(pod: Object) -> bool:
+    """Return whether a pod's actor is to run: it is what lets some pods pass their probes."""
+    return pods.runs(pod) or (pods.started(pod) and pods.basename(pods.image(pod)) in images.PROBED)
 
 
 class RunningActors:
@@ -52,7 +57,7 @@ class RunningActors:
     def _reconcile(self, key: Key) -> None:
         pod = self._runtime.pods.get(key[1], key[0])
         wanted = None
-        if pod is not None and pods.runs(pod):
+        if pod is not None and _acts(pod):
             wanted = (pod["metadata"]["uid"], pods.restarts(pod))
         have = self._actors.get(key)
         if have and have[0] != wanted:

@@ -2,7 +2,8 @@
 
 import logging
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import TypeAdapter
@@ -27,16 +28,16 @@ TOKEN_SECONDS = 30 * 24 * 3600
 
 @dataclass(frozen=True)
 class Settings:
-    """Of one run: the cluster's folder, how long a simulated job runs (seconds), the real MPI operator's binary.
+    """Of one run: the cluster's folder, how long a simulated job runs (seconds), the tools of real controllers.
 
-    `mpi` is the generation of MPIJob that the operator knows; `admission_port` is where the webhooks are simulated.
+    `mpi` is the generation of MPIJob that the operator knows; `ports` are those of the controllers, by name.
     """
 
     home: Path
     run_seconds: float
-    mpi_operator: Path | None = None
+    tools: Mapping[str, Path] = field(default_factory=dict)
     mpi: MpiGeneration = "v1alpha2"
-    admission_port: int = 0
+    ports: Mapping[str, int] = field(default_factory=dict)
 
 
 class Runtime:

@@ -6,4 +6,7 @@ EVICTION = Kind("policy", "v1", "Eviction", "evictions")
 CSI_DRIVER = Kind("storage.k8s.io", "v1", "CSIDriver", "csidrivers", "Cluster")
 SCALE_DAEMON = Kind("scale.spectrum.ibm.com", "v1beta1", "Daemon", "daemons")
 LOGS = Kind("kwok.x-k8s.io", "v1alpha1", "Logs", "logs")
-WORKLOAD = Kind("kueue.x-k8s.io", "v1beta2", "Workload", "workloads", other_versions=("v1beta1",))
+SERVICE = Kind("", "v1", "Service", "services")
+VALIDATING_WEBHOOK_CONFIGURATION = Kind(
+    "admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", "Cluster"
+)

@@ -10,9 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from simulator.admission import queues
 from simulator.admission.cluster_reader import Reader
-from simulator.admission.manifests import PATH, QUEUE_PATH
+from simulator.admission.manifests import PATH
 from simulator.admission.review import Answer, answer, concerned
 from simulator.errors import SimulatorError
 from simulator.processes.ports import LOOPBACK
@@ -53,13 +52,13 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         length = self.headers.get("Content-Length", "")
         path = self.path.partition("?")[0]
-        if path not in (PATH, QUEUE_PATH) or not length.isdigit() or int(length) > LONGEST:
+        if path != PATH or not length.isdigit() or int(length) > LONGEST:
             self.close_connection = True
             self._send(HTTPStatus.BAD_REQUEST, {"error": "not an AdmissionReview"})
             return
         request = json.loads(self.rfile.read(int(length)))["request"]
         try:
-            given = queues.answer(request) if path == QUEUE_PATH else answered(request, self.server.reader)
+            given = answered(request, self.server.reader)
         except (OSError, SimulatorError) as error:
             log.warning("cannot read the cluster: %s", error)
             given = failed(request, str(error))

@@ -14,40 +14,54 @@ from simulator.errors import SimulatorError
 from simulator.progress import Step
 from simulator.tools.table import Binary, Data, Module, Source
 
-NEEDED_GO = (1, 25, 11)
 SWITCHING_GO = (1, 24, 0)
-GO_HELP = "install Go 1.25.11 or later from https://go.dev/dl/, or Go 1.24 with GOTOOLCHAIN=auto"
+FETCHING_GO = "1.24"
+GO_VERSION = re.compile(r"(?:go)?(\d+)\.(\d+)(?:\.(\d+))?")
 NO_SPACE = "no space left on device"
 ERROR_LINES = 15
 
 
-def go_command(needed_for: str) -> str:
-    """Return the path of a Go that can build our modules; raise SimulatorError where there is none."""
+def go_command(module: Module) -> str:
+    """Return the path of a Go that can build a module; raise SimulatorError where there is none."""
+    needed_for, needed = ", ".join(binary.command for binary in module.binaries), needed_go(module)
     go = shutil.which("go")
     if go is None:
-        raise SimulatorError(f"{needed_for} must be built, and there is no Go on PATH: {GO_HELP}.")
+        raise SimulatorError(f"{needed_for} must be built, and there is no Go on PATH: {_go_help(needed)}.")
     requested = subprocess.run([go, "env", "GOVERSION", "GOTOOLCHAIN"], capture_output=True, text=True, check=False)
     version, _, toolchain = requested.stdout.strip().partition("\n")
-    if not go_suffices(version, toolchain):
+    if not go_suffices(version, toolchain, needed):
         raise SimulatorError(
             f"{needed_for} must be built, and {go} is {version or 'of unknown version'} (GOTOOLCHAIN={toolchain}):"
-            f" {GO_HELP}."
+            f" {_go_help(needed)}."
         )
     return go
 
 
-def go_suffices(version: str, toolchain: str) -> bool:
-    """Return whether a Go of `version` (as `go env GOVERSION` prints it) builds the modules, or fetches one."""
-    match = re.match(r"go(\d+)\.(\d+)(?:\.(\d+))?", version)
-    if match is None:
-        return False
-    found = tuple(int(part or 0) for part in match.groups())
-    return found >= NEEDED_GO or (found >= SWITCHING_GO and toolchain not in ("local", "path"))
+def needed_go(module: Module) -> str:
+    """Return the version of Go that a module asks for in its go.mod."""
+    (found,) = re.findall(r"^go (\S+)$", (module.folder / "go.mod").read_text(), re.M)
+    return str(found)
+
+
+def go_suffices(version: str, toolchain: str, needed: str) -> bool:
+    """Return whether a Go of `version` (as `go env GOVERSION` prints it) builds what needs one, or fetches that."""
+    found = _version(version)
+    fetches = found >= SWITCHING_GO and toolchain not in ("local", "path")
+    return found >= _version(needed) or fetches
+
+
+def _version(text: str) -> tuple[int, ...]:
+    match = GO_VERSION.match(text)
+    return tuple(int(part or 0) for part in match.groups()) if match else ()
+
+
+def _go_help(needed: str) -> str:
+    return f"install Go {needed} or later from https://go.dev/dl/, or Go {FETCHING_GO} with GOTOOLCHAIN=auto"
 
 
 def build(module: Module, target: Path, step: Step) -> None:
     """Build every binary of `module` into the folder `target` and see each print its version."""
-    go = go_command(", ".join(binary.command for binary in module.binaries))
+    go = go_command(module)
     packages = [binary.package for binary in module.binaries]
     total = _count_packages(go, module, packages, step)
     arguments = ["build", "-v", "-mod=readonly", "-buildvcs=false", "-ldflags", module.linker_flags]
@@ -66,14 +80,20 @@ def build(module: Module, target: Path, step: Step) -> None:
     for binary in module.binaries:
         if not fits(target / binary.command, binary):
             asked = " ".join((binary.command, *binary.version_arguments))
+            says = f"`{asked}` does not print" if binary.version_arguments else "it does not record"
             raise SimulatorError(
-                f"{binary.command} was built, but `{asked}` does not print version {module.version}; this is a fault of"
-                " the project's, please report it."
+                f"{binary.command} was built, but {says} version {module.version}; this is a fault of the project's,"
+                " please report it."
             )
 
 
 def fits(path: Path, binary: Binary) -> bool:
-    """Run the file at `path` for its version; False for one that will not start or is of another version."""
+    """Run the file at `path` for its version; False for one that will not start or is of another version.
+
+    One that prints none is read: a Go command has the versions of its modules in it.
+    """
+    if not binary.version_arguments:
+        return binary.fits.search(path.read_bytes().decode("latin-1")) is not None
     environment = {**os.environ, "PULUMI_SKIP_UPDATE_CHECK": "true"}
     try:
         run = subprocess.run(
@@ -88,7 +108,7 @@ def fetch(data: Data, target: Path, step: Step) -> None:
     """Copy the files of `data` out of their Go modules into the folder `target`."""
     go = shutil.which("go")
     if go is None:
-        raise SimulatorError(f"{data.name} must be fetched, and there is no Go on PATH: {GO_HELP}.")
+        raise SimulatorError(f"{data.name} must be fetched, and there is no Go on PATH: {_go_help(FETCHING_GO)}.")
     for index, source in enumerate(data.sources):
         step.update(index, len(data.sources), source.module)
         folder = _download(go, source) / source.folder

@@ -15,10 +15,17 @@ ETCD = "3.6.6"
 KWOK = "0.7.0"
 MPI_OPERATOR = "0.2.3"
 MPI_OPERATOR_V2BETA1 = "0.8.0"
+KUEUE = "0.19.2"
+JOBSET = "0.12.0"
+TRAINER = "2.2.1"
+"""The release that this Kueue is built against: later ones merge patches of runtimes otherwise."""
 ACTIONLINT = "1.7.12"
 
 OPENSHIFT_API = "github.com/openshift/api@v0.0.0-20260810132456-8f52beb625b5"
 OPENSHIFT_API_SUM = "h1:/UAIG4kF4dXdamTuN9rL5kSjbQZ9wDES9O2q/wS8Bsk="
+_KUEUE_MODULE = "sigs.k8s.io/kueue"
+_JOBSET_MODULE = "sigs.k8s.io/jobset"
+_TRAINER_MODULE = "github.com/kubeflow/trainer/v2"
 PROMETHEUS_OPERATOR = "github.com/prometheus-operator/prometheus-operator@v0.85.0"
 PROMETHEUS_OPERATOR_SUM = "h1:M5xLCLEoaW2IJfnuCwFzzpL+jSVQu3KGT84Pye+fW8s="
 
@@ -28,6 +35,7 @@ class Binary:
     """A command. `fits` matches, in what `version_arguments` makes it print, the versions that will do.
 
     `file` is its name on PATH and in the cache; None: its name here, which is another one where several versions are.
+    A command that prints no version has none to ask for: then `fits` matches what the linker recorded in the file.
     """
 
     name: str
@@ -52,11 +60,13 @@ class Module:
     variables: tuple[tuple[str, str], ...] = ()
     on_demand: bool = False
     """Whether only what needs it builds it."""
+    source: str | None = None
+    """Folder whose go.mod it has in common with others; None: one of its own, called as it is."""
 
     @property
     def folder(self) -> Path:
         """Where its go.mod is."""
-        return GO_MODULES / self.name
+        return GO_MODULES / (self.source or self.name)
 
     @property
     def linker_flags(self) -> str:
@@ -95,6 +105,8 @@ class Data:
 
     name: str
     sources: tuple[Source, ...] = field(default=())
+    on_demand: bool = False
+    """Whether only what needs it fetches it."""
 
     def cache_name(self) -> str:
         """Folder of the files in the cache."""
@@ -131,6 +143,14 @@ def _kubernetes(minor: str, version: str) -> Module:
 def _mpi_operator(name: str, version: str) -> Binary:
     # Only our own main prints just this; upstream's command has other flags and a fixed port.
     return Binary(name, ".", ("--version",), re.compile(rf"\Av{re.escape(version)}\s*\Z"))
+
+
+def _job_controller(name: str, module: str, version: str, package: str) -> Module:
+    # One go.mod for the three: Kueue is built against the other two, and they have most packages in common.
+    fits = re.compile(rf"^mod\t{re.escape(module)}\tv{re.escape(version)}\t", re.M)
+    return Module(
+        name, version, (Binary(name, f"{module}{package}", (), fits),), on_demand=True, source="job-controllers"
+    )
 
 
 MODULES = (
@@ -170,6 +190,9 @@ MODULES = (
         MPI_OPERATOR_V2BETA1,
         (_mpi_operator("mpi-operator-v2beta1", MPI_OPERATOR_V2BETA1),),
     ),
+    _job_controller("kueue", _KUEUE_MODULE, KUEUE, "/cmd/kueue"),
+    _job_controller("jobset", _JOBSET_MODULE, JOBSET, ""),
+    _job_controller("trainer", _TRAINER_MODULE, TRAINER, "/cmd/trainer-controller-manager"),
     Module(
         # No part of the cluster: `make workflows` holds the files of .github to it.
         "actionlint",
@@ -185,6 +208,17 @@ MODULES = (
         (("github.com/rhysd/actionlint.version", f"v{ACTIONLINT}"),),
     ),
 )
+
+
+def _manifests(name: str, module: str, checksum: str, folder: str, *, crds: tuple[str, ...]) -> Data:
+    """Return what a controller's own installation applies; `crds` are a folder and the files in it."""
+    parts = (crds, ("webhook", "manifests.yaml"), ("rbac", "role.yaml"))
+    return Data(
+        f"{name}-manifests",
+        tuple(Source(module, checksum, f"{folder}/{inside}", tuple(found)) for inside, *found in parts),
+        on_demand=True,
+    )
+
 
 DATA = (
     Data(
@@ -250,6 +284,43 @@ DATA = (
             ),
         ),
     ),
+    _manifests(
+        "kueue",
+        f"{_KUEUE_MODULE}@v{KUEUE}",
+        "h1:mPNzr37u0nwI7ikST5QQl5gg6EgtYOAvC9ZbTgywdN8=",
+        "config/components",
+        crds=(
+            "crd/bases",
+            *(
+                f"kueue.x-k8s.io_{plural}.yaml"
+                for plural in (
+                    *("admissionchecks", "clusterqueues", "cohorts", "localqueues", "multikueueclusters"),
+                    *("multikueueconfigs", "provisioningrequestconfigs", "resourceflavors", "topologies"),
+                    *("workloadpriorityclasses", "workloads"),
+                )
+            ),
+        ),
+    ),
+    _manifests(
+        "jobset",
+        f"{_JOBSET_MODULE}@v{JOBSET}",
+        "h1:YYPuV0px8Ongq/RXmJg6V0w2UC67aiR+rCMD06vhQQQ=",
+        "config/components",
+        crds=("crd/bases", "jobset.x-k8s.io_jobsets.yaml"),
+    ),
+    _manifests(
+        "trainer",
+        f"{_TRAINER_MODULE}@v{TRAINER}",
+        "h1:GsM80cgxnLnd8j8+lrX/Dpcvw7DYqpxkL0ni4XA/U7Y=",
+        "manifests/base",
+        crds=(
+            "crds",
+            *(
+                f"trainer.kubeflow.org_{plural}.yaml"
+                for plural in ("clustertrainingruntimes", "trainingruntimes", "trainjobs")
+            ),
+        ),
+    ),
     Data(
         "kwok-crds",
         (
@@ -268,5 +339,7 @@ DATA_OF = {data.name: data for data in DATA}
 MPI_OPERATORS = {"v1alpha2": "mpi-operator", "v2beta1": "mpi-operator-v2beta1"}
 """Generation of MPIJob -> the tool that is its operator."""
 NAMES = (*MODULE_OF, *DATA_OF)
-USUAL = tuple(name for name in NAMES if name in DATA_OF or not MODULE_OF[name][0].on_demand)
+JOB_CONTROLLERS = {name: (name, f"{name}-manifests") for name in ("kueue", "jobset", "trainer")}
+"""Controller of jobs that a stack may install -> its tools."""
+USUAL = tuple(name for name in NAMES if not (DATA_OF[name] if name in DATA_OF else MODULE_OF[name][0]).on_demand)
 """Tools that are made where no others are asked for."""

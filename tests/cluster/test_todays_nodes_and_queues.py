@@ -1,16 +1,15 @@
-"""Nodes and queues of today, under this project's declarations: their operators and controllers are simulated.
+"""What nodes and queues of today consist of, under this project's declarations: Kueue's manager is real, the rest simulated.
 
 Every wait that our components declare is judged here by the provider's own rules, on the live objects.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pulumi
 import pytest
 
 from apis import kinds, names
-from apis.kinds import Kind
 from components.bond import Bond, BondArgs
 from components.claim import Claim, ClaimArgs
 from components.kernel_arguments import KernelArguments, KernelArgumentsArgs
@@ -34,20 +33,19 @@ from hardware.topology import SYSTEM_CPUS, rails
 from policies.values import amount
 from rendering.manifests import manifests
 from simulator import names as simulated
-from simulator.actors import pods, sim_kinds
+from simulator.actors import pods
 from simulator.actors.api import ApiError, Server
 from simulator.bootstrap import agents
 from simulator.cluster import ClusterSpec, NodeSpec
 from simulator.plugins.provider.diff import difference
 from simulator.plugins.provider.inputs import ObjectType
-from simulator.plugins.provider.observations import Seen
-from simulator.plugins.provider.wait_annotation import Rule, wait_rule
+from tests.cluster.declaring import Declared
 from tests.components.kit import mpi_job_manifest as job_of
 from tests.simulator.actors import platform
 from tests.simulator.actors.conftest import Person
 from tests.support.clusters import running
 from tests.support.machines import DGX_A100
-from tests.support.recorded import component, of_kind
+from tests.support.recorded import component
 
 pytestmark = pytest.mark.cluster
 
@@ -60,6 +58,7 @@ SPEC = ClusterSpec(
     nodes=(*(NodeSpec(name=name, profile="dgx-a100") for name in NODES), NodeSpec(name=PLAIN)),
     release="current",
     mpi="v2beta1",
+    job_controllers=("kueue",),
     run_seconds=0.5,
 )
 JOB = kinds.MPI_JOB_V2BETA1
@@ -71,7 +70,6 @@ CSI = "ibm-spectrum-scale-csi-driver"
 GUI = "csisecret-local"
 CERTIFICATE = "-----BEGIN CERTIFICATE-----\nYQ==\n-----END CERTIFICATE-----\n"
 QUOTA = Quota(gpus=16, cpus=200, memory_gib=400)
-EARLY = ("CustomResourceDefinition", "Namespace", "SecurityContextConstraints", "OperatorGroup", "Subscription")
 
 
 def _scale_operator(channel: str) -> None:
@@ -162,39 +160,13 @@ def _queues() -> None:
     Queues("queues", QueuesArgs(flavor="dgx-a100", node_labels=labels, rdma=RDMA[:1], tenants=tenants))
 
 
-def _kind(manifest: Manifest) -> Kind:
-    found = kinds.find(manifest["apiVersion"], manifest["kind"])
-    assert found is not None, manifest["kind"]
-    return found
-
-
-class Site:
-    """The cluster: `api` is the administrator, who waits as the provider would."""
+class Site(Declared):
+    """The cluster, its storage and its jobs."""
 
     def __init__(self, api: Person) -> None:
-        self.api = api
+        super().__init__(api)
         self.former_uid = ""
         """Of the driver's object, as it was under the operator of 2020."""
-
-    def declare(self, build: Callable[[], object]) -> None:
-        """Bring what `build` declares onto the cluster; return when all its waits are over."""
-        recorded = component(build)
-        found = sorted(manifests(recorded), key=lambda each: each["kind"] not in EARLY)
-        for manifest in found:
-            self.api.eventually(lambda one=manifest: self.api.apply(_kind(one), one))  # type: ignore[misc]
-        for manifest in found:
-            rule = wait_rule(manifest)
-            if rule is not None:
-                self.reaches(_kind(manifest), manifest["metadata"], rule)
-        for patch in of_kind(recorded, "MachineConfigPoolPatch"):
-            rule = wait_rule(dict(patch.inputs))
-            assert rule is not None
-            self.reaches(kinds.MACHINE_CONFIG_POOL, patch.inputs["metadata"], rule)
-
-    def reaches(self, kind: Kind, meta: Manifest, rule: Rule) -> None:
-        """Wait until an object satisfies a rule of the provider."""
-        name, namespace = meta["name"], meta.get("namespace")
-        self.api.eventually(lambda: rule(Seen(self.api.get(kind, name, namespace))).ready, seconds=30)
 
     def installed(self, version: str) -> None:
         """Wait until a version of the Scale operator is installed."""
@@ -238,7 +210,7 @@ class Site:
             # On two busy cores the scheduler and the operator were seen to take 20 s and more between jobs.
             assert self.api.eventually(lambda: self.ended(name), seconds=90) == "Succeeded"
         except AssertionError as error:
-            held = self.api.list(sim_kinds.WORKLOAD, "adas")["items"] + self.api.list(kinds.NODE)["items"]
+            held = self.api.list(kinds.WORKLOAD, "adas")["items"] + self.api.list(kinds.NODE)["items"]
             told = [f"{one['metadata']['name']}: {one.get('spec')} {one.get('status')}" for one in held]
             told += [f"{pod['metadata']} {pods.node_name(pod)} {pod.get('status')}" for pod in self.api.pods("adas")]
             error.add_note("\n".join(told))
@@ -246,7 +218,7 @@ class Site:
 
     def why(self, name: str) -> str:
         """Return why a job's Workload has no quota, by Kueue's message."""
-        found = self.api.list(sim_kinds.WORKLOAD, "adas")["items"]
+        found = self.api.list(kinds.WORKLOAD, "adas")["items"]
         conditions = [
             one
             for each in found

@@ -57,7 +57,7 @@ def test_launcher_comes_after_its_workers() -> None:
     assert (found["launcherCreationPolicy"], found["mpiImplementation"]) == ("WaitForWorkersReady", "OpenMPI")
     worker = found["mpiReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0]
     assert worker["readinessProbe"]["tcpSocket"] == {"port": 2200}
-    assert worker["ports"] == [{"name": "ssh", "containerPort": 2200}]
+    assert worker["ports"] == [{"name": "ssh", "containerPort": 2200, "protocol": "TCP"}]
 
 
 def test_workers_run_sshd_on_a_port_that_everybody_may_open() -> None:

@@ -11,8 +11,9 @@ from simulator import cluster
 from simulator import start as starting
 from simulator.errors import SimulatorError
 from simulator.home import Layout
-from simulator.spec import ClusterSpec, Kubernetes, NodeSpec
-from simulator.tools.table import KUBERNETES
+from simulator.spec import ClusterSpec, JobController, Kubernetes, NodeSpec
+from simulator.state import PortNumbers
+from simulator.tools.table import JOB_CONTROLLERS, KUBERNETES
 
 DGX = NodeSpec(name="dgx01", profile="dgx1-v100-16gb")
 
@@ -57,6 +58,15 @@ def test_a_cluster_has_the_mpi_operator_of_its_generation() -> None:
     plain, today = ClusterSpec(), ClusterSpec(mpi="v2beta1")
     assert [name for name in starting.needed_tools(plain) if name.startswith("mpi-")] == ["mpi-operator"]
     assert [name for name in starting.needed_tools(today) if name.startswith("mpi-")] == ["mpi-operator-v2beta1"]
+
+
+def test_controllers_of_jobs_are_needed_by_the_clusters_that_name_them() -> None:
+    """A cluster without them needs none of their tools; one with Kueue needs its command and manifests."""
+    every = {tool for found in JOB_CONTROLLERS.values() for tool in found}
+    assert not every & {*starting.needed_tools(ClusterSpec())}
+    assert every & {*starting.needed_tools(ClusterSpec(job_controllers=("kueue",)))} == {"kueue", "kueue-manifests"}
+    assert not every & {*starting.needed_tools(ClusterSpec(actors=False, job_controllers=("kueue",)))}
+    assert {*get_args(JobController)} == {*JOB_CONTROLLERS} <= {*PortNumbers.model_fields}
 
 
 def test_the_kubernetes_that_it_serves_is_needed_alone() -> None:

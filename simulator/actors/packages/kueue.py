@@ -1,4 +1,4 @@
-"""Red Hat's build of Kueue, and cert-manager, whose certificates its webhooks have."""
+"""Red Hat's build of Kueue, whose manager is the real one, and cert-manager, which its operator waits for."""
 
 from apis import kinds
 from apis.kinds import Kind

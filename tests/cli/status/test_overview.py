@@ -229,6 +229,32 @@ def test_a_job_says_why_its_pods_do_not_come() -> None:
     assert has(why["nccl"][-1], "StatefulSet nccl-worker", "exceeded quota: gpus, requested: 8, limited: 0")
 
 
+def _workload(uid: str, *conditions: tuple[str, str, str]) -> dict[str, Any]:
+    listed = [{"type": kind, "status": status, "message": message} for kind, status, message in conditions]
+    return {"metadata": {"name": uid, "ownerReferences": [{"uid": uid}]}, "status": {"conditions": listed}}
+
+
+def test_a_job_says_why_kueue_does_not_start_it() -> None:
+    """A job that waits shows why, and why it was taken back, in the words of Kueue; one that was admitted does not."""
+    short = "couldn't assign flavors to pod set worker: insufficient unused quota for nvidia.com/gpu in flavor dgx"
+    preempted = "Preempted to accommodate a workload (UID: 1) due to prioritization in the ClusterQueue"
+    conditions = [{"type": "Suspended", "status": TRUE}]
+    names = ("waits", "preempted", "runs", "new")
+    listed = [
+        {"metadata": {"namespace": "adas", "name": name, "uid": name}, "status": {"conditions": conditions}}
+        for name in names
+    ]
+    workloads = [
+        _workload("waits", ("QuotaReserved", "False", short)),
+        _workload("preempted", ("Evicted", TRUE, preempted), ("QuotaReserved", "False", preempted)),
+        _workload("runs", ("Evicted", TRUE, preempted), ("QuotaReserved", TRUE, "Quota reserved in ClusterQueue adas")),
+        _workload("new"),
+    ]
+    found = _look({kinds.MPI_JOB_V1ALPHA2: listed, kinds.WORKLOAD: workloads})
+    why = {job.name: job.hindrances for job in found.jobs}
+    assert why == {"waits": (f"Kueue: {short}",), "preempted": (f"Kueue: {preempted}",), "runs": (), "new": ()}
+
+
 def test_every_operators_own_object_is_shown_by_its_condition() -> None:
     """The object by which an operator starts is good when it meets the operator's condition, and not before."""
     for instance in (each.instance for each in operators().values() if each.instance):

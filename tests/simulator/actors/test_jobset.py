@@ -1,18 +1,24 @@
-"""The simulated JobSet operator: what it makes, when, and what it says of the controller that is not there."""
+"""The simulated JobSet operator: what it makes, when, and how its controller is called."""
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import yaml
 
 from apis import kinds
 from apis.kinds import Kind
+from apis.operators.jobset import JOB_SET_OPERATOR
+from simulator.actors import jobset
+from simulator.actors.jobset import AGAIN_SECONDS, MANAGER, NO_TOOL, JobSetOperator
 from simulator.actors.kueue import ISSUERS
-from simulator.actors.packages.jobset import AGAIN_SECONDS, NO_CONTROLLER, JobSetOperator
 
 META = {"name": "cluster", "uid": "1", "generation": 3}
 MANAGED = {"apiVersion": "operator.openshift.io/v1", "kind": "JobSetOperator", "metadata": META}
-POD = {"metadata": {"namespace": "openshift-jobset-operator", "name": "jobset-operator-1"}}
+NAMESPACE = "openshift-jobset-operator"
+POD = {"metadata": {"namespace": NAMESPACE, "name": "jobset-operator-1"}}
+PORT = 20002
 
 
 class Cluster:
@@ -20,67 +26,124 @@ class Cluster:
 
     def __init__(self, state: str, *definitions: str) -> None:
         self.resource: dict[str, Any] = {**MANAGED, "spec": {"managementState": state}}
-        self.definitions: dict[str, Any] = {name: {"metadata": {"name": name}} for name in definitions}
+        self.made: dict[tuple[str, str], Any] = {
+            (kinds.CUSTOM_RESOURCE_DEFINITION.kind, name): {"metadata": {"name": name}} for name in definitions
+        }
 
     def find(self, kind: Kind, name: str) -> Any:
-        """Return a definition, None for one that is not there."""
-        return self.definitions.get(name) if kind == kinds.CUSTOM_RESOURCE_DEFINITION else None
+        """Return an object, None for one that is not there."""
+        return self.made.get((kind.kind, name))
 
-    def apply(self, _kind: Kind, body: Any) -> None:
-        """Keep a definition."""
-        self.definitions[body["metadata"]["name"]] = body
+    def apply(self, kind: Kind, body: Any) -> None:
+        """Keep an object."""
+        self.made[kind.kind, body["metadata"]["name"]] = body
 
-    def patch(self, _kind: Kind, _name: str, body: Any, *, sub: str) -> None:
-        """Change the status of the object."""
-        assert sub == "status"
-        self.resource |= body
+    def set_status(self, _kind: Kind, _resource: Any, status: Any) -> None:
+        """Change the status of the JobSetOperator."""
+        self.resource["status"] = status
 
-
-class Operator(JobSetOperator):
-    """The operator without its watches: `work` is what each of them calls."""
-
-    def loop(self, work: Any, **_: Any) -> Any:
-        """Keep what is called."""
-        self.work = work
-        return SimpleNamespace()
-
-    def watch(self, *_: Any, **__: Any) -> Any:
-        """Return what the watch of the object has."""
-        cluster: Any = self.api
-        return SimpleNamespace(synced=True, get=lambda _: cluster.resource)
+    @property
+    def available(self) -> tuple[str, str]:
+        """Status and message of the one condition."""
+        (condition,) = self.resource["status"]["conditions"]
+        assert condition["type"] == "Available"
+        return condition["status"], condition["message"]
 
 
-def started(cluster: Cluster) -> tuple[Operator, list[str]]:
-    """Return the operator, and the list to which it writes its log."""
+@pytest.fixture
+def published(tmp_path: Path) -> Path:
+    """Give a folder like that of JobSet's manifests, with less in it."""
+    service = {"name": "webhook-service", "namespace": "system"}
+    hooks = [
+        {
+            "name": plural,
+            "clientConfig": {"service": {**service, "path": f"/mutate-{plural}"}},
+            "rules": [{"apiGroups": [group], "resources": [plural]}],
+        }
+        for group, plural in (("jobset.x-k8s.io", "jobsets"), ("", "pods"))
+    ]
+    found = (
+        {"kind": "CustomResourceDefinition", "metadata": {"name": "jobsets.jobset.x-k8s.io"}, "spec": {}},
+        {"kind": "ClusterRole", "metadata": {"name": "manager-role"}, "rules": [{"resources": ["jobs"]}]},
+        {
+            "kind": "MutatingWebhookConfiguration",
+            "metadata": {"name": "mutating-webhook-configuration"},
+            "webhooks": hooks,
+        },
+    )
+    (tmp_path / "all.yaml").write_text(yaml.safe_dump_all(found))
+    return tmp_path
+
+
+def operator(cluster: Cluster, tools: dict[str, Path]) -> tuple[JobSetOperator, list[str]]:
+    """Return the operator as it is once it has seen everything, and the list to which it writes its log."""
     lines: list[str] = []
-    runtime: Any = SimpleNamespace(account=lambda _: cluster)
+    settings = SimpleNamespace(tools=tools, ports={"jobset": PORT})
+    runtime: Any = SimpleNamespace(account=lambda _: cluster, settings=settings, server=SimpleNamespace(ca="ca"))
     logs: Any = SimpleNamespace(append=lambda _, line: lines.append(line))
-    operator = Operator(runtime, logs, POD)
-    operator.start()
-    return operator, lines
+    made = JobSetOperator(runtime, logs, POD)
+    seen: dict[Kind, Any] = {
+        JOB_SET_OPERATOR: SimpleNamespace(get=lambda _: cluster.resource),
+        kinds.DEPLOYMENT: SimpleNamespace(get=lambda name, _: cluster.made.get(("Deployment", name))),
+    }
+    made.caches = seen
+    return made, lines
 
 
-def test_it_serves_job_sets_and_says_that_nothing_starts_them() -> None:
-    """The definition of JobSet belongs to the object, and log and condition say that no controller runs."""
+def test_all_that_it_makes_belongs_to_the_object(published: Path) -> None:
+    """Definition, controller and webhooks go with the object; it is Available when the controller is."""
     cluster = Cluster("Managed", ISSUERS)
-    operator, lines = started(cluster)
-    assert operator.work(("", "")) is None
-    made = cluster.definitions["jobsets.jobset.x-k8s.io"]
-    assert [version["name"] for version in made["spec"]["versions"]] == ["v1alpha2"]
-    assert made["metadata"]["ownerReferences"][0]["uid"] == "1"
-    (condition,) = cluster.resource["status"]["conditions"]
-    assert (condition["type"], condition["status"], condition["message"]) == ("Available", "True", NO_CONTROLLER)
-    assert lines == [NO_CONTROLLER]
+    found, _ = operator(cluster, {"jobset-manifests": published})
+    assert found.reconcile() is None
+    for key in (
+        ("CustomResourceDefinition", "jobsets.jobset.x-k8s.io"),
+        ("Deployment", MANAGER),
+        ("ClusterRole", MANAGER),
+        ("MutatingWebhookConfiguration", "jobset-mutating-webhook-configuration"),
+    ):
+        assert cluster.made[key]["metadata"]["ownerReferences"][0]["uid"] == "1", key
+    assert cluster.available == ("False", "")
+    cluster.made["Deployment", MANAGER]["status"] = {"conditions": [{"type": "Available", "status": "True"}]}
+    assert found.reconcile() is None
+    assert cluster.available == ("True", "")
+
+
+def test_its_webhooks_are_called_on_loopback(published: Path) -> None:
+    """Webhooks have an address and a CA, and look at pods of JobSets alone."""
+    made = jobset.operands(published, NAMESPACE, PORT, "ca")
+    (hooks,) = (body["webhooks"] for kind, body in made if kind == kinds.MUTATING_WEBHOOK_CONFIGURATION)
+    client = {"url": f"https://127.0.0.1:{PORT}/mutate-jobsets", "caBundle": "Y2E="}
+    assert hooks[0]["clientConfig"] == client
+    assert "objectSelector" not in hooks[0]
+    assert hooks[1]["objectSelector"] == jobset.OF_JOB_SET
+
+
+def test_its_controller_listens_on_loopback_alone() -> None:
+    """Of the controller's servers only that of the webhooks runs, with the certificate that is there."""
+    found = jobset.configuration(PORT, Path("/certificates"))
+    assert found["webhook"] == {"host": "127.0.0.1", "port": PORT, "certDir": "/certificates"}
+    assert found["health"]["healthProbeBindAddress"] == found["metrics"]["bindAddress"] == "0"
+    assert found["internalCertManagement"] == {"enable": False}
+
+
+def test_a_cluster_without_the_tool_says_so() -> None:
+    """Where the cluster was started without the controller, the object says that and is not Available."""
+    cluster = Cluster("Managed", ISSUERS)
+    found, _ = operator(cluster, {})
+    assert found.reconcile() is None
+    assert cluster.available == ("False", NO_TOOL)
 
 
 @pytest.mark.parametrize(
     ("state", "definitions", "again"), [("Managed", (), AGAIN_SECONDS), ("Removed", (ISSUERS,), None)]
 )
-def test_it_waits_for_cert_manager(state: str, definitions: tuple[str, ...], again: float | None) -> None:
+def test_it_waits_for_cert_manager(
+    published: Path, state: str, definitions: tuple[str, ...], again: float | None
+) -> None:
     """Without cert-manager the operator logs that and tries again; an object that is not Managed is left alone."""
     cluster = Cluster(state, *definitions)
-    operator, lines = started(cluster)
-    assert operator.work(("", "")) == again
-    assert "jobsets.jobset.x-k8s.io" not in cluster.definitions
+    found, lines = operator(cluster, {"jobset-manifests": published})
+    assert found.reconcile() == again
+    assert ("Deployment", MANAGER) not in cluster.made
     assert "status" not in cluster.resource
     assert any("cert-manager" in line for line in lines) is (again is not None)

@@ -115,6 +115,7 @@ def test_versions_that_will_do(name: str, printed: str, fits: bool) -> None:
 @pytest.mark.parametrize(
     ("version", "toolchain", "suffices"),
     [
+        ("go1.25.11", "path", True),
         ("go1.25.11", "local", True),
         ("go1.26", "local", True),
         ("go1.25.10", "local", False),
@@ -128,7 +129,38 @@ def test_versions_that_will_do(name: str, printed: str, fits: bool) -> None:
 )
 def test_go_that_suffices(version: str, toolchain: str, suffices: bool) -> None:
     """Only a Go that builds the modules, or fetches one that does, suffices."""
-    assert tool_build.go_suffices(version, toolchain) is suffices
+    assert tool_build.go_suffices(version, toolchain, "1.25.11") is suffices
+
+
+def test_each_module_asks_for_the_go_that_it_needs(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kueue needs a later Go than the rest; the message names that one."""
+    assert tool_build.needed_go(MODULE_OF["etcd"][0]) == "1.25.11"
+    monkeypatch.setenv("GO_ENV", "go1.25.11\\nlocal")
+    assert tool_build.go_command(MODULE_OF["etcd"][0]) == str(machine / "bin" / "go")
+    with pytest.raises(
+        SimulatorError, match=r"kueue must be built, and .* is go1\.25\.11 .*install Go 1\.26\.0 or later"
+    ):
+        tools.find("kueue")
+
+
+def test_a_command_that_prints_no_version_is_known_by_what_the_linker_recorded(machine: Path) -> None:
+    """What is on PATH under its name is never taken for it; what was built is read, not run."""
+    path = machine / "bin" / "kueue"
+    kueue = MODULE_OF["kueue"][1]
+    for version, fits in (("v0.19.2", True), ("v0.19.1", False)):
+        write_command(path, f"\0path\tsigs.k8s.io/kueue/cmd/kueue\nmod\tsigs.k8s.io/kueue\t{version}\th1:x\n")
+        assert tool_build.fits(path, kueue) is fits
+    write_command(path, "mod\tsigs.k8s.io/kueue\tv0.19.2\th1:x\n")
+    assert tools.missing(["kueue"]) == ("kueue",)
+    with pytest.raises(SimulatorError, match=r"kueue was built, but it does not record version 0\.19\.2"):
+        tools.find("kueue")
+
+
+def test_what_few_stacks_use_is_made_for_them_alone() -> None:
+    """The controllers of jobs and what they install are no part of what is made at once, and have one go.mod."""
+    names = {"kueue", "jobset", "trainer"}
+    assert not {*names, *(f"{name}-manifests" for name in names)} & {*USUAL}
+    assert {MODULE_OF[name][0].folder for name in names} == {GO_MODULES / "job-controllers"}
 
 
 def test_modules_pin_what_the_table_says() -> None:
@@ -141,12 +173,15 @@ def test_modules_pin_what_the_table_says() -> None:
         "kwok": "sigs.k8s.io/kwok v{}",
         "mpi-operator": "github.com/kubeflow/mpi-operator v{}",
         "mpi-operator-v2beta1": "github.com/kubeflow/mpi-operator v{}",
+        "kueue": "sigs.k8s.io/kueue v{}",
+        "jobset": "sigs.k8s.io/jobset v{}",
+        "trainer": "github.com/kubeflow/trainer/v2 v{}",
         "actionlint": "github.com/rhysd/actionlint v{}",
     }
     assert {module.name for module in MODULES} == set(pinned)
     for module in MODULES:
         assert pinned[module.name].format(module.version) in (module.folder / "go.mod").read_text()
-        assert (GO_MODULES / module.name / "go.sum").exists()
+        assert (module.folder / "go.sum").exists()
 
 
 def test_built_once_with_progress_then_reused(machine: Path) -> None:

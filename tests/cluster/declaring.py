@@ -1,0 +1,49 @@
+"""Our own declarations on a simulated cluster without an engine, with the waits that the provider would have."""
+
+from collections.abc import Callable
+from typing import Any
+
+from apis import kinds
+from apis.kinds import Kind
+from rendering.manifests import manifests
+from simulator.plugins.provider.observations import Seen
+from simulator.plugins.provider.wait_annotation import Rule, wait_rule
+from tests.simulator.actors.conftest import Person
+from tests.support.recorded import component, of_kind
+
+Manifest = dict[str, Any]
+EARLY = ("CustomResourceDefinition", "Namespace", "SecurityContextConstraints", "OperatorGroup", "Subscription")
+
+
+class Declared:
+    """A cluster: `api` is the administrator, who waits as the provider would."""
+
+    def __init__(self, api: Person) -> None:
+        self.api = api
+
+    def declare(self, build: Callable[[], object]) -> None:
+        """Bring what `build` declares onto the cluster; return when all its waits are over."""
+        recorded = component(build)
+        found = sorted(manifests(recorded), key=lambda each: each["kind"] not in EARLY)
+        for manifest in found:
+            self.api.eventually(lambda one=manifest: self.api.apply(_kind(one), one))  # type: ignore[misc]
+        for manifest in found:
+            rule = wait_rule(manifest)
+            if rule is not None:
+                self.reaches(_kind(manifest), manifest["metadata"], rule)
+        for patch in of_kind(recorded, "MachineConfigPoolPatch"):
+            rule = wait_rule(dict(patch.inputs))
+            assert rule is not None
+            self.reaches(kinds.MACHINE_CONFIG_POOL, patch.inputs["metadata"], rule)
+
+    def reaches(self, kind: Kind, meta: Manifest, rule: Rule) -> None:
+        """Wait until an object satisfies a rule of the provider."""
+        name, namespace = meta["name"], meta.get("namespace")
+        # A real controller of jobs is started on the way, on cores that tests share.
+        self.api.eventually(lambda: rule(Seen(self.api.get(kind, name, namespace))).ready, seconds=90)
+
+
+def _kind(manifest: Manifest) -> Kind:
+    found = kinds.find(manifest["apiVersion"], manifest["kind"])
+    assert found is not None, manifest["kind"]
+    return found
