@@ -25,7 +25,7 @@ from stacks.operator_settings import OperatorSettings, completed
 from stacks.programs import PROGRAMS, Program
 from stacks.releases import RELEASES, Release, ReleaseName
 from stacks.state_settings import StateSettings
-from stacks.storage_settings import ClaimData, ContainerNativeStorage, StorageSettings
+from stacks.storage_settings import ContainerNativeStorage, DirectoryData, StorageSettings
 from stacks.tenant_settings import PullSecretSettings, QueueSettings, TenantSettings
 from stacks.workload_settings import Stage
 
@@ -216,10 +216,11 @@ class Settings(Based):
 
     @property
     def foreign_classes(self) -> tuple[str, ...]:
-        """Storage classes that tenants' claims name and the stack does not make: the cluster has them."""
+        """Storage classes that tenants' volumes name and the stack does not make: the cluster has them."""
         ours = {each.class_name for each in self.storage.classes} if self.storage else set()
-        named = [tenant.data.storage_class for tenant in self.tenants if isinstance(tenant.data, ClaimData)]
-        return tuple(sorted({*named} - ours))
+        volumes = (volume for tenant in self.tenants for volume in tenant.all_volumes.values())
+        named = {volume.storage_class for volume in volumes if not isinstance(volume, DirectoryData)}
+        return tuple(sorted(named - ours))
 
     @property
     def port_names(self) -> tuple[str, ...]:

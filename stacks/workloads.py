@@ -190,7 +190,7 @@ def _common(workload: Started, settings: Settings) -> dict[str, Any]:
         "pull_secrets": _pull_secrets(image, settings),
         "account": ACCOUNT,
         "run_as": RunAs(uid=tenant.run_as_uid, gid=tenant.run_as_gid),
-        "claim": tenant.data.claim if tenant.data and program.mounts else None,
+        "volumes": {mount.volume: tenant.all_volumes[mount.volume].in_pods for mount in program.mounts.values()},
         "mounts": program.mounts,
         **fields_of(JobChoices, workload),
         "environment": {
