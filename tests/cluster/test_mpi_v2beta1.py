@@ -111,7 +111,7 @@ def _played() -> list[tuple[Kind, Manifest]]:
     ]
     common = {"accessModes": ["ReadWriteMany"], "storageClassName": "static"}
     size = {"storage": "1Gi"}
-    claim = str(arguments().claim)
+    claim = "adas-data-pvc"
     volume = {**common, "capacity": size, "nfs": {"server": "192.0.2.1", "path": "/data"}}
     wanted = {**common, "volumeName": "data-pv", "resources": {"requests": size}}
     return [

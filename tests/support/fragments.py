@@ -135,7 +135,7 @@ _DATA = (
     _DIRECTORY | {"fileset": "lake", "long_handle": True, "labels": {"dept": "adas"}},
     _DIRECTORY | {"capacity": "20Gi"},
 )
-_VOLUMES = (
+_TENANT_VOLUMES: tuple[list[dict[str, Any]], ...] = (
     [],
     [{"name": "more", "kind": "claim", "claim": "more", "storage_class": "nfs", "capacity": "1Ti"}],
     [{"name": "scratch", "kind": "scratch", "storage_class": "lvms", "capacity": "1Ti"}],
@@ -213,7 +213,7 @@ CHANGES: Mapping[str, Sequence[Fragment]] = {
     "protect": (True, False),
     "tenants.*.gpu_quota": (0, 8, 9999),
     "tenants.*.data": _DATA,
-    "tenants.0.volumes": _VOLUMES,
+    "tenants.0.volumes": _TENANT_VOLUMES,
     "tenants.0.data": _DATA,
     "tenants.*.isolated": (True, False),
     "tenants.*.reachable_from": ([], ["openshift-monitoring"], ["nowhere"]),
