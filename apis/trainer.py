@@ -14,8 +14,6 @@ PORT = 29500
 """Of the rendezvous."""
 PATCH_MANAGER = "hpc.pulumi/job"
 """Who patches the runtime: a name with a domain, or the patch is refused."""
-JOBSET_NAME = "jobset.sigs.k8s.io/jobset-name"
-"""Label of pods: the JobSet, which has the name of its TrainJob."""
 VARIABLES = frozenset({"PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT"})
 """What the controller sets in the container `node`; a TrainJob that sets one itself is refused."""
 LABEL_LENGTH = 63

@@ -16,7 +16,7 @@ PATCHES = "runtimePatches"
 _OF_TRAINER = ("image", "command", "args", "env")
 _OF_RUNTIME = ("image", "securityContext", "resources", "volumeMounts")
 """Fields of a container that the runtime has where the TrainJob does not state them."""
-_OF_RUNTIMES_POD = ("securityContext", "serviceAccountName", "volumes", "automountServiceAccountToken")
+_OF_RUNTIMES_POD = ("securityContext", "serviceAccountName", "volumes")
 
 
 class TrainedPod(Pod):

@@ -27,6 +27,7 @@ from stacks.releases import RELEASES, Release, ReleaseName
 from stacks.state_settings import StateSettings
 from stacks.storage_settings import ContainerNativeStorage, DirectoryData, StorageSettings
 from stacks.tenant_settings import PullSecretSettings, QueueSettings, TenantSettings
+from stacks.trainer_settings import TrainerSettings
 from stacks.workload_settings import Stage
 
 
@@ -73,6 +74,11 @@ class Settings(Based):
     fabric: FabricSettings = Field(description="network between the GPU nodes")
     mpi_operator: MpiOperatorImages | None = Field(
         default=None, description="the MPI operator, of the generation of the release; None: no MPI jobs"
+    )
+    trainer: TrainerSettings = Field(
+        default=None,
+        description="Kubeflow Trainer: workloads of kind torch become TrainJobs; none: they are Indexed Jobs, which "
+        "need no operator",
     )
     operators: OperatorSettings = Field(
         default=OperatorSettings(), description="operators from OperatorHub beside those of the other settings"

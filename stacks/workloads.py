@@ -17,6 +17,8 @@ from components.outcome import ReadLog
 from components.rdma_perftest import RdmaPair, RdmaTest, RdmaTestArgs
 from components.tenant import ACCOUNT
 from components.torch_job import TorchJob, TorchJobArgs
+from components.train_job import TrainJob, TrainJobArgs
+from components.training_runtime import TrainingRuntimeArgs
 from hardware import topology
 from hardware.placement import share
 from stacks import fabric, images
@@ -70,7 +72,7 @@ def _job(
     read_log: ReadLog,
     after: Sequence[pulumi.Output[Any]],
     opts: pulumi.ResourceOptions,
-) -> MpiJob | TorchJob | RdmaTest | GpuJob:
+) -> MpiJob | TorchJob | TrainJob | RdmaTest | GpuJob:
     name = f"{workload.tenant}-{job_name(workload, settings)}"
     match workload:
         case RdmaTestWorkload():
@@ -78,7 +80,10 @@ def _job(
         case MpiWorkload():
             return MpiJob(name, mpi_job(workload, settings), read_log, after, opts=opts)
         case TorchWorkload():
-            return TorchJob(name, torch_job(workload, settings), read_log, after, opts=opts)
+            args = torch_job(workload, settings)
+            if isinstance(args, TrainJobArgs):
+                return TrainJob(name, args, read_log, after, opts=opts)
+            return TorchJob(name, args, read_log, after, opts=opts)
         case JobWorkload():
             return GpuJob(name, gpu_job(workload, settings), read_log, after, opts=opts)
 
@@ -134,13 +139,16 @@ def mpi_job(workload: MpiWorkload, settings: Settings) -> MpiJobArgs:
 
 
 def torch_job(workload: TorchWorkload, settings: Settings) -> TorchJobArgs:
-    """Return the arguments of a PyTorch job."""
-    return TorchJobArgs(
+    """Return the arguments of a PyTorch job: those of a TrainJob where the platform has Kubeflow Trainer."""
+    own = {
         **_common(workload, settings),
         **_spanning(workload, settings, named=True),
-        roce_ports=_roce_ports(settings),
-        queue=_queue(settings),
-    )
+        "roce_ports": _roce_ports(settings),
+        "queue": _queue(settings),
+    }
+    if settings.trainer is None:
+        return TorchJobArgs(**own)
+    return TrainJobArgs(**own, runtime=TrainingRuntimeArgs().runtime_name)
 
 
 def _spanning(workload: MpiWorkload | TorchWorkload, settings: Settings, *, named: bool) -> dict[str, Any]:

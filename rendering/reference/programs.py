@@ -99,7 +99,10 @@ programs:
 With `kinds: [torch]` and a workload of `kind: torch`, `command` is what torchrun starts: the script and its arguments.
 Every pod of the job, an Indexed Job with a headless Service, has the variables of Kubeflow Trainer (`PET_NNODES`,
 `PET_NPROC_PER_NODE`, `PET_NODE_RANK`, `PET_MASTER_ADDR`, `PET_MASTER_PORT`), NCCL's settings of the fabric, RDMA
-devices and IPC_LOCK as workers of MPI have them. The example `pytorch` has a program of either kind.
+devices and IPC_LOCK as workers of MPI have them. On a platform with `trainer` it is a TrainJob of the
+ClusterTrainingRuntime `hpc-torch` in place of these, with the same pods; `trainer: none` keeps the Indexed Job. A
+TrainJob's name has at most 48 characters, on fewer than 11 pods, and its pods no priority class. The example `pytorch`
+has a program of either kind.
 
 Images from a registry of your own are refused until it is added to the known ones: with
 `{{"image-registry": {{"more": ["registry.example.com"]}}}}` in a file for `--config` of `./hpc check`, `diff`,

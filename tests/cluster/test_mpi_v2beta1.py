@@ -20,7 +20,6 @@ from simulator.actors.api import ApiError, Server
 from simulator.cluster import Cluster, ClusterSpec, NodeSpec
 from simulator.processes import Processes
 from tests.components.kit import mpi_job_manifest as job_of
-from tests.components.kit import mpi_job_v2beta1 as arguments
 from tests.simulator.actors import platform
 from tests.simulator.actors.conftest import Person
 from tests.support.clusters import running
