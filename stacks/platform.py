@@ -214,6 +214,10 @@ class Settings(Based):
         """The default transport of jobs."""
         return Transport.GPUDIRECT if self.uses_rdma else Transport.TCP
 
+    def transport_of(self, tenant: str, wanted: Transport | None) -> Transport:
+        """Return the transport of a tenant's job: the one that it names, else the best that the tenant may use."""
+        return wanted or (self.transport if self.tenant(tenant).rdma else Transport.TCP)
+
     @property
     def host_driver(self) -> bool:
         """Whether the nodes have the GPU driver by themselves."""

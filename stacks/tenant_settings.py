@@ -22,6 +22,11 @@ class TenantSettings(TenantNamespace):
     gpu_quota: int = Field(
         ge=0, description="GPUs that the team may hold; with queues that lend, what it has for certain"
     )
+    rdma: bool = Field(
+        default=True,
+        description="whether its account may use the SCC with IPC_LOCK, where the fabric has RDMA; jobs of a tenant "
+        "without that right exchange data over tcp",
+    )
     volumes: tuple[Volume, ...] = Field(
         default=(),
         description="what programs mount by name; none: jobs bring all that they need in their image",

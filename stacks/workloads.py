@@ -154,7 +154,8 @@ def torch_job(workload: TorchWorkload, settings: Settings) -> TorchJobArgs:
 def _spanning(workload: MpiWorkload | TorchWorkload, settings: Settings, *, named: bool) -> dict[str, Any]:
     """Return the arguments that jobs of several pods have; `named`: NCCL is told the names of the machine's ports."""
     program, wanted = settings.program(workload.program), layout(workload, settings)
-    transport, ports = workload.transport or settings.transport, settings.profile.hcas if settings.uses_rdma else ()
+    transport = settings.transport_of(workload.tenant, workload.transport)
+    ports = settings.profile.hcas if settings.uses_rdma else ()
     return {
         "layout": wanted,
         "processes_per_pod": program.processes(wanted),

@@ -70,6 +70,8 @@ def _rdma_test(workload: RdmaTestWorkload, settings: Settings) -> Iterator[str]:
     if not settings.uses_rdma:
         yield f"fabric {settings.fabric.kind} has no RDMA to test; leave the job out"
         return
+    if not settings.tenant(workload.tenant).rdma:
+        yield f"tenant {workload.tenant} has rdma: false, and this tests RDMA; leave the job out, or set it"
     hcas = [hca.name for hca in settings.profile.hcas]
     if workload.hca not in hcas:
         yield f"hca {workload.hca!r} is not one of {settings.profile.name}: {', '.join(hcas)}"
@@ -98,9 +100,14 @@ def _kind(workload: Started, settings: Settings) -> Iterator[str]:
         yield f"OpenShift {settings.release} has no Indexed Jobs, which torch needs; use kind job, or another release"
     if not isinstance(workload, SpanningWorkload):
         return
-    transport = workload.transport or settings.transport
+    transport = settings.transport_of(workload.tenant, workload.transport)
     if transport.uses_rdma and not settings.uses_rdma:
         yield f"transport {transport}: fabric {settings.fabric.kind} has no RDMA; use tcp, or leave it out"
+    elif transport.uses_rdma and not settings.tenant(workload.tenant).rdma:
+        yield (
+            f"transport {transport}: tenant {workload.tenant} has rdma: false, so its pods get neither devices nor "
+            f"locked memory; use {Transport.TCP}, or set rdma of the tenant"
+        )
     elif transport is Transport.GPUDIRECT:
         try:
             topology.gpudirect_level(settings.profile)

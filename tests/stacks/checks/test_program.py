@@ -59,7 +59,10 @@ def test_a_stacks_own_program_is_started_as_those_of_the_files() -> None:
         ({"mounts": {"/dev": ""}}, "mounts: /dev/shm is inside /dev, which hides it; mount one of them elsewhere"),
         ({"mounts": {"/data": {"volume": "A"}}}, "mounts./data.volume: … (value: 'A'); write it in that form"),
         ({"mounts": {"/data": {"volumes": "a"}}}, "mounts./data.volumes: …; did you mean volume?"),
-        ({"metrics": [{"name": "x", "pattern": "x"}]}, "programs.train.metrics.0"),
+        (
+            {"metrics": [{"name": "x", "pattern": "loss"}]},
+            "programs.train.metrics.0.pattern: has 0 groups; put parentheses around the number … (value: 'loss')",
+        ),
         ({"environment": {"A B": "1"}}, "programs.train.environment.A B"),
     ],
 )
