@@ -49,6 +49,7 @@ class TrainerArgs(TrainerImages):
 class Trainer(Component):
     """CustomResourceDefinitions, Namespace, account and roles, configuration, Service, Deployment and webhooks.
 
+    On a simulated cluster nothing makes the certificates yet, so the controller does not start there.
     Outputs: `ready`, the API version of its kinds, known when the controller is available and its webhooks are called.
     """
 
