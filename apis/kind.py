@@ -9,6 +9,8 @@ from typing import Literal
 
 Scope = Literal["Namespaced", "Cluster"]
 Path = tuple[str, ...]
+EVERY = "*"
+"""In a path: every entry of a list."""
 
 
 @dataclass(frozen=True)

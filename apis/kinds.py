@@ -101,6 +101,29 @@ MPI_JOB_V2BETA1 = Kind(
     "kubeflow.org", "v2beta1", "MPIJob", "mpijobs", other_versions=("v1alpha2", "v1"), pod_templates=_REPLICAS
 )
 
+_REPLICATED: Path = ("spec", "replicatedJobs", "*", "template", "spec", "template")
+JOB_SET = Kind("jobset.x-k8s.io", "v1alpha2", "JobSet", "jobsets", pod_templates=(_REPLICATED,))
+_RUNTIME: tuple[Path, ...] = (("spec", "template", *_REPLICATED),)
+TRAINING_RUNTIME = Kind(
+    "trainer.kubeflow.org", "v1alpha1", "TrainingRuntime", "trainingruntimes", pod_templates=_RUNTIME
+)
+CLUSTER_TRAINING_RUNTIME = Kind(
+    "trainer.kubeflow.org",
+    "v1alpha1",
+    "ClusterTrainingRuntime",
+    "clustertrainingruntimes",
+    "Cluster",
+    pod_templates=_RUNTIME,
+)
+TRAIN_JOB = Kind("trainer.kubeflow.org", "v1alpha1", "TrainJob", "trainjobs")
+"""It has no pod template of its own: it patches and completes that of its runtime."""
+_LEADER_AND_WORKERS: tuple[Path, ...] = tuple(
+    ("spec", "leaderWorkerTemplate", template) for template in ("leaderTemplate", "workerTemplate")
+)
+LEADER_WORKER_SET = Kind(
+    "leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", "leaderworkersets", pod_templates=_LEADER_AND_WORKERS
+)
+
 _OLD_KUEUE = ("v1beta1",)
 RESOURCE_FLAVOR = Kind("kueue.x-k8s.io", "v1beta2", "ResourceFlavor", "resourceflavors", "Cluster", _OLD_KUEUE)
 CLUSTER_QUEUE = Kind("kueue.x-k8s.io", "v1beta2", "ClusterQueue", "clusterqueues", "Cluster", _OLD_KUEUE)

@@ -36,6 +36,7 @@ COMMANDS = {
     "down": _Entry("cli.down", _EVERYDAY),
     "plan": _Entry("cli.plan.command", _EVERYDAY),
     "place": _Entry("cli.place", _EVERYDAY),
+    "job": _Entry("cli.job.command", _EVERYDAY),
     "machine": _Entry("cli.machine.command", _EVERYDAY),
     "programs": _Entry("cli.programs.command", _EVERYDAY),
     "env": _Entry("cli.env", _EVERYDAY),

@@ -1,29 +1,18 @@
 """Arguments of jobs of every kind, of one pod or of many."""
 
-from pathlib import PurePosixPath
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
+from components.job_volumes import JobVolume, Mount
 from components.model import DnsLabel, DnsName, Image, Model, Quantity, Seconds
 from components.outcome import Wait
 from components.timeouts import DEFAULTS
-
-WORKSPACE = "/workspace"
 
 Folder = Annotated[str, StringConstraints(pattern=r"^/\w[\w/.-]*$")]
 """An absolute path in a container."""
 
 
-def _below_the_volume(folder: str) -> str:
-    path = PurePosixPath(folder)
-    if path.is_absolute() or ".." in path.parts:
-        raise ValueError("leaves the volume, which Kubernetes refuses; write a path from its root, e.g. sets/train")
-    return folder
-
-
-VolumeFolder = Annotated[str, AfterValidator(_below_the_volume)]
-"""A folder of a volume, from its root; empty: all of it."""
 Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 """Name of an environment variable."""
 NetworkName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][-a-z0-9./]*(@[a-z0-9]+)?$")]
@@ -56,10 +45,9 @@ class JobArgs(JobChoices):
     pull_secrets: tuple[DnsName, ...] = Field(default=(), description="Secrets with accounts of registries")
     account: DnsName = Field(description="service account of the pods that have GPUs")
     run_as: RunAs
-    claim: DnsName | None = Field(default=None, description="persistent volume claim; None: the job has no data")
-    mounts: dict[Folder, VolumeFolder] = Field(
-        default={WORKSPACE: ""},
-        description="where the claim is mounted: folder in the container -> folder of the volume, empty for all of it",
+    volumes: dict[DnsLabel, JobVolume] = Field(default={}, description="of its pods, beside shared memory, by name")
+    mounts: dict[Folder, Mount] = Field(
+        default={}, description="where they are mounted: folder in the container -> volume, or a folder of `data`"
     )
     runtime_environment: dict[Variable, str] = Field(
         default={},
@@ -77,6 +65,14 @@ class JobArgs(JobChoices):
     )
     wait: Wait = Field(default=Wait.FINISHED, description="how far an update follows the job")
     timeout: Seconds = Field(default=DEFAULTS.job, description="seconds to follow the job for")
+
+    @model_validator(mode="after")
+    def _mounts_what_it_has(self) -> Self:
+        for place, mount in self.mounts.items():
+            if mount.volume not in self.volumes:
+                known = ", ".join(self.volumes) or "none"
+                raise ValueError(f"mounts: {place} is of volume {mount.volume}, which the job lacks; known: {known}")
+        return self
 
     @model_validator(mode="after")
     def _leaves_gpus_to_the_plugin(self) -> Self:

@@ -8,7 +8,7 @@ import pulumi_kubernetes as k8s
 
 from apis import names
 from apis.kinds import Kind
-from components import outcome
+from components import job_volumes, outcome
 from components.component import Component
 from components.custom_resources import CustomObject
 from components.job_args import JobArgs
@@ -126,16 +126,12 @@ def ids(args: JobArgs) -> dict[str, int]:
 
 
 def mounts(args: JobArgs) -> list[dict[str, Any]]:
-    """Return the mounts of a container with GPUs: the claim, and shared memory for NCCL (R-4.3-7)."""
-    data = [
-        {"name": "data", "mountPath": place, **({"subPath": folder} if folder else {})}
-        for place, folder in args.mounts.items()
-        if args.claim
-    ]
-    return [*data, {"name": "dshm", "mountPath": "/dev/shm"}]  # noqa: S108 - shared memory, not a temp file
+    """Return the mounts of a container with GPUs: its volumes, and shared memory for NCCL (R-4.3-7)."""
+    data = job_volumes.mounts(args.volumes, args.mounts)
+    return [*data, {"name": "dshm", "mountPath": job_volumes.SHARED_MEMORY}]
 
 
 def volumes(args: JobArgs) -> list[dict[str, Any]]:
     """Return the volumes behind `mounts`."""
-    data = [{"name": "data", "persistentVolumeClaim": {"claimName": args.claim}}] if args.claim else []
+    data = job_volumes.sources(args.volumes)
     return [*data, {"name": "dshm", "emptyDir": {"medium": "Memory", "sizeLimit": args.shm}}]

@@ -1,6 +1,7 @@
 """The recommended labels, which every object of the stack carries."""
 
 PART_OF = "hpc"
+MANAGED_BY = "app.kubernetes.io/managed-by"
 
 
 def labels(name: str, component: str) -> dict[str, str]:
@@ -9,5 +10,5 @@ def labels(name: str, component: str) -> dict[str, str]:
         "app.kubernetes.io/name": name,
         "app.kubernetes.io/component": component,
         "app.kubernetes.io/part-of": PART_OF,
-        "app.kubernetes.io/managed-by": "pulumi",
+        MANAGED_BY: "pulumi",
     }

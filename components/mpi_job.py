@@ -7,10 +7,10 @@ import pulumi
 
 from components import job_pods, outcome
 from components.component import Component
-from components.mpi_job_args import WORKSPACE, MpiJobArgs, RunAs, V2Beta1
+from components.mpi_job_args import MpiJobArgs, RunAs, V2Beta1
 from components.mpi_job_specs import spec
 
-__all__ = ["WORKSPACE", "MpiJob", "MpiJobArgs", "RunAs", "V2Beta1"]
+__all__ = ["MpiJob", "MpiJobArgs", "RunAs", "V2Beta1"]
 
 
 class MpiJob(Component):

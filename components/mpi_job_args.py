@@ -1,20 +1,23 @@
 """Arguments of an MPI job, of every API generation."""
 
+from pathlib import PurePosixPath
 from typing import Self
 
 from pydantic import Field, model_validator
 
 from apis.kinds import MPI_JOB_V1ALPHA2, MPI_JOB_V2BETA1, Kind
 from components import gid_index
-from components.job_args import WORKSPACE, Folder, RunAs
+from components.job_args import Folder, RunAs
 from components.model import DnsName, Model, Seconds
 from components.spanning_job_args import SpanningJobArgs
 from components.tenant import ContainerResources
 
-__all__ = ["WORKSPACE", "MpiJobArgs", "RunAs", "V2Beta1"]
+__all__ = ["MpiJobArgs", "RunAs", "V2Beta1"]
 
 GENERATIONS = (MPI_JOB_V1ALPHA2.version, MPI_JOB_V2BETA1.version)
 LABEL_LENGTH = 63
+HOSTFILES = "/etc/mpi"
+"""Where the operator of v2beta1 mounts the list of workers."""
 
 
 class V2Beta1(Model):
@@ -52,6 +55,18 @@ class MpiJobArgs(SpanningJobArgs):
     def fixed(self) -> frozenset[str]:
         """Variables that the job sets itself: on RoCE each pod also finds its GID index."""
         return super().fixed | ({gid_index.NCCL} if self.v2beta1.roce_ports else set())
+
+    @model_validator(mode="after")
+    def _leaves_its_files_alone(self) -> Self:
+        if self.kind.version != MPI_JOB_V2BETA1.version:
+            return self
+        for place in self.mounts:
+            for own in (f"{self.v2beta1.home}/.ssh", HOSTFILES):
+                if PurePosixPath(own).is_relative_to(place) or PurePosixPath(place).is_relative_to(own):
+                    raise ValueError(
+                        f"mounts: {place} hides {own}, by which mpirun reaches workers; mount it elsewhere"
+                    )
+        return self
 
     @model_validator(mode="after")
     def _generation(self) -> Self:

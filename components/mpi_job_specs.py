@@ -6,13 +6,13 @@ from typing import Any
 from apis.kinds import MPI_JOB_V1ALPHA2, MPI_JOB_V2BETA1
 from components import job_pods
 from components import mpi_job_ssh as ssh
-from components.mpi_job_args import MpiJobArgs
+from components.mpi_job_args import HOSTFILES, MpiJobArgs
 from components.security_context import confined
 
 LIBMLX5 = "/usr/lib/libibverbs/libmlx5"
 """Value of IBV_DRIVERS in the images of 2020 (R-4.3-5); later ones find their drivers themselves."""
-HOSTFILE = "/etc/mpi/hostfile"
-"""Where the operator of v2beta1 mounts the list of workers."""
+HOSTFILE = f"{HOSTFILES}/hostfile"
+"""The list of workers, from the operator of v2beta1."""
 PROBE_SECONDS = 2
 DEBUG = ("-mca", "plm_base_verbose", "100", "-mca", "btl_base_verbose", "30")
 """Options with which Open MPI logs how it starts and connects processes (B-6.2)."""
@@ -84,8 +84,8 @@ def v2beta1(args: MpiJobArgs) -> dict[str, Any]:
     worker = _worker(args) | job_pods.variables(args.runtime_environment)
     worker |= {
         "command": ssh.server(args),
-        # Kueue writes the protocol into its Workload. Where the job lacks it, Kueue takes the job for a changed one, and
-        # makes another Workload for ever.
+        # Kueue writes the protocol into its Workload. Where the job lacks it, Kueue takes the job for a changed one
+        # and makes another Workload for ever.
         "ports": [{"name": "ssh", "containerPort": own.ssh_port, "protocol": "TCP"}],
         "readinessProbe": {"tcpSocket": {"port": own.ssh_port}, "periodSeconds": PROBE_SECONDS},
         "volumeMounts": [*worker["volumeMounts"], *ssh.mounts()],

@@ -37,9 +37,13 @@ def job_annotations(kind: Kind, wait: Wait, *, timeout: int) -> dict[str, str]:
     """Return the annotations that make the provider follow a job of `kind` as far as `wait` defines."""
     if wait is Wait.CREATED:
         return {}
-    batch = kind is kinds.JOB
-    if batch and wait is Wait.STARTED:
+    batch = kind in (kinds.JOB, kinds.TRAIN_JOB)
+    if kind is kinds.JOB and wait is Wait.STARTED:
         return waits.wait_for([waits.exists(".status.startTime")], timeout=timeout)
+    if kind is kinds.TRAIN_JOB and wait is Wait.STARTED:
+        # It has no condition of a job that runs; one that has ended has started, too.
+        some = "@.active > 0 || @.succeeded > 0 || @.failed > 0"
+        return waits.wait_for([waits.exists(f".status.jobsStatus[?({some})].name")], timeout=timeout)
     ended = ("Complete", _FAILURE) if batch else ("Succeeded", _FAILURE)
     running = () if wait is Wait.FINISHED else ("Running",)
     return waits.wait_for([waits.any_condition(*running, *ended)], timeout=timeout)

@@ -9,14 +9,16 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from apis.kinds import KINDS, POD
+from apis.kind import EVERY
+from apis.kinds import KINDS, POD, TRAIN_JOB
 from apis.kinds import Path as TemplatePath
 from policies.part import Root
 from policies.pod_specs import pod_specs
 from policies.pods import Container, Pod, Step
 from policies.templates import OBJECTS
+from policies.train_jobs import TrainedPod, trained
 from policies.unknown_values import ReadLog
-from policies.values import Path, Tree, Unknown, read, text
+from policies.values import Path, Tree, Unknown, entries, read, text
 
 _LIST = "List"
 _OPENSHIFT_TEMPLATE = "template.openshift.io/"
@@ -54,20 +56,32 @@ class Obj(Root):
 
     @cached_property
     def unknown(self) -> tuple[Unknown, ...]:
-        """All values of the tree that are unknown until the update; also images that a controller fills in."""
+        """All values of the tree that are unknown until the update; also what a controller fills in."""
+        if (self.group, self.kind) == (TRAIN_JOB.group, TRAIN_JOB.kind):
+            late = [value for pod in self.pods if isinstance(pod, TrainedPod) for value in pod.late]
+            return tuple(dict.fromkeys((*self._given, *late)))
         if self.known:
             return self._given
-        late = (image for pod in self.pods if isinstance(pod, Step) for image in pod.late_images)
+        late = [image for pod in self.pods if isinstance(pod, Step) for image in pod.late_images]
         return tuple(dict.fromkeys((*self._given, *late)))
 
     @cached_property
     def pods(self) -> tuple[Pod, ...]:
         """Its pods: itself, its templates, what an object of an unknown kind holds of them, or none."""
+        if (self.group, self.kind) == (TRAIN_JOB.group, TRAIN_JOB.kind):
+            return self._of_train_job()
         known = _TEMPLATES.get((self.group, self.kind))
         if known is None:
             return () if self.known else tuple(map(self._pod, pod_specs(self.tree)))
-        found = ((path, read(self.tree, *path)) for path in known)
+        found = ((path, tree) for each in known for path, tree in _followed(self.tree, each))
         return tuple(Pod(self, path, tree) for path, tree in found if tree is not None)
+
+    def _of_train_job(self) -> tuple[Pod, ...]:
+        """Return the pod that it completes, and those that its other patches change."""
+        own = trained(self)
+        merged = own.merged if own else frozenset()
+        others = tuple(self._pod(found) for found in pod_specs(self.tree) if found[0] not in merged)
+        return (own, *others) if own else others
 
     def _pod(self, found: tuple[Path, bool]) -> Pod:
         path, step = found
@@ -89,6 +103,17 @@ class Obj(Root):
     def containers(self) -> tuple[Container, ...]:
         """The containers of all its pods."""
         return tuple(container for pod in self.pods for container in pod.containers)
+
+
+def _followed(tree: Tree, path: TemplatePath) -> Iterator[tuple[Path, Tree]]:
+    """Yield what is at a path, with every entry of a list where the path has them all."""
+    if EVERY not in path:
+        yield path, read(tree, *path)
+        return
+    at = path.index(EVERY)
+    for index, entry in enumerate(entries(tree, *path[:at])):
+        for rest, found in _followed(entry, path[at + 1 :]):
+            yield (*path[:at], index, *rest), found
 
 
 def items(tree: Tree) -> Iterator[tuple[Path, Mapping[str, Any]]]:

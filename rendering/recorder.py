@@ -120,7 +120,7 @@ def _status(args: mocks.MockResourceArgs) -> dict[str, Any]:
     if kind == "Subscription":
         spec = args.inputs["spec"]
         return {"status": {"installedCSV": spec.get("startingCSV") or f"{spec['name']}.installed"}}
-    return {"status": {"conditions": []}} if kind in ("Job", "MPIJob") else {}
+    return {"status": {"conditions": []}} if kind in ("Job", "MPIJob", "TrainJob") else {}
 
 
 class _Monitor(mocks.MockMonitor):

@@ -38,11 +38,16 @@ _OWNED: dict[str, frozenset[Path]] = {
 _BESIDE: dict[str, frozenset[str]] = {
     # OpenShift adds the pull secrets of its own registry.
     "ServiceAccount": frozenset({"secrets", "imagePullSecrets"}),
+    # Kueue patches the pods of a job that it admits.
+    kinds.TRAIN_JOB.kind: frozenset({"runtimePatches"}),
     # Admission adds the token's volume, how long a lost node is borne, the project's node selector.
     "Pod": frozenset({"volumes", "volumeMounts", "tolerations", "nodeSelector", "imagePullSecrets"}),
 }
 """Lists and maps to which others add."""
-_SUSPENDS: dict[str, Path] = {kinds.JOB.kind: ("spec", "suspend"), "MPIJob": ("spec", "runPolicy", "suspend")}
+_SUSPENDS: dict[str, Path] = {
+    **dict.fromkeys((kinds.JOB.kind, kinds.JOB_SET.kind, kinds.TRAIN_JOB.kind), ("spec", "suspend")),
+    "MPIJob": ("spec", "runPolicy", "suspend"),
+}
 _QUEUED = frozenset({"nodeSelector", "tolerations"})
 """What Kueue adds to a job's pods when it admits the job: that of the flavour."""
 _COUNTED: dict[str, tuple[Path, ...]] = {

@@ -13,7 +13,7 @@ from review.titles import path as name
 
 _AWAITED = (kinds.CLUSTER_SERVICE_VERSION.kind, kinds.IMAGE_STREAM.kind, kinds.MACHINE_CONFIG_POOL.kind)
 """Patches of these kinds only wait for objects of other owners, who may take them away (an operator's upgrade)."""
-_JOBS = (kinds.JOB.kind, "MPIJob")
+_JOBS = (kinds.JOB.kind, "MPIJob", kinds.JOB_SET.kind, kinds.TRAIN_JOB.kind)
 _NOTE = "{} {} has finished and is not on the cluster any more; only another number of its `run` makes it run again"
 _TEXTS = ("data", "stringData")
 

@@ -21,6 +21,7 @@ from stacks.checks import (
     release,
     storage,
     tenant,
+    trainer,
     version,
     workload,
 )
@@ -43,6 +44,7 @@ def problems(settings: Settings) -> Iterator[str]:
         return
     yield from release.problems(settings)
     yield from version.problems(settings)
+    yield from trainer.problems(settings)
     yield from name.problems(settings)
     yield from tenant.problems(settings)
     yield from neighbour.problems(settings)

@@ -197,7 +197,8 @@ def _platform(environment: Settings, known: Accounts, opts: pulumi.ResourceOptio
     devices = fabric.build(environment, settled)
     stored = storage.build(environment, known.guis, [*configured, *devices], opts)
     added = operators.added(environment, opts)
-    kueue = queues.operator(environment, [*operator, *added.resources], opts)
+    training = operators.trainer(environment, added, opts)
+    kueue = queues.operator(environment, [*operator, *added.resources, *training], opts)
     ready = [
         *(fabric.known(part) for part in devices),
         *(host.known(part) for part in configured),
@@ -205,6 +206,7 @@ def _platform(environment: Settings, known: Accounts, opts: pulumi.ResourceOptio
         enabled,
         *(part.ready for part in operator),
         *added.ready,
+        *(part.runtime for part in training),
         *stored.ready,
         *tenants.constraints(environment, opts),
         *(part.class_name for part in tenants.priority_classes(environment, opts)),

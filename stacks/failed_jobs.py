@@ -10,10 +10,11 @@ from apis.client import ApiError
 
 _SELECTORS = (
     f"{names.JOB_NAME}={{job}}",
+    f"{names.JOBSET_NAME}={{job}}",
     f"{names.MPI_JOB_NAME}={{job}},{names.MPI_ROLE}={names.LAUNCHER}",
     f"{names.MPI_JOB_NAME_V2BETA1}={{job}},{names.MPI_ROLE_V2BETA1}={names.LAUNCHER}",
 )
-"""Labels of the pods of a Job, and of the launcher of an MPIJob v1alpha2 and v2beta1."""
+"""Labels of the pods of a Job and of a TrainJob, and of the launcher of an MPIJob v1alpha2 and v2beta1."""
 _TIMEOUT = 15.0  # seconds
 
 

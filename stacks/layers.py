@@ -38,6 +38,8 @@ def dependencies(settings: Settings) -> dict[str, str | list[str]]:
         "fileSystem": f"{storage.own_cluster} {storage.file_system.uid}" if storage else "",
         "flavor": settings.profile.name if queues else "",
         "cohort": (queues.cohort or "") if queues else "",
+        # Only where there is one: platforms of before export no such name.
+        **({"trainer": settings.trainer.kind} if settings.trainer else {}),
     }
     return found
 

@@ -9,7 +9,10 @@ from components.model import fields_of
 from components.mpi_operator import MpiOperator, MpiOperatorArgs, MpiOperatorImages
 from components.node_feature_discovery import NodeFeatureDiscovery, NodeFeatureDiscoveryArgs
 from components.olm_operator import OlmOperator, OlmOperatorArgs
+from components.trainer import Trainer, TrainerArgs, TrainerImages
+from components.training_runtime import TrainingRuntime, TrainingRuntimeArgs
 from stacks.platform import Settings
+from stacks.trainer_settings import UpstreamTrainer
 
 
 class OfTenant(NamedTuple):
@@ -81,3 +84,19 @@ def mpi(settings: Settings, opts: pulumi.ResourceOptions) -> list[MpiOperator]:
         protect=settings.protect,
     )
     return [MpiOperator("mpi-operator", args, opts=opts)]
+
+
+def trainer(settings: Settings, added: Added, opts: pulumi.ResourceOptions) -> list[TrainingRuntime]:
+    """Declare Kubeflow Trainer, where the stack installs it, and the runtime that TrainJobs name; after `added`."""
+    if settings.trainer is None:
+        return []
+    installed: list[pulumi.Resource] = []
+    if isinstance(settings.trainer, UpstreamTrainer):
+        args = TrainerArgs(
+            **fields_of(TrainerImages, settings.trainer),
+            ready_timeout=settings.timeouts.controller,
+            protect=settings.protect,
+        )
+        installed.append(Trainer("trainer", args, opts=after(opts, *added.resources)))
+    runtime = TrainingRuntimeArgs(protect=settings.protect)
+    return [TrainingRuntime("torch-runtime", runtime, opts=after(opts, *installed))]

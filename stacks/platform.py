@@ -25,8 +25,9 @@ from stacks.operator_settings import OperatorSettings, completed
 from stacks.programs import PROGRAMS, Program
 from stacks.releases import RELEASES, Release, ReleaseName
 from stacks.state_settings import StateSettings
-from stacks.storage_settings import ClaimData, ContainerNativeStorage, StorageSettings
+from stacks.storage_settings import ContainerNativeStorage, DirectoryData, StorageSettings
 from stacks.tenant_settings import PullSecretSettings, QueueSettings, TenantSettings
+from stacks.trainer_settings import TrainerSettings
 from stacks.workload_settings import Stage
 
 
@@ -73,6 +74,11 @@ class Settings(Based):
     fabric: FabricSettings = Field(description="network between the GPU nodes")
     mpi_operator: MpiOperatorImages | None = Field(
         default=None, description="the MPI operator, of the generation of the release; None: no MPI jobs"
+    )
+    trainer: TrainerSettings = Field(
+        default=None,
+        description="Kubeflow Trainer: workloads of kind torch become TrainJobs; none: they are Indexed Jobs, which "
+        "need no operator",
     )
     operators: OperatorSettings = Field(
         default=OperatorSettings(), description="operators from OperatorHub beside those of the other settings"
@@ -208,6 +214,10 @@ class Settings(Based):
         """The default transport of jobs."""
         return Transport.GPUDIRECT if self.uses_rdma else Transport.TCP
 
+    def transport_of(self, tenant: str, wanted: Transport | None) -> Transport:
+        """Return the transport of a tenant's job: the one that it names, else the best that the tenant may use."""
+        return wanted or (self.transport if self.tenant(tenant).rdma else Transport.TCP)
+
     @property
     def host_driver(self) -> bool:
         """Whether the nodes have the GPU driver by themselves."""
@@ -216,10 +226,11 @@ class Settings(Based):
 
     @property
     def foreign_classes(self) -> tuple[str, ...]:
-        """Storage classes that tenants' claims name and the stack does not make: the cluster has them."""
+        """Storage classes that tenants' volumes name and the stack does not make: the cluster has them."""
         ours = {each.class_name for each in self.storage.classes} if self.storage else set()
-        named = [tenant.data.storage_class for tenant in self.tenants if isinstance(tenant.data, ClaimData)]
-        return tuple(sorted({*named} - ours))
+        volumes = (volume for tenant in self.tenants for volume in tenant.all_volumes.values())
+        named = {volume.storage_class for volume in volumes if not isinstance(volume, DirectoryData)}
+        return tuple(sorted(named - ours))
 
     @property
     def port_names(self) -> tuple[str, ...]:

@@ -13,7 +13,8 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from apis.metric import Metric
-from components.job_args import Folder, Variable, VolumeFolder
+from components.job_args import Folder, Variable
+from components.job_volumes import SHARED_MEMORY, Mount
 from components.layout import Layout
 from components.model import Image, Model, merged_by
 from hardware import data_files
@@ -47,8 +48,10 @@ class Program(Model):
         default=True, description="whether it takes long and is not repeated lightly; verification does not"
     )
     working_directory: Folder | None = Field(default=None, description="None: the image's own")
-    mounts: dict[Folder, VolumeFolder] = Field(
-        default={}, description="where it expects the tenant's data: folder -> folder of the volume; empty: needs none"
+    mounts: dict[Folder, Mount] = Field(
+        default={},
+        description="where it expects volumes of the tenant: folder -> volume, e.g. {volume: sets, folder: train, "
+        "read_only: true}; a text alone is a folder of the volume `data`, empty for all of it",
     )
     data: DataSet | None = Field(default=None, description="what the volume must have room for; None: not known")
     images: tuple[Image, ...] = Field(
@@ -98,7 +101,7 @@ class Program(Model):
         names = [metric.name for metric in self.metrics]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"metrics: {', '.join(twice)} is given twice; give each a name of its own")
-        for inner, outer in permutations(self.mounts, 2):
+        for inner, outer in permutations((*self.mounts, SHARED_MEMORY), 2):
             if PurePosixPath(inner).is_relative_to(outer):
                 raise ValueError(f"mounts: {inner} is inside {outer}, which hides it; mount one of them elsewhere")
         return self

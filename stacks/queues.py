@@ -30,7 +30,8 @@ def operator(
     if wanted.cert_manager:
         needed.append(install("cert-manager", wanted.cert_manager, settings, opts))
     installed = install("kueue-operator", wanted.operator, settings, opts)
-    args = KueueOperatorArgs(ready_timeout=settings.timeouts.kueue)
+    frameworks = (*KueueOperatorArgs().frameworks, *(("TrainJob",) if settings.trainer else ()))
+    args = KueueOperatorArgs(frameworks=frameworks, ready_timeout=settings.timeouts.kueue)
     return [KueueOperator("kueue", args, opts=after(opts, installed, *needed))]
 
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import pulumi
 
 from components.claim import Claim, ClaimArgs
+from components.job_volumes import DATA
 from components.model import fields_of
 from components.scale_container_native import ContainerNativeScale, ScaleContainerNative, ScaleContainerNativeArgs
 from components.scale_csi import GuiAccount, ScaleClusters, ScaleCsi, ScaleCsiArgs
@@ -15,7 +16,7 @@ from stacks.fabric_settings import Ethernet, NetworkOperatorPlugin
 from stacks.host import SCALE_LABEL
 from stacks.operators import OfTenant, after, install
 from stacks.platform import Settings
-from stacks.storage_settings import ClaimData, ContainerNativeStorage, DirectoryData, HostClientStorage
+from stacks.storage_settings import ClaimData, ContainerNativeStorage, DirectoryData, HostClientStorage, LocalVolume
 from stacks.tenant_settings import TenantSettings
 
 
@@ -63,14 +64,15 @@ def data(
     namespaces: Mapping[str, pulumi.Output[str]],
     opts: pulumi.ResourceOptions,
 ) -> list[OfTenant]:
-    """Declare each tenant's volume and claim; return their names. `namespaces` maps tenants to their namespaces' names.
+    """Declare each tenant's volumes; return their claims. `namespaces` maps tenants to their namespaces' names.
 
     `classes` are those that the same stack declares.
     """
     return [
         OfTenant(tenant.namespace, name)
         for tenant in settings.tenants
-        for name in _data(settings, tenant, classes, namespaces[tenant.namespace], opts)
+        for volume in tenant.all_volumes
+        for name in _volume(settings, tenant, volume, classes, namespace=namespaces[tenant.namespace], opts=opts)
     ]
 
 
@@ -117,31 +119,39 @@ def _driver_in_container(settings: Settings) -> bool:
     return isinstance(plugin, NetworkOperatorPlugin) and plugin.driver is not None
 
 
-def _data(
+def _volume(
     settings: Settings,
     tenant: TenantSettings,
+    name: str,
     classes: Mapping[str, StorageClass],
+    *,
     namespace: pulumi.Output[str],
     opts: pulumi.ResourceOptions,
 ) -> list[pulumi.Output[Any]]:
-    data, name = tenant.data, f"{tenant.namespace}-data"
-    if isinstance(data, DirectoryData) and settings.storage:
-        volume = StaticVolumeArgs(
-            volume_name=data.volume,
-            claim_name=data.claim,
-            handle=data.handle(settings.storage),
-            capacity=data.capacity,
-            labels=data.labels,
-            protect=settings.protect,
-        )
-        return [StaticVolume(name, volume, namespace, opts=opts).claim]
-    if isinstance(data, ClaimData):
-        made = classes.get(data.storage_class)
-        claim = ClaimArgs(
-            claim_name=data.claim,
-            storage_class=data.storage_class,
-            capacity=data.capacity,
-            protect=settings.protect,
-        )
-        return [Claim(name, claim, namespace, opts=after(opts, made) if made else opts).claim]
-    return []
+    """Declare one volume of a tenant; scratch volumes come with their pods."""
+    volume = tenant.all_volumes[name]
+    # No namespace has a dot: no two tenants get resources of one name.
+    resource = f"{tenant.namespace}-data" if tenant.data and name == DATA else f"{tenant.namespace}.{name}"
+    match volume:
+        case DirectoryData() if settings.storage:
+            static = StaticVolumeArgs(
+                volume_name=volume.volume,
+                claim_name=volume.claim,
+                handle=volume.handle(settings.storage),
+                capacity=volume.capacity,
+                labels=volume.labels,
+                protect=settings.protect,
+            )
+            return [StaticVolume(resource, static, namespace, opts=opts).claim]
+        case ClaimData() | LocalVolume():
+            made = classes.get(volume.storage_class)
+            claim = ClaimArgs(
+                claim_name=volume.claim,
+                storage_class=volume.storage_class,
+                capacity=volume.capacity,
+                access_mode=volume.access_mode if isinstance(volume, ClaimData) else "ReadWriteOnce",
+                protect=settings.protect,
+            )
+            return [Claim(resource, claim, namespace, opts=after(opts, made) if made else opts).claim]
+        case _:
+            return []

@@ -5,7 +5,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from components.model import DnsName, Model, Quantity, merged_by
+from components import job_volumes
+from components.claim import AccessMode
+from components.model import DnsLabel, DnsName, Model, Quantity, merged_by
 from components.olm_operator import OlmOperatorArgs
 from components.scale_container_native import ContainerNativeScale
 from components.scale_csi import ClusterId, ScaleClusters
@@ -122,12 +124,19 @@ class DirectoryData(Model):
         "cannot be changed, so volumes of an older driver keep their form",
     )
 
+    read_only: bool = Field(default=False, description="whether no job may write to it")
+
     def handle(self, storage: HostClientStorage | ContainerNativeStorage) -> AnyHandle:
         """Return the handle by which the driver finds the directory."""
         where = {"cluster_id": storage.own_cluster, "file_system_uid": storage.file_system.uid, "path": self.path}
         if self.long_handle:
             return LongHandle(**where, independent_fileset=None if self.fileset is None else str(self.fileset))
         return VolumeHandle(**where) if self.fileset is None else FilesetHandle(**where, fileset=self.fileset)
+
+    @property
+    def in_pods(self) -> job_volumes.ClaimVolume:
+        """What jobs' pods have of it."""
+        return job_volumes.ClaimVolume(kind="claim", claim=self.claim, read_only=self.read_only)
 
 
 class ClaimData(Model):
@@ -137,7 +146,70 @@ class ClaimData(Model):
     claim: DnsName = Field(description="name of the claim in the namespace of the tenant")
     storage_class: DnsName = Field(description="of storage.classes, or one that the cluster has")
     capacity: Quantity = Field(description="size that the claim requests")
+    access_mode: AccessMode = Field(
+        default="ReadWriteMany", description="ReadWriteOnce is for jobs on one node, ReadOnlyMany for those that read"
+    )
+    read_only: bool = Field(default=False, description="whether no job may write to it")
+
+    @property
+    def in_pods(self) -> job_volumes.ClaimVolume:
+        """What jobs' pods have of it."""
+        return job_volumes.ClaimVolume(
+            kind="claim", claim=self.claim, read_only=self.read_only or self.access_mode == "ReadOnlyMany"
+        )
 
 
 Data = Annotated[DirectoryData | ClaimData, Field(discriminator="kind")]
-"""What a tenant sees at /workspace."""
+"""The one volume of a tenant whose settings are older than `volumes`."""
+
+
+class NamedVolume(Model):
+    """What every volume of a tenant has."""
+
+    name: DnsLabel = Field(description="by which programs mount it")
+
+
+class DirectoryVolume(NamedVolume, DirectoryData):
+    """A directory of the data lake, as a static volume."""
+
+
+class ClaimVolume(NamedVolume, ClaimData):
+    """A claim of any storage class."""
+
+
+class ScratchVolume(NamedVolume):
+    """An empty volume for each pod, which is deleted with it: a generic ephemeral volume."""
+
+    kind: Literal["scratch"]
+    storage_class: DnsName = Field(
+        description="of storage.classes, or one that the cluster has, e.g. of LVM Storage for NVMe of the pod's node"
+    )
+    capacity: Quantity = Field(description="size that each pod requests")
+
+    @property
+    def in_pods(self) -> job_volumes.ScratchVolume:
+        """What jobs' pods have of it."""
+        return job_volumes.ScratchVolume(kind="scratch", storage_class=self.storage_class, capacity=self.capacity)
+
+
+class LocalVolume(NamedVolume):
+    """A folder of one node's NVMe, by a claim that stays when jobs end: the node is that of the first job with it."""
+
+    kind: Literal["local"]
+    claim: DnsName = Field(description="name of the claim in the namespace of the tenant")
+    storage_class: DnsName = Field(
+        description="class of the cluster that makes volumes on the nodes' disks, and binds claims at first use"
+    )
+    capacity: Quantity = Field(description="size that the claim requests")
+    read_only: bool = Field(default=False, description="whether no job may write to it")
+
+    @property
+    def in_pods(self) -> job_volumes.ClaimVolume:
+        """What jobs' pods have of it."""
+        return job_volumes.ClaimVolume(kind="claim", claim=self.claim, read_only=self.read_only)
+
+
+Volume = Annotated[DirectoryVolume | ClaimVolume | ScratchVolume | LocalVolume, Field(discriminator="kind")]
+"""One of a tenant's `volumes`."""
+AnyVolume = DirectoryData | ClaimData | ScratchVolume | LocalVolume
+"""A volume of a tenant, from `data` or `volumes`."""

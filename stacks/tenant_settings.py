@@ -1,15 +1,17 @@
 """Settings of teams and of their queues."""
 
+from collections.abc import Mapping, Sequence
 from typing import Self
 
 from pydantic import Field, model_validator
 
+from components.job_volumes import DATA, RESERVED
 from components.kueue import QueuePolicy
-from components.model import DnsName, Model
+from components.model import DnsName, Model, merged_by
 from components.olm_operator import OlmOperatorArgs
 from components.tenant import LAST_ID, TenantNamespace
 from hardware.placement import Share
-from stacks.storage_settings import Data
+from stacks.storage_settings import AnyVolume, Data, DirectoryData, Volume
 
 
 class TenantSettings(TenantNamespace):
@@ -20,7 +22,21 @@ class TenantSettings(TenantNamespace):
     gpu_quota: int = Field(
         ge=0, description="GPUs that the team may hold; with queues that lend, what it has for certain"
     )
-    data: Data | None = Field(default=None, description="None: jobs bring all that they need in their image")
+    rdma: bool = Field(
+        default=True,
+        description="whether its account may use the SCC with IPC_LOCK, where the fabric has RDMA; jobs of a tenant "
+        "without that right exchange data over tcp",
+    )
+    volumes: tuple[Volume, ...] = Field(
+        default=(),
+        description="what programs mount by name; none: jobs bring all that they need in their image",
+        json_schema_extra=merged_by("name"),
+    )
+    data: Data | None = Field(
+        default=None,
+        description="a single volume, as settings from before `volumes` have it: "
+        "`data: {kind: claim, ...}` is written `volumes: [{name: data, kind: claim, ...}]` now, and means the same",
+    )
 
     @model_validator(mode="after")
     def _owner_in_range(self) -> Self:
@@ -30,6 +46,36 @@ class TenantSettings(TenantNamespace):
                 "the SCC admits only ids of the namespace's range"
             )
         return self
+
+    @model_validator(mode="after")
+    def _names_of_volumes(self) -> Self:
+        names = [volume.name for volume in self.volumes]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"volumes: name {twice[0]} of {self.namespace} is given twice; give each its own")
+        if self.data and DATA in names:
+            raise ValueError(
+                f"volumes: {DATA} of {self.namespace} is also the volume of `data`, in its older form; leave `data` out"
+            )
+        if reserved := sorted(RESERVED & {*names}):
+            raise ValueError(
+                f"volumes: {reserved[0]} of {self.namespace} is a volume that jobs have themselves; give another name"
+            )
+        return self
+
+    @property
+    def all_volumes(self) -> Mapping[str, AnyVolume]:
+        """All volumes by name; that of `data` is called so."""
+        return {**({DATA: self.data} if self.data else {}), **{volume.name: volume for volume in self.volumes}}
+
+    @property
+    def directories(self) -> Sequence[tuple[str, DirectoryData]]:
+        """The volumes that are directories of the data lake, each with its place."""
+        found = self.all_volumes.items()
+        return [(self.place(name), volume) for name, volume in found if isinstance(volume, DirectoryData)]
+
+    def place(self, name: str) -> str:
+        """Return where the settings have a volume, as messages name it."""
+        return DATA if name == DATA and self.data else f"volumes.{name}"
 
 
 class QueueSettings(QueuePolicy):

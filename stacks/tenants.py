@@ -11,6 +11,7 @@ from components.pull_secret import PullSecret, PullSecretArgs, RegistryAccount
 from components.tenant import PodSecurity, Tenant, TenantArgs, TenantNamespace
 from stacks.operators import after
 from stacks.platform import Settings
+from stacks.tenant_settings import TenantSettings
 
 
 def constraints(settings: Settings, opts: pulumi.ResourceOptions) -> list[pulumi.Output[str]]:
@@ -30,8 +31,8 @@ def build(settings: Settings, opts: pulumi.ResourceOptions) -> dict[str, Tenant]
             TenantArgs(
                 **fields_of(TenantNamespace, tenant),
                 gpu_quota=limits[tenant.namespace],
-                scc_name=MpiSccArgs().scc_name if settings.uses_rdma else None,
-                pod_security=_pod_security(settings),
+                scc_name=MpiSccArgs().scc_name if _rdma(settings, tenant) else None,
+                pod_security=_pod_security(settings, tenant),
                 queued=settings.queues is not None,
                 protect=settings.protect,
             ),
@@ -41,10 +42,14 @@ def build(settings: Settings, opts: pulumi.ResourceOptions) -> dict[str, Tenant]
     }
 
 
-def _pod_security(settings: Settings) -> PodSecurity | None:
+def _rdma(settings: Settings, tenant: TenantSettings) -> bool:
+    return settings.uses_rdma and tenant.rdma
+
+
+def _pod_security(settings: Settings, tenant: TenantSettings) -> PodSecurity | None:
     if not settings.version.pod_security:
         return None
-    return "privileged" if settings.uses_rdma else "restricted"
+    return "privileged" if _rdma(settings, tenant) else "restricted"
 
 
 def priority_classes(settings: Settings, opts: pulumi.ResourceOptions) -> list[PriorityClass]:

@@ -83,7 +83,9 @@ class SpanningWorkload(ProgramWorkload):
         description="GPUs in all; the layout is then the first of those that fit on the free GPUs (B-6.1)",
     )
     gpus_per_pod: int | None = Field(default=None, gt=0, description="with gpus: only layouts with such pods")
-    transport: Transport | None = Field(default=None, description="None: the best that the fabric has")
+    transport: Transport | None = Field(
+        default=None, description="None: the best that the fabric has and the tenant may use"
+    )
 
     @model_validator(mode="after")
     def _laid_out_once(self) -> Self:

@@ -17,6 +17,8 @@ from components.outcome import ReadLog
 from components.rdma_perftest import RdmaPair, RdmaTest, RdmaTestArgs
 from components.tenant import ACCOUNT
 from components.torch_job import TorchJob, TorchJobArgs
+from components.train_job import TrainJob, TrainJobArgs
+from components.training_runtime import TrainingRuntimeArgs
 from hardware import topology
 from hardware.placement import share
 from stacks import fabric, images
@@ -70,7 +72,7 @@ def _job(
     read_log: ReadLog,
     after: Sequence[pulumi.Output[Any]],
     opts: pulumi.ResourceOptions,
-) -> MpiJob | TorchJob | RdmaTest | GpuJob:
+) -> MpiJob | TorchJob | TrainJob | RdmaTest | GpuJob:
     name = f"{workload.tenant}-{job_name(workload, settings)}"
     match workload:
         case RdmaTestWorkload():
@@ -78,7 +80,10 @@ def _job(
         case MpiWorkload():
             return MpiJob(name, mpi_job(workload, settings), read_log, after, opts=opts)
         case TorchWorkload():
-            return TorchJob(name, torch_job(workload, settings), read_log, after, opts=opts)
+            args = torch_job(workload, settings)
+            if isinstance(args, TrainJobArgs):
+                return TrainJob(name, args, read_log, after, opts=opts)
+            return TorchJob(name, args, read_log, after, opts=opts)
         case JobWorkload():
             return GpuJob(name, gpu_job(workload, settings), read_log, after, opts=opts)
 
@@ -134,19 +139,23 @@ def mpi_job(workload: MpiWorkload, settings: Settings) -> MpiJobArgs:
 
 
 def torch_job(workload: TorchWorkload, settings: Settings) -> TorchJobArgs:
-    """Return the arguments of a PyTorch job."""
-    return TorchJobArgs(
+    """Return the arguments of a PyTorch job: those of a TrainJob where the platform has Kubeflow Trainer."""
+    own = {
         **_common(workload, settings),
         **_spanning(workload, settings, named=True),
-        roce_ports=_roce_ports(settings),
-        queue=_queue(settings),
-    )
+        "roce_ports": _roce_ports(settings),
+        "queue": _queue(settings),
+    }
+    if settings.trainer is None:
+        return TorchJobArgs(**own)
+    return TrainJobArgs(**own, runtime=TrainingRuntimeArgs().runtime_name)
 
 
 def _spanning(workload: MpiWorkload | TorchWorkload, settings: Settings, *, named: bool) -> dict[str, Any]:
     """Return the arguments that jobs of several pods have; `named`: NCCL is told the names of the machine's ports."""
     program, wanted = settings.program(workload.program), layout(workload, settings)
-    transport, ports = workload.transport or settings.transport, settings.profile.hcas if settings.uses_rdma else ()
+    transport = settings.transport_of(workload.tenant, workload.transport)
+    ports = settings.profile.hcas if settings.uses_rdma else ()
     return {
         "layout": wanted,
         "processes_per_pod": program.processes(wanted),
@@ -190,7 +199,7 @@ def _common(workload: Started, settings: Settings) -> dict[str, Any]:
         "pull_secrets": _pull_secrets(image, settings),
         "account": ACCOUNT,
         "run_as": RunAs(uid=tenant.run_as_uid, gid=tenant.run_as_gid),
-        "claim": tenant.data.claim if tenant.data and program.mounts else None,
+        "volumes": {mount.volume: tenant.all_volumes[mount.volume].in_pods for mount in program.mounts.values()},
         "mounts": program.mounts,
         **fields_of(JobChoices, workload),
         "environment": {

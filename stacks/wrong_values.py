@@ -51,9 +51,13 @@ def _as_written(errors: Sequence[Any], data: Any) -> Iterator[Any]:
 
 def _path(place: Sequence[str | int], data: Any) -> Iterator[str | int]:
     """Yield the parts of a place as in the file: without the names of variants, which pydantic adds."""
+    variant = None
     for index, part in enumerate(place):
         if isinstance(part, str) and isinstance(data, Mapping):
-            if part not in data and index + 1 < len(place):
+            # A variant may be called as one of its fields: a volume of kind claim has a claim.
+            chosen = variant is not data and part == data.get("kind")
+            if (chosen or part not in data) and index + 1 < len(place):
+                variant = data
                 continue
             data = data.get(part)
         elif isinstance(part, int) and isinstance(data, Sequence):

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cli.adopt.recorded_inputs import read_entries
-from components.labels import PART_OF
+from components.labels import MANAGED_BY, PART_OF
 from policies.values import read
 
-_MANAGED_BY, _PART = "app.kubernetes.io/managed-by", "app.kubernetes.io/part-of"
+_PART = "app.kubernetes.io/part-of"
 _MARKS = {
     "meta.helm.sh/release-name": "Helm release",
     "argocd.argoproj.io/tracking-id": "Argo CD application",
@@ -27,7 +27,7 @@ def others(live: Mapping[str, Any], manager: str) -> Iterator[str]:
             yield f"{owner.get('kind')} {owner.get('name')} owns it, and it goes with that"
     labels = read(live, "metadata", "labels") or {}
     annotations = read(live, "metadata", "annotations") or {}
-    by = labels.get(_MANAGED_BY)
+    by = labels.get(MANAGED_BY)
     if by and not (by == "pulumi" and labels.get(_PART) == PART_OF):
         yield f"its label names {by} as its manager"
     for key, what in _MARKS.items():

@@ -3,10 +3,9 @@
 import io
 import os
 import sys
-from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -14,13 +13,13 @@ from apis.garbage_collection import no_collection
 from cli.check.examination import Result, examine
 from cli.check.reports import REPORTS, Format, text
 from cli.check.sources import sources
+from cli.check.stack_objects import of_stack
 from cli.shared.errors import explain
 from policies import exceptions
 from policies.check import Checker
 from policies.configuration import Configuration, ConfigurationError, divided, merged, unknown_rule, with_file
 from policies.exceptions import ExceptionsError
 from policies.findings import Severity
-from policies.objects import Obj, objects
 from policies.rule import AnyRule
 from policies.rules import RULES
 
@@ -80,7 +79,7 @@ def command(
     with no_collection():
         try:
             chosen = _chosen(rules)
-            settings, context = _stack(stack)
+            settings, context = of_stack(stack)
             content, general = divided(with_file(merged(_FILES, settings), config))
             checker = Checker(chosen, Configuration(content))
             known = [entry for entry in exceptions.load(exempt) if entry.rule in {rule.name for rule in chosen}]
@@ -123,20 +122,6 @@ def _chosen(names: str | None) -> tuple[AnyRule, ...]:
     if unknown := sorted(wanted - known):
         raise ConfigurationError("\n".join(f"--rules: {unknown_rule(name, known)}" for name in unknown))
     return tuple(rule for rule in RULES if rule.name in wanted)
-
-
-def _stack(name: str | None) -> tuple[dict[str, Any], Sequence[Obj]]:
-    """Return the rules' configuration and the objects of a stack."""
-    if name is None:
-        return {}, ()
-    # Imported here: they bring Pulumi, which takes half a second that a check of files alone need not wait.
-    from cli.shared.paths import ROOT  # noqa: PLC0415
-    from cli.shared.policy_configuration import configuration  # noqa: PLC0415
-    from rendering.manifests import beside, manifests, registrations  # noqa: PLC0415
-    from stacks.settings import load  # noqa: PLC0415
-
-    rendered = manifests((*beside(name, ROOT), *registrations(name, ROOT)))
-    return configuration(load(name, ROOT)), [each for manifest in rendered for each in objects(manifest)]
 
 
 def _refuse(error: Exception) -> NoReturn:

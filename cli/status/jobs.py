@@ -4,23 +4,23 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from apis import kinds
+from apis import kinds, trainer
 from apis.kinds import Kind
 from cli.status.platform_parts import PENDING, List, Object
-from policies.values import read
+from policies.values import entries, read
 from simulator.plugins.provider.blocking_events import cause, concerns, key, latest
 
 FAILED = "Failed"
 _ENDS = ("Succeeded", "Complete")
 _QUEUED = "Suspended"
-_OWNED = (kinds.STATEFUL_SET, kinds.JOB, kinds.POD)
+_OWNED = (kinds.STATEFUL_SET, kinds.JOB_SET, kinds.JOB, kinds.POD)
 _HINDRANCES = 2  # of a job, the latest
 _SECONDS = len("2026-01-01T00:00:00")  # what follows differs between events and objects
 
 
 @dataclass(frozen=True)
 class Job:
-    """One MPIJob or batch Job; `hindrances` is why its pods do not come, as Kueue and the latest Warning events say."""
+    """One MPIJob, TrainJob or batch Job; `hindrances`: why its pods do not come, as Kueue and Warning events say."""
 
     kind: str
     namespace: str
@@ -41,7 +41,7 @@ def jobs(ours: List, everything: List, mpi_job: Kind | None) -> Iterable[Job]:
     warnings = sorted((event for event in events if event.get("type") == "Warning"), key=latest)
     owned = {item["metadata"].get("uid"): item for kind in _OWNED if warnings for item in everything(kind)}
     workloads = everything(kinds.WORKLOAD)
-    found = [(kind.kind, item) for kind in (mpi_job, kinds.JOB) if kind for item in ours(kind)]
+    found = [(kind.kind, item) for kind in (mpi_job, kinds.TRAIN_JOB, kinds.JOB) if kind for item in ours(kind)]
     for kind, item in sorted(found, key=lambda pair: str(read(pair[1], "metadata", "creationTimestamp"))):
         if read(item, "metadata", "ownerReferences"):
             continue
@@ -64,7 +64,8 @@ def job_state(item: Object) -> str:
     for word in (FAILED, *_ENDS, _QUEUED, "Running", "Created"):
         if word in met:
             return "Succeeded" if word in _ENDS else word
-    return "Running" if read(item, "status", "active") else PENDING
+    active = read(item, "status", "active") or any(read(job, "active") for job in entries(item, "status", "jobsStatus"))
+    return "Running" if active else PENDING
 
 
 def _hindrances(item: Object, warnings: Iterable[Object], owned: Mapping[str, Object]) -> tuple[str, ...]:
@@ -101,8 +102,11 @@ def _placements(events: Iterable[Object]) -> Iterable[tuple[str, str, str, str]]
 def _belongs(pod: str, job: str, kind: str) -> bool:
     """Whether a pod is one of the job's, by name.
 
-    `<job>-worker-3` of an MPIJob (not its launcher), `<job>-x7k2p`, of an Indexed Job `<job>-0-x7k2p`.
+    `<job>-worker-3` of an MPIJob (not its launcher), `<job>-node-0-3-x7k2p` of a TrainJob, `<job>-x7k2p`, of an Indexed
+    Job `<job>-0-x7k2p`.
     """
+    if kind == kinds.TRAIN_JOB.kind:
+        return trainer.is_of(pod, job)
     head, _, tail = pod.removeprefix(f"{job}-").rpartition("-")
     if not pod.startswith(f"{job}-"):
         return False

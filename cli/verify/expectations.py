@@ -82,4 +82,4 @@ def _transport(workload: Workload, layout: Layout, settings: Settings) -> Transp
     """Return the transport between the nodes of a job, None for one that is on one node."""
     if not isinstance(workload, SpanningWorkload) or layout.pods == 1 or workload.node is not None:
         return None
-    return workload.transport or settings.transport
+    return settings.transport_of(workload.tenant, workload.transport)

@@ -18,8 +18,8 @@ from simulator.progress import Step
 Object = Mapping[str, Any]
 
 ROLE = (names.MPI_ROLE, names.MPI_ROLE_V2BETA1)
-OWNER = (names.MPI_JOB_NAME, names.MPI_JOB_NAME_V2BETA1, names.JOB_NAME)
-"""Labels of pods: the role in an MPIJob, and the job, of v1alpha2, v2beta1, and batch."""
+OWNER = (names.MPI_JOB_NAME, names.MPI_JOB_NAME_V2BETA1, names.JOBSET_NAME, names.JOB_NAME)
+"""Labels of pods: the role in an MPIJob, and the job, of v1alpha2, v2beta1, a TrainJob, and batch."""
 _ENDS = {"Succeeded": Ended.SUCCEEDED, "Failed": Ended.FAILED, "Running": Ended.RUNNING}
 """State of a job -> how far it got; the phase of the pod that brought it there has the same name."""
 
@@ -27,9 +27,9 @@ _ENDS = {"Succeeded": Ended.SUCCEEDED, "Failed": Ended.FAILED, "Running": Ended.
 def collect(cluster: Cluster, wanted: Sequence[Request], seen: Iterable[Seen], folder: Path, step: Step) -> list[Job]:
     """Return the jobs with their logs, read; each pod's log is a file `<namespace>_<job>/<pod>.log` of `folder`.
 
-    Only pods that print a job's results are read: launchers of MPIJobs, and the pods of batch jobs; of several the one
-    that decided the job's state. What the server refuses is reported at the job that it concerns (`why`). Raises
-    Problem when the server cannot be reached.
+    Only pods that print a job's results are read: launchers of MPIJobs, and the pods of TrainJobs and batch jobs; of
+    several the one that decided the job's state. What the server refuses is reported at the job that it concerns
+    (`why`). Raises Problem when the server cannot be reached.
     """
     states = {f"{one.namespace}/{one.name}": one for one in seen}
     pods: dict[str, Sequence[Object]] = {}

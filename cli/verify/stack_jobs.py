@@ -70,7 +70,7 @@ def _ended(
 
 
 def _states(cluster: Cluster, stack: Stack) -> Sequence[Seen]:
-    """Return the jobs with their states alone, which takes two requests, whatever else the cluster has."""
+    """Return the jobs with their states alone, which takes a request for each kind, whatever else the cluster has."""
     return _look(cluster, stack, lambda _: ())
 
 

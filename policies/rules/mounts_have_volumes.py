@@ -3,16 +3,22 @@
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from apis.kinds import STATEFUL_SET
+from apis.kinds import LEADER_WORKER_SET, STATEFUL_SET
 from policies.findings import Severity
 from policies.inventory import Inventory
 from policies.objects import Obj
 from policies.pods import Container, Pod
 from policies.rule import Parameters, Rule
-from policies.values import brief, read
+from policies.values import Path, brief, entries, read
 from policies.violation import Violation
 
 _MOST = 20
+_TEMPLATES: Mapping[str, Path] = {
+    STATEFUL_SET.kind: ("spec", "volumeClaimTemplates"),
+    LEADER_WORKER_SET.kind: ("spec", "leaderWorkerTemplate", "volumeClaimTemplates"),
+}
+"""Where kinds have templates of claims that become volumes of their pods; JobSets have them beside their jobs."""
+_REPLICATED = "replicatedJobs"
 _MOUNTS = (("volumeMounts", "mountPath"), ("volumeDevices", "devicePath"))
 
 
@@ -27,12 +33,17 @@ def _examine(subject: Obj, _: Inventory, __: Parameters) -> Iterator[Violation]:
 
 def _volumes(subject: Obj, pod: Pod) -> set[str] | None:
     """Return the names of a pod's volumes, or None when not all of them are known."""
-    if pod.hidden("volumes") or subject.hidden("spec", "volumeClaimTemplates"):
+    templates = _TEMPLATES.get(subject.kind)
+    if pod.hidden("volumes") or (templates and subject.hidden(*templates)):
         pod.read("volumes")
         return None
     named = [read(entry, "name") for entry in pod.entries("volumes")]
-    if subject.kind == STATEFUL_SET.kind:
-        named += [read(entry, "metadata", "name") for entry in subject.entries("spec", "volumeClaimTemplates")]
+    if templates:
+        named += [read(entry, "metadata", "name") for entry in subject.entries(*templates)]
+    if _REPLICATED in pod.path:
+        policies = subject.entries(*pod.path[: pod.path.index(_REPLICATED)], "volumeClaimPolicies")
+        claims = (claim for policy in policies for claim in entries(policy, "templates"))
+        named += [read(claim, "metadata", "name") for claim in claims]
     return {name for name in named if isinstance(name, str)}
 
 

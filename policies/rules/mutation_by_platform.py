@@ -13,7 +13,8 @@ from policies.violation import Violation
 
 _POD_KINDS = frozenset(
     {"*", "*/*", "pods", "pods/*", "pods/ephemeralcontainers", "deployments", "statefulsets", "daemonsets", "jobs"}
-    | {"cronjobs", "replicasets", "mpijobs"}
+    | {"cronjobs", "replicasets", "mpijobs", "jobsets", "trainjobs", "trainingruntimes", "leaderworkersets"}
+    | {"clustertrainingruntimes"}
 )
 
 

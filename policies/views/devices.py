@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from functools import lru_cache
 
+from apis.kinds import LEADER_WORKER_SET, TRAIN_JOB
 from apis.names import GPU_RESOURCE, GPU_SLICE_PREFIXES, RDMA_PREFIX
 from policies.objects import Obj
 from policies.pods import Container, Pod
@@ -71,13 +72,36 @@ _COUNTS = {
     "Deployment": ("spec", "replicas"),
     "ReplicaSet": ("spec", "replicas"),
     "StatefulSet": ("spec", "replicas"),
+    "TrainJob": ("spec", "trainer", "numNodes"),
 }
+_REPLICATED = "replicatedJobs"
 
 
 def copies(subject: Obj, pod: Pod) -> int:
     """Return how many pods a template makes at a time; a DaemonSet's pods depend on the nodes and count as one."""
+    if subject.kind == LEADER_WORKER_SET.kind:
+        return _of_groups(subject, pod)
+    if _REPLICATED in pod.path and subject.kind != TRAIN_JOB.kind:
+        job = pod.path[: pod.path.index(_REPLICATED) + 2]
+        return _number(subject, *job, "replicas") * _number(subject, *job, "template", "spec", "parallelism")
     keys = ("spec", "mpiReplicaSpecs", pod.role, "replicas") if pod.role else _COUNTS.get(subject.kind)
-    number = whole(subject.read(*keys)) if keys else None
+    return _number(subject, *keys) if keys else 1
+
+
+def _of_groups(subject: Obj, pod: Pod) -> int:
+    """Return how many leaders or workers the groups of a LeaderWorkerSet have; without a leader's template all of it.
+
+    The leader is one of the group's size.
+    """
+    template = ("spec", "leaderWorkerTemplate")
+    groups, size = _number(subject, "spec", "replicas"), _number(subject, *template, "size")
+    if "leaderTemplate" in pod.path:
+        return groups
+    return groups * (size - 1 if subject.read(*template, "leaderTemplate") is not None else size)
+
+
+def _number(subject: Obj, *keys: str | int) -> int:
+    number = whole(subject.read(*keys))
     return 1 if number is None else max(number, 0)
 
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from components.job_volumes import DATA, MountOptions
 from rendering.reference import markdown, tables
 from stacks.images import IMAGES
 from stacks.programs import PROGRAMS, Program
@@ -68,10 +69,40 @@ stages:
       - {{kind: mpi, tenant: adas, name: train, program: train, layout: {{pods: 2, gpus: 8}}}}
 ```
 
+A mount is a folder of the tenant's volume `data`, or names one of its `volumes`:
+
+```yaml
+tenants:
+  - namespace: adas
+    volumes:
+      - {{name: data, kind: directory, volume: adas-pv, claim: adas-data, path: /mnt/ess3000/adas, capacity: 100Ti}}
+      - {{name: sets, kind: claim, claim: sets, storage_class: nfs, capacity: 10Ti, read_only: true}}
+      - {{name: scratch, kind: scratch, storage_class: lvms-nvme, capacity: 500Gi}}
+      - {{name: cache, kind: local, claim: cache, storage_class: lvms-nvme, capacity: 2Ti}}
+programs:
+  train:
+    mounts:
+      /workspace: ""
+      /data: {{volume: sets, folder: imagenet}}
+      /scratch: {{volume: scratch}}
+```
+
+| kind | what a job has |
+|---|---|
+| `directory` | a directory of Spectrum Scale, which outlives everything |
+| `claim` | a claim of any storage class, made with the tenant |
+| `scratch` | an empty volume for each pod, deleted with it; by a class of local disks, NVMe of its own node |
+| `local` | a folder of one node's NVMe that stays when jobs end; only for jobs on one node |
+
+`data` of a tenant, with a single volume, is the older form of `volumes: [{{name: data, ...}}]` and means the same.
+
 With `kinds: [torch]` and a workload of `kind: torch`, `command` is what torchrun starts: the script and its arguments.
 Every pod of the job, an Indexed Job with a headless Service, has the variables of Kubeflow Trainer (`PET_NNODES`,
 `PET_NPROC_PER_NODE`, `PET_NODE_RANK`, `PET_MASTER_ADDR`, `PET_MASTER_PORT`), NCCL's settings of the fabric, RDMA
-devices and IPC_LOCK as workers of MPI have them. The example `pytorch` has a program of either kind.
+devices and IPC_LOCK as workers of MPI have them. On a platform with `trainer` it is a TrainJob of the
+ClusterTrainingRuntime `hpc-torch` in place of these, with the same pods; `trainer: none` keeps the Indexed Job. A
+TrainJob's name has at most 48 characters, on fewer than 11 pods, and its pods no priority class. The example `pytorch`
+has a program of either kind.
 
 Images from a registry of your own are refused until it is added to the known ones: with
 `{{"image-registry": {{"more": ["registry.example.com"]}}}}` in a file for `--config` of `./hpc check`, `diff`,
@@ -111,10 +142,18 @@ def _row(name: str, program: Program) -> tuple[str, ...]:
 
 
 def _data(program: Program) -> str:
-    mounts = ", ".join(
-        f"`{place}`{f' (folder {folder})' if folder else ''}" for place, folder in program.mounts.items()
-    )
+    mounts = ", ".join(f"`{place}`{_mounted(mount)}" for place, mount in program.mounts.items())
     return " at ".join(part for part in (_name(program), mounts) if part)
+
+
+def _mounted(mount: MountOptions) -> str:
+    volume = [f"volume {mount.volume}"] if mount.volume != DATA else []
+    parts = [
+        *volume,
+        *([f"folder {mount.folder}"] if mount.folder else []),
+        *(["read-only"] if mount.read_only else []),
+    ]
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _name(program: Program) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from apis.kinds import CLUSTER_QUEUE, JOB, MPI_JOB_V1, RESOURCE_QUOTA
+from apis.kinds import CLUSTER_QUEUE, JOB, JOB_SET, MPI_JOB_V1, RESOURCE_QUOTA, TRAIN_JOB
 from apis.names import GPU_RESOURCE, RDMA_PREFIX
 from apis.wording import plural
 from policies.views.devices import copies, each_demand
@@ -14,7 +14,7 @@ from review.sentences import name, names
 from review.titles import title
 
 _FEW = 2
-JOBS = (JOB, MPI_JOB_V1)
+JOBS = (JOB, MPI_JOB_V1, JOB_SET, TRAIN_JOB)
 
 
 def find(indexed: IndexedReview) -> Section | None:

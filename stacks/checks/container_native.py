@@ -8,7 +8,7 @@ from posixpath import normpath
 
 from stacks.platform import Settings
 from stacks.releases import RELEASES, KnownVersions, Release, either
-from stacks.storage_settings import ContainerNativeStorage, DirectoryData
+from stacks.storage_settings import ContainerNativeStorage
 
 PRODUCT = "Storage Scale container native"
 """As the files of releases call it."""
@@ -98,16 +98,17 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _directories(settings: Settings, storage: ContainerNativeStorage) -> Iterator[str]:
-    data = {tenant.namespace: tenant.data for tenant in settings.tenants if isinstance(tenant.data, DirectoryData)}
-    for tenant, each in data.items():
+    found = [(tenant, *each) for tenant in settings.tenants for each in tenant.directories]
+    for tenant, place, each in found:
         if not f"{normpath(each.path)}/".startswith(f"{storage.mount_point}/"):
             yield (
-                f"tenants: data.path {each.path} of {tenant} is not below {storage.mount_point}, where the nodes have "
-                f"the file system {storage.file_system.name} (storage.mounted_as); correct it"
+                f"tenants: {place}.path {each.path} of {tenant.namespace} is not below {storage.mount_point}, where "
+                f"the nodes have the file system {storage.file_system.name} (storage.mounted_as); correct it"
             )
-    if data and storage.cluster_id is None:
+    if found and storage.cluster_id is None:
+        owners = ", ".join(dict.fromkeys(tenant.namespace for tenant, *_ in found))
         yield (
-            f"storage.cluster_id is missing, and data of {', '.join(data)} is a directory, whose handle has the id of "
+            f"storage.cluster_id is missing, and data of {owners} is a directory, whose handle has the id of "
             "the workers' cluster; update without these tenants, then give what `kubectl get "
             "daemons.scale.spectrum.ibm.com -A -o yaml` has in status.clusterID"
         )

@@ -8,8 +8,10 @@ from pydantic import BaseModel
 from apis.names import SCC_EXEMPT_NAMESPACES
 from components.mpi_operator import OPERATOR
 from components.olm_operator import OlmOperatorArgs
+from components.trainer import NAMESPACE
 from stacks.checks.duplicates import repeated
 from stacks.platform import Settings
+from stacks.trainer_settings import UpstreamTrainer
 
 _OPENSHIFTS = frozenset(
     {
@@ -43,6 +45,8 @@ def problems(settings: Settings) -> Iterator[str]:
             )
     if settings.mpi_operator:
         users[OPERATOR].append("mpi_operator")
+    if isinstance(settings.trainer, UpstreamTrainer):
+        users[NAMESPACE].append("trainer")
     for tenant in settings.tenants:
         if tenant.namespace in _OPENSHIFTS or tenant.namespace.startswith(_SYSTEM):
             yield (f"tenants: namespace {tenant.namespace} is reserved for the system; give the team's name")

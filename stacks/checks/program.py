@@ -13,14 +13,19 @@ def problems(settings: Settings) -> Iterator[str]:
     for name in settings.programs:
         if name in PROGRAMS:
             yield f"programs: {name} is a program of stacks/programs, too; give this one another name"
-    known = sorted({*PROGRAMS, *settings.programs})
     for stage in settings.stages:
         for workload in stage.workloads:
-            if isinstance(workload, RdmaTestWorkload) or workload.program in known:
+            if isinstance(workload, RdmaTestWorkload):
                 continue
-            close = get_close_matches(workload.program, known, n=1)
-            meant = f"did you mean {close[0]}?" if close else f"known: {', '.join(known)}"
-            yield (
-                f"stages: job {workload.name} has program {workload.program!r}, which nothing defines; define it in "
-                f"`programs`, or name another: {meant}"
-            )
+            if problem := unknown(workload.program, settings):
+                yield f"stages: job {workload.name} has program {workload.program!r}, which {problem}"
+
+
+def unknown(name: str, settings: Settings) -> str | None:
+    """Return why no workload can name a program, with the remedy; None where it is defined."""
+    known = sorted({*PROGRAMS, *settings.programs})
+    if name in known:
+        return None
+    close = get_close_matches(name, known, n=1)
+    meant = f"did you mean {close[0]}?" if close else f"known: {', '.join(known)}"
+    return f"nothing defines; define it in `programs`, or name another: {meant}"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from stacks.checks.duplicates import repeated
 from stacks.platform import Settings
-from stacks.storage_settings import ClaimData, DirectoryData, HostClientStorage
+from stacks.storage_settings import AnyVolume, DirectoryData, HostClientStorage
 
 _SHOWN = 4
 
@@ -32,7 +32,11 @@ def problems(settings: Settings) -> Iterator[str]:
 def _clients(settings: Settings) -> Iterator[str]:
     """Yield the nodes without the driver's pods: a job's pod there waits for its volume without any message."""
     without = [node.name for node in settings.gpu_nodes if node.gpus and not node.scale_client]
-    users = [tenant.namespace for tenant in settings.tenants if _on_scale(tenant.data, settings)]
+    users = [
+        tenant.namespace
+        for tenant in settings.tenants
+        if any(_on_scale(volume, settings) for volume in tenant.all_volumes.values())
+    ]
     if without and users:
         shown = ", ".join(without[:_SHOWN]) + (f" and {len(without) - _SHOWN} more" if len(without) > _SHOWN else "")
         yield (
@@ -41,7 +45,5 @@ def _clients(settings: Settings) -> Iterator[str]:
         )
 
 
-def _on_scale(data: DirectoryData | ClaimData | None, settings: Settings) -> bool:
-    if isinstance(data, ClaimData):
-        return data.storage_class not in settings.foreign_classes
-    return data is not None
+def _on_scale(volume: AnyVolume, settings: Settings) -> bool:
+    return isinstance(volume, DirectoryData) or volume.storage_class not in settings.foreign_classes

@@ -5,9 +5,10 @@ from itertools import islice
 from pathlib import PurePosixPath
 from posixpath import normpath
 
+from components.static_volume import STORAGE_CLASS
 from stacks.checks.duplicates import repeated
 from stacks.platform import Settings
-from stacks.storage_settings import ClaimData, DirectoryData
+from stacks.storage_settings import ClaimData, DirectoryData, LocalVolume, ScratchVolume
 from stacks.tenant_settings import TenantSettings
 
 
@@ -57,14 +58,35 @@ def _data(settings: Settings) -> Iterator[str]:
     if storage:
         yield from repeated("storage.classes", (each.class_name for each in storage.classes))
     for tenant in settings.tenants:
-        data = tenant.data
-        if isinstance(data, DirectoryData):
-            if storage is None:
-                yield f"tenants: data of {tenant.namespace} is a directory, and storage is missing; give it, or a claim"
-            elif isinstance(data.fileset, int) and data.long_handle:
-                yield f"tenants: data.fileset {data.fileset} of {tenant.namespace}: the long handle needs its name"
-        elif isinstance(data, ClaimData) and data.storage_class == "static":
-            yield f"tenants: data.storage_class static of {tenant.namespace} is no class; name one"
+        for name, volume in tenant.all_volumes.items():
+            place = tenant.place(name)
+            if isinstance(volume, DirectoryData):
+                if storage is None:
+                    yield (
+                        f"tenants: {place} of {tenant.namespace} is a directory, and storage is missing; give it, or "
+                        "a claim"
+                    )
+                elif isinstance(volume.fileset, int) and volume.long_handle:
+                    yield (
+                        f"tenants: {place}.fileset {volume.fileset} of {tenant.namespace}: the long handle needs its "
+                        "name"
+                    )
+            else:
+                yield from _class(volume, f"{place}.storage_class", tenant, settings)
+        claims = (volume.claim for volume in tenant.all_volumes.values() if not isinstance(volume, ScratchVolume))
+        yield from repeated(f"tenants: claim of volumes of {tenant.namespace}", claims)
+
+
+def _class(
+    volume: ClaimData | ScratchVolume | LocalVolume, place: str, tenant: TenantSettings, settings: Settings
+) -> Iterator[str]:
+    if volume.storage_class == STORAGE_CLASS:
+        yield f"tenants: {place} {STORAGE_CLASS} of {tenant.namespace} is no class; name one"
+    elif isinstance(volume, LocalVolume) and volume.storage_class not in settings.foreign_classes:
+        yield (
+            f"tenants: {place} {volume.storage_class} of {tenant.namespace} is a class of Spectrum Scale, which is on "
+            "no node's disks; name a class of local disks, or use kind claim"
+        )
 
 
 def _directories(settings: Settings) -> Iterator[str]:
@@ -74,9 +96,9 @@ def _directories(settings: Settings) -> Iterator[str]:
     whose pod mounts them last, and every tenant has a level of its own: the others' running jobs get `Permission
     denied`. No setting of a volume changes that, so who shares files shares a namespace.
     """
-    tenants = [(tenant.namespace, tenant.data) for tenant in settings.tenants if isinstance(tenant.data, DirectoryData)]
-    yield from repeated("tenants: data.volume", (data.volume for _, data in tenants))
-    paths = [PurePosixPath(normpath(data.path)) for _, data in tenants]
+    found = [(tenant.namespace, *each) for tenant in settings.tenants for each in tenant.directories]
+    yield from repeated("tenants: data.volume", (directory.volume for *_, directory in found))
+    paths = [PurePosixPath(normpath(data.path)) for *_, data in found]
     owners: dict[PurePosixPath, list[int]] = {}
     for index, path in enumerate(paths):
         owners.setdefault(path, []).append(index)
@@ -88,13 +110,14 @@ def _directories(settings: Settings) -> Iterator[str]:
         for owner in owners[up]
     )
     for one, other in sorted(around):
-        (outer, above), (inner, below) = tenants[one], tenants[other]
+        (outer, _, above), (inner, place, below) = found[one], found[other]
         same = paths[one] == paths[other]
         # Of equal paths each is inside the other: reported once.
-        if one != other and (not same or outer < inner):
+        # One tenant may have a directory and another inside it: both have its level.
+        if outer != inner and (not same or outer < inner):
             where = "that" if same else f"inside {above.path}"
             yield (
-                f"tenants: data.path {below.path} of {inner} is {where} of {outer}: OpenShift "
+                f"tenants: {place}.path {below.path} of {inner} is {where} of {outer}: OpenShift "
                 "labels files for one namespace, and the other loses access; give each its own, or make them one "
                 "tenant"
             )

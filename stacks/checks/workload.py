@@ -13,6 +13,7 @@ from stacks.checks import numa
 from stacks.fabric_settings import InfiniBand
 from stacks.platform import Settings
 from stacks.programs import Program
+from stacks.storage_settings import AnyVolume, ClaimData, LocalVolume
 from stacks.workload_settings import (
     MpiWorkload,
     RdmaTestWorkload,
@@ -69,6 +70,8 @@ def _rdma_test(workload: RdmaTestWorkload, settings: Settings) -> Iterator[str]:
     if not settings.uses_rdma:
         yield f"fabric {settings.fabric.kind} has no RDMA to test; leave the job out"
         return
+    if not settings.tenant(workload.tenant).rdma:
+        yield f"tenant {workload.tenant} has rdma: false, and this tests RDMA; leave the job out, or set it"
     hcas = [hca.name for hca in settings.profile.hcas]
     if workload.hca not in hcas:
         yield f"hca {workload.hca!r} is not one of {settings.profile.name}: {', '.join(hcas)}"
@@ -97,9 +100,14 @@ def _kind(workload: Started, settings: Settings) -> Iterator[str]:
         yield f"OpenShift {settings.release} has no Indexed Jobs, which torch needs; use kind job, or another release"
     if not isinstance(workload, SpanningWorkload):
         return
-    transport = workload.transport or settings.transport
+    transport = settings.transport_of(workload.tenant, workload.transport)
     if transport.uses_rdma and not settings.uses_rdma:
         yield f"transport {transport}: fabric {settings.fabric.kind} has no RDMA; use tcp, or leave it out"
+    elif transport.uses_rdma and not settings.tenant(workload.tenant).rdma:
+        yield (
+            f"transport {transport}: tenant {workload.tenant} has rdma: false, so its pods get neither devices nor "
+            f"locked memory; use {Transport.TCP}, or set rdma of the tenant"
+        )
     elif transport is Transport.GPUDIRECT:
         try:
             topology.gpudirect_level(settings.profile)
@@ -152,21 +160,40 @@ def _program(workload: Started, wanted: Layout, settings: Settings) -> Iterator[
         yield f"precision tf32: {gpu.model} cannot compute in it; leave it out"
     if workload.largest_mib is not None and program.largest_mib is None:
         yield f"largest_mib {workload.largest_mib}: program {workload.program} sends no messages by size; leave it out"
-    yield from _data(workload, program, settings)
+    yield from _data(workload, program, wanted, settings)
 
 
-def _data(workload: Started, program: Program, settings: Settings) -> Iterator[str]:
-    if not program.mounts:
+def _data(workload: Started, program: Program, wanted: Layout, settings: Settings) -> Iterator[str]:
+    tenant = settings.tenant(workload.tenant)
+    volumes = tenant.all_volumes
+    missing = {mount.volume: place for place, mount in program.mounts.items() if mount.volume not in volumes}
+    for name, place in missing.items():
+        known = f"has {', '.join(volumes)}" if volumes else "has none"
+        yield (
+            f"program {workload.program} needs volume {name} at {place}, and tenant {workload.tenant} {known}; add it "
+            "to the tenant's `volumes`, or mount another"
+        )
+    if missing or not program.mounts:
         return
-    data = settings.tenant(workload.tenant).data
-    if data is None:
-        places = " and ".join(program.mounts)
-        yield f"program {workload.program} needs data at {places}, and tenant {workload.tenant} has none; give it data"
-    elif program.data and size(data.capacity) < program.data.size_gb * GB:
+    mounted = {mount.volume: volumes[mount.volume] for mount in program.mounts.values()}
+    if program.data and all(size(each.capacity) < program.data.size_gb * GB for each in mounted.values()):
+        sizes = " and ".join(each.capacity for each in mounted.values())
         yield (
             f"program {workload.program} reads {program.data.name} of {program.data.size_gb} GB, and the volume of "
-            f"tenant {workload.tenant} has {data.capacity}; raise its capacity"
+            f"tenant {workload.tenant} has {sizes}; raise its capacity"
         )
+    if wanted.total_gpus > settings.profile.gpus:
+        for name in (name for name, volume in mounted.items() if _on_one_node(volume)):
+            yield (
+                f"program {workload.program} mounts volume {name} of tenant {workload.tenant}, which one node alone "
+                f"can have, and layout {wanted} takes more; use a volume of kind scratch or a claim with ReadWriteMany"
+            )
+
+
+def _on_one_node(volume: AnyVolume) -> bool:
+    if isinstance(volume, ClaimData):
+        return volume.access_mode == "ReadWriteOnce"
+    return isinstance(volume, LocalVolume)
 
 
 def size(quantity: str) -> float:

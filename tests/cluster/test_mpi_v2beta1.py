@@ -20,7 +20,6 @@ from simulator.actors.api import ApiError, Server
 from simulator.cluster import Cluster, ClusterSpec, NodeSpec
 from simulator.processes import Processes
 from tests.components.kit import mpi_job_manifest as job_of
-from tests.components.kit import mpi_job_v2beta1 as arguments
 from tests.simulator.actors import platform
 from tests.simulator.actors.conftest import Person
 from tests.support.clusters import running
@@ -111,7 +110,7 @@ def _played() -> list[tuple[Kind, Manifest]]:
     ]
     common = {"accessModes": ["ReadWriteMany"], "storageClassName": "static"}
     size = {"storage": "1Gi"}
-    claim = str(arguments().claim)
+    claim = "adas-data-pvc"
     volume = {**common, "capacity": size, "nfs": {"server": "192.0.2.1", "path": "/data"}}
     wanted = {**common, "volumeName": "data-pv", "resources": {"requests": size}}
     return [

@@ -1,4 +1,4 @@
-"""What nodes and queues of today consist of, under this project's declarations: Kueue's manager is real, the rest simulated.
+"""What nodes and queues of today consist of, as this project declares them: Kueue is real, the rest simulated.
 
 Every wait that our components declare is judged here by the provider's own rules, on the live objects.
 """

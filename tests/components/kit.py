@@ -12,6 +12,7 @@ from components.mpi_job_specs import spec
 from components.network_operator import NetworkOperatorArgs
 from components.rdma_device_plugin import RdmaDevice
 from components.torch_job import TorchJobArgs
+from components.train_job import TrainJobArgs
 from hardware.profiles import PROFILES, Profile
 
 RDMA = tuple(f"rdma/shared_ib{port}" for port in range(4))
@@ -34,7 +35,7 @@ def gpu_job(**changes: Any) -> GpuJobArgs:
             "image": "quay.io/example/maskrcnn:v0.6",
             "account": "mpi",
             "run_as": RunAs(uid=1075481000, gid=1075481000),
-            "claim": "mlperf-data",
+            "volumes": {"data": {"kind": "claim", "claim": "mlperf-data"}},
             "mounts": {"/data": "", "/coco": "coco2017"},
             "environment": {"NEXP": "1"},
             "gpus": 8,
@@ -45,27 +46,32 @@ def gpu_job(**changes: Any) -> GpuJobArgs:
     )
 
 
+_TORCH: dict[str, Any] = {
+    "namespace": "adas",
+    "job_name": "train-02x08",
+    "layout": Layout(pods=2, gpus=8),
+    "processes_per_pod": 8,
+    "transport": Transport.GPUDIRECT,
+    "command": ("train.py", "--epochs=1"),
+    "image": "quay.io/example/train:1.2",
+    "account": "mpi",
+    "run_as": RunAs(uid=1075481000, gid=1075481000),
+    "volumes": {"data": {"kind": "claim", "claim": "datasets"}},
+    "mounts": {"/data": ""},
+    "rdma_resources": RDMA,
+    "cpus": 72,
+    "memory": "368Gi",
+}
+
+
 def torch_job(**changes: Any) -> TorchJobArgs:
     """Return the arguments of a PyTorch job on two nodes, changed."""
-    return TorchJobArgs.model_validate(
-        {
-            "namespace": "adas",
-            "job_name": "train-02x08",
-            "layout": Layout(pods=2, gpus=8),
-            "processes_per_pod": 8,
-            "transport": Transport.GPUDIRECT,
-            "command": ("train.py", "--epochs=1"),
-            "image": "quay.io/example/train:1.2",
-            "account": "mpi",
-            "run_as": RunAs(uid=1075481000, gid=1075481000),
-            "claim": "datasets",
-            "mounts": {"/data": ""},
-            "rdma_resources": RDMA,
-            "cpus": 72,
-            "memory": "368Gi",
-        }
-        | changes
-    )
+    return TorchJobArgs.model_validate(_TORCH | changes)
+
+
+def train_job(**changes: Any) -> TrainJobArgs:
+    """Return the arguments of the same job for Kubeflow Trainer, changed."""
+    return TrainJobArgs.model_validate(_TORCH | {"runtime": "hpc-torch"} | changes)
 
 
 def mpi_job(**changes: Any) -> MpiJobArgs:
@@ -82,7 +88,8 @@ def mpi_job(**changes: Any) -> MpiJobArgs:
             "image": "nvcr.io/nvidia/tensorflow:20.03-tf2-py3",
             "account": "mpi",
             "run_as": RunAs(uid=1075481000, gid=1075481000),
-            "claim": "adas-data-pvc",
+            "volumes": {"data": {"kind": "claim", "claim": "adas-data-pvc"}},
+            "mounts": {"/workspace": ""},
             "cpus": 72,
             "memory": "368Gi",
             "rdma_resources": RDMA,

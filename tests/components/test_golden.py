@@ -21,9 +21,12 @@ from components.nmstate import NmState, NmStateArgs
 from components.port_network import PortNetwork, PortNetworkArgs
 from components.ports import Ports, PortsArgs
 from components.torch_job import TorchJob
+from components.train_job import TrainJob
+from components.trainer import Trainer, TrainerArgs
+from components.training_runtime import TrainingRuntime, TrainingRuntimeArgs
 from components.workload_images import Sources, multi_node
 from rendering.manifests import manifests
-from tests.components.kit import ADDRESSES, HOST_DEVICE, MACVLAN, WHOLE, gpu_job, network_operator, torch_job
+from tests.components.kit import ADDRESSES, HOST_DEVICE, MACVLAN, WHOLE, gpu_job, network_operator, torch_job, train_job
 from tests.support.golden import STACKS, Golden, files
 from tests.support.machines import DGX_A100
 from tests.support.recorded import ROOT, component, environment, every_operator
@@ -51,6 +54,11 @@ BUILDS: Mapping[str, Callable[[], object]] = {
     ),
     "gpu-job": lambda: GpuJob("job", gpu_job(queue="jobs", pull_secrets=("registries",)), lambda *_: ""),
     "torch-job": lambda: TorchJob("job", torch_job(queue="jobs", networks=("rail0",)), lambda *_: ""),
+    "train-job": lambda: TrainJob("job", train_job(queue="jobs", networks=("rail0",)), lambda *_: ""),
+    "trainer": lambda: Trainer(
+        "trainer", TrainerArgs(image="ghcr.io/kubeflow/trainer/trainer-controller-manager:v2.2.1")
+    ),
+    "training-runtime": lambda: TrainingRuntime("runtime", TrainingRuntimeArgs()),
     "image-build": lambda: ImageBuild(
         "multi-node",
         ImageBuildArgs(

@@ -22,7 +22,7 @@ def container(**changes: Any) -> Any:
     return found
 
 
-@pytest.mark.parametrize("changes", [{}, {"claim": None, "gpus": 1, "seccomp": False}])
+@pytest.mark.parametrize("changes", [{}, {"volumes": {}, "mounts": {}, "gpus": 1, "seccomp": False}])
 def test_our_own_rules_have_nothing_against_it(changes: dict[str, Any]) -> None:
     """The policies have no finding about a batch job (E-40)."""
     assert faults(declared(lambda: GpuJob("job", arguments(**changes), lambda *_: ""))) == []

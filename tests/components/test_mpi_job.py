@@ -173,9 +173,9 @@ def test_all_pods_name_their_secrets_and_class() -> None:
         assert (pod["imagePullSecrets"], pod["priorityClassName"]) == ([{"name": "registries"}], "training")
 
 
-def test_without_a_claim_there_is_no_data() -> None:
-    """Without a claim, no volume of data is mounted."""
-    args = arguments(claim=None)
+def test_without_volumes_there_is_no_data() -> None:
+    """Without volumes of the tenant, only shared memory is mounted."""
+    args = arguments(volumes={}, mounts={})
     assert [mount["mountPath"] for mount in worker(args)["volumeMounts"]] == ["/dev/shm"]  # noqa: S108 - shared memory
     volumes = spec(args)["mpiReplicaSpecs"]["Worker"]["template"]["spec"]["volumes"]
     assert [volume["name"] for volume in volumes] == ["dshm"]

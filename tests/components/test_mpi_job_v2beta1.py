@@ -287,3 +287,10 @@ def test_waiting_ends_with_the_name_of_the_worker_that_does_not_answer(tmp_path:
 def test_without_a_queue_the_operator_waits() -> None:
     """Without a queue, the launcher has no wait of its own."""
     assert "initContainers" not in spec(arguments())["mpiReplicaSpecs"]["Launcher"]["template"]["spec"]
+
+
+@pytest.mark.parametrize("place", ["/home", "/home/mpi/.ssh/keys", "/etc/mpi"])
+def test_no_volume_hides_what_mpirun_needs(place: str) -> None:
+    """Keys and the list of workers, below a claim, end in `Permission denied` or in ranks on the launcher alone."""
+    with pytest.raises(ValidationError, match=f"mounts: {place} hides .*, by which mpirun reaches workers"):
+        arguments(mounts={place: ""})

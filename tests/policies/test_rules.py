@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from apis.kind import EVERY
 from apis.kinds import KINDS, Kind
 from policies import rules
 from policies.check import Checker
@@ -85,9 +86,9 @@ def test_every_kind_with_pods_is_walked(kind: Kind) -> None:
     """The pods of every kind in `apis.kinds` with pod templates are examined."""
     container = {"name": "c", "resources": {"limits": {"rdma/shared_ib0": 2}}}
     for path in kind.pod_templates:
-        manifest: dict[str, object] = {"spec": {"containers": [container]}}
+        manifest: Any = {"spec": {"containers": [container]}}
         for key in reversed(path):
-            manifest = {key: manifest}
+            manifest = [manifest] if key == EVERY else {key: manifest}
         manifest |= {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": "x"}}
         assert {finding.rule for finding in _check(manifest)} == {"rdma-ipc-lock", "rdma-exactly-one"}
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from components.job_volumes import MountOptions
 from components.layout import Layout
 from stacks.images import IMAGES
 from stacks.programs import PROGRAMS, Program
@@ -98,7 +99,7 @@ def test_resnet50_of_nvidia_is_the_blogs_with_a_place_for_its_results() -> None:
         "python nvidia-examples/resnet50v1.5/main.py --mode=training_benchmark --batch_size=128"
         " --num_iter=90 --iter_unit=epoch --results_dir=/efs"
     )
-    assert entry.mounts == {"/efs": ""}
+    assert entry.mounts == {"/efs": MountOptions()}
     assert "E-54" in _faults(entry)
 
 
@@ -149,7 +150,7 @@ def test_mask_rcnn_is_the_documents_pod_without_its_privilege() -> None:
     """The pod mounts claims, no folders of the node, and none over its program (S-4.4, E-40)."""
     entry = PROGRAMS["mask-rcnn"]
     assert entry.working_directory == "/workspace/object_detection"
-    assert entry.mounts == {"/data": "", "/coco": "coco2017"}
+    assert entry.mounts == {"/data": MountOptions(), "/coco": MountOptions(folder="coco2017")}
     assert entry.require_cuda == "cuda>=5.0"
     assert entry.images == ()
     assert {"E-39", "E-40"} <= _faults(entry)

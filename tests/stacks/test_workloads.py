@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from components.gpu_job import GpuJobArgs
+from components.job_volumes import ClaimVolume, MountOptions
 from components.mpi_job import MpiJobArgs
 from components.torch_job import TorchJobArgs
 from stacks.settings import SettingsError, parse
@@ -107,9 +108,10 @@ def test_seccomp_follows_the_constraints_of_the_release(stack: str, expected: bo
 
 def test_a_job_has_data_only_where_its_program_wants_it() -> None:
     """Only jobs whose program needs data mount the claim."""
-    assert args_of("dev", SMOKE).claim is None
+    assert args_of("dev", SMOKE).volumes == {}
     mask_rcnn = args_of("supermicro-3.11", SMOKE | {"program": "mask-rcnn", "gpus": 8} | IMAGE)
-    assert (mask_rcnn.claim, mask_rcnn.mounts) == ("mlperf", {"/data": "", "/coco": "coco2017"})
+    assert mask_rcnn.volumes == {"data": ClaimVolume(kind="claim", claim="mlperf")}
+    assert mask_rcnn.mounts == {"/data": MountOptions(), "/coco": MountOptions(folder="coco2017")}
 
 
 def test_launchers_of_large_jobs_can_have_more() -> None:

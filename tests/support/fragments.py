@@ -135,6 +135,13 @@ _DATA = (
     _DIRECTORY | {"fileset": "lake", "long_handle": True, "labels": {"dept": "adas"}},
     _DIRECTORY | {"capacity": "20Gi"},
 )
+_TENANT_VOLUMES: tuple[list[dict[str, Any]], ...] = (
+    [],
+    [{"name": "more", "kind": "claim", "claim": "more", "storage_class": "nfs", "capacity": "1Ti"}],
+    [{"name": "scratch", "kind": "scratch", "storage_class": "lvms", "capacity": "1Ti"}],
+    [{"name": "cache", "kind": "local", "claim": "cache", "storage_class": "lvms", "capacity": "1Ti"}],
+    [_DIRECTORY | {"name": "lake", "read_only": True}],
+)
 _QUEUES = {"operator": _operator("openshift-kueue-operator") | {"own_namespace_only": False}}
 _BUILD = {"name": "image", "tag": "1", "base": "nvcr.io/nvidia/tensorflow:24.03-tf2-py3"}
 _SOURCES = (
@@ -206,6 +213,7 @@ CHANGES: Mapping[str, Sequence[Fragment]] = {
     "protect": (True, False),
     "tenants.*.gpu_quota": (0, 8, 9999),
     "tenants.*.data": _DATA,
+    "tenants.0.volumes": _TENANT_VOLUMES,
     "tenants.0.data": _DATA,
     "tenants.*.isolated": (True, False),
     "tenants.*.reachable_from": ([], ["openshift-monitoring"], ["nowhere"]),

@@ -11,8 +11,9 @@ _LABELS = (
     names.MPI_JOB_NAME,
     names.MPI_JOB_NAME_V2BETA1,
     "mpi-job-name",
+    names.JOBSET_NAME,
 )
-"""Labels of pods that name their job: batch, MPIJob v1alpha2, v1 and v2beta1, and of v1 before it was unified."""
+"""Labels of pods that name their job: batch, MPIJob v1alpha2, v1 and v2beta1, of v1 before it was unified; TrainJob."""
 
 
 def verdict(job: Object, look: Look) -> Verdict | None:
@@ -37,9 +38,17 @@ def _is_of(pod: Object, job: Object) -> bool:
 
 
 def _owners(job: Object, look: Look) -> list[str]:
-    """Return the job and what makes pods for it: StatefulSets of workers, the Job of a launcher."""
+    """Return the job and what makes pods for it: StatefulSets of workers, the Job of a launcher or of a JobSet."""
     parts = (one for kind in (kinds.STATEFUL_SET, kinds.JOB) for one in look(kind, metadata.namespace(job)))
-    return [metadata.uid(job), *(metadata.uid(one) for one in parts if metadata.owned_by(one, metadata.uid(job)))]
+    return [metadata.uid(job), *(metadata.uid(one) for one in parts if _makes_pods(one, job))]
+
+
+def _makes_pods(part: Object, job: Object) -> bool:
+    if metadata.owned_by(part, metadata.uid(job)):
+        return True
+    return job.get("kind") == kinds.TRAIN_JOB.kind and metadata.labels(part).get(names.JOBSET_NAME) == metadata.name(
+        job
+    )
 
 
 def _phase(pod: Object) -> str:

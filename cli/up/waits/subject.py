@@ -10,7 +10,7 @@ from policies.values import read
 
 _WAITED = frozenset({"create", "update", "create-replacement"})
 _DELETED = frozenset({"delete", "delete-replaced"})
-_JOBS = frozenset({("batch", "Job"), ("kubeflow.org", "MPIJob")})
+_JOBS = frozenset({("batch", "Job"), ("kubeflow.org", "MPIJob"), ("trainer.kubeflow.org", "TrainJob")})
 
 
 @dataclass(frozen=True)

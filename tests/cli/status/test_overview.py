@@ -63,6 +63,20 @@ def test_nodes_of_a_job_whose_workers_are_gone() -> None:
     assert (job.nodes, job.seconds) == (("dgx01", "dgx02"), 5.0)
 
 
+def test_a_train_job_runs_while_its_jobs_have_active_pods() -> None:
+    """It has no condition of that, and its pods have the name of its JobSet's job in theirs."""
+    metadata = {"namespace": "adas", "name": "train", "creationTimestamp": "2026-01-01T00:00:00Z"}
+    events = [
+        _scheduled("train-node-0-0-abcde", "dgx01"),
+        _scheduled("train-node-0-1-fghij", "dgx02"),
+        _scheduled("train-node-0-x", "dgx08"),
+        _scheduled("train-nodes-0-1-fghij", "dgx09"),
+    ]
+    status = {"jobsStatus": [{"name": "node", "active": 1}]}
+    (job,) = _look({kinds.TRAIN_JOB: [{"metadata": metadata, "status": status}], kinds.EVENT: events}).jobs
+    assert (job.kind, job.state, job.nodes) == ("TrainJob", "Running", ("dgx01", "dgx02"))
+
+
 def test_nodes_of_an_earlier_run_are_not_reported() -> None:
     """Events of an earlier run do not count for a job's nodes."""
     metadata = {"namespace": "adas", "name": "nccl", "creationTimestamp": "2026-01-01T00:05:00Z"}

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from apis.kinds import Kind
+from apis.names import JOB_NAME, JOBSET_NAME
 from cli.shared.cluster_client import Cluster, RefusedError
 from cli.shared.errors import Problem
 from cli.status.jobs import Job as Seen
@@ -78,6 +79,11 @@ def test_pods_are_found_by_the_labels_of_every_generation() -> None:
     assert [pod["metadata"]["name"] for pod in printing(PODS, "two")] == ["two-launcher"]
     assert [pod["metadata"]["name"] for pod in printing(PODS, "one")] == ["one-launcher"]
     assert printing(PODS, "on") == []
+    pods = [
+        {"metadata": {"name": f"train-node-0-{rank}-abcde", "labels": {JOBSET_NAME: "train", JOB_NAME: "train-node-0"}}}
+        for rank in range(2)
+    ]
+    assert printing(pods, "train") == pods
 
 
 class Retried(Cluster):

@@ -29,6 +29,17 @@ def test_jobs() -> None:
     assert reported(jobs.find, review(deleted(job(8)), drift=True)) == []
 
 
+def test_from_an_mpi_job_to_a_train_job() -> None:
+    """The GPUs and devices of all its nodes are counted, with which the new job starts; the old one is deleted."""
+    limits = {"nvidia.com/gpu": 8, "rdma/ib0": 1}
+    spec = {"runtimeRef": {"name": "torch"}, "trainer": {"numNodes": 2, "resourcesPerNode": {"limits": limits}}}
+    train = made("trainer.kubeflow.org/v1alpha1:TrainJob", {"metadata": {"name": "t", "namespace": "a"}, "spec": spec})
+    assert reported(jobs.find, review(deleted(ENDED), created(train))) == [
+        "MPIJob a/j is deleted; the earlier run has finished; its logs are deleted with its pods",
+        "TrainJob a/t starts, with 16 GPUs and 2 of rdma/ib0",
+    ]
+
+
 def test_a_job_that_runs_again_by_its_number() -> None:
     """A job that runs again by its number alone reports both numbers."""
     component = made("hpc:workloads:MpiJob", {"run": 1}, "j")

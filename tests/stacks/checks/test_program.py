@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from components.job_volumes import MountOptions
 from components.layout import Layout
 from components.torch_job import TorchJobArgs
 from stacks.layouts import follow
@@ -35,7 +36,7 @@ def test_a_stacks_own_program_is_started_as_those_of_the_files() -> None:
     found = arguments(workload, settings)
     assert found.command == ("python", "train.py", "--gpus=8")
     assert found.image == "registry.example.com/team/train:1.2"
-    assert found.mounts == {"/data": "sets"}
+    assert found.mounts == {"/data": MountOptions(folder="sets")}
     assert found.environment["STEPS"] == "100"
     assert (found.wait, found.on_change, found.wait) == ("started", "keep", follow(workload, settings))
     assert settings.program("train").processes(Layout(pods=2, gpus=8)) == 8
@@ -53,8 +54,15 @@ def test_a_stacks_own_program_is_started_as_those_of_the_files() -> None:
         ({"command": ["x", "{largest}"]}, "programs.train: largest_mib None, … command has {largest}; give both"),
         ({"largest_mib": 8}, "programs.train: largest_mib 8, … command has no {largest}; give both, or neither"),
         ({"mounts": {"/data": "", "/data/sets": ""}}, "mounts: /data/sets is inside /data …; mount one … elsewhere"),
-        ({"mounts": {"/data": "../sets"}}, "mounts./data: leaves the volume …; write a path from its root"),
-        ({"mounts": {"/data": "/sets"}}, "mounts./data: leaves the volume …; write a path from its root"),
+        ({"mounts": {"/data": "../sets"}}, "mounts./data.folder: leaves the volume …; write a path from its root"),
+        ({"mounts": {"/data": "/sets"}}, "mounts./data.folder: leaves the volume …; write a path from its root"),
+        ({"mounts": {"/dev": ""}}, "mounts: /dev/shm is inside /dev, which hides it; mount one of them elsewhere"),
+        ({"mounts": {"/data": {"volume": "A"}}}, "mounts./data.volume: … (value: 'A'); write it in that form"),
+        ({"mounts": {"/data": {"volumes": "a"}}}, "mounts./data.volumes: …; did you mean volume?"),
+        (
+            {"metrics": [{"name": "x", "pattern": "loss"}]},
+            "programs.train.metrics.0.pattern: has 0 groups; put parentheses around the number … (value: 'loss')",
+        ),
         ({"environment": {"A B": "1"}}, "programs.train.environment.A B"),
     ],
 )

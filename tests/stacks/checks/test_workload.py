@@ -105,7 +105,7 @@ def test_in_network_reductions_need_an_nccl_that_knows_them() -> None:
             {"kind": "claim", "claim": "c", "storage_class": "s", "capacity": "50Gi"},
             "A2D2 of 92 GB … 50Gi",
         ),
-        (None, "program a2d2 … /workspace … tenant adas …; give it data"),
+        (None, "program a2d2 … /workspace … tenant adas …; add it to the tenant's"),
     ],
 )
 def test_volumes_are_large_enough_for_the_data(data: dict[str, Any] | None, expected: str) -> None:

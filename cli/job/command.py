@@ -1,0 +1,118 @@
+"""`./hpc job`: the manifest by which a tenant's own user starts a program.
+
+The platform's team runs the program of the stack, and users start jobs. A job that a user starts is rendered by the
+stack's own components, from the same settings.
+"""
+
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+import yaml
+
+from apis.nccl import Transport
+from cli.check.examination import Result, examine
+from cli.check.reports import text
+from cli.check.sources import Source
+from cli.check.stack_objects import of_stack
+from cli.job.manifest import objects
+from cli.job.request import Request, requested
+from cli.shared import stack as stacks
+from cli.shared.errors import Problem
+from cli.shared.options import DEFAULT_STACK, StackOption
+from policies import exceptions
+from policies.check import Checker
+from policies.configuration import Configuration
+from policies.findings import Severity
+from policies.rules import RULES
+from stacks.layouts import job_name
+
+STANDARD_OUTPUT = "-"
+
+ProgramArgument = Annotated[str, typer.Argument(metavar="PROGRAM", help="One of the stack's, or of docs/programs.md.")]
+TenantOption = Annotated[str, typer.Option("--tenant", "-t", help="Namespace of the tenant whose user starts it.")]
+OutputOption = Annotated[str, typer.Option("--output", "-o", metavar="FILE|-", help="File, or - for standard output.")]
+GpusOption = Annotated[int | None, typer.Option("--gpus", "-g", min=1, help="GPUs of the job, all pods together.")]
+NodesOption = Annotated[
+    int | None, typer.Option("--nodes", min=1, help="Pods that share the GPUs evenly, meant for a node each.")
+]
+LayoutOption = Annotated[
+    str | None, typer.Option("--layout", metavar="PODSxGPUS", help="Pods, and GPUs of each, in place of --nodes.")
+]
+KindOption = Annotated[
+    Literal["mpi", "torch", "job"] | None, typer.Option("--kind", help="Default: the first of the program's kinds.")
+]
+NameOption = Annotated[str | None, typer.Option("--name", help="Of the job; its layout follows. Default: the program.")]
+ImageOption = Annotated[str | None, typer.Option("--image", help="Default: the program's, where it has one that fits.")]
+BuildOption = Annotated[
+    str | None, typer.Option("--build", help="One of the tenant's `builds` in the settings, in place of an image.")
+]
+TransportOption = Annotated[
+    Transport | None, typer.Option("--transport", help="How NCCL moves data. Default: the best that the fabric has.")
+]
+
+
+def command(
+    program: ProgramArgument,
+    tenant: TenantOption,
+    output: OutputOption,
+    stack: StackOption = DEFAULT_STACK,
+    *,
+    gpus: GpusOption = None,
+    nodes: NodesOption = None,
+    layout: LayoutOption = None,
+    kind: KindOption = None,
+    name: NameOption = None,
+    image: ImageOption = None,
+    build: BuildOption = None,
+    transport: TransportOption = None,
+) -> None:
+    """Write the manifest of a job that a user starts.
+
+    Exit status 1, without a manifest, where a mandatory policy refuses it.
+    """
+    wanted = Request(program, tenant, gpus, nodes, layout, kind, name, image, build, transport)
+    settings, workload = requested(wanted, stacks.read(stack).settings)
+    job = f"{tenant}/{job_name(workload, settings)}"
+    heading = f"# Program {program} as job {job} of stack {stack}; start it with: oc create -f FILE\n"
+    manifest = heading + _text(objects(settings, stack))
+    _require_allowed(_examined(manifest, job, stack))
+    if output == STANDARD_OUTPUT:
+        typer.echo(manifest, nl=False)
+        return
+    try:
+        Path(output).write_text(manifest)
+    except OSError as error:
+        raise Problem(f"--output {output}: cannot be written: {error.strerror}", "Name another file.") from None
+    typer.echo(f"job {job} in {output}; start it with `oc create -f {output}`", err=True)
+
+
+def _text(manifests: list[dict[str, Any]]) -> str:
+    return yaml.safe_dump_all(manifests, width=120, explicit_start=True)
+
+
+def _examined(manifest: str, job: str, stack: str) -> Result:
+    configuration, context = of_stack(stack)
+    found = examine(
+        [Source(job, manifest.encode())],
+        Checker(RULES, Configuration(configuration)),
+        context=context,
+        complete=True,
+        exempt=exceptions.load(exceptions.FILE),
+        ended=None,
+        today=date.today(),
+    )
+    found.notes.clear()  # of exceptions for other objects
+    return found
+
+
+def _require_allowed(result: Result) -> None:
+    """Raise Problem where a mandatory policy refuses the job; print what others advise."""
+    if any(each.finding.severity is Severity.MANDATORY for each in result.findings):
+        raise Problem(
+            f"the policies refuse the job, and nothing was written:\n{text.report(result)}",
+            "Change the program or its options; with settings of the stack at fault, ask the platform's team.",
+        )
+    for each in result.findings:
+        typer.echo(f"advice: {each.finding.rule}: {each.finding.message}; {each.finding.remedy}", err=True)

@@ -1,0 +1,141 @@
+"""What a user wants to run, as a stage of the stack's settings: a pure function of settings and options."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from apis.nccl import Transport
+from cli.shared.errors import Problem
+from stacks import consistency, layouts
+from stacks.checks.program import unknown
+from stacks.platform import Settings
+from stacks.workload_settings import Stage, Workload
+
+_STAGE = "job"
+_WORKLOADS: TypeAdapter[Workload] = TypeAdapter(Workload)
+_LAYOUT = re.compile(r"(\d{1,3})x(\d{1,2})(?:x\d{1,3})?")
+
+
+@dataclass(frozen=True)
+class Request:
+    """The options of the command."""
+
+    program: str
+    tenant: str
+    gpus: int | None = None
+    nodes: int | None = None
+    layout: str | None = None
+    kind: str | None = None
+    name: str | None = None
+    image: str | None = None
+    build: str | None = None
+    transport: Transport | None = None
+
+
+def requested(request: Request, settings: Settings) -> tuple[Settings, Workload]:
+    """Return the settings with the request as their only workload, and the workload.
+
+    Raises Problem, which lists all that is wrong with it.
+    """
+    known = [tenant.namespace for tenant in settings.tenants]
+    if request.tenant not in known:
+        raise Problem(f"--tenant {request.tenant}: the stack has no such tenant", f"Known: {', '.join(sorted(known))}.")
+    if problem := unknown(request.program, settings):
+        raise Problem(f"PROGRAM {request.program!r}, which {problem}")
+    workload = _workload(request, settings)
+    alone = settings.model_copy(update={"stages": (Stage(name=_STAGE, workloads=(workload,)),)})
+    if problems := [problem.removeprefix("stages: ") for problem in consistency.problems(alone)]:
+        raise Problem("\n".join(problems))
+    _require_own_name(workload, settings)
+    return alone, workload
+
+
+def _workload(request: Request, settings: Settings) -> Workload:
+    kind = _kind(request, settings)
+    given: dict[str, Any] = {
+        "kind": kind,
+        "tenant": request.tenant,
+        "name": request.name or request.program,
+        "program": request.program,
+        "image": request.image,
+        "build": request.build,
+    }
+    if kind == "job":
+        if request.nodes not in (None, 1) or request.layout is not None:
+            option = f"--layout {request.layout}" if request.layout else f"--nodes {request.nodes}"
+            raise Problem(
+                f"{option}: program {request.program} runs in one pod (kind job)", "Leave it out, and give --gpus."
+            )
+        given["gpus"] = request.gpus or 1
+    else:
+        given |= {"transport": request.transport, **_size(request)}
+    try:
+        return _WORKLOADS.validate_python(given)
+    except ValidationError as errors:
+        raise Problem("\n".join(map(_message, errors.errors(include_url=False)))) from None
+
+
+def _kind(request: Request, settings: Settings) -> str:
+    kinds = settings.program(request.program).kinds
+    if request.kind is None:
+        return kinds[0]
+    if request.kind not in kinds:
+        raise Problem(
+            f"--kind {request.kind}: program {request.program} is not started by it", f"Use {' or '.join(kinds)}."
+        )
+    return request.kind
+
+
+def _size(request: Request) -> dict[str, Any]:
+    """Return `layout` or `gpus` of the workload."""
+    if request.layout is not None:
+        return {"layout": _layout(request.layout, request)}
+    if request.gpus is None:
+        raise Problem("--gpus is missing", "Give the GPUs of the whole job, or --layout PODSxGPUS.")
+    if request.nodes is None:
+        return {"gpus": request.gpus}
+    each, over = divmod(request.gpus, request.nodes)
+    if over:
+        raise Problem(
+            f"--nodes {request.nodes}: {request.gpus} GPUs cannot be the same number on each",
+            f"Give --gpus {(each + 1) * request.nodes}, or --layout PODSxGPUS.",
+        )
+    return {"layout": {"pods": request.nodes, "gpus": each}}
+
+
+def _layout(text: str, request: Request) -> dict[str, int]:
+    found = _LAYOUT.fullmatch(text)
+    if found is None:
+        raise Problem(
+            f"--layout {text} is not PODSxGPUS",
+            "Write pods and the GPUs of each, e.g. 2x8; `./hpc place --gpus N` lists those that fit.",
+        )
+    pods, gpus = int(found[1]), int(found[2])
+    for option, given, meant in (("--gpus", request.gpus, pods * gpus), ("--nodes", request.nodes, pods)):
+        if given not in (None, meant):
+            raise Problem(f"{option} {given}: --layout {text} has {meant} of them", f"Leave {option} out.")
+    return {"pods": pods, "gpus": gpus}
+
+
+def _require_own_name(workload: Workload, settings: Settings) -> None:
+    """Raise Problem where the stack has a job of that name: an update would replace the user's."""
+    name = layouts.job_name(workload, settings)
+    taken = {
+        layouts.job_name(each, settings)
+        for stage in settings.stages
+        for each in stage.workloads
+        if each.tenant == workload.tenant
+    }
+    if name in taken:
+        raise Problem(
+            f"--name {workload.name}: job {workload.tenant}/{name} is the stack's own", "Give another --name."
+        )
+
+
+def _message(error: Any) -> str:
+    if error["type"] == "value_error":
+        return str(error["msg"]).removeprefix("Value error, ")
+    _, option, *inside = map(str, error["loc"])
+    return f"--{option}: {' '.join([*inside, error['msg']])} (value: {error['input']!r})"

@@ -1,0 +1,24 @@
+"""TrainJobs of Kubeflow Trainer. As for MPIJobs, the program itself ends an update by one that has failed."""
+
+from apis import kinds
+from cli.up.waits import jobs
+from cli.up.waits.verdict import DONE, Look, Object, Rule, Verdict, failing, met, reason_of, waiting
+from policies.values import entries, read
+
+
+def judge(obj: Object, look: Look) -> Verdict:
+    """Return how far a TrainJob is."""
+    if met(obj, "Complete") is not None:
+        return DONE
+    if (condition := met(obj, "Failed")) is not None:
+        return failing(reason_of(condition), "Failed")
+    if met(obj, "Suspended") is not None or read(obj, "spec", "suspend") is True:
+        return waiting("suspended: its queue has not admitted it yet")
+    found = jobs.verdict(obj, look)
+    if found is not None:
+        return found
+    active = any(read(job, "active") for job in entries(obj, "status", "jobsStatus"))
+    return waiting("it runs" if active else "it has not started yet")
+
+
+RULE = Rule(kinds.TRAIN_JOB.group, (kinds.TRAIN_JOB.kind,), judge)

@@ -1,0 +1,31 @@
+"""What is wrong between Kubeflow Trainer, the release and the operators that it needs."""
+
+import re
+from collections.abc import Iterator
+
+from stacks.platform import Settings
+from stacks.releases import either
+from stacks.trainer_settings import UpstreamTrainer
+
+PRODUCT = "Kubeflow Trainer"
+"""As the files of releases call it."""
+_TAG = re.compile(r":v?(?P<minor>\d+\.\d+)[^:/@]*(@.*)?$")
+
+
+def problems(settings: Settings) -> Iterator[str]:
+    """Yield what the controller could not run with, and versions that are for other releases."""
+    wanted = settings.trainer
+    if not isinstance(wanted, UpstreamTrainer):
+        return
+    if settings.operators.jobset is None:
+        yield (
+            "trainer: Kubeflow Trainer makes a JobSet of every TrainJob, and operators.jobset is missing; add "
+            "`operators: {jobset: {}}`, or set `trainer: {kind: installed}` where the cluster has both"
+        )
+    found = _TAG.search(wanted.image)
+    known = next((each.versions for each in settings.version.operators if each.name == PRODUCT), ())
+    if found and known and found["minor"] not in known:
+        yield (
+            f"trainer.image {wanted.image}: {PRODUCT} {found['minor']} is not known for OpenShift {settings.release}; "
+            f"use {either(known)}"
+        )
