@@ -40,7 +40,7 @@ class Declared:
         """Wait until an object satisfies a rule of the provider."""
         name, namespace = meta["name"], meta.get("namespace")
         # A real controller of jobs is started on the way, on cores that tests share.
-        self.api.eventually(lambda: rule(Seen(self.api.get(kind, name, namespace))).ready, seconds=90)
+        self.api.eventually(lambda: rule(Seen(self.api.get(kind, name, namespace))).ready, seconds=300)
 
 
 def _kind(manifest: Manifest) -> Kind:
