@@ -33,6 +33,12 @@ def test_the_release_decides_what_is_simulated(dev: Stack) -> None:
     assert [node.name for node in dev.spec().nodes] == [node.name for node in dev.settings.nodes]
 
 
+def test_a_cluster_has_the_controllers_of_jobs_that_its_stack_uses(dev: Stack) -> None:
+    """A stack without queues and JobSets starts none of their controllers; one with queues has Kueue's."""
+    assert dev.spec().job_controllers == ()
+    assert read("superpod-a100").spec().job_controllers == ("kueue",)
+
+
 def test_another_kubernetes_than_that_of_the_release_is_named(dev: Stack) -> None:
     """The simulated Kubernetes is named where the release has another minor version, and only there."""
     simulated = {name: release for name, release in RELEASES.items() if release.simulated_as}
