@@ -97,7 +97,7 @@ def site() -> Iterator[Declared]:
 
 
 def _runtime(name: str) -> Manifest:
-    container = {"name": "node", "image": "registry.example.com/train:1", "command": ["torchrun", "train.py"]}
+    container = {"name": "node", "image": "registry.example.com/train:1"}
     ancestor = {"metadata": {"labels": {f"{GROUP}/trainjob-ancestor-step": "trainer"}}}
     job = {**ancestor, "spec": {"template": {"spec": {"containers": [container]}}}}
     replicated = [{"name": "node", "template": job}]
