@@ -33,15 +33,19 @@ class Job:
     """Pod -> node, of those pods of which events still have it; not of an MPIJob's launcher."""
 
 
-def jobs(ours: List, everything: List, mpi_job: Kind | None) -> Iterable[Job]:
-    """Return the jobs in the order in which they were created; `mpi_job` is None where there is no MPI operator."""
+def jobs(ours: List, everything: List, mpi_job: Kind | None, *, train_jobs: bool = True) -> Iterable[Job]:
+    """Return the jobs in the order in which they were created; `mpi_job` is None where there is no MPI operator.
+
+    An account may have no right to list TrainJobs where nothing makes some: they are not listed without `train_jobs`.
+    """
     events = everything(kinds.EVENT)
     # In the order of time: of a pod that was made again under its name the last place counts.
     placed = sorted(_placements(events), key=lambda placement: placement[-1])
     warnings = sorted((event for event in events if event.get("type") == "Warning"), key=latest)
     owned = {item["metadata"].get("uid"): item for kind in _OWNED if warnings for item in everything(kind)}
     workloads = everything(kinds.WORKLOAD)
-    found = [(kind.kind, item) for kind in (mpi_job, kinds.TRAIN_JOB, kinds.JOB) if kind for item in ours(kind)]
+    wanted = (mpi_job, kinds.TRAIN_JOB if train_jobs else None, kinds.JOB)
+    found = [(kind.kind, item) for kind in wanted if kind for item in ours(kind)]
     for kind, item in sorted(found, key=lambda pair: str(read(pair[1], "metadata", "creationTimestamp"))):
         if read(item, "metadata", "ownerReferences"):
             continue

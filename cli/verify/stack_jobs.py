@@ -75,7 +75,8 @@ def _states(cluster: Cluster, stack: Stack) -> Sequence[Seen]:
 
 
 def _look(cluster: Cluster, stack: Stack, others: Callable[[Kind], Sequence[Mapping[str, Any]]]) -> Sequence[Seen]:
-    return tuple(jobs_of(partial(cluster.list, labelSelector=OURS), others, stack.settings.version.mpi_job))
+    settings, ours = stack.settings, partial(cluster.list, labelSelector=OURS)
+    return tuple(jobs_of(ours, others, settings.version.mpi_job, train_jobs=settings.trainer is not None))
 
 
 def _listed(cluster: Cluster, kind: Kind) -> Sequence[Mapping[str, Any]]:

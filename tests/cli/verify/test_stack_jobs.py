@@ -99,7 +99,7 @@ def test_a_real_cluster_is_not_queried_every_second(dev: Stack, monkeypatch: pyt
     clock = Clock(monkeypatch, ["Running"])
     stack_jobs._ended(clock, dev, {"adas/a"}, 12.0, SILENT)
     assert clock.now == 12.0
-    assert Counter(clock.listed) == {"MPIJob": 5, "TrainJob": 5, "Job": 5, "Event": 1, "Workload": 1}
+    assert Counter(clock.listed) == {"MPIJob": 5, "Job": 5, "Event": 1, "Workload": 1}
 
 
 def test_events_that_may_not_be_seen_are_done_without(dev: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
