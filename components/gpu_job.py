@@ -34,7 +34,7 @@ def spec(args: GpuJobArgs) -> dict[str, Any]:
     The pod is no bare one, has no privilege and nothing of the node's file system, as the papers' pods have (E-40,
     E-52).
     """
-    share = {"cpu": args.cpus, "memory": args.memory, names.GPU_RESOURCE: args.gpus}
+    share = {"cpu": str(args.cpus), "memory": args.memory, names.GPU_RESOURCE: str(args.gpus)}
     container = job_pods.container(args) | {
         **({"command": list(args.command)} if args.command else {}),
         **({"workingDir": args.working_directory} if args.working_directory else {}),

@@ -76,15 +76,18 @@ def pod(args: JobArgs) -> dict[str, Any]:
 
 
 def with_gpus(args: SpanningJobArgs) -> dict[str, Any]:
-    """Return what a container with GPUs of a job over several nodes has: its devices, IPC_LOCK for RDMA, its mounts."""
+    """Return what a container with GPUs of a job over several nodes has: its devices, IPC_LOCK for RDMA, its mounts.
+
+    Amounts are text, as Kueue writes them back into a job that it admits: a number there would be drift.
+    """
     return {
         "securityContext": confined(*((names.IPC_LOCK,) if args.rdma else ()), **ids(args)),
         "resources": {
             "limits": {
-                "cpu": args.cpus,
+                "cpu": str(args.cpus),
                 "memory": args.memory,
-                names.GPU_RESOURCE: args.layout.gpus,
-                **dict.fromkeys(args.rdma, 1),
+                names.GPU_RESOURCE: str(args.layout.gpus),
+                **dict.fromkeys(args.rdma, "1"),
             }
         },
         "volumeMounts": mounts(args),

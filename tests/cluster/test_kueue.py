@@ -131,7 +131,13 @@ class Site(Declared):
 
 
 def _mpi_job(name: str, **changes: Any) -> Manifest:
-    asked: Manifest = {"claim": "data", "cpus": 8, "memory": "64Gi", "v2beta1": V2Beta1(queue="jobs"), **changes}
+    asked: Manifest = {
+        "volumes": {"data": {"kind": "claim", "claim": "data"}},
+        "cpus": 8,
+        "memory": "64Gi",
+        "v2beta1": V2Beta1(queue="jobs"),
+        **changes,
+    }
     job: Manifest = job_of(job_name=name, namespace=TENANT, **asked)
     job["metadata"]["labels"] = {names.QUEUE_NAME: "jobs"}
     return job

@@ -31,7 +31,7 @@ def test_our_own_rules_have_nothing_against_it(changes: dict[str, Any]) -> None:
 def test_gpus_are_requested_and_limited_alike() -> None:
     """Requests and limits of GPUs are equal (B-4.3)."""
     resources = container()["resources"]
-    assert resources["limits"] == resources["requests"] == {"cpu": 72, "memory": "368Gi", "nvidia.com/gpu": 8}
+    assert resources["limits"] == resources["requests"] == {"cpu": "72", "memory": "368Gi", "nvidia.com/gpu": "8"}
 
 
 def test_data_comes_from_a_claim_and_shared_memory_is_bounded() -> None:

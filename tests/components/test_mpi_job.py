@@ -53,7 +53,7 @@ def test_workers_lock_memory_and_take_one_of_each_hca() -> None:
     container = worker(arguments())
     assert container["securityContext"]["capabilities"] == {"add": ["IPC_LOCK"], "drop": ["ALL"]}
     limits = container["resources"]["limits"]
-    assert limits == {"cpu": 72, "memory": "368Gi", "nvidia.com/gpu": 8, **dict.fromkeys(RDMA, 1)}
+    assert limits == {"cpu": "72", "memory": "368Gi", "nvidia.com/gpu": "8", **dict.fromkeys(RDMA, "1")}
 
 
 def test_tcp_jobs_ask_for_no_rdma_and_no_capability() -> None:

@@ -170,7 +170,7 @@ def test_launcher_holds_no_gpu_no_device_and_no_capability() -> None:
     launcher = container("Launcher")
     assert not [name for name in launcher["resources"]["limits"] if "/" in name]
     assert "add" not in launcher["securityContext"]["capabilities"]
-    assert container("Worker")["resources"]["limits"]["nvidia.com/gpu"] == 8
+    assert container("Worker")["resources"]["limits"]["nvidia.com/gpu"] == "8"
 
 
 def test_images_of_today_choose_their_own_drivers() -> None:

@@ -53,7 +53,7 @@ def test_rdma_needs_devices_and_locked_memory() -> None:
     """With RDMA a pod has the devices and IPC_LOCK, without it neither."""
     found = container()
     assert found["securityContext"]["capabilities"] == {"add": ["IPC_LOCK"], "drop": ["ALL"]}
-    assert found["resources"]["limits"]["rdma/shared_ib0"] == 1
+    assert found["resources"]["limits"]["rdma/shared_ib0"] == "1"
     plain = container(transport="tcp")
     assert plain["securityContext"]["capabilities"] == {"drop": ["ALL"]}
     assert "rdma/shared_ib0" not in plain["resources"]["limits"]

@@ -124,7 +124,8 @@ def _job(spec: Mapping[str, Any]) -> Job:
     limits = container["resources"]["limits"]
     rdma = sum(name.startswith("rdma/") for name in limits)
     pods = workers.get("replicas", workers.get("parallelism", 1))
-    return Job(pods, limits.get("nvidia.com/gpu", 0), rdma, limits.get("cpu"), limits.get("memory"), container["image"])
+    gpus, cpus = int(limits.get("nvidia.com/gpu", 0)), int(limits["cpu"]) if "cpu" in limits else None
+    return Job(pods, gpus, rdma, cpus, limits.get("memory"), container["image"])
 
 
 def _named(stack: str, *kinds: str) -> dict[str, dict[str, Any]]:

@@ -79,7 +79,7 @@ def test_layouts(options: list[str], layout: tuple[int, int]) -> None:
     """GPUs alone take the fewest pods that fit."""
     *_, job = _written("train-torch", "--tenant", "training", "--name", "mine", *options)
     (container,) = job["spec"]["template"]["spec"]["containers"]
-    assert (job["spec"]["completions"], container["resources"]["limits"][names.GPU_RESOURCE]) == layout
+    assert (job["spec"]["completions"], int(container["resources"]["limits"][names.GPU_RESOURCE])) == layout
 
 
 @pytest.mark.parametrize(
