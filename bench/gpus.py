@@ -1,6 +1,6 @@
 """Runs what the pods of a stack's jobs would run on a host with NVIDIA GPUs, without a cluster, and judges the logs.
 
-    python bench/gpus.py [--stack STACK] [--gpus 2] [--profile dgx-h100] [-o out/gpus] [plan|judge]
+    python bench/gpus.py [--stack STACK] [--gpus 2] [--profile MACHINE] [-o out/gpus] [plan|judge]
 
 Without `--stack` it takes this project's own programs: the test of a node, collectives, and two trainings. Where the
 project cannot be installed on the host, `plan` writes PLAN.json here, bench/gpu_host.py runs it there with Python
@@ -31,7 +31,7 @@ from rendering.manifests import manifests  # noqa: E402
 from stacks import settings as stack_settings  # noqa: E402
 from stacks.platform import Settings  # noqa: E402
 
-EXAMPLE = ROOT / "stacks/examples/h200-infiniband.yaml"
+DEFAULTS: Mapping[str, str] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())
 PROGRAMS = ("torch-collectives", "torch-resnet50", "torch-transformer")
 IMAGE = "nvcr.io/nvidia/pytorch:25.02-py3"
 """Stands for that of a site: here the host's own PyTorch runs."""
@@ -45,7 +45,7 @@ ABSENT = (
 
 def own_settings(profile: str, gpus: int) -> Settings:
     """Return a stack with this project's programs on one pod of so many GPUs."""
-    content: dict[str, Any] = yaml.safe_load(EXAMPLE.read_text())["config"]["hpc:platform"]
+    content: dict[str, Any] = yaml.safe_load((ROOT / DEFAULTS["example"]).read_text())["config"]["hpc:platform"]
     nodes = [{**node, "profile": profile} if "profile" in node else node for node in content["nodes"]]
     common = {"tenant": content["tenants"][0]["namespace"], "image": IMAGE}
     test = {"kind": "job", "name": "preflight", "program": "preflight", "gpus": gpus, **common}
@@ -121,7 +121,9 @@ def main() -> int:
     parser.add_argument("what", nargs="?", choices=("plan", "judge"), help="only that")
     parser.add_argument("--stack", help="its jobs, of Pulumi.<stack>.yaml")
     parser.add_argument("--gpus", type=int, default=2, help="of a pod, without --stack")
-    parser.add_argument("--profile", default="dgx-h100", choices=sorted(PROFILES), help="machine, without --stack")
+    parser.add_argument(
+        "--profile", default=DEFAULTS["profile"], choices=sorted(PROFILES), help="machine, without --stack"
+    )
     parser.add_argument("--binary", action="append", default=[], help="nccl-tests=FOLDER of its programs")
     parser.add_argument("-o", dest="folder", type=Path, default=ROOT / "out" / "gpus")
     given = parser.parse_args()
