@@ -17,7 +17,7 @@ CHOICE := --stack $(STACK) $(if $(NAME),--name $(NAME))
 PYTEST := $(RUN) -m pytest -q --tb=short --durations=10
 STACKS ?= $(patsubst Pulumi.%.yaml,%,$(wildcard Pulumi.*.yaml))
 
-.PHONY: help venv up status down clean distclean test unit engine cluster browser chromium check format docs lock bench contract record golden \
+.PHONY: gpus help venv up status down clean distclean test unit engine cluster browser chromium check format docs lock bench contract record golden \
 	policies diff comment kubeconfig drift workflows
 
 help: ## list the targets
@@ -131,6 +131,9 @@ lock: $(STAMP) ## compile the requirement files from what is written beside them
 	@for file in $(REQUIREMENTS); do \
 		$(VENV)/bin/uv pip compile --quiet --python-version 3.11 --universal --generate-hashes --no-emit-index-url \
 			$${file%.txt}.in -o $$file || exit 1; done
+
+gpus: $(STAMP) ## on a host with NVIDIA GPUs: run what pods of the GPU programs would, and judge the logs; logs below OUT
+	@$(RUN) bench/gpus.py -o $(OUT)/gpus
 
 bench: $(STAMP) ## run the benchmarks: start-up, policies, reading of logs, growth
 	@$(RUN) bench/startup.py

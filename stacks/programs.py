@@ -21,6 +21,8 @@ from hardware import data_files
 from hardware.data_files import DataFiles
 
 FOLDER = Path(__file__).with_suffix("")
+SCRIPTS = FOLDER.with_name("scripts")
+"""Python files that programs bring along in their command."""
 
 
 class DataSet(Model):
@@ -35,7 +37,13 @@ class Program(Model):
 
     command: tuple[str, ...] = Field(
         description="a list, without mpirun or torchrun; {gpus} is the GPUs of a pod, {program} where the program is, "
-        "{largest} its `largest_mib`; empty: what the image starts"
+        "{largest} its `largest_mib`, {script} the text of its `script`; empty: what the image starts"
+    )
+    script: str | None = Field(
+        default=None,
+        pattern=r"^\w+\.py$",
+        description="file of stacks/scripts whose text takes the place of {script} in `command`, so that no image "
+        "needs it; None: none",
     )
     largest_mib: int | None = Field(
         default=None, gt=0, description="largest message that it sends, MiB; workloads may name another; None: none"
@@ -98,6 +106,12 @@ class Program(Model):
         if sends != (self.largest_mib is not None):
             has = "has {largest}" if sends else "has no {largest}"
             raise ValueError(f"largest_mib {self.largest_mib}, and command {has}; give both, or neither")
+        if any("{script}" in word for word in self.command) != (self.script is not None):
+            has = "has no {script}" if self.script else "has {script}"
+            raise ValueError(f"script {self.script}, and command {has}; give both, or neither")
+        if self.script and not (SCRIPTS / self.script).is_file():
+            known = ", ".join(sorted(path.name for path in SCRIPTS.glob("*.py")))
+            raise ValueError(f"script {self.script} is none of stacks/scripts: {known}; correct its name")
         names = [metric.name for metric in self.metrics]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"metrics: {', '.join(twice)} is given twice; give each a name of its own")
@@ -110,7 +124,11 @@ class Program(Model):
         """Return the command line for a layout; `in_image`: the program is not on the volume but in the image."""
         program = self.in_image if in_image and self.in_image else self.on_volume
         words = [word.replace("{program}", program) for word in self.command] if program else self.command
-        fields = {"{gpus}": layout.gpus, "{largest}": largest_mib or self.largest_mib}
+        fields: dict[str, object] = {"{gpus}": layout.gpus, "{largest}": largest_mib or self.largest_mib}
+        if self.script:
+            # A text of its own is a word of its own: what is in braces there is Python's.
+            text = (SCRIPTS / self.script).read_text(encoding="utf-8")
+            return tuple(text if word == "{script}" else _filled(word, fields) for word in words)
         return tuple(_filled(word, fields) for word in words)
 
     def processes(self, layout: Layout) -> int:
@@ -118,7 +136,7 @@ class Program(Model):
         return layout.gpus if self.processes_per == "gpu" else 1
 
 
-def _filled(word: str, fields: Mapping[str, int | None]) -> str:
+def _filled(word: str, fields: Mapping[str, object]) -> str:
     for field, value in fields.items():
         word = word.replace(field, str(value))
     return word

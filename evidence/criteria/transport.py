@@ -11,6 +11,8 @@ from evidence.wording import listed
 
 NETWORKS = {Transport.TCP: "NET/Socket", Transport.INFINIBAND: "NET/IB", Transport.GPUDIRECT: "NET/IB"}
 
+_DIRECT = ("P2P/", "NVLS")
+"""What NCCL calls channels from GPU to GPU: over NVLink, as far as each GPU has it to each other."""
 _LIBFABRIC = re.compile(r"libfabric|\bOFI\b", re.IGNORECASE)
 
 
@@ -98,6 +100,26 @@ def _initialised(job: Job) -> Found | None:
     return Found(passed(not wrong), measured, limit, proofs, short)
 
 
+def _within(job: Job) -> Found | None:
+    logs = nccl_logs(job)
+    within: dict[str, int] = {}
+    for _, log in logs:
+        for name, channels in log.transports.items():
+            within[name] = within.get(name, 0) + channels - log.between_nodes.get(name, 0)
+    within = {name: channels for name, channels in within.items() if channels}
+    if not within:
+        return None
+    measured = ", ".join(f"{name}: {channels}" for name, channels in sorted(within.items()))
+    strange = [name for name in within if not name.startswith(_DIRECT)]
+    return Found(passed(not strange), f"channels by {measured}", proofs=first_lines(logs, *(strange or within)))
+
+
+def _has_switches(request: Request) -> bool:
+    """Return whether every two GPUs of a pod are joined by NVLink; alone in its pod a GPU cannot see others."""
+    machine, shape = request.machine, request.shape
+    return machine is not None and shape is not None and shape.gpus > 1 and machine.nvlink.shape == "switched"
+
+
 def _sharp(job: Job) -> Found | None:
     logs = [(file, log) for file, log in nccl_logs(job) if log.collnet is not None]
     if not logs:
@@ -120,6 +142,18 @@ CRITERIA = (
         needs=(NCCL,),
         look=_transport,
         when=lambda request: request.spans_nodes or _several_pods(request),
+    ),
+    Criterion(
+        name="transport-within-a-node",
+        title="GPUs of one pod exchange data directly",
+        limit="P2P on every channel within a node; not through the host's memory (SHM), and not over a network",
+        unit="channels",
+        applies="jobs with several GPUs in a pod, on machines whose GPUs are all joined by NVSwitches",
+        source="R-4.3-7, D-2.3; measured (docs/gpus.md)",
+        needs=(NCCL,),
+        look=_within,
+        missed=False,
+        when=_has_switches,
     ),
     Criterion(
         name="gpudirect",

@@ -31,7 +31,9 @@ CONNECTED = re.compile(r"Connected all \w+(?:,.*)?")
 NETWORK = re.compile(r"Using network (?P<name>\S.*)")
 TREES = re.compile(r"Trees(?: \[\d+\] -?\d+(?:(?:/|->|\|)-?\d+)*)+")
 THREADS = re.compile(r"Using \d+ threads, Min Comp Cap \d+, Trees (?P<state>disabled|enabled\b.*)")
-RING_OF_RANKS = re.compile(r"Channel (?P<channel>\d{1,4})(?:/(?P<of>\d{1,4}))? :(?:  +\d+| \d+(?= ))(?: +\d+)*")
+RING_OF_RANKS = re.compile(
+    r"Channel (?P<channel>\d{1,4})(?:/(?P<of>\d{1,4}))? :(?:  +\d+| \d+(?= )|(?<=/\d\d :) 0$)(?: +\d+)*"
+)
 NEIGHBOURS = re.compile(r"(?:Ring|Tree) \d+ : -?\d+ -> \d+ -> -?\d+(?:/-?\d+)*(?: comm 0x[0-9a-f]+.*)?")
 CHANNELS = re.compile(r"(?P<count>\d{1,5}) coll channels, .*\d+ p2p channels per peer")
 NO_COLLNET = re.compile(r"(?:Cannot initialize CollNet|CollNet is not|CollNet disabled).*")
@@ -175,9 +177,14 @@ _CALL_BLANKS = frozenset({19, 23})
 """Blanks of such a line when it is whole: of NCCL, and of RCCL."""
 
 
+_CHOICE = re.compile(
+    r"\w+: \d+ Bytes -> Algo [A-Z_]+ proto [A-Z\d]+ channel\{Lo\.\.Hi\}=\{\d+\.\.\d+\}"  # TUNING, NCCL 2.2x
+)
+
+
 def is_whole_call(message: str) -> bool:
-    """Return whether the message of a collective operation is whole."""
-    return message.count(" ") in _CALL_BLANKS
+    """Return whether the message of a collective operation is whole: its arguments, or how it is done."""
+    return message.count(" ") in _CALL_BLANKS or _CHOICE.fullmatch(message) is not None
 
 
 def is_part(message: str) -> bool:

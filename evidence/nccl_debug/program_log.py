@@ -80,6 +80,8 @@ class ProgramLog:
         self._version, self._cuda = self._version or found["version"], self._cuda or found["cuda"]
 
     def _read_communicator(self, found: Match[str], host: str, number: int, raw: bytes) -> None:
+        if found["what"] not in (None, "Init"):
+            return  # Another run may have begun since the communicator that ends here.
         rank, nranks = int(found["rank"]), int(found["nranks"])
         if nranks > (self._nranks or 0):
             # What counts is the largest communicator: ranks of smaller ones are other ranks.
@@ -89,7 +91,7 @@ class ProgramLog:
         if nranks != self._nranks:
             return
         self._ranks[rank] = host if self._ranks.get(rank, host) == host else ""
-        if found["what"] == "Init" and found["state"] == "COMPLETE":
+        if found["state"] == "COMPLETE":
             self._ready.add(rank)
             self._prove("Init COMPLETE", number, raw)
 

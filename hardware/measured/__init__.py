@@ -4,6 +4,7 @@ Tables are CSV files beside this module, as the documents print them; a test hol
 """
 
 from hardware.measured.all_reduce import ALL_REDUCE, AllReduceRow, AllReduceTable, Half
+from hardware.measured.gpus import MEASURED_GPUS, MeasuredGpu
 from hardware.measured.machines import REDPAPER_MACHINE, SUPERMICRO_MACHINE
 from hardware.measured.mlperf import MLPERF, MLPERF_BAND, Band, Submission, submission
 from hardware.measured.training import A2D2, RESNET50, RESNET101_TCP, Trained
@@ -12,6 +13,7 @@ from hardware.measured.write import RDMA_WRITE, RdmaWrite
 __all__ = [
     "A2D2",
     "ALL_REDUCE",
+    "MEASURED_GPUS",
     "MLPERF",
     "MLPERF_BAND",
     "RDMA_WRITE",
@@ -23,6 +25,7 @@ __all__ = [
     "AllReduceTable",
     "Band",
     "Half",
+    "MeasuredGpu",
     "RdmaWrite",
     "Submission",
     "Trained",

@@ -11,6 +11,8 @@ from typing import NamedTuple
 from tests.support.recorded import ROOT
 
 NOT_PRODUCT = {"tests", "bench"}
+OF_IMAGES = ROOT / "stacks/scripts"
+"""What jobs run, by the packages of their images."""
 OF_SIMULATION = ("simulator/", "evidence/report/")
 _IMPORT = re.compile(r"^( *)(?:from ([\w.]+) import (\([^)]*\)|[^\n]*)|import ([\w.]+))", re.MULTILINE)
 _PINNED = re.compile(r"^([\w.-]+)==", re.MULTILINE)
@@ -46,7 +48,8 @@ def pinned(name: str) -> set[str]:
 def product() -> list[Path]:
     """Return the files of the product's rooms."""
     rooms = (path for path in ROOT.iterdir() if path.name[0] != "." and path.name not in NOT_PRODUCT)
-    return [ROOT / "__main__.py", *(file for room in rooms if room.is_dir() for file in room.rglob("*.py"))]
+    files = (file for room in rooms if room.is_dir() for file in room.rglob("*.py"))
+    return [ROOT / "__main__.py", *(file for file in files if file.parent != OF_IMAGES)]
 
 
 def packages(modules: set[str]) -> dict[str, set[str]]:

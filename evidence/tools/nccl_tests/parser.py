@@ -46,7 +46,8 @@ _failure = re.compile(
 _devices = re.compile(r"# Using devices$")
 _json_note = re.compile(r"# Writing JSON output to ")
 _silent = re.compile(
-    r"#$|# (?:Blocking Enabled|Parallel Init Enabled|Swap Comms Enabled|Per-Iteration Report|GPU memory usage|"
+    r"#$|# torch-collectives: |#\s+in-place\b|# (?:Blocking Enabled|Parallel Init Enabled|Swap Comms Enabled|"
+    r"Per-Iteration Report|GPU memory usage|"
     r"skipping json output|Errors with asterisks)|#\s+out-of-place\b|#\s+\(B\)\s+\(elements\)"
 )
 _ours = re.compile(
@@ -74,6 +75,7 @@ class NcclTestsParser(Parser):
     kind = NcclTests
     starts = (
         rf"{_COMMAND.replace('P<test>', ':')}"
+        r"|# torch-collectives: "
         r"|# nccl-tests version |# Collective test starting|# Writing JSON output to |# nThread \d|# Using devices$"
         rf"|#\s+Rank\s+\d+\s.*Pid|#\s+out-of-place|#\s+size\s+count\s+type|{json_file.STARTS}"
     )

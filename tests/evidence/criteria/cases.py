@@ -17,6 +17,7 @@ from evidence.judge import judge
 from evidence.metrics import read_stream
 from evidence.node_facts import NodeFact, NodeFacts
 from evidence.verdict import Ended, Job, Request, Shape, Status, Verdict
+from hardware.profiles import PROFILES
 from tests.evidence.tools.logs import BOND, DEVICE_PLUGIN, VECTOR_ADD
 from tests.evidence.tools.logs import IBSTAT as CA
 from tests.evidence.tools.logs import MLPERF as MLP
@@ -154,6 +155,15 @@ def cluster_node(
 DGX = Request(job="job", profile="dgx1-v100-16gb", fabric="infiniband")
 TWO = DGX.model_copy(update={"shape": Shape(pods=2, gpus=8), "transport": Transport.GPUDIRECT})
 SIXTEEN = TWO.model_copy(update={"shape": Shape(pods=16, gpus=1)})
+PAIR = Request(job="job", profile="dgx-h100", fabric="infiniband", shape=Shape(pods=1, gpus=2))
+WITH_HCAS = changed(
+    document("preflight/healthy.txt"),
+    (
+        "preflight gpu 0",
+        "".join(f"preflight hca {hca.name} port=1 state=ACTIVE gbps=400\n" for hca in PROFILES["dgx-h100"].hcas)
+        + "preflight gpu 0",
+    ),
+)
 RDMA = DGX.model_copy(update={"program": "rdma-test", "devices": HCAS})
 ANY = Request(job="job")
 ETHERNET = Request(job="job", fabric="ethernet")
@@ -208,6 +218,13 @@ _WRITTEN: Mapping[str, Case] = {
     "metrics-printed": pair("rate 120\n", "no rate\n", OWN, Status.MISSING, lines=False),
     "metric-limits": pair("rate 120\n", "rate 90\n", OWN),
     "loss-finite": changes(ANY, EDITED, ("7.742", "nan")),
+    "transport-within-a-node": pair(document("h100/nvlink.txt"), document("h100/socket.txt"), PAIR),
+    "preflight-gpus": pair(document("preflight/healthy.txt"), document("preflight/gpu-missing-memlock.txt"), PAIR),
+    "preflight-gpu-faults": pair(document("preflight/healthy.txt"), document("preflight/busy-gpu.txt"), PAIR),
+    "preflight-links": changes(PAIR, document("preflight/healthy.txt"), ("nvlinks=18x26.562", "nvlinks=17x26.562")),
+    "preflight-speed": pair(document("preflight/healthy.txt"), document("preflight/busy-gpu.txt"), PAIR),
+    "preflight-limits": pair(document("preflight/healthy.txt"), document("preflight/small-shm.txt"), PAIR),
+    "preflight-hcas": changes(PAIR, WITH_HCAS, ("hca mlx5_4 port=1 state=ACTIVE", "hca mlx5_4 port=1 state=DOWN")),
     "test-requested": pair(
         TABLE,
         f"# Collective test starting: all_gather_perf\n{TABLE}",

@@ -1,0 +1,151 @@
+"""Runs what the pods of a stack's jobs would run on a host with NVIDIA GPUs, without a cluster, and judges the logs.
+
+    python bench/gpus.py [--stack STACK] [--gpus 2] [--profile MACHINE] [-o out/gpus] [plan|judge]
+
+Without `--stack` it takes this project's own programs: the test of a node, collectives, and two trainings. Where the
+project cannot be installed on the host, `plan` writes PLAN.json here, bench/gpu_host.py runs it there with Python
+alone, and `judge` reads the logs here. What of a pod a host does not have is said in the file beside each log.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from bench import projects  # noqa: E402
+from cli.shared.console import console  # noqa: E402
+from cli.verify.expectations import requests  # noqa: E402
+from cli.verify.verdict_tables import conclude  # noqa: E402
+from evidence import metrics  # noqa: E402
+from evidence.verdict import Ended, Job  # noqa: E402
+from hardware.profiles import PROFILES, Profile  # noqa: E402
+from rendering.manifests import manifests  # noqa: E402
+from stacks import settings as stack_settings  # noqa: E402
+from stacks.platform import Settings  # noqa: E402
+
+DEFAULTS: Mapping[str, str] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())
+PROGRAMS = ("torch-collectives", "torch-resnet50", "torch-transformer")
+IMAGE = "nvcr.io/nvidia/pytorch:25.02-py3"
+"""Stands for that of a site: here the host's own PyTorch runs."""
+_KINDS = ("Job", "MPIJob")
+_UNITS = {"Mi": 1, "Gi": 1024, "Ti": 1024 * 1024}
+ABSENT = (
+    "limit of memory, user, seccomp and SELinux: not had on a bare host",
+    "image: the host's own Python and PyTorch",
+)
+
+
+def own_settings(profile: str, gpus: int) -> Settings:
+    """Return a stack with this project's programs on one pod of so many GPUs."""
+    content: dict[str, Any] = yaml.safe_load((ROOT / DEFAULTS["example"]).read_text())["config"]["hpc:platform"]
+    nodes = [{**node, "profile": profile} if "profile" in node else node for node in content["nodes"]]
+    common = {"tenant": content["tenants"][0]["namespace"], "image": IMAGE}
+    test = {"kind": "job", "name": "preflight", "program": "preflight", "gpus": gpus, **common}
+    layout = {"pods": 1, "gpus": gpus}
+    jobs = [{"kind": "torch", "name": name, "program": name, "layout": layout, **common} for name in PROGRAMS]
+    stages = [{"name": "gpus", "workloads": [test, *jobs]}]
+    return projects.read({**content, "nodes": nodes, "stages": stages})
+
+
+def jobs(wanted: Settings) -> Iterator[dict[str, Any]]:
+    """Yield what each job's pods start, by the objects that the program declares."""
+    for manifest in manifests(projects.recorded(wanted)):
+        if manifest["kind"] not in _KINDS or manifest["metadata"].get("namespace") not in _namespaces(wanted):
+            continue
+        spec = manifest["spec"]
+        pod = spec["template"]["spec"] if manifest["kind"] == "Job" else {}
+        yield (
+            _job(manifest, spec, pod, wanted.profile)
+            if pod
+            else {
+                "name": manifest["metadata"]["name"],
+                "kind": "MPIJob",
+                "command": ["mpirun"],
+            }
+        )
+
+
+def _namespaces(wanted: Settings) -> frozenset[str]:
+    return frozenset(tenant.namespace for tenant in wanted.tenants)
+
+
+def _job(
+    manifest: Mapping[str, Any], spec: Mapping[str, Any], pod: Mapping[str, Any], machine: Profile
+) -> dict[str, Any]:
+    container = pod["containers"][0]
+    limits = container["resources"]["limits"]
+    shared = next((each["emptyDir"]["sizeLimit"] for each in pod["volumes"] if "emptyDir" in each), "64Mi")
+    gpus = int(limits.get("nvidia.com/gpu", 0))
+    return {
+        "name": manifest["metadata"]["name"],
+        "kind": manifest["kind"],
+        "command": container.get("command", []),
+        "environment": {each["name"]: each["value"] for each in container.get("env", []) if "value" in each},
+        "pods": spec.get("completions", 1),
+        "gpus": gpus,
+        "cpus": int(limits["cpu"]),
+        "cpu_sets": [sorted(node.cpu_set) for node in machine.numa if gpus <= len(node.gpus)],
+        "shm_mib": int(shared[:-2]) * _UNITS[shared[-2:]],
+        "rdma": [name for name in limits if name.startswith("rdma/")],
+        "absent": list(ABSENT),
+    }
+
+
+def judged(wanted: Settings, folder: Path) -> int:
+    """Judge the logs of a folder by what the stack requests of its jobs; return the exit status of `./hpc verify`."""
+    found = []
+    for request in requests(wanted):
+        log = folder / f"{request.job.partition('/')[2]}.log"
+        if not log.is_file():
+            continue
+        facts = json.loads(log.with_suffix(".json").read_text())
+        ended = Ended.FAILED if facts["status"] else Ended.SUCCEEDED
+        readings = metrics.read_log(log, request.metrics)
+        found.append(Job(request=request, ended=ended, seconds=facts["seconds"], readings=readings))
+    if not found:
+        raise SystemExit(f"{folder} holds no log of these jobs; run bench/gpu_host.py first")
+    return conclude(found, plain=False)
+
+
+def main() -> int:
+    """Plan, run and judge, or one of them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", nargs="?", choices=("plan", "judge"), help="only that")
+    parser.add_argument("--stack", help="its jobs, of Pulumi.<stack>.yaml")
+    parser.add_argument("--gpus", type=int, default=2, help="of a pod, without --stack")
+    parser.add_argument(
+        "--profile", default=DEFAULTS["profile"], choices=sorted(PROFILES), help="machine, without --stack"
+    )
+    parser.add_argument("--binary", action="append", default=[], help="nccl-tests=FOLDER of its programs")
+    parser.add_argument("-o", dest="folder", type=Path, default=ROOT / "out" / "gpus")
+    given = parser.parse_args()
+    if given.stack:
+        loaded = stack_settings.load(given.stack, ROOT)
+        if not isinstance(loaded, Settings):
+            raise SystemExit(f"stack {given.stack} has no jobs of its own; name one that has them")
+        wanted = loaded
+    else:
+        wanted = own_settings(given.profile, given.gpus)
+    if given.what == "judge":
+        return judged(wanted, given.folder)
+    given.folder.mkdir(parents=True, exist_ok=True)
+    plan = given.folder / "PLAN.json"
+    plan.write_text(json.dumps({"jobs": list(jobs(wanted))}, indent=2) + "\n")
+    if given.what == "plan":
+        console.print(f"{plan}; run it on the host: python3 gpu_host.py {plan.name} -o logs")
+        return 0
+    words = [word for binary in given.binary for word in ("--binary", binary)]
+    subprocess.run([sys.executable, ROOT / "bench/gpu_host.py", plan, "-o", given.folder, *words], check=False)
+    return judged(wanted, given.folder)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,181 @@
+"""Whether a node is fit, by what its test printed and by what such GPUs did elsewhere (hardware/measured/gpus.yaml)."""
+
+import re
+from collections.abc import Callable, Iterator
+
+from evidence.criterion import Criterion, Found, begins, lines_of, of, passed
+from evidence.tools.preflight.parser import NOT_TOLD, Preflight, Tested
+from evidence.verdict import Job, Request, Status
+from evidence.wording import listed
+from hardware.measured import MEASURED_GPUS, MeasuredGpu
+
+_LEAST_SHM_MIB = 1024
+_FOREIGN_MIB = 512
+"""MiB in use on a GPU of which no job should know: a process of another one is there."""
+_SLOWED = 0x8 | 0x20 | 0x40 | 0x80
+"""Reasons of lower clocks that are faults: slow-down by hardware, temperature, power brake. Not the power cap."""
+_REASONS = re.compile(r"0x[0-9a-fA-F]{1,16}")
+_SOURCE = "R-4.4-1, R-4.4-2; measured, hardware/measured/gpus.yaml"
+
+Fault = tuple[Tested, str]
+_Faults = Callable[[Request, Preflight], Iterator[Fault]]
+
+
+def _judged(faults: _Faults, healthy: str) -> Callable[[Job], Found | None]:
+    """Return a look that names every node with its faults."""
+
+    def look(job: Job) -> Found | None:
+        runs = of(job, Preflight)
+        bad = [(run, row, why) for run in runs for row, why in faults(job.request, run)]
+        if not bad:
+            return Found(Status.PASS, f"{listed(run.node for run in runs)}: {healthy}", proofs=begins(runs))
+        what = listed(f"{run.node}: {f'{row.name} ' if row.of else ''}{why}" for run, row, why in bad)
+        return Found(Status.FAIL, what, proofs=lines_of((run.file, row) for run, row, _ in bad))
+
+    return look
+
+
+def _present(job: Job) -> Found | None:
+    machine, shape = job.request.known_machine, job.request.shape
+    wanted = shape.gpus if shape else machine.gpus
+    bad, lines = [], []
+    for run in of(job, Preflight):
+        if run.gpus != wanted:
+            bad.append(f"{run.node}: {run.gpus} GPUs")
+            lines.append((run.file, run.rows[0]))
+        for row in run.of_kind("gpu"):
+            name = row.found.get("name", NOT_TOLD).replace("_", " ")
+            if name != machine.gpu.model:
+                bad.append(f"{run.node}: {row.name} is {name}")
+                lines.append((run.file, row))
+    runs = of(job, Preflight)
+    limit = f"{wanted} {machine.gpu.model} ({machine.name})"
+    proofs = lines_of(lines) or begins(runs)
+    return Found(passed(not bad), listed(bad) if bad else listed(run.figures() for run in runs), limit, proofs)
+
+
+def _faults(_request: Request, run: Preflight) -> Iterator[Fault]:
+    for row in run.of_kind("gpu"):
+        found = row.found
+        if found.get("ecc") not in ("Enabled", NOT_TOLD):
+            yield row, "has ECC off"
+        if (row.number("uncorrected") or 0) > 0:
+            yield row, f"has {found['uncorrected']} uncorrected memory errors: drain the node, and reset the GPU"
+        if found.get("remap_pending") == "Yes":
+            yield row, "has rows to remap: reset it"
+        if found.get("remap_failed") == "Yes":
+            yield row, "could not remap rows: replace it"
+        if (row.number("used_mib") or 0) > _FOREIGN_MIB:
+            yield row, f"has {found['used_mib']} MiB in use by others: end their processes"
+        limit, default = row.number("power_limit_w"), row.number("default_limit_w")
+        if limit is not None and default is not None and limit < default:
+            yield row, f"has a power limit of {limit:g} W, not {default:g}"
+    for row in run.of_kind("load"):
+        reasons = row.found.get("reasons", NOT_TOLD)
+        if _REASONS.fullmatch(reasons) and int(reasons, 16) & _SLOWED:
+            yield (
+                row,
+                f"is slowed by its hardware or temperature (reasons {reasons}, {row.found.get('celsius')} degrees)",
+            )
+
+
+def _links(request: Request, run: Preflight) -> Iterator[Fault]:
+    wanted = max((count for row in request.known_machine.nvlink.links for count in row), default=0)
+    for row in run.of_kind("load"):
+        for now, most, what in (("pcie", "pcie_most", "PCIe generation"), ("width", "width_most", "PCIe width")):
+            if row.number(now) != row.number(most):
+                yield row, f"has {what} {row.found.get(now)}, not {row.found.get(most)}"
+    for row in run.of_kind("gpu"):
+        count = row.found.get("nvlinks", NOT_TOLD).partition("x")[0]
+        if wanted and count != str(wanted):
+            yield row, f"has {count} active NVLinks, not {wanted}"
+    for row in run.of_kind("link"):
+        if row.found.get("peer") != "yes":
+            yield row, "have no access to each other's memory"
+
+
+def _measured(request: Request) -> MeasuredGpu | None:
+    return MEASURED_GPUS.get(request.machine.gpu.model) if request.machine else None
+
+
+def _slow(request: Request, run: Preflight) -> Iterator[Fault]:
+    known = _measured(request)
+    assert known is not None  # noqa: S101 - else the criterion does not apply
+    figures = (
+        ("load", "tflops", known.bf16_tflops * known.share, "TFLOP/s in bf16"),
+        ("memory", "copy_gbs", known.copy_gbs * known.share, "GB/s in its memory"),
+        ("memory", "to_gpu_gbs", known.host_gbs * known.host_share, "GB/s from the host"),
+        ("memory", "from_gpu_gbs", known.host_gbs * known.host_share, "GB/s to the host"),
+        ("link", "gbs", known.link_gbs * known.share, "GB/s"),
+    )
+    for what, name, least, unit in figures:
+        for row in run.of_kind(what):
+            measured = row.number(name)
+            if measured is None or measured < least:
+                yield row, f"has {row.found.get(name)} {unit}, not {least:.0f}"
+
+
+def _host(request: Request, run: Preflight) -> Iterator[Fault]:
+    for row in run.of_kind("host"):
+        if request.has_rdma_fabric and row.found.get("memlock_kib") != "unlimited":
+            yield row, f"memlock is {row.found.get('memlock_kib')} KiB, not unlimited"
+        if (row.number("shm_mib") or 0) < _LEAST_SHM_MIB:
+            yield row, f"/dev/shm has {row.found.get('shm_mib')} MiB, not {_LEAST_SHM_MIB}"  # noqa: S108 - shared memory
+
+
+def _hcas(request: Request, run: Preflight) -> Iterator[Fault]:
+    ports = {row.of[0]: row for row in run.of_kind("hca")}
+    for hca in request.known_machine.hcas:
+        row = ports.get(hca.name)
+        if row is None:
+            yield run.rows[0], f"{hca.name} is missing"
+        elif row.found.get("state") != "ACTIVE" or (row.number("gbps") or 0) < hca.rate_gbps:
+            yield row, f"is {row.found.get('state')} at {row.found.get('gbps')} Gb/s, not {hca.rate_gbps}"
+
+
+def _adapters(job: Job) -> Found | None:
+    seen = [run for run in of(job, Preflight) if run.of_kind("hca")]
+    return _judged(_hcas, "all HCAs of the profile")(job) if seen else None
+
+
+def _criterion(name: str, title: str, limit: str, applies: str, **more: object) -> Criterion:
+    return Criterion(name=name, title=title, limit=limit, applies=applies, source=_SOURCE, **more)  # type: ignore[arg-type]
+
+
+def _known(request: Request) -> bool:
+    return request.machine is not None
+
+
+_RUNS = "runs of the program preflight"
+CRITERIA = (
+    _criterion(
+        "preflight-gpus", "The node has the GPUs of its profile", "as many GPUs as the pod has, of the profile's model",
+        f"{_RUNS} on a known profile", look=_present, when=_known,
+    ),
+    _criterion(
+        "preflight-gpu-faults", "No GPU has a fault or a foreign process",
+        "ECC on, no uncorrected error, no row to remap, no lowered power limit, not slowed, nobody else's memory",
+        _RUNS,
+        look=_judged(_faults, "no fault"),
+    ),
+    _criterion(
+        "preflight-links", "PCIe and NVLink are whole",
+        "PCIe's best generation and width under load, all NVLinks of the profile, access from GPU to GPU",
+        f"{_RUNS} on a known profile", look=_judged(_links, "all links"), when=_known,
+    ),
+    _criterion(
+        "preflight-speed", "GPUs and links are as fast as others of their model",
+        "the share of the measured figures in hardware/measured/gpus.yaml: 0.9, of copies to the host 0.75",
+        f"{_RUNS} on a profile whose GPU has been measured", look=_judged(_slow, "as fast as measured"),
+        when=lambda request: _measured(request) is not None,
+    ),
+    _criterion(
+        "preflight-limits", "Memory can be locked and shared", f"memlock unlimited where the fabric has RDMA, /dev/shm "
+        f"{_LEAST_SHM_MIB} MiB", _RUNS, look=_judged(_host, "memlock and /dev/shm"),
+    ),
+    _criterion(
+        "preflight-hcas", "Every HCA of the profile is up", "each ACTIVE, at the profile's rate",
+        f"{_RUNS} that see HCAs, on a fabric with RDMA", look=_adapters, missed=False,
+        when=lambda request: request.has_rdma_fabric and _known(request),
+    ),
+)  # fmt: skip

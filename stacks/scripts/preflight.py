@@ -1,0 +1,187 @@
+"""Tests the node that it runs on, in some seconds and without privilege, and prints what it found.
+
+    python3 preflight.py
+
+One line for each thing: `preflight <what> key=value ...`. It judges nothing: limits depend on the machine, and
+`./hpc verify` has them. All GPUs that it sees are tested, two at a time for the links between them.
+"""
+
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+
+_FIELDS = {
+    "name": "name",
+    "memory_mib": "memory.total",
+    "used_mib": "memory.used",
+    "ecc": "ecc.mode.current",
+    "uncorrected": "ecc.errors.uncorrected.volatile.total",
+    "remap_pending": "remapped_rows.pending",
+    "remap_failed": "remapped_rows.failure",
+    "power_limit_w": "power.limit",
+    "default_limit_w": "power.default_limit",
+    "driver": "driver_version",
+    "mig": "mig.mode.current",
+}
+_LOADED = {
+    "sm_mhz": "clocks.sm",
+    "most_mhz": "clocks.max.sm",
+    "power_w": "power.draw",
+    "celsius": "temperature.gpu",
+    "reasons": "clocks_event_reasons.active",
+    "pcie": "pcie.link.gen.current",
+    "pcie_most": "pcie.link.gen.max",
+    "width": "pcie.link.width.current",
+    "width_most": "pcie.link.width.max",
+}
+_MATRIX = 8192
+_LOAD_SECONDS = 1.5
+_COPY_BYTES = 4 << 30
+_HOST_BYTES = 512 << 20
+_LINK_BYTES = 1 << 30
+
+
+def say(what: str, **figures: object) -> None:
+    """Print one line; blanks in values are no separators, so they become underscores."""
+    words = (f"{key}={str(value).strip().replace(' ', '_')}" for key, value in figures.items())
+    sys.stdout.write(f"preflight {what} {' '.join(words)}\n")
+    sys.stdout.flush()
+
+
+def query(fields: dict[str, str], gpu: int) -> dict[str, str]:
+    """Return what nvidia-smi reports of a GPU; what it cannot tell is `none`."""
+    command = [
+        "nvidia-smi",
+        f"--query-gpu={','.join(fields.values())}",
+        "--format=csv,noheader,nounits",
+        "-i",
+        _bus(gpu),
+    ]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return dict.fromkeys(fields, "none")
+    found = [value.strip() for value in done.stdout.split(",")]
+    return dict(zip(fields, ("none" if "N/A" in value or not value else value for value in found), strict=False))
+
+
+def nvlinks(gpu: int) -> str:
+    """Return the active links of a GPU and the speed of the slowest, e.g. `18x26.562`."""
+    try:
+        done = subprocess.run(
+            ["nvidia-smi", "nvlink", "-s", "-i", _bus(gpu)], check=False, capture_output=True, text=True, timeout=30
+        )
+    except (OSError, subprocess.SubprocessError):
+        return "none"
+    speeds = [float(line.split()[2]) for line in done.stdout.splitlines() if line.strip().endswith("GB/s")]
+    return f"{len(speeds)}x{min(speeds):g}" if speeds else "0x0"
+
+
+def _bus(gpu: int) -> str:
+    known = torch.cuda.get_device_properties(gpu)
+    return f"{known.pci_domain_id:08x}:{known.pci_bus_id:02x}:{known.pci_device_id:02x}.0"
+
+
+def seconds(gpu: int, call: Callable[[], object], times: int) -> float:
+    """Return the time of one call, by events on the GPU; the first call is not counted."""
+    torch.cuda.set_device(gpu)
+    call()
+    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    begin.record()
+    for _ in range(times):
+        call()
+    end.record()
+    torch.cuda.synchronize(gpu)
+    return float(begin.elapsed_time(end)) / 1000 / times
+
+
+def load(gpu: int) -> None:
+    """Multiply matrices, and ask for clocks and the PCIe link while the GPU is busy: it rests at a lower one."""
+    one, other = (torch.randn(_MATRIX, _MATRIX, dtype=torch.bfloat16, device=f"cuda:{gpu}") for _ in range(2))
+    result = torch.empty_like(one)
+
+    def multiply() -> None:
+        torch.matmul(one, other, out=result)
+
+    once = seconds(gpu, multiply, 3)
+    times = max(8, int(_LOAD_SECONDS / once))
+    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    begin.record()
+    for _ in range(times):
+        multiply()
+    end.record()
+    busy = query(_LOADED, gpu)
+    torch.cuda.synchronize(gpu)
+    rate = 2 * _MATRIX**3 * times / (float(begin.elapsed_time(end)) / 1000)
+    say(f"load {gpu}", tflops=round(rate / 1e12, 1), **busy)
+
+
+def memory(gpu: int) -> None:
+    """Copy on the GPU, and between it and the host."""
+    device = f"cuda:{gpu}"
+    source = torch.empty(_COPY_BYTES, dtype=torch.uint8, device=device).random_()
+    target = torch.empty_like(source)
+    copied = 2 * _COPY_BYTES / seconds(gpu, lambda: target.copy_(source), 8)
+    host = torch.empty(_HOST_BYTES, dtype=torch.uint8, pin_memory=True)
+    here = target[:_HOST_BYTES]
+    down = _HOST_BYTES / seconds(gpu, lambda: here.copy_(host, non_blocking=True), 4)
+    up = _HOST_BYTES / seconds(gpu, lambda: host.copy_(here, non_blocking=True), 4)
+    say(f"memory {gpu}", copy_gbs=round(copied / 1e9), to_gpu_gbs=round(down / 1e9, 1), from_gpu_gbs=round(up / 1e9, 1))
+
+
+def link(gpu: int, other: int) -> None:
+    """Copy from one GPU to another, without NCCL: what is slow here is the link, or the lack of one."""
+    source = torch.empty(_LINK_BYTES, dtype=torch.uint8, device=f"cuda:{gpu}")
+    target = torch.empty(_LINK_BYTES, dtype=torch.uint8, device=f"cuda:{other}")
+    rate = _LINK_BYTES / seconds(gpu, lambda: target.copy_(source, non_blocking=True), 8)
+    direct = torch.cuda.can_device_access_peer(gpu, other)
+    say(f"link {gpu} {other}", peer="yes" if direct else "no", gbs=round(rate / 1e9, 1))
+
+
+def host() -> None:
+    """Print what the pod has of the host: limits, shared memory, adapters."""
+    hard = resource.getrlimit(resource.RLIMIT_MEMLOCK)[1]
+    locked = "unlimited" if hard == resource.RLIM_INFINITY else hard >> 10
+    where = Path("/dev/shm")  # noqa: S108 - shared memory, no temporary file
+    sizes = subprocess.run(["df", "-m", "--output=size", where], check=False, capture_output=True, text=True).stdout
+    shared = int(sizes.split()[-1])
+    verbs = len([*Path("/dev/infiniband").glob("uverbs*")])
+    say("host", memlock_kib=locked, shm_mib=shared, uverbs=verbs, cpus=len(os.sched_getaffinity(0)))
+    for port in sorted(Path("/sys/class/infiniband").glob("*/ports/*")):
+        state, rate = ((port / name).read_text().split() for name in ("state", "rate"))
+        say(f"hca {port.parent.parent.name}", port=port.name, state=state[-1], gbps=rate[0])
+
+
+def main() -> int:
+    """Test everything; a test that fails is a line, so that the others are made."""
+    begun = time.monotonic()
+    gpus = torch.cuda.device_count()
+    node = Path("/proc/sys/kernel/hostname").read_text().strip()
+    say("begins", node=node, gpus=gpus, torch=torch.__version__, cuda=torch.version.cuda)
+    attempts: list[tuple[Callable[..., None], tuple[int, ...]]] = [(host, ())]
+    for gpu in range(gpus):
+        attempts += [(facts, (gpu,)), (load, (gpu,)), (memory, (gpu,))]
+    attempts += [(link, (gpu, other)) for gpu in range(gpus) for other in range(gpus) if gpu != other]
+    for test, of in attempts:
+        try:
+            test(*of)
+        except (RuntimeError, OSError, ValueError, IndexError) as error:
+            say(f"failed {test.__name__} {'-'.join(map(str, of)) or '-'}", why=str(error).splitlines()[0][:120])
+        torch.cuda.empty_cache()
+    say("ends", node=node, seconds=round(time.monotonic() - begun, 1))
+    return 0
+
+
+def facts(gpu: int) -> None:
+    """Print what nvidia-smi reports of a GPU that rests."""
+    say(f"gpu {gpu}", **query(_FIELDS, gpu), nvlinks=nvlinks(gpu))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,127 @@
+"""Logs of two H100 of one host (driver 580.159.04, NCCL 2.28.9, PyTorch 2.11, November 2026), names replaced."""
+
+from pathlib import Path
+
+import pytest
+
+from cli.verify.command import of_files
+from evidence.judge import judge
+from evidence.model import Reading
+from evidence.reader import read
+from evidence.tools.nccl_tests.model import NcclTests
+from evidence.tools.preflight.parser import Preflight
+from evidence.verdict import Request, Shape, Status, Verdict
+
+LOGS = Path(__file__).parent / "logs"
+TWO = Request(job="job", profile="dgx-h100", fabric="infiniband", shape=Shape(pods=1, gpus=2))
+
+
+def readings(name: str) -> tuple[Reading, ...]:
+    """Return what a log holds."""
+    return read(LOGS / name)
+
+
+def verdicts(name: str, request: Request = TWO) -> dict[str, Verdict]:
+    """Return the verdicts of a log, by criterion."""
+    return {one.criterion: one for one in judge([of_files([str(LOGS / name)], request)])}
+
+
+@pytest.mark.parametrize(
+    ("log", "transport", "channels"),
+    [
+        ("nvlink", "P2P/CUMEM", 48),
+        ("torchrun-tee", "P2P/CUMEM", 48),
+        ("subsystems", "P2P/IPC", 48),
+        ("nccl-tests", "P2P/direct pointer", 48),
+        ("shm", "SHM", 8),
+        ("socket", "NET/Socket", 4),
+    ],
+)
+def test_the_channels_of_a_first_run_are_read(log: str, transport: str, channels: int) -> None:
+    """Each way of NCCL 2.28 between two GPUs of a host is known, behind torchrun's prefixes and times as well."""
+    first = readings(f"h100/{log}.txt")[0].nccl
+    assert first is not None
+    assert (first.transports, first.nranks, first.initialised) == ({transport: channels}, 2, 2)
+
+
+@pytest.mark.parametrize("log", sorted(path.name for path in (LOGS / "h100").glob("*.txt")))
+def test_no_line_of_nccl_is_left_unread(log: str) -> None:
+    """All subsystems, a communicator of one rank, and the choice of an algorithm are read."""
+    unread = [line.text for one in readings(f"h100/{log}") for line in one.unread]
+    assert [text for text in unread if "NCCL" in text and "torch-collectives" not in text] == []
+
+
+@pytest.mark.parametrize(("log", "bandwidth"), [("nvlink", 287), ("shm", 9), ("socket", 1)])
+def test_tables_of_torch_distributed_are_those_of_nccl_tests(log: str, bandwidth: int) -> None:
+    """Four tables, each whole, with the factors of nccl-tests."""
+    tables = [one for one in readings(f"h100/{log}.txt") if isinstance(one, NcclTests)]
+    assert [one.test for one in tables] == ["all_reduce", "all_gather", "reduce_scatter", "alltoall"]
+    assert [(one.complete, one.bus_factor) for one in tables] == [(True, 1.0), (True, 0.5), (True, 0.5), (True, 0.5)]
+    assert tables[0].rows[-1].out_of_place.busbw_gb_s >= bandwidth * 0.5
+
+
+@pytest.mark.parametrize(
+    ("log", "expected", "measured"),
+    [
+        ("nvlink", Status.PASS, "channels by P2P/CUMEM: 112"),
+        ("nccl-tests", Status.PASS, "channels by P2P/direct pointer: 48"),
+        ("shm", Status.FAIL, "SHM"),
+        ("socket", Status.FAIL, "NET/Socket"),
+    ],
+)
+def test_what_does_not_go_over_nvlink_fails(log: str, expected: Status, measured: str) -> None:
+    """Shared memory and sockets between GPUs of one pod fail, with the line of a channel."""
+    found = verdicts(f"h100/{log}.txt")["transport-within-a-node"]
+    assert found.status is expected
+    assert measured in found.measured
+    assert found.proofs
+
+
+def test_a_run_over_nvlink_passes_whole() -> None:
+    """No criterion fails or lacks evidence, those of the second and later tables neither."""
+    bad = {name: one.measured for name, one in verdicts("h100/nvlink.txt").items() if one.status is not Status.PASS}
+    assert bad == {}
+
+
+@pytest.mark.parametrize(
+    ("log", "failed"),
+    [
+        ("healthy", {}),
+        (
+            "busy-gpu",
+            {
+                "preflight-gpu-faults": "gpu01: GPU 1 has 1011 MiB in use by others: end their processes",
+                "preflight-speed": "gpu01: GPU 1 has 307.3 TFLOP/s in bf16, not 626, gpu01: GPU 1 has 1364 GB/s in its "
+                "memory, not 2725",
+            },
+        ),
+        (
+            "gpu-missing-memlock",
+            {
+                "preflight-gpus": "gpu01: 1 GPUs",
+                "preflight-limits": "gpu01: memlock is 64 KiB, not unlimited",
+            },
+        ),
+        ("small-shm", {"preflight-gpus": "gpu01: 1 GPUs", "preflight-limits": "gpu01: /dev/shm has 64 MiB, not 1024"}),
+    ],
+)
+def test_each_provoked_fault_is_named_with_its_node(log: str, failed: dict[str, str]) -> None:
+    """A busy GPU, one that is hidden, locked memory and shared memory that are limited: each by its own criterion."""
+    found = verdicts(f"preflight/{log}.txt")
+    assert {name: one.measured for name, one in found.items() if one.status is Status.FAIL} == failed
+
+
+def test_another_machine_is_not_the_profile() -> None:
+    """A profile with other GPUs fails by their model."""
+    other = TWO.model_copy(update={"profile": "dgx-h200"})
+    found = verdicts("preflight/healthy.txt", other)["preflight-gpus"]
+    assert found.measured.startswith("gpu01: GPU 0 is NVIDIA H100 80GB HBM3")
+    assert found.limit == "2 NVIDIA H200 (dgx-h200)"
+
+
+def test_a_test_that_was_cut_is_not_whole() -> None:
+    """Without its last line the test of a node is incomplete."""
+    (found,) = readings("preflight/healthy.txt")
+    assert isinstance(found, Preflight)
+    assert found.complete
+    assert found.figures() == "gpu01: 2 GPUs, 690.5 TFLOP/s the slowest"
