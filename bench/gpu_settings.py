@@ -1,0 +1,143 @@
+"""Compares what a pod sets for NCCL with NCCL's defaults and with a grid of known settings, on a host with GPUs.
+
+    python bench/gpu_settings.py [--gpus 2] [--profile MACHINE] [--rounds 5] [-o out/gpu-settings] [plan|judge]
+
+All settings of gpu_settings.yaml run in turn, in each round in the other order, with the command of the program
+torch-collectives. Ratios are geometric means over sizes of medians over rounds: 1 is NCCL's default, more is faster.
+"Default again" is one half of the rounds against the other: what differs less than that says nothing.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from statistics import geometric_mean, median
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from bench import gpus  # noqa: E402
+from cli.shared.tables import show_rows  # noqa: E402
+from evidence.reader import read  # noqa: E402
+from evidence.tools.nccl_tests.model import NcclTests  # noqa: E402
+
+SETTINGS: Mapping[str, Mapping[str, str]] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())
+DEFAULT, POD = "default", "pod"
+PROGRAM = "torch-collectives"
+OWN = "NCCL_"
+MIB = 1 << 20
+BANDS = (("below 1 MiB", 0, MIB), ("1 to 32 MiB", MIB, 64 * MIB), ("from 64 MiB", 64 * MIB, 1 << 62))
+"""Sizes that the table puts together: from, and below, bytes."""
+
+Times = Mapping[tuple[str, int], float]
+"""Microseconds of an operation, by collective and bytes."""
+
+
+def variants(job: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the job as its pod runs it, and with each of the settings in place of the pod's."""
+    plain = {name: value for name, value in job["environment"].items() if not name.startswith(OWN)}
+    others = {name: {**job, "environment": {**plain, **changed}} for name, changed in SETTINGS.items()}
+    return {DEFAULT: others.pop(DEFAULT), POD: dict(job), **others}
+
+
+def times(log: Path) -> Times:
+    """Return what a log has measured; raise SystemExit for one without a table."""
+    found = {
+        (str(run.test), row.bytes): (row.in_place or row.out_of_place).time_us
+        for run in read(log)
+        if isinstance(run, NcclTests)
+        for row in run.rows
+    }
+    if not found:
+        raise SystemExit(f"{log} has no table; its last lines say why")
+    return found
+
+
+def medians(rounds: Sequence[Times]) -> Times:
+    """Return the median of each size over the rounds."""
+    return {key: median(one[key] for one in rounds) for key in rounds[0]}
+
+
+def ratios(measured: Mapping[str, Sequence[Times]]) -> list[tuple[str, ...]]:
+    """Return a row for each band and collective: settings against the default, and the pod against the best of all."""
+    known = {name: medians(rounds) for name, rounds in measured.items()}
+    halves = [medians(half) for half in (measured[DEFAULT][::2], measured[DEFAULT][1::2] or measured[DEFAULT])]
+    best = {key: min(one[key] for one in known.values()) for key in known[DEFAULT]}
+    rows = []
+    for band, least, below in BANDS:
+        for collective in dict.fromkeys(name for name, _ in known[DEFAULT]):
+            keys = [key for key in known[DEFAULT] if key[0] == collective and least <= key[1] < below]
+            if keys:
+                again = _ratio(keys, halves[0], halves[1])
+                others = [_ratio(keys, known[DEFAULT], one) for name, one in known.items() if name != DEFAULT]
+                figures = (again, *others, _ratio(keys, best, known[POD]))
+                rows.append((band, collective, *(f"{figure:.3f}" for figure in figures)))
+    return rows
+
+
+def columns(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the columns of `ratios`."""
+    return "sizes", "collective", "default again", *(name for name in names if name != DEFAULT), "pod against best"
+
+
+def _ratio(keys: Sequence[tuple[str, int]], base: Times, one: Times) -> float:
+    return geometric_mean(base[key] / one[key] for key in keys)
+
+
+def planned(job: Mapping[str, Any], rounds: int) -> list[dict[str, Any]]:
+    """Return all runs in their order: every second round backwards, so that what drifts disturbs all alike."""
+    found = []
+    for number in range(rounds):
+        every = list(variants(job).items())
+        for name, one in every if number % 2 == 0 else reversed(every):
+            found.append({**one, "name": _run(number, name)})
+    return found
+
+
+def judged(folder: Path) -> None:
+    """Print the table of all rounds whose logs are in the folder."""
+    names = [DEFAULT, POD, *(name for name in SETTINGS if name != DEFAULT)]
+    rounds = 0
+    while (folder / f"{_run(rounds, DEFAULT)}.log").exists():
+        rounds += 1
+    if not rounds:
+        raise SystemExit(f"{folder} holds no log of these runs; run bench/gpu_host.py first")
+    measured = {name: [times(folder / f"{_run(number, name)}.log") for number in range(rounds)] for name in names}
+    show_rows("Speed, 1 = NCCL's default", columns(names), ratios(measured))
+    sys.stdout.write(f"{rounds} rounds\n")
+
+
+def _run(number: int, name: str) -> str:
+    return f"{number + 1}-{name.replace(' ', '-')}"
+
+
+def main() -> int:
+    """Plan, run and judge, or one of them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", nargs="?", choices=("plan", "judge"), help="only that")
+    parser.add_argument("--gpus", type=int, default=2, help="of the pod")
+    parser.add_argument("--profile", default=gpus.DEFAULTS["profile"], help="machine")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("-o", dest="folder", type=Path, default=ROOT / "out" / "gpu-settings")
+    given = parser.parse_args()
+    if given.what != "judge":
+        given.folder.mkdir(parents=True, exist_ok=True)
+        wanted = gpus.jobs(gpus.own_settings(given.profile, given.gpus))
+        job = next(job for job in wanted if job["name"].startswith(PROGRAM))
+        plan = given.folder / "PLAN.json"
+        plan.write_text(json.dumps({"jobs": planned(job, given.rounds)}) + "\n")
+        if given.what == "plan":
+            sys.stdout.write(f"{plan}; run it on the host: python3 gpu_host.py {plan.name} -o logs\n")
+            return 0
+        subprocess.run([sys.executable, ROOT / "bench/gpu_host.py", plan, "-o", given.folder], check=False)
+    judged(given.folder)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,56 @@
+"""Settings of NCCL that are compared on a host with GPUs."""
+
+from pathlib import Path
+
+import pytest
+
+from bench import gpu_settings, gpus
+
+LOG = Path(__file__).parents[1] / "evidence" / "logs" / "h100" / "nccl-tests.txt"
+
+
+def test_settings_replace_those_of_the_pod() -> None:
+    """The default has no variable of NCCL, the pod all of its own, and the rest of the job stays."""
+    job = next(job for job in gpus.jobs(gpus.own_settings("dgx-h100", 2)) if job["name"].startswith("torch-coll"))
+    found = gpu_settings.variants(job)
+    assert list(found)[:2] == ["default", "pod"]
+    assert not [name for name in found["default"]["environment"] if name.startswith("NCCL_")]
+    assert found["pod"] == job
+    assert found["ring"]["environment"]["NCCL_ALGO"] == "Ring"
+    assert found["ring"]["environment"]["PET_NPROC_PER_NODE"] == "2"
+    assert {str(one["command"]) for one in found.values()} == {str(job["command"])}
+
+
+def test_every_second_round_runs_backwards() -> None:
+    """Each setting runs once in each round, under a name of its own."""
+    names = [job["name"] for job in gpu_settings.planned({"environment": {}}, 2)]
+    assert names[0] == "1-default"
+    assert names[-1] == "2-default"
+    assert len(set(names)) == len(names) == 2 * (len(gpu_settings.SETTINGS) + 1)
+
+
+def test_ratios_are_of_medians_over_rounds() -> None:
+    """Twice as fast as the default is 2; the pod is held against the best of all settings at each size."""
+    small, large = ("all_reduce", 8), ("all_reduce", 1 << 26)
+    default = [{small: 10.0, large: 100.0}, {small: 12.0, large: 100.0}, {small: 90.0, large: 100.0}]
+    measured = {
+        "default": default,
+        "pod": [{small: 12.0, large: 50.0}] * 3,
+        "ring": [{small: 6.0, large: 100.0}] * 3,
+    }
+    assert gpu_settings.columns(measured) == ("sizes", "collective", "default again", "pod", "ring", "pod against best")
+    assert gpu_settings.ratios(measured) == [
+        ("below 1 MiB", "all_reduce", "4.167", "1.000", "2.000", "0.500"),
+        ("from 64 MiB", "all_reduce", "1.000", "2.000", "1.000", "1.000"),
+    ]
+
+
+def test_times_are_those_of_the_table(tmp_path: Path) -> None:
+    """A real log gives a time for each size; one without a table is refused by its path."""
+    found = gpu_settings.times(LOG)
+    assert {name for name, _ in found} == {"all_reduce"}
+    assert all(time > 0 for time in found.values())
+    empty = tmp_path / "empty.log"
+    empty.write_text("torchrun: error\n")
+    with pytest.raises(SystemExit, match=r"empty\.log has no table"):
+        gpu_settings.times(empty)
