@@ -100,7 +100,7 @@ def test_a_job_set_has_its_defaults_and_runs(site: Declared) -> None:
     spec = site.api.get(JOB_SET, "plain", ELSEWHERE)["spec"]
     assert spec["replicatedJobs"][0]["template"]["spec"]["completionMode"] == "Indexed"
     assert spec["successPolicy"]["operator"] == "All"
-    site.api.eventually(lambda: _done(site, "plain", ELSEWHERE), seconds=60)
+    site.api.eventually(lambda: _done(site, "plain", ELSEWHERE), seconds=300)
     (job,) = site.api.list(kinds.JOB, ELSEWHERE, "jobset.sigs.k8s.io/jobset-name=plain")["items"]
     assert job["metadata"]["name"] == "plain-node-0"
     assert job["status"]["succeeded"] == 2
@@ -120,7 +120,7 @@ def test_a_job_set_is_one_workload(site: Declared) -> None:
         body = _job_set(name, TENANT, pods_=count)
         body["metadata"]["labels"] = {names.QUEUE_NAME: "jobs"}
         site.api.create(JOB_SET, body, TENANT)
-    site.api.eventually(lambda: _done(site, "first", TENANT), seconds=60)
+    site.api.eventually(lambda: _done(site, "first", TENANT), seconds=300)
     why = "couldn't assign flavors to pod set node: insufficient quota for cpu in flavor workers"
     site.api.eventually(lambda: any(why in text for text in _refusals(site, "large")))
     owners = {one["metadata"]["ownerReferences"][0]["kind"] for one in site.api.list(kinds.WORKLOAD, TENANT)["items"]}

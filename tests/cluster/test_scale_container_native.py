@@ -81,7 +81,7 @@ def test_each_part_that_is_missing_is_named_until_claims_can_be_bound(user: Pers
     user.eventually(lambda: "kernel-devel" in why(user))
     assert user.list(kinds.CSI_SCALE_OPERATOR, SCALE_CSI_NAMESPACE)["items"] == []
     apply(user, *declared(lambda: KernelDevel("h", KernelDevelArgs(pool="worker", ignition_version="3.2.0"))))
-    user.eventually(lambda: why(user).startswith("RemoteCluster ess is not ready: secret"), seconds=60)
+    user.eventually(lambda: why(user).startswith("RemoteCluster ess is not ready: secret"), seconds=300)
     assert "cnsa-remote-mount-ess not found" in why(user)
     apply(user, secret("cnsa-remote-mount-ess", SCALE_NAMESPACE))
     user.eventually(lambda: f"{SCALE_CSI_NAMESPACE}/csi-remote-mount-ess not found" in why(user))

@@ -208,7 +208,7 @@ class Site(Declared):
         """Wait for the good end of a job; where it does not come, fail with what it waits for."""
         try:
             # On two busy cores the scheduler and the operator were seen to take 20 s and more between jobs.
-            assert self.api.eventually(lambda: self.ended(name), seconds=90) == "Succeeded"
+            assert self.api.eventually(lambda: self.ended(name), seconds=300) == "Succeeded"
         except AssertionError as error:
             held = self.api.list(kinds.WORKLOAD, "adas")["items"] + self.api.list(kinds.NODE)["items"]
             told = [f"{one['metadata']['name']}: {one.get('spec')} {one.get('status')}" for one in held]

@@ -115,7 +115,7 @@ def test_a_train_job_becomes_a_job_set_and_completes(site: Declared) -> None:
     """A TrainJob gets its JobSet, whose pods know how to meet, and is Complete when they are."""
     site.api.create(RUNTIME, _runtime("torch"))
     site.api.create(TRAIN_JOB, _train_job("train"), ELSEWHERE)
-    site.api.eventually(lambda: site.api.condition(TRAIN_JOB, "train", ELSEWHERE, "Complete"), seconds=90)
+    site.api.eventually(lambda: site.api.condition(TRAIN_JOB, "train", ELSEWHERE, "Complete"), seconds=300)
     (job,) = site.api.list(kinds.JOB, ELSEWHERE, "jobset.sigs.k8s.io/jobset-name=train")["items"]
     (container,) = job["spec"]["template"]["spec"]["containers"]
     found = {each["name"]: each.get("value") for each in container["env"]}

@@ -57,7 +57,7 @@ def test_one_worker_without_a_place_keeps_the_launcher_waiting(ready: Person) ->
     assert end(ready, name) is None
     ready.delete(JOB, name, TENANT)
     # The garbage collector looks for new kinds every 30 s, and the tests' MPIJob is one.
-    ready.eventually(lambda: not ready.pods(TENANT, f"mpi_job_name={name}"), seconds=45)
+    ready.eventually(lambda: not ready.pods(TENANT, f"mpi_job_name={name}"), seconds=300)
 
 
 def test_operator_without_a_right_makes_nothing(ready: Person) -> None:
@@ -69,7 +69,7 @@ def test_operator_without_a_right_makes_nothing(ready: Person) -> None:
     ready.create(JOB, platform.mpi_job(name, 1, 8), TENANT)
     ready.never(lambda: ready.pods(TENANT, f"mpi_job_name={name}"), seconds=3)
     ready.patch(kinds.CLUSTER_ROLE, "mpi-operator", {"rules": platform.MPI_RULES})
-    assert ready.eventually(lambda: end(ready, name), seconds=40) == "Succeeded"
+    assert ready.eventually(lambda: end(ready, name), seconds=300) == "Succeeded"
 
 
 def test_no_operator_no_job(ready: Person) -> None:
@@ -91,7 +91,7 @@ def test_killed_actors_go_on_where_they_were(ready: Person, simulated: Cluster) 
     ready.create(JOB, platform.mpi_job(name, 2, 8), TENANT)
     ready.never(lambda: ready.pods(TENANT, f"mpi_job_name={name}"), seconds=2)
     assert "actors" in cluster.up(SPEC, simulated.home).started
-    assert ready.eventually(lambda: end(ready, name), seconds=40) == "Succeeded"
+    assert ready.eventually(lambda: end(ready, name), seconds=300) == "Succeeded"
     assert ready.offers(platform.DGX[0], "nvidia.com/gpu") == 8
 
 

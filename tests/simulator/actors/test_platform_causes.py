@@ -72,7 +72,7 @@ def test_manual_approval_and_starting_version(user: Person) -> None:
     (plan,) = user.eventually(plans)
     assert plan["spec"]["clusterServiceVersionNames"] == [last]
     user.delete(kinds.NAMESPACE, namespace)
-    user.eventually(lambda: user.find(kinds.NAMESPACE, namespace) is None, seconds=40)
+    user.eventually(lambda: user.find(kinds.NAMESPACE, namespace) is None, seconds=300)
     user.eventually(lambda: not user.list(kinds.CLUSTER_ROLE, selector=f"olm.owner={first}")["items"])
 
 
@@ -221,7 +221,7 @@ def test_machine_config_rolls_out_and_back(ready: Person, simulated: Cluster) ->
         everywhere = status["updatedMachineCount"] == status["machineCount"] == 3
         return listed == list(sources) and pods.condition(pool, "Updated") and everywhere
 
-    ready.eventually(lambda: rolled_out("00-worker", made["metadata"]["name"]), seconds=30)
+    ready.eventually(lambda: rolled_out("00-worker", made["metadata"]["name"]), seconds=120)
     for name in platform.DGX:
         node = ready.get(kinds.NODE, name)
         assert pods.annotations(node)[sim.MEMLOCK] == "unlimited"
@@ -230,5 +230,5 @@ def test_machine_config_rolls_out_and_back(ready: Person, simulated: Cluster) ->
     assert ready.eventually(lambda: ready.condition(kinds.JOB, "rdma-after", tenant, "Failed", "Complete"))
     assert ready.condition(kinds.JOB, "rdma-after", tenant, "Complete")
     ready.delete(kinds.MACHINE_CONFIG, made["metadata"]["name"])
-    ready.eventually(lambda: rolled_out("00-worker"), seconds=30)
+    ready.eventually(lambda: rolled_out("00-worker"), seconds=120)
     assert sim.MEMLOCK not in pods.annotations(ready.get(kinds.NODE, DGX01))
