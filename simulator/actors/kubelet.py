@@ -143,6 +143,7 @@ class Kubelet:
         if ended.exit_code is None:
             self._waiting[key_of(pod)] = ""
             return {}
+        self._logs.serve(pod)
         return {
             names.EXIT_CODE: str(ended.exit_code),
             names.RUN_FOR: f"{ended.seconds:g}s",

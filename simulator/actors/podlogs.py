@@ -7,7 +7,7 @@ from pathlib import Path
 
 from simulator.actors import pods, services, sim_kinds, workload
 from simulator.actors.api import ApiError, Object
-from simulator.actors.informer import Key, Loop
+from simulator.actors.informer import Key, Loop, key_of
 from simulator.actors.runtime import Runtime
 from simulator.manifests import manifest
 
@@ -60,6 +60,10 @@ class PodLogs:
             self.set_lines(pod, workload.introduction(pod))
         with file.open("a") as stream:
             stream.write(cri([line], datetime.now(UTC)))
+
+    def serve(self, pod: Object) -> None:
+        """Serve the log of a pod before its end: the queue of a large cluster's pods may be longer than a job."""
+        self._publish(key_of(pod))
 
     def _publish(self, key: Key) -> None:
         namespace, name = key

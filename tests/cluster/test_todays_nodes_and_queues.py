@@ -193,8 +193,18 @@ class Site(Declared):
             job_name=name, namespace=namespace, v2beta1=V2Beta1(queue="jobs"), **{**asked, **changes}
         )
         manifest["metadata"]["labels"] = {names.QUEUE_NAME: "jobs"}
-        self.api.create(JOB, manifest, namespace)
+        self.api.eventually(lambda: self._created(manifest, namespace))
         return manifest
+
+    def _created(self, manifest: Manifest, namespace: str) -> bool:
+        """Create a job; return False while Kueue's pod moves from a node that restarts, and its webhooks are away."""
+        try:
+            self.api.create(JOB, manifest, namespace)
+        except ApiError as error:
+            if "failed calling webhook" not in error.message:
+                raise
+            return False
+        return True
 
     def suspended(self, name: str, namespace: str = "adas") -> bool:
         """Return whether a job waits."""
