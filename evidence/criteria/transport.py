@@ -13,6 +13,8 @@ NETWORKS = {Transport.TCP: "NET/Socket", Transport.INFINIBAND: "NET/IB", Transpo
 
 _DIRECT = ("P2P/", "NVLS")
 """What NCCL calls channels from GPU to GPU: over NVLink, as far as each GPU has it to each other."""
+_COLLNET = "COLLNET/"
+"""What reductions in switches go by: always between nodes, and no other rank is named in their lines."""
 _LIBFABRIC = re.compile(r"libfabric|\bOFI\b", re.IGNORECASE)
 
 
@@ -105,6 +107,8 @@ def _within(job: Job) -> Found | None:
     within: dict[str, int] = {}
     for _, log in logs:
         for name, channels in log.transports.items():
+            if name.startswith(_COLLNET):
+                continue
             within[name] = within.get(name, 0) + channels - log.between_nodes.get(name, 0)
     within = {name: channels for name, channels in within.items() if channels}
     if not within:

@@ -77,6 +77,17 @@ def test_what_does_not_go_over_nvlink_fails(log: str, expected: Status, measured
     assert found.proofs
 
 
+def test_reductions_in_switches_are_no_channels_within_a_node(tmp_path: Path) -> None:
+    """CollNet goes between nodes, although its lines name no other rank."""
+    log = tmp_path / "sharp.log"
+    text = (LOGS / "h100/nvlink.txt").read_text()
+    log.write_text(f"{text}worker-0:30:39 [0] NCCL INFO Coll 00 : 0 [send] via COLLNET/SHARP/0/GDRDMA\n")
+    (found,) = [one for one in judge([of_files([str(log)], TWO)]) if one.criterion == "transport-within-a-node"]
+    assert (found.status, found.measured) == (Status.PASS, "channels by P2P/CUMEM: 112")
+    (run, *_) = [one.nccl for one in read(log) if one.nccl is not None and "COLLNET/SHARP" in one.nccl.transports]
+    assert run.transports["COLLNET/SHARP"] == 1
+
+
 def test_a_run_over_nvlink_passes_whole() -> None:
     """No criterion fails or lacks evidence, those of the second and later tables neither."""
     bad = {name: one.measured for name, one in verdicts("h100/nvlink.txt").items() if one.status is not Status.PASS}
