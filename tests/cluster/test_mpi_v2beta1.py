@@ -202,6 +202,8 @@ def test_a_job_that_was_suspended_goes_on(lab: MpiCluster) -> None:
         rdma_resources=tuple(f"rdma/{name}" for name in RDMA),
         cpus=8,
         memory="64Gi",
+        # The operator resumes launcher and workers at once: one that comes first fails, and is tried again.
+        backoff_limit=6,
         v2beta1=V2Beta1(suspend=True),
     )
     launcher = job["spec"]["mpiReplicaSpecs"]["Launcher"]["template"]
