@@ -57,6 +57,11 @@ def read(text: str) -> Any:
         ) from error
 
 
+def read_all(text: str) -> list[Any]:
+    """Return the documents of a text that is this project's or a pinned module's; raise yaml.YAMLError."""
+    return [document for document in yaml.load_all(text, _IN_C) if document]
+
+
 def _depth(text: str) -> int:
     """Return a depth that is not exceeded: a bracket opens a level, and others are further right, two in a column."""
     return text.count("[") + text.count("{") + 2 * max(map(len, text.split("\n")))

@@ -1,6 +1,5 @@
 """Real controllers: each is a process that lives while the pod runs that it is the program of."""
 
-import base64
 import ctypes
 import logging
 import os
@@ -12,7 +11,7 @@ from pathlib import Path
 
 from apis import kinds
 from simulator import kubeconfigs, names
-from simulator.actors.api import ApiError, Object
+from simulator.actors.api import ApiError
 from simulator.actors.podactor import PodActor
 from simulator.files import write_atomically
 from simulator.home import Layout
@@ -166,13 +165,6 @@ class Controller(PodActor):
             self.runtime.kubelet.annotate(kinds.POD, self.pod["metadata"]["name"], changes, self.namespace)
         except ApiError as error:
             log.warning("%s", error)
-
-
-def serving_loopback(webhook: Object, port: int, ca: str) -> Object:
-    """Return a published webhook as it is called on loopback, with `Controller.certificates`."""
-    path = webhook["clientConfig"]["service"]["path"]
-    bundle = base64.b64encode(ca.encode()).decode()
-    return {**webhook, "clientConfig": {"url": f"https://{ports.LOOPBACK}:{port}{path}", "caBundle": bundle}}
 
 
 def _die_with_parent() -> None:

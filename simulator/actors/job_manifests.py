@@ -1,17 +1,18 @@
 """What the own installations of Kueue, JobSet and Trainer apply, out of their Go modules: fitted to a cluster here."""
 
-from collections.abc import Callable, Iterable, Mapping
+import base64
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from apis import kinds
+from apis import kinds, yaml_text
 from apis.kinds import Kind
 from simulator.actors import sim_kinds
 from simulator.actors.api import Object
+from simulator.actors.rbac import OWN, Rule
 from simulator.manifests import manifest
+from simulator.processes.ports import LOOPBACK
 
 WEBHOOKS = {
     "MutatingWebhookConfiguration": kinds.MUTATING_WEBHOOK_CONFIGURATION,
@@ -22,6 +23,13 @@ CONFIGURATIONS = {
     "ValidatingWebhookConfiguration": "validating-webhook-configuration",
 }
 """Their published names."""
+ISSUERS = "issuers.cert-manager.io"
+"""Kind of cert-manager, for which the operators of Kueue and JobSet wait."""
+MAKING = (
+    Rule((kinds.CUSTOM_RESOURCE_DEFINITION.group,), (kinds.CUSTOM_RESOURCE_DEFINITION.plural,), OWN),
+    Rule((kinds.MUTATING_WEBHOOK_CONFIGURATION.group,), tuple(kind.plural for kind in WEBHOOKS.values()), OWN),
+)
+"""Rights of an operator that makes these."""
 
 
 def definitions(folder: Path) -> list[Object]:
@@ -83,6 +91,12 @@ def path(webhook: Object) -> str:
     return str(webhook["clientConfig"]["service"]["path"])
 
 
+def serving_loopback(webhook: Object, port: int, ca: str) -> Object:
+    """Return a published webhook as it is called on loopback, with `Controller.certificates`."""
+    bundle = base64.b64encode(ca.encode()).decode()
+    return {**webhook, "clientConfig": {"url": f"https://{LOOPBACK}:{port}{path(webhook)}", "caBundle": bundle}}
+
+
 def _undescribed(tree: Any) -> Any:
     if isinstance(tree, list):
         return [_undescribed(each) for each in tree]
@@ -98,10 +112,4 @@ def _prefixed(name: str, prefix: str) -> str:
 
 @cache
 def _documents(folder: Path) -> tuple[Object, ...]:
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # a tenth of the time
-    found: Iterable[Object] = (
-        document
-        for file in sorted(folder.glob("*.yaml"))
-        for document in yaml.load_all(file.read_text(), Loader=loader)
-    )
-    return tuple(one for one in found if one)
+    return tuple(one for file in sorted(folder.glob("*.yaml")) for one in yaml_text.read_all(file.read_text()))

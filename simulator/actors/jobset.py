@@ -3,15 +3,14 @@
 import json
 from pathlib import Path
 
-from apis import kinds
+from apis import kinds, names
 from apis.operators.jobset import JOB_SET_OPERATOR
 from simulator.actors import grants, job_manifests, pods
 from simulator.actors.api import Object
 from simulator.actors.conditions import stated
-from simulator.actors.controllers import Controller, serving_loopback
-from simulator.actors.kueue import ISSUERS
+from simulator.actors.controllers import Controller
 from simulator.actors.podactor import HERE, Operator
-from simulator.actors.rbac import OWN, Rule
+from simulator.actors.rbac import Rule
 from simulator.files import write_atomically
 from simulator.manifests import deployment, manifest
 from simulator.processes.ports import LOOPBACK
@@ -24,12 +23,10 @@ MANAGER = "jobset-controller-manager"
 MANAGER_IMAGE = "registry.redhat.io/job-set/jobset-rhel9:v1.0.0"
 AGAIN_SECONDS = 1.0
 NO_TOOL = "the simulated cluster was started without the jobset tool"
-OF_JOB_SET = {"matchExpressions": [{"key": "jobset.sigs.k8s.io/jobset-name", "operator": "Exists"}]}
+OF_JOB_SET = {"matchExpressions": [{"key": names.JOBSET_NAME, "operator": "Exists"}]}
 """Pods that the webhooks look at: config/components/webhook/patches of JobSet."""
-_HOOKS = tuple(kind.plural for kind in job_manifests.WEBHOOKS.values())
 OPERATOR_RULES = (
-    Rule((kinds.CUSTOM_RESOURCE_DEFINITION.group,), (kinds.CUSTOM_RESOURCE_DEFINITION.plural,), OWN),
-    Rule((kinds.MUTATING_WEBHOOK_CONFIGURATION.group,), _HOOKS, OWN),
+    *job_manifests.MAKING,
     Rule((kinds.ROLE.group,), ("clusterroles",), ("escalate", "bind")),
 )
 
@@ -44,7 +41,7 @@ class JobSetOperator(Operator):
         resource = self.caches[JOB_SET_OPERATOR].get(NAME)
         if resource is None or pods.deleting(resource) or resource["spec"].get("managementState") != "Managed":
             return None
-        if self.api.find(kinds.CUSTOM_RESOURCE_DEFINITION, ISSUERS) is None:
+        if self.api.find(kinds.CUSTOM_RESOURCE_DEFINITION, job_manifests.ISSUERS) is None:
             self.say("E please make sure that cert-manager is installed on your cluster")
             return AGAIN_SECONDS
         folder = self.runtime.settings.tools.get("jobset-manifests")
@@ -95,7 +92,7 @@ def operands(folder: Path, namespace: str, port: int, ca: str) -> grants.Grant:
 
     def fitted(webhook: Object) -> Object:
         selected = {"objectSelector": OF_JOB_SET} if ("", "pods") in job_manifests.resources(webhook) else {}
-        return serving_loopback(webhook, port, ca) | selected
+        return job_manifests.serving_loopback(webhook, port, ca) | selected
 
     container = {"name": "manager", "image": MANAGER_IMAGE, "command": ["/manager"]}
     kind, body = deployment(namespace, MANAGER, {"serviceAccountName": MANAGER, "containers": [container]}, BY)

@@ -25,14 +25,11 @@ SERVICE = "kueue-webhook-service"
 SECRET = "kueue-webhook-server-cert"  # noqa: S105 - its name
 CONVERTED = frozenset({"clusterqueues", "cohorts", "localqueues", "multikueueclusters", "workloads"})
 """Kinds of which v1beta1 has other fields: config/components/crd/patches of Kueue; the manager puts its CA there."""
-ISSUERS = "issuers.cert-manager.io"
 AGAIN_SECONDS = 1.0
 GROUP = kinds.CLUSTER_QUEUE.group
 _RBAC = (kinds.ROLE.group,)
-_HOOKS = tuple(kind.plural for kind in job_manifests.WEBHOOKS.values())
 OPERATOR_RULES = (
-    Rule((kinds.CUSTOM_RESOURCE_DEFINITION.group,), (kinds.CUSTOM_RESOURCE_DEFINITION.plural,), OWN),
-    Rule((kinds.MUTATING_WEBHOOK_CONFIGURATION.group,), _HOOKS, OWN),
+    *job_manifests.MAKING,
     Rule(("",), ("secrets",), OWN),
     # It gives the manager the rights that Kueue publishes, which are more than its own.
     Rule(_RBAC, ("clusterroles", "roles"), ("escalate", "bind")),
@@ -50,7 +47,7 @@ class KueueOperator(Operator):
         if resource is None or pods.deleting(resource):
             self._remove()
             return None
-        if self._definition(ISSUERS) is None:
+        if self._definition(job_manifests.ISSUERS) is None:
             self.say("E please make sure that cert-manager is installed")
             return AGAIN_SECONDS
         lost = [each.integration for each in kueue_settings.frameworks(resource) if not self._served(each)]

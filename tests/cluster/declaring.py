@@ -5,6 +5,7 @@ from typing import Any
 
 from apis import kinds
 from apis.kinds import Kind
+from components.olm_operator import OlmOperator, OlmOperatorArgs
 from rendering.manifests import manifests
 from simulator.plugins.provider.observations import Seen
 from simulator.plugins.provider.wait_annotation import Rule, wait_rule
@@ -13,6 +14,29 @@ from tests.support.recorded import component, of_kind
 
 Manifest = dict[str, Any]
 EARLY = ("CustomResourceDefinition", "Namespace", "SecurityContextConstraints", "OperatorGroup", "Subscription")
+
+
+_SUBSCRIBED = {
+    "openshift-cert-manager-operator": ("cert-manager-operator", "stable-v1"),
+    "job-set": ("openshift-jobset-operator", "stable-v1.0"),
+    "kubernetes-nmstate-operator": ("openshift-nmstate", "stable"),
+    "kueue-operator": ("openshift-kueue-operator", "stable-v1.3"),
+}
+"""Package -> namespace and channel."""
+
+
+def subscribe(*packages: str) -> None:
+    """Declare operators of Red Hat's catalogue."""
+    for package in packages:
+        namespace, channel = _SUBSCRIBED[package]
+        args = OlmOperatorArgs(
+            namespace=namespace,
+            package=package,
+            channel=channel,
+            source="redhat-operators",
+            own_namespace_only=package != "kueue-operator",
+        )
+        OlmOperator(package, args)
 
 
 class Declared:

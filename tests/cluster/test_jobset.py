@@ -6,16 +6,14 @@ from typing import Any
 import pytest
 
 from apis import kinds, names
-from apis.kinds import Kind
 from components.jobset_operator import JobSetOperator, JobSetOperatorArgs
 from components.kueue import Queues, QueuesArgs, Quota, TenantQueue
 from components.kueue_operator import KueueOperator, KueueOperatorArgs
-from components.olm_operator import OlmOperator, OlmOperatorArgs
 from components.tenant import IdRange, Tenant, TenantArgs
 from simulator.actors import pods
 from simulator.actors.api import ApiError, Server
 from simulator.cluster import ClusterSpec, NodeSpec
-from tests.cluster.declaring import Declared
+from tests.cluster.declaring import Declared, subscribe
 from tests.simulator.actors import platform
 from tests.simulator.actors.conftest import Person
 from tests.support.clusters import running
@@ -24,7 +22,7 @@ pytestmark = pytest.mark.cluster
 
 Manifest = dict[str, Any]
 
-JOB_SET = Kind("jobset.x-k8s.io", "v1alpha2", "JobSet", "jobsets")
+JOB_SET = kinds.JOB_SET
 SPEC = ClusterSpec(
     name="test-jobset",
     nodes=(NodeSpec(name="worker01"), NodeSpec(name="worker02")),
@@ -37,19 +35,7 @@ TENANT, ELSEWHERE = "adas", "default"
 
 
 def _operators() -> None:
-    for namespace, package, channel in (
-        ("cert-manager-operator", "openshift-cert-manager-operator", "stable-v1"),
-        ("openshift-jobset-operator", "job-set", "stable-v1.0"),
-        ("openshift-kueue-operator", "kueue-operator", "stable-v1.3"),
-    ):
-        args = OlmOperatorArgs(
-            namespace=namespace,
-            package=package,
-            channel=channel,
-            source="redhat-operators",
-            own_namespace_only=package != "kueue-operator",
-        )
-        OlmOperator(package, args)
+    subscribe("openshift-cert-manager-operator", "job-set", "kueue-operator")
 
 
 def _job_sets() -> None:

@@ -14,13 +14,12 @@ from components.layout import Layout
 from components.mpi_job import V2Beta1
 from components.mpi_operator import MpiOperator, MpiOperatorArgs
 from components.mpi_scc import MpiScc, MpiSccArgs
-from components.olm_operator import OlmOperator, OlmOperatorArgs
 from components.tenant import IdRange, Tenant, TenantArgs
 from simulator import names as simulated
 from simulator.actors import pods
 from simulator.actors.api import ApiError, Server
 from simulator.cluster import ClusterSpec, NodeSpec
-from tests.cluster.declaring import Declared
+from tests.cluster.declaring import Declared, subscribe
 from tests.components.kit import mpi_job_manifest as job_of
 from tests.simulator.actors import platform
 from tests.simulator.actors.conftest import Person
@@ -48,18 +47,7 @@ PRIORITY_CLASS = Kind("scheduling.k8s.io", "v1", "PriorityClass", "priorityclass
 
 
 def _operators() -> None:
-    for namespace, package, channel in (
-        ("cert-manager-operator", "openshift-cert-manager-operator", "stable-v1"),
-        ("openshift-kueue-operator", "kueue-operator", "stable-v1.3"),
-    ):
-        args = OlmOperatorArgs(
-            namespace=namespace,
-            package=package,
-            channel=channel,
-            source="redhat-operators",
-            own_namespace_only=package != "kueue-operator",
-        )
-        OlmOperator(package, args)
+    subscribe("openshift-cert-manager-operator", "kueue-operator")
     MpiOperator("mpi", MpiOperatorArgs(kind=MPI, image="mpioperator/mpi-operator:0.8.0"))
 
 

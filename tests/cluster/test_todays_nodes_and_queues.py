@@ -39,7 +39,7 @@ from simulator.bootstrap import agents
 from simulator.cluster import ClusterSpec, NodeSpec
 from simulator.plugins.provider.diff import difference
 from simulator.plugins.provider.inputs import ObjectType
-from tests.cluster.declaring import Declared
+from tests.cluster.declaring import Declared, subscribe
 from tests.components.kit import mpi_job_manifest as job_of
 from tests.simulator.actors import platform
 from tests.simulator.actors.conftest import Person
@@ -89,17 +89,7 @@ def _accounts() -> pulumi.Output[dict[str, GuiAccount]]:
 
 def _operators() -> None:
     _scale_operator("v3.1")
-    subscribed = {
-        "nmstate": ("openshift-nmstate", "kubernetes-nmstate-operator", "stable", "redhat-operators"),
-        "certificates": ("cert-manager-operator", "openshift-cert-manager-operator", "stable-v1", "redhat-operators"),
-        "kueue": ("openshift-kueue-operator", "kueue-operator", "stable-v1.3", "redhat-operators"),
-    }
-    for name, (namespace, package, channel, source) in subscribed.items():
-        own = name != "kueue"
-        args = OlmOperatorArgs(
-            namespace=namespace, package=package, channel=channel, source=source, own_namespace_only=own
-        )
-        OlmOperator(name, args)
+    subscribe("kubernetes-nmstate-operator", "openshift-cert-manager-operator", "kueue-operator")
     MpiOperator("mpi", MpiOperatorArgs(kind=JOB, image="mpioperator/mpi-operator:0.8.0"))
 
 

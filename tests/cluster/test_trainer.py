@@ -8,15 +8,13 @@ import pytest
 from apis import kinds
 from apis.kinds import Kind
 from components.jobset_operator import JobSetOperator, JobSetOperatorArgs
-from components.olm_operator import OlmOperator, OlmOperatorArgs
 from simulator import state, tools
 from simulator.actors import grants, job_manifests
 from simulator.actors.api import ApiError, Server
-from simulator.actors.controllers import serving_loopback
 from simulator.cluster import Cluster, ClusterSpec, NodeSpec
 from simulator.home import Layout
 from simulator.manifests import deployment, manifest
-from tests.cluster.declaring import Declared
+from tests.cluster.declaring import Declared, subscribe
 from tests.simulator.actors import platform
 from tests.simulator.actors.conftest import Person
 from tests.support.clusters import running
@@ -25,9 +23,9 @@ pytestmark = pytest.mark.cluster
 
 Manifest = dict[str, Any]
 
-GROUP, VERSION = "trainer.kubeflow.org", "v1alpha1"
-TRAIN_JOB = Kind(GROUP, VERSION, "TrainJob", "trainjobs")
-RUNTIME = Kind(GROUP, VERSION, "ClusterTrainingRuntime", "clustertrainingruntimes", "Cluster")
+GROUP = "trainer.kubeflow.org"
+TRAIN_JOB = kinds.TRAIN_JOB
+RUNTIME = kinds.CLUSTER_TRAINING_RUNTIME
 NAMESPACE, MANAGER, ELSEWHERE = "kubeflow-system", "kubeflow-trainer-controller-manager", "default"
 IMAGE = "ghcr.io/kubeflow/trainer/trainer-controller-manager:v2.2.1"
 SPEC = ClusterSpec(
@@ -41,13 +39,7 @@ SPEC = ClusterSpec(
 
 
 def _operators() -> None:
-    for namespace, package, channel in (
-        ("cert-manager-operator", "openshift-cert-manager-operator", "stable-v1"),
-        ("openshift-jobset-operator", "job-set", "stable-v1.0"),
-    ):
-        OlmOperator(
-            package, OlmOperatorArgs(namespace=namespace, package=package, channel=channel, source="redhat-operators")
-        )
+    subscribe("openshift-cert-manager-operator", "job-set")
 
 
 def _job_sets() -> None:
@@ -73,7 +65,7 @@ def _webhooks(started: Cluster) -> list[tuple[Kind, Manifest]]:
     assert known is not None
     port, ca = known.ports.trainer, Server(started.kubeconfig).ca
     return job_manifests.webhooks(
-        tools.find("trainer-manifests"), "trainer-", lambda each: serving_loopback(each, port, ca)
+        tools.find("trainer-manifests"), "trainer-", lambda each: job_manifests.serving_loopback(each, port, ca)
     )
 
 

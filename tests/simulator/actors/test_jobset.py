@@ -11,8 +11,8 @@ from apis import kinds
 from apis.kinds import Kind
 from apis.operators.jobset import JOB_SET_OPERATOR
 from simulator.actors import jobset
+from simulator.actors.job_manifests import ISSUERS
 from simulator.actors.jobset import AGAIN_SECONDS, MANAGER, NO_TOOL, JobSetOperator
-from simulator.actors.kueue import ISSUERS
 
 META = {"name": "cluster", "uid": "1", "generation": 3}
 MANAGED = {"apiVersion": "operator.openshift.io/v1", "kind": "JobSetOperator", "metadata": META}
