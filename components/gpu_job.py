@@ -11,7 +11,7 @@ from components import job_pods, outcome
 from components.component import Component
 from components.job_args import JobArgs
 from components.model import DnsName
-from components.security_context import confined
+from components.security_context import confined, confined_pod
 
 
 class GpuJobArgs(JobArgs):
@@ -43,12 +43,11 @@ def spec(args: GpuJobArgs) -> dict[str, Any]:
         "resources": {"limits": share, "requests": share},
         "volumeMounts": job_pods.mounts(args),
     }
-    seccomp = {"seccompProfile": {"type": "RuntimeDefault"}} if args.seccomp else {}
     pod = {
         "restartPolicy": "Never",
         "serviceAccountName": args.account,
         "automountServiceAccountToken": False,
-        "securityContext": {"runAsNonRoot": True, **seccomp},
+        "securityContext": confined_pod(seccomp=args.seccomp),
         "containers": [container],
         "volumes": job_pods.volumes(args),
         **job_pods.placed(args),

@@ -7,7 +7,7 @@ from apis.kinds import MPI_JOB_V1ALPHA2, MPI_JOB_V2BETA1
 from components import job_pods
 from components import mpi_job_ssh as ssh
 from components.mpi_job_args import HOSTFILES, MpiJobArgs
-from components.security_context import confined
+from components.security_context import confined, confined_pod
 
 LIBMLX5 = "/usr/lib/libibverbs/libmlx5"
 """Value of IBV_DRIVERS in the images of 2020 (R-4.3-5); later ones find their drivers themselves."""
@@ -139,7 +139,7 @@ def _pod(args: MpiJobArgs, container: dict[str, Any], volumes: list[dict[str, An
     return {
         "serviceAccountName": args.account,
         "automountServiceAccountToken": False,
-        "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
+        "securityContext": confined_pod(),
         "containers": [container],
         "volumes": [*volumes, ssh.volume()],
         **job_pods.pod(args),

@@ -17,6 +17,7 @@ from components import gid_index, job_pods, outcome
 from components.component import Component
 from components.labels import labels
 from components.model import DnsName
+from components.security_context import confined_pod
 from components.spanning_job_args import SpanningJobArgs
 
 
@@ -80,7 +81,7 @@ def spec(args: TorchJobArgs) -> dict[str, Any]:
         "subdomain": args.job_name,
         "serviceAccountName": args.account,
         "automountServiceAccountToken": False,
-        "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
+        "securityContext": confined_pod(),
         "containers": [container],
         "volumes": job_pods.volumes(args),
         **job_pods.placed(args),

@@ -15,6 +15,7 @@ from apis import kinds, trainer
 from components import job_pods, outcome, torch_job
 from components.component import Component
 from components.model import DnsName
+from components.security_context import confined_pod
 from components.torch_job import TorchJobArgs
 
 
@@ -58,14 +59,13 @@ def spec(args: TrainJobArgs) -> dict[str, Any]:
     """Return the `spec` of the TrainJob."""
     whole = job_pods.with_gpus(args)
     node = {"name": trainer.NODE, "securityContext": whole["securityContext"], "volumeMounts": whole["volumeMounts"]}
-    secrets = job_pods.pod(args)
     pod = {
         "serviceAccountName": args.account,
-        "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
+        "securityContext": confined_pod(),
         "containers": [node],
         "volumes": job_pods.volumes(args),
         **job_pods.placed(args),
-        **secrets,
+        **job_pods.pod(args),
     }
     patch = {"name": trainer.NODE, "template": {"spec": {"template": job_pods.template(pod, job_pods.networks(args))}}}
     return {

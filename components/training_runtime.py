@@ -16,7 +16,7 @@ from components.custom_resources import CustomObject
 from components.job_volumes import SHARED_MEMORY
 from components.labels import labels
 from components.model import DnsName, Model, Quantity
-from components.security_context import confined
+from components.security_context import confined, confined_pod
 
 
 class TrainingRuntimeArgs(Model):
@@ -39,7 +39,7 @@ def spec(args: TrainingRuntimeArgs) -> dict[str, Any]:
     pod = {
         "restartPolicy": "Never",
         "automountServiceAccountToken": False,
-        "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
+        "securityContext": confined_pod(),
         "containers": [container],
         "volumes": [{"name": "dshm", "emptyDir": {"medium": "Memory", "sizeLimit": args.shm}}],
     }
