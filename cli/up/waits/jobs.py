@@ -3,7 +3,8 @@
 from apis import kinds, names
 from cli.shared import metadata
 from cli.up.waits import builds, pods, workloads
-from cli.up.waits.verdict import Look, Object, Verdict, waiting
+from cli.up.waits.verdict import Look, Object, Verdict, met, waiting
+from policies.values import read
 
 _LABELS = (
     names.JOB_NAME,
@@ -29,6 +30,13 @@ def verdict(job: Object, look: Look) -> Verdict | None:
         return refused
     text = pods.progress([pod for pod in mine if _phase(pod) in ("Pending", "")], look)
     return waiting(text) if text else None
+
+
+def unfinished(job: Object, look: Look, *, active: object) -> Verdict:
+    """Return how far a Job or TrainJob is that has not ended; `active`: whether some of its pods run."""
+    if met(job, "Suspended") is not None or read(job, "spec", "suspend") is True:
+        return waiting("suspended: its queue has not admitted it yet")
+    return verdict(job, look) or waiting("it runs" if active else "it has not started yet")
 
 
 def _is_of(pod: Object, job: Object) -> bool:

@@ -2,7 +2,7 @@
 
 from apis import kinds
 from cli.up.waits import jobs
-from cli.up.waits.verdict import DONE, Look, Object, Rule, Verdict, failing, met, reason_of, waiting
+from cli.up.waits.verdict import DONE, Look, Object, Rule, Verdict, failing, met, reason_of
 from policies.values import read
 
 
@@ -13,12 +13,7 @@ def judge(obj: Object, look: Look) -> Verdict:
     for kind in ("Failed", "FailureTarget"):
         if (condition := met(obj, kind)) is not None:
             return failing(reason_of(condition), "Failed")
-    if met(obj, "Suspended") is not None or read(obj, "spec", "suspend") is True:
-        return waiting("suspended: its queue has not admitted it yet")
-    found = jobs.verdict(obj, look)
-    if found is not None:
-        return found
-    return waiting("it runs" if read(obj, "status", "active") else "it has not started yet")
+    return jobs.unfinished(obj, look, active=read(obj, "status", "active"))
 
 
 RULE = Rule(kinds.JOB.group, (kinds.JOB.kind,), judge)

@@ -2,7 +2,7 @@
 
 from apis import kinds
 from cli.up.waits import jobs
-from cli.up.waits.verdict import DONE, Look, Object, Rule, Verdict, failing, met, reason_of, waiting
+from cli.up.waits.verdict import DONE, Look, Object, Rule, Verdict, failing, met, reason_of
 from policies.values import entries, read
 
 
@@ -12,13 +12,8 @@ def judge(obj: Object, look: Look) -> Verdict:
         return DONE
     if (condition := met(obj, "Failed")) is not None:
         return failing(reason_of(condition), "Failed")
-    if met(obj, "Suspended") is not None or read(obj, "spec", "suspend") is True:
-        return waiting("suspended: its queue has not admitted it yet")
-    found = jobs.verdict(obj, look)
-    if found is not None:
-        return found
     active = any(read(job, "active") for job in entries(obj, "status", "jobsStatus"))
-    return waiting("it runs" if active else "it has not started yet")
+    return jobs.unfinished(obj, look, active=active)
 
 
 RULE = Rule(kinds.TRAIN_JOB.group, (kinds.TRAIN_JOB.kind,), judge)
