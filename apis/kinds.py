@@ -140,7 +140,7 @@ PACKAGE_MANIFEST = Kind("packages.operators.coreos.com", "v1", "PackageManifest"
 """What OpenShift says of itself and of OperatorHub; `./hpc init` reads it."""
 
 WORKLOAD = Kind("kueue.x-k8s.io", "v1beta2", "Workload", "workloads", other_versions=_OLD_KUEUE)
-"""What Kueue says of each job; `./hpc status` reads it."""
+"""What Kueue has decided about a job; `./hpc status` reads it."""
 
 CLUSTER_RESOURCE_QUOTA = Kind("quota.openshift.io", "v1", "ClusterResourceQuota", "clusterresourcequotas", "Cluster")
 LIMIT_RANGE = Kind("", "v1", "LimitRange", "limitranges")

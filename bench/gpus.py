@@ -35,7 +35,6 @@ DEFAULTS: Mapping[str, str] = yaml.safe_load(Path(__file__).with_suffix(".yaml")
 PROGRAMS = ("torch-collectives", "torch-resnet50", "torch-transformer")
 IMAGE = "nvcr.io/nvidia/pytorch:25.02-py3"
 """Stands for that of a site: here the host's own PyTorch runs."""
-_KINDS = ("Job", "MPIJob")
 _UNITS = {"Mi": 1, "Gi": 1024, "Ti": 1024 * 1024}
 ABSENT = (
     "limit of memory, user, seccomp and SELinux: not had on a bare host",
@@ -57,29 +56,20 @@ def own_settings(profile: str, gpus: int) -> Settings:
 
 def jobs(wanted: Settings) -> Iterator[dict[str, Any]]:
     """Yield what each job's pods start, by the objects that the program declares."""
+    namespaces = {tenant.namespace for tenant in wanted.tenants}
     for manifest in manifests(projects.recorded(wanted)):
-        if manifest["kind"] not in _KINDS or manifest["metadata"].get("namespace") not in _namespaces(wanted):
+        metadata = manifest["metadata"]
+        if metadata.get("namespace") not in namespaces:
             continue
-        spec = manifest["spec"]
-        pod = spec["template"]["spec"] if manifest["kind"] == "Job" else {}
-        yield (
-            _job(manifest, spec, pod, wanted.profile)
-            if pod
-            else {
-                "name": manifest["metadata"]["name"],
-                "kind": "MPIJob",
-                "command": ["mpirun"],
-            }
-        )
+        if manifest["kind"] == "Job":
+            yield _job(manifest, wanted.profile)
+        elif manifest["kind"] == "MPIJob":
+            yield {"name": metadata["name"], "kind": "MPIJob", "command": ["mpirun"]}
 
 
-def _namespaces(wanted: Settings) -> frozenset[str]:
-    return frozenset(tenant.namespace for tenant in wanted.tenants)
-
-
-def _job(
-    manifest: Mapping[str, Any], spec: Mapping[str, Any], pod: Mapping[str, Any], machine: Profile
-) -> dict[str, Any]:
+def _job(manifest: Mapping[str, Any], machine: Profile) -> dict[str, Any]:
+    spec = manifest["spec"]
+    pod = spec["template"]["spec"]
     container = pod["containers"][0]
     limits = container["resources"]["limits"]
     shared = next((each["emptyDir"]["sizeLimit"] for each in pod["volumes"] if "emptyDir" in each), "64Mi")

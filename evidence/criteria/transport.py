@@ -1,6 +1,7 @@
 """How ranks communicated, by the messages of NCCL: the requested transport, on every channel."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 
 from apis.nccl import Transport
@@ -50,10 +51,9 @@ def first_lines(logs: Iterable[tuple[str, NcclLog]], *kinds: str) -> tuple[Proof
 def _transport(job: Job) -> Found | None:
     transport = job.request.transport
     logs = nccl_logs(job)
-    seen: dict[str, int] = {}
+    seen: Counter[str] = Counter()
     for _, log in logs:
-        for name, channels in log.between_nodes.items():
-            seen[name] = seen.get(name, 0) + channels
+        seen.update(log.between_nodes)
     measured = ", ".join(f"{_called(name)}: {channels}" for name, channels in sorted(seen.items()))
     if transport is None:
         unrequested = f"channels by {measured}, and no transport was requested: pass --transport"
@@ -104,13 +104,11 @@ def _initialised(job: Job) -> Found | None:
 
 def _within(job: Job) -> Found | None:
     logs = nccl_logs(job)
-    within: dict[str, int] = {}
+    known: Counter[str] = Counter()
     for _, log in logs:
-        for name, channels in log.transports.items():
-            if name.startswith(_COLLNET):
-                continue
-            within[name] = within.get(name, 0) + channels - log.between_nodes.get(name, 0)
-    within = {name: channels for name, channels in within.items() if channels}
+        known.update(log.transports)
+        known.subtract(log.between_nodes)
+    within = {name: channels for name, channels in known.items() if channels and not name.startswith(_COLLNET)}
     if not within:
         return None
     measured = ", ".join(f"{name}: {channels}" for name, channels in sorted(within.items()))

@@ -4,14 +4,14 @@ import re
 from collections.abc import Callable, Iterator
 
 from evidence.criterion import Criterion, Found, begins, lines_of, of, passed
-from evidence.tools.preflight.parser import NOT_TOLD, Preflight, Tested
+from evidence.tools.preflight.parser import NOT_REPORTED, Preflight, Tested
 from evidence.verdict import Job, Request, Status
 from evidence.wording import listed
 from hardware.measured import MEASURED_GPUS, MeasuredGpu
 
 _LEAST_SHM_MIB = 1024
 _FOREIGN_MIB = 512
-"""MiB in use on a GPU of which no job should know: a process of another one is there."""
+"""MiB in use on a GPU, above which a process of another job is there."""
 _SLOWED = 0x8 | 0x20 | 0x40 | 0x80
 """Reasons of lower clocks that are faults: slow-down by hardware, temperature, power brake. Not the power cap."""
 _REASONS = re.compile(r"0x[0-9a-fA-F]{1,16}")
@@ -38,17 +38,17 @@ def _judged(faults: _Faults, healthy: str) -> Callable[[Job], Found | None]:
 def _present(job: Job) -> Found | None:
     machine, shape = job.request.known_machine, job.request.shape
     wanted = shape.gpus if shape else machine.gpus
+    runs = of(job, Preflight)
     bad, lines = [], []
-    for run in of(job, Preflight):
+    for run in runs:
         if run.gpus != wanted:
             bad.append(f"{run.node}: {run.gpus} GPUs")
             lines.append((run.file, run.rows[0]))
         for row in run.of_kind("gpu"):
-            name = row.found.get("name", NOT_TOLD).replace("_", " ")
+            name = row.found.get("name", NOT_REPORTED).replace("_", " ")
             if name != machine.gpu.model:
                 bad.append(f"{run.node}: {row.name} is {name}")
                 lines.append((run.file, row))
-    runs = of(job, Preflight)
     limit = f"{wanted} {machine.gpu.model} ({machine.name})"
     proofs = lines_of(lines) or begins(runs)
     return Found(passed(not bad), listed(bad) if bad else listed(run.figures() for run in runs), limit, proofs)
@@ -57,7 +57,7 @@ def _present(job: Job) -> Found | None:
 def _faults(_request: Request, run: Preflight) -> Iterator[Fault]:
     for row in run.of_kind("gpu"):
         found = row.found
-        if found.get("ecc") not in ("Enabled", NOT_TOLD):
+        if found.get("ecc") not in ("Enabled", NOT_REPORTED):
             yield row, "has ECC off"
         if (row.number("uncorrected") or 0) > 0:
             yield row, f"has {found['uncorrected']} uncorrected memory errors: drain the node, and reset the GPU"
@@ -71,7 +71,7 @@ def _faults(_request: Request, run: Preflight) -> Iterator[Fault]:
         if limit is not None and default is not None and limit < default:
             yield row, f"has a power limit of {limit:g} W, not {default:g}"
     for row in run.of_kind("load"):
-        reasons = row.found.get("reasons", NOT_TOLD)
+        reasons = row.found.get("reasons", NOT_REPORTED)
         if _REASONS.fullmatch(reasons) and int(reasons, 16) & _SLOWED:
             yield (
                 row,
@@ -86,7 +86,7 @@ def _links(request: Request, run: Preflight) -> Iterator[Fault]:
             if row.number(now) != row.number(most):
                 yield row, f"has {what} {row.found.get(now)}, not {row.found.get(most)}"
     for row in run.of_kind("gpu"):
-        count = row.found.get("nvlinks", NOT_TOLD).partition("x")[0]
+        count = row.found.get("nvlinks", NOT_REPORTED).partition("x")[0]
         if wanted and count != str(wanted):
             yield row, f"has {count} active NVLinks, not {wanted}"
     for row in run.of_kind("link"):
@@ -154,7 +154,7 @@ CRITERIA = (
     ),
     _criterion(
         "preflight-gpu-faults", "No GPU has a fault or a foreign process",
-        "ECC on, no uncorrected error, no row to remap, no lowered power limit, not slowed, nobody else's memory",
+        "ECC on, no uncorrected error, no row to remap, no lowered power limit, not slowed, no other process's memory",
         _RUNS,
         look=_judged(_faults, "no fault"),
     ),

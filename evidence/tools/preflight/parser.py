@@ -9,8 +9,8 @@ from evidence.parser import Common, Parser, Taken, ending
 from evidence.text import Line
 from hardware.model import Model
 
-NOT_TOLD = "none"
-"""What the test prints where nvidia-smi tells nothing."""
+NOT_REPORTED = "none"
+"""What the test prints where nvidia-smi reports nothing."""
 _LINE = re.compile(
     r"preflight (?P<what>begins|host|gpu|load|memory|link|hca|failed|ends)(?P<of>(?: [\w-]+){0,2})"
     r"(?P<figures>(?: [a-z]\w*=\S*)+)"
@@ -26,12 +26,12 @@ class Tested(Model):
 
     what: str = Field(description="begins, host, gpu, load, memory, link, hca, failed or ends")
     of: tuple[str, ...] = Field(description="GPU, both GPUs of a link, or HCA")
-    found: dict[str, str] = Field(description="as printed; `none`: the driver does not tell it")
+    found: dict[str, str] = Field(description="as printed; `none`: the driver does not report it")
     line: int
 
     def number(self, name: str) -> float | None:
-        """Return a figure; None: it is not told."""
-        text = self.found.get(name, NOT_TOLD)
+        """Return a figure; None: not reported."""
+        text = self.found.get(name, NOT_REPORTED)
         return float(text) if _FIGURE.fullmatch(text) else None
 
     @property
