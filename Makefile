@@ -14,6 +14,8 @@ STAMP := $(VENV)/.installed
 REQUIREMENTS := requirements.txt requirements-sim.txt requirements-dev.txt
 RUN := $(VENV)/bin/python
 CHOICE := --stack $(STACK) $(if $(NAME),--name $(NAME))
+# Tests start Python some thousand times; without compiled modules each start compiles the house again.
+unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(RUN) -m pytest -q --tb=short --durations=10
 STACKS ?= $(patsubst Pulumi.%.yaml,%,$(wildcard Pulumi.*.yaml))
 

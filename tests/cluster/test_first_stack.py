@@ -1,9 +1,7 @@
 """docs/first-stack.md, walked from top to bottom as a new user would."""
 
 import os
-import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +9,7 @@ import pytest
 
 from cli.shared import stack as stacks
 from simulator import cluster
+from tests.support import checkouts
 from tests.support.clusters import require_tools
 from tests.support.followed import blocks
 from tests.support.recorded import ROOT
@@ -18,16 +17,13 @@ from tests.support.recorded import ROOT
 pytestmark = pytest.mark.cluster
 
 PAGE = ROOT / "docs" / "first-stack.md"
-_LEFT_OUT = shutil.ignore_patterns(".git", ".venv", ".sim", "out", "__pycache__", ".*_cache", "Pulumi.site.yaml")
 
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Iterator[Path]:
     """Give a checkout without anything that was built or run; the page's cluster goes in any case."""
     require_tools(stacks.read("h100-roce").spec())
-    root = tmp_path / "checkout"
-    shutil.copytree(ROOT, root, ignore=_LEFT_OUT)
-    (root / ".venv").symlink_to(Path(sys.prefix))
+    root = checkouts.copy(tmp_path)
     yield root
     home = root / ".sim" / "site"
     if home.exists():

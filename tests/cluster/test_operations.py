@@ -5,7 +5,6 @@ store, and a kubectl.
 """
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from simulator import cluster
+from tests.support import checkouts
 from tests.support.buckets import KEYS
 from tests.support.clusters import FULL, require_tools
 from tests.support.followed import blocks, change
@@ -22,7 +22,6 @@ pytestmark = pytest.mark.cluster
 
 PAGE = ROOT / "docs" / "operations.md"
 STORE = "https://s3.lab.example.com"
-_LEFT_OUT = shutil.ignore_patterns(".git", ".venv", ".sim", "out", "__pycache__", ".*_cache", "*.lab.yaml")
 _KUBECTL = """#!{python}
 import json, sys
 from kubernetes import client, config
@@ -40,9 +39,7 @@ patch(name, value("-n"), json.loads(value("-p")), field_manager="kubectl-patch")
 def checkout(tmp_path: Path) -> Path:
     """Give a checkout with one commit, as a clone has it."""
     require_tools(FULL)
-    root = tmp_path / "checkout"
-    shutil.copytree(ROOT, root, ignore=_LEFT_OUT)
-    (root / ".venv").symlink_to(ROOT / ".venv")
+    root = checkouts.copy(tmp_path)
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "hpc"]):
         subprocess.run(["git", "-c", "user.name=lab", "-c", "user.email=lab@example.com", *words], cwd=root, check=True)
     return root

@@ -2,7 +2,6 @@
 
 import copy
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -18,11 +17,11 @@ from apis import kinds
 from apis.kinds import Kind
 from rendering.manifests import manifests
 from simulator.actors.api import Api, Server
-from tests.support.recorded import ROOT, environment
+from tests.support import checkouts
+from tests.support.recorded import environment
 from tests.support.stack_settings import in_one
 
 SETTINGS = "Pulumi.dev.yaml"
-_LEFT_OUT = shutil.ignore_patterns(".git", ".venv", ".sim", "__pycache__", ".*_cache")
 _BINDING = "pv.kubernetes.io/"
 """Annotations by which a claim counts as bound; one that comes back is not."""
 _PATIENCE = 180.0  # seconds until a state that must come counts as not coming
@@ -188,10 +187,7 @@ def eventually(holds: Callable[[], bool], otherwise: str, details: Callable[[], 
 @contextmanager
 def checkout(folder: Path) -> Iterator[Lab]:
     """Copy the checkout to `folder`, without what it built and ran; clean up its cluster at the end."""
-    root = folder / "checkout"
-    shutil.copytree(ROOT, root, ignore=_LEFT_OUT)
-    (root / ".venv").symlink_to(Path(sys.prefix))
-    lab = Lab(root)
+    lab = Lab(checkouts.copy(folder))
     try:
         yield lab
     finally:
