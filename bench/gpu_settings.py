@@ -90,7 +90,7 @@ def _ratio(keys: Sequence[tuple[str, int]], base: Times, one: Times) -> float:
 
 
 def planned(job: Mapping[str, Any], rounds: int) -> list[dict[str, Any]]:
-    """Return all runs in their order: every second round backwards, so that what drifts disturbs all alike."""
+    """Return all runs in their order: every second round backwards, so that drift affects all settings equally."""
     found = []
     for number in range(rounds):
         every = list(variants(job).items())

@@ -150,7 +150,7 @@ class ScaleContainerNative(Component):
     """Secrets and CA of the storage cluster's GUI, Cluster, RemoteCluster, Filesystem; a ConfigMap for DOCA drivers.
 
     The ConfigMap replaces the script that builds the kernel module. IBM's sample waits for a network driver on every
-    node, and ends in an error where none comes; ours waits where there is an adapter, and nobody has run it on one.
+    node, and ends in an error where none comes; ours waits where there is an adapter, and has not been run on one.
     `accounts` maps secret names to `GuiAccount` fields and stays a Pulumi secret. Outputs: `file_system`, its name,
     known when it is mounted.
     """

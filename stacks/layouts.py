@@ -60,7 +60,7 @@ def layout(workload: Started, settings: Settings) -> Layout:
 
 
 def job_name(workload: Workload, settings: Settings) -> str:
-    """Return a job's name on the cluster; that of a job of several pods tells pods x GPUs x nodes (R-4.3-2)."""
+    """Return a job's name on the cluster; that of a job of several pods contains pods x GPUs x nodes (R-4.3-2)."""
     if isinstance(workload, SpanningWorkload):
         return f"{workload.name}-{layout(workload, settings)}{workload.suffix}"
     return workload.name

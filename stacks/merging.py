@@ -114,7 +114,7 @@ def _chosen(base: Part, own: Part, models: Models) -> Models | None:
 
 
 def _tags(models: Models) -> Iterator[str]:
-    """Yield the fields by which several models are told apart."""
+    """Yield the fields by which several models are distinguished."""
     if len(models) > 1:
         for name in models[0].model_fields:
             infos = [model.model_fields.get(name) for model in models]

@@ -152,7 +152,7 @@ def torch_job(workload: TorchWorkload, settings: Settings) -> TorchJobArgs:
 
 
 def _spanning(workload: MpiWorkload | TorchWorkload, settings: Settings, *, named: bool) -> dict[str, Any]:
-    """Return the arguments that jobs of several pods have; `named`: NCCL is told the names of the machine's ports."""
+    """Return the arguments that jobs of several pods have; `named`: NCCL gets the names of the machine's ports."""
     program, wanted = settings.program(workload.program), layout(workload, settings)
     transport = settings.transport_of(workload.tenant, workload.transport)
     ports = settings.profile.hcas if settings.uses_rdma else ()

@@ -1,4 +1,4 @@
-"""The settings of a stack on a cluster: its facts, and an example's choices where a cluster cannot be asked."""
+"""The settings of a stack on a cluster: its facts, and an example's choices for what cannot be read from it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

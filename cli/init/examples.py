@@ -1,4 +1,4 @@
-"""The example whose settings stand for what a cluster cannot be asked."""
+"""The example whose settings stand for what cannot be read from a cluster."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

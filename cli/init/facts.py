@@ -58,7 +58,7 @@ class Package:
 
 @dataclass(frozen=True)
 class Subscription:
-    """An operator that somebody has subscribed to."""
+    """An operator with a Subscription."""
 
     package: str
     name: str

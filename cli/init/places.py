@@ -42,7 +42,7 @@ _OF_A_CLUSTER: tuple[tuple[Path, str], ...] = (
 
 
 def of_a_site(settings: Mapping[str, Any]) -> Iterator[Decision]:
-    """Yield what no cluster can be asked for, as far as the settings have it."""
+    """Yield what cannot be read from a cluster, as far as the settings have it."""
     yield from _there(settings, _OF_A_SITE, REVIEW)
 
 

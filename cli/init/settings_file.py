@@ -27,7 +27,7 @@ def text_of(name: str, cluster: Cluster, context: str, example: str, found: Comp
     lines = [
         _SCHEMA,
         f"Written by `./hpc init {name}` from what context {context} shows: {'; '.join(_seen(cluster))}.",
-        f"What a cluster cannot be asked is as in stacks/examples/{example}.yaml.",
+        f"What cannot be read from a cluster is as in stacks/examples/{example}.yaml.",
         _MARKS,
         *(f"Not read: {line}" for line in cluster.unread),
     ]

@@ -1,4 +1,4 @@
-"""Tenants of an example on a cluster: ids that nobody has, GPUs that are there, storage that the cluster offers."""
+"""Tenants of an example on a cluster: unused ids, the GPUs that exist, storage that the cluster offers."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -174,13 +174,13 @@ def _nvlink(facts: Facts, found: Found) -> None:
         found.missing["nvlink"] = "nvidia-smi topo -m gives not the path between all GPUs"
         return
     links = [[int(path[2:]) if path and path.startswith("NV") else 0 for path in row] for row in paths]
-    alike = {
+    known = {
         tuple((name, machine["nvlink"][name]) for name in ("generation", "gbs", "shape"))
         for machine in _catalogue()
         if machine.get("gpu") == found.fields.get("gpu") and machine["nvlink"].get("links") in (None, links)
     }
-    if len(alike) == 1 and any(map(any, links)):
-        found.fields["nvlink"] = {**dict(alike.pop()), "links": links}
+    if len(known) == 1 and any(map(any, links)):
+        found.fields["nvlink"] = {**dict(known.pop()), "links": links}
         found.remarks.append("nvlink: generation and gbs are as of known machines with the same GPUs and links")
     else:
         found.missing["nvlink"] = "no known machine has these GPUs and links; give generation, gbs, shape and links"
@@ -215,8 +215,8 @@ def _ports(facts: Facts, found: Found, numa: dict[int, int]) -> None:
     found.missing |= {f"hcas: {name}": "not known of each port; add it to its entry" for name in lacking}
     if any(hca["netdev"] is None for hca in found.fields["hcas"]):
         found.remarks.append("hcas: netdev null is an interface that no output names (ibdev2netdev)")
-    if alike := [port.name for port in rails.ports if rate and not facts.get(port.name, "rate, Gb/s")]:
-        found.remarks.append(f"no link: {', '.join(alike)}; rate_gbps is that of the ports with the same chip")
+    if down := [port.name for port in rails.ports if rate and not facts.get(port.name, "rate, Gb/s")]:
+        found.remarks.append(f"no link: {', '.join(down)}; rate_gbps is that of the ports with the same chip")
     bare = sorted({*range(gpus)} - {gpu for port in rails.ports for gpu in port.gpus})
     if bare:
         found.remarks.append(f"no port is next to GPU {', '.join(map(str, bare))}")

@@ -76,10 +76,10 @@ def rate(facts: Facts, name: str) -> int | None:
     """Return the line rate in Gb/s: of a port without a link that of the others with the same chip, if all have one."""
     own: int | None = facts.get(name, "rate, Gb/s")
     chip = facts.get(name, "CA type")
-    alike = {
+    rates = {
         facts.get(other, "rate, Gb/s") for other in facts.subjects("rate, Gb/s") if facts.get(other, "CA type") == chip
     }
-    return own if own is not None or chip is None or len(alike) != 1 else alike.pop()
+    return own if own is not None or chip is None or len(rates) != 1 else rates.pop()
 
 
 def adapter(facts: Facts, found: Rails) -> str | None:

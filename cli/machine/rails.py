@@ -112,15 +112,15 @@ def _doubt(rails: Sequence[Port], left: Sequence[Port], gpus: int) -> str | None
         return f"some GPUs have a port at PIX, others at PXB, and {', '.join(spare)} at PXB may be meant for the former"
     layers = {port.link_layer for port in rails}
     rate = min((port.rate_gbps for port in rails if port.rate_gbps), default=0)
-    alike = [
+    spares = [
         port.name
         for port in left
         if (port.link_layer in (None, "InfiniBand") or layers & {port.link_layer, None})
         and (port.rate_gbps or rate) >= rate
     ]
     bare = [gpu for gpu, count in counts.items() if not count]
-    if bare and alike:
-        return f"no port is next to GPU {_listed(bare)}, and {', '.join(alike)} may be meant for it, or a link is lost"
+    if bare and spares:
+        return f"no port is next to GPU {_listed(bare)}, and {', '.join(spares)} may be meant for it, or a link is lost"
     return None
 
 

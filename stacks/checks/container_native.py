@@ -34,7 +34,7 @@ def problems(settings: Settings) -> Iterator[str]:
 
 
 def warnings(settings: Settings) -> Iterator[str]:
-    """Yield the version that nobody lists for any release, or where nobody lists any for this one."""
+    """Yield the version that no vendor lists for any release, or that of a release for which none is listed."""
     storage = settings.scale_pods
     if storage and not _listed(settings.version, storage) and not _elsewhere(storage, settings.version):
         yield (

@@ -45,7 +45,7 @@ def message(root: Path, stack: str = "site") -> str:
 
 
 def test_a_stack_is_what_its_file_says_over_its_bases(root: Path) -> None:
-    """A base may be a stack's file or settings alone, and have a base; nothing tells the result from one file."""
+    """A base may be a stack's file or settings alone, and have a base; the result is that of one file."""
     base(
         root, "site", {"base": "bases/lab.yaml", "reboot_minutes": 20, "timeouts": {"operator": 1800}, "protect": True}
     )

@@ -144,7 +144,7 @@ def changes(
 def cluster_node(
     name: str, driver: str = "440.33.01", *, kernel: str = KERNEL, system: str = SYSTEM, ready: bool = True
 ) -> NodeFact:
-    """Return a DGX-1 as the API server tells of it."""
+    """Return a DGX-1 as the API server describes it."""
     rdma = {f"shared_ib{index}": 100 for index in range(4)}
     return NodeFact(
         name=name, ready=ready, schedulable=True, gpus=8, rdma=rdma, gpu_model=None, driver=driver,

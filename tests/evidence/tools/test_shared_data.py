@@ -35,7 +35,7 @@ def judged(log: str, nodes: tuple[str, ...]) -> Status | None:
     ],
 )
 def test_only_files_between_nodes_pass(log: str, nodes: tuple[str, ...], status: Status) -> None:
-    """One node alone shows nothing, a file that is not seen fails, and a file that nobody read is missing evidence."""
+    """One node alone shows nothing, a file that is not seen fails, and a file that no rank read is missing evidence."""
     assert judged(log, nodes) is status
 
 

@@ -40,7 +40,7 @@ def file_system(remote: str = "ess3000_4M") -> Any:
 
 
 def test_container_native_file_systems() -> None:
-    """A file system is where the data of all tenants are: what it mounts is told, and what its end means."""
+    """A file system has the data of all tenants: a review names what mounts it, and what its deletion does."""
     assert reported(storage.find, review(updated(file_system("fs0"), file_system()))) == [
         "Filesystem ibm-spectrum-scale/ess changes: file system ess3000_4M (was fs0)"
     ]

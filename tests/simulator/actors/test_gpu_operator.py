@@ -76,7 +76,7 @@ def test_the_driver_waits_for_the_adapters_own_with_peermem_only() -> None:
 
 
 def test_feature_discovery_is_no_device_plugin() -> None:
-    """Plugin and feature discovery are told apart by their command: both have one image."""
+    """Plugin and feature discovery are distinguished by their command: both have one image."""
     assert gpus.is_plugin(pod_of("device-plugin", policy()))
     assert not gpus.is_plugin(pod_of("gpu-feature-discovery", policy()))
 

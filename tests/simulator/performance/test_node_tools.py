@@ -47,7 +47,7 @@ def test_bridges_are_devices_without_an_interface() -> None:
 
 
 def test_addresses_of_devices_are_their_own() -> None:
-    """Given addresses are kept, and invented ones are nobody else's."""
+    """Given addresses are kept, and invented ones are unique."""
     for profile in PROFILES.values():
         listed = ran(profile, "lspci -D -nn").splitlines()
         addresses = [line.partition(" ")[0] for line in listed]
