@@ -4,14 +4,15 @@
 
 All settings of gpu_settings.yaml run in turn, in each round in the other order, with the command of the program
 torch-collectives. Ratios are geometric means over sizes of medians over rounds: 1 is NCCL's default, more is faster.
-"Default again" is one half of the rounds against the other: what differs less than that says nothing.
+"Default again" is one half of the rounds against the other: what differs less than that says nothing. "Pod against the
+best" takes the setting that was the fastest in the other rounds, since the fastest of noisy figures flatters itself.
 """
 
 import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import geometric_mean, median
 from typing import Any
@@ -29,6 +30,7 @@ from evidence.tools.nccl_tests.model import NcclTests  # noqa: E402
 SETTINGS: Mapping[str, Mapping[str, str]] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())
 DEFAULT, POD = "default", "pod"
 PROGRAM = "torch-collectives"
+AGAIN, BEST = "default again", "pod against the best"
 OWN = "NCCL_"
 MIB = 1 << 20
 BANDS = (("below 1 MiB", 0, MIB), ("1 to 32 MiB", MIB, 64 * MIB), ("from 64 MiB", 64 * MIB, 1 << 62))
@@ -36,6 +38,8 @@ BANDS = (("below 1 MiB", 0, MIB), ("1 to 32 MiB", MIB, 64 * MIB), ("from 64 MiB"
 
 Times = Mapping[tuple[str, int], float]
 """Microseconds of an operation, by collective and bytes."""
+Measured = Mapping[str, Sequence[Times]]
+"""The rounds of each setting, by its name; the default is the first."""
 
 
 def variants(job: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -63,30 +67,48 @@ def medians(rounds: Sequence[Times]) -> Times:
     return {key: median(one[key] for one in rounds) for key in rounds[0]}
 
 
-def ratios(measured: Mapping[str, Sequence[Times]]) -> list[tuple[str, ...]]:
-    """Return a row for each band and collective: settings against the default, and the pod against the best of all."""
+def ratios(measured: Measured) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each band and setting, with a figure for each collective (`collectives`)."""
     known = {name: medians(rounds) for name, rounds in measured.items()}
-    halves = [medians(half) for half in (measured[DEFAULT][::2], measured[DEFAULT][1::2] or measured[DEFAULT])]
-    best = {key: min(one[key] for one in known.values()) for key in known[DEFAULT]}
-    rows = []
+    default = measured[DEFAULT]
+    known[AGAIN] = medians(default[1::2] or default)
+    base = dict.fromkeys(known, known[DEFAULT]) | {AGAIN: medians(default[::2])}
     for band, least, below in BANDS:
-        for collective in dict.fromkeys(name for name, _ in known[DEFAULT]):
-            keys = [key for key in known[DEFAULT] if key[0] == collective and least <= key[1] < below]
-            if keys:
-                again = _ratio(keys, halves[0], halves[1])
-                others = [_ratio(keys, known[DEFAULT], one) for name, one in known.items() if name != DEFAULT]
-                figures = (again, *others, _ratio(keys, best, known[POD]))
-                rows.append((band, collective, *(f"{figure:.3f}" for figure in figures)))
-    return rows
+        keys = {name: _keys(known[DEFAULT], name, least, below) for name in collectives(measured)}
+        if any(keys.values()):
+            for name in (AGAIN, *(name for name in measured if name != DEFAULT)):
+                yield band, name, *(_figure(_ratio(each, base[name], known[name])) for each in keys.values())
+            yield band, BEST, *(_figure(_against_best(measured, each)) for each in keys.values())
 
 
-def columns(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the columns of `ratios`."""
-    return "sizes", "collective", "default again", *(name for name in names if name != DEFAULT), "pod against best"
+def collectives(measured: Measured) -> tuple[str, ...]:
+    """Return the collectives in the order of the log."""
+    return tuple(dict.fromkeys(name for name, _ in measured[DEFAULT][0]))
 
 
-def _ratio(keys: Sequence[tuple[str, int]], base: Times, one: Times) -> float:
-    return geometric_mean(base[key] / one[key] for key in keys)
+def _keys(one: Times, collective: str, least: int, below: int) -> list[tuple[str, int]]:
+    return [key for key in one if key[0] == collective and least <= key[1] < below]
+
+
+def _against_best(measured: Measured, keys: Sequence[tuple[str, int]]) -> float | None:
+    """Return the pod's speed against the setting that was the fastest in the other rounds: the mean over the rounds."""
+    figures = []
+    for number, pod in enumerate(measured[POD]):
+        others = {name: [*rounds[:number], *rounds[number + 1 :]] for name, rounds in measured.items()}
+        if not others[POD]:
+            return None
+        middle = {name: medians(rounds) for name, rounds in others.items()}
+        best = max(measured, key=lambda name: _ratio(keys, middle[DEFAULT], middle[name]) or 0.0)
+        figures.append(_ratio(keys, measured[best][number], pod))
+    return geometric_mean(figure for figure in figures if figure) if all(figures) else None
+
+
+def _ratio(keys: Sequence[tuple[str, int]], base: Times, one: Times) -> float | None:
+    return geometric_mean(base[key] / one[key] for key in keys) if keys else None
+
+
+def _figure(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
 
 
 def planned(job: Mapping[str, Any], rounds: int) -> list[dict[str, Any]]:
@@ -108,7 +130,7 @@ def judged(folder: Path) -> None:
     if not rounds:
         raise SystemExit(f"{folder} holds no log of these runs; run bench/gpu_host.py first")
     measured = {name: [times(folder / f"{_run(number, name)}.log") for number in range(rounds)] for name in names}
-    show_rows("Speed, 1 = NCCL's default", columns(names), ratios(measured))
+    show_rows("Speed, 1 = NCCL's default", ("sizes", "setting", *collectives(measured)), [*ratios(measured)])
     sys.stdout.write(f"{rounds} rounds\n")
 
 
