@@ -111,6 +111,8 @@ def status(stack: AnyStack = None, name: OtherName = None) -> None:
                 f"state of Pulumi: in the simulated object store at {found.object_store}; "
                 f"`./hpc env --stack STACK --name {found.name}` gives its keys"
             )
+        if found.discover:
+            print_text(f"simulated Spectrum Discover: {found.discover}, over {home.Layout(Path(found.home)).catalogue}")
         print_text(f"logs: {Path(found.processes[0].log).parent}")
     for node in found.nodes:
         print_text(f"{node.name}: {node.state}, {', '.join(node.roles)}, {node.profile or 'no special hardware'}")

@@ -77,6 +77,16 @@ class Layout:
         return self.home / "identities" / "object-store.json"
 
     @property
+    def catalogue(self) -> Path:
+        """What its Spectrum Discover has scanned: a catalogue that `./hpc data index` wrote."""
+        return self.home / "data" / "discover" / "catalogue.sqlite"
+
+    @property
+    def catalogue_account(self) -> Path:
+        """Account of its Spectrum Discover."""
+        return self.home / "identities" / "discover.json"
+
+    @property
     def scheduler_config(self) -> Path:
         """Settings of the scheduler."""
         return self.home / "data" / "scheduler.yaml"

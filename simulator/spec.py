@@ -59,6 +59,7 @@ class ClusterSpec(Model):
         description="IBM's manifest of container-native Storage Scale is applied, as an administrator does",
     )
     object_store: bool = Field(default=False, description="S3 on loopback beside it, for the state of Pulumi")
+    discover: bool = Field(default=False, description="Spectrum Discover on loopback beside it, for catalogues of data")
     run_seconds: float = Field(default=1.0, ge=0, description="seconds that a simulated workload takes")
 
     @property

@@ -2,6 +2,7 @@
 
 import errno
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from simulator import state as states
@@ -149,18 +150,12 @@ class _Start:
     def _run(self, api: Api) -> None:
         self._stop_unwanted()
         # The webhook starts beside the API server: controllers that make pods come after both.
-        self._ensure(
-            self._plan.etcd(),
-            self._plan.api_server(),
-            *([self._plan.scc_admission()] if self._spec.actors else ()),
-            *([self._plan.object_store()] if self._spec.object_store else ()),
-        )
+        servers = self._servers()
+        self._ensure(self._plan.etcd(), self._plan.api_server(), *servers)
         try:
             self._wait(lambda: api.answers("/readyz"), "the API server's start", "kube-apiserver")
-            if self._spec.actors:
-                self._wait(self._admits, "the start of SCC admission", "scc-admission")
-            if self._spec.object_store:
-                self._wait(self._stores, "the start of the object store", "object-store")
+            for server in servers:
+                self._wait(partial(_taken, server), f"the start of {server.name}", server.name)
             self._ensure(self._plan.controller_manager())
             self._bootstrap(api)
             if self._spec.schedules:  # kwok's rights come with the bootstrap; without them it waits a second
@@ -209,8 +204,8 @@ class _Start:
     def _stop_unwanted(self) -> None:
         wanted = {"etcd", "kube-apiserver", "kube-controller-manager"}
         wanted |= {"kube-scheduler", "kwok"} if self._spec.schedules else set()
-        wanted |= {"actors", "scc-admission"} if self._spec.actors else set()
-        wanted |= {"object-store"} if self._spec.object_store else set()
+        wanted |= {"actors"} if self._spec.actors else set()
+        wanted |= {server.name for server in self._servers()}
         unwanted = set(self._processes.records()) - wanted
         if unwanted:
             self._processes.stop(unwanted)
@@ -228,15 +223,20 @@ class _Start:
             log = self._processes.log(process)
             raise SimulatorError(f"{error}; the last lines of {log}:\n{self._processes.tail(process)}") from error
 
-    def _admits(self) -> bool:
-        """Return whether the webhook's port is taken; by it, as it would have exited if another held it."""
-        return not ports.is_free(self._state.ports.admission)
-
-    def _stores(self) -> bool:
-        """Return whether the object store's port is taken, by it as above."""
-        return not ports.is_free(self._state.ports.objects)
+    def _servers(self) -> tuple[Command, ...]:
+        """Return the servers beside the API server that the cluster has."""
+        return (
+            *([self._plan.scc_admission()] if self._spec.actors else ()),
+            *([self._plan.object_store()] if self._spec.object_store else ()),
+            *([self._plan.discover()] if self._spec.discover else ()),
+        )
 
     def _nodes_ready(self, api: Api) -> bool:
         found = api.get("/api/v1/nodes")["items"]
         ready = {item["metadata"]["name"] for item in found if condition(item, "Ready")}
         return {node.name for node in self._spec.nodes} <= ready
+
+
+def _taken(server: Command) -> bool:
+    """Return whether a server's port is taken; by it, as it would have exited if another held it."""
+    return not any(map(ports.is_free, server.ports))

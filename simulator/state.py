@@ -22,6 +22,7 @@ class PortNumbers(Model):
     kubelet: int
     admission: int = Field(default=0, description="0 until it is drawn: clusters of before did not have it")
     objects: int = Field(default=0, description="of the object store; 0 until it is drawn")
+    discover: int = Field(default=0, description="of Spectrum Discover; 0 until it is drawn")
     kueue: int = Field(default=0, description="of Kueue's webhooks; 0 until it is drawn, as below")
     jobset: int = Field(default=0, description="of JobSet's webhooks")
     trainer: int = Field(default=0, description="of Trainer's webhooks")
@@ -33,6 +34,7 @@ LISTENERS = {
     "kwok": "kubelet",
     "scc-admission": "admission",
     "object-store": "objects",
+    "discover": "discover",
 }
 """Process -> the port on which it is called."""
 
@@ -56,6 +58,11 @@ class State(Model):
     def object_store(self) -> str | None:
         """Address of the object store; None where the cluster has none."""
         return f"http://127.0.0.1:{self.ports.objects}" if self.spec.object_store else None
+
+    @property
+    def discover(self) -> str | None:
+        """Host and port of Spectrum Discover; None where the cluster has none."""
+        return f"127.0.0.1:{self.ports.discover}" if self.spec.discover else None
 
 
 def load(layout: Layout) -> State | None:

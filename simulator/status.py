@@ -58,6 +58,7 @@ class ClusterStatus:
     nodes: tuple[NodeStatus, ...]
     problem: str | None = None
     object_store: str | None = None
+    discover: str | None = None
 
     @property
     def rss_bytes(self) -> int:
@@ -97,6 +98,7 @@ def look(layout: Layout) -> ClusterStatus:
         nodes=nodes,
         problem=problem,
         object_store=known.object_store if known else None,
+        discover=known.discover if known else None,
     )
 
 

@@ -224,6 +224,21 @@ class Plan:
             (self.ports.objects,),
         )
 
+    def discover(self) -> Command:
+        """Return Spectrum Discover."""
+        return _python(
+            "discover",
+            [
+                "simulator.discover",
+                f"--port={self.ports.discover}",
+                f"--catalogue={self.layout.catalogue.absolute()}",
+                f"--account={self.layout.catalogue_account.absolute()}",
+                f"--certificate={self.pki.certificate('server')}",
+                f"--key={self.pki.key('server')}",
+            ],
+            (self.ports.discover,),
+        )
+
     def actors(self) -> Command:
         """Return the process of the actors; other settings make the next `up` restart it."""
         arguments = ["simulator.actors", f"--home={self.layout.home.absolute()}"]
