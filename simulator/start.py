@@ -125,6 +125,7 @@ class _Start:
             self._layout, self._pki, cluster=self._spec.name, server=self._state.server
         )
         write_atomically(self._layout.scheduler_config, self._plan.scheduler_settings())
+        write_atomically(self._layout.egress_config, self._plan.egress_settings())
         token = secret[identities.USER]
         try:
             self._run(Api(self._state.ports.api, token, self._pki.ca))

@@ -20,6 +20,8 @@ from simulator.actors.packageserver import PackageServer
 from simulator.actors.podlogs import PodLogs
 from simulator.actors.running_actors import RunningActors
 from simulator.actors.runtime import Runtime, Settings
+from simulator.actors.service_ca import ServiceCa
+from simulator.actors.service_network import ServiceNetwork
 from simulator.actors.sim_files import SimFiles
 from simulator.home import Layout
 from simulator.tools.table import JOB_CONTROLLERS
@@ -62,8 +64,9 @@ def run(chosen: Settings, stopped: threading.Event) -> None:
             KubeletConfigs(runtime),
             SimFiles(runtime),
             Builds(runtime),
+            ServiceCa(runtime),
         ),
-        *(logs, DevicePlugins(runtime), Kubelet(runtime, logs), actors),
+        *(logs, ServiceNetwork(runtime), DevicePlugins(runtime), Kubelet(runtime, logs), actors),
     )
     for part in parts:
         part.start()
