@@ -24,7 +24,6 @@ from simulator.actors.service_ca import ServiceCa
 from simulator.actors.service_network import ServiceNetwork
 from simulator.actors.sim_files import SimFiles
 from simulator.home import Layout
-from simulator.tools.table import JOB_CONTROLLERS
 
 SYNC_SECONDS = 60
 """How long the first lists may take before the process gives up."""
@@ -41,7 +40,7 @@ def settings(home: Path) -> Settings:
         run_seconds=spec.run_seconds,
         mpi=spec.mpi,
         tools=known.tools,
-        ports=known.ports.model_dump(include=set(JOB_CONTROLLERS)),
+        ports=known.ports.model_dump(include=set(state.CONTROLLERS)),
     )
 
 
