@@ -118,6 +118,12 @@ JOBS: Mapping[str, Mapping[str, Job]] = {
 }
 
 
+def _train_job(spec: Mapping[str, Any]) -> Job:
+    trainer = spec["trainer"]
+    container = {"image": trainer["image"], "resources": trainer["resourcesPerNode"]}
+    return _job({"parallelism": trainer["numNodes"], "template": {"spec": {"containers": [container]}}})
+
+
 def _job(spec: Mapping[str, Any]) -> Job:
     workers = spec["mpiReplicaSpecs"]["Worker"] if "mpiReplicaSpecs" in spec else spec
     (container,) = workers["template"]["spec"]["containers"]
@@ -139,8 +145,9 @@ def _named(stack: str, *kinds: str) -> dict[str, dict[str, Any]]:
 @pytest.mark.parametrize("stack", OTHERS)
 def test_jobs_have_these_sizes_and_images(stack: str) -> None:
     """The pods of each job, their GPUs, RDMA devices, CPUs and memory, and what they run."""
-    found = _named(stack, "MPIJob", "Job")
-    assert {name: _job(each["spec"]) for name, each in found.items()} == JOBS[stack]
+    found = {name: _job(each["spec"]) for name, each in _named(stack, "MPIJob", "Job").items()}
+    found |= {name: _train_job(each["spec"]) for name, each in _named(stack, "TrainJob").items()}
+    assert found == JOBS[stack]
 
 
 @pytest.mark.parametrize("stack", OTHERS)

@@ -18,7 +18,7 @@ PROGRAM = {"command": ["train.py"], "kinds": ["torch"], "images": ["quay.io/exam
 
 def stack(volumes: Any, mounts: Any = None, *, pods: int = 2, **tenant: Any) -> dict[str, Any]:
     """Return the settings of stack pytorch with volumes, and a job of a program with mounts."""
-    content = data("pytorch")
+    content = data("pytorch") | {"trainer": None}
     content["tenants"][0] = {**content["tenants"][0], "volumes": volumes, "data": None, **tenant}
     content["programs"] = {"train": PROGRAM | {"mounts": {} if mounts is None else mounts}}
     layout = {"pods": pods, "gpus": 8}
