@@ -102,7 +102,6 @@ def test_our_definition_knows_every_field_of_upstreams() -> None:
 
 def test_ports_get_the_default_protocol_of_upstreams_definition() -> None:
     """A port without a protocol gets TCP, as with upstream's definition: Kueue takes a job without it for changed."""
-
     (real,) = [each for each in upstream() if each["kind"] == "CustomResourceDefinition"]
     theirs = real["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
     own = schema_v2beta1()["properties"]["spec"]["properties"]["mpiReplicaSpecs"]["properties"]
