@@ -11,6 +11,7 @@ from hardware import topology
 from hardware.placement import fits, share
 from stacks import images, layouts
 from stacks.checks import numa
+from stacks.checks import topology as topology_of
 from stacks.fabric_settings import InfiniBand
 from stacks.platform import Settings
 from stacks.programs import Program
@@ -65,6 +66,7 @@ def _of(workload: Workload, settings: Settings) -> Iterator[str]:
         *_program(workload, wanted, settings),
         *_image(workload, settings),
         *_names(workload, settings),
+        *(topology_of.of_job(workload, settings) if isinstance(workload, MpiWorkload | TorchWorkload) else ()),
     ]
     yield from found or _arguments(workload, settings)
 
