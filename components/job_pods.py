@@ -8,7 +8,7 @@ import pulumi_kubernetes as k8s
 
 from apis import names
 from apis.kinds import Kind
-from components import job_volumes, outcome
+from components import job_volumes, outcome, topology
 from components.component import Component
 from components.custom_resources import CustomObject
 from components.job_args import JobArgs
@@ -94,9 +94,10 @@ def with_gpus(args: SpanningJobArgs) -> dict[str, Any]:
     }
 
 
-def networks(args: SpanningJobArgs) -> dict[str, str]:
-    """Return the annotation of a pod that joins secondary networks."""
-    return {names.NETWORKS: ",".join(args.networks)} if args.networks else {}
+def annotations(args: SpanningJobArgs) -> dict[str, str]:
+    """Return the annotations of a pod with GPUs: networks that it joins, and how close it runs to the job's others."""
+    networks = {names.NETWORKS: ",".join(args.networks)} if args.networks else {}
+    return networks | topology.annotations(args.required_topology, args.preferred_topology)
 
 
 def template(pod: Mapping[str, Any], annotations: Mapping[str, str]) -> dict[str, Any]:

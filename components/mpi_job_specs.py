@@ -62,7 +62,7 @@ def v1alpha2(args: MpiJobArgs) -> dict[str, Any]:
                 "restartPolicy": "Never",
                 "template": {"spec": {"containers": [launcher], **job_pods.pod(args)}},
             },
-            "Worker": {"replicas": args.layout.pods, "template": job_pods.template(pod, job_pods.networks(args))},
+            "Worker": {"replicas": args.layout.pods, "template": job_pods.template(pod, job_pods.annotations(args))},
         },
     }
 
@@ -106,7 +106,7 @@ def v2beta1(args: MpiJobArgs) -> dict[str, Any]:
         "runPolicy": policy,
         "mpiReplicaSpecs": {
             "Launcher": _replicas(1, _pod(args, launcher, []) | _waiting(args, launcher), ssh.annotations(args)),
-            "Worker": _replicas(args.layout.pods, workers, ssh.annotations(args) | job_pods.networks(args)),
+            "Worker": _replicas(args.layout.pods, workers, ssh.annotations(args) | job_pods.annotations(args)),
         },
     }
 

@@ -93,7 +93,7 @@ def spec(args: TorchJobArgs) -> dict[str, Any]:
         "parallelism": args.layout.pods,
         "backoffLimit": args.backoff_limit,
         "activeDeadlineSeconds": args.deadline,
-        "template": job_pods.template(pod, job_pods.networks(args)),
+        "template": job_pods.template(pod, job_pods.annotations(args)),
     }
 
 

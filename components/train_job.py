@@ -67,7 +67,8 @@ def spec(args: TrainJobArgs) -> dict[str, Any]:
         **job_pods.placed(args),
         **job_pods.pod(args),
     }
-    patch = {"name": trainer.NODE, "template": {"spec": {"template": job_pods.template(pod, job_pods.networks(args))}}}
+    template = job_pods.template(pod, job_pods.annotations(args))
+    patch = {"name": trainer.NODE, "template": {"spec": {"template": template}}}
     return {
         "runtimeRef": {
             "apiGroup": kinds.CLUSTER_TRAINING_RUNTIME.group,

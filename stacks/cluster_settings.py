@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
-from components.model import DnsName, Model, merged_by
+from components.model import DnsLabel, DnsName, Model, merged_by
+from components.topology import LabelValue
 from hardware import profiles
 from hardware.profiles import Profile
 
@@ -49,6 +50,11 @@ class NodeSettings(Model):
         default=None,
         ge=0,
         description="GPUs that this stack's jobs may have; None: all. For nodes that others use, too",
+    )
+    topology: dict[DnsLabel, LabelValue] = Field(
+        default={},
+        description="where a GPU node is in the fabric, by the levels of `queues.topology`, e.g. {leaf: leaf-03}; left "
+        "out: as the reference design's cabling has it",
     )
 
     _machine: Profile | None = PrivateAttr(default=None)

@@ -12,6 +12,7 @@ from components.model import Model
 from components.outcome import Wait
 from hardware import placement
 from hardware.placement import Demand, waves
+from stacks import topology
 from stacks.platform import Settings
 from stacks.workload_settings import RdmaTestWorkload, SpanningWorkload, Stage, Started, Workload
 
@@ -52,11 +53,27 @@ def layout(workload: Started, settings: Settings) -> Layout:
     if workload.layout is not None:
         return workload.layout
     assert workload.gpus is not None  # noqa: S101 - one of the two is given
-    plan = placement.plan(free(workload, settings), workload.gpus, workload.gpus_per_pod)
+    plan = _fitting(workload, workload.gpus, workload.gpus_per_pod, free(workload, settings), settings)
     if plan.reason is not None:
         raise ValueError(plan.reason)
     best = plan.options[0]
     return Layout(pods=best.pods, gpus=best.gpus, nodes=best.nodes)
+
+
+def _fitting(
+    workload: Started, gpus: int, gpus_per_pod: int | None, free: Mapping[str, int], settings: Settings
+) -> placement.Plan:
+    """Return the layouts of a workload on free GPUs, in one domain of the fabric where it requires that."""
+    wanted = topology.request(workload, settings) if isinstance(workload, SpanningWorkload) else None
+    if wanted and wanted.required and (rooms := topology.within(wanted.required, free, settings)):
+        return placement.plan_within(rooms, gpus, gpus_per_pod, level=wanted.required)
+    return placement.plan(free, gpus, gpus_per_pod)
+
+
+def _bound(workload: Workload, settings: Settings) -> bool:
+    """Say whether all pods of a workload must run in one domain of the fabric."""
+    wanted = topology.request(workload, settings) if isinstance(workload, SpanningWorkload) else None
+    return wanted is not None and wanted.required is not None
 
 
 def job_name(workload: Workload, settings: Settings) -> str:
@@ -89,7 +106,9 @@ def plan(stage: Stage, settings: Settings) -> list[list[Workload]]:
     limits = settings.gpu_limits
 
     def allowed(together: Sequence[str]) -> bool:
-        return _within(((by_name[name].tenant, gpus[name]) for name in together), limits)
+        jobs = [by_name[name] for name in together]
+        fits = not any(_bound(job, settings) for job in jobs) or all(on for _, on in _spread(jobs, settings))
+        return fits and _within(((job.tenant, gpus[name]) for name, job in zip(together, jobs, strict=True)), limits)
 
     return [[by_name[name] for name in wave] for wave in waves([*wanted.items()], room(settings), allowed)]
 
@@ -143,22 +162,39 @@ def placements(settings: Settings) -> tuple[Placement, ...]:
 
 
 def _placed(stage: Stage, number: int, wave: Sequence[Workload], settings: Settings) -> list[Placement]:
+    return [
+        Placement(
+            stage=stage.name,
+            wave=number,
+            job=f"{workload.tenant}/{job_name(workload, settings)}",
+            layout=_layout(workload, settings),
+            on=on,
+        )
+        for workload, on in _spread(wave, settings)
+    ]
+
+
+def _layout(workload: Workload, settings: Settings) -> Layout | None:
+    return None if isinstance(workload, RdmaTestWorkload) else layout(workload, settings)
+
+
+def _spread(wave: Sequence[Workload], settings: Settings) -> Iterator[tuple[Workload, tuple[tuple[str, int], ...]]]:
+    """Yield for each workload of a wave the nodes that have room beside those before it, with the pods on each."""
     left = dict(settings.free)
-    found = []
     for workload in wave:
-        wanted = None if isinstance(workload, RdmaTestWorkload) else layout(workload, settings)
-        on = _nodes(workload, wanted, {node: left[node] for node in free(workload, settings)})
+        wanted = _layout(workload, settings)
+        on = _nodes(workload, wanted, {node: left[node] for node in free(workload, settings)}, settings)
         for node, pods in on:
             left[node] -= pods * (wanted.gpus if wanted else 0)
-        job = f"{workload.tenant}/{job_name(workload, settings)}"
-        found.append(Placement(stage=stage.name, wave=number, job=job, layout=wanted, on=on))
-    return found
+        yield workload, on
 
 
-def _nodes(workload: Workload, wanted: Layout | None, left: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+def _nodes(
+    workload: Workload, wanted: Layout | None, left: Mapping[str, int], settings: Settings
+) -> tuple[tuple[str, int], ...]:
     if isinstance(workload, RdmaTestWorkload):
         return ((workload.client_node, 1), (workload.server_node, 1))
     if wanted is None:
         return ()
-    options = placement.plan(left, wanted.total_gpus, wanted.gpus).options
+    options = _fitting(workload, wanted.total_gpus, wanted.gpus, left, settings).options
     return options[0].on if options else ()

@@ -11,6 +11,7 @@ from components.model import DnsLabel, DnsName, Image, Model, Seconds
 from components.outcome import Wait
 from components.rdma_perftest import RdmaPair
 from components.tenant import ContainerResources
+from stacks.topology_settings import TopologyRequest
 
 __all__ = [
     "JobWorkload",
@@ -85,6 +86,9 @@ class SpanningWorkload(ProgramWorkload):
     gpus_per_pod: int | None = Field(default=None, gt=0, description="with gpus: only layouts with such pods")
     transport: Transport | None = Field(
         default=None, description="None: the best that the fabric has and the tenant may use"
+    )
+    topology: TopologyRequest | None = Field(
+        default=None, description="how close to each other its pods run; None: as `queues.topology.jobs` has it"
     )
 
     @model_validator(mode="after")

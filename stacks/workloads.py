@@ -22,6 +22,7 @@ from components.training_runtime import TrainingRuntimeArgs
 from hardware import topology
 from hardware.placement import share
 from stacks import fabric, images
+from stacks import topology as fabric_topology
 from stacks.fabric_settings import InfiniBand, Roce
 from stacks.layouts import Placement, follow, job_name, layout, placements, plan
 from stacks.operators import OfTenant
@@ -164,7 +165,17 @@ def _spanning(workload: MpiWorkload | TorchWorkload, settings: Settings, *, name
         "ib_hca": topology.nccl_ib_hca(ports) if named and ports else None,
         "rdma_resources": _rdma(settings),
         "networks": fabric.networks(settings, workload.tenant),
+        **_topology(workload, settings),
     }
+
+
+def _topology(workload: MpiWorkload | TorchWorkload, settings: Settings) -> dict[str, str]:
+    """Return the labels of nodes that all pods of a job must or should share; of pods of one node there is none."""
+    wanted = fabric_topology.request(workload, settings)
+    if wanted is None or layout(workload, settings).pods == 1:
+        return {}
+    field = "required_topology" if wanted.required else "preferred_topology"
+    return {field: fabric_topology.label(wanted, settings)}
 
 
 def _roce_ports(settings: Settings) -> tuple[str, ...]:

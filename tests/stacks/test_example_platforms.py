@@ -139,7 +139,12 @@ DIFFERENT: Mapping[str, Mapping[str, object]] = {
         "DaemonSet nvidia-device-plugin-daemonset": NEW,
         "Role nvidia-device-plugin-daemonset": NEW,
     },
-    "superpod-a100": {**_NO_GDRCOPY, "MachineConfigPool gpu spec.maxUnavailable": "10%"},
+    "superpod-a100": {
+        **_NO_GDRCOPY,
+        "MachineConfigPool gpu spec.maxUnavailable": "10%",
+        "ResourceFlavor dgx-a100-leaf": NEW,
+        "Topology leaf": NEW,
+    },
     "two-layers": {},
     "two-layers-tenants": _CLOSED,
 }
