@@ -22,7 +22,7 @@ class ParquetSource(Model):
 
 
 class DiscoverSource(Model):
-    """IBM Spectrum Discover, today Data Cataloging of IBM Fusion (R-5.4-1)."""
+    """IBM Spectrum Discover, today Data Cataloging of IBM Fusion."""
 
     kind: Literal["discover"]
     host: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9.-]+(:[0-9]+)?$")] = Field(
