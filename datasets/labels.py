@@ -1,10 +1,8 @@
 """Label pictures: how many pixels of each class one shows."""
 
-from collections.abc import Mapping
 from pathlib import Path
+from typing import cast
 
-import numpy as np
-from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 
 from apis.errors import UserError
@@ -14,6 +12,8 @@ _MODES = {"RGB", "RGBA", "P"}
 """Kinds of pictures that have colours; Cityscapes' have an opacity as well, and VOC's a palette."""
 _SHOWN = 3
 """Unknown colours that a message lists."""
+_MOST = 1024
+"""Colours of a picture that is a label."""
 
 
 class LabelError(UserError):
@@ -47,31 +47,23 @@ def _counted(picture: Image.Image, card: Card, shown: str) -> dict[str, int]:
             f"{shown}: is a picture of mode {picture.mode}, without the colours of classes; name the coloured labels "
             f"in naming.files.label of the card {card.name}"
         )
-    found = _colours(picture if picture.mode == "RGB" else picture.convert("RGB"))
-    if unknown := {colour: count for colour, count in found.items() if colour not in card.tag_of_colour}:
-        listed = ", ".join(f"#{colour:06x} ({count} pixels)" for colour, count in [*unknown.items()][:_SHOWN])
+    # In C: half of the time that decoding takes, and no further copy of the pixels.
+    found = (picture if picture.mode == "RGB" else picture.convert("RGB")).getcolors(_MOST)
+    if found is None:
+        raise LabelError(f"{shown}: has more than {_MOST} colours, so it is no label; replace it by the label")
+    counts = dict.fromkeys(card.class_tags, 0)
+    unknown: list[str] = []
+    for count, bands in found:
+        red, green, blue = cast("tuple[int, int, int]", bands)
+        colour = red << 16 | green << 8 | blue
+        if (tag := card.tag_of_colour.get(colour)) is None:
+            unknown.append(f"#{colour:06x} ({count} pixels)")
+        else:
+            counts[tag] += count
+    if unknown:
         more = f" and {len(unknown) - _SHOWN} more" if len(unknown) > _SHOWN else ""
         raise LabelError(
-            f"{shown}: colours of no class of {card.name}: {listed}{more}; add them to `classes` of the card, or "
-            "replace the file if it is no label"
+            f"{shown}: colours of no class of {card.name}: {', '.join(sorted(unknown)[:_SHOWN])}{more}; add them to "
+            "`classes` of the card, or replace the file if it is no label"
         )
-    counts = dict.fromkeys(card.class_tags, 0)
-    for colour, count in found.items():
-        counts[card.tag_of_colour[colour]] += count
     return counts
-
-
-def _colours(picture: Image.Image) -> Mapping[int, int]:
-    """Return the pixels of each colour, red * 65536 + green * 256 + blue, of an RGB picture.
-
-    Labels are areas, so runs of one colour are counted: a thirtieth of the pixels, and no sorting of all of them.
-    """
-    flat: NDArray[np.uint32] = np.frombuffer(picture.tobytes("raw", "RGBX"), dtype="<u4")  # how Pillow stores it
-    starts = np.concatenate(([0], np.flatnonzero(flat[1:] != flat[:-1]) + 1))
-    lengths = np.diff(starts, append=flat.size)
-    colours, owner = np.unique(flat[starts], return_inverse=True)
-    counts = np.bincount(owner, weights=lengths)  # exact: below 2 ** 53
-    return {
-        int.from_bytes(int(colour).to_bytes(4, "little")[:3], "big"): int(count)
-        for colour, count in zip(colours, counts, strict=True)
-    }

@@ -5,8 +5,6 @@ import math
 from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
 from datasets.card import Card, Size
@@ -16,12 +14,11 @@ from datasets.naming import LABEL
 _BLOCK = Size(width=32, height=8)
 """Pictures are filled block by block, so that objects are areas."""
 _FAST = 1
-"""zlib's level: three times as fast as its default, for files a quarter larger."""
-Rgb = NDArray[np.uint8]
+"""zlib's level for images; labels have its default, as public ones do, which is slower to read."""
 
 
-def label(pixels: Mapping[str, int], of: Card) -> Rgb:
-    """Return a label picture, height x width x 3, with so many pixels of each class; a class has all its colours.
+def label(pixels: Mapping[str, int], of: Card) -> Image.Image:
+    """Return a label picture with so many pixels of each class by its tag; a class has all its colours.
 
     `of` has the size of its frames. Raises ValueError where the pixels do not add up to the picture's.
     """
@@ -29,31 +26,29 @@ def label(pixels: Mapping[str, int], of: Card) -> Rgb:
     if size is None or sum(pixels.values()) != size.pixels:
         raise ValueError(f"{sum(pixels.values())} pixels do not fill a frame of {of.name}")
     names = {tag: name for name, tag in of.tag_of_class.items()}
-    colours: list[tuple[int, ...]] = []
-    counts: list[int] = []
+    line = bytearray()
     for tag, count in pixels.items():
         own = of.classes[names[tag]]
         for position, colour in enumerate(own):
-            colours.append(tuple(bytes.fromhex(colour[1:])))
-            counts.append(count // len(own) + (position < count % len(own)))
-    line = np.repeat(np.array(colours, dtype=np.uint8), counts, axis=0)
+            line += bytes.fromhex(colour[1:]) * (count // len(own) + (position < count % len(own)))
     wide, high = math.gcd(size.width, _BLOCK.width), math.gcd(size.height, _BLOCK.height)
-    blocks = line.reshape(size.height // high, size.width // wide, high, wide, 3)
-    return np.ascontiguousarray(blocks.transpose(0, 2, 1, 3, 4)).reshape(size.height, size.width, 3)
+    blocks = Image.frombytes("RGB", (wide, size.pixels // wide), bytes(line))
+    picture = Image.new("RGB", (size.width, size.height))
+    places = ((x, y) for y in range(0, size.height, high) for x in range(0, size.width, wide))
+    for position, place in enumerate(places):
+        picture.paste(blocks.crop((0, position * high, wide, (position + 1) * high)), place)
+    return picture
 
 
 def write(folder: Path, frame: GeneratedFrame) -> None:
     """Write image, label and info of a frame below a folder."""
     companions = card().naming.companions(frame.image)
     picture = label(frame.pixels, card())
-    image, info = folder / frame.image, folder / companions["info"]
-    _save(picture, folder / companions[LABEL])
-    _save(picture // 2 + 64, image)
+    image, label_file, info = (folder / name for name in (frame.image, companions[LABEL], companions["info"]))
+    for file in (label_file, image):
+        file.parent.mkdir(parents=True, exist_ok=True)
+    picture.save(label_file)
+    picture.point(lambda value: value // 2 + 64).save(image, compress_level=_FAST)
     number = int(image.stem.rsplit("_", 1)[-1])
     told = {"cam_name": frame.camera, "cam_tstamp": number * 33_333, "image_png": image.name, "generated_by": "hpc"}
     info.write_text(json.dumps(told) + "\n", encoding="utf-8")
-
-
-def _save(picture: Rgb, file: Path) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    Image.fromarray(picture).save(file, compress_level=_FAST)
