@@ -56,6 +56,17 @@ def without_isolation(sql: str) -> str:
     return _ISOLATION.sub("", sql.strip().removesuffix(";").rstrip())
 
 
+COLUMNS = {
+    **dict.fromkeys(("path", "filename", "filetype", "datasource", "owner", "group", "revision", "site"), "TEXT"),
+    **dict.fromkeys(("platform", "cluster", "inode", "permissions", "fileset"), "TEXT"),
+    **dict.fromkeys(("uid", "gid", "size", "sizeconsumed"), "INTEGER"),
+    **dict.fromkeys(("recordversion", "state", "migloc", "mtime", "atime", "ctime", "tier"), "TEXT"),
+    **dict.fromkeys(("collection", "temperature", "duplicate", "nodename", "filespace", "mgmtclass"), "TEXT"),
+    **dict.fromkeys(("operation", "ingesttype", "inserttime"), "TEXT"),
+}
+"""Columns of `metaocean` beside its key `fkey`, with their types in SQLite; times are 2020-09-25T20:27:37.000Z."""
+
+
 def table_of(tag: str) -> str:
     """Return the table of a tag."""
     return f"t_{tag}"
