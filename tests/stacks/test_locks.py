@@ -81,8 +81,8 @@ def test_a_preview_needs_the_lock_alone(tmp_path: Path) -> None:
     accounts = environment.placeholder_accounts
     found = component(lambda: environment.build(wanted, accounts(wanted, "nobody"), tmp_path))
     (made,) = (each for each in found if each.type == "hpc:storage:DataSetLock")
-    assert made.inputs["frames"] == 1
-    assert made.inputs["frames_by_class"]["bicycle"] == 1
+    assert made.inputs["lock"]["frames"] == 1
+    assert made.inputs["lock"]["frames_by_class"]["bicycle"] == 1
 
 
 def test_a_missing_lock_is_refused(tmp_path: Path) -> None:
