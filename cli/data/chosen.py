@@ -64,3 +64,8 @@ def list_file(lock_file: Path, split: str = "") -> Path:
     """Return where the list of a lock is, or that of one of its splits: beside it, and not committed."""
     part = f".{split}" if split else ""
     return lock_file.with_name(f"{lock_file.name.removesuffix(LOCK)}{part}{LIST}")
+
+
+def shown(file: Path) -> str:
+    """Return a file of the project as messages name it."""
+    return str(file.relative_to(ROOT))

@@ -35,7 +35,7 @@ def command(before: Before, after: After, *, plain: JsonOption = False, as_markd
         print(json.dumps(_data(old, new, files), indent=2))  # noqa: T201 - for a program
         return
     lines = [*data_set_changes.lines(f"data set {name(new.name)}", old, new)]
-    if files:
+    if files and any(files):
         lines.append(Line(f"{files[0]:,} files come, and {files[1]:,} go"))
     found = section("Data sets", lines or [Line("both locks are equal")])
     assert found is not None  # noqa: S101 - it has a line

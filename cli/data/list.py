@@ -69,13 +69,14 @@ def listed(wanted: Named, split: str = "") -> list[File]:
             f"{made.name} has no split {split!r}", f"It has {', '.join(made.splits) or 'none'}; correct --split."
         )
     again = f"Run `./hpc data select {made.name} --stack {wanted.stack.name}` again; its lock must not change."
+    shown = chosen.shown(file)
     if not file.is_file():
-        raise Problem(f"{file} is missing: lists are not committed", again)
+        raise Problem(f"{shown} is missing: lists are not committed", again)
     content = file.read_bytes()
     digest = made.splits[split].digest if split else made.digest
     if (found := file_list.digest(content)) != digest:
-        raise Problem(f"{file} has the digest {found}, and its lock {digest}", again)
-    return [*file_list.read(content, str(file))]
+        raise Problem(f"{shown} has the digest {found}, and its lock {digest}", again)
+    return [*file_list.read(content, str(shown))]
 
 
 def written(files: Iterable[File], form: Format, root: str) -> Iterator[str]:
