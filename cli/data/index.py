@@ -47,8 +47,8 @@ def command(
 ) -> None:
     """Write a catalogue of the frames of a data set.
 
-    It has the pixels of each class in each frame. Every image needs its label, and every colour a class of the card; else nothing is written. An older catalogue stays
-    until the new one is whole.
+    It has the pixels of each class in each frame. Every image needs its label, and every colour a class of the card;
+    else nothing is written. An older catalogue stays until the new one is whole.
     """
     known = cards.find(card)
     now = datetime.now(UTC)  # before the files are listed: one that changes meanwhile is younger than its record

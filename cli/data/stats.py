@@ -35,7 +35,8 @@ def command(
 ) -> None:
     """Show the share of each class in all pixels.
 
-    Also how many frames show it, and which classes are rare. Where the folder that was indexed is on this machine, its files must be as they were.
+    Also how many frames show it, and which classes are rare. Where the folder that was indexed is on this machine, its
+    files must be as they were.
     """
     source = SqliteCatalogue(catalogue)
     if not allow_stale:

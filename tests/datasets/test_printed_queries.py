@@ -7,55 +7,13 @@ import pytest
 from datasets import generated
 from datasets.sqlite_reader import SqliteCatalogue
 from tests.support.catalogues import generated_catalogue
-
-SHARE = """select sum(int(t_rd_normal_street.value)) /
-       ((count(t_rd_normal_street.value)*1920*1208)/100)
-from t_rd_normal_street
-with ur;
-"""
-BICYCLES = """select platform,datasource,filename
-from metaocean,t_front,t_center,t_bicycle
-where t_front.fkey=metaocean.fkey and int(t_front.value)=1
-  and t_center.fkey=metaocean.fkey and int(t_center.value)=1
-  and t_bicycle.fkey=metaocean.fkey and int(t_bicycle.value)>0
-"""
-WINDOW = """select platform,datasource,filename
-from metaocean,t_front,t_center,t_car,t_bicycle,t_pedestrian
-where t_front.fkey=metaocean.fkey and int(t_front.value)=1
-  and t_center.fkey=metaocean.fkey and int(t_center.value)=1
-  and t_car.fkey=metaocean.fkey and int(t_car.value)>=10000 and int(t_car.value)<=20000
-  and t_bicycle.fkey=metaocean.fkey and int(t_bicycle.value)>=3000 and int(t_bicycle.value)<=5000
-  and t_pedestrian.fkey=metaocean.fkey and int(t_pedestrian.value)>=500 and int(t_pedestrian.value)<=6000
-"""
-PRINTED_BICYCLES = """
-0,"IBM COS","a2d2","camera_lidar_semantic/20181107_133445/camera/cam_front_center/20181107133445_camera_frontcenter_000021093.png"
-1,"IBM COS","a2d2","camera_lidar_semantic/20181107_132300/camera/cam_front_center/20181107132300_camera_frontcenter_000001645.png"
-2,"IBM COS","a2d2","camera_lidar_semantic/20181107_132300/camera/cam_front_center/20181107132300_camera_frontcenter_000004159.png"
-3,"IBM COS","a2d2","camera_lidar_semantic/20181107_132300/camera/cam_front_center/20181107132300_camera_frontcenter_000002707.png"
-4,"IBM COS","a2d2","camera_lidar_semantic/20181107_132300/camera/cam_front_center/20181107132300_camera_frontcenter_000004093.png"
-"""  # noqa: E501 - as it is printed
-PRINTED_WINDOW = """
-0, "IBM COS", "a2d2", "camera_lidar_semantic/20181008_095521/camera/cam_front_center/20181008095521_camera_frontcenter_000038997.png"
-1, "IBM COS", "a2d2", "camera_lidar_semantic/20180925_135056/camera/cam_front_center/20180925135056_camera_frontcenter_000062196.png"
-2, "IBM COS", "a2d2", "camera_lidar_semantic/20181016_125231/camera/cam_front_center/20181016125231_camera_frontcenter_000005145.png"
-3, "IBM COS", "a2d2", "camera_lidar_semantic/20180807_145028/camera/cam_front_center/20180807145028_camera_frontcenter_000010529.png"
-4, "IBM COS", "a2d2", "camera_lidar_semantic/20181008_095521/camera/cam_front_center/20181008095521_camera_frontcenter_000031069.png"
-5, "IBM COS", "a2d2", "camera_lidar_semantic/20181016_095036/camera/cam_front_center/20181016095036_camera_frontcenter_000041815.png"
-6, "IBM COS", "a2d2", "camera_lidar_semantic/20181016_095036/camera/cam_front_center/20181016095036_camera_frontcenter_000020381.png"
-7, "IBM COS", "a2d2", "camera_lidar_semantic/20180925_124435/camera/cam_front_center/20180925124435_camera_frontcenter_000045908.png"
-8, "IBM COS", "a2d2", "camera_lidar_semantic/20180925_124435/camera/cam_front_center/20180925124435_camera_frontcenter_000043968.png"
-"""  # noqa: E501 - as it is printed
+from tests.support.printed_queries import BICYCLES, PRINTED_BICYCLES, PRINTED_WINDOW, SHARE, WINDOW, printed
 
 
 @pytest.fixture(scope="module")
 def catalogue(tmp_path_factory: pytest.TempPathFactory) -> SqliteCatalogue:
     """Return the catalogue of the generated data set."""
-    return generated_catalogue(tmp_path_factory.mktemp("catalogue") / "a2d2.db")
-
-
-def printed(text: str) -> set[tuple[str, ...]]:
-    """Return the rows of a printed answer without their numbers: the queries ask for no order."""
-    return {tuple(part.strip(' "') for part in line.split(",")[1:]) for line in text.strip().splitlines()}
+    return generated_catalogue(tmp_path_factory.mktemp("catalogue") / "a2d2.db", generated.LEAST)
 
 
 def test_the_share_of_a_class(catalogue: SqliteCatalogue) -> None:
@@ -91,7 +49,7 @@ def test_the_wide_form_of_the_window(catalogue: SqliteCatalogue) -> None:
 def test_random_windows_are_those_of_brute_force(catalogue: SqliteCatalogue) -> None:
     """10,000 windows over three classes and a camera find the frames that a loop over all frames finds."""
     card = generated.card()
-    frames = [(each.image, card.cameras[each.camera], each.pixels) for each in generated.frames()]
+    frames = [(each.image, card.cameras[each.camera], each.pixels) for each in generated.frames(generated.LEAST)]
     chance = random.Random(5)  # noqa: S311 - windows that are the same in every run
     counts = {tag: sorted(pixels.get(tag, 0) for _, _, pixels in frames) for tag in card.class_tags}
     found = 0
@@ -113,4 +71,4 @@ def test_random_windows_are_those_of_brute_force(catalogue: SqliteCatalogue) -> 
         }
         assert {row[0] for row in catalogue.ask(sql)} == expected, sql
         found += len(expected)
-    assert found > 10_000
+    assert found > 1_000
