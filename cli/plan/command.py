@@ -38,8 +38,7 @@ def command(
 ) -> None:
     """Show the hardware that a stack needs beyond the cluster.
 
-    What GPU nodes reserve for themselves, which ports are next to which GPUs, switches, cables, power and racks, and how
-    large data sets are.
+    What GPU nodes reserve for themselves, ports next to GPUs, switches, cables, power, racks, and the data sets.
     """
     settings = stacks.read(stack).settings
     chosen = data(settings, locks.read(settings, ROOT))
