@@ -54,8 +54,9 @@ def _lines(what: str, found: Difference) -> Iterator[Line]:
     if found.same_files:
         return
     details = tuple(_class(each, moved) for each, moved in {**found.lost, **found.gained}.items())
-    summary = [f"{len(part)} {words}" for part, words in ((found.lost, "lose"), (found.gained, "gain")) if part]
-    classes = f"; classes with fewer or more frames: {' and '.join(summary)}" if summary else "; no class changes"
+    parts = ((found.lost, "fewer"), (found.gained, "more"))
+    summary = [f"{words} of {plural(len(part), 'class', 'classes')}" for part, words in parts if part]
+    classes = f"; {' and '.join(summary)}" if summary else "; as many of each class"
     yield Line(f"{what} has {_moved(found)}{classes}", details)
     if gone := found.vanished:
         yield Line(f"{what} has no frame any more with {names(gone, _SHOWN)}", alarm=True)
@@ -70,4 +71,5 @@ def _moved(found: Difference) -> str:
 
 
 def _class(each: str, moved: Moved) -> str:
-    return f"{name(each)}: {moved.after:,} (was {moved.before:,}, {moved.by:+,})"
+    part = f", {moved.factor - 1:+.0%}" if moved.before and moved.after else ""
+    return f"{name(each)}: {moved.after:,} (was {moved.before:,}{part})"

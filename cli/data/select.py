@@ -1,5 +1,6 @@
 """`./hpc data select`: asks the catalogue for the frames of a data set, and writes its lock and lists."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from cli.data import chosen, sources
@@ -20,6 +21,8 @@ from review.sentences import name as marked
 from simulator.files import write_atomically
 
 _MODE = 0o644
+_SHOWN = 5
+"""Classes that change most; `./hpc data diff` shows all."""
 
 
 def command(
@@ -39,7 +42,11 @@ def command(
     for split, part in made.splits.items():
         print_text(f"- {split}: {data_set_changes.counted(part)}")
     if before is not None:
-        changes = section("Since the lock before", [*data_set_changes.lines(f"data set {marked(name)}", before, made)])
+        lines = [
+            replace(line, details=line.details[:_SHOWN])
+            for line in data_set_changes.lines(f"data set {marked(name)}", before, made)
+        ]
+        changes = section("Since the lock before", lines)
         console.print(terminal.of_section(changes) if changes else "as before", markup=False)
 
 

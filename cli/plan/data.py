@@ -4,13 +4,14 @@ from collections.abc import Iterator
 
 from cli.plan.section import Row, Section
 from datasets.lock import Lock
+from review import data_set_changes
 from stacks.checks.workload import size
 from stacks.data_set_settings import DataSetSettings
 from stacks.locks import Locks
 from stacks.platform import Settings
 from stacks.tenant_settings import TenantSettings
 
-_BITS, _GB, _GBPS = 8, 10**9, 10**9
+_BITS, _GBPS = 8, 10**9
 _EXAMPLES = (1, 10, 100)
 """Gb/s of links whose time is shown where the settings name none."""
 
@@ -37,7 +38,7 @@ def _row(tenant: TenantSettings, wanted: DataSetSettings, lock: Lock) -> Row:
         "tenant": tenant.namespace,
         "frames": lock.frames,
         "files": lock.files,
-        "GB": f"{lock.bytes / _GB:.1f}",
+        "size": data_set_changes.size(lock.bytes),
         "volume": wanted.volume,
         "capacity": volume.capacity,
         "part of it, %": f"{100 * lock.bytes / size(volume.capacity):.1f}",

@@ -31,7 +31,8 @@ def test_classes_and_files_that_come_and_go(tmp_path: Path) -> None:
     _, text = finished(diff.command, write(tmp_path / "a", BEFORE), write(tmp_path / "b", AFTER))
     assert "data set night-bikes has 3 frames (was 2), 360 bytes (was 240 bytes)" in text
     assert "  ! data set night-bikes has no frame any more with bicycle" in text
-    assert "      bicycle: 0 (was 1, -1)" in text
+    assert "      bicycle: 0 (was 1)" in text
+    assert "      car: 2 (was 1, +100%)" in text
     assert "6 files come, and 3 go" in text
 
 

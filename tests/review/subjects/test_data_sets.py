@@ -41,17 +41,19 @@ def test_classes_that_gain_and_lose_frames() -> None:
     fewer = [BOTH[0], BOTH[2], row(image(7, 7), {"car": 1}), row(image(8, 8), {"car": 1}), row(image(9), {"sky": 3})]
     assert lines(updated(locked(), locked(fewer))) == [
         "! data set night-bikes of training has no frame any more with bicycle",
-        "data set night-bikes of training has 5 frames (was 4), 600 bytes (was 480 bytes); classes with fewer or more "
-        "frames: 1 lose and 1 gain",
-        "  bicycle: 0 (was 1, -1)",
-        "  sky: 1 (was 0, +1)",
+        "data set night-bikes of training has 5 frames (was 4), 600 bytes (was 480 bytes); fewer of 1 class and "
+        "more of 1 class",
+        "  bicycle: 0 (was 1)",
+        "  sky: 1 (was 0)",
     ]
 
 
 def test_other_files_with_the_same_classes() -> None:
     """Frames that are exchanged for like ones are reported as other files."""
     found = lines(updated(locked(BOTH[:1]), locked([row(image(9), {"car": 5})])))
-    assert found == ["data set night-bikes of training has other files, as many as before (1 frame); no class changes"]
+    assert found == [
+        "data set night-bikes of training has other files, as many as before (1 frame); as many of each class"
+    ]
 
 
 def test_splits_and_settings_that_change() -> None:
