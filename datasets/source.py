@@ -14,15 +14,8 @@ class SqliteSource(Model):
     path: str = Field(min_length=1, description="file, from the project's folder, e.g. data/a2d2.sqlite")
 
 
-class ParquetSource(Model):
-    """A catalogue in Parquet files."""
-
-    kind: Literal["parquet"]
-    path: str = Field(min_length=1, description="folder of the tables, from the project's folder")
-
-
 class DiscoverSource(Model):
-    """IBM Spectrum Discover, today Data Cataloging of IBM Fusion."""
+    """IBM Spectrum Discover, today Data Cataloging of IBM Fusion; the account is in variables of whoever selects."""
 
     kind: Literal["discover"]
     host: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9.-]+(:[0-9]+)?$")] = Field(
@@ -34,4 +27,4 @@ class DiscoverSource(Model):
     )
 
 
-AnySource = Annotated[SqliteSource | ParquetSource | DiscoverSource, Field(discriminator="kind")]
+AnySource = Annotated[SqliteSource | DiscoverSource, Field(discriminator="kind")]
