@@ -25,14 +25,18 @@ def facts_of(images: Iterable[str], card: Card) -> dict[str, FileFacts]:
 
 
 def catalogue_of(
-    path: Path, card: Card, pixels: Mapping[str, Mapping[str, int]], origin: indexing.Origin = COS
+    path: Path,
+    card: Card,
+    pixels: Mapping[str, Mapping[str, int]],
+    origin: indexing.Origin = COS,
+    folder: str = "/data",
 ) -> SqliteCatalogue:
-    """Write a catalogue of images, by path, with the pixels of classes, and open it."""
+    """Write a catalogue of images in a folder, by path, with the pixels of classes, and open it."""
     files = facts_of(pixels, card)
     counted: list[tuple[Frame, Mapping[str, int]]] = [
         (frame, pixels[frame.image]) for frame in put_together(files, card).frames
     ]
-    indexing.write(path, card, folder="/data", origin=origin, counted=counted, files=files, now=TIME)
+    indexing.write(path, card, folder=folder, origin=origin, counted=counted, files=files, now=TIME)
     return SqliteCatalogue(path)
 
 
