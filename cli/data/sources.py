@@ -10,7 +10,7 @@ from datasets.catalogue import Catalogue
 from datasets.source import AnySource, DiscoverSource
 from datasets.sqlite_reader import SqliteCatalogue
 
-USER, PASSWORD = "HPC_DISCOVER_USER", "HPC_DISCOVER_PASSWORD"  # noqa: S105 - names of variables
+USER, PASSWORD = "HPC_DISCOVER_USER", "HPC_DISCOVER_PASSWORD"
 
 
 def open_source(source: AnySource, *, allow_stale: bool = False) -> Catalogue:

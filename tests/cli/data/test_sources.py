@@ -17,7 +17,7 @@ def test_the_account_is_in_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without its variables the account is asked for; with them the console is one that verifies certificates."""
     monkeypatch.delenv(sources.USER, raising=False)
     monkeypatch.setenv(sources.PASSWORD, "secret-word")
-    with pytest.raises(Problem, match="account of discover.example.com is not given") as error:
+    with pytest.raises(Problem, match=r"account of discover\.example\.com is not given") as error:
         sources.open_source(THERE)
     assert sources.USER in str(error.value)
     assert "secret-word" not in str(error.value)
