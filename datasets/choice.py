@@ -105,6 +105,13 @@ class Choice(Model):
         description="frames at most, a random subset that is always the same: those with classes of `at_least` come "
         "first. None: all that fit",
     )
+    scores: str | None = Field(
+        default=None,
+        min_length=1,
+        description="CSV file from the project's folder with a score for each frame, e.g. the uncertainty of a "
+        "network: the greatest come into `most_frames`, in place of a random subset (R-5.3-8). Lines are "
+        "`<image>,<score>`, with the image's path on the volume",
+    )
     split: Split | None = Field(default=None, description="None: one part")
     locations: dict[SourceName, AnyLocation] = Field(
         default={},
@@ -145,6 +152,8 @@ def _contradictions(choice: Choice, card: Card) -> Iterator[str]:
             f"pixels: the windows begin at {least} pixels together, and a frame of {card.name} has "
             f"{card.frame.pixels}: no frame fits; lower them"
         )
+    if choice.scores and choice.most_frames is None:
+        yield f"scores {choice.scores}, and most_frames is not given: all frames are taken; say how many"
     for name, frames in choice.at_least.items():
         if choice.pixels.get(name, (0, None))[1] == 0:
             yield f"at_least.{name} {frames}, and pixels.{name} allows no frame with it; change one of them"
