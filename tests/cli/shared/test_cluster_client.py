@@ -188,7 +188,7 @@ def test_no_request_writes(tmp_path: Path, method: str) -> None:
 
 
 def test_one_client_queries_clusters() -> None:
-    """All commands use the one client that refuses to write; comments of pull requests go to their host.
+    """All commands use the one client that refuses to write; comments, catalogues and storage have own hosts.
 
     The one exception creates and removes the Job of a node, and is used where that is waited for only.
     """
@@ -198,7 +198,8 @@ def test_one_client_queries_clusters() -> None:
         re.M,
     )
     users = {str(file.relative_to(CLI)) for file in CLI.rglob("*.py") if clients.search(file.read_text())}
-    assert users == {"shared/cluster_client.py", "comment/hosts.py", "machine/job_writer.py"}
+    catalogues = {"data/discover.py", "data/scale_gui.py"}
+    assert users == {"shared/cluster_client.py", "comment/hosts.py", "machine/job_writer.py", *catalogues}
     writers = {str(file.relative_to(CLI)) for file in CLI.rglob("*.py") if "job_writer" in file.read_text()}
     assert writers == {"machine/node_run.py"}
 
