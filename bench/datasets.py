@@ -6,11 +6,12 @@ Label pictures of the generated data set are painted into a folder that is remov
 alternate, in one process: decoding alone, and what `./hpc data index` does: list files, decode, count, write the
 catalogue. Then a catalogue of `--frames` frames with 38 classes each is written, and asked: the Redpaper's printed
 query (R-5.4-3), the same question of the wide view, and all classes of all frames, each beside a bare sqlite3 with CAST
-for int(). Processor time counts, because the machine may be busy. Every figure is of this run on this machine; none is
-stored.
+for int(). At last the list and the digest of 27,300 pairs are made, beside the SHA-256 alone. Processor time counts,
+because the machine may be busy. Every figure is of this run on this machine; none is stored.
 """
 
 import argparse
+import hashlib
 import os
 import sqlite3
 import statistics
@@ -28,7 +29,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from cli.shared.console import console  # noqa: E402
-from datasets import generated, indexing, labels, painting  # noqa: E402
+from datasets import file_list, generated, indexing, labels, painting  # noqa: E402
+from datasets.file_list import File  # noqa: E402
 from datasets.frames import FileFacts, Frame, list_files, put_together  # noqa: E402
 from datasets.naming import LABEL  # noqa: E402
 from datasets.sqlite_reader import SqliteCatalogue  # noqa: E402
@@ -36,6 +38,7 @@ from tests.support.printed_queries import WINDOW  # noqa: E402
 
 TIMES_DECODING = 1.5
 MOST_SECONDS = 1.0
+PAIRS, MOST_SECONDS_OF_A_LIST = 27_300, 0.5
 CARD = generated.card()
 ORIGIN = indexing.Origin("IBM COS", "a2d2")
 WIDE = """select platform, datasource, filename from metaocean_view
@@ -56,6 +59,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="hpc-bench-") as folder:
         good = _index(Path(folder), arguments.pictures, arguments.runs)
         good &= _select(Path(folder), arguments.frames, arguments.runs)
+    good &= _list(arguments.runs)
     console.print(f"measured on {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f} at the end")
     return 0 if good else 1
 
@@ -123,6 +127,21 @@ def _select(folder: Path, number: int, runs: int) -> bool:
         console.print(f"{title}: {rows} rows, {seconds / statistics.median(direct):.2f} x a bare sqlite3")
         good &= _goal(f"{title}, seconds", seconds, MOST_SECONDS)
     return good
+
+
+def _list(runs: int) -> bool:
+    """Measure list and digest of the subset of R-5.1-2, beside the SHA-256 of the same bytes alone."""
+    images = [frame.image for frame in generated.frames(PAIRS)]
+    files = [
+        File(name, 1_685_000 + number)
+        for number, image in enumerate(images)
+        for name in (image, CARD.naming.companions(image)[LABEL])
+    ]
+    listed = file_list.text(files)
+    taken = statistics.median(_taken(lambda: file_list.digest(file_list.text(files))) for _ in range(runs))
+    alone = statistics.median(_taken(lambda: hashlib.sha256(listed).hexdigest()) for _ in range(runs))
+    console.print(f"list of {len(files)} files, {len(listed) / 1e6:.1f} MB: {taken / alone:.1f} x its SHA-256 alone")
+    return _goal("list and digest, seconds", taken, MOST_SECONDS_OF_A_LIST)
 
 
 def _write(path: Path, counted: Iterator[tuple[Frame, dict[str, int]]], facts: dict[str, FileFacts]) -> None:

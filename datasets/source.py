@@ -27,4 +27,11 @@ class DiscoverSource(Model):
     )
 
 
-AnySource = Annotated[SqliteSource | DiscoverSource, Field(discriminator="kind")]
+class ParquetSource(Model):
+    """A catalogue in Parquet files with a row for every frame and a column for every tag."""
+
+    kind: Literal["parquet"]
+    path: str = Field(min_length=1, description="file, or folder with *.parquet, from the project's folder")
+
+
+AnySource = Annotated[SqliteSource | ParquetSource | DiscoverSource, Field(discriminator="kind")]

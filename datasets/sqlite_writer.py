@@ -74,7 +74,7 @@ def _create(database: sqlite3.Connection, card: Card) -> None:
     columns = ", ".join(f'"{name}" {kind}' for name, kind in COLUMNS.items())
     database.execute(f"CREATE TABLE {FILE_TABLE} (fkey TEXT PRIMARY KEY, {columns}) WITHOUT ROWID")
     database.execute(f"CREATE TABLE {CARD_TABLE} (card TEXT NOT NULL, folder TEXT NOT NULL)")
-    # The paper's tables are views of one that is joined in advance: 27 MB and no 67 for A2D2's 41,277 frames.
+    # The paper's tables are views of one that is joined in advance: 27 MB, and not 67, for A2D2's 41,277 frames.
     numbers = ", ".join(f'"{tag}" INTEGER NOT NULL' for tag in card.tags)
     database.execute(f"CREATE TABLE {TAGS_TABLE} (fkey TEXT PRIMARY KEY, {numbers}) WITHOUT ROWID")
     for tag in card.tags:

@@ -30,8 +30,9 @@ _SHOWN = 5
 def command(
     name: Name, stack: StackOption = DEFAULT_STACK, tenant: TenantOption = None, *, allow_stale: StaleOption = False
 ) -> None:
-    """Choose the frames of a data set, and write its lock, which is committed, and its list of files, which is not.
+    """Choose the frames of a data set, and lock them.
 
+    Its lock is committed, and its list of files is not.
     The same catalogue and settings give the same bytes. Nothing is written where frames, labels or minimum counts are
     missing, or the catalogue is older than its files.
     """

@@ -1,14 +1,18 @@
 """Catalogues as the settings name them."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from cli.data import sources
+from cli.data import sources, stats
 from cli.data.discover import Discover
 from cli.shared.errors import Problem
-from datasets.catalogue import CatalogueError
-from datasets.source import DiscoverSource
+from datasets import generated
+from datasets.catalogue import Catalogue, CatalogueError
+from datasets.source import DiscoverSource, ParquetSource
+from tests.support.catalogues import generated_catalogue
+from tests.support.commands import finished
 
 THERE = DiscoverSource(kind="discover", host="discover.example.com")
 
@@ -35,3 +39,35 @@ def test_the_certificate_is_a_file_of_the_project(tmp_path: Path, monkeypatch: p
         monkeypatch.setenv(name, "x")
     with pytest.raises(CatalogueError, match=r"certs/ca\.pem: is no file"):
         sources.open_source(THERE.model_copy(update={"ca": "certs/ca.pem"}))
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "folder"])
+def test_parquet_files_are_a_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """The settings name a Parquet file or a folder of them, from the project's folder."""
+    duckdb: Any = pytest.importorskip("duckdb", reason="make venv installs it")
+    file = tmp_path / name if name.endswith(".parquet") else tmp_path / name / "part.parquet"
+    file.parent.mkdir(exist_ok=True)
+    duckdb.connect().execute(f"COPY (select 'a.png' as filename, 7 as car) TO '{file}' (FORMAT parquet)")
+    monkeypatch.setattr(sources, "ROOT", tmp_path)
+    opened = sources.open_source(ParquetSource(kind="parquet", path=name))
+    assert opened.ask("select filename, car from metaocean_view") == [("a.png", "7")]
+    with pytest.raises(Problem, match=r"(?s)its card in it.*--card"):
+        finished(stats.command, str(tmp_path / name))
+    with pytest.raises(CatalogueError, match="t_bicycle"):
+        finished(stats.command, str(tmp_path / name), "--card", "a2d2")
+
+
+def test_stats_of_a_console(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """`stats --discover` asks a console by the account of the variables, with the card that is named."""
+    catalogue = generated_catalogue(tmp_path / "c.db", generated.LEAST)
+    asked: list[DiscoverSource] = []
+
+    def opened(source: DiscoverSource) -> Catalogue:
+        asked.append(source)
+        return catalogue
+
+    monkeypatch.setattr(sources, "open_source", opened)
+    status, output = finished(stats.command, "--discover", "console:8443", "--card", "a2d2")
+    assert (status, [each.host for each in asked], "RD normal street" in output) == (0, ["console:8443"], True)
+    with pytest.raises(Problem, match=r"(?s)'https://x' is no host.*Write its name"):
+        finished(stats.command, "--discover", "https://x", "--card", "a2d2")
