@@ -1,7 +1,7 @@
 """Which frames a data set has: stated by labels and cameras, as settings state it, without places or SQL (R-5.4-7)."""
 
 import difflib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, Self
@@ -71,6 +71,19 @@ class Split(Model):
         "nearly. The paper's validation set is the larger one (R-5.3-10)",
     )
 
+    at_least: dict[DataSetName, dict[str, Annotated[int, Field(gt=0)]]] = Field(
+        default={},
+        description="frames of a part that must have a class, e.g. {validation: {bicycle: 50}}; fewer are an error: "
+        "what is in no frame of the validation is not evaluated (R-5.3-6)",
+    )
+
+    @model_validator(mode="after")
+    def _of_its_parts(self) -> Self:
+        for part in self.at_least:
+            if part not in self.parts:
+                raise ValueError(f"at_least: {part!r} is none of parts: {', '.join(self.parts)}; correct it")
+        return self
+
     @model_validator(mode="after")
     def _whole(self) -> Self:
         if abs((total := sum(self.parts.values())) - 1) > _SHARES:
@@ -125,6 +138,7 @@ class Choice(Model):
             ("cameras", self.cameras, card.cameras),
             ("pixels", self.pixels, card.class_tags),
             ("at_least", self.at_least, card.class_tags),
+            *((f"split.at_least.{part}", wanted, card.class_tags) for part, wanted in _of_parts(self.split)),
         ):
             for name in given:
                 if name not in known:
@@ -140,6 +154,10 @@ class Choice(Model):
         So a setting that a later release adds does not make older locks stale.
         """
         return self.model_dump(mode="json", include={*Choice.model_fields} - {"name", "source"}, exclude_defaults=True)
+
+
+def _of_parts(split: Split | None) -> Iterable[tuple[str, Mapping[str, int]]]:
+    return split.at_least.items() if split else ()
 
 
 def _contradictions(choice: Choice, card: Card) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from apis.wording import plural
 from datasets import file_list, query, split
 from datasets.card import Card
 from datasets.catalogue import file_name
@@ -61,9 +62,12 @@ def select(
         )
     chosen = _reduced(choice, card, fitting, scores)
     counted, listed = _counted(chosen, card)
-    if missing := [*_missing(choice.at_least, counted.frames_by_class)]:
-        raise DataSetError(f"data set {choice.name}: " + "; ".join(missing) + "; widen the windows, or lower at_least")
     divided = dict(_divided(choice, card, chosen))
+    missing = [*_missing("at_least", choice.at_least, counted)]
+    for part, wanted in choice.split.at_least.items() if choice.split else ():
+        missing += _missing(f"split.at_least.{part}", wanted, divided[part][0])
+    if missing:
+        raise DataSetError(f"data set {choice.name}: {'; '.join(missing)}; widen the windows, or lower it")
     lock = Lock(
         name=choice.name,
         card=choice.card,
@@ -203,10 +207,10 @@ def _counted(frames: Sequence[Frame], card: Card) -> tuple[Chosen, bytes]:
     )
 
 
-def _missing(at_least: Mapping[str, int], found: Mapping[str, int]) -> Iterator[str]:
+def _missing(place: str, at_least: Mapping[str, int], found: Chosen) -> Iterator[str]:
     for name, wanted in at_least.items():
-        if found[name] < wanted:
-            yield f"at_least.{name} {wanted}, and {found[name]} frames have it"
+        if (frames := found.frames_by_class[name]) < wanted:
+            yield f"{place}.{name} {wanted}, and {plural(frames, 'frame has', 'frames have')} it"
 
 
 def _divided(choice: Choice, card: Card, frames: Sequence[Frame]) -> Iterator[tuple[str, tuple[Chosen, bytes]]]:

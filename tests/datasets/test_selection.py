@@ -107,6 +107,10 @@ def test_what_is_no_score_is_refused(text: str, message: str) -> None:
     [
         ({"at_least": {"bicycle": 3, "car": 2}}, "night-bikes: at_least.bicycle 3, and 2 frames have it; widen the"),
         ({"at_least": {"bicycle": 2, "sky": 2}, "most_frames": 3}, "at_least needs 4 frames, and most_frames is 3"),
+        (
+            {"split": {"parts": {"a": 0.5, "b": 0.5}, "at_least": {"b": {"bicycle": 2}}}},
+            "night-bikes: split.at_least.b.bicycle 2, and 1 frame has it; widen",
+        ),
         ({"split": {"parts": {"a": 0.1, "b": 0.1, "c": 0.8}}}, r"split\.parts\.. 0\.\d: no scene is left"),
         ({"locations": {"NFS/a2d2": "nfs"}}, "locations: frames are in IBM COS/a2d2, and only NFS/a2d2 has a folder"),
     ],
