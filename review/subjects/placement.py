@@ -30,9 +30,7 @@ def find(indexed: IndexedReview) -> Section | None:
 
 def _queue(queue: str, was: Sequence[str], will: Sequence[str]) -> Line:
     if not will:
-        text = (
-            f"jobs of {name(queue)} are admitted by quotas alone (was by {_shown(was)}), not by room on nodes"
-        )
+        text = f"jobs of {name(queue)} are admitted by quotas alone (was by {_shown(was)}), not by room on nodes"
     else:
         text = f"jobs of {name(queue)} are admitted when their pods fit on nodes, by {_shown(will)} ({_before(was)})"
     return Line(text, ("the flavor is another one; jobs that run were admitted on the former",))
