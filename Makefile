@@ -62,7 +62,7 @@ engine: $(STAMP) ## run the tests with the real engine
 	@$(PYTEST) -n 2 --dist loadfile -m engine
 
 cluster: $(STAMP) ## run the tests on the simulated cluster
-	@$(PYTEST) -n 2 --dist loadfile -m cluster
+	@$(PYTEST) -n 2 --dist loadgroup -m cluster
 
 contract: $(STAMP) ## compare the plugins in use with what the official ones did
 	@$(PYTEST) -n 2 --dist loadfile tests/contract
