@@ -34,6 +34,12 @@ ROCE = Effect(
 MORE_NODES = Effect(
     "more than two nodes", 0.81, "bandwidth between nodes, of that of two", "NVIDIA/nccl issue 307: 47 and 58 GB/s"
 )
+ACS = Effect(
+    "ACS on a PCIe bridge",
+    0.5,
+    "bandwidth between nodes, of that without",
+    "assumed; NCCL's troubleshooting guide calls it a significant reduction",
+)
 PER_DOUBLING_US = Effect("each doubling of nodes", 6.0, "latency added, us", "assumed")
 ETHERNET_GBPS = Effect("pod network of an InfiniBand machine", 10.0, "rate, Gb/s", "assumed; no document gives it")
 TCP = Effect("TCP", 0.6, "bandwidth, of the rate", "assumed: an overlay with an MTU of 1450 (B-7.1), one CPU a stream")
@@ -45,7 +51,7 @@ FEWER_STEPS = Effect(
 )
 ALONE_US = Effect("one rank", 6.0, "latency, us", "assumed: a copy on the GPU")
 EFFECTS = (
-    *(NO_GPUDIRECT, ROCE, MORE_NODES, PER_DOUBLING_US, ETHERNET_GBPS, TCP, TCP_LATENCY_US, FEWER_STEPS, ALONE_US),
+    *(NO_GPUDIRECT, ACS, ROCE, MORE_NODES, PER_DOUBLING_US, ETHERNET_GBPS, TCP, TCP_LATENCY_US, FEWER_STEPS, ALONE_US),
 )
 CLASSES = (64 * 1024, 16 * 2**20)
 """Largest sizes, bytes, of those whose time is latency for the most part, and of those in between."""
@@ -123,6 +129,7 @@ def _slower(group: Communicator, name: str) -> float:
         speed *= min(map(len, group.devices)) / PAPER_HCAS / _most_hosts_of_a_machine(group)
         speed *= MORE_NODES.value if len(group.hosts) > 2 else 1.0  # noqa: PLR2004
     speed *= 1.0 if uses_gpudirect(group) else NO_GPUDIRECT.value
+    speed *= ACS.value if any(worker.machine.faults.acs for worker in group.hosts) else 1.0
     speed *= ROCE.value if any(worker.machine.ethernet for worker in group.hosts) else 1.0
     return 1 / speed
 
