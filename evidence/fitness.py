@@ -55,7 +55,7 @@ class Fitnesses(Model):
         return 1 if Fitness.UNFIT in found else 2 if found - {Fitness.FIT} or not found else 0
 
 
-def tests_a_node(request: Request) -> bool:
+def is_node_test(request: Request) -> bool:
     """Return whether a job is the test of a node."""
     return PreflightParser.tool in request.prints
 
@@ -83,7 +83,7 @@ def fitness(nodes: Sequence[str], jobs: Iterable[Job], verdicts: Iterable[Verdic
 
 
 def _of_tests(node: str, jobs: Iterable[Job], verdicts: dict[str, list[Verdict]]) -> NodeVerdict:
-    tests = [job.request for job in jobs if tests_a_node(job.request) and job.request.nodes == (node,)]
+    tests = [job.request for job in jobs if is_node_test(job.request) and job.request.nodes == (node,)]
     found = [one for test in tests for one in verdicts.get(test.job, ())]
     bad = tuple(one for one in found if one.status is Status.FAIL)
     missing = tuple(one for one in found if one.status is Status.MISSING)

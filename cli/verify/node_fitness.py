@@ -18,7 +18,7 @@ from cli.verify.expectations import requests
 from cli.verify.stack_jobs import gather
 from cli.verify.verdict_tables import explain
 from evidence.criterion import of
-from evidence.fitness import Fitness, Fitnesses, fitness, spans, tests_a_node
+from evidence.fitness import Fitness, Fitnesses, fitness, is_node_test, spans
 from evidence.judge import judge
 from evidence.tools.preflight.parser import Preflight
 from evidence.verdict import Job
@@ -31,8 +31,8 @@ PROGRAM = "preflight"
 
 def of_stack(stack: Stack, *, wait: float | None, plain: bool, cordon: bool, yes: bool) -> int:
     """Judge the nodes of a stack, with `cordon` label them after a question, and return the exit status."""
-    wanted = [one for one in requests(stack.settings) if tests_a_node(one) or spans(one)]
-    if not any(tests_a_node(one) for one in wanted):
+    wanted = [one for one in requests(stack.settings) if is_node_test(one) or spans(one)]
+    if not any(is_node_test(one) for one in wanted):
         raise Problem(f"stack {stack.name} has no test of a node", f"Add a stage such as\n{stage(stack.settings)}")
     jobs = gather(stack, [one.job for one in wanted], wait=wait, silent=plain)
     found = fitness([node.name for node in stack.settings.gpu_nodes], jobs, judge(jobs))

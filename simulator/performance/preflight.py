@@ -23,7 +23,7 @@ SPREAD = 0.005
 """Standard deviation of a rate: those of hardware/measured/gpus.yaml differ by as much between runs."""
 FULL_WIDTH = 16
 PCIE_GENERATION = {2: 3, 3: 4, 4: 5, 5: 5}
-"""Generation of a machine's NVLink -> of the PCIe that its GPUs have (V100, A100, H100, B200)."""
+"""Generation of a machine's NVLink -> generation of PCIe that its GPUs have."""
 LINK_GB_S = {2: 25.781, 3: 25.0, 4: 26.562, 5: 50.0}
 """Generation of NVLink -> GB/s of a link, each way, as nvidia-smi prints it."""
 DEGREES = (49, 58)

@@ -219,6 +219,11 @@ _WRITTEN: Mapping[str, Case] = {
     "metric-limits": pair("rate 120\n", "rate 90\n", OWN),
     "loss-finite": changes(ANY, EDITED, ("7.742", "nan")),
     "transport-within-a-node": pair(document("h100/nvlink.txt"), document("h100/socket.txt"), PAIR),
+    "queried-gpu-faults": changes(
+        PAIR,
+        document("h100/nvidia-smi-q.txt"),
+        ("Remapping Failure Occurred                     : No", "Remapping Failure Occurred                     : Yes"),
+    ),
     "preflight-tests": changes(
         PAIR,
         document("preflight/healthy.txt"),
