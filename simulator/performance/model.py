@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from apis.nccl import bus_factor
+from hardware.measured import NVLINK_COLLECTIVES
 from simulator.performance import random_draws
 from simulator.performance.communicator import Communicator
-from simulator.performance.curves import CURVES, Curve, Segment
+from simulator.performance.curves import CURVES, NVLINK, Curve, Segment
 
 PAPER_HCAS, PAPER_GBPS, PAPER_NVLINK_GBS = 4, 100, 300
 PAPER_RANKS_PER_HCA = 2
@@ -68,6 +69,18 @@ def segment(curve: Curve, size: int) -> Segment:
     return next((one for one in curve if size <= one.up_to), curve[-1])
 
 
+def curve_us(curve: Curve, size: int) -> float:
+    """Return the time of a size on a curve, us: between two segments that of the quicker, which NCCL would choose."""
+    at = next((at for at, one in enumerate(curve) if size <= one.up_to), len(curve) - 1)
+    own = curve[at].us(size)
+    return min(own, curve[at - 1].us(size)) if at and size < curve[at].least else own
+
+
+def nvlink_curve(test: str) -> str:
+    """Return the collective whose curve over NVLink is that of a test: of those that have none all-gather's."""
+    return test if test in NVLINK else "all_gather"
+
+
 def collective_us(group: Communicator, test: str, size: int, again: object = "") -> float:
     """Return the time of one collective of `size` bytes, us; the same run has the same; `again` separates repeats."""
     drawn = random_draws.draws(group.job.run, test, size, again).gauss(0, 1)
@@ -87,11 +100,22 @@ def steady_us(group: Communicator, test: str, size: int) -> float:
     if ranks == 1 or profile is None:
         memory = (profile.gpu.memory_gbs or PAPER_NVLINK_GBS) if profile else PAPER_NVLINK_GBS
         return ALONE_US.value + size / (memory / 2) / 1e3
+    if not group.several_hosts and profile.nvlink.generation >= NVLINK_COLLECTIVES.nvlink_generation:
+        return _over_nvlink(test, size, ranks, profile.nvlink.gbs)
     latency, slope = _all_reduce(group, size)
     if test == "all_reduce":
         return latency + slope
     # As a ring moves the same bytes over the same links, its bus bandwidth is the same.
     return latency * FEWER_STEPS.value + slope * bus_factor(test, ranks) / bus_factor("all_reduce", ranks)
+
+
+def _over_nvlink(test: str, size: int, ranks: int, gbs: int) -> float:
+    """Return the time within a machine with the measured NVLink, or a later one, us."""
+    fitted = nvlink_curve(test)
+    latency = NVLINK[fitted][0].latency_us
+    moved = max(curve_us(NVLINK[fitted], size) - latency, 0)
+    factor = bus_factor(test, ranks) / bus_factor(fitted, NVLINK_COLLECTIVES.gpus)
+    return latency + moved * factor * NVLINK_COLLECTIVES.nvlink_gbs / gbs
 
 
 def _all_reduce(group: Communicator, size: int) -> tuple[float, float]:
