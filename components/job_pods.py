@@ -107,7 +107,9 @@ def template(pod: Mapping[str, Any], annotations: Mapping[str, str]) -> dict[str
 
 def placed(args: JobArgs) -> dict[str, Any]:
     """Return the affinity of the pods with GPUs."""
-    return {"affinity": only(args.node)} if args.node else {}
+    fit = {"matchExpressions": [{"key": names.UNFIT, "operator": "DoesNotExist"}]} if args.fit_nodes else {}
+    term = {**(_named(args.node) if args.node else {}), **fit}
+    return {"affinity": _required(term)} if term else {}
 
 
 def only(node: str) -> dict[str, Any]:
@@ -115,7 +117,14 @@ def only(node: str) -> dict[str, Any]:
 
     Not nodeName, which would bypass the scheduler and with it the count of GPUs and rdma/*.
     """
-    term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
+    return _required(_named(node))
+
+
+def _named(node: str) -> dict[str, Any]:
+    return {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
+
+
+def _required(term: Mapping[str, Any]) -> dict[str, Any]:
     return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}
 
 

@@ -203,6 +203,16 @@ def test_a_job_can_be_bound_to_one_node() -> None:
     pod = spec(arguments(node="dgx01"))["mpiReplicaSpecs"]["Worker"]["template"]["spec"]
     terms = pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
     assert terms[0]["matchFields"][0]["values"] == ["dgx01"]
+    assert "matchExpressions" not in terms[0]
+
+
+@pytest.mark.parametrize("node", [None, "dgx01"])
+def test_a_job_keeps_off_unfit_nodes(node: str | None) -> None:
+    """With `fit_nodes` a node must be without the label, beside being the job's own."""
+    pod = spec(arguments(fit_nodes=True, node=node))["mpiReplicaSpecs"]["Worker"]["template"]["spec"]
+    (term,) = pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    assert term["matchExpressions"] == [{"key": "hpc.pulumi/unfit", "operator": "DoesNotExist"}]
+    assert ("matchFields" in term) is (node is not None)
 
 
 def test_debugging_tells_of_starting_and_connecting() -> None:

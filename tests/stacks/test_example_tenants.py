@@ -63,6 +63,10 @@ JOBS: Mapping[str, Mapping[str, Job]] = {
         "training/resnet50-02x08": Job(2, 8, 8, 208, "1984Gi", _B200),
     },
     "h100-roce": {
+        **{
+            f"training/preflight-dgx0{node}": Job(1, 8, 0, 208, "1984Gi", "nvcr.io/nvidia/pytorch:25.02-py3")
+            for node in range(1, 5)
+        },
         **_rdma_test("training", 8),
         "training/nccl-test-04x08": Job(4, 8, 8, 208, "1984Gi", _H100),
         "training/resnet50-04x01": Job(4, 1, 8, 26, "248Gi", _H100),
