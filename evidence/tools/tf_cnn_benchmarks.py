@@ -3,6 +3,7 @@
 import math
 import re
 from collections import Counter
+from collections.abc import Sequence
 from statistics import median
 
 from pydantic import Field
@@ -37,6 +38,10 @@ _QUIET = re.compile(
 )
 _WARM = "Done warm up"
 _COLUMNS = re.compile(r"Step\s+Img/sec(?:\s|$)")
+_FORMS = (_HEADER, _BATCH, _QUIET, _COLUMNS)
+_COUNTED = re.compile(r"[0-9]{1,12}\timages/sec: ", re.ASCII)
+_NUMBER = re.compile(rb"[\n:> ]([0-9]{1,12})\timages/sec: ")
+"""The step of a line, behind any prefix that ends so."""
 
 
 class Step(Model):
@@ -122,6 +127,27 @@ class TfCnnParser(Parser):
             self._batch.setdefault(batch[2], int(batch[1]))
             return Taken.YES
         return Taken.YES if _COLUMNS.match(text) or _QUIET.fullmatch(text) else Taken.NO
+
+    def ignores(self, text: str) -> bool:
+        """Return whether a line has no form of the program's."""
+        return "images/sec" not in text and text != _WARM and not any(form.match(text.strip()) for form in _FORMS)
+
+    def counts(self, text: str) -> bool:
+        """Return whether a line is a step's, and no more of them are kept but those of the last step."""
+        return len(self._steps) >= STEPS_KEPT and _COUNTED.match(text) is not None and _STEP.fullmatch(text) is not None
+
+    def pass_over(self, lines: Sequence[bytes]) -> Sequence[int]:
+        """Count lines of steps; those of the last step are fed."""
+        steps = [int(step) for step in _NUMBER.findall(b"\n" + b"\n".join(lines))]
+        latest = max(steps, default=-1)
+        if len(steps) != len(lines):
+            return range(len(lines))
+        if self._last and latest < self._last[0].step:
+            read = []
+        else:
+            read = [index for index, step in enumerate(steps) if step == latest]
+        self._steps_total += len(lines) - len(read)
+        return read
 
     def _field(self, name: str, value: str) -> None:
         self._header.setdefault(name, value.strip())
