@@ -6,6 +6,7 @@ could change what becomes of it. Every other line is read with care.
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import filterfalse
 from typing import NamedTuple
 
@@ -39,9 +40,7 @@ class LineOwners:
     """The shapes of a file's lines whose owner is decided."""
 
     def __init__(self, parsers: Sequence[type[Parser]], prefixes: Prefixes) -> None:
-        firsts = [of_shapes(parser.starts) for parser in parsers]
-        firsts += [f"(?:{of_shapes(parser.leads)})$" for parser in parsers if parser.leads]
-        self._firsts = re.compile("|".join(f"(?:{one})" for one in (re.escape(SIMULATED), *firsts)))
+        self._parsers = parsers
         self._prefixes = prefixes
         self._known: dict[ToolRun | None, Known] = {}
         self._seen: dict[bytes, int] = {}
@@ -64,6 +63,8 @@ class LineOwners:
             self._seen.clear()
         if times % _EVERY != _SECOND or len(shape) > _LONGEST or is_rewritten(shape) or b"NCCL " in shape:
             return
+        if shape.startswith(b"std"):
+            return  # The runtime's stdout and stderr are removed with their time alone, which this line may have lost.
         text = clean(1, shape).text
         bare = self._prefixes.strip(text)
         text = text if bare is None else bare.text
@@ -81,6 +82,12 @@ class LineOwners:
         if len(shapes) >= _REMEMBERED:
             shapes.clear()
         shapes.add(shape)
+
+    @cached_property
+    def _firsts(self) -> re.Pattern[str]:
+        firsts = [of_shapes(parser.starts) for parser in self._parsers]
+        firsts += [f"(?:{of_shapes(parser.leads)})$" for parser in self._parsers if parser.leads]
+        return re.compile("|".join(f"(?:{one})" for one in (re.escape(SIMULATED), *firsts)))
 
     def _may_begin(self, text: str) -> bool:
         return any(self._firsts.match(one) for one in (text, *self._prefixes.rests(text)))

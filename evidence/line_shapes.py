@@ -55,9 +55,8 @@ def without_times(lines: list[bytes]) -> list[bytes]:
     found = TIMED.match(lines[0]) if lines else None
     if found is None:
         return lines
-    time = b"\n" + shape_of(found[0])
-    block = b"\n" + shape_of(b"\n".join(lines))
-    if block.count(time) != len(lines) or time + b"std" in block:
-        return lines
     end = found.end()
+    times = b"".join([line[:end] for line in lines])
+    if shape_of(times) != shape_of(found[0]) * len(lines):
+        return lines
     return [line[end:] for line in lines]

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from apis.metric import Metric, compiled
 from evidence import reader
-from evidence.line_shapes import shape_of, shapes_of, treats_digits_alike
+from evidence.line_shapes import shapes_of, treats_digits_alike
 from evidence.model import Reading, Unread
 from evidence.text import LONGEST, Text, clean, is_rewritten, opened
 from hardware.model import Model
@@ -110,17 +110,20 @@ class _Series:
 
     def feed(self, first: int, lines: Sequence[bytes], shapes: Sequence[bytes]) -> None:
         """Read lines; `first` is the number of the first of them."""
-        places = map(self.places.get, shapes, repeat(_UNKNOWN))
-        for number, (raw, place) in enumerate(zip(lines, places, strict=True), first):
-            if place is None:
-                continue
-            if place is not _UNKNOWN:
-                self.values.append(float(raw[place].replace(b",", b"")))
-                self.lines.append(number)
-                continue
-            self._read(number, clean(number, raw[:LONGEST]).text)
-            if self._alike:
-                self._decide(shape_of(raw))
+        places = list(map(self.places.get, shapes, repeat(_UNKNOWN)))
+        start = 0
+        for end in (*(index for index, place in enumerate(places) if place is _UNKNOWN), len(lines)):
+            if end > start:
+                parts = zip(lines[start:end], places[start:end], strict=True)
+                texts = b" ".join([raw[place] for raw, place in parts if place is not None])
+                self.values.extend(map(float, texts.replace(b",", b"").split()))
+                numbers = enumerate(places[start:end], first + start)
+                self.lines.extend([number for number, place in numbers if place is not None])
+            if end < len(lines):
+                self._read(first + end, clean(first + end, lines[end][:LONGEST]).text)
+                if self._alike:
+                    self._decide(shapes[end])
+            start = end + 1
 
     def _decide(self, shape: bytes) -> None:
         """Remember where lines of a shape that comes the second time have their number, or that they have none."""

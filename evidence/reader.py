@@ -77,7 +77,7 @@ class _Log:
             speaker = self._speaker if self._silent < _SILENT else None
             known = self._known(bare[at]) if speaker is None else None
             if speaker is not None:
-                found = speaker.nccl.skim(left, last)
+                found = speaker.nccl.skim(bare, left, last)
             elif known is not None:
                 found = known.skim(left)
             else:

@@ -40,7 +40,8 @@ _WARM = "Done warm up"
 _COLUMNS = re.compile(r"Step\s+Img/sec(?:\s|$)")
 _FORMS = (_HEADER, _BATCH, _QUIET, _COLUMNS)
 _COUNTED = re.compile(r"[0-9]{1,12}\timages/sec: ", re.ASCII)
-_NUMBER = re.compile(rb"[\n:> ]([0-9]{1,12})\timages/sec: ")
+_NUMBER = rb"([0-9]{1,12})\timages/sec: "
+_BEFORE_NUMBER = re.compile(rb"([\n:> ])" + _NUMBER)
 """The step of a line, behind any prefix that ends so."""
 
 
@@ -138,10 +139,13 @@ class TfCnnParser(Parser):
 
     def pass_over(self, lines: Sequence[bytes]) -> Sequence[int]:
         """Count lines of steps; those of the last step are fed."""
-        steps = [int(step) for step in _NUMBER.findall(b"\n" + b"\n".join(lines))]
-        latest = max(steps, default=-1)
-        if len(steps) != len(lines):
+        before = _BEFORE_NUMBER.search(b"\n" + lines[0])
+        # A search for one byte is four times as fast as for several.
+        texts = re.findall(re.escape(before[1]) + _NUMBER, b"\n" + b"\n".join(lines)) if before else []
+        if len(texts) != len(lines):
             return range(len(lines))
+        steps = list(map(int, texts))
+        latest = max(steps)
         if self._last and latest < self._last[0].step:
             read = []
         else:
