@@ -88,10 +88,19 @@ def with_gpus(args: SpanningJobArgs) -> dict[str, Any]:
                 "memory": args.memory,
                 names.GPU_RESOURCE: str(args.layout.gpus),
                 **dict.fromkeys(args.rdma, "1"),
+                **args.further,
             }
         },
         "volumeMounts": mounts(args),
     }
+
+
+def ports(args: JobArgs) -> list[dict[str, Any]]:
+    """Return the ports on which the program of a container listens.
+
+    They have the protocol, which Kueue otherwise adds, and then takes the job for a changed one.
+    """
+    return [{"name": name, "containerPort": port, "protocol": "TCP"} for name, port in args.ports.items()]
 
 
 def annotations(args: SpanningJobArgs) -> dict[str, str]:

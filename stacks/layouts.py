@@ -11,7 +11,7 @@ from components.layout import Layout
 from components.model import Model
 from components.outcome import Wait
 from hardware import placement
-from hardware.placement import Demand, waves
+from hardware.placement import Demand, Share, waves
 from stacks import topology
 from stacks.platform import Settings
 from stacks.workload_settings import RdmaTestWorkload, SpanningWorkload, Stage, Started, Workload
@@ -76,6 +76,13 @@ def _bound(workload: Workload, settings: Settings) -> bool:
     return wanted is not None and wanted.required is not None
 
 
+def pod_share(workload: Started, settings: Settings) -> Share:
+    """Return the CPUs and memory of a pod with GPUs: the part of the machine that goes with them, or the program's."""
+    part = placement.share(settings.profile, layout(workload, settings).gpus, settings.reserved)
+    own = settings.program(workload.program).resources
+    return Share(cpus=own.cpus or part.cpus, memory_gib=own.memory_gib or part.memory_gib)
+
+
 def job_name(workload: Workload, settings: Settings) -> str:
     """Return a job's name on the cluster; that of a job of several pods contains pods x GPUs x nodes (R-4.3-2)."""
     if isinstance(workload, SpanningWorkload):
@@ -90,12 +97,14 @@ def follow(workload: Workload, settings: Settings) -> Wait:
 
 
 def demands(workload: Workload, settings: Settings) -> list[Demand]:
-    """Return the GPUs that each pod of a workload takes; RDMA devices are shared and never run short first."""
+    """Return what each pod of a workload takes of its node; RDMA devices are shared and never run short first."""
     if isinstance(workload, RdmaTestWorkload):
         return []
     wanted = layout(workload, settings)
     bound = {_ON + workload.node: wanted.gpus} if workload.node else {}
-    return [{names.GPU_RESOURCE: wanted.gpus, **bound}] * wanted.pods
+    part = pod_share(workload, settings)
+    taken = {names.GPU_RESOURCE: wanted.gpus, "cpu": part.cpus, "memory": part.memory_gib}
+    return [{**taken, **bound}] * wanted.pods
 
 
 def plan(stage: Stage, settings: Settings) -> list[list[Workload]]:
@@ -132,7 +141,9 @@ def running(settings: Settings) -> Iterator[Running]:
 
 def room(settings: Settings) -> dict[str, Demand]:
     """Return what jobs may have of each node."""
-    return {node: {names.GPU_RESOURCE: gpus, _ON + node: gpus} for node, gpus in settings.free.items()}
+    machine, kept = settings.profile, settings.reserved
+    beside = {"cpu": machine.cpus - kept.cpus, "memory": machine.memory_gib - kept.memory_gib}
+    return {node: {names.GPU_RESOURCE: gpus, **beside, _ON + node: gpus} for node, gpus in settings.free.items()}
 
 
 def within_quotas(workloads: Sequence[Workload], settings: Settings) -> bool:

@@ -8,9 +8,9 @@ from pydantic import ValidationError
 from apis.nccl import Transport
 from components.layout import Layout
 from hardware import topology
-from hardware.placement import fits, share
+from hardware.placement import fits
 from stacks import images, layouts
-from stacks.checks import numa
+from stacks.checks import checkpoint, numa, resources
 from stacks.checks import topology as topology_of
 from stacks.fabric_settings import InfiniBand
 from stacks.platform import Settings
@@ -142,7 +142,9 @@ def _size(workload: Started, wanted: Layout, settings: Settings) -> Iterator[str
             f"layout {wanted} does not fit on {_shown(free)}, even with nothing else there; lower pods or gpus, or "
             "give gpus alone to get a layout that fits"
         )
-    part = share(profile, wanted.gpus, settings.reserved)
+    else:
+        yield from resources.problems(workload, wanted, settings)
+    part = layouts.pod_share(workload, settings)
     if workload.shm_gib > part.memory_gib:
         yield f"shm_gib {workload.shm_gib} is more than the pod's memory of {part.memory_gib} GiB; lower it"
     yield from numa.problems(wanted, part.cpus, settings)
@@ -189,6 +191,7 @@ def _data(workload: Started, program: Program, wanted: Layout, settings: Setting
         )
     if missing or not program.mounts:
         return
+    yield from checkpoint.problems(program, volumes)
     mounted = {mount.volume: volumes[mount.volume] for mount in program.mounts.values()}
     if program.data and all(size(each.capacity) < program.data.size_gb * GB for each in mounted.values()):
         sizes = " and ".join(each.capacity for each in mounted.values())

@@ -237,3 +237,9 @@ def test_names_tell_the_layout(layout: tuple[int, int, int | None], label: str) 
 def test_a_failed_launcher_keeps_its_log() -> None:
     """A failed launcher's pod is retained with its log."""
     assert spec(arguments())["mpiReplicaSpecs"]["Launcher"]["restartPolicy"] == "Never"
+
+
+def test_workers_name_the_programs_ports() -> None:
+    """Workers of 2020 have no port of their own."""
+    found = spec(arguments(ports={"metrics": 9100}))["mpiReplicaSpecs"]["Worker"]["template"]["spec"]["containers"]
+    assert found[0]["ports"] == [{"name": "metrics", "containerPort": 9100, "protocol": "TCP"}]
