@@ -108,9 +108,9 @@ def test_fewer_ports_give_less() -> None:
 
 def test_bridges_that_redirect_halve_the_bandwidth() -> None:
     """With ACS on a node data between nodes takes longer, and within it does not."""
-    redirected = {"faults": NodeFaults(acs=True)}
-    assert busbw(launch(2, 8, **redirected), 8) == pytest.approx(model.ACS.value * busbw(launch(2, 8), 8), rel=0.02)
-    assert us(launch(1, 8, **redirected), 8, LARGE) == us(launch(1, 8), 8, LARGE)
+    faults = NodeFaults(acs=True)
+    assert busbw(launch(2, 8, faults=faults), 8) == pytest.approx(model.ACS.value * busbw(launch(2, 8), 8), rel=0.02)
+    assert us(launch(1, 8, faults=faults), 8, LARGE) == us(launch(1, 8), 8, LARGE)
 
 
 def test_tcp_is_ten_times_slower() -> None:
