@@ -7,20 +7,19 @@ from hardware.measured.all_reduce import ALL_REDUCE, AllReduceRow, AllReduceTabl
 from hardware.measured.gpus import MEASURED_GPUS, MeasuredGpu
 from hardware.measured.machines import REDPAPER_MACHINE, SUPERMICRO_MACHINE
 from hardware.measured.mlperf import MLPERF, MLPERF_BAND, Band, Submission, submission
-from hardware.measured.training import A2D2, RESNET50, RESNET101_TCP, Trained
+from hardware.measured.training import TCP_RATES, TRAINED, Trained, trained
 from hardware.measured.write import RDMA_WRITE, RdmaWrite
 
 __all__ = [
-    "A2D2",
     "ALL_REDUCE",
     "MEASURED_GPUS",
     "MLPERF",
     "MLPERF_BAND",
     "RDMA_WRITE",
     "REDPAPER_MACHINE",
-    "RESNET50",
-    "RESNET101_TCP",
     "SUPERMICRO_MACHINE",
+    "TCP_RATES",
+    "TRAINED",
     "AllReduceRow",
     "AllReduceTable",
     "Band",
@@ -30,4 +29,5 @@ __all__ = [
     "Submission",
     "Trained",
     "submission",
+    "trained",
 ]
