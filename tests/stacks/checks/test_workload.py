@@ -44,6 +44,16 @@ KNOWN = "nvcr.io/nvidia/tensorflow:20.03-tf2-py3"
             {"kind": "mpi", "program": "nccl-all-reduce", "gpus": 8, "node": "dgx09"},
             "job it: node 'dgx09' … GPU node; known: dgx01",
         ),
+        (
+            "dev",
+            {"kind": "mpi", "program": "nccl-all-reduce", "gpus": 17},
+            "stages: job it: 17 GPUs wanted, 16 free; wait, or ask for fewer",
+        ),
+        (
+            "dev",
+            {"kind": "mpi", "program": "nccl-all-reduce", "gpus": 12, "gpus_per_pod": 8},
+            "stages: job it: 12 GPUs are no whole number of pods with 8 GPUs; ask for a multiple",
+        ),
         ("dev", SMOKE | {"priority": "urgent"}, "priority 'urgent' … priority_classes: none; add it"),
         ("prod", MPI | {"priority": "urgent"}, "priority 'urgent' … priority_classes: verification, training; add it"),
         (
