@@ -123,8 +123,7 @@ programs:
   in the same pods, by `PET_MAX_RESTARTS`. A verification (`trains: false`) has none: a retry hides what it found.
 - `ports`: named ports of every pod that runs the program. A TrainJob has no field for them.
 - `resources`: CPUs and GiB of a pod in place of the part of the machine that goes with its GPUs. Fewer such pods may
-  fit on a node, which is checked. `further` are other resources, e.g. `ephemeral-storage`, on a platform without
-  queues.
+  fit on a node, which is checked. `further` are others, e.g. `ephemeral-storage`, on a platform without queues.
 
 Images from a registry of your own are refused until it is added to the known ones: with
 `{{"image-registry": {{"more": ["registry.example.com"]}}}}` in a file for `--config` of `./hpc check`, `diff`,
