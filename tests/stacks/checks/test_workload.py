@@ -48,6 +48,8 @@ KNOWN = "nvcr.io/nvidia/tensorflow:20.03-tf2-py3"
             "superpod-a100",
             MPI | {"tenant": "language", "node": "dgx1300.pod.example.com", "layout": {"pods": 1, "gpus": 8}},
             "node 'dgx1300.pod.example.com' … GPU node; known: dgx100.pod.example.com, … and 137 more",
+        ),
+        (
             "dev",
             {"kind": "mpi", "program": "nccl-all-reduce", "gpus": 17},
             "stages: job it: 17 GPUs wanted, 16 free; wait, or ask for fewer",
