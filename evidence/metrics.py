@@ -26,6 +26,7 @@ COURSE = 100
 _UNKNOWN = slice(0)
 _SECOND, _REMEMBERED = 2, 20_000
 """When the place of the number is remembered, and of how many shapes of lines."""
+_DIGIT = re.compile(rb"[0-9]")
 _NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf)", re.IGNORECASE)
 
 
@@ -102,9 +103,8 @@ def read_stream(file: BinaryIO, name: str, metrics: Sequence[Metric], *, simulat
 def _last_figures(first: int, lines: Sequence[bytes]) -> Unread | None:
     """Return the last line that has a digit."""
     for offset in range(len(lines) - 1, -1, -1):
-        text = clean(first + offset, lines[offset][:LONGEST]).text
-        if any(one.isdecimal() for one in text):
-            return Unread(line=first + offset, text=text[:200])
+        if _DIGIT.search(lines[offset]) is not None:
+            return Unread(line=first + offset, text=clean(first + offset, lines[offset][:LONGEST]).text[:200])
     return None
 
 
