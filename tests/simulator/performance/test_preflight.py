@@ -121,7 +121,7 @@ def test_faults_that_cannot_be_read_are_none(caplog: pytest.LogCaptureFixture) -
 
 
 def test_bridges_that_redirect_are_found_by_a_job_between_nodes_alone() -> None:
-    """With ACS the test of a node passes, and all-reduce over two is slow, with nothing else wrong: the cause."""
+    """With ACS the test of a node passes; all-reduce over two is slow, and nothing else is wrong."""
     faults = NodeFaults(acs=True)
     assert {one.status for one in verdicts(launched(faults=faults)).values()} <= {Status.PASS, Status.WARN}
     request = Request(
