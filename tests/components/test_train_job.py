@@ -36,7 +36,7 @@ def runtime() -> Manifest:
 
 
 def test_its_pods_request_the_level_of_the_fabric() -> None:
-    """The patch of the pod template has Kueue's annotation, as the template of an Indexed Job has, and fits its kind."""
+    """The patch of the pod template has Kueue's annotation, as the template of an Indexed Job has."""
     leaf = "network.topology.nvidia.com/leaf"
     for field, annotation in (("required_topology", REQUIRED), ("preferred_topology", PREFERRED)):
         job = train_job(**{field: leaf})
@@ -46,6 +46,8 @@ def test_its_pods_request_the_level_of_the_fabric() -> None:
         indexed = indexed_job(torch_job(**{field: leaf}))
         for template in (patched["template"]["spec"]["template"], indexed["template"]):
             assert template["metadata"]["annotations"] == {annotation: leaf}
+    with pytest.raises(ValidationError, match=f"preferred_topology {leaf}: required_topology is given; leave it out"):
+        arguments(required_topology=leaf, preferred_topology=leaf)
 
 
 def pod(**changes: Any) -> dict[str, Any]:
