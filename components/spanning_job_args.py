@@ -54,6 +54,12 @@ class SpanningJobArgs(JobArgs):
         return {"NCCL_DEBUG": "INFO", **transport, **self.environment, **named}
 
     @model_validator(mode="after")
+    def _one_topology(self) -> Self:
+        if self.required_topology and self.preferred_topology:
+            raise ValueError(f"preferred_topology {self.preferred_topology}: required_topology is given; leave it out")
+        return self
+
+    @model_validator(mode="after")
     def _transport(self) -> Self:
         if self.transport.uses_rdma and not self.rdma_resources:
             raise ValueError(

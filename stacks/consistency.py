@@ -57,12 +57,13 @@ def problems(settings: Settings) -> Iterator[str]:
     except ValidationError as error:
         yield from (f"ports: {each['msg'].removeprefix('Value error, ')}" for each in error.errors())
         return
-    machines = [*fabric.ports(settings), *node.problems(settings), *topology.problems(settings)]
+    machines = [*fabric.ports(settings), *node.problems(settings)]
     yield from machines
     yield from fabric.enablement(settings)
     yield from fabric.shares(settings)
     yield from driver.problems(settings)
     yield from bond.problems(settings)
+    yield from topology.problems(settings)
     if not machines:
         found = list(workload.problems(settings))
         yield from found or chain(order.problems(settings), queue.problems(settings), memory.problems(settings))

@@ -82,10 +82,10 @@ def request(workload: SpanningWorkload, settings: Settings) -> TopologyRequest |
     return workload.topology or (wanted.jobs if wanted else None)
 
 
-def label(wanted: TopologyRequest, settings: Settings) -> LabelKey:
-    """Return the label of the level that a request names; `checks.topology` guarantees that there is one."""
+def label(wanted: TopologyRequest, settings: Settings) -> LabelKey | None:
+    """Return the label of the level that a request names; None where there is none, which `checks.topology` reports."""
     name = wanted.required or wanted.preferred
-    return next(level.key for level in (*levels(settings), HOSTS) if level.name == name)
+    return next((level.key for level in (*levels(settings), HOSTS) if level.name == name), None)
 
 
 def domains(level: str, settings: Settings) -> Mapping[str, tuple[str, ...]]:

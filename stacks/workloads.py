@@ -170,7 +170,7 @@ def _spanning(workload: MpiWorkload | TorchWorkload, settings: Settings, *, name
     }
 
 
-def _topology(workload: MpiWorkload | TorchWorkload, settings: Settings) -> dict[str, str]:
+def _topology(workload: MpiWorkload | TorchWorkload, settings: Settings) -> dict[str, str | None]:
     """Return the labels of nodes that all pods of a job must or should share; of pods of one node there is none."""
     wanted = fabric_topology.request(workload, settings)
     if wanted is None or layout(workload, settings).pods == 1:

@@ -29,7 +29,7 @@ class KueueCoversResources(Parameters):
     excluded_prefixes: tuple[str, ...] = Field(
         default=(),
         description="resources that need no quota, by the beginnings of their names, as in Kueue's own configuration "
-        "(resources.excludeResourcePrefixes)",
+        "(resources.excludeResourcePrefixes; the inputs of resources.transformations, which replaces them)",
     )
 
 

@@ -6,6 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from apis import names, trainer
+from apis.topology import PREFERRED, REQUIRED
 from components.torch_job import spec as indexed_job
 from components.train_job import TrainJob, command, spec
 from components.trainer import Trainer, TrainerArgs
@@ -32,6 +33,21 @@ def runtime() -> Manifest:
     found = declared(lambda: TrainingRuntime("runtime", TrainingRuntimeArgs()))
     assert faults(found) == []
     return only(found, "ClusterTrainingRuntime")
+
+
+def test_its_pods_request_the_level_of_the_fabric() -> None:
+    """The patch of the pod template has Kueue's annotation, as the template of an Indexed Job has."""
+    leaf = "network.topology.nvidia.com/leaf"
+    for field, annotation in (("required_topology", REQUIRED), ("preferred_topology", PREFERRED)):
+        job = train_job(**{field: leaf})
+        expect_conformity(job)
+        (patch,) = job["spec"]["runtimePatches"]
+        (patched,) = patch["trainingRuntimeSpec"]["template"]["spec"]["replicatedJobs"]
+        indexed = indexed_job(torch_job(**{field: leaf}))
+        for template in (patched["template"]["spec"]["template"], indexed["template"]):
+            assert template["metadata"]["annotations"] == {annotation: leaf}
+    with pytest.raises(ValidationError, match=f"preferred_topology {leaf}: required_topology is given; leave it out"):
+        arguments(required_topology=leaf, preferred_topology=leaf)
 
 
 def pod(**changes: Any) -> dict[str, Any]:
