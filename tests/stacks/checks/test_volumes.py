@@ -157,3 +157,24 @@ def test_directories_of_two_tenants_are_compared_by_volume() -> None:
     content = data("prod")
     content["tenants"][1]["volumes"] = [LAKE | {"path": "/mnt/ess3000/adas/inside"}]
     expect_refusal(content, "tenants: volumes.lake.path /mnt/ess3000/adas/inside of … is inside … give each its own")
+
+
+CLASS = {"class_name": "lake-cache", "file_system": "ess3000_4M", "cluster_id": "215057217487177715"}
+
+
+@pytest.mark.parametrize(
+    ("volumes", "access_mode", "expected"),
+    [
+        ({"mode": "readonly"}, "ReadWriteMany", "volumes … lake-cache: mode readonly … set access_mode ReadOnlyMany"),
+        ({"mode": "parallel"}, "ReadOnlyMany", "access_mode ReadOnlyMany … mode parallel … set mode readonly"),
+        (None, "ReadOnlyMany", "only caches … use ReadWriteMany and read_only: true"),
+    ],
+)
+def test_access_modes_that_a_class_of_scale_refuses(volumes: Any, access_mode: str, expected: str) -> None:
+    """A claim that the driver would refuse for its access mode is refused, with the remedy."""
+    content = data("redpaper-today")
+    kind = {} if volumes is None else {"volumes": {"kind": "cache", "secret": "bucket", **volumes}}
+    content["storage"]["classes"] = [CLASS | kind]
+    volume = {**SETS, "name": "cached", "claim": "cached", "storage_class": "lake-cache", "access_mode": access_mode}
+    content["tenants"][0]["volumes"] = [volume]
+    expect_refusal(content, expected)
