@@ -1,0 +1,1 @@
+"""Data sets: cards, catalogues, and choices of frames, as data and pure functions."""
