@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from simulator.performance import shell, training
+from simulator.performance import data_set, shell, training
 from simulator.performance.job import Launched
 from simulator.performance.mpirun import mpirun
 from simulator.performance.printed import Printed
@@ -29,7 +29,8 @@ def simulate(job: Launched) -> Printed:
 def program(words: Sequence[str], job: Launched) -> Printed:
     """Return what one command line prints; one that is not simulated prints nothing and succeeds.
 
-    Of a user's own Python script there is what NCCL prints while its ranks join, as if it used all GPUs of the job.
+    The reader of data sets is really run (`data_set`). Of a user's own Python script there is what NCCL prints while
+    its ranks join, as if it used all GPUs of the job.
     """
     name = PurePosixPath(words[0]).name
     if name in SHELLS:
@@ -39,11 +40,7 @@ def program(words: Sequence[str], job: Launched) -> Printed:
     if name == "torchrun":
         return torchrun(words, job, program)
     if name in INTERPRETERS:
-        # The script is what comes after the interpreter's own options.
-        rest = [*words[1:]]
-        while rest and rest[0].startswith("-"):
-            del rest[: 2 if rest[0] == "-m" and len(rest) == 1 else 1]
-        return program(rest, job) if rest else Printed()
+        return _python(words, job)
     if (found := PROGRAMS.get(name)) is not None:
         return found(words, job)
     return training.joined(job) if name.endswith(".py") else Printed()
@@ -63,3 +60,13 @@ def _shell(words: Sequence[str], job: Launched) -> Printed:
         if word.startswith("-") and not word.startswith("--") and "c" in word:
             return shell.run(words[at + 1], letters, job, program) if at + 1 < len(words) else Printed()
     return Printed()
+
+
+def _python(words: Sequence[str], job: Launched) -> Printed:
+    if len(words) > 2 and words[1] == "-c" and data_set.is_reader(words[2]):  # noqa: PLR2004 - text of the program
+        return data_set.data_set(words[2:], job)
+    # The script is what comes after the interpreter's own options.
+    rest = [*words[1:]]
+    while rest and rest[0].startswith("-"):
+        del rest[: 2 if rest[0] == "-m" and len(rest) == 1 else 1]
+    return program(rest, job) if rest else Printed()
