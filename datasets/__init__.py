@@ -1,1 +1,1 @@
-"""Data sets: cards, catalogues, and choices of frames, as data and pure functions."""
+"""Data sets: their cards, catalogues of their frames, and what is in their labels."""

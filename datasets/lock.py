@@ -57,6 +57,7 @@ class Lock(Chosen):
     query: str = Field(min_length=1, description="what the catalogue was asked, SQL")
     source: str = Field(min_length=1, description="kind of the catalogue, e.g. sqlite, discover")
     as_of: AwareDatetime = Field(description="when the catalogue was last brought up to date")
+    choice: dict[str, Any] = Field(description="the settings that it was selected with: other ones need another lock")
     splits: dict[DataSetName, Chosen] = Field(default={}, description="parts by name, e.g. train; {}: not split")
 
     @model_validator(mode="after")

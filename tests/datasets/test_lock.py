@@ -27,6 +27,7 @@ def a_lock(**changes: Any) -> Lock:
         "card": "a2d2",
         "query": "select path from frames",
         "source": "sqlite",
+        "choice": {"cameras": ["front_center"]},
         "as_of": datetime(2026, 11, 25, 12, tzinfo=UTC),
         "frames": 2,
         "files": 4,
