@@ -5,21 +5,26 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from apis.nccl import Transport
-from components.job_args import JobChoices
+from components.data_set import DataSetName
+from components.job_args import Folder, JobChoices
 from components.layout import Layout
-from components.model import DnsLabel, DnsName, Image, Model, Seconds
+from components.model import DnsLabel, DnsName, Image, Model, Quantity, Seconds
 from components.outcome import Wait
 from components.rdma_perftest import RdmaPair
+from components.sliced_jobs import MOST_SLICES
 from components.tenant import ContainerResources
 
 __all__ = [
+    "IndexedWorkload",
     "JobWorkload",
     "MpiWorkload",
     "RdmaTestWorkload",
     "SpanningWorkload",
     "Stage",
+    "StageDataWorkload",
     "Started",
     "TorchWorkload",
+    "Unstarted",
     "Workload",
 ]
 
@@ -44,10 +49,36 @@ class RdmaTestWorkload(WorkloadBase, RdmaPair):
     name: DnsLabel = Field(default="mofed-test-job", description="of the job")
 
 
+class StageDataWorkload(WorkloadBase):
+    """A data set that is brought near before jobs read it: pods without GPUs read all of its files (R-5.4-6).
+
+    It comes in a stage before the jobs that read the set. The name of its job ends with a part of the lock's digest:
+    another lock is staged again, and the same one is not.
+    """
+
+    kind: Literal["stage-data"]
+    data_set: DataSetName = Field(description="one of the tenant's `data_sets`")
+    image: Image = Field(description="with Python 3.6 or later, e.g. that of the jobs")
+    slices: int = Field(default=4, gt=0, le=MOST_SLICES, description="pods, which have every `slices`-th file each")
+    cpus: int = Field(default=2, gt=0, description="CPUs of each pod: one reads and digests about 1 GB/s")
+    memory: Quantity = Field(default="2Gi", description="memory of each pod, of which the kernel caches files")
+
+    @property
+    def name(self) -> str:
+        """What its job's name begins with."""
+        return f"stage-{self.data_set}"
+
+
 class ProgramWorkload(WorkloadBase, JobChoices):
     """A program that is started."""
 
     name: DnsLabel = Field(description="of the job")
+    data_set: DataSetName | None = Field(
+        default=None,
+        description="one of the tenant's `data_sets`, at /data-sets/NAME in its pods: each proves that it sees the "
+        "locked files before the program starts, and the program finds their list by HPC_DATA_LIST ([data](data.md))",
+    )
+    split: DataSetName | None = Field(default=None, description="part of the data set; None: all of it")
     program: DnsLabel = Field(description="what runs: one of `programs`, or of [these](programs.md)")
     image: Image | None = Field(default=None, description="None: the program's, where it has one that fits")
     build: DnsLabel | None = Field(default=None, description="one of the tenant's `builds`, in place of an image")
@@ -69,6 +100,12 @@ class ProgramWorkload(WorkloadBase, JobChoices):
         default=None,
         description="what a changed spec does: run again at once (by default verification), or wait for the next run",
     )
+
+    @model_validator(mode="after")
+    def _splits_what_it_has(self) -> Self:
+        if self.split is not None and self.data_set is None:
+            raise ValueError(f"split {self.split} of {self.name}: there is no data_set to be split; give it")
+        return self
 
 
 class SpanningWorkload(ProgramWorkload):
@@ -121,9 +158,31 @@ class JobWorkload(ProgramWorkload):
     gpus: int = Field(default=1, gt=0, le=16, description="GPUs of its pod")
 
 
-Started = MpiWorkload | TorchWorkload | JobWorkload
+class IndexedWorkload(ProgramWorkload):
+    """Inference over a data set: pods that each have a slice of it, and a reducer after them (R-5.3-11)."""
+
+    kind: Literal["indexed"]
+    data_set: DataSetName = Field(description="one of the tenant's `data_sets`, which is divided among the pods")
+    slices: int = Field(gt=0, le=MOST_SLICES, description="pods, which have every `slices`-th file each")
+    gpus: int = Field(default=1, gt=0, le=16, description="GPUs of each pod")
+    results: Folder = Field(
+        description="folder that the program mounts and all pods share: results, and the proofs of the slices"
+    )
+    reducer: tuple[str, ...] = Field(
+        default=(),
+        description="command line that collects the results, after the slices were proved disjoint and complete; none: "
+        "the proof alone",
+    )
+
+
+Started = MpiWorkload | TorchWorkload | JobWorkload | IndexedWorkload
 """A workload that starts a program."""
-Workload = Annotated[RdmaTestWorkload | MpiWorkload | TorchWorkload | JobWorkload, Field(discriminator="kind")]
+Unstarted = RdmaTestWorkload | StageDataWorkload
+"""A workload without a program of its own; it takes no GPU."""
+Workload = Annotated[
+    RdmaTestWorkload | StageDataWorkload | MpiWorkload | TorchWorkload | JobWorkload | IndexedWorkload,
+    Field(discriminator="kind"),
+]
 
 
 class Stage(Model):

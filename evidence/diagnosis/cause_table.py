@@ -120,29 +120,30 @@ CAUSES: tuple[Cause, ...] = (
         name="list-missing",
         shows=r"hpc-data error kind=list-missing",
         why="the list of the data set's files is not on its volume",
-        remedy="copy it to .hpc/lists/<digest>.list of the data set's folder, at the source where the volume is a "
-        "cache (docs/data.md)",
+        remedy="copy the list that `./hpc data select` wrote to .hpc/lists/<digest>.list of the volume of `data_sets`, "
+        "at the source where it is a cache (docs/data.md)",
         explains=DATA,
     ),
     Cause(
         name="data-digest-differs",
         shows=r"hpc-data error kind=(?:digest-differs|counts-differ|slice-differs)",
         why="the list on the volume, or a slice of it, is another than that of the lock",
-        remedy="write the list again with `./hpc data select`, commit its lock, copy the list to the volume, and stage",
+        remedy="select it again (`./hpc data select`), commit its lock, copy the list to the volume of `data_sets`, "
+        "and stage it",
         explains=DATA,
     ),
     Cause(
         name="label-missing",
         shows=r"hpc-data error kind=files-missing \S+ first=\S*label",
         why="frames of the data set are there without their labels",
-        remedy="bring the labels to the source, or index and select again without these frames",
+        remedy="bring the labels to the source of `data_sets`, or index and select again without these frames",
         explains=DATA,
     ),
     Cause(
         name="data-files-gone",
         shows=r"hpc-data error kind=files-(?:missing|differ)",
         why="files of the data set have been removed or changed since it was locked",
-        remedy="restore them at the source, or index and select again (`./hpc data select`)",
+        remedy="restore them at the source of `data_sets`, or index and select again",
         explains=DATA,
     ),
     Cause(
@@ -213,7 +214,7 @@ CAUSES: tuple[Cause, ...] = (
         name="not-cached",
         shows="",
         why="nothing of the data set is in the cache when the job starts",
-        remedy="stage it in an earlier stage (kind stage-data), and see that jobs and staging mount the same volume",
+        remedy="raise `run` of the workload of kind stage-data, and see that it finished before the job began",
         explains=frozenset({"data-set"}),
         ends=False,
     ),
@@ -221,8 +222,8 @@ CAUSES: tuple[Cause, ...] = (
         name="evicted",
         shows="",
         why="files of the data set were evicted from the cache, or fetched in part, since it was staged",
-        remedy="raise the soft quota or the capacity of the cache above the bytes of all sets on it, and stage again "
-        "(raise `run`)",
+        remedy="raise `capacity` of the volume, and the soft quota of the cache, above the bytes of all sets on it, "
+        "and stage again (raise `run`)",
         explains=frozenset({"data-set", "data-staged"}),
         ends=False,
     ),

@@ -10,7 +10,7 @@ from hardware.placement import share
 from stacks import layouts
 from stacks.checks.workload import size
 from stacks.platform import Settings
-from stacks.workload_settings import MpiWorkload, RdmaTestWorkload, Started, Workload
+from stacks.workload_settings import MpiWorkload, Started, Unstarted, Workload
 
 _GIB = 1024**3
 
@@ -36,7 +36,7 @@ def problems(settings: Settings) -> Iterator[str]:
 
 
 def _programs(workloads: Sequence[Workload]) -> list[Started]:
-    return [job for job in workloads if not isinstance(job, RdmaTestWorkload)]
+    return [job for job in workloads if not isinstance(job, Unstarted)]
 
 
 def _admitted(jobs: Sequence[Started], settings: Settings) -> Iterator[str]:

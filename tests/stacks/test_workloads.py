@@ -7,17 +7,16 @@ import pytest
 from components.gpu_job import GpuJobArgs
 from components.job_volumes import ClaimVolume, MountOptions
 from components.mpi_job import MpiJobArgs
-from components.torch_job import TorchJobArgs
+from stacks.job_arguments import ProgramArgs, arguments
 from stacks.settings import SettingsError, parse
 from stacks.workload_settings import JobWorkload, MpiWorkload
-from stacks.workloads import arguments
 from tests.support.recorded import environment, of_kind, spec
 from tests.support.stack_settings import MPI, SMOKE, example
 
 IMAGE = {"image": "example/tf:1.0"}
 
 
-def args_of(stack: str, workload: dict[str, Any], profile: str | None = None) -> MpiJobArgs | TorchJobArgs | GpuJobArgs:
+def args_of(stack: str, workload: dict[str, Any], profile: str | None = None) -> ProgramArgs:
     """Return the arguments of a workload on the platform of a stack, with other machines if given."""
     data = example(stack, workload)
     if profile:
