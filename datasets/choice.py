@@ -128,8 +128,11 @@ class Choice(Model):
 
     @property
     def content(self) -> dict[str, Any]:
-        """What the result depends on, as JSON: without the place of the catalogue."""
-        return self.model_dump(mode="json", include={*Choice.model_fields} - {"name", "source"})
+        """What the result depends on, as JSON: without the place of the catalogue, and without defaults.
+
+        So a setting that a later release adds does not make older locks stale.
+        """
+        return self.model_dump(mode="json", include={*Choice.model_fields} - {"name", "source"}, exclude_defaults=True)
 
 
 def _contradictions(choice: Choice, card: Card) -> Iterator[str]:

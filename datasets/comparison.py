@@ -1,5 +1,6 @@
 """Two locks of a data set, compared: frames, bytes, and which classes gain and lose."""
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -18,6 +19,11 @@ class Moved(NamedTuple):
         """What comes, or goes where it is less than 0."""
         return self.after - self.before
 
+    @property
+    def factor(self) -> float:
+        """How many times as much it is as before; infinity where there was none."""
+        return self.after / self.before if self.before else math.inf
+
 
 class Difference(Model):
     """What differs between two choices; numbers that are the same are left out."""
@@ -32,22 +38,20 @@ class Difference(Model):
 
     @property
     def gained(self) -> Mapping[str, Moved]:
-        """Classes with more frames, the greatest gain first."""
-        return _ordered({name: moved for name, moved in self.classes.items() if moved.by > 0})
+        """Classes with more frames, those that gain the most for what they had first."""
+        found = sorted((-moved.factor, name) for name, moved in self.classes.items() if moved.by > 0)
+        return {name: self.classes[name] for _, name in found}
 
     @property
     def lost(self) -> Mapping[str, Moved]:
-        """Classes with fewer frames, the greatest loss first."""
-        return _ordered({name: moved for name, moved in self.classes.items() if moved.by < 0})
+        """Classes with fewer frames, those that lose the most of what they had first."""
+        found = sorted((moved.factor, name) for name, moved in self.classes.items() if moved.by < 0)
+        return {name: self.classes[name] for _, name in found}
 
     @property
     def vanished(self) -> tuple[str, ...]:
         """Classes of which no frame is left."""
         return tuple(name for name, moved in self.lost.items() if moved.after == 0)
-
-
-def _ordered(found: Mapping[str, Moved]) -> dict[str, Moved]:
-    return dict(sorted(found.items(), key=lambda item: (-abs(item[1].by), item[0])))
 
 
 def difference(before: Chosen, after: Chosen) -> Difference:

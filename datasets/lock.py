@@ -52,7 +52,7 @@ class Chosen(Model):
 class Lock(Chosen):
     """One data set as it was chosen."""
 
-    name: DataSetName
+    name: DataSetName = Field(description="of the data set")
     card: str = Field(min_length=1, description="name of the data set's card")
     query: str = Field(min_length=1, description="what the catalogue was asked, SQL")
     source: str = Field(min_length=1, description="kind of the catalogue, e.g. sqlite, discover")

@@ -24,6 +24,12 @@ def frames(choice: Choice, card: Card) -> str:
     return f"select {', '.join((*FILE_COLUMNS, *card.class_tags))}\nfrom {WIDE_VIEW}\nwhere {conditions}"
 
 
+def domain(choice: Choice, card: Card) -> str:
+    """Return the query for the pixels of each class in all frames of the cameras of a choice: its operating domain."""
+    sums = ", ".join(f"sum({tag})" for tag in card.class_tags)
+    return f"select {sums} from {WIDE_VIEW} where {_cameras(choice, card)}"  # noqa: S608
+
+
 def _cameras(choice: Choice, card: Card) -> str:
     each = [" and ".join(f"{tag}=1" for tag in card.cameras[name]) for name in choice.cameras]
     return each[0] if len(each) == 1 else f"({' or '.join(f'({one})' for one in each)})"

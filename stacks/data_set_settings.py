@@ -20,6 +20,12 @@ class DataSetSettings(Choice):
         description="file of the lock, from the project's folder; None: data/NAME.lock.json",
     )
 
+    link_gbps: float | None = Field(
+        default=None,
+        gt=0,
+        description="slowest link between the source and the volume, Gb/s, for `./hpc plan`; None: not known",
+    )
+
     @property
     def lock_file(self) -> str:
         """The file of the lock, from the project's folder."""

@@ -10,19 +10,9 @@ def build(locks: Locks, opts: pulumi.ResourceOptions) -> dict[tuple[str, str], D
     """Declare what is locked; return it by namespace and name."""
     return {
         (namespace, name): DataSetLock(
+            # No namespace has a dot: no two tenants get resources of one name.
             f"{namespace}.{name}-lock",
-            DataSetLockArgs(
-                namespace=namespace,
-                data_set=name,
-                digest=each.digest,
-                frames=each.frames,
-                files=each.files,
-                bytes=each.bytes,
-                frames_by_class=each.frames_by_class,
-                splits={split: part.frames_by_class for split, part in each.splits.items()},
-                as_of=each.as_of.isoformat(),
-                choice=each.choice,
-            ),
+            DataSetLockArgs(namespace=namespace, lock=each),
             opts=opts,
         )
         for (namespace, name), each in locks.items()

@@ -19,9 +19,10 @@ SeedOption = Annotated[int, typer.Option("--seed", help="Another number makes ot
 
 
 def command(folder: Folder, frames: FramesOption = 100, seed: SeedOption = 0) -> None:
-    """Write a generated data set in the form of A2D2: images, labels in its 55 colours, and infos.
+    """Write a generated data set in the form of A2D2.
 
-    No pixel is A2D2's. Its names and shares are those that the Redpaper prints, so its queries find their printed rows.
+    It has images, labels in all 55 colours, and infos, and no pixel is A2D2's. Its names and shares are those that the
+    Redpaper prints, so its queries find their printed rows.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise Problem(f"{folder} exists and is not empty", "Name a new folder.")

@@ -45,10 +45,10 @@ def command(
     datasource: DatasourceOption = None,
     processes: ProcessesOption = None,
 ) -> None:
-    """Write a catalogue of a data set's frames, with the pixels of each class.
+    """Write a catalogue of the frames of a data set.
 
-    Every image needs its label, and every colour a class of the card; else nothing is written. An older catalogue stays
-    until the new one is whole.
+    It has the pixels of each class in each frame. Every image needs its label, and every colour a class of the card;
+    else nothing is written. An older catalogue stays until the new one is whole.
     """
     known = cards.find(card)
     now = datetime.now(UTC)  # before the files are listed: one that changes meanwhile is younger than its record

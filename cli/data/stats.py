@@ -33,9 +33,10 @@ def command(
     allow_stale: StaleOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the share of every class in the pixels of all frames, and which classes are rare.
+    """Show the share of each class in all pixels.
 
-    Where the folder that was indexed is on this machine, its files must be as they were.
+    Also how many frames show it, and which classes are rare. Where the folder that was indexed is on this machine, its
+    files must be as they were.
     """
     source = SqliteCatalogue(catalogue)
     if not allow_stale:

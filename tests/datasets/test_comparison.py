@@ -22,6 +22,14 @@ def test_classes_that_gain_and_lose_are_named() -> None:
     assert not found.same_files
 
 
+def test_the_greatest_changes_come_first() -> None:
+    """Classes are ordered by what they lose or gain of what they had."""
+    before = [row(image(number), {"car": 1, "bicycle": int(number < 2), "sky": int(number < 4)}) for number in range(8)]
+    one, other = (selected(a_choice(), rows).lock for rows in (before, before[2:7]))
+    assert list(comparison.difference(one, other).lost) == ["bicycle", "sky", "car"]
+    assert list(comparison.difference(other, one).gained) == ["bicycle", "sky", "car"]
+
+
 def test_other_files_with_the_same_numbers_differ() -> None:
     """Frames that are exchanged for others with the same classes are no difference of numbers, and of files."""
     one, other = ([row(image(number), {"car": 5})] for number in (1, 2))

@@ -11,14 +11,14 @@ from tests.support.recorded import ROOT
 ALLOWED = {
     "apis": set(),
     "hardware": set(),
-    "components": {"hardware", "apis"},
+    "components": {"datasets", "hardware", "apis"},
     "datasets": {"hardware", "apis"},
     "stacks": {"components", "datasets", "hardware", "apis"},
     "rendering": {"stacks", "components", "evidence", "hardware", "apis"},
     "policies": {"hardware", "apis"},
     "simulator": {"policies", "hardware", "apis"},
     "evidence": {"hardware", "apis"},
-    "review": {"policies", "hardware", "apis"},
+    "review": {"policies", "datasets", "hardware", "apis"},
 }
 ROOMS = {*ALLOWED, "cli", "tests", "bench"}
 PRODUCT = sorted(ROOMS - {"tests", "bench"} | {"__main__.py"})

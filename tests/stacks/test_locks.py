@@ -10,26 +10,11 @@ from stacks import environment, locks
 from stacks.settings import parse
 from stacks.settings_error import SettingsError
 from tests.datasets.kit import Row, a_choice, image, row, selected
+from tests.stacks.kit import BIKES, stack
 from tests.support.recorded import component
-from tests.support.stack_settings import data, expect_message, expect_refusal
+from tests.support.stack_settings import expect_message, expect_refusal
 
-SETS = {"name": "sets", "kind": "claim", "claim": "sets", "storage_class": "nfs", "capacity": "1Ki"}
-BIKES = {
-    "name": "bikes",
-    "card": "a2d2",
-    "source": {"kind": "sqlite", "path": "data/a2d2.sqlite"},
-    "cameras": ["front_center"],
-    "pixels": {"bicycle": [1, None]},
-    "volume": "sets",
-}
 ROWS = [row(image(1), {"bicycle": 5})]
-
-
-def stack(*data_sets: dict[str, Any], volume: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Return the settings of stack pytorch with data sets on a volume of its first tenant."""
-    content = data("pytorch")
-    content["tenants"][0] |= {"volumes": [SETS | (volume or {})], "data_sets": [*data_sets]}
-    return content | {"stages": []}
 
 
 def write(root: Path, name: str = "bikes", rows: list[Row] = ROWS, **choice: Any) -> Path:
@@ -81,8 +66,8 @@ def test_a_preview_needs_the_lock_alone(tmp_path: Path) -> None:
     accounts = environment.placeholder_accounts
     found = component(lambda: environment.build(wanted, accounts(wanted, "nobody"), tmp_path))
     (made,) = (each for each in found if each.type == "hpc:storage:DataSetLock")
-    assert made.inputs["frames"] == 1
-    assert made.inputs["frames_by_class"]["bicycle"] == 1
+    assert made.inputs["lock"]["frames"] == 1
+    assert made.inputs["lock"]["frames_by_class"]["bicycle"] == 1
 
 
 def test_a_missing_lock_is_refused(tmp_path: Path) -> None:

@@ -5,45 +5,8 @@ from typing import Any
 import pytest
 
 from stacks.settings import parse
-from tests.stacks.test_locks import BIKES, SETS, stack
+from tests.support.data_sets import BIKES, INFER, SETS, SPLIT, STAGE, TRAIN, staged
 from tests.support.stack_settings import data, expect_refusal
-
-STAGE = {"kind": "stage-data", "tenant": "training", "data_set": "bikes", "image": "quay.io/example/train:1.2"}
-PROGRAM = {
-    "command": ["train.py"],
-    "kinds": ["torch", "indexed"],
-    "images": ["quay.io/example/train:1.2"],
-    "mounts": {"/out": {"volume": "out"}},
-}
-TRAIN = {
-    "kind": "torch",
-    "tenant": "training",
-    "name": "train",
-    "program": "train",
-    "layout": {"pods": 2, "gpus": 8},
-    "data_set": "bikes",
-    "wait": "finished",
-}
-INFER = {
-    "kind": "indexed",
-    "tenant": "training",
-    "name": "infer",
-    "program": "train",
-    "data_set": "bikes",
-    "slices": 4,
-    "results": "/out/infer",
-}
-SPLIT = {"split": {"parts": {"train": 0.4, "validation": 0.6}}}
-OUT = {**SETS, "name": "out", "claim": "out"}
-
-
-def staged(*jobs: dict[str, Any], before: Any = STAGE, data_set: Any = None, program: Any = None) -> dict[str, Any]:
-    """Return the settings of stack pytorch with a staging, and jobs in a stage after it."""
-    content = stack(BIKES | (data_set or {}))
-    content["tenants"][0]["volumes"] = [SETS | {"read_only": True}, OUT]
-    content["programs"] = {"train": PROGRAM | (program or {})}
-    first = [{"name": "data", "workloads": [before]}] if before else []
-    return content | {"stages": [*first, {"name": "jobs", "workloads": [*jobs]}]}
 
 
 def test_jobs_after_their_staging() -> None:
@@ -101,6 +64,8 @@ def cached(mode: str | None, access_mode: str) -> dict[str, Any]:
     cache = {"kind": "cache", "secret": "bucket"} | ({"mode": mode} if mode else {})
     made = {"class_name": "cache", "file_system": "ess3000_4M", "cluster_id": "215057217487177715", "volumes": cache}
     content["storage"]["classes"] = [made]
-    content["tenants"][0]["volumes"] = [SETS | {"storage_class": "cache", "access_mode": access_mode}]
+    content["tenants"][0]["volumes"] = [
+        SETS | {"storage_class": "cache", "access_mode": access_mode, "read_only": False}
+    ]
     content["tenants"][0]["data_sets"] = [BIKES]
     return content
