@@ -135,9 +135,11 @@ lock: $(STAMP) ## compile the requirement files from what is written beside them
 gpus: $(STAMP) ## on a host with NVIDIA GPUs: run what pods of the GPU programs would, and judge the logs; logs below OUT
 	@$(RUN) bench/gpus.py -o $(OUT)/gpus
 
-bench: $(STAMP) ## run the benchmarks: start-up, policies, reading of logs, growth
+bench: $(STAMP) ## run the benchmarks: start-up, policies, reading of logs, data sets, growth
 	@$(RUN) bench/startup.py
 	@$(RUN) bench/pack.py
 	@$(RUN) bench/policies.py
 	@$(RUN) bench/evidence.py
+	@$(RUN) bench/datasets.py
+	@$(RUN) bench/staging.py
 	@$(RUN) bench/scale.py

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pulumi
+from pydantic import Field
 
 from components import outcome, sliced_jobs
 from components.component import Component
@@ -18,6 +19,8 @@ SHOWN_DIGITS = 10
 
 class StagedDataArgs(SlicedJobArgs):
     """One staging."""
+
+    content: bool = Field(default=False, description="print the SHA-256 of all contents; twice the processor time")
 
 
 def job_name(data_set: str, digest: str) -> str:
@@ -40,6 +43,7 @@ class StagedData(Component):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("workloads:StagedData", name, args, opts)
-        reads = args.data_set.command("stage", "--slices", str(args.slices))
+        more = ("--content",) if args.content else ()
+        reads = args.data_set.command("stage", "--slices", str(args.slices), *more)
         body = container(args, reads, {"cpu": str(args.cpus), "memory": args.memory})
         self.outputs(finished=sliced_jobs.declare(self, name, args, body, read_log=read_log, after=after))

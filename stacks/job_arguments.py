@@ -172,6 +172,7 @@ def staging(workload: StageDataWorkload, settings: Settings, locks: Locked) -> S
         job_name=locked_data.job_name(workload, locks),
         **_data(workload, {}, settings, locks),
         slices=workload.slices,
+        content=workload.content,
         indexed=settings.version.indexed_jobs,
         image=workload.image,
         pull_secrets=_pull_secrets(workload.image, settings),

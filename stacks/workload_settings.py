@@ -60,7 +60,12 @@ class StageDataWorkload(WorkloadBase):
     data_set: DataSetName = Field(description="one of the tenant's `data_sets`")
     image: Image = Field(description="with Python 3.6 or later, e.g. that of the jobs")
     slices: int = Field(default=4, gt=0, le=MOST_SLICES, description="pods, which have every `slices`-th file each")
-    cpus: int = Field(default=2, gt=0, description="CPUs of each pod: one reads and digests about 1 GB/s")
+    content: bool = Field(
+        default=False,
+        description="whether each pod also prints the SHA-256 of what it read, for comparison with another staging; it "
+        "takes twice the processor time",
+    )
+    cpus: int = Field(default=1, gt=0, description="CPUs of each pod; a choice")
     memory: Quantity = Field(default="2Gi", description="memory of each pod, of which the kernel caches files")
 
     @property

@@ -3,10 +3,10 @@
     python3 data_set.py stage|check|slice|reduce --name N --digest D --root FOLDER --files F --bytes B [..]
 
 The list of files is ROOT/.hpc/lists/<digest>.list, a line `<path>, tab, <bytes>` for each file; slice I of N is every
-N-th line from line I on. `stage` reads all files of a slice whole, so that any cache then has them. `check` proves to a
-job that it sees the list and every file of it. `slice` does so, writes the list of its slice, and leaves the line that
-proves it in RESULTS, by which `reduce` proves that the slices were disjoint and complete. Lines begin with `hpc-data`;
-the exit status is 1 when something is wrong.
+N-th line from line I on. `stage` reads all files of a slice whole, so that any cache then has them; with `--content` it
+digests them, too, for twice the processor time. `check` proves to a job that it sees the list and every file of it.
+`slice` does so, writes the list of its slice, and leaves the line that proves it in RESULTS, by which `reduce` proves
+that the slices were disjoint and complete. Lines begin with `hpc-data`; the exit status is 1 when something is wrong.
 """
 
 import argparse
@@ -86,23 +86,35 @@ def look(file: File) -> "tuple[str, int]":
     return wrong, cached(status)
 
 
-def fetch(file: File) -> "tuple[str, int, str]":
-    """Read a file whole; return what is wrong with it, its bytes that are here afterwards, and its SHA-256."""
+def fetch(file: File) -> "tuple[str, int]":
+    """Read a file whole; return what is wrong with it, and its bytes that are here afterwards."""
+    return _read(file, None)
+
+
+def digest(file: File) -> "tuple[str, int, str]":
+    """Do the same, and return the SHA-256 of its content, too."""
+    sha256 = hashlib.sha256()
+    wrong, here = _read(file, sha256.update)
+    return wrong, here, sha256.hexdigest()
+
+
+def _read(file: File, use: "Callable[[memoryview], object] | None") -> "tuple[str, int]":
     buffer = _own.__dict__.setdefault("buffer", bytearray(_BUFFER))
-    view, digest, size = memoryview(buffer), hashlib.sha256(), 0
+    view, size = memoryview(buffer), 0
     try:
         with file.path.open("rb", buffering=0) as source:
             while True:
                 count = source.readinto(buffer) or 0
                 if not count:
                     break
-                digest.update(view[:count])
+                if use is not None:
+                    use(view[:count])
                 size += count
             status = os.fstat(source.fileno())
     except OSError as error:
-        return f"{file.name}:_{error.strerror}", 0, ""
+        return f"{file.name}:_{error.strerror}", 0
     wrong = "" if size == file.size else f"{file.name}:_{size}_bytes,_not_{file.size}"
-    return wrong, cached(status), digest.hexdigest()
+    return wrong, cached(status)
 
 
 def each(work: "Callable[..., tuple[object, ...]]", files: "list[File]", threads: int) -> "list[tuple[object, ...]]":
@@ -134,17 +146,16 @@ def stage(wanted: argparse.Namespace) -> None:
     begin = time.monotonic()
     lines = listed(wanted)
     files = [File(line, Path(wanted.root)) for line in lines[wanted.index :: wanted.slices]]
-    found = each(fetch, files, wanted.threads)
-    # As `sha256sum` prints it of the same files.
-    content = hashlib.sha256()
-    for file, result in zip(files, found):  # noqa: B905 - not in Python 3.6
-        content.update(f"{result[2]}  ".encode() + os.fsencode(file.name) + b"\n")
+    found = each(digest if wanted.content else fetch, files, wanted.threads)
     here = sum(int(str(result[1])) for result in found)
     proof = sliced(lines, wanted.index, wanted.slices)
+    if wanted.content:
+        # As `sha256sum` prints it of the same files.
+        sums = (f"{result[2]}  ".encode() + os.fsencode(file.name) + b"\n" for file, result in zip(files, found))  # noqa: B905
+        proof["content"] = hashlib.sha256(b"".join(sums)).hexdigest()
     say(
         "stage",
         **{"name": wanted.name, "digest": wanted.digest, **proof},
-        content=content.hexdigest(),
         cached=percent(here, sum(file.size for file in files)),
         seconds=f"{time.monotonic() - begin:.1f}",
     )
@@ -199,6 +210,7 @@ def main() -> None:
     parser.add_argument("--index", type=int, default=int(os.environ.get("JOB_COMPLETION_INDEX") or 0))
     parser.add_argument("--slices", type=int, default=1)
     parser.add_argument("--threads", type=int, default=16)
+    parser.add_argument("--content", action="store_true")
     parser.add_argument("--slice-list")
     parser.add_argument("--results")
     wanted = parser.parse_args()

@@ -106,8 +106,9 @@ def test_slices_are_disjoint_and_complete(volume: Volume, slices: int) -> None:
 
 
 def test_staging_digests_what_it_reads(volume: Volume) -> None:
-    """The digest of contents is that of what sha256sum prints of the files."""
-    (line,) = volume.run("stage")[1]
+    """The digest of contents is that of what sha256sum prints of the files; it is made where it is asked for."""
+    assert "content" not in figures(volume.run("stage")[1][0])
+    (line,) = volume.run("stage", "--content")[1]
     sums = "".join(
         f"{hashlib.sha256((volume.root / name).read_bytes()).hexdigest()}  {name}\n" for name, _ in volume.files
     )
