@@ -23,9 +23,10 @@ _UNHEALTHY = 1
 
 
 def command(stack: StackOption = DEFAULT_STACK, *, plain: JsonOption = False) -> None:
-    """Show the state of each cache: its home, what waits for it, and how much of its soft quota is in use.
+    """Show the state of each cache.
 
-    Only reads. The account is in HPC_SCALE_USER and HPC_SCALE_PASSWORD. Exit status 1 where a cache is not healthy.
+    Its home, what waits for it, and how much of its soft quota is in use. Only reads. The account is in
+    HPC_SCALE_USER and HPC_SCALE_PASSWORD. Exit status 1 where a cache is not healthy.
     """
     settings = stacks.read(stack).settings
     with gui(settings) as found:

@@ -12,6 +12,7 @@ from components.alert_receivers import AlertReceivers, AlertReceiversArgs, Secre
 from components.bond import Bond, BondArgs
 from components.component import Component
 from components.containerfiles import Ofed, containerfile
+from components.data_set_lock import DataSetLock
 from components.gpu_device_plugin import GpuDevicePlugin, GpuDevicePluginArgs
 from components.gpu_job import GpuJob
 from components.image_build import ImageBuild, ImageBuildArgs, Inline
@@ -98,6 +99,8 @@ BUILDS: Mapping[str, Callable[[], object]] = {
     "port-network-macvlan": lambda: _network(MACVLAN),
     "ports": lambda: Ports("ports", PortsArgs(node_selector={"node": "dgx-1"}, ports=("rail0", "rail1"), mtu=9216)),
 }
+RECORDS = {DataSetLock.__name__}
+"""Components without objects."""
 
 
 @pytest.mark.parametrize("name", BUILDS)
@@ -122,4 +125,4 @@ def test_every_component_is_among_them() -> None:
         for name, each in inspect.getmembers(module, inspect.isclass)
         if issubclass(each, Component) and each.__module__ == module.__name__ and each is not Component
     }
-    assert known - made == set()
+    assert known - made == RECORDS
