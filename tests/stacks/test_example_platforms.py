@@ -60,6 +60,12 @@ _H100: Mapping[str, object] = {
     "NicClusterPolicy nic-cluster-policy spec.rdmaSharedDevicePlugin.config": str,
 }
 DIFFERENT: Mapping[str, Mapping[str, object]] = {
+    "a2d2": {
+        **_NO_INFINIBAND_ALERTS,
+        **_NO_GDRCOPY,
+        "ClusterPolicy gpu-cluster-policy spec.driver.kernelModuleType": "auto",
+        "Service segmentation-02x08": NEW,
+    },
     "b200-infiniband": {
         **_CLOSED,
         **_NO_GDRCOPY,
