@@ -8,6 +8,7 @@ from apis.nccl import Transport
 from cli.shared.paths import ROOT
 from cli.verify.expectations import requests
 from evidence.verdict import RDMA_TEST, Shape
+from stacks import locks
 from stacks import settings as stack_settings
 from stacks.fabric_settings import Ethernet
 from tests.support.stack_settings import data
@@ -45,7 +46,7 @@ def test_jobs_over_ethernet_are_measured_by_the_packets_of_the_settings() -> Non
 def test_every_stack_asks_for_what_its_fabric_has(name: str) -> None:
     """Every stack requests what its fabric has."""
     settings = stack_settings.load(name, ROOT)
-    found = requests(settings, {})
+    found = requests(settings, locks.read(settings, ROOT))
     assert len({one.job for one in found}) == len(found)
     for one in found:
         assert one.fabric == settings.fabric.kind
