@@ -143,4 +143,5 @@ bench: $(STAMP) ## run the benchmarks: start-up, policies, reading of logs, data
 	@$(RUN) bench/policies.py
 	@$(RUN) bench/evidence.py
 	@$(RUN) bench/datasets.py
+	@$(RUN) bench/staging.py
 	@$(RUN) bench/scale.py

@@ -28,6 +28,7 @@ from evidence import metrics  # noqa: E402
 from evidence.verdict import Ended, Job  # noqa: E402
 from hardware.profiles import PROFILES, Profile  # noqa: E402
 from rendering.manifests import manifests  # noqa: E402
+from stacks import locks  # noqa: E402
 from stacks import settings as stack_settings  # noqa: E402
 from stacks.platform import Settings  # noqa: E402
 
@@ -92,7 +93,7 @@ def _job(manifest: Mapping[str, Any], machine: Profile) -> dict[str, Any]:
 def judged(wanted: Settings, folder: Path) -> int:
     """Judge the logs of a folder by what the stack requests of its jobs; return the exit status of `./hpc verify`."""
     found = []
-    for request in requests(wanted):
+    for request in requests(wanted, locks.read(wanted, ROOT)):
         log = folder / f"{request.job.partition('/')[2]}.log"
         if not log.is_file():
             continue

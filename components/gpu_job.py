@@ -1,10 +1,10 @@
 """One batch job: a single pod with GPUs of one node (S-4.4, S-7.6, B-4.3)."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import pulumi
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from apis import kinds, names
 from components import job_pods, outcome
@@ -27,6 +27,15 @@ class GpuJobArgs(JobArgs):
         default=None, description="LocalQueue of the namespace; Kueue then decides when the job starts"
     )
 
+    @model_validator(mode="after")
+    def _starts_after_its_proof(self) -> Self:
+        if self.data_set and not self.command:
+            raise ValueError(
+                f"data_set {self.data_set.name}: the image starts the program, and nothing could be proved before it; "
+                "give the program a command"
+            )
+        return self
+
 
 def spec(args: GpuJobArgs) -> dict[str, Any]:
     """Return the `spec` of the Job.
@@ -36,7 +45,7 @@ def spec(args: GpuJobArgs) -> dict[str, Any]:
     """
     share = {"cpu": str(args.cpus), "memory": args.memory, names.GPU_RESOURCE: str(args.gpus), **args.further}
     container = job_pods.container(args) | {
-        **({"command": list(args.command)} if args.command else {}),
+        **({"command": job_pods.after_proof(args, args.command)} if args.command else {}),
         **({"workingDir": args.working_directory} if args.working_directory else {}),
         **job_pods.variables(args.environment | args.runtime_environment),
         **({"ports": ports} if (ports := job_pods.ports(args)) else {}),

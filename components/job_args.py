@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from apis import names
+from components.data_set import LockedData
 from components.job_volumes import JobVolume, Mount
 from components.model import DnsLabel, DnsName, Image, Model, Quantity, Seconds
 from components.outcome import Wait
@@ -67,6 +68,9 @@ class JobArgs(JobChoices):
         default={},
         description="what the container runtime's hook reads, where it reads nothing else: NVIDIA_DRIVER_CAPABILITIES "
         "and NVIDIA_REQUIRE_CUDA on OpenShift 3.11 (B-5.3)",
+    )
+    data_set: LockedData | None = Field(
+        default=None, description="what it reads: every pod proves that it sees it, before the program starts"
     )
     priority_class: DnsName | None = Field(default=None, description="of its pods; None: the cluster's default")
     cpus: int = Field(gt=0, description="limit of a pod with GPUs; whole CPUs, so that the kubelet can pin them")

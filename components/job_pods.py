@@ -11,6 +11,7 @@ from apis.kinds import Kind
 from components import job_volumes, outcome, topology
 from components.component import Component
 from components.custom_resources import CustomObject
+from components.data_set import proved_first
 from components.job_args import JobArgs
 from components.labels import labels
 from components.security_context import confined
@@ -64,6 +65,13 @@ def container(args: JobArgs) -> dict[str, Any]:
         "imagePullPolicy": "IfNotPresent",
         "terminationMessagePolicy": "FallbackToLogsOnError",
     }
+
+
+def after_proof(args: JobArgs, words: Sequence[str], *, of_ranks: bool = False) -> list[str]:
+    """Return the command line of a program, which starts once the pod has proved that it sees the data set, if any."""
+    if args.data_set is None:
+        return list(words)
+    return proved_first(words, args.data_set.command("check"), of_ranks=of_ranks)
 
 
 def pod(args: JobArgs) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def mpirun(args: MpiJobArgs) -> list[str]:
         *(word for export in exports for word in ("-x", export)),
         *("-mca", "pml", "ob1", "-mca", "btl", "^openib"),
         *(DEBUG if args.debug else ()),
-        *args.command,
+        *job_pods.after_proof(args, args.command, of_ranks=True),
     ]
 
 

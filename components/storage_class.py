@@ -13,6 +13,7 @@ import pulumi_kubernetes as k8s
 from pydantic import Field, StringConstraints, model_validator
 
 from apis import names
+from components.claim import AccessMode
 from components.component import Component, stateful
 from components.labels import labels
 from components.model import DnsName, Model
@@ -59,10 +60,20 @@ class Directory(Model):
         return {"volDirBasePath": self.base_path}
 
 
+CacheMode = Literal["readonly", "parallel", "exclusive", "detached"]
+"""The driver's words for AFM's modes RO, IW, SW and LU."""
+
+
 class Cache(Model):
     """Each volume caches a bucket or an export of another store, and fetches files when they are read (R-5.4-6)."""
 
     kind: Literal["cache"] = "cache"
+    mode: CacheMode | None = Field(
+        default=None,
+        description="what becomes of writes: readonly refuses them, parallel writes them back to the source where "
+        "others may write as well, exclusive writes them back as the only writer, detached keeps them in the cache. "
+        "None: the driver's default, readonly for claims with ReadOnlyMany, else parallel",
+    )
     secret: Annotated[str, StringConstraints(pattern=r"^(\$\{pvc\.name\}|[a-z0-9])([-.a-z0-9]*[a-z0-9])?$")] = Field(
         description="Secret in the claim's namespace with endpoint, bucket, accesskey, secretkey, or what NFS has in "
         "their place; ${pvc.name}-secret gives each claim its own"
@@ -72,9 +83,25 @@ class Cache(Model):
         """Return the parameters of the class."""
         return {
             "volumeType": "cache",
+            **({"cacheMode": self.mode} if self.mode else {}),
             f"{_SECRET}-name": self.secret,
             f"{_SECRET}-namespace": "${pvc.namespace}",
         }
+
+    def refuses(self, access_mode: AccessMode) -> str | None:
+        """Return why the driver makes no volume for a claim with an access mode, with the remedy; None if it does.
+
+        Source: IBM/ibm-spectrum-scale-csi, driver/csiplugin/controllerserver.go, CreateVolume.
+        """
+        if access_mode == "ReadOnlyMany" and self.mode not in (None, "readonly"):
+            return f"mode {self.mode} makes no ReadOnlyMany volumes; set mode readonly, or another access_mode"
+        if access_mode != "ReadOnlyMany" and self.mode == "readonly":
+            return f"mode readonly makes no {access_mode} volumes; set access_mode ReadOnlyMany, or another mode"
+        return None
+
+    def writes_back(self, access_mode: AccessMode) -> bool:
+        """Say whether what is written to a volume gets to the source, or hides what the source has."""
+        return (self.mode or ("readonly" if access_mode == "ReadOnlyMany" else "parallel")) != "readonly"
 
 
 _SECRET = "csi.storage.k8s.io/provisioner-secret"  # noqa: S105 - prefix of two parameters' names

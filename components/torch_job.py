@@ -82,9 +82,10 @@ def command(args: TorchJobArgs) -> list[str]:
     """Return what a pod runs."""
     words = ["torchrun", *args.command]
     if not args.rdma or not args.roce_ports:
-        return words
+        return job_pods.after_proof(args, words)
     export = f'[ -z "$index" ]||export {gid_index.NCCL}=$index'
-    return ["/bin/sh", "-c", f"{gid_index.common(args.roce_ports)};{export};exec {shlex.join(words)}"]
+    found = ["/bin/sh", "-c", f"{gid_index.common(args.roce_ports)};{export};exec {shlex.join(words)}"]
+    return job_pods.after_proof(args, found)
 
 
 def spec(args: TorchJobArgs) -> dict[str, Any]:

@@ -37,6 +37,18 @@ class Shape(Model):
         return self.pods * self.gpus
 
 
+class Data(Model):
+    """The data set of a job, as its lock has it, and what the job does with it."""
+
+    name: str
+    digest: str = Field(description="SHA-256 of its list, hex")
+    files: int
+    bytes: int
+    role: Literal["stages", "reads", "slices", "reduces"]
+    slices: int | None = Field(default=None, description="parts that it is divided into; None: not divided")
+    slice: int | None = Field(default=None, description="the part of this job; None: all of them, or not divided")
+
+
 class Request(Model):
     """What a job was to be: its criteria follow from this, never from what it printed."""
 
@@ -44,6 +56,7 @@ class Request(Model):
     program: str | None = Field(default=None, description="its name (docs/programs.md); None: not known")
     prints: tuple[str, ...] = Field(default=(), description="tools whose output the program prints, and nccl")
     metrics: tuple[Metric, ...] = Field(default=(), description="figures that the program prints of itself")
+    data: Data | None = Field(default=None, description="data set that it reads; None: none, or not known")
     profile: str | None = Field(default=None, description="hardware profile of its nodes; None: not known")
     own_machine: str | None = Field(
         default=None,

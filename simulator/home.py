@@ -101,6 +101,11 @@ class Layout:
         return self.home / "data" / "egress.yaml"
 
     @property
+    def volumes(self) -> Path:
+        """Files of volumes, which users and tests put there: a folder of each namespace, with one of each claim."""
+        return self.home / "volumes"
+
+    @property
     def pods(self) -> Path:
         """Pod logs."""
         return self.home / "pods"

@@ -62,6 +62,9 @@ EXTENSIONS = PREFIX + "extensions"
 SCALE_CLUSTERS = PREFIX + "scale-clusters"
 """On the Spectrum Scale driver's pods: the clusters that its operator configured, as JSON."""
 
+GATEWAY = PREFIX + "gateway"
+"""On StorageClasses of caches, by users and tests: `none` where their storage cluster has no gateway node."""
+
 SCALE_CLUSTER_ID = "8027419560331176409"
 """Of container-native Storage Scale on every simulated cluster, where a real one draws a number."""
 SCALE_STORAGE_ID = "215057217487177715"

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from stacks.checks import (
     bond,
     container_native,
+    data_use,
     driver,
     fabric,
     image,
@@ -51,6 +52,7 @@ def problems(settings: Settings) -> Iterator[str]:
     yield from neighbour.problems(settings)
     yield from storage.problems(settings)
     yield from container_native.problems(settings)
+    yield from data_use.problems(settings)
     yield from image.problems(settings)
     try:
         settings.profile  # noqa: B018 - raises for ports that the machine does not have

@@ -175,7 +175,7 @@ def build(
         *_of_tenants(environment, known, platform, teams, opts),
         *(OfTenant(name, queue) for each in queued for name, queue in each.active.items()),
     ]
-    jobs = workloads.build(environment, platform.ready, parts, _reader(environment, root), opts)
+    jobs = workloads.build(environment, platform.ready, parts, _reader(environment, root), locks=locked, opts=opts)
     return {
         "release": environment.release,
         "nodes": [node.name for node in environment.gpu_nodes],

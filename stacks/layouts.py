@@ -14,7 +14,15 @@ from hardware import placement
 from hardware.placement import Demand, Share, waves
 from stacks import topology
 from stacks.platform import Settings
-from stacks.workload_settings import RdmaTestWorkload, SpanningWorkload, Stage, Started, Workload
+from stacks.workload_settings import (
+    IndexedWorkload,
+    RdmaTestWorkload,
+    SpanningWorkload,
+    Stage,
+    Started,
+    Unstarted,
+    Workload,
+)
 
 _ON = "node/"
 """A resource that only the node of this name has, so that pods that are bound to it fit nowhere else."""
@@ -39,7 +47,7 @@ class Placement(Model):
 
 def free(workload: Workload, settings: Settings) -> Mapping[str, int]:
     """Return the GPUs that a workload may have, by node."""
-    node = None if isinstance(workload, RdmaTestWorkload) else workload.node
+    node = None if isinstance(workload, Unstarted) else workload.node
     return {name: gpus for name, gpus in settings.free.items() if node in (None, name)}
 
 
@@ -48,6 +56,8 @@ def layout(workload: Started, settings: Settings) -> Layout:
 
     Best is fewest pods. Raises ValueError with the plan's reason when it names a number of GPUs and nothing fits.
     """
+    if isinstance(workload, IndexedWorkload):
+        return Layout(pods=workload.slices, gpus=workload.gpus)
     if not isinstance(workload, SpanningWorkload):
         return Layout(pods=1, gpus=workload.gpus)
     if workload.layout is not None:
@@ -84,7 +94,10 @@ def pod_share(workload: Started, settings: Settings) -> Share:
 
 
 def job_name(workload: Workload, settings: Settings) -> str:
-    """Return a job's name on the cluster; that of a job of several pods contains pods x GPUs x nodes (R-4.3-2)."""
+    """Return a job's name on the cluster; that of a job of several pods contains pods x GPUs x nodes (R-4.3-2).
+
+    That of a staging is longer there, by a part of the lock's digest (`locked_data.job_name`).
+    """
     if isinstance(workload, SpanningWorkload):
         return f"{workload.name}-{layout(workload, settings)}{workload.suffix}"
     return workload.name
@@ -92,13 +105,13 @@ def job_name(workload: Workload, settings: Settings) -> str:
 
 def follow(workload: Workload, settings: Settings) -> Wait:
     """Return how far an update follows a workload: by default a training until it starts, others until they finish."""
-    trains = not isinstance(workload, RdmaTestWorkload) and settings.program(workload.program).trains
+    trains = not isinstance(workload, Unstarted) and settings.program(workload.program).trains
     return workload.wait or (Wait.STARTED if trains else Wait.FINISHED)
 
 
 def demands(workload: Workload, settings: Settings) -> list[Demand]:
     """Return what each pod of a workload takes of its node; RDMA devices are shared and never run short first."""
-    if isinstance(workload, RdmaTestWorkload):
+    if isinstance(workload, Unstarted):
         return []
     wanted = layout(workload, settings)
     bound = {_ON + workload.node: wanted.gpus} if workload.node else {}
@@ -186,7 +199,7 @@ def _placed(stage: Stage, number: int, wave: Sequence[Workload], settings: Setti
 
 
 def _layout(workload: Workload, settings: Settings) -> Layout | None:
-    return None if isinstance(workload, RdmaTestWorkload) else layout(workload, settings)
+    return None if isinstance(workload, Unstarted) else layout(workload, settings)
 
 
 def _spread(wave: Sequence[Workload], settings: Settings) -> Iterator[tuple[Workload, tuple[tuple[str, int], ...]]]:
@@ -205,7 +218,7 @@ def _nodes(
 ) -> tuple[tuple[str, int], ...]:
     if isinstance(workload, RdmaTestWorkload):
         return ((workload.client_node, 1), (workload.server_node, 1))
-    if wanted is None:
+    if wanted is None or isinstance(workload, Unstarted):
         return ()
     options = _fitting(workload, wanted.total_gpus, wanted.gpus, left, settings).options
     return options[0].on if options else ()

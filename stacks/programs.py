@@ -76,7 +76,9 @@ class Program(Model):
     largest_mib: int | None = Field(
         default=None, gt=0, description="largest message that it sends, MiB; workloads may name another; None: none"
     )
-    kinds: tuple[Literal["mpi", "torch", "job"], ...] = Field(min_length=1, description="workloads that can start it")
+    kinds: tuple[Literal["mpi", "torch", "job", "indexed"], ...] = Field(
+        min_length=1, description="workloads that can start it"
+    )
     processes_per: Literal["gpu", "pod"] = Field(
         default="gpu", description="one process for each GPU, or one of a pod, which drives all of its GPUs"
     )
@@ -123,7 +125,7 @@ class Program(Model):
         named = any("{program}" in word for word in self.command)
         if named and not (self.on_volume or self.in_image):
             raise ValueError("command has {program}, and nothing says where it is; set on_volume, or in_image")
-        for kind, launcher in (("mpi", "mpirun"), ("torch", "torchrun")):
+        for kind, launcher in (("mpi", "mpirun"), ("torch", "torchrun"), ("indexed", "the proof of its slice")):
             if kind in self.kinds and not self.command:
                 raise ValueError(
                     f"command is empty, and {launcher} starts no image's own; write it, or leave {kind} out of kinds"

@@ -6,23 +6,28 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from apis.nccl import Transport
-from components.job_args import JobChoices
+from components.data_set import DataSetName
+from components.job_args import Folder, JobChoices
 from components.layout import Layout
-from components.model import DnsLabel, DnsName, Image, Model, Seconds
+from components.model import DnsLabel, DnsName, Image, Model, Quantity, Seconds
 from components.outcome import Wait
 from components.rdma_perftest import RdmaPair
+from components.sliced_jobs import MOST_SLICES
 from components.tenant import ContainerResources
 from stacks.cluster_settings import RANGE_PATTERN, ranged
 from stacks.topology_settings import TopologyRequest
 
 __all__ = [
+    "IndexedWorkload",
     "JobWorkload",
     "MpiWorkload",
     "RdmaTestWorkload",
     "SpanningWorkload",
     "Stage",
+    "StageDataWorkload",
     "Started",
     "TorchWorkload",
+    "Unstarted",
     "Workload",
 ]
 
@@ -47,10 +52,41 @@ class RdmaTestWorkload(WorkloadBase, RdmaPair):
     name: DnsLabel = Field(default="mofed-test-job", description="of the job")
 
 
+class StageDataWorkload(WorkloadBase):
+    """A data set that is brought near before jobs read it: pods without GPUs read all of its files (R-5.4-6).
+
+    It comes in a stage before the jobs that read the set. The name of its job ends with a part of the lock's digest:
+    another lock is staged again, and the same one is not.
+    """
+
+    kind: Literal["stage-data"]
+    data_set: DataSetName = Field(description="one of the tenant's `data_sets`")
+    image: Image = Field(description="with Python 3.6 or later, e.g. that of the jobs")
+    slices: int = Field(default=4, gt=0, le=MOST_SLICES, description="pods, which have every `slices`-th file each")
+    content: bool = Field(
+        default=False,
+        description="whether each pod also prints the SHA-256 of what it read, for comparison with another staging; it "
+        "takes twice the processor time",
+    )
+    cpus: int = Field(default=1, gt=0, description="CPUs of each pod; a choice")
+    memory: Quantity = Field(default="2Gi", description="memory of each pod, of which the kernel caches files")
+
+    @property
+    def name(self) -> str:
+        """What its job's name begins with."""
+        return f"stage-{self.data_set}"
+
+
 class ProgramWorkload(WorkloadBase, JobChoices):
     """A program that is started."""
 
     name: DnsLabel = Field(description="of the job")
+    data_set: DataSetName | None = Field(
+        default=None,
+        description="one of the tenant's `data_sets`, at /data-sets/NAME in its pods: each proves that it sees the "
+        "locked files before the program starts, and the program finds their list by HPC_DATA_LIST ([data](data.md))",
+    )
+    split: DataSetName | None = Field(default=None, description="part of the data set; None: all of it")
     program: DnsLabel = Field(description="what runs: one of `programs`, or of [these](programs.md)")
     image: Image | None = Field(default=None, description="None: the program's, where it has one that fits")
     build: DnsLabel | None = Field(default=None, description="one of the tenant's `builds`, in place of an image")
@@ -72,6 +108,12 @@ class ProgramWorkload(WorkloadBase, JobChoices):
         default=None,
         description="what a changed spec does: run again at once (by default verification), or wait for the next run",
     )
+
+    @model_validator(mode="after")
+    def _splits_what_it_has(self) -> Self:
+        if self.split is not None and self.data_set is None:
+            raise ValueError(f"split {self.split} of {self.name}: there is no data_set to be split; give it")
+        return self
 
 
 class SpanningWorkload(ProgramWorkload):
@@ -133,9 +175,31 @@ class JobWorkload(ProgramWorkload):
     gpus: int = Field(default=1, gt=0, le=16, description="GPUs of its pod")
 
 
-Started = MpiWorkload | TorchWorkload | JobWorkload
+class IndexedWorkload(ProgramWorkload):
+    """Inference over a data set: pods that each have a slice of it, and a reducer after them (R-5.3-11)."""
+
+    kind: Literal["indexed"]
+    data_set: DataSetName = Field(description="one of the tenant's `data_sets`, which is divided among the pods")
+    slices: int = Field(gt=0, le=MOST_SLICES, description="pods, which have every `slices`-th file each")
+    gpus: int = Field(default=1, gt=0, le=16, description="GPUs of each pod")
+    results: Folder = Field(
+        description="folder that the program mounts and all pods share: results, and the proofs of the slices"
+    )
+    reducer: tuple[str, ...] = Field(
+        default=(),
+        description="command line that collects the results, after the slices were proved disjoint and complete; none: "
+        "the proof alone",
+    )
+
+
+Started = MpiWorkload | TorchWorkload | JobWorkload | IndexedWorkload
 """A workload that starts a program."""
-Workload = Annotated[RdmaTestWorkload | MpiWorkload | TorchWorkload | JobWorkload, Field(discriminator="kind")]
+Unstarted = RdmaTestWorkload | StageDataWorkload
+"""A workload without a program of its own; it takes no GPU."""
+Workload = Annotated[
+    RdmaTestWorkload | StageDataWorkload | MpiWorkload | TorchWorkload | JobWorkload | IndexedWorkload,
+    Field(discriminator="kind"),
+]
 
 
 def _on_each(workloads: Any) -> Any:
@@ -168,12 +232,12 @@ class Stage(Model):
     @model_validator(mode="before")
     @classmethod
     def _of_fit_nodes(cls, given: Any) -> Any:
-        """Give jobs what the stage demands of nodes; the RDMA test names its own."""
+        """Give jobs what the stage demands of nodes; the RDMA test names its own, and staging has no GPUs."""
         if not isinstance(given, Mapping) or given.get("fit_nodes") is not True:
             return given
         some = given.get("workloads")
         if not isinstance(some, list | tuple):
             return given
-        started = (isinstance(one, Mapping) and one.get("kind") != "rdma-test" for one in some)
+        started = (isinstance(one, Mapping) and one.get("kind") not in ("rdma-test", "stage-data") for one in some)
         jobs = [{"fit_nodes": True, **one} if is_job else one for one, is_job in zip(some, started, strict=True)]
         return {**given, "workloads": jobs}

@@ -2,7 +2,7 @@
 
 import typer
 
-from cli.data import confusion, diff, drift, generate, index, list, select, stats, status
+from cli.data import confusion, diff, drift, generate, index, list, publish, select, stats, status
 
 app = typer.Typer(no_args_is_help=True, help="The data that jobs are trained on.")
 
@@ -11,6 +11,7 @@ app.command("index")(index.command)
 app.command("stats")(stats.command)
 app.command("select")(select.command)
 app.command("list")(list.command)
+app.command("publish")(publish.command)
 app.command("diff")(diff.command)
 app.command("drift")(drift.command)
 app.command("confusion")(confusion.command)

@@ -19,7 +19,9 @@ _PULUMI = (names.WAIT_FOR, names.SKIP_AWAIT, names.TIMEOUT_SECONDS)
 def objects(settings: Settings, stack: str) -> list[dict[str, Any]]:
     """Return the manifests of the settings' workloads, the job itself last: it needs the others."""
     recorded = record(
-        lambda: workloads.build(settings, (), (), lambda *_: "", pulumi.ResourceOptions()), stack=stack, project=PROJECT
+        lambda: workloads.build(settings, (), (), lambda *_: "", locks={}, opts=pulumi.ResourceOptions()),
+        stack=stack,
+        project=PROJECT,
     )
     found = [_of_user(manifest) for manifest in manifests(recorded)]
     return sorted(found, key=lambda manifest: "template" in manifest["spec"] or "job" in manifest["kind"].lower())

@@ -78,7 +78,13 @@ def _workload(request: Request, settings: Settings) -> Workload:
 
 
 def _kind(request: Request, settings: Settings) -> str:
-    kinds = settings.program(request.program).kinds
+    # Those of kind indexed need a data set, which has to be staged before them: they are written into `stages`.
+    kinds = [kind for kind in settings.program(request.program).kinds if kind != "indexed"]
+    if not kinds:
+        raise Problem(
+            f"program {request.program} reads slices of a data set (kind indexed)",
+            "Write it into the stages of the settings, after a workload of kind stage-data.",
+        )
     if request.kind is None:
         return kinds[0]
     if request.kind not in kinds:

@@ -138,12 +138,12 @@ def collect(cluster: Cluster, name: str, options: Options, stack: "Stack | None"
 def _image(stack: "Stack") -> str | None:
     """Return the image of the stack's first job; of one that a tenant builds, and others may not pull, its base."""
     from stacks import images  # noqa: PLC0415
-    from stacks.workload_settings import RdmaTestWorkload  # noqa: PLC0415
+    from stacks.workload_settings import Unstarted  # noqa: PLC0415
 
     settings = stack.settings
     for stage in settings.stages:
         for workload in stage.workloads:
-            if isinstance(workload, RdmaTestWorkload):
+            if isinstance(workload, Unstarted):
                 continue
             built = images.build(workload, settings)
             if image := built.base if built else images.image(workload, settings):

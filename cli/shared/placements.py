@@ -17,4 +17,5 @@ def show(settings: Settings) -> None:
 def _row(row: Placement) -> tuple[str, ...]:
     on = some([f"{node.split('.')[0]}: {pods}" for node, pods in row.on])
     layout = str(row.layout) if row.layout else ""
-    return (str(row.wave), row.job, layout, str(row.gpus or ""), on or "what is free once others have ended")
+    otherwise = "what is free once others have ended" if row.layout else "any node that has its volume"
+    return (str(row.wave), row.job, layout, str(row.gpus or ""), on or otherwise)

@@ -15,8 +15,10 @@ from hardware import profiles
 from simulator import home
 from simulator.cluster import ClusterSpec, NodeSpec
 from simulator.kubeconfigs import context_name
+from stacks import locks
 from stacks import settings as stack_settings
 from stacks.layer_settings import TenantsLayer
+from stacks.locked_data import Locked
 from stacks.platform import Settings
 from stacks.releases import RELEASES
 from stacks.trainer_settings import UpstreamTrainer
@@ -31,6 +33,11 @@ class Stack:
     name: str
     settings: Settings
     chosen: str | None = None
+
+    @property
+    def locks(self) -> Locked:
+        """The locks of its data sets; raise SettingsError for one that is missing or wrong."""
+        return locks.read(self.settings, ROOT)
 
     @property
     def simulated(self) -> bool:

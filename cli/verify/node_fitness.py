@@ -31,7 +31,7 @@ PROGRAM = "preflight"
 
 def of_stack(stack: Stack, *, wait: float | None, plain: bool, cordon: bool, yes: bool) -> int:
     """Judge the nodes of a stack, with `cordon` label them after a question, and return the exit status."""
-    wanted = [one for one in requests(stack.settings) if is_node_test(one) or spans(one)]
+    wanted = [one for one in requests(stack.settings, stack.locks) if is_node_test(one) or spans(one)]
     if not any(is_node_test(one) for one in wanted):
         raise Problem(f"stack {stack.name} has no test of a node", f"Add a stage such as\n{stage(stack.settings)}")
     jobs = gather(stack, [one.job for one in wanted], wait=wait, silent=plain)

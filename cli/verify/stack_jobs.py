@@ -41,7 +41,7 @@ def gather(
     for a short time. Raises Problem for a job that the stack does not have, where the cluster cannot be queried, and
     for another cluster than the stack's: nothing of it is judged.
     """
-    wanted = chosen(requests(stack.settings), only, stack)
+    wanted = chosen(requests(stack.settings, stack.locks), only, stack)
     state_checks.require_own_cluster(stack)
     cluster = session.cluster(stack)
     identity.require_unless_forbidden(stack, cluster)

@@ -6,6 +6,7 @@ TRANSPORT = frozenset({"transport-between-nodes", "gpudirect", "bus-bandwidth", 
 LATENCY = frozenset({"small-message-latency"})
 LINK = frozenset({"ib-write-bandwidth"})
 HCAS = frozenset({"hcas-used", "ports-active", "ports-present", "fabric-consistent", "rdma-device-files"})
+DATA = frozenset({"data-set", "data-staged", "data-slices"})
 STARTED = frozenset({"ranks-initialised", "ranks-are-gpus"})
 """Criteria that causes explain together."""
 

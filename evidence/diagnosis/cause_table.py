@@ -1,6 +1,6 @@
 """Known causes of failures: the line that shows each, why it happens, and which setting repairs it."""
 
-from evidence.diagnosis.cause import LATENCY, LINK, STARTED, TRANSPORT, Cause
+from evidence.diagnosis.cause import DATA, LATENCY, LINK, STARTED, TRANSPORT, Cause
 from evidence.diagnosis.node_causes import NODE_CAUSES
 from evidence.diagnosis.transport_causes import TRANSPORT_CAUSES
 
@@ -119,6 +119,43 @@ CAUSES: tuple[Cause, ...] = (
         remedy="run it as the tenant's account (`tenant`); `./hpc scc` explains which SCC refuses what",
     ),
     Cause(
+        name="list-missing",
+        shows=r"hpc-data error kind=list-missing",
+        why="the list of the data set's files is not on its volume",
+        remedy="copy the list that `./hpc data select` wrote to .hpc/lists/<digest>.list of the volume of `data_sets`, "
+        "at the source where it is a cache (docs/data.md)",
+        explains=DATA,
+    ),
+    Cause(
+        name="data-digest-differs",
+        shows=r"hpc-data error kind=(?:digest-differs|counts-differ|slice-differs)",
+        why="the list on the volume, or a slice of it, is another than that of the lock",
+        remedy="select it again (`./hpc data select`), commit its lock, copy the list to the volume of `data_sets`, "
+        "and stage it",
+        explains=DATA,
+    ),
+    Cause(
+        name="label-missing",
+        shows=r"hpc-data error kind=files-missing \S+ first=\S*label",
+        why="frames of the data set are there without their labels",
+        remedy="bring the labels to the source of `data_sets`, or index and select again without these frames",
+        explains=DATA,
+    ),
+    Cause(
+        name="data-files-gone",
+        shows=r"hpc-data error kind=files-(?:missing|differ)",
+        why="files of the data set have been removed or changed since it was locked",
+        remedy="restore them at the source of `data_sets`, or index and select again",
+        explains=DATA,
+    ),
+    Cause(
+        name="slice-missing",
+        shows=r"hpc-data error kind=slice-missing",
+        why="a slice left no proof in the results that the reducer reads",
+        remedy="mount the same writable volume at `results` for all pods, and raise `run`",
+        explains=DATA,
+    ),
+    Cause(
         name="data-absent",
         # TensorFlow prints it of libraries that it does without.
         shows=r"^(?!.*(?:dso_loader|dlerror)).*no such file or directory|ModuleNotFoundError|can'?t open file"
@@ -174,6 +211,23 @@ CAUSES: tuple[Cause, ...] = (
         explains=TRANSPORT | LATENCY | frozenset({"hcas-used"}),
         ends=False,
         last_resort=True,
+    ),
+    Cause(
+        name="not-cached",
+        shows="",
+        why="nothing of the data set is in the cache when the job starts",
+        remedy="raise `run` of the workload of kind stage-data, and see that it finished before the job began",
+        explains=frozenset({"data-set"}),
+        ends=False,
+    ),
+    Cause(
+        name="evicted",
+        shows="",
+        why="files of the data set were evicted from the cache, or fetched in part, since it was staged",
+        remedy="raise `capacity` of the volume, and the soft quota of the cache, above the bytes of all sets on it, "
+        "and stage again (raise `run`)",
+        explains=frozenset({"data-set", "data-staged"}),
+        ends=False,
     ),
     Cause(
         name="single-gpu-pods",

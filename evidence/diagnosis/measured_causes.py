@@ -6,6 +6,7 @@ from apis.nccl import Transport
 from evidence.criterion import at, nccl_logs, of, quoted
 from evidence.diagnosis import node_causes
 from evidence.node_facts import NodeFacts
+from evidence.tools.hpc_data import DataLog
 from evidence.tools.ibstatus import IbStatus
 from evidence.tools.nccl_tests.model import NcclTests
 from evidence.tools.net_devices import NetDevices
@@ -15,6 +16,8 @@ from evidence.verdict import Job, Proof
 
 ETHERNET_BYTES = 1500
 """MTU below which a pod network is an overlay's: 1450 in the blog (B-7.1)."""
+_WHOLE = 100.0
+"""Percent."""
 
 
 def _limited(job: Job) -> Iterator[Proof]:
@@ -81,6 +84,16 @@ def _other_ranks(job: Job) -> Iterator[Proof]:
             yield from at(one.file, *[device.line for device in one.devices[-1:]])
 
 
+def _not_cached(job: Job) -> Iterator[Proof]:
+    for log in of(job, DataLog):
+        yield from at(log.file, *[row.line for row in log.rows if row.cached == 0 and row.bytes])
+
+
+def _evicted(job: Job) -> Iterator[Proof]:
+    for log in of(job, DataLog):
+        yield from at(log.file, *[row.line for row in log.rows if row.cached and row.cached < _WHOLE])
+
+
 SEEN: Mapping[str, Callable[[Job], Iterator[Proof]]] = {
     "memlock": _limited,
     "hca-absent": _hca_absent,
@@ -89,6 +102,8 @@ SEEN: Mapping[str, Callable[[Job], Iterator[Proof]]] = {
     "no-gpu-stack": _no_gpu_stack,
     "overlay-mtu": _overlay,
     "single-gpu-pods": _single,
+    "not-cached": _not_cached,
+    "evicted": _evicted,
     "other-ranks": _other_ranks,
     **node_causes.SEEN,
 }

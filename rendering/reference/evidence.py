@@ -12,7 +12,7 @@ from evidence.diagnosis.cause_table import CAUSES
 from evidence.model import Reading
 from evidence.records import Run, kinds
 from evidence.reference import PublicLimit, public_limits
-from evidence.verdict import Job, Proof, Request, Shape, Verdict
+from evidence.verdict import Data, Job, Proof, Request, Shape, Verdict
 from rendering.reference import markdown, tables
 
 SCHEMA = tables.ROOT / "docs" / "evidence-schema.md"
@@ -58,7 +58,7 @@ warning; one with a newer `schema_version` is refused. Of an unknown tool, the f
 
 
 def _results() -> str:
-    models = (Run, Job, Request, Shape, Metric, Verdict, Proof)
+    models = (Run, Job, Request, Shape, Data, Metric, Verdict, Proof)
 
     def link(model: type[BaseModel]) -> str:
         title = "Every reading" if model is Reading else model.__name__

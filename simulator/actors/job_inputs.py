@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from ipaddress import IPv4Address
+from pathlib import Path
 
 from apis import names as platform
 from hardware.profiles import Profile
@@ -13,6 +14,7 @@ from simulator.actors import gpus, images, launcher, multus, pods
 from simulator.actors.api import Object
 from simulator.actors.indexed_jobs import together
 from simulator.actors.runtime import Runtime
+from simulator.home import Layout
 from simulator.performance import node_faults
 from simulator.performance.job import DEFAULT_SHM_MIB, Launched, Machine, Worker
 
@@ -115,6 +117,7 @@ def worker(pod: Object, here: Machine, runtime: Runtime) -> Worker:
         gpus=_gpus(pod, here, runtime.running_on(here.name)),
         devices=_devices(pod, here, runtime.running_on(here.name)),
         claims=_claims(pod),
+        files=_files(pod, Layout(runtime.settings.home).volumes),
         ipc_lock=platform.IPC_LOCK in capabilities or bool(security.get("privileged")),
         uid=user if isinstance(user, int) else None,
         host_network=bool(pod["spec"].get("hostNetwork")),
@@ -141,6 +144,18 @@ def _shared_memory_mib(pod: Object) -> int:
     return next((int(limit / (1 << 20)) for limit in limits if limit), DEFAULT_SHM_MIB)
 
 
+def _files(pod: Object, volumes: Path) -> dict[str, Path]:
+    """Return where claims are mounted that have files on this machine, with the folder that is mounted."""
+    named = {volume["name"]: volume.get("persistentVolumeClaim") for volume in pod["spec"].get("volumes") or []}
+    found = {}
+    for mount in pod["spec"]["containers"][0].get("volumeMounts") or []:
+        if claim := named.get(mount["name"]):
+            folder = volumes / str(pod["metadata"]["namespace"]) / str(claim["claimName"])
+            if folder.is_dir():
+                found[str(mount["mountPath"])] = folder / mount.get("subPath", "")
+    return found
+
+
 def _networks(pod: Object) -> Sequence[multus.Attachment]:
     try:
         return multus.attachments(pod)
@@ -150,7 +165,15 @@ def _networks(pod: Object) -> Sequence[multus.Attachment]:
 
 def _variables(pod: Object) -> dict[str, str]:
     entries = pod["spec"]["containers"][0].get("env") or []
-    return {entry["name"]: str(entry.get("value", "")) for entry in entries}
+    return {entry["name"]: str(entry.get("value", "")) or _field(pod, entry) for entry in entries}
+
+
+def _field(pod: Object, entry: Object) -> str:
+    """Return a variable's value from the pod's labels or annotations; empty for what comes from elsewhere."""
+    path = str(((entry.get("valueFrom") or {}).get("fieldRef") or {}).get("fieldPath", ""))
+    where, _, name = path.removesuffix("']").partition("['")
+    known = {"metadata.labels": pods.labels, "metadata.annotations": pods.annotations}
+    return str(known[where](pod).get(name, "")) if where in known else ""
 
 
 def _found_by_itself(pod: Object) -> dict[str, str]:

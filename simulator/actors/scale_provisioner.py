@@ -4,6 +4,7 @@ import hashlib
 
 from apis import kinds
 from apis import names as platform
+from simulator import names
 from simulator.actors import images, pods, provisioning, scale_handles
 from simulator.actors.api import Object
 from simulator.actors.informer import Informer, Key
@@ -16,6 +17,8 @@ RULES = (
     Rule(("storage.k8s.io",), ("storageclasses",), READ),
 )
 AGAIN_SECONDS = 2.0
+CACHE_MODES = ("readonly", "parallel", "exclusive", "detached")
+READ_ONLY = "ReadOnlyMany"
 
 
 class ScaleProvisioner(PodActor):
@@ -59,8 +62,9 @@ class ScaleProvisioner(PodActor):
 def source(claim: Object, storage_class: Object, known: Object) -> Object:
     """Return where the files of a claim's volume are: a fileset of its own on the file system of the class.
 
-    Raise ValueError as the driver refuses: without a file system, and for a cluster that it does not know. The UID of
-    the file system is simulated: it comes from its name.
+    Raise ValueError as the driver refuses: without a file system, for a cluster that it does not know, for an access
+    mode that the class has no volumes of, and a cache without a gateway node. The UID of the file system is simulated:
+    it comes from its name. So is the cache: no file is ever fetched, and its Secret is not read.
     """
     parameters = storage_class.get("parameters") or {}
     file_system = parameters.get("volBackendFs")
@@ -69,6 +73,8 @@ def source(claim: Object, storage_class: Object, known: Object) -> Object:
     cluster = parameters.get("clusterId") or known["local"]
     if cluster not in known["clusters"]:
         raise ValueError(f"unable to find cluster [{cluster}] details in custom resource")
+    if fault := _refused(claim, storage_class):
+        raise ValueError(fault)
     name = provisioning.volume_name(claim)
     digest = hashlib.sha256(file_system.encode()).hexdigest().upper()
     identity = f"{cluster};{digest[:8]}:{digest[8:16]}"
@@ -76,3 +82,36 @@ def source(claim: Object, storage_class: Object, known: Object) -> Object:
     if 7 not in known["parts"]:  # noqa: PLR2004 - a driver of 2.0
         handle = f"{identity};filesetName={name};path=/{file_system}/{name}"
     return {"csi": {"driver": platform.SCALE_CSI_DRIVER, "volumeHandle": handle}}
+
+
+def _refused(claim: Object, storage_class: Object) -> str | None:
+    """Return why the driver makes no volume of a claim's access modes, in its words (controllerserver.go); else None.
+
+    Which gateway nodes there are, only the storage cluster knows: it has one, unless an annotation denies it.
+    """
+    parameters = storage_class.get("parameters") or {}
+    mode, caches = parameters.get("cacheMode", "").lower(), parameters.get("volumeType") == "cache"
+    if mode and not caches:
+        return 'The storage class parameter cacheMode can only be specified with volumeType="cache"'
+    if mode not in ("", *CACHE_MODES):
+        allowed = f"{', '.join(CACHE_MODES[:-1])} or {CACHE_MODES[-1]}"
+        return f"Invalid cache mode is specified: {mode}, allowed cache modes are: {allowed}"
+    if fault := next(
+        filter(None, (_mode_fault(each, mode, caches=caches) for each in claim["spec"]["accessModes"])), None
+    ):
+        return fault
+    if caches and (storage_class["metadata"].get("annotations") or {}).get(names.GATEWAY) == "none":
+        # As it is written there.
+        return "Failed to the create a cache volume as there in no gateway node in the cluster"
+    return None
+
+
+def _mode_fault(access: str, mode: str, *, caches: bool) -> str | None:
+    if access == READ_ONLY:
+        if not caches:
+            return "Volume source with Access Mode ReadOnlyMany is not supported"
+        if mode not in ("", CACHE_MODES[0]):
+            return "The volume access mode ReadOnlyMany is only supported with the cacheMode readonly"
+    elif mode == CACHE_MODES[0]:
+        return "The cacheMode readonly is only supported with the volume access mode ReadOnlyMany"
+    return None

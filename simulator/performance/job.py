@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Self
 
 from hardware.profiles import Hca, Profile
@@ -75,6 +76,8 @@ class Worker:
     """HCAs whose device files it has, in the machine's order, whether their ports are up or down."""
     claims: tuple[str, ...] = ()
     """Persistent volume claims that its first container mounts."""
+    files: Mapping[str, Path] = field(default_factory=dict)
+    """Where its first container mounts a volume whose files are on this machine -> their folder."""
     ipc_lock: bool = False
     """Whether its first container has IPC_LOCK."""
     uid: int | None = None

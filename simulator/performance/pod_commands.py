@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from simulator.performance import shell, training
+from simulator.performance import data_set, shell, training
 from simulator.performance.job import Launched
 from simulator.performance.mpirun import mpirun
 from simulator.performance.printed import Printed
@@ -31,7 +31,8 @@ def simulate(job: Launched) -> Printed:
 def program(words: Sequence[str], job: Launched) -> Printed:
     """Return what one command line prints; one that is not simulated prints nothing and succeeds.
 
-    Of a user's own Python script there is what NCCL prints while its ranks join, as if it used all GPUs of the job.
+    The reader of data sets is really run (`data_set`). Of a user's own Python script there is what NCCL prints while
+    its ranks join, as if it used all GPUs of the job.
     """
     name = PurePosixPath(words[0]).name
     if name in SHELLS:
@@ -58,6 +59,8 @@ def _interpreted(rest: list[str], job: Launched) -> Printed:
 
 def _text(words: Sequence[str], job: Launched) -> Printed:
     """Return what a script prints that the command line holds: its first lines show its own command line."""
+    if words and data_set.is_reader(words[0]):
+        return data_set.data_set(words, job)
     named = _NAMED.search(words[0]) if words else None
     found = PROGRAMS.get(named[0]) if named else None
     return found(words, job) if found else Printed()

@@ -7,7 +7,7 @@ from stacks.fabric_settings import Ethernet, NetworkOperatorPlugin
 from stacks.gpu_settings import GpuOperatorSettings
 from stacks.gpus import gpudirect
 from stacks.platform import Settings
-from stacks.workload_settings import RdmaTestWorkload
+from stacks.workload_settings import Unstarted
 
 
 def problems(settings: Settings) -> Iterator[str]:
@@ -42,5 +42,5 @@ def _peer_memory(settings: Settings, gpu: GpuOperatorSettings) -> Iterator[str]:
 
 
 def _counts_on_all(settings: Settings) -> bool:
-    jobs = any(not isinstance(job, RdmaTestWorkload) for stage in settings.stages for job in stage.workloads)
+    jobs = any(not isinstance(job, Unstarted) for stage in settings.stages for job in stage.workloads)
     return jobs and all(node.gpus == settings.profile.gpus for node in settings.gpu_nodes)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from apis.kinds import MPI_JOB_V2BETA1
 from stacks import images
 from stacks.platform import Settings
-from stacks.workload_settings import RdmaTestWorkload
+from stacks.workload_settings import Unstarted
 
 _MPI_OPERATOR = re.compile(r"(^|/)mpi-operator:v?(?P<major>\d+)\.(?P<minor>\d+)")
 """Kubeflow's names; another image, or one by its digest, does not show its generation."""
@@ -20,7 +20,7 @@ def problems(settings: Settings) -> Iterator[str]:
     yield from _mpi_operator(settings)
     for stage in settings.stages:
         for job in stage.workloads:
-            if isinstance(job, RdmaTestWorkload):
+            if isinstance(job, Unstarted):
                 continue
             built = images.build(job, settings)
             if built and not built.at_once:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from hardware.topology import system_gib
 from stacks import layouts
 from stacks.platform import Settings
-from stacks.workload_settings import RdmaTestWorkload, Started
+from stacks.workload_settings import Started, Unstarted
 
 _STRICT = ("restricted", "single-numa-node")
 
@@ -18,7 +18,7 @@ def problems(settings: Settings) -> Iterator[str]:
         return
     for stage in settings.stages:
         for job in stage.workloads:
-            if not isinstance(job, RdmaTestWorkload):
+            if not isinstance(job, Unstarted):
                 # A workload without a layout is reported with the workloads.
                 with suppress(ValueError):
                     yield from _pods(job, settings, kubelet.topology_policy)

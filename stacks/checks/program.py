@@ -5,7 +5,7 @@ from difflib import get_close_matches
 
 from stacks.platform import Settings
 from stacks.programs import PROGRAMS
-from stacks.workload_settings import RdmaTestWorkload
+from stacks.workload_settings import Unstarted
 
 
 def problems(settings: Settings) -> Iterator[str]:
@@ -15,7 +15,7 @@ def problems(settings: Settings) -> Iterator[str]:
             yield f"programs: {name} is a program of stacks/programs, too; give this one another name"
     for stage in settings.stages:
         for workload in stage.workloads:
-            if isinstance(workload, RdmaTestWorkload):
+            if isinstance(workload, Unstarted):
                 continue
             if problem := unknown(workload.program, settings):
                 yield f"stages: job {workload.name} has program {workload.program!r}, which {problem}"

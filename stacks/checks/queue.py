@@ -9,7 +9,7 @@ from components.mpi_job_args import V2Beta1
 from stacks import layouts
 from stacks.checks.workload import size
 from stacks.platform import Settings
-from stacks.workload_settings import MpiWorkload, RdmaTestWorkload, Started, Workload
+from stacks.workload_settings import MpiWorkload, Started, Unstarted, Workload
 
 _GIB = 1024**3
 
@@ -35,7 +35,7 @@ def problems(settings: Settings) -> Iterator[str]:
 
 
 def _programs(workloads: Sequence[Workload]) -> list[Started]:
-    return [job for job in workloads if not isinstance(job, RdmaTestWorkload)]
+    return [job for job in workloads if not isinstance(job, Unstarted)]
 
 
 def _admitted(jobs: Sequence[Started], settings: Settings) -> Iterator[str]:

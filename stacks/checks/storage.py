@@ -1,10 +1,12 @@
 """What is wrong between Spectrum Scale, its clients and what tenants have of it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from components.claim import AccessMode
+from components.storage_class import Cache
 from stacks.checks.duplicates import repeated
 from stacks.platform import Settings
-from stacks.storage_settings import AnyVolume, DirectoryData, HostClientStorage
+from stacks.storage_settings import AnyVolume, ClaimData, DirectoryData, HostClientStorage
 
 _SHOWN = 4
 
@@ -25,8 +27,30 @@ def problems(settings: Settings) -> Iterator[str]:
                 f"storage.{'clusters' if own else 'remote.id and storage.cluster_id'} "
                 f"({', '.join(storage.known_clusters)}); correct it, or give that cluster's GUI there"
             )
+    yield from _modes(settings, {each.class_name: each.volumes for each in storage.classes})
     if own:
         yield from _clients(settings)
+
+
+def _modes(settings: Settings, classes: Mapping[str, object]) -> Iterator[str]:
+    """Yield claims that the driver refuses for their access mode; it would do so at the first claim, in its own log."""
+    for tenant in settings.tenants:
+        for name, volume in tenant.all_volumes.items():
+            if isinstance(volume, DirectoryData) or volume.storage_class not in classes:
+                continue
+            made = classes[volume.storage_class]
+            mode: AccessMode = volume.access_mode if isinstance(volume, ClaimData) else "ReadWriteOnce"
+            if isinstance(made, Cache):
+                reason = made.refuses(mode)
+            elif mode == "ReadOnlyMany":
+                reason = "only caches can be ReadOnlyMany; use ReadWriteMany and read_only: true"
+            else:
+                reason = None
+            if reason:
+                yield (
+                    f"tenants: {tenant.place(name)} of {tenant.namespace}, access_mode {mode} of storage class "
+                    f"{volume.storage_class}: {reason}"
+                )
 
 
 def _clients(settings: Settings) -> Iterator[str]:

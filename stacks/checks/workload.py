@@ -10,9 +10,10 @@ from components.layout import Layout
 from hardware import topology
 from hardware.placement import fits
 from stacks import images, layouts
-from stacks.checks import checkpoint, numa, resources
+from stacks.checks import checkpoint, data_use, numa, resources
 from stacks.checks import topology as topology_of
 from stacks.fabric_settings import InfiniBand
+from stacks.job_arguments import arguments
 from stacks.platform import Settings
 from stacks.programs import Program
 from stacks.storage_settings import AnyVolume, ClaimData, LocalVolume
@@ -20,11 +21,12 @@ from stacks.workload_settings import (
     MpiWorkload,
     RdmaTestWorkload,
     SpanningWorkload,
+    StageDataWorkload,
     Started,
     TorchWorkload,
+    Unstarted,
     Workload,
 )
-from stacks.workloads import arguments
 
 GB = 10**9
 _NODES_SHOWN = 3
@@ -43,7 +45,7 @@ def problems(settings: Settings) -> Iterator[str]:
             try:
                 name = layouts.job_name(workload, settings)
             except ValueError as error:
-                reasons = [] if isinstance(workload, RdmaTestWorkload) else list(_node(workload, settings))
+                reasons = [] if isinstance(workload, Unstarted) else list(_node(workload, settings))
                 yield from (f"stages: job {workload.name}: {reason}" for reason in reasons or [str(error)])
                 continue
             if (workload.tenant, name) in seen:
@@ -59,6 +61,8 @@ def _of(workload: Workload, settings: Settings) -> Iterator[str]:
     if isinstance(workload, RdmaTestWorkload):
         yield from _rdma_test(workload, settings)
         return
+    if isinstance(workload, StageDataWorkload):
+        return
     wanted = layouts.layout(workload, settings)
     found = [
         *_kind(workload, settings),
@@ -68,7 +72,9 @@ def _of(workload: Workload, settings: Settings) -> Iterator[str]:
         *_names(workload, settings),
         *(topology_of.of_job(workload, settings) if isinstance(workload, MpiWorkload | TorchWorkload) else ()),
     ]
-    yield from found or _arguments(workload, settings)
+    if workload.data_set is None or data_use.data_set_of(workload, settings):
+        found = found or [*_arguments(workload, settings)]
+    yield from found
 
 
 def _rdma_test(workload: RdmaTestWorkload, settings: Settings) -> Iterator[str]:

@@ -91,7 +91,7 @@ def field(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
 
 def _verdicts(field: Field) -> Fitnesses:
     """Return what `./hpc verify --nodes` finds."""
-    wanted = [one for one in requests(field.settings) if is_node_test(one)]
+    wanted = [one for one in requests(field.settings, {}) if is_node_test(one)]
     with SILENT.step("reading") as step:
         jobs = collect(field.cluster, wanted, field.seen(), field.folder, step)
     return fitness([*OF_NODE], jobs, judge(jobs))

@@ -66,7 +66,7 @@ def test_stack_runs_from_one_command(stack: str) -> None:
     hpc("up", "--stack", stack)
     # Waits until the jobs that the update has only seen start have ended.
     assert "passed: " in hpc("verify", "--stack", stack, "--wait", END_SECONDS).splitlines()[-2]
-    if any(is_node_test(one) for one in requests(settings)):
+    if any(is_node_test(one) for one in requests(settings, {})):
         # It ends with 0 where every node was tested and is fit.
         assert "unfit" not in hpc("verify", "--nodes", "--stack", stack)
     found = look(stacks.read(stack))

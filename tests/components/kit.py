@@ -4,7 +4,9 @@ from typing import Any
 
 from apis import kinds
 from apis.nccl import Transport
+from components.data_set import LockedData
 from components.gpu_job import GpuJobArgs
+from components.indexed_job import IndexedJobArgs
 from components.job_args import RunAs
 from components.layout import Layout
 from components.mpi_job import MpiJobArgs
@@ -42,6 +44,44 @@ def gpu_job(**changes: Any) -> GpuJobArgs:
             "cpus": 72,
             "memory": "368Gi",
         }
+        | changes
+    )
+
+
+LOCKED = LockedData(name="night", digest="ab" * 32, files=8, bytes=800, at="/sets", reader="print()")
+"""A data set; its reader does nothing."""
+
+
+def sliced_job(**changes: Any) -> dict[str, Any]:
+    """Return what stagings and map-reduce jobs have in common, changed."""
+    return {
+        "namespace": "adas",
+        "job_name": "stage-night-abababab",
+        "data_set": LOCKED,
+        "slices": 4,
+        "image": "quay.io/example/train:1.2",
+        "account": "mpi",
+        "run_as": RunAs(uid=1075481000, gid=1075481000),
+        "volumes": {"sets": {"kind": "claim", "claim": "sets"}},
+        "mounts": {"/sets": {"volume": "sets", "read_only": True}},
+        "cpus": 1,
+        "memory": "1Gi",
+        "shm": "64Mi",
+        **changes,
+    }
+
+
+def indexed_job(**changes: Any) -> IndexedJobArgs:
+    """Return the arguments of an inference in four slices, changed."""
+    return IndexedJobArgs.model_validate(
+        sliced_job(
+            job_name="infer",
+            command=("infer.py",),
+            reducer=("collect.py",),
+            results="/out",
+            mounts={"/sets": {"volume": "sets", "read_only": True}, "/out": {"volume": "sets", "folder": "out"}},
+            gpus=1,
+        )
         | changes
     )
 

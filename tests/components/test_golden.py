@@ -16,18 +16,31 @@ from components.data_set_lock import DataSetLock, DataSetLockArgs
 from components.gpu_device_plugin import GpuDevicePlugin, GpuDevicePluginArgs
 from components.gpu_job import GpuJob
 from components.image_build import ImageBuild, ImageBuildArgs, Inline
+from components.indexed_job import IndexedJob
 from components.kubelet_config import KubeletConfig, for_machine
 from components.network_operator import NetworkOperator
 from components.nmstate import NmState, NmStateArgs
 from components.port_network import PortNetwork, PortNetworkArgs
 from components.ports import Ports, PortsArgs
+from components.staged_data import StagedData, StagedDataArgs
 from components.torch_job import TorchJob
 from components.train_job import TrainJob
 from components.trainer import Trainer, TrainerArgs
 from components.training_runtime import TrainingRuntime, TrainingRuntimeArgs
 from components.workload_images import Sources, multi_node
 from rendering.manifests import manifests
-from tests.components.kit import ADDRESSES, HOST_DEVICE, MACVLAN, WHOLE, gpu_job, network_operator, torch_job, train_job
+from tests.components.kit import (
+    ADDRESSES,
+    HOST_DEVICE,
+    MACVLAN,
+    WHOLE,
+    gpu_job,
+    indexed_job,
+    network_operator,
+    sliced_job,
+    torch_job,
+    train_job,
+)
 from tests.datasets.kit import a_choice, image, row, selected
 from tests.support.golden import STACKS, Golden, files
 from tests.support.machines import DGX_A100
@@ -60,6 +73,8 @@ BUILDS: Mapping[str, Callable[[], object]] = {
         "gpu-plugin", GpuDevicePluginArgs(image="nvcr.io/nvidia/k8s-device-plugin:1.11")
     ),
     "gpu-job": lambda: GpuJob("job", gpu_job(queue="jobs", pull_secrets=("registries",)), lambda *_: ""),
+    "indexed-job": lambda: IndexedJob("job", indexed_job(queue="jobs"), lambda *_: ""),
+    "staged-data": lambda: StagedData("job", StagedDataArgs.model_validate(sliced_job(indexed=False)), lambda *_: ""),
     "torch-job": lambda: TorchJob("job", torch_job(queue="jobs", networks=("rail0",)), lambda *_: ""),
     "train-job": lambda: TrainJob("job", train_job(queue="jobs", networks=("rail0",)), lambda *_: ""),
     "trainer": lambda: Trainer(

@@ -35,6 +35,15 @@ COMMON = {"volBackendFs": "ess3000_4M", "clusterId": "215057217487177715"}
                 "csi.storage.k8s.io/provisioner-secret-namespace": "${pvc.namespace}",
             },
         ),
+        (
+            Cache(secret="bucket", mode="readonly"),
+            {
+                "volumeType": "cache",
+                "cacheMode": "readonly",
+                "csi.storage.k8s.io/provisioner-secret-name": "bucket",
+                "csi.storage.k8s.io/provisioner-secret-namespace": "${pvc.namespace}",
+            },
+        ),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -65,6 +74,33 @@ def test_what_the_driver_refuses_is_refused_before(wrong: dict[str, Any], messag
     """Values that the driver would refuse at the first claim are refused."""
     with pytest.raises(ValidationError, match=message):
         StorageClassArgs.model_validate({**ARGS, **wrong})
+
+
+@pytest.mark.parametrize(
+    ("mode", "access_mode", "writes_back"),
+    [(None, "ReadOnlyMany", False), (None, "ReadWriteMany", True), ("readonly", "ReadOnlyMany", False)],
+)
+def test_a_cache_writes_back_unless_it_is_read_only(mode: Any, access_mode: Any, *, writes_back: bool) -> None:
+    """Without a mode the claim's access mode decides, as in the driver."""
+    cache = Cache(secret="bucket", mode=mode)
+    assert (cache.refuses(access_mode), cache.writes_back(access_mode)) == (None, writes_back)
+
+
+@pytest.mark.parametrize(
+    ("mode", "access_mode", "remedy"),
+    [
+        ("readonly", "ReadWriteMany", "set access_mode ReadOnlyMany"),
+        ("parallel", "ReadOnlyMany", "set mode readonly"),
+        ("detached", "ReadOnlyMany", "set mode readonly"),
+    ],
+)
+def test_modes_that_the_driver_refuses(mode: Any, access_mode: Any, remedy: str) -> None:
+    """Mode readonly goes with ReadOnlyMany alone, and ReadOnlyMany with no other mode."""
+    refused = Cache(secret="bucket", mode=mode).refuses(access_mode)
+    assert refused is not None
+    assert mode in refused
+    assert access_mode in refused
+    assert remedy in refused
 
 
 def test_class_keeps_data_and_passes_our_rules() -> None:

@@ -31,6 +31,19 @@ from tests.support.mutated import read_text
 
 _HEAD = "worker-1:30:39 [0]"
 LINES = {
+    "list-missing": ("hpc-data error kind=list-missing path=/data-sets/x/.hpc/lists/ab.list reason=No_such_file",),
+    "data-digest-differs": (
+        "hpc-data error kind=digest-differs path=/data-sets/x/.hpc/lists/ab.list found=ac wanted=ab",
+        "hpc-data error kind=slice-differs slice=1/4 found=ac wanted=ab",
+    ),
+    "label-missing": (
+        "hpc-data error kind=files-missing files=1 first=20180807_145028/label/cam_front_center/x.png:_No_such_file",
+    ),
+    "data-files-gone": (
+        "hpc-data error kind=files-missing files=1 first=20180807_145028/camera/cam_front_center/x.png:_No_such_file",
+        "hpc-data error kind=files-differ files=1 first=a/label/x.png:_7_bytes,_not_8",
+    ),
+    "slice-missing": ("hpc-data error kind=slice-missing slice=1/4 reason=No_such_file_or_directory",),
     # perftest_resources.c of linux-rdma/perftest; NCCL's ibvwrap.
     "memlock": (
         "Couldn't allocate MR",
@@ -135,6 +148,10 @@ def test_figures_show_their_causes() -> None:
     assert _names(TWO, nccl() + TABLE) == []
     assert _names(TWO, nccl() + slower(TABLE, 2)) == ["pcie-redirected"]
     assert _names(TWO, nccl().replace("/GDRDMA", "") + slower(TABLE, 2)) == ["no-gpudirect"]
+    seen = "hpc-data name=night digest=ab files=8 bytes=800 cached={} host=train-0\n"
+    assert _names(DGX, seen.format("100.0")) == []
+    assert _names(DGX, seen.format("0.0")) == ["not-cached"]
+    assert _names(DGX, seen.format("87.5")) == ["evicted"]
 
 
 def testcluster_nodes_show_their_causes() -> None:

@@ -83,6 +83,12 @@ _TRAINER: Mapping[str, object] = {
     "ClusterTrainingRuntime hpc-torch": NEW,
 }
 DIFFERENT: Mapping[str, Mapping[str, object]] = {
+    "a2d2": {
+        **_NO_INFINIBAND_ALERTS,
+        **_NO_GDRCOPY,
+        "ClusterPolicy gpu-cluster-policy spec.driver.kernelModuleType": "auto",
+        "Service segmentation-02x08": NEW,
+    },
     "b200-infiniband": {
         **_CLOSED,
         **_NO_GDRCOPY,

@@ -55,7 +55,14 @@ _NGC_25_02 = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"
 _H100 = f"{_CLUSTERS_REGISTRY}/training/multinode:23.03-tf1"
 _DRIVE = "managed-machine-learning"
 _HOROVOD = "horovod/horovod:0.18.1-tf1.14.0-torch1.2.0-mxnet1.5.0-py3.6"
+_SEGMENTATION = "quay.io/example/segmentation:1.2"
 JOBS: Mapping[str, Mapping[str, Job]] = {
+    "a2d2": {
+        "perception/stage-rare-5a95d8dd5e": Job(2, 0, 0, 1, "2Gi", _SEGMENTATION),
+        "perception/segmentation-02x08": Job(2, 8, 0, 216, "1984Gi", _SEGMENTATION),
+        "perception/segment": Job(4, 1, 0, 27, "248Gi", _SEGMENTATION),
+        "perception/segment-reduce": Job(1, 0, 0, 1, "2Gi", _SEGMENTATION),
+    },
     "b200-infiniband": {
         **_rdma_test("training", 8),
         "training/nccl-test-01x08": Job(1, 8, 8, 208, "1984Gi", _B200),
@@ -167,6 +174,7 @@ QUOTAS: Mapping[str, Mapping[str, str]] = {
     "h100-roce": {"training": "32"},
     "h200-infiniband": {"training": "32"},
     "nvaie-roce": {"nvaie": "32"},
+    "a2d2": {"perception": "16"},
     "pytorch": {"training": "16"},
     "redpaper-4.4": {"adas": "16"},
     "redpaper-today": {"adas": "16"},
@@ -216,6 +224,7 @@ def test_namespaces_have_the_ids_and_the_level_of_their_tenants(stack: str) -> N
 
 
 CLAIMS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "a2d2": {"perception/sets": ("nfs", "200Gi"), "perception/results": ("nfs", "100Gi")},
     **{
         stack: {"training/datasets": ("nfs", "10Ti")}
         for stack in ("b200-infiniband", "h100-roce", "h200-infiniband", "pytorch")
@@ -238,7 +247,9 @@ CLAIMS: Mapping[str, Mapping[str, tuple[str, str]]] = {
 def test_claims_ask_for_these_classes_and_sizes(stack: str) -> None:
     """What holds a tenant's data, shared by all its pods."""
     found = {name: each["spec"] for name, each in _named(stack, "PersistentVolumeClaim").items()}
-    assert all(spec["accessModes"] == ["ReadWriteMany"] for spec in found.values())
+    modes = {name: spec["accessModes"] for name, spec in found.items()}
+    # No pod writes into a data set.
+    assert modes == {name: ["ReadOnlyMany" if name == "perception/sets" else "ReadWriteMany"] for name in found}
     amounts = {
         name: (spec["storageClassName"], spec["resources"]["requests"]["storage"]) for name, spec in found.items()
     }

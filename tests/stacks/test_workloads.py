@@ -7,17 +7,16 @@ import pytest
 from components.gpu_job import GpuJobArgs
 from components.job_volumes import ClaimVolume, MountOptions
 from components.mpi_job import MpiJobArgs
-from components.torch_job import TorchJobArgs
+from stacks.job_arguments import ProgramArgs, arguments
 from stacks.settings import SettingsError, parse
-from stacks.workload_settings import JobWorkload, MpiWorkload, RdmaTestWorkload
-from stacks.workloads import arguments
+from stacks.workload_settings import JobWorkload, MpiWorkload, RdmaTestWorkload, StageDataWorkload
 from tests.support.recorded import environment, of_kind, spec
 from tests.support.stack_settings import MPI, SMOKE, example
 
 IMAGE = {"image": "example/tf:1.0"}
 
 
-def args_of(stack: str, workload: dict[str, Any], profile: str | None = None) -> MpiJobArgs | TorchJobArgs | GpuJobArgs:
+def args_of(stack: str, workload: dict[str, Any], profile: str | None = None) -> ProgramArgs:
     """Return the arguments of a workload on the platform of a stack, with other machines if given."""
     data = example(stack, workload)
     if profile:
@@ -165,9 +164,9 @@ def test_a_stage_can_demand_fit_nodes(workload: dict[str, Any]) -> None:
     content = example("h100-roce", workload | IMAGE)
     content["stages"][0]["fit_nodes"] = True
     (found,) = parse(content, "test").stages[0].workloads
-    assert not isinstance(found, RdmaTestWorkload)
+    assert not isinstance(found, RdmaTestWorkload | StageDataWorkload)
     assert found.fit_nodes
     content["stages"][0]["fit_nodes"] = False
     (found,) = parse(content, "test").stages[0].workloads
-    assert not isinstance(found, RdmaTestWorkload)
+    assert not isinstance(found, RdmaTestWorkload | StageDataWorkload)
     assert not found.fit_nodes

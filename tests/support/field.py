@@ -130,7 +130,7 @@ class Field:
 
     def verified(self, *names: str) -> Outcome:
         """Collect and judge as `./hpc verify` does, with the nodes and these jobs."""
-        wanted = [one for one in requests(self.settings) if one.job.partition("/")[2] in names]
+        wanted = [one for one in requests(self.settings, {}) if one.job.partition("/")[2] in names]
         assert len(wanted) == len(names)
         with SILENT.step("reading") as step:
             found = collect(self.cluster, wanted, self.seen(), self.folder, step)

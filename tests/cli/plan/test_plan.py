@@ -16,9 +16,9 @@ from cli.shared.paths import ROOT
 from cli.shared.stack import read
 from hardware.room import Rack
 from stacks.cluster_settings import NodeSettings
+from stacks.job_arguments import mpi_job
 from stacks.settings import Settings, known
 from stacks.workload_settings import MpiWorkload
-from stacks.workloads import mpi_job
 from tests.support.commands import run
 from tests.support.messages import has
 

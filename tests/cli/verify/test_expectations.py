@@ -8,6 +8,7 @@ from apis.nccl import Transport
 from cli.shared.paths import ROOT
 from cli.verify.expectations import requests
 from evidence.verdict import RDMA_TEST, Shape
+from stacks import locks
 from stacks import settings as stack_settings
 from stacks.fabric_settings import Ethernet
 from tests.support.stack_settings import data
@@ -15,7 +16,7 @@ from tests.support.stack_settings import data
 
 def test_the_jobs_of_the_redpaper_are_measured_by_its_own_fabric_and_layouts() -> None:
     """Jobs of the Redpaper have its fabric and layouts, and the RDMA test both of its sides."""
-    found = {one.job: one for one in requests(stack_settings.load("dev", ROOT))}
+    found = {one.job: one for one in requests(stack_settings.load("dev", ROOT), {})}
     rdma = found["adas/mofed-test-job"]
     assert (rdma.program, rdma.fabric, rdma.profile) == (RDMA_TEST, "infiniband", "dgx1-v100-16gb")
     assert rdma.devices == ("mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3")
@@ -36,16 +37,16 @@ def test_jobs_over_ethernet_are_measured_by_the_packets_of_the_settings() -> Non
     settings = stack_settings.load("robotic-drive-ethernet", ROOT)
     assert isinstance(settings.fabric, Ethernet)
     fabric = settings.fabric.model_copy(update={"pod_mtu": 8900})
-    wanted = requests(settings.model_copy(update={"fabric": fabric}))
+    wanted = requests(settings.model_copy(update={"fabric": fabric}), {})
     assert {one.pod_mtu for one in wanted} == {8900}
-    assert {one.pod_mtu for one in requests(stack_settings.load("dev", ROOT))} == {None}
+    assert {one.pod_mtu for one in requests(stack_settings.load("dev", ROOT), {})} == {None}
 
 
 @pytest.mark.parametrize("name", ["prod", *stack_settings.known(ROOT)])
 def test_every_stack_asks_for_what_its_fabric_has(name: str) -> None:
     """Every stack requests what its fabric has."""
     settings = stack_settings.load(name, ROOT)
-    found = requests(settings)
+    found = requests(settings, locks.read(settings, ROOT))
     assert len({one.job for one in found}) == len(found)
     for one in found:
         assert one.fabric == settings.fabric.kind
@@ -58,13 +59,13 @@ def test_a_machine_of_the_stacks_own_is_judged_by_its_file(tmp_path: Path) -> No
     (tmp_path / "our-dgx.yaml").write_text("base: dgx-h100\nmemory_gib: 1024\nsource: ours\n")
     content = data("h100-roce") | {"machines": ["our-dgx.yaml"]}
     content["nodes"][-1]["profile"] = "our-dgx"
-    found = requests(stack_settings.parse(content, "test", root=tmp_path))
+    found = requests(stack_settings.parse(content, "test", root=tmp_path), {})
     assert {(one.profile, one.machine.memory_gib if one.machine else None) for one in found} == {("our-dgx", 1024)}
-    assert {one.own_machine for one in requests(stack_settings.load("h100-roce", ROOT))} == {None}
+    assert {one.own_machine for one in requests(stack_settings.load("h100-roce", ROOT), {})} == {None}
 
 
 def test_a_program_without_nccl_has_no_transport() -> None:
     """Of a program whose ranks do not use NCCL no transport is asked for, only what it prints."""
-    found = {one.program: one for one in requests(stack_settings.load("h200-infiniband", ROOT))}
+    found = {one.program: one for one in requests(stack_settings.load("h200-infiniband", ROOT), {})}
     assert (found["shared-data"].transport, found["shared-data"].prints) == (None, ("shared-data",))
     assert found["resnet50"].transport is Transport.GPUDIRECT

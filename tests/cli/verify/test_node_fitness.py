@@ -151,7 +151,7 @@ def stack(monkeypatch: pytest.MonkeyPatch) -> Stack:
                 ended=Ended.SUCCEEDED,
                 readings=read(LOGS / f"{logs[one.nodes[0]]}.txt"),
             )
-            for one in requests(found.settings)
+            for one in requests(found.settings, {})
             if one.job in only and one.shape and one.prints == ("preflight",) and one.nodes[0] in logs
         ]
 

@@ -28,14 +28,14 @@ WANTED = "adas/nccl-test-02x08"
 @pytest.mark.parametrize("name", ["nccl-test-02x08", WANTED])
 def test_a_job_is_named_with_or_without_its_tenant(dev: Stack, name: str) -> None:
     """A job is named with or without its tenant."""
-    assert [one.job for one in chosen(requests(dev.settings), [name], dev)] == [WANTED]
+    assert [one.job for one in chosen(requests(dev.settings, {}), [name], dev)] == [WANTED]
 
 
 def test_a_job_that_is_not_there_is_reported_with_those_that_are(dev: Stack) -> None:
     """A job that does not exist is reported with those that do."""
     with pytest.raises(Problem, match=r"stack dev has no job nccl[\s\S]*nccl-test-02x08"):
-        chosen(requests(dev.settings), ["nccl-test-01x08", "nccl"], dev)
-    assert len(chosen(requests(dev.settings), None, dev)) == len(requests(dev.settings))
+        chosen(requests(dev.settings, {}), ["nccl-test-01x08", "nccl"], dev)
+    assert len(chosen(requests(dev.settings, {}), None, dev)) == len(requests(dev.settings, {}))
 
 
 class Clock(Cluster):

@@ -1,6 +1,7 @@
 """What programs of a pod find: from pods and nodes as they are."""
 
 import json
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -44,10 +45,11 @@ PLUGIN = pod(
     annotations={names.RDMA_DEVICES: json.dumps(devices.rdma_interfaces(CONFIG, {f"ib{i}" for i in range(4)}))},
 )
 RDMA = {f"rdma/shared_ib{i}": "1" for i in range(4)}
+NO_HOME = Path("no-home")
 MARKS = {launcher.JOB_NAME: "job"}
 
 
-def runtime(*there: dict[str, Any], nodes: tuple[dict[str, Any], ...], hostfile: str = "") -> Any:
+def runtime(*there: dict[str, Any], nodes: tuple[dict[str, Any], ...], hostfile: str = "", home: Path = NO_HOME) -> Any:
     """Return a cluster as the kubelet sees it."""
     bound = {one["metadata"]["name"]: one for one in there}
     found = {one["metadata"]["name"]: one for one in nodes}
@@ -58,6 +60,7 @@ def runtime(*there: dict[str, Any], nodes: tuple[dict[str, Any], ...], hostfile:
         profile=lambda one: profile(one["metadata"]["annotations"][names.PROFILE]),
         config_maps=SimpleNamespace(get=lambda *_: {"data": {"hostfile": hostfile}}),
         pod_mtu=8900,
+        settings=SimpleNamespace(home=home),
     )
 
 
@@ -168,3 +171,26 @@ def test_ethernet_is_known_by_the_kernels_names(netdev: str, ethernet: bool) -> 
     cluster = runtime(nodes=(node("a"),))
     cluster.profile = lambda _: with_hcas(known, hcas)
     assert launched(pod("p", "a"), cluster, 1).me.machine.ethernet is ethernet
+
+
+def test_a_volume_has_the_files_that_are_on_this_machine(tmp_path: Path) -> None:
+    """Of a claim with a folder in the cluster's home; the folder of the mount is below it, and others have none."""
+    (tmp_path / "volumes/ns/sets/train").mkdir(parents=True)
+    mounts = [
+        {"name": "sets", "mountPath": "/sets", "subPath": "train"},
+        {"name": "other", "mountPath": "/other"},
+        {"name": "dshm", "mountPath": "/shared"},
+    ]
+    one = pod("p", "a", volumeMounts=mounts)
+    claims = {name: {"name": name, "persistentVolumeClaim": {"claimName": name}} for name in ("sets", "other")}
+    one["spec"]["volumes"] = [*claims.values(), {"name": "dshm", "emptyDir": {}}]
+    found = launched(one, runtime(one, nodes=(node("a"),), home=tmp_path), 1.0)
+    assert found.me.files == {"/sets": tmp_path / "volumes/ns/sets/train"}
+
+
+def test_variables_from_the_pods_own_fields() -> None:
+    """The number of a slice is an annotation of the pod, which the Job controller makes a variable."""
+    place = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
+    env = [{"name": "JOB_COMPLETION_INDEX", "valueFrom": {"fieldRef": {"fieldPath": place}}}]
+    one = pod("p", "a", env=env, annotations={"batch.kubernetes.io/job-completion-index": "3"})
+    assert launched(one, runtime(one, nodes=(node("a"),)), 1.0).environment == {"JOB_COMPLETION_INDEX": "3"}

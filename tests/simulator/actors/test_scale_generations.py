@@ -7,6 +7,7 @@ import pytest
 from apis import kinds
 from components.scale_csi import ScaleCluster, ScaleCsiArgs, spec
 from components.static_volume import FilesetHandle, LongHandle, VolumeHandle
+from simulator import names
 from simulator.actors import scale_csi, scale_handles
 from simulator.actors.packages import packages
 from simulator.actors.scale_csi import THREE, TWO, generation, lacking, operands
@@ -111,7 +112,7 @@ def test_other_drivers_and_pods_made_by_hand_are_let_be() -> None:
 @pytest.mark.parametrize("parts", [TWO.parts, THREE.parts])
 def test_a_made_volume_can_be_mounted(parts: tuple[int, ...]) -> None:
     """The driver mounts the handles that its provisioner makes."""
-    claim = {"metadata": {"uid": "1-2"}}
+    claim = {"metadata": {"uid": "1-2"}, "spec": {"accessModes": ["ReadWriteMany"]}}
     known = scale_handles.known_to(driver(parts, LOCAL))
     assert known is not None
     parameters = {"volBackendFs": "ess3000_4M", "clusterId": LOCAL}
@@ -121,3 +122,36 @@ def test_a_made_volume_can_be_mounted(parts: tuple[int, ...]) -> None:
         source(claim, {}, known)
     with pytest.raises(ValueError, match=r"unable to find cluster \[123\]"):
         source(claim, {"parameters": parameters | {"clusterId": "123"}}, known)
+
+
+CACHE = {"volBackendFs": "ess3000_4M", "volumeType": "cache"}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "access", "why"),
+    [
+        (CACHE | {"cacheMode": "readonly"}, "ReadWriteMany", "only supported with the volume access mode ReadOnlyMany"),
+        (CACHE | {"cacheMode": "parallel"}, "ReadOnlyMany", "only supported with the cacheMode readonly"),
+        (CACHE | {"cacheMode": "writeback"}, "ReadWriteMany", "allowed cache modes are: readonly, .* or detached"),
+        ({"volBackendFs": "fs0", "cacheMode": "readonly"}, "ReadOnlyMany", "can only be specified with volumeType"),
+        ({"volBackendFs": "fs0"}, "ReadOnlyMany", "ReadOnlyMany is not supported"),
+    ],
+)
+def test_modes_that_the_simulated_driver_refuses(parameters: dict[str, str], access: str, why: str) -> None:
+    """A claim that the real driver refuses for its access mode gets no volume."""
+    claim = {"metadata": {"uid": "1-2"}, "spec": {"accessModes": [access]}}
+    known = scale_handles.known_to(driver(THREE.parts, LOCAL))
+    assert known is not None
+    with pytest.raises(ValueError, match=why):
+        source(claim, {"parameters": parameters | {"clusterId": LOCAL}}, known)
+
+
+def test_a_cache_needs_a_gateway_node() -> None:
+    """A read-only cache is made, and none where the storage cluster has no gateway node."""
+    claim = {"metadata": {"uid": "1-2"}, "spec": {"accessModes": ["ReadOnlyMany"]}}
+    known = scale_handles.known_to(driver(THREE.parts, LOCAL))
+    assert known is not None
+    made = {"metadata": {}, "parameters": CACHE | {"cacheMode": "readonly", "clusterId": LOCAL}}
+    assert source(claim, made, known)["csi"]["volumeHandle"]
+    with pytest.raises(ValueError, match="no gateway node in the cluster"):
+        source(claim, {**made, "metadata": {"annotations": {names.GATEWAY: "none"}}}, known)

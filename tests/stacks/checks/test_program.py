@@ -7,10 +7,10 @@ import pytest
 from components.job_volumes import MountOptions
 from components.layout import Layout
 from components.torch_job import TorchJobArgs
+from stacks.job_arguments import arguments
 from stacks.layouts import follow
 from stacks.settings import parse
 from stacks.workload_settings import MpiWorkload, TorchWorkload
-from stacks.workloads import arguments
 from tests.support.stack_settings import MPI, SMOKE, example, expect_refusal
 
 OWN: dict[str, Any] = {

@@ -7,9 +7,9 @@ import pytest
 from apis.nccl import Transport
 from components.torch_job import spec
 from stacks import environment
+from stacks.job_arguments import torch_job
 from stacks.settings import parse
 from stacks.workload_settings import TorchWorkload
-from stacks.workloads import torch_job
 from tests.support.recorded import ROOT, component
 from tests.support.stack_settings import changed, expect_refusal
 

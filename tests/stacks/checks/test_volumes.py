@@ -171,3 +171,24 @@ def test_checkpoints_outlive_their_pods(volume: dict[str, Any], why: str) -> Non
     content = stack([volume], {"/out": {"volume": volume["name"]}})
     content["programs"]["train"] |= {"checkpoint": "/out/c", "command": ["train.py", "{checkpoint}"]}
     expect_refusal(content, f"job it-02x08: checkpoint /out/c: … {why}; mount a directory or a claim there")
+
+
+CLASS = {"class_name": "lake-cache", "file_system": "ess3000_4M", "cluster_id": "215057217487177715"}
+
+
+@pytest.mark.parametrize(
+    ("volumes", "access_mode", "expected"),
+    [
+        ({"mode": "readonly"}, "ReadWriteMany", "volumes … lake-cache: mode readonly … set access_mode ReadOnlyMany"),
+        ({"mode": "parallel"}, "ReadOnlyMany", "access_mode ReadOnlyMany … mode parallel … set mode readonly"),
+        (None, "ReadOnlyMany", "only caches … use ReadWriteMany and read_only: true"),
+    ],
+)
+def test_access_modes_that_a_class_of_scale_refuses(volumes: Any, access_mode: str, expected: str) -> None:
+    """A claim that the driver would refuse for its access mode is refused, with the remedy."""
+    content = data("redpaper-today")
+    kind = {} if volumes is None else {"volumes": {"kind": "cache", "secret": "bucket", **volumes}}
+    content["storage"]["classes"] = [CLASS | kind]
+    volume = {**SETS, "name": "cached", "claim": "cached", "storage_class": "lake-cache", "access_mode": access_mode}
+    content["tenants"][0]["volumes"] = [volume]
+    expect_refusal(content, expected)

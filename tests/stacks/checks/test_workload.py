@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from stacks.checks.workload import size
+from stacks.job_arguments import mpi_job
 from stacks.settings import parse
 from stacks.workload_settings import MpiWorkload
-from stacks.workloads import mpi_job
 from tests.support.stack_settings import MPI, SMOKE, example, expect_message, expect_refusal, message
 from tests.support.stack_settings import data as settings_of
 

@@ -1,0 +1,44 @@
+"""`./hpc data publish`: puts the lists of a data set where its files are, so that pods prove what they see by them."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from apis.data_sets import list_path
+from cli.data import chosen
+from cli.data.chosen import Name, TenantOption
+from cli.data.list import listed
+from cli.shared.console import print_text
+from cli.shared.errors import Problem
+from cli.shared.options import DEFAULT_STACK, StackOption
+from datasets import file_list
+from simulator.files import write_atomically
+
+_MODE = 0o644
+Folder = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FOLDER", help="Root of the volume, as this machine has it; of a cache the root of its source."
+    ),
+]
+
+
+def command(name: Name, folder: Folder, stack: StackOption = DEFAULT_STACK, tenant: TenantOption = None) -> None:
+    """Copy the list of a data set, and those of its splits, to FOLDER/.hpc/lists, each under its digest.
+
+    Every list is compared with the lock before. Lists of earlier locks stay: jobs that run may still read them.
+    """
+    wanted = chosen.find(name, stack, tenant)
+    for split in ("", *wanted.lock.splits):
+        files = listed(wanted, split)
+        if not (folder / files[0].path).is_file():
+            raise Problem(
+                f"{folder} has no {files[0].path}, the first file of the list",
+                "Name the folder that is the volume's root.",
+            )
+        content = chosen.list_file(wanted.lock_file, split).read_bytes()
+        file = folder / list_path(file_list.digest(content))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(file, content, mode=_MODE)
+        print_text(f"{file}: {len(files):,} files{f' of split {split}' if split else ''}")
