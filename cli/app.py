@@ -38,6 +38,7 @@ COMMANDS = {
     "place": _Entry("cli.place", _EVERYDAY),
     "job": _Entry("cli.job.command", _EVERYDAY),
     "machine": _Entry("cli.machine.command", _EVERYDAY),
+    "data": _Entry("cli.data.command", _EVERYDAY),
     "programs": _Entry("cli.programs.command", _EVERYDAY),
     "env": _Entry("cli.env", _EVERYDAY),
     "pulumi": _Entry("cli.pulumi.command", _EVERYDAY, passes_on=True),

@@ -20,6 +20,11 @@ def write(review: Review) -> str:
     return "\n".join(map(bare, _lines(review))) + "\n"
 
 
+def of_section(section: Section) -> str:
+    """Return one section as plain text, without a line end."""
+    return "\n".join(map(bare, [*_section(section)][1:]))
+
+
 def _lines(review: Review) -> Iterator[str]:
     indexed = IndexedReview(review)
     yield summary.heading(review)

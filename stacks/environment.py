@@ -19,10 +19,12 @@ from components.tenant import Tenant
 from stacks import (
     adoption,
     builds,
+    data_sets,
     fabric,
     gpus,
     host,
     layers,
+    locks,
     operators,
     queues,
     settings,
@@ -162,10 +164,12 @@ def build(
     Of an environment in layers it is the layer of the settings. Tenants come after `checked`, which fails when their
     platform does not match its file (`layers.platform`); without it, the platform is not checked.
     """
+    locked = locks.read(environment, root)
     adoption.keep(environment.adopted)
     opts = pulumi.ResourceOptions(provider=provider(environment, root, checked))
     platform = _platform(environment, known, opts) if environment.has_platform else Platform(settled=opts)
     teams = tenants.build(environment, opts)
+    data_sets.build(locked, opts)
     queued = queues.build(environment, platform.kueue, teams, opts)
     parts = [
         *_of_tenants(environment, known, platform, teams, opts),

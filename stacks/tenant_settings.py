@@ -11,6 +11,7 @@ from components.model import DnsName, Model, merged_by
 from components.olm_operator import OlmOperatorArgs
 from components.tenant import LAST_ID, TenantNamespace
 from hardware.placement import Share
+from stacks.data_set_settings import DataSetSettings
 from stacks.storage_settings import AnyVolume, Data, DirectoryData, Volume
 
 
@@ -38,6 +39,12 @@ class TenantSettings(TenantNamespace):
         "`data: {kind: claim, ...}` is written `volumes: [{name: data, kind: claim, ...}]` now, and means the same",
     )
 
+    data_sets: tuple[DataSetSettings, ...] = Field(
+        default=(),
+        description="what jobs are trained on, chosen by labels and locked ([data](data.md))",
+        json_schema_extra=merged_by("name"),
+    )
+
     @model_validator(mode="after")
     def _owner_in_range(self) -> Self:
         if self.run_as_uid not in self.uid_range:
@@ -60,6 +67,20 @@ class TenantSettings(TenantNamespace):
             raise ValueError(
                 f"volumes: {reserved[0]} of {self.namespace} is a volume that jobs have themselves; give another name"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _data_sets(self) -> Self:
+        names = [each.name for each in self.data_sets]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"data_sets: {twice[0]} of {self.namespace} is given twice; give each its own name")
+        for each in self.data_sets:
+            if each.volume not in self.all_volumes:
+                known = ", ".join(self.all_volumes) or "none"
+                raise ValueError(
+                    f"data_sets.{each.name}: volume {each.volume} is none of the volumes of {self.namespace}, which "
+                    f"has {known}; correct it, or add the volume"
+                )
         return self
 
     @property

@@ -59,8 +59,9 @@ def ground(wanted: Stack, running: Engine, drift: Review) -> Ground:
 
 
 def settings_digest(wanted: Stack) -> str:
-    """Return the digest of all files that the settings of a stack are in."""
-    return _digest([settings_copy.read(file) for file in wanted.all_files])
+    """Return the digest of all files that the settings of a stack are in, and of the locks of its data sets."""
+    locks = (file.read_text() for file in wanted.lock_files if file.is_file())
+    return _digest([*(settings_copy.read(file) for file in wanted.all_files), *locks])
 
 
 @contextmanager

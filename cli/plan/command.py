@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from cli.plan.data import data
 from cli.plan.machines import machines, nccl, rails
 from cli.plan.network import network
 from cli.plan.section import Section
@@ -12,7 +13,9 @@ from cli.plan.site import parts, space
 from cli.shared import stack as stacks
 from cli.shared.errors import Problem
 from cli.shared.options import DEFAULT_STACK, StackOption
+from cli.shared.paths import ROOT
 from hardware.room import Rack
+from stacks import locks
 from stacks.platform import Settings
 
 UnitsOption = Annotated[
@@ -35,9 +38,11 @@ def command(
 ) -> None:
     """Show the hardware that a stack needs beyond the cluster.
 
-    What GPU nodes reserve for themselves, which ports are next to which GPUs, and switches, cables, power and racks.
+    What GPU nodes reserve for themselves, ports next to GPUs, switches, cables, power, racks, and the data sets.
     """
-    found = sections(stacks.read(stack).settings, _rack(rack_units, rack_watts))
+    settings = stacks.read(stack).settings
+    chosen = data(settings, locks.read(settings, ROOT))
+    found = (*sections(settings, _rack(rack_units, rack_watts)), *chosen)
     if plain:
         print(json.dumps({section.name: section.data() for section in found}, indent=2))  # noqa: T201 - for a program
         return

@@ -120,6 +120,11 @@ class Stack:
         return tuple(dict.fromkeys((*self.files, *theirs)))
 
     @property
+    def lock_files(self) -> tuple[Path, ...]:
+        """The files of the locks of the stack's data sets, whether they are there or not."""
+        return tuple(ROOT / each.lock_file for tenant in self.settings.tenants for each in tenant.data_sets)
+
+    @property
     def passphrase_file(self) -> Path:
         """A passphrase that is no secret and therefore in the repository; only stacks of the simulator have one."""
         return ROOT / f"Pulumi.{self.name}.passphrase"

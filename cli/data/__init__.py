@@ -1,0 +1,1 @@
+"""`./hpc data`: the data that jobs are trained on."""

@@ -1,0 +1,16 @@
+"""`./hpc data ...`: a module for each subcommand."""
+
+import typer
+
+from cli.data import confusion, diff, drift, generate, index, list, select, stats
+
+app = typer.Typer(no_args_is_help=True, help="The data that jobs are trained on.")
+
+app.command("generate")(generate.command)
+app.command("index")(index.command)
+app.command("stats")(stats.command)
+app.command("select")(select.command)
+app.command("list")(list.command)
+app.command("diff")(diff.command)
+app.command("drift")(drift.command)
+app.command("confusion")(confusion.command)

@@ -1,0 +1,100 @@
+"""`./hpc data confusion`: what a confusion matrix says of the data, and which minimum counts it suggests."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from cli.data import cards, chosen
+from cli.data.chosen import TenantOption
+from cli.data.index import DEFAULT_CARD, CardOption
+from cli.shared.console import print_text
+from cli.shared.errors import Problem
+from cli.shared.options import DEFAULT_STACK, JsonOption, StackOption
+from cli.shared.tables import show_rows
+from datasets import confusion
+from datasets.card import Card
+from datasets.choice import card_of
+from datasets.confusion import Matrix
+
+_WEAK = 0.5
+_LEAST = 200
+
+MatrixFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="CSV: a line of classes, then a line of counts for each class.")
+]
+SetOption = Annotated[
+    str | None, typer.Option("--data-set", help="Data set of the stack whose card and frames are compared.")
+]
+BelowOption = Annotated[
+    float, typer.Option("--below", min=0, max=1, help="Recall below which a class is weak, 0 to 1.")
+]
+LeastOption = Annotated[int, typer.Option("--least", min=1, help="Frames that are proposed at least for a class.")]
+
+
+def command(
+    file: MatrixFile,
+    *,
+    card: CardOption = DEFAULT_CARD,
+    data_set: SetOption = None,
+    stack: StackOption = DEFAULT_STACK,
+    tenant: TenantOption = None,
+    below: BelowOption = _WEAK,
+    least: LeastOption = _LEAST,
+    plain: JsonOption = False,
+) -> None:
+    """Read a confusion matrix: rows as labelled, columns as recognised.
+
+    Names classes that were not evaluated at all and those with a weak recall, and proposes `at_least` for them.
+    """
+    named = chosen.find(data_set, stack, tenant) if data_set else None
+    known, frames = (card_of(named.settings.card), named.lock.frames_by_class) if named else (cards.find(card), {})
+    found = confusion.renamed(_read(file), _spellings(known), str(file))
+    proposal = confusion.proposal(found, frames, below=below, least=least)
+    if plain:
+        print(json.dumps(_data(found, proposal, below), indent=2))  # noqa: T201 - for a program
+        return
+    recall, weak = found.recall, set(found.weak(below))
+    rows = (
+        (name, f"{number:,}", f"{recall[name]:.4f}" if name in recall else "", _verdict(name, recall, weak))
+        for name, number in sorted(found.labelled.items(), key=lambda item: (-item[1], item[0]))
+    )
+    show_rows(escape(f"{file}: {known.title}"), ("class", "labelled", "recall", "verdict"), rows)
+    if (correlation := found.rank_correlation) is not None:
+        print_text(f"rank correlation of labelled and recall: {correlation:+.2f} (1: what is frequent is recognised)")
+    if proposal:
+        print_text("proposed for the data set:")
+        print_text(f"  at_least: {{{', '.join(f'{name}: {number}' for name, number in proposal.items())}}}")
+
+
+def _read(file: Path) -> Matrix:
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as lines:
+            return confusion.read(lines, str(file))
+    except (OSError, UnicodeDecodeError) as error:
+        raise Problem(f"{file} cannot be read: {error}", "Name a CSV file.") from None
+
+
+def _spellings(card: Card) -> Mapping[str, str]:
+    """Return the tags of a card's classes, by what an evaluation may print: the tag, or the class's name."""
+    return {**card.tag_of_class, **{tag: tag for tag in card.class_tags}}
+
+
+def _verdict(name: str, recall: Mapping[str, float], weak: set[str]) -> str:
+    if name not in recall:
+        return "[red]not evaluated: no label has it[/]"
+    return "[yellow]weak[/]" if name in weak else ""
+
+
+def _data(found: Matrix, proposal: Mapping[str, int], below: float) -> dict[str, Any]:
+    return {
+        "recall": found.recall,
+        "labelled": found.labelled,
+        "empty": found.empty,
+        "weak": found.weak(below),
+        "rank_correlation": found.rank_correlation,
+        "at_least": proposal,
+    }

@@ -1,0 +1,78 @@
+"""`./hpc data drift`: how far a data set and its splits are from all that the catalogue has of its cameras."""
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+
+from cli.data import chosen, sources
+from cli.data.chosen import Name, TenantOption
+from cli.data.stats import StaleOption
+from cli.shared.errors import Problem
+from cli.shared.options import DEFAULT_STACK, JsonOption, StackOption
+from cli.shared.tables import show_rows
+from datasets import distance, query
+from datasets.catalogue import Catalogue
+from datasets.choice import Choice, card_of
+
+ALL = "all"
+_SHOWN = 3
+_BEYOND = 1
+
+BoundOption = Annotated[
+    float | None,
+    typer.Option("--bound", min=0, max=1, help="Exit with status 1 where a distance is greater, 0 to 1."),
+]
+
+
+def command(
+    name: Name,
+    stack: StackOption = DEFAULT_STACK,
+    tenant: TenantOption = None,
+    bound: BoundOption = None,
+    *,
+    allow_stale: StaleOption = False,
+    plain: JsonOption = False,
+) -> None:
+    """Compare the classes of a data set and of each split with the operating domain: all frames of its cameras.
+
+    The distance is the total variation of the shares of pixels: 0 where they are equal, 1 where no class is in both.
+    """
+    wanted = chosen.find(name, stack, tenant)
+    made = wanted.lock
+    whole = domain(sources.open_source(wanted.settings.source, allow_stale=allow_stale), wanted.settings)
+    parts = {ALL: made.pixels_by_class, **{split: part.pixels_by_class for split, part in made.splits.items()}}
+    found = {part: distance.total_variation(pixels, whole) for part, pixels in parts.items()}
+    if plain:
+        print(json.dumps(_data(found, parts, whole), indent=2))  # noqa: T201 - for a program
+    else:
+        rows = ((part, f"{each:.4f}", _furthest(parts[part], whole)) for part, each in found.items())
+        show_rows(f"Distance of {name} from all frames of its cameras", ("part", "distance", "details"), rows)
+    if bound is not None and (beyond := [part for part, each in found.items() if each > bound]):
+        typer.echo(f"{', '.join(beyond)}: beyond the bound {bound:g}; choose other windows or shares", err=True)
+        raise typer.Exit(_BEYOND)
+
+
+def domain(catalogue: Catalogue, choice: Choice) -> Mapping[str, int]:
+    """Return the pixels of each class in all frames of the cameras; raise Problem where there are none."""
+    card = card_of(choice.card)
+    (row,) = catalogue.ask(query.domain(choice, card)) or [()]
+    if not any(row):
+        raise Problem(f"the catalogue has no frame of {', '.join(choice.cameras)}", "Correct `source` or `cameras`.")
+    return dict(zip(card.class_tags, (int(float(each or 0)) for each in row), strict=True))
+
+
+def _furthest(part: Mapping[str, int], whole: Mapping[str, int]) -> str:
+    """Return the classes that differ most, in percent of all pixels."""
+    moved = sorted(distance.differences(part, whole).items(), key=lambda item: -abs(item[1]))
+    return ", ".join(f"{tag} {100 * by:+.2f} %" for tag, by in moved[:_SHOWN] if by)
+
+
+def _data(
+    found: Mapping[str, float], parts: Mapping[str, Mapping[str, int]], whole: Mapping[str, int]
+) -> dict[str, Any]:
+    return {
+        part: {"distance": each, "differences": distance.differences(parts[part], whole)}
+        for part, each in found.items()
+    }

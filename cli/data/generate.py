@@ -1,0 +1,40 @@
+"""`./hpc data generate`: a small data set of our own, to try the other commands with."""
+
+import shutil
+import tempfile
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.shared.console import Reporter, print_text
+from cli.shared.errors import Problem
+from datasets import generated, painting
+
+Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="New folder for the pictures.")]
+FramesOption = Annotated[int, typer.Option("--frames", min=generated.LEAST, help="Images to generate.")]
+SeedOption = Annotated[int, typer.Option("--seed", help="Another number makes other pictures.")]
+
+
+def command(folder: Folder, frames: FramesOption = 100, seed: SeedOption = 0) -> None:
+    """Write a generated data set in the form of A2D2.
+
+    It has images, labels in all 55 colours, and infos, and no pixel is A2D2's. Its names and shares are those that the
+    Redpaper prints, so its queries find their printed rows.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise Problem(f"{folder} exists and is not empty", "Name a new folder.")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    partly = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        made = generated.frames(frames, seed)
+        with Reporter().step("painting") as step, ProcessPoolExecutor() as pool:
+            for number, _ in enumerate(pool.map(partial(painting.write, partly), made), start=1):
+                step.update(number, len(made), f"{number} of {len(made)} frames")
+        partly.chmod(0o755)
+        partly.replace(folder)
+    finally:
+        shutil.rmtree(partly, ignore_errors=True)
+    print_text(f"{folder}: {len(made)} frames, generated")

@@ -1,0 +1,1 @@
+"""Data sets: their cards, catalogues of their frames, and what is in their labels."""

@@ -1,0 +1,177 @@
+"""Which frames a data set has: stated by labels and cameras, as settings state it, without places or SQL (R-5.4-7)."""
+
+import difflib
+from collections.abc import Collection, Iterator, Mapping
+from functools import cache
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
+
+from datasets.card import CARDS, Card, read_card
+from datasets.lock import Count, DataSetName
+from datasets.source import AnySource
+from hardware import data_files
+from hardware.model import Model
+
+_SHARES = 1e-9
+"""By how much shares may differ from 1: three thirds do."""
+
+
+def _not_empty(window: tuple[int, int | None]) -> tuple[int, int | None]:
+    least, most = window
+    if most is not None and least > most:
+        raise ValueError(
+            f"[{least}, {most}] is empty: no frame has at least {least} and at most {most} pixels; swap the two"
+        )
+    return window
+
+
+Window = Annotated[tuple[Count, Count | None], AfterValidator(_not_empty)]
+"""Pixels that a frame has of a class: at least the first and at most the second number; null: no upper limit."""
+
+
+def _relative(folder: str) -> str:
+    path = PurePosixPath(folder)
+    if path.is_absolute() or ".." in path.parts or folder != folder.strip():
+        raise ValueError("is not below the volume's root; write a path from there, e.g. a2d2")
+    return folder.strip("/")
+
+
+class Location(Model):
+    """Where the volume has the files of a data source."""
+
+    folder: Annotated[str, AfterValidator(_relative)] = Field(
+        default="", description="folder of the volume, from its root; empty: the root"
+    )
+    base: str = Field(
+        default="",
+        description="what the catalogue's paths begin with and the volume does not have, e.g. /export/a2d2 of an NFS "
+        "server; empty: nothing",
+    )
+
+
+def _with_folder(given: Any) -> Any:
+    return {"folder": given} if isinstance(given, str) else given
+
+
+AnyLocation = Annotated[Location, BeforeValidator(_with_folder, json_schema_input_type=str | Location)]
+"""A location, or a text: its folder."""
+SourceName = Annotated[str, StringConstraints(pattern=r"^[^/]+/[^/]+$")]
+"""Platform and data source as the catalogue has them, e.g. `IBM COS/a2d2` (R-5.4-5)."""
+
+
+class Split(Model):
+    """How the frames are divided into parts that share no scene: neighbours in time are nearly the same picture."""
+
+    by: Literal["scene"] = Field(default="scene", description="what stays together")
+    parts: dict[DataSetName, Annotated[float, Field(gt=0, lt=1)]] = Field(
+        min_length=2,
+        description="share of the frames, 0 to 1, by part, e.g. {train: 0.4, validation: 0.6}; whole scenes meet it "
+        "nearly. The paper's validation set is the larger one (R-5.3-10)",
+    )
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if abs((total := sum(self.parts.values())) - 1) > _SHARES:
+            raise ValueError(f"parts add up to {total:g}; make them 1")
+        return self
+
+
+class Choice(Model):
+    """What a data set is to have."""
+
+    name: DataSetName = Field(description="of the data set, its lock and its Jobs")
+    card: str = Field(
+        min_length=1,
+        description="name of a card of datasets/cards, or file of a card of one's own from the project's folder, e.g. "
+        "cards/ours.yaml: cameras, classes and names of files",
+    )
+    source: AnySource = Field(description="catalogue that `./hpc data select` asks")
+    cameras: tuple[str, ...] = Field(min_length=1, description="cameras of the card, e.g. [front_center]")
+    pixels: dict[str, Window] = Field(
+        default={},
+        description="window of pixels that every frame has of a class: [least, most], e.g. {car: [10000, 20000]}; "
+        "[1, null]: any frame with the class (R-5.4-3)",
+    )
+    at_least: dict[str, Annotated[int, Field(gt=0)]] = Field(
+        default={},
+        description="frames that must have a class, by class; fewer are an error. `./hpc data confusion` proposes them "
+        "(R-5.3-6)",
+    )
+    most_frames: int | None = Field(
+        default=None,
+        gt=0,
+        description="frames at most, a random subset that is always the same: those with classes of `at_least` come "
+        "first. None: all that fit",
+    )
+    split: Split | None = Field(default=None, description="None: one part")
+    locations: dict[SourceName, AnyLocation] = Field(
+        default={},
+        description="where the volume has each source, e.g. {IBM COS/a2d2: a2d2}; {}: one source, at the volume's root",
+    )
+
+    @model_validator(mode="after")
+    def _of_the_card(self) -> Self:
+        card = card_of(self.card)
+        for field, given, known in (
+            ("cameras", self.cameras, card.cameras),
+            ("pixels", self.pixels, card.class_tags),
+            ("at_least", self.at_least, card.class_tags),
+        ):
+            for name in given:
+                if name not in known:
+                    raise ValueError(f"{field}: {name!r} is none of card {self.card}; {_meant(name, known)}")
+        if problems := [*_contradictions(self, card)]:
+            raise ValueError("; ".join(problems))
+        return self
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """What the result depends on, as JSON: without the place of the catalogue, and without defaults.
+
+        So a setting that a later release adds does not make older locks stale.
+        """
+        return self.model_dump(mode="json", include={*Choice.model_fields} - {"name", "source"}, exclude_defaults=True)
+
+
+def _contradictions(choice: Choice, card: Card) -> Iterator[str]:
+    """Yield why no frame, or too few, can fit."""
+    if twice := [name for name in choice.cameras if choice.cameras.count(name) > 1]:
+        yield f"cameras: {twice[0]} is given twice; remove one"
+    least = sum(window[0] for window in choice.pixels.values())
+    if card.frame and least > card.frame.pixels:
+        yield (
+            f"pixels: the windows begin at {least} pixels together, and a frame of {card.name} has "
+            f"{card.frame.pixels}: no frame fits; lower them"
+        )
+    for name, frames in choice.at_least.items():
+        if choice.pixels.get(name, (0, None))[1] == 0:
+            yield f"at_least.{name} {frames}, and pixels.{name} allows no frame with it; change one of them"
+        if choice.most_frames is not None and frames > choice.most_frames:
+            yield f"at_least.{name} {frames} is more than most_frames {choice.most_frames}; change one of them"
+
+
+def _meant(name: str, known: Collection[str]) -> str:
+    close = difflib.get_close_matches(name.lower().replace(" ", "_"), known, 1)
+    return f"did you mean {close[0]}?" if close else f"write one of {', '.join(known)}"
+
+
+@cache
+def _own_card(path: Path) -> Card:
+    return read_card(path)
+
+
+def card_of(name: str) -> Card:
+    """Return the card of a name, or of a file from the project's folder; raise ValueError where there is none."""
+    if name.endswith(data_files.SUFFIX):
+        return _own_card(data_files.ROOT / name)
+    if name not in CARDS:
+        raise ValueError(f"card: {name!r} is no card; write one of {', '.join(CARDS)}, or the file of your own")
+    return CARDS[name]
+
+
+def differing(locked: Mapping[str, Any], choice: Choice) -> tuple[str, ...]:
+    """Return the settings of a choice that are other ones than those which a lock was selected with."""
+    now = choice.content
+    return tuple(field for field in sorted({*locked, *now}) if locked.get(field) != now.get(field))

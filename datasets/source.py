@@ -1,0 +1,37 @@
+"""Where a catalogue is: what the settings say of it. `cli/data` opens it, for it may be on the network."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from hardware.model import Model
+
+
+class SqliteSource(Model):
+    """A catalogue in one file, written by `./hpc data index`."""
+
+    kind: Literal["sqlite"]
+    path: str = Field(min_length=1, description="file, from the project's folder, e.g. data/a2d2.sqlite")
+
+
+class ParquetSource(Model):
+    """A catalogue in Parquet files."""
+
+    kind: Literal["parquet"]
+    path: str = Field(min_length=1, description="folder of the tables, from the project's folder")
+
+
+class DiscoverSource(Model):
+    """IBM Spectrum Discover, today Data Cataloging of IBM Fusion."""
+
+    kind: Literal["discover"]
+    host: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9.-]+(:[0-9]+)?$")] = Field(
+        description="host of its console, with a port where it is not 443"
+    )
+    ca: str | None = Field(
+        default=None,
+        description="file with the certificate of its CA, from the project's folder; None: one that the machine trusts",
+    )
+
+
+AnySource = Annotated[SqliteSource | ParquetSource | DiscoverSource, Field(discriminator="kind")]

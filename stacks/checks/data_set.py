@@ -1,0 +1,29 @@
+"""What is wrong between data sets and the volumes that have them."""
+
+from collections.abc import Iterator, Mapping
+
+from datasets.lock import Lock
+from stacks.checks.workload import size
+from stacks.platform import Settings
+
+
+def problems(settings: Settings, locks: Mapping[tuple[str, str], Lock]) -> Iterator[str]:
+    """Yield the volumes that are smaller than the data sets on them are together.
+
+    The capacity of a volume on demand is the quota of its fileset: a cache evicts what is beyond it, and a job would
+    fetch files again and again.
+    """
+    for tenant in settings.tenants:
+        for name, volume in tenant.all_volumes.items():
+            held = {
+                each.name: locks[key].bytes
+                for each in tenant.data_sets
+                if each.volume == name and (key := (tenant.namespace, each.name)) in locks
+            }
+            if sum(held.values()) > size(volume.capacity):
+                sets = " and ".join(f"{each} of {bytes_:,} bytes" for each, bytes_ in held.items())
+                total = f", {sum(held.values()):,} together" if len(held) > 1 else ""
+                yield (
+                    f"tenants: {tenant.place(name)}.capacity {volume.capacity} of {tenant.namespace} is less than "
+                    f"data_sets {sets}{total}; raise it, or choose fewer frames"
+                )

@@ -1,0 +1,32 @@
+"""Settings of the data that a tenant's jobs are trained on: a choice, the volume that has it, and its lock."""
+
+from pydantic import Field
+
+from components.job_volumes import DATA
+from components.model import DnsLabel
+from datasets.choice import Choice
+
+FOLDER = "data"
+"""Folder of the project that locks are in."""
+
+
+class DataSetSettings(Choice):
+    """One data set of a tenant. `./hpc data select` writes its lock, which is committed: jobs get what is locked."""
+
+    volume: DnsLabel = Field(default=DATA, description="name of the tenant's volume that has the files")
+    lock: str | None = Field(
+        default=None,
+        pattern=r"^[\w.-][\w./-]*\.lock\.json$",
+        description="file of the lock, from the project's folder; None: data/NAME.lock.json",
+    )
+
+    link_gbps: float | None = Field(
+        default=None,
+        gt=0,
+        description="slowest link between the source and the volume, Gb/s, for `./hpc plan`; None: not known",
+    )
+
+    @property
+    def lock_file(self) -> str:
+        """The file of the lock, from the project's folder."""
+        return self.lock or f"{FOLDER}/{self.name}.lock.json"

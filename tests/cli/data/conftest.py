@@ -1,0 +1,31 @@
+"""A project in a folder of its own."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from cli.data import chosen, sources
+from cli.shared import stack
+from tests.cli.data.kit import BIKES, FRAMES, VOLUMES, Change
+from tests.datasets.kit import A2D2
+from tests.support.catalogues import catalogue_of
+from tests.support.stack_settings import data
+
+
+@pytest.fixture
+def change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Change:
+    """Return what changes the data set of the stack `lab`; the project is in `tmp_path`."""
+    for module in (stack, chosen, sources):
+        monkeypatch.setattr(module, "ROOT", tmp_path)
+
+    def write(**changes: Any) -> None:
+        content = data("pytorch")
+        content["tenants"][0] |= {"volumes": VOLUMES, "data_sets": [BIKES | changes]}
+        settings = {"config": {"hpc:platform": content | {"stages": []}}}
+        (tmp_path / "Pulumi.lab.yaml").write_text(yaml.safe_dump(settings))
+
+    catalogue_of(tmp_path / "data" / "a2d2.sqlite", A2D2, FRAMES)
+    write()
+    return write
