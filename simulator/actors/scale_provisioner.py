@@ -1,7 +1,5 @@
 """The provisioner beside the Spectrum Scale driver: makes volumes for claims of its StorageClasses."""
 
-import hashlib
-
 from apis import kinds
 from apis import names as platform
 from simulator.actors import images, pods, provisioning, scale_handles
@@ -9,6 +7,7 @@ from simulator.actors.api import Object
 from simulator.actors.informer import Informer, Key
 from simulator.actors.podactor import PodActor
 from simulator.actors.rbac import READ, Rule
+from simulator.scale_management.state import file_system_uid
 
 RULES = (
     Rule(("",), ("persistentvolumes",), (*READ, "create", "delete", "patch")),
@@ -70,8 +69,7 @@ def source(claim: Object, storage_class: Object, known: Object) -> Object:
     if cluster not in known["clusters"]:
         raise ValueError(f"unable to find cluster [{cluster}] details in custom resource")
     name = provisioning.volume_name(claim)
-    digest = hashlib.sha256(file_system.encode()).hexdigest().upper()
-    identity = f"{cluster};{digest[:8]}:{digest[8:16]}"
+    identity = f"{cluster};{file_system_uid(file_system)}"
     handle = f"0;2;{identity};;{name};/{file_system}/{name}"
     if 7 not in known["parts"]:  # noqa: PLR2004 - a driver of 2.0
         handle = f"{identity};filesetName={name};path=/{file_system}/{name}"
