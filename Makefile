@@ -62,7 +62,7 @@ engine: $(STAMP) ## run the tests with the real engine
 	@$(PYTEST) -n 2 --dist loadfile -m engine
 
 cluster: $(STAMP) ## run the tests on the simulated cluster
-	@$(PYTEST) -n 2 --dist loadfile -m cluster
+	@$(PYTEST) -n 2 --dist loadgroup -m cluster
 
 contract: $(STAMP) ## compare the plugins in use with what the official ones did
 	@$(PYTEST) -n 2 --dist loadfile tests/contract
@@ -137,9 +137,10 @@ lock: $(STAMP) ## compile the requirement files from what is written beside them
 gpus: $(STAMP) ## on a host with NVIDIA GPUs: run what pods of the GPU programs would, and judge the logs; logs below OUT
 	@$(RUN) bench/gpus.py -o $(OUT)/gpus
 
-bench: $(STAMP) ## run the benchmarks: start-up, policies, reading of logs, growth
+bench: $(STAMP) ## run the benchmarks: start-up, policies, reading of logs, data sets, growth
 	@$(RUN) bench/startup.py
 	@$(RUN) bench/pack.py
 	@$(RUN) bench/policies.py
 	@$(RUN) bench/evidence.py
+	@$(RUN) bench/datasets.py
 	@$(RUN) bench/scale.py

@@ -128,6 +128,7 @@ _OLD_KUEUE = ("v1beta1",)
 RESOURCE_FLAVOR = Kind("kueue.x-k8s.io", "v1beta2", "ResourceFlavor", "resourceflavors", "Cluster", _OLD_KUEUE)
 CLUSTER_QUEUE = Kind("kueue.x-k8s.io", "v1beta2", "ClusterQueue", "clusterqueues", "Cluster", _OLD_KUEUE)
 LOCAL_QUEUE = Kind("kueue.x-k8s.io", "v1beta2", "LocalQueue", "localqueues", other_versions=_OLD_KUEUE)
+TOPOLOGY = Kind("kueue.x-k8s.io", "v1beta2", "Topology", "topologies", "Cluster", (*_OLD_KUEUE, "v1alpha1"))
 KUEUE = Kind("kueue.openshift.io", "v1", "Kueue", "kueues", "Cluster")
 
 KINDS: tuple[Kind, ...] = (

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import signal
 import sys
 from dataclasses import dataclass
 from typing import Any, cast
@@ -97,7 +98,11 @@ app = typer.Typer(
 
 
 def main() -> None:
-    """Run the command line; an error that a user can correct is one message and exit status 1."""
+    """Run the command line; an error that a user can correct is one message and exit status 1.
+
+    SIGTERM ends it as an exit does, so that temporary files are removed.
+    """
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         app(prog_name="hpc")
     except KeyboardInterrupt:

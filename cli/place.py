@@ -11,12 +11,17 @@ from cli.shared.console import print_text
 from cli.shared.errors import Problem
 from cli.shared.options import DEFAULT_STACK, JsonOption, StackOption
 from cli.shared.text import some
-from hardware.placement import Plan, plan
+from hardware.placement import Plan, plan, plan_within
+from stacks import topology
+from stacks.platform import Settings
 
 _SHOWN = 8  # nodes that a message names
 
 GpusOption = Annotated[int, typer.Option("--gpus", "-g", min=1, help="GPUs of the job, all pods together.")]
 PodOption = Annotated[int | None, typer.Option("--gpus-per-pod", min=1, help="GPUs of each pod; default: try all.")]
+WithinOption = Annotated[
+    str | None, typer.Option("--within", help="Level of the fabric, e.g. leaf: all pods in one domain of it.")
+]
 FreeOption = Annotated[
     str,
     typer.Option(help="Free GPUs, NODE=N with commas; all other nodes then have none. Default: as in the settings."),
@@ -28,6 +33,7 @@ def command(
     gpus_per_pod: PodOption = None,
     stack: StackOption = DEFAULT_STACK,
     free: FreeOption = "",
+    within: WithinOption = None,
     *,
     plain: JsonOption = False,
 ) -> None:
@@ -35,13 +41,33 @@ def command(
 
     Exit status 1, with the reason, where it fits nowhere.
     """
-    there = stacks.read(stack).settings.free
-    found = plan(chosen(free, there) if free else there, gpus, gpus_per_pod)
+    settings = stacks.read(stack).settings
+    there = chosen(free, settings.free) if free else settings.free
+    if within:
+        found = plan_within(rooms(within, there, settings), gpus, gpus_per_pod, level=within)
+    else:
+        found = plan(there, gpus, gpus_per_pod)
     if plain:
         print(json.dumps(_data(found), indent=2))  # noqa: T201 - for a program
     else:
         print_text(found.table())
     raise typer.Exit(0 if found.options else 1)
+
+
+def rooms(level: str, free: Mapping[str, int], settings: Settings) -> list[dict[str, int]]:
+    """Return the free GPUs of each domain of a level; raise Problem where the stack does not know any."""
+    known = [each.name for each in (*topology.levels(settings), topology.HOSTS)]
+    if level not in known:
+        raise Problem(
+            f"--within {level}: no level of the fabric in this stack", f"Known: {', '.join(known)} (queues.topology)."
+        )
+    found = topology.within(level, free, settings)
+    if not found:
+        raise Problem(
+            f"--within {level}: the cluster's nodes have their labels from elsewhere",
+            "Give the nodes' places in the settings (nodes[].topology), or leave it out.",
+        )
+    return found
 
 
 def chosen(text: str, nodes: Mapping[str, int]) -> dict[str, int]:

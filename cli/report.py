@@ -1,7 +1,7 @@
 """`./hpc report`: the results of `./hpc verify` as a page and as Markdown."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,9 @@ from evidence.report.comparison import NotComparableError, compare
 from evidence.report.markdown import markdown
 from evidence.report.run_summary import outcome, when
 
+if TYPE_CHECKING:
+    from evidence.report.confusion import ConfusionMatrix
+
 PAGE, SUMMARY = "report.html", "report.md"
 REGRESSED = 1
 
@@ -25,6 +28,10 @@ AgainstOption = Annotated[
     str | None,
     typer.Option(metavar="FILE|RUN", help="Show regressions since this run, or the median of the file's last five."),
 ]
+ConfusionOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Draw the confusion matrix in this CSV, which `./hpc data confusion` reads."),
+]
 
 
 def command(
@@ -33,6 +40,8 @@ def command(
     name: OtherName = None,
     run: RunOption = None,
     against: AgainstOption = None,
+    *,
+    confusion: ConfusionOption = None,
 ) -> None:
     """Write the results of `./hpc verify` as HTML and Markdown.
 
@@ -45,7 +54,8 @@ def command(
         raise Problem(str(error)) from None
     for line in records.skipped:
         print_warning(f"{line}")
-    written = {PAGE: draw(chosen.run, compared), SUMMARY: markdown(chosen.run, compared)}
+    matrix = None if confusion is None else _matrix(confusion)
+    written = {PAGE: draw(chosen.run, compared, matrix), SUMMARY: markdown(chosen.run, compared)}
     try:
         output.mkdir(parents=True, exist_ok=True)
         for file, content in written.items():
@@ -56,7 +66,7 @@ def command(
     raise typer.Exit(REGRESSED if compared is not None and compared.regressions else 0)
 
 
-def draw(run: Run, compared: Comparison | None) -> str:
+def draw(run: Run, compared: Comparison | None, matrix: "ConfusionMatrix | None" = None) -> str:
     """Return the page."""
     # Imported when all is there to be drawn: matplotlib takes a second.
     try:
@@ -67,7 +77,16 @@ def draw(run: Run, compared: Comparison | None) -> str:
             "Install it: `.venv/bin/python -m pip install -r requirements-sim.txt`, or `make venv` for all packages.",
         ) from None
 
-    return page(run, compared)
+    return page(run, compared, matrix)
+
+
+def _matrix(file: Path) -> "ConfusionMatrix":
+    # Few reports have one.
+    from cli.data import matrices  # noqa: PLC0415
+    from evidence.report.confusion import ConfusionMatrix  # noqa: PLC0415
+
+    found = matrices.read(file)
+    return ConfusionMatrix(found.classes, found.cells, [*matrices.findings(found)])
 
 
 def _chosen(stack: str, name: str | None, run: str | None) -> tuple[Records, Kept]:

@@ -46,7 +46,7 @@ def up(stack: StackOption = DEFAULT_STACK, name: OtherName = None, *, upwards: R
     else:
         spec = simulated_release.fitting(wanted)
     started = cluster.up(spec, progress=Reporter())
-    choice.make_bucket(wanted.home)
+    choice.make_store(wanted.home)
     name = wanted.cluster_name
     word = "runs already" if started.reused else f"started ({', '.join(started.started)})"
     print_text(f"simulated cluster {name} {word}: {started.server}, context {started.context}")

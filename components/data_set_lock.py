@@ -1,11 +1,15 @@
-"""What is locked of a data set: in the state, so that a review says which classes gain and lose frames (R-5.4-7)."""
+"""What is locked of a data set: on the cluster for all to see, and in the state, where reviews compare it (R-5.4-7)."""
 
 import pulumi
+import pulumi_kubernetes as k8s
 from pydantic import Field
 
 from components.component import Component
+from components.labels import labels
 from components.model import DnsName, Model
-from datasets.lock import Lock
+from datasets.lock import Lock, text
+
+KEY = "lock.json"
 
 
 class DataSetLockArgs(Model):
@@ -15,11 +19,30 @@ class DataSetLockArgs(Model):
     lock: Lock = Field(description="what `./hpc data select` wrote")
 
 
+def config_map_name(data_set: str) -> str:
+    """Return the name of the ConfigMap that has the lock of a data set."""
+    return f"data-set-{data_set}"
+
+
 class DataSetLock(Component):
-    """A record without objects. Outputs: `digest`, of the list of files."""
+    """A ConfigMap with the lock, as its file has it. Outputs: `digest`, of the list of files."""
 
     digest: pulumi.Output[str]
 
-    def __init__(self, name: str, args: DataSetLockArgs, *, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        args: DataSetLockArgs,
+        namespace: pulumi.Input[str],
+        *,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
         super().__init__("storage:DataSetLock", name, args, opts)
-        self.outputs(digest=pulumi.Output.from_input(args.lock.digest))
+        shown = config_map_name(args.lock.name)
+        config_map = k8s.core.v1.ConfigMap(
+            f"{name}-config",
+            metadata=k8s.meta.v1.ObjectMetaArgs(name=shown, namespace=namespace, labels=labels(shown, "storage")),
+            data={KEY: text(args.lock)},
+            opts=self.child(),
+        )
+        self.outputs(digest=config_map.metadata.name.apply(lambda _: args.lock.digest))

@@ -34,11 +34,12 @@ def spec(args: GpuJobArgs) -> dict[str, Any]:
     The pod is no bare one, has no privilege and nothing of the node's file system, as the papers' pods have (E-40,
     E-52).
     """
-    share = {"cpu": str(args.cpus), "memory": args.memory, names.GPU_RESOURCE: str(args.gpus)}
+    share = {"cpu": str(args.cpus), "memory": args.memory, names.GPU_RESOURCE: str(args.gpus), **args.further}
     container = job_pods.container(args) | {
         **({"command": list(args.command)} if args.command else {}),
         **({"workingDir": args.working_directory} if args.working_directory else {}),
         **job_pods.variables(args.environment | args.runtime_environment),
+        **({"ports": ports} if (ports := job_pods.ports(args)) else {}),
         "securityContext": confined(**job_pods.ids(args)),
         "resources": {"limits": share, "requests": share},
         "volumeMounts": job_pods.mounts(args),

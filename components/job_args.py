@@ -1,9 +1,11 @@
 """Arguments of jobs of every kind, of one pod or of many."""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
+from apis import names
 from components.job_volumes import JobVolume, Mount
 from components.model import DnsLabel, DnsName, Image, Model, Quantity, Seconds
 from components.outcome import Wait
@@ -19,6 +21,15 @@ NetworkName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][-a-z0-9./]*(@
 """A NetworkAttachmentDefinition: [namespace/]name[@interface]."""
 
 
+PortName = Annotated[str, StringConstraints(pattern=r"^[a-z]([a-z0-9-]{0,13}[a-z0-9])?$")]
+"""Name of a port, as a Service or a monitor refers to it: an IANA service name of at most 15 characters."""
+Port = Annotated[int, Field(ge=1024, le=65535)]
+ResourceName = Annotated[
+    str, StringConstraints(pattern=r"^(ephemeral-storage|hugepages-[0-9]+[MG]i|[a-z0-9.-]+\.[a-z0-9-]+/[\w.-]+)$")
+]
+"""A resource of nodes beside CPUs and memory."""
+
+
 class RunAs(Model):
     """User and group of the job's processes."""
 
@@ -31,6 +42,9 @@ class JobChoices(Model):
 
     environment: dict[Variable, str] = Field(default={}, description="further variables of the program")
     node: DnsName | None = Field(default=None, description="the only node that its pods with GPUs may run on (R-4.5-7)")
+    fit_nodes: bool = Field(
+        default=False, description="keep its pods with GPUs off nodes that are marked as unfit (docs/gpus.md)"
+    )
     deadline: Seconds = Field(default=7 * 24 * 3600, description="seconds after which the job is stopped")
 
 
@@ -57,6 +71,8 @@ class JobArgs(JobChoices):
     priority_class: DnsName | None = Field(default=None, description="of its pods; None: the cluster's default")
     cpus: int = Field(gt=0, description="limit of a pod with GPUs; whole CPUs, so that the kubelet can pin them")
     memory: Quantity = Field(description="limit of such a pod; pinned memory and /dev/shm count against it")
+    further: dict[ResourceName, Quantity] = Field(default={}, description="limits of other resources of such a pod")
+    ports: dict[PortName, Port] = Field(default={}, description="on which the program of such a pod listens, by name")
     shm: Quantity = Field(default="8Gi", description="size limit of /dev/shm")
     backoff_limit: int = Field(default=0, ge=0, description="retries; a retried verification hides what it found")
     run: int = Field(default=1, ge=1, description="raise it to run the job again")
@@ -72,6 +88,30 @@ class JobArgs(JobChoices):
             if mount.volume not in self.volumes:
                 known = ", ".join(self.volumes) or "none"
                 raise ValueError(f"mounts: {place} is of volume {mount.volume}, which the job lacks; known: {known}")
+        return self
+
+    @property
+    def own_ports(self) -> Mapping[str, int]:
+        """Ports that a job of this kind has itself, by name."""
+        return {}
+
+    @model_validator(mode="after")
+    def _listens_once(self) -> Self:
+        listening = dict(self.own_ports)
+        for name, number in self.ports.items():
+            for other, taken in listening.items():
+                if name == other or number == taken:
+                    raise ValueError(
+                        f"ports: {name} {number}: {other} has port {taken}; give it another name and number"
+                    )
+            listening[name] = number
+        return self
+
+    @model_validator(mode="after")
+    def _leaves_devices_to_others(self) -> Self:
+        for name in self.further:
+            if name == names.GPU_RESOURCE or name.startswith(names.RDMA_PREFIX):
+                raise ValueError(f"resources.further: {name} goes with the layout and the transport; leave it out")
         return self
 
     @model_validator(mode="after")

@@ -8,7 +8,7 @@ import pulumi_kubernetes as k8s
 
 from apis import names
 from apis.kinds import Kind
-from components import job_volumes, outcome
+from components import job_volumes, outcome, topology
 from components.component import Component
 from components.custom_resources import CustomObject
 from components.job_args import JobArgs
@@ -88,15 +88,25 @@ def with_gpus(args: SpanningJobArgs) -> dict[str, Any]:
                 "memory": args.memory,
                 names.GPU_RESOURCE: str(args.layout.gpus),
                 **dict.fromkeys(args.rdma, "1"),
+                **args.further,
             }
         },
         "volumeMounts": mounts(args),
     }
 
 
-def networks(args: SpanningJobArgs) -> dict[str, str]:
-    """Return the annotation of a pod that joins secondary networks."""
-    return {names.NETWORKS: ",".join(args.networks)} if args.networks else {}
+def ports(args: JobArgs) -> list[dict[str, Any]]:
+    """Return the ports on which the program of a container listens.
+
+    They have the protocol, which Kueue otherwise adds, and then takes the job for a changed one.
+    """
+    return [{"name": name, "containerPort": port, "protocol": "TCP"} for name, port in args.ports.items()]
+
+
+def annotations(args: SpanningJobArgs) -> dict[str, str]:
+    """Return the annotations of a pod with GPUs: networks that it joins, and how close it runs to the job's others."""
+    networks = {names.NETWORKS: ",".join(args.networks)} if args.networks else {}
+    return networks | topology.annotations(args.required_topology, args.preferred_topology)
 
 
 def template(pod: Mapping[str, Any], annotations: Mapping[str, str]) -> dict[str, Any]:
@@ -106,7 +116,9 @@ def template(pod: Mapping[str, Any], annotations: Mapping[str, str]) -> dict[str
 
 def placed(args: JobArgs) -> dict[str, Any]:
     """Return the affinity of the pods with GPUs."""
-    return {"affinity": only(args.node)} if args.node else {}
+    fit = {"matchExpressions": [{"key": names.UNFIT, "operator": "DoesNotExist"}]} if args.fit_nodes else {}
+    term = {**(_named(args.node) if args.node else {}), **fit}
+    return {"affinity": _required(term)} if term else {}
 
 
 def only(node: str) -> dict[str, Any]:
@@ -114,7 +126,14 @@ def only(node: str) -> dict[str, Any]:
 
     Not nodeName, which would bypass the scheduler and with it the count of GPUs and rdma/*.
     """
-    term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
+    return _required(_named(node))
+
+
+def _named(node: str) -> dict[str, Any]:
+    return {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
+
+
+def _required(term: Mapping[str, Any]) -> dict[str, Any]:
     return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}
 
 

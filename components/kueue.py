@@ -19,6 +19,7 @@ from components.labels import labels
 from components.model import DnsLabel, DnsName, Model, Quantity, Seconds
 from components.timeouts import DEFAULTS
 from components.tolerations import Toleration
+from components.topology import MOST_LEVELS, TopologyLevel, distinct, topology_name, topology_spec
 from hardware.placement import Reserve, Share, share
 from hardware.profiles import Profile
 from hardware.topology import reserve
@@ -88,6 +89,12 @@ class QueuesArgs(QueuePolicy):
         default=(), max_length=8, description="taints of those machines that admitted pods bear"
     )
     rdma: tuple[RdmaResource, ...] = Field(default=(), description="every RDMA resource that the platform offers")
+    levels: tuple[TopologyLevel, ...] = Field(
+        default=(),
+        max_length=MOST_LEVELS - 1,
+        description="of the fabric, from the widest to the narrowest, above the hosts; jobs are then admitted only "
+        "when their pods fit on nodes as they are. None: by quotas alone",
+    )
     tenants: tuple[TenantQueue, ...] = Field(description="those of this stack")
     timeout: Seconds = Field(default=DEFAULTS.queue, description="seconds until a queue is active")
 
@@ -97,7 +104,14 @@ class QueuesArgs(QueuePolicy):
         repeated = sorted({name for name in seen if seen.count(name) > 1})
         if repeated:
             raise ValueError(f"tenants: {repeated[0]} is given twice; give each namespace one queue")
+        if problem := distinct(self.levels):
+            raise ValueError(problem)
         return self
+
+    @property
+    def flavor_name(self) -> str:
+        """Name of the ResourceFlavor: another one with levels, for a flavor that has some cannot be changed."""
+        return "-".join([self.flavor, *([topology_name(self.levels)] if self.levels else [])])
 
     @model_validator(mode="after")
     def _covering_the_same(self) -> Self:
@@ -126,7 +140,11 @@ def quota_of(profile: Profile, gpus: int, beside: Share, kept: Reserve | None = 
 def flavor_spec(args: QueuesArgs) -> dict[str, Any]:
     """Return the `spec` of the ResourceFlavor."""
     tolerations = [toleration.manifest() for toleration in args.tolerations]
-    return {"nodeLabels": args.node_labels, **({"tolerations": tolerations} if tolerations else {})}
+    return {
+        "nodeLabels": args.node_labels,
+        **({"tolerations": tolerations} if tolerations else {}),
+        **({"topologyName": topology_name(args.levels)} if args.levels else {}),
+    }
 
 
 def cluster_queue_spec(args: QueuesArgs, tenant: TenantQueue) -> dict[str, Any]:
@@ -146,7 +164,7 @@ def cluster_queue_spec(args: QueuesArgs, tenant: TenantQueue) -> dict[str, Any]:
         "queueingStrategy": args.strategy,
         "preemption": {"reclaimWithinCohort": args.reclaim, "withinClusterQueue": args.preempt},
         "resourceGroups": [
-            {"coveredResources": list(amounts), "flavors": [{"name": args.flavor, "resources": resources}]}
+            {"coveredResources": list(amounts), "flavors": [{"name": args.flavor_name, "resources": resources}]}
         ],
         **({"cohortName": args.cohort} if args.cohort else {}),
     }
@@ -154,6 +172,8 @@ def cluster_queue_spec(args: QueuesArgs, tenant: TenantQueue) -> dict[str, Any]:
 
 class Queues(Component):
     """One ResourceFlavor, and for each tenant a ClusterQueue with its quota and a LocalQueue in its namespace.
+
+    With levels of the fabric also the Topology that the flavor names.
 
     Outputs: `queues`, namespace/queue of every tenant, known when all are active.
     """
@@ -196,8 +216,17 @@ class Queues(Component):
         return CustomObject(
             f"{name}-flavor",
             kinds.RESOURCE_FLAVOR,
-            meta.v1.ObjectMetaArgs(name=args.flavor, labels=labels(args.flavor, "queue")),
+            meta.v1.ObjectMetaArgs(name=args.flavor_name, labels=labels(args.flavor, "queue")),
             {"spec": flavor_spec(args)},
+            self.child(*([self._topology(name, args)] if args.levels else [])),
+        )
+
+    def _topology(self, name: str, args: QueuesArgs) -> CustomObject:
+        return CustomObject(
+            f"{name}-topology",
+            kinds.TOPOLOGY,
+            meta.v1.ObjectMetaArgs(name=topology_name(args.levels), labels=labels(args.flavor, "queue")),
+            {"spec": topology_spec(args.levels)},
             self.child(),
         )
 

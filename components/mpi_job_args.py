@@ -1,5 +1,6 @@
 """Arguments of an MPI job, of every API generation."""
 
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Self
 
@@ -55,6 +56,11 @@ class MpiJobArgs(SpanningJobArgs):
     def fixed(self) -> frozenset[str]:
         """Variables that the job sets itself: on RoCE each pod also finds its GID index."""
         return super().fixed | ({gid_index.NCCL} if self.v2beta1.roce_ports else set())
+
+    @property
+    def own_ports(self) -> Mapping[str, int]:
+        """The workers' sshd, which only v2beta1 has."""
+        return {"ssh": self.v2beta1.ssh_port} if self.kind.version == MPI_JOB_V2BETA1.version else {}
 
     @model_validator(mode="after")
     def _leaves_its_files_alone(self) -> Self:

@@ -43,6 +43,7 @@ def v1alpha2(args: MpiJobArgs) -> dict[str, Any]:
     """Return the `spec` of 2020: the launcher, whose account the operator makes, reaches the workers by exec."""
     launcher = job_pods.container(args) | {"command": mpirun(args), "securityContext": confined()}
     worker = _worker(args) | job_pods.variables({"IBV_DRIVERS": LIBMLX5, **args.runtime_environment})
+    worker |= {"ports": ports} if (ports := job_pods.ports(args)) else {}
     pod = {
         "serviceAccountName": args.account,
         "containers": [worker],
@@ -62,7 +63,7 @@ def v1alpha2(args: MpiJobArgs) -> dict[str, Any]:
                 "restartPolicy": "Never",
                 "template": {"spec": {"containers": [launcher], **job_pods.pod(args)}},
             },
-            "Worker": {"replicas": args.layout.pods, "template": job_pods.template(pod, job_pods.networks(args))},
+            "Worker": {"replicas": args.layout.pods, "template": job_pods.template(pod, job_pods.annotations(args))},
         },
     }
 
@@ -86,7 +87,7 @@ def v2beta1(args: MpiJobArgs) -> dict[str, Any]:
         "command": ssh.server(args),
         # Kueue writes the protocol into its Workload. Where the job lacks it, Kueue takes the job for a changed one
         # and makes another Workload for ever.
-        "ports": [{"name": "ssh", "containerPort": own.ssh_port, "protocol": "TCP"}],
+        "ports": [{"name": "ssh", "containerPort": own.ssh_port, "protocol": "TCP"}, *job_pods.ports(args)],
         "readinessProbe": {"tcpSocket": {"port": own.ssh_port}, "periodSeconds": PROBE_SECONDS},
         "volumeMounts": [*worker["volumeMounts"], *ssh.mounts()],
     }
@@ -106,7 +107,7 @@ def v2beta1(args: MpiJobArgs) -> dict[str, Any]:
         "runPolicy": policy,
         "mpiReplicaSpecs": {
             "Launcher": _replicas(1, _pod(args, launcher, []) | _waiting(args, launcher), ssh.annotations(args)),
-            "Worker": _replicas(args.layout.pods, workers, ssh.annotations(args) | job_pods.networks(args)),
+            "Worker": _replicas(args.layout.pods, workers, ssh.annotations(args) | job_pods.annotations(args)),
         },
     }
 

@@ -90,7 +90,9 @@ def schema_v2beta1() -> Schema:
     """Return the OpenAPI schema of MPIJob v2beta1: every field outside pod templates, with the operator's rules.
 
     Upstream's definition is 8,900 lines, most of them the pod template; here a template may hold anything, and the
-    API server validates the pods. What v0.8.0 would only report in an event, without acting, is rejected here.
+    API server validates the pods. Ports get upstream's default protocol: Kueue compares a job with its Workload, where
+    the protocol is set, and would replace the Workload for ever. What v0.8.0 would only report in an event, without
+    acting, is rejected here.
     """
     policy = {
         "type": "object",
@@ -146,9 +148,20 @@ def _replicas(**bounds: int) -> Schema:
         "properties": {
             "replicas": {**_COUNT, "minimum": 1, **bounds},
             "restartPolicy": _choice(mpi_jobs.RESTART_POLICIES),
-            "template": OPEN,
+            "template": _template(),
         },
     }
+
+
+def _template() -> Schema:
+    port = {**OPEN, "properties": {"protocol": {"type": "string", "default": "TCP"}}}
+    containers = _list({**OPEN, "properties": {"ports": _list(port)}})
+    pod = {**OPEN, "properties": {"containers": containers, "initContainers": containers}}
+    return {**OPEN, "properties": {"spec": pod}}
+
+
+def _list(items: Schema) -> Schema:
+    return {"type": "array", "items": items}
 
 
 GENERATIONS: Mapping[str, Generation] = {

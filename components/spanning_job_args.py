@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from apis.nccl import GdrLevel, Transport
 from components.job_args import JobArgs, NetworkName
 from components.layout import Layout
+from components.topology import LabelKey
 
 _FIXED = frozenset({"NCCL_IB_DISABLE", "NCCL_NET_GDR_LEVEL", "NCCL_IB_HCA", "LD_LIBRARY_PATH", "PATH"})
 """Variables that `transport`, `gdr_level`, `ib_hca` and the image decide."""
@@ -28,6 +29,12 @@ class SpanningJobArgs(JobArgs):
         description="NCCL_IB_HCA; hardware.topology.nccl_ib_hca of the ports; None lets NCCL take all that it finds",
     )
     rdma_resources: tuple[str, ...] = Field(default=(), description="of which every pod takes one each (R-3.4.2-7)")
+    required_topology: LabelKey | None = Field(
+        default=None, description="label of nodes: with a queue, all pods run on nodes with one value of it, or wait"
+    )
+    preferred_topology: LabelKey | None = Field(
+        default=None, description="the same, where there is room; else on as few values as can be"
+    )
     networks: tuple[NetworkName, ...] = Field(default=(), description="secondary networks that pods join (B-7.2)")
 
     @property

@@ -32,6 +32,20 @@ class TorchJobArgs(SpanningJobArgs):
         default=None, description="LocalQueue of the namespace; Kueue then decides when the job starts"
     )
 
+    restarts: int = Field(
+        default=0, ge=0, description="how often torchrun starts all processes again, in their pods, when one has failed"
+    )
+
+    @property
+    def own_ports(self) -> Mapping[str, int]:
+        """The rendezvous, on the first pod."""
+        return {"rendezvous": self.port}
+
+    @property
+    def restarting(self) -> Mapping[str, str]:
+        """Variables by which torchrun knows the restarts."""
+        return {"PET_MAX_RESTARTS": str(self.restarts)} if self.restarts else {}
+
     @property
     def rendezvous(self) -> Mapping[str, str]:
         """Variables from which torchrun knows the job, beside the pod's own rank."""
@@ -45,7 +59,7 @@ class TorchJobArgs(SpanningJobArgs):
     @property
     def fixed(self) -> frozenset[str]:
         """Variables that the job sets itself: on RoCE each pod also finds its GID index."""
-        own = super().fixed | self.rendezvous.keys() | {"PET_NODE_RANK"}
+        own = super().fixed | self.rendezvous.keys() | {"PET_NODE_RANK", "PET_MAX_RESTARTS"}
         return frozenset(own | ({gid_index.NCCL} if self.roce_ports else set()))
 
 
@@ -67,13 +81,13 @@ def spec(args: TorchJobArgs) -> dict[str, Any]:
         "name": "PET_NODE_RANK",
         "valueFrom": {"fieldRef": {"fieldPath": f"metadata.annotations['{names.COMPLETION_INDEX}']"}},
     }
-    environment = {**args.nccl(words=True), **args.rendezvous}
+    environment = {**args.nccl(words=True), **args.rendezvous, **args.restarting}
     container = {
         **job_pods.container(args),
         "command": command(args),
         **({"workingDir": args.working_directory} if args.working_directory else {}),
         "env": [*job_pods.variables(environment)["env"], rank],
-        "ports": [{"name": "rendezvous", "containerPort": args.port}],
+        "ports": [{"name": "rendezvous", "containerPort": args.port}, *job_pods.ports(args)],
         **job_pods.with_gpus(args),
     }
     pod = {
@@ -93,7 +107,7 @@ def spec(args: TorchJobArgs) -> dict[str, Any]:
         "parallelism": args.layout.pods,
         "backoffLimit": args.backoff_limit,
         "activeDeadlineSeconds": args.deadline,
-        "template": job_pods.template(pod, job_pods.networks(args)),
+        "template": job_pods.template(pod, job_pods.annotations(args)),
     }
 
 

@@ -42,6 +42,11 @@ class TrainJobArgs(TorchJobArgs):
                 f"priority {self.priority_class}: a TrainJob cannot give its pods a priority class; leave it out, or "
                 "set `trainer: none`"
             )
+        if self.ports:
+            raise ValueError(
+                f"ports {', '.join(self.ports)}: a TrainJob cannot name ports of its pods; leave them out, or set "
+                "`trainer: none`"
+            )
         if self.port != trainer.PORT:
             raise ValueError(f"port {self.port}: Kubeflow Trainer uses {trainer.PORT}; leave it out")
         return self
@@ -67,7 +72,8 @@ def spec(args: TrainJobArgs) -> dict[str, Any]:
         **job_pods.placed(args),
         **job_pods.pod(args),
     }
-    patch = {"name": trainer.NODE, "template": {"spec": {"template": job_pods.template(pod, job_pods.networks(args))}}}
+    template = job_pods.template(pod, job_pods.annotations(args))
+    patch = {"name": trainer.NODE, "template": {"spec": {"template": template}}}
     return {
         "runtimeRef": {
             "apiGroup": kinds.CLUSTER_TRAINING_RUNTIME.group,
@@ -78,7 +84,7 @@ def spec(args: TrainJobArgs) -> dict[str, Any]:
         "trainer": {
             "image": args.image,
             "command": command(args),
-            **job_pods.variables(args.nccl(words=True)),
+            **job_pods.variables({**args.nccl(words=True), **args.restarting}),
             "numNodes": args.layout.pods,
             "numProcPerNode": args.processes_per_pod,
             "resourcesPerNode": whole["resources"],

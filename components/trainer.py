@@ -26,6 +26,7 @@ CONTROLLER = "trainer-controller-manager"
 """Name of the deployment, its account, its Service and its roles."""
 NAMESPACE = "kubeflow-system"
 _CERTIFICATES = "trainer-webhook-certificates"
+_HAS_CA = waits.exists(".webhooks[0].clientConfig.caBundle")
 _CONFIGURATION = "controller_manager_config.yaml"
 
 
@@ -49,7 +50,6 @@ class TrainerArgs(TrainerImages):
 class Trainer(Component):
     """CustomResourceDefinitions, Namespace, account and roles, configuration, Service, Deployment and webhooks.
 
-    On a simulated cluster nothing makes the certificates yet, so the controller does not start there.
     Outputs: `ready`, the API version of its kinds, known when the controller is available and its webhooks are called.
     """
 
@@ -97,7 +97,10 @@ class Trainer(Component):
         called = [
             webhooks(
                 f"{name}-{purpose}",
-                self._meta(of, annotations={names.INJECT_CA: "true"}),
+                # Without the CA no call succeeds, so what the webhooks are for waits until it is there.
+                self._meta(
+                    of, annotations={names.INJECT_CA: "true", **waits.wait_for([_HAS_CA], timeout=args.ready_timeout)}
+                ),
                 of,
                 k8s.admissionregistration.v1.ServiceReferenceArgs(name=CONTROLLER, namespace=args.namespace),
                 self.child(deployment),

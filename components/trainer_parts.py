@@ -34,7 +34,15 @@ CONFIGURATION: Mapping[str, Any] = {
     "health": {"healthProbeBindAddress": f":{HEALTH_PORT}"},
     "metrics": {"bindAddress": "0"},
     "webhook": {"port": WEBHOOK_PORT},
-    "leaderElection": {"leaderElect": True, "resourceName": "trainer.kubeflow.org"},
+    # The controller has no defaults of its own for an election, and ends at its start without these.
+    "leaderElection": {
+        "leaderElect": True,
+        "resourceName": "trainer.kubeflow.org",
+        "resourceLock": "leases",
+        "leaseDuration": "15s",
+        "renewDeadline": "10s",
+        "retryPeriod": "2s",
+    },
     # The certificates are OpenShift's.
     "certManagement": {"enable": False},
 }

@@ -1,7 +1,7 @@
 """Which frames a data set has: stated by labels and cameras, as settings state it, without places or SQL (R-5.4-7)."""
 
 import difflib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, Self
@@ -71,6 +71,19 @@ class Split(Model):
         "nearly. The paper's validation set is the larger one (R-5.3-10)",
     )
 
+    at_least: dict[DataSetName, dict[str, Annotated[int, Field(gt=0)]]] = Field(
+        default={},
+        description="frames of a part that must have a class, e.g. {validation: {bicycle: 50}}; fewer are an error: "
+        "what is in no frame of the validation is not evaluated (R-5.3-6)",
+    )
+
+    @model_validator(mode="after")
+    def _of_its_parts(self) -> Self:
+        for part in self.at_least:
+            if part not in self.parts:
+                raise ValueError(f"at_least: {part!r} is none of parts: {', '.join(self.parts)}; correct it")
+        return self
+
     @model_validator(mode="after")
     def _whole(self) -> Self:
         if abs((total := sum(self.parts.values())) - 1) > _SHARES:
@@ -105,6 +118,13 @@ class Choice(Model):
         description="frames at most, a random subset that is always the same: those with classes of `at_least` come "
         "first. None: all that fit",
     )
+    scores: str | None = Field(
+        default=None,
+        min_length=1,
+        description="CSV file from the project's folder with a score for each frame, e.g. the uncertainty of a "
+        "network: the greatest come into `most_frames`, in place of a random subset (R-5.3-8). Lines are "
+        "`<image>,<score>`, with the image's path on the volume",
+    )
     split: Split | None = Field(default=None, description="None: one part")
     locations: dict[SourceName, AnyLocation] = Field(
         default={},
@@ -118,6 +138,7 @@ class Choice(Model):
             ("cameras", self.cameras, card.cameras),
             ("pixels", self.pixels, card.class_tags),
             ("at_least", self.at_least, card.class_tags),
+            *((f"split.at_least.{part}", wanted, card.class_tags) for part, wanted in _of_parts(self.split)),
         ):
             for name in given:
                 if name not in known:
@@ -135,6 +156,10 @@ class Choice(Model):
         return self.model_dump(mode="json", include={*Choice.model_fields} - {"name", "source"}, exclude_defaults=True)
 
 
+def _of_parts(split: Split | None) -> Iterable[tuple[str, Mapping[str, int]]]:
+    return split.at_least.items() if split else ()
+
+
 def _contradictions(choice: Choice, card: Card) -> Iterator[str]:
     """Yield why no frame, or too few, can fit."""
     if twice := [name for name in choice.cameras if choice.cameras.count(name) > 1]:
@@ -145,6 +170,8 @@ def _contradictions(choice: Choice, card: Card) -> Iterator[str]:
             f"pixels: the windows begin at {least} pixels together, and a frame of {card.name} has "
             f"{card.frame.pixels}: no frame fits; lower them"
         )
+    if choice.scores and choice.most_frames is None:
+        yield f"scores {choice.scores}, and most_frames is not given: all frames are taken; say how many"
     for name, frames in choice.at_least.items():
         if choice.pixels.get(name, (0, None))[1] == 0:
             yield f"at_least.{name} {frames}, and pixels.{name} allows no frame with it; change one of them"

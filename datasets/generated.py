@@ -14,6 +14,8 @@ from hardware.model import Model
 FILE = FOLDER.parent / "generated.yaml"
 LEAST = 40
 """Frames at least: the printed ones, and as many others that the rare classes and the mean shares are on."""
+MOST = 100_000
+"""Frames at most: that many names are found at once, and twice A2D2 is no small data set."""
 _CAMERA = "front_center"
 _FEW, _MANY = 200, 12_000
 """Pixels of a class that is neither printed nor fills a frame."""
@@ -21,7 +23,6 @@ _ONE_IN = 5
 """Every fifth frame has the classes whose mean share is small."""
 _SMALL = 5.0
 """Percent below which a mean share is on some frames only."""
-_FORM = "{above}/{scene}/camera/cam_{camera}/{stamp}_camera_{sensor}_{number}.png"
 
 
 class Plan(Model):
@@ -64,10 +65,10 @@ def card() -> Card:
 def frames(number: int = 100, seed: int = 0) -> tuple[GeneratedFrame, ...]:
     """Return the frames of a data set of `number` images, in the order of their names; the same for the same seed.
 
-    Raises ValueError for fewer than `LEAST`.
+    Raises ValueError for fewer than `LEAST` and more than `MOST`.
     """
-    if number < LEAST:
-        raise ValueError(f"a generated data set has at least {LEAST} frames, not {number}")
+    if not LEAST <= number <= MOST:
+        raise ValueError(f"a generated data set has {LEAST} to {MOST} frames, not {number}")
     chance = random.Random(seed)  # noqa: S311 - for repeatable pictures
     images = [*_images(number, chance)]
     contents = [_printed(position, image.camera, chance) for position, image in enumerate(images)]
@@ -95,9 +96,9 @@ def _images(number: int, chance: random.Random) -> Iterator[GeneratedFrame]:
 
 def _image(name: str, camera: str) -> GeneratedFrame:
     scene, number = name.split("/")
-    words = {"scene": scene, "stamp": scene.replace("_", ""), "sensor": camera.replace("_", "")}
-    path = _FORM.format(above=plan().above, camera=camera, number=number, **words)
-    return GeneratedFrame(path, camera, {})
+    stamp, sensor = scene.replace("_", ""), camera.replace("_", "")
+    fields = {"scene": scene, "camera": camera, "stamp": stamp, "sensor": sensor, "number": number}
+    return GeneratedFrame(f"{plan().above}/{card().naming.image(fields)}", camera, {})
 
 
 def _printed(position: int, camera: str, chance: random.Random) -> dict[str, int]:

@@ -68,6 +68,10 @@ class Naming(Model):
                 text += f"(?P<{part}>{self.fields[part]})"
         return re.compile(rf"(?P<_above>(?:.*/)?){text}", re.DOTALL)
 
+    def image(self, fields: Mapping[str, str]) -> str:
+        """Return the path of the image that has these fields; raise KeyError where one is missing."""
+        return _filled(self.files[IMAGE], fields)
+
     def frame(self, path: str) -> Frame | None:
         """Return what an image's path says, with / between folders; None where it is not that of an image."""
         found = self._image.fullmatch(path)

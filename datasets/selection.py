@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from apis.wording import plural
 from datasets import file_list, query, split
 from datasets.card import Card
 from datasets.catalogue import file_name
@@ -39,11 +40,19 @@ class Selection(NamedTuple):
     lists: Mapping[str, bytes]
 
 
-def select(choice: Choice, card: Card, rows: Iterable[Row], files: Iterable[Row], as_of: str) -> Selection:
+def select(
+    choice: Choice,
+    card: Card,
+    rows: Iterable[Row],
+    files: Iterable[Row],
+    as_of: str,
+    *,
+    scores: Mapping[str, float] | None = None,
+) -> Selection:
     """Return what is chosen of the `rows` of `query.frames`, completed from the `files` of `query.FILES`.
 
-    `as_of` is the catalogue's time. Raises DataSetError where no frame fits, a label is missing, a minimum is not
-    met, or a list cannot be written.
+    `as_of` is the catalogue's time; frames with greater `scores`, by their path, come first. Raises DataSetError where
+    no frame fits, a label is missing, a minimum is not met, or a list cannot be written.
     """
     fitting = _frames(choice, card, rows, files)
     if not fitting:
@@ -51,11 +60,14 @@ def select(choice: Choice, card: Card, rows: Iterable[Row], files: Iterable[Row]
             f"data set {choice.name}: no frame of the catalogue fits cameras and pixels; widen the windows"
             " (`./hpc data stats` shows what the classes have), or index again"
         )
-    chosen = _reduced(choice, card, fitting)
+    chosen = _reduced(choice, card, fitting, scores)
     counted, listed = _counted(chosen, card)
-    if missing := [*_missing(choice.at_least, counted.frames_by_class)]:
-        raise DataSetError(f"data set {choice.name}: " + "; ".join(missing) + "; widen the windows, or lower at_least")
     divided = dict(_divided(choice, card, chosen))
+    missing = [*_missing("at_least", choice.at_least, counted)]
+    for part, wanted in choice.split.at_least.items() if choice.split else ():
+        missing += _missing(f"split.at_least.{part}", wanted, divided[part][0])
+    if missing:
+        raise DataSetError(f"data set {choice.name}: {'; '.join(missing)}; widen the windows, or lower it")
     lock = Lock(
         name=choice.name,
         card=choice.card,
@@ -138,12 +150,22 @@ def _number(text: str, path: str, what: str) -> int:
     return number
 
 
-def _reduced(choice: Choice, card: Card, fitting: Sequence[Frame]) -> list[Frame]:
-    """Return at most as many frames as are wanted: first of the rare classes, the rarest one first, then any."""
+def _reduced(choice: Choice, card: Card, fitting: Sequence[Frame], scores: Mapping[str, float] | None) -> list[Frame]:
+    """Return at most as many frames as are wanted: first of the rare classes, the rarest one first, then any.
+
+    Of equal right are those with the greatest scores, and without scores a random order that is always the same.
+    """
     most = choice.most_frames
     if most is None or len(fitting) <= most:
         return [*fitting]
     order = sorted(fitting, key=lambda frame: split.mixed(frame.path))
+    if scores is not None:
+        if without := [frame.path for frame in fitting if frame.path not in scores]:
+            raise DataSetError(
+                f"scores: {len(without)} frames have none, e.g. {without[0]!r}; let the model score them, or correct "
+                "the paths, which are those on the volume"
+            )
+        order.sort(key=lambda frame: -scores[frame.path])
     taken: dict[str, Frame] = {}
     index = {name: place for place, name in enumerate(card.class_tags)}
     holders = {name: [frame for frame in order if frame.pixels[index[name]]] for name in choice.at_least}
@@ -185,10 +207,10 @@ def _counted(frames: Sequence[Frame], card: Card) -> tuple[Chosen, bytes]:
     )
 
 
-def _missing(at_least: Mapping[str, int], found: Mapping[str, int]) -> Iterator[str]:
+def _missing(place: str, at_least: Mapping[str, int], found: Chosen) -> Iterator[str]:
     for name, wanted in at_least.items():
-        if found[name] < wanted:
-            yield f"at_least.{name} {wanted}, and {found[name]} frames have it"
+        if (frames := found.frames_by_class[name]) < wanted:
+            yield f"{place}.{name} {wanted}, and {plural(frames, 'frame has', 'frames have')} it"
 
 
 def _divided(choice: Choice, card: Card, frames: Sequence[Frame]) -> Iterator[tuple[str, tuple[Chosen, bytes]]]:

@@ -14,15 +14,8 @@ class SqliteSource(Model):
     path: str = Field(min_length=1, description="file, from the project's folder, e.g. data/a2d2.sqlite")
 
 
-class ParquetSource(Model):
-    """A catalogue in Parquet files."""
-
-    kind: Literal["parquet"]
-    path: str = Field(min_length=1, description="folder of the tables, from the project's folder")
-
-
 class DiscoverSource(Model):
-    """IBM Spectrum Discover, today Data Cataloging of IBM Fusion."""
+    """IBM Spectrum Discover, today Data Cataloging of IBM Fusion; the account is in variables of whoever selects."""
 
     kind: Literal["discover"]
     host: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9.-]+(:[0-9]+)?$")] = Field(
@@ -32,6 +25,13 @@ class DiscoverSource(Model):
         default=None,
         description="file with the certificate of its CA, from the project's folder; None: one that the machine trusts",
     )
+
+
+class ParquetSource(Model):
+    """A catalogue in Parquet files with a row for every frame and a column for every tag."""
+
+    kind: Literal["parquet"]
+    path: str = Field(min_length=1, description="file, or folder with *.parquet, from the project's folder")
 
 
 AnySource = Annotated[SqliteSource | ParquetSource | DiscoverSource, Field(discriminator="kind")]

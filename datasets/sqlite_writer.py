@@ -10,8 +10,8 @@ from pathlib import Path
 from datasets.card import Card
 from datasets.catalogue import COLUMNS, FILE_TABLE, WIDE_VIEW, CatalogueError, table_of
 
-CARD_TABLE = "hpc_card"
-"""One row: the card as JSON and the folder that was indexed."""
+CARD_TABLE, TAGS_TABLE = "hpc_card", "hpc_tags"
+"""One row with the card as JSON and the folder that was indexed; a row an image with a number for every tag."""
 
 
 class Writer:
@@ -20,7 +20,7 @@ class Writer:
     def __init__(self, database: sqlite3.Connection, card: Card) -> None:
         self._database = database
         self._tags = card.tags
-        self._values = [f"INSERT INTO {table_of(tag)} VALUES (?, ?)" for tag in card.tags]  # noqa: S608 - checked names
+        self._values = f"INSERT INTO {TAGS_TABLE} VALUES ({', '.join('?' * (1 + len(card.tags)))})"  # noqa: S608
 
     def add(self, fkey: str, record: Mapping[str, str | int]) -> None:
         """Add a file: values by the names of `COLUMNS`; those that are left out are NULL."""
@@ -32,9 +32,8 @@ class Writer:
         )
 
     def tag(self, fkey: str, values: Mapping[str, int]) -> None:
-        """Give a file its tags, as texts; those of the card that are left out are 0."""
-        for tag, statement in zip(self._tags, self._values, strict=True):
-            self._database.execute(statement, (fkey, str(values.get(tag, 0))))
+        """Give a file its tags; those of the card that are left out are 0."""
+        self._database.execute(self._values, (fkey, *(values.get(tag, 0) for tag in self._tags)))
 
 
 @contextmanager
@@ -75,13 +74,14 @@ def _create(database: sqlite3.Connection, card: Card) -> None:
     columns = ", ".join(f'"{name}" {kind}' for name, kind in COLUMNS.items())
     database.execute(f"CREATE TABLE {FILE_TABLE} (fkey TEXT PRIMARY KEY, {columns}) WITHOUT ROWID")
     database.execute(f"CREATE TABLE {CARD_TABLE} (card TEXT NOT NULL, folder TEXT NOT NULL)")
+    # The paper's tables are views of one that is joined in advance: 27 MB, and not 67, for A2D2's 41,277 frames.
+    numbers = ", ".join(f'"{tag}" INTEGER NOT NULL' for tag in card.tags)
+    database.execute(f"CREATE TABLE {TAGS_TABLE} (fkey TEXT PRIMARY KEY, {numbers}) WITHOUT ROWID")
     for tag in card.tags:
-        database.execute(
-            f"CREATE TABLE {table_of(tag)} (fkey TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
-        )
-    # Subqueries and no joins: SQLite joins 64 tables at most, and evaluates only the columns that a query names.
-    wide = "".join(
-        f', (SELECT CAST(value AS INTEGER) FROM {table_of(tag)} WHERE fkey = {FILE_TABLE}.fkey) AS "{tag}"'  # noqa: S608
-        for tag in card.tags
+        text = f'SELECT fkey, CAST("{tag}" AS TEXT) AS value FROM {TAGS_TABLE}'  # noqa: S608 - a checked name
+        database.execute(f"CREATE VIEW {table_of(tag)} AS {text}")
+    wide = "".join(f', {TAGS_TABLE}."{tag}"' for tag in card.tags)
+    database.execute(
+        f"CREATE VIEW {WIDE_VIEW} AS SELECT {FILE_TABLE}.*{wide} "  # noqa: S608 - checked names
+        f"FROM {FILE_TABLE} LEFT JOIN {TAGS_TABLE} ON {TAGS_TABLE}.fkey = {FILE_TABLE}.fkey"
     )
-    database.execute(f"CREATE VIEW {WIDE_VIEW} AS SELECT {FILE_TABLE}.*{wide} FROM {FILE_TABLE}")  # noqa: S608

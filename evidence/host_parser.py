@@ -88,6 +88,10 @@ class HostParser(Parser):
             self._over = True
         return self._over
 
+    def ignores(self, _text: str) -> bool:
+        """Return whether its output has ended."""
+        return self._over
+
     def read_command(self, text: str) -> None:
         """Read the command itself."""
         if self.argument is not None and (found := self.argument.search(text)) is not None:

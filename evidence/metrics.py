@@ -4,6 +4,7 @@ import re
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from pathlib import Path
 from statistics import median
 from typing import Any, BinaryIO
@@ -12,12 +13,16 @@ from pydantic import Field
 
 from apis.metric import Metric, compiled
 from evidence import reader
+from evidence.line_shapes import shapes_of, treats_digits_alike
 from evidence.model import Reading, Unread
 from evidence.text import LONGEST, Text, clean, is_rewritten, opened
 from hardware.model import Model
 
 METRICS = "metrics"
 """Name of the tool, which is the program itself."""
+_UNKNOWN = slice(0)
+_SECOND, _REMEMBERED = 2, 20_000
+"""When the place of the number is remembered, and of how many shapes of lines."""
 _NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf)", re.IGNORECASE)
 
 
@@ -66,10 +71,9 @@ def read_stream(file: BinaryIO, name: str, metrics: Sequence[Metric], *, simulat
         whole = b"\n".join(lines)
         text = None if is_rewritten(whole) else whole.decode("utf-8", "replace")
         wanted = [one for one in series if text is None or one.may_match(text)]
-        for offset, raw in enumerate(lines if wanted else ()):
-            line = clean(number + offset, raw[:LONGEST])
-            for one in wanted:
-                one.feed(line.number, line.text)
+        shapes = shapes_of(lines) if wanted else ()
+        for one in wanted:
+            one.feed(number, lines, shapes)
         number += len(lines)
     return Metrics(
         tool=METRICS,
@@ -90,18 +94,54 @@ class _Series:
     values: "array[float]" = field(default_factory=lambda: array("d"))
     lines: "array[int]" = field(default_factory=lambda: array("L"))
     refused: Unread | None = None
+    places: dict[bytes, slice | None] = field(default_factory=dict)
+    """Shape of a line -> where its number is; None: it has none."""
+    seen: dict[bytes, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.pattern: Any = compiled(self.metric.pattern)
         # An anchor is of the line without its prefixes, which are still there in a block.
+        self._alike = treats_digits_alike(self.metric.pattern)
         self._anchored = any(mark in self.metric.pattern for mark in ("^", "$", r"\A", r"\z"))
 
     def may_match(self, block: str) -> bool:
         """Return whether a block of lines may have a value."""
         return self._anchored or self.pattern.search(block) is not None
 
-    def feed(self, number: int, text: str) -> None:
-        """Read a line."""
+    def feed(self, first: int, lines: Sequence[bytes], shapes: Sequence[bytes]) -> None:
+        """Read lines; `first` is the number of the first of them."""
+        places = list(map(self.places.get, shapes, repeat(_UNKNOWN)))
+        start = 0
+        for end in (*(index for index, place in enumerate(places) if place is _UNKNOWN), len(lines)):
+            if end > start:
+                parts = zip(lines[start:end], places[start:end], strict=True)
+                texts = b" ".join([raw[place] for raw, place in parts if place is not None])
+                self.values.extend(map(float, texts.replace(b",", b"").split()))
+                numbers = enumerate(places[start:end], first + start)
+                self.lines.extend([number for number, place in numbers if place is not None])
+            if end < len(lines):
+                self._read(first + end, clean(first + end, lines[end][:LONGEST]).text)
+                if self._alike:
+                    self._decide(shapes[end])
+            start = end + 1
+
+    def _decide(self, shape: bytes) -> None:
+        """Remember where lines of a shape that comes the second time have their number, or that they have none."""
+        times = self.seen[shape] = self.seen.get(shape, 0) + 1
+        if len(self.seen) > _REMEMBERED:
+            self.seen.clear()
+            self.places.clear()
+        if times != _SECOND or len(shape) > LONGEST or is_rewritten(shape) or not shape.isascii():
+            return
+        whole, text = shape.decode("ascii").rstrip(), clean(1, shape).text
+        found = list(self.pattern.finditer(text))
+        if not found:
+            self.places[shape] = None
+        elif len(found) == 1 and _number(found[0][1] or "") is not None and whole.endswith(text):
+            at = len(whole) - len(text)
+            self.places[shape] = slice(at + found[0].start(1), at + found[0].end(1))
+
+    def _read(self, number: int, text: str) -> None:
         found = list(self._found(text))
         if not found:
             return

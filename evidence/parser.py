@@ -1,6 +1,7 @@
 """What a parser of one tool's output is."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from enum import Enum, auto
 from typing import ClassVar, TypedDict
 
@@ -80,6 +81,25 @@ class Parser(ABC):
     @abstractmethod
     def feed(self, line: Line) -> Taken:
         """Read a line, and return what it was."""
+
+    def ignores(self, _text: str) -> bool:
+        """Return whether it will never take a line, nor call it damaged, that differs from a text in digits alone.
+
+        True must stay true, and `feed` must change nothing for such lines; then they are no longer fed. The text has 0
+        in place of each digit: patterns with 0 in each class that has a digit are enough. False: it is not known.
+        """
+        return False
+
+    def counts(self, _text: str) -> bool:
+        """Return whether it takes all lines that differ from a text in digits alone, and only counts them.
+
+        True must stay true, and lines are then given to `pass_over`. The text is as for `ignores`.
+        """
+        return False
+
+    def pass_over(self, lines: Sequence[bytes]) -> Sequence[int]:
+        """Count lines for which `counts` is true, given with their prefixes; return the indices of those to be fed."""
+        return range(len(lines))
 
     @abstractmethod
     def reading(self, common: Common) -> Reading:

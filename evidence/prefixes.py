@@ -107,6 +107,11 @@ class Prefixes:
         self._refused.add(text)
         return False
 
+    def rests(self, text: str) -> Iterator[str]:
+        """Yield what `learn` would try of a line."""
+        if len(self._adopted) < _ADOPTED:
+            yield from (text[chain.end :] for chain in _chains(text, 0, (), ""))
+
 
 class _Chain(NamedTuple):
     """Forms of the start of a line, where they end, and the source that they name."""

@@ -9,7 +9,9 @@ from typing import BinaryIO
 
 from apis.logs import SIMULATED
 from evidence import nccl_debug
-from evidence.model import Reading
+from evidence.line_owners import Known, LineOwners
+from evidence.line_shapes import without_times
+from evidence.model import UNREAD_KEPT, Reading
 from evidence.parser import Parser, Taken
 from evidence.prefixes import Bare, Prefixes
 from evidence.text import LONGEST, Line, Text, clean, opened
@@ -63,23 +65,65 @@ class _Log:
         """Lines since the last of NCCL's, but for those passed over."""
         self._simulated = False
         self._prefixes = Prefixes()
+        self._owners = LineOwners(parsers, self._prefixes)
 
     def feed(self, first: int, lines: list[bytes]) -> None:
         """Read lines; `first` is the number of the first of them."""
         last = first + len(lines) - 1
-        left = iter(lines)
-        before = first - 1
-        while before < last:
-            # Where NCCL has become silent each line is looked at with care: there is nothing to pass over.
+        bare = without_times(lines)
+        left = iter(bare)
+        while (at := len(lines) - length_hint(left)) < len(lines):
+            # Where NCCL has become silent there is nothing of its own to pass over, but lines of known shapes.
             speaker = self._speaker if self._silent < _SILENT else None
-            raw = next(left, None) if speaker is None else speaker.nccl.skim(left, last)
-            number = last - length_hint(left)
-            passed = number if raw is None else number - 1
-            if speaker is not None and passed > before:
-                speaker.last, self._silent = passed, 0
-            if raw is not None:
-                self._line(number, raw)
-            before = number
+            known = self._known(bare[at]) if speaker is None else None
+            if speaker is not None:
+                found = speaker.nccl.skim(bare, left, last)
+            elif known is not None:
+                found = known.skim(left)
+            else:
+                self._read(first + at, lines[at], next(left))
+                continue
+            end = len(lines) - length_hint(left) - (found is not None)
+            if end > at and speaker is not None:
+                speaker.last, self._silent = first + end - 1, 0
+            elif end > at and known is not None:
+                self._pass_over(known.owner, first + at, lines[at:end])
+            if found is not None:
+                self._one(first + end, lines[end], bare[end])
+
+    def _known(self, bare: bytes) -> Known | None:
+        """Return whose lines of this shape are, where they may be passed over; None: they have to be read."""
+        known = self._owners.known(bare)
+        if known is None or self._held:
+            return None
+        if known.owner is None and len(self._runs[-1].unread) < UNREAD_KEPT:
+            return None
+        return known
+
+    def _pass_over(self, owner: ToolRun | None, first: int, lines: Sequence[bytes]) -> None:
+        """Count lines of known shapes."""
+        self._silent += len(lines)
+        last = first + len(lines) - 1
+        if owner is None:
+            self._runs[-1].pass_over(len(lines), last)
+            return
+        assert owner.parser is not None  # noqa: S101 - it counts lines
+        for index in owner.parser.pass_over(lines):
+            self._line(first + index, lines[index])
+        owner.last = last
+
+    def _one(self, number: int, raw: bytes, bare: bytes) -> None:
+        """Read a line, which may be one of a known shape."""
+        known = self._known(bare)
+        if known is not None:
+            self._pass_over(known.owner, number, [raw])
+        else:
+            self._read(number, raw, bare)
+
+    def _read(self, number: int, raw: bytes, bare: bytes) -> None:
+        """Read a line with care, and remember what became of it."""
+        self._line(number, raw)
+        self._owners.decide(bare, self._active)
 
     def _line(self, number: int, raw: bytes) -> None:
         if len(raw) > LONGEST:
@@ -118,6 +162,7 @@ class _Log:
                 return
             if taken is Taken.AGAIN:
                 self._active.remove(run)
+                self._owners.forget()
                 break
             if taken is Taken.DAMAGED:
                 damaged = run
@@ -125,6 +170,7 @@ class _Log:
         if self._begins(line):
             self._release(line.source, self._runs[-1])
         elif damaged is None and self._prefixes.learn(line.text, lambda bare: self._begins_bare(line, bare)):
+            self._owners.forget()
             self._release(line.source)
         elif damaged is None and self._leads.match(line.text) and len(self._held.get(line.source, ())) < _LEADS:
             before = self._runs[-1] if self._runs else None
@@ -155,6 +201,7 @@ class _Log:
                 run = self._open(kind(), line)
                 if run.takes(line) is Taken.YES:
                     self._active.append(run)
+                    self._owners.forget()
                     if kind.hosts_nccl:
                         self._speaks(run)
                     return True

@@ -36,6 +36,11 @@ class ToolRun:
             text = line.text if len(line.text) <= _SHOWN else f"{line.text[:_SHOWN]} ... (cut here)"
             self.unread.append(Unread(line=line.number, text=text))
 
+    def pass_over(self, count: int, last: int) -> None:
+        """Count lines that could not be read, of which no more are kept."""
+        self.last = max(self.last, last)
+        self.unread_total += count
+
     def adopt(self, other: "ToolRun") -> None:
         """Adopt what was printed before the program's own first line."""
         self.first = min(self.first, other.first)

@@ -179,6 +179,15 @@ def leaf_of(node: int, rail: int) -> int:
     return RAILS * (node // UNIT_NODES) + rail
 
 
+def unit_of(node: int) -> tuple[int, int]:
+    """Return POD and scalable unit within it (both from 1) of machine `node` (from 0), in the order of the racks.
+
+    Machines of a unit share their leaf switches, one for each rail (D-3.6), and those of a POD the switches above.
+    """
+    pod, place = divmod(node, POD_NODES)
+    return pod + 1, place // UNIT_NODES + 1
+
+
 def _check(nodes: int) -> None:
     if not 1 <= nodes <= POD_NODES:
         raise ValueError(f"a POD has 1 to {POD_NODES} machines, not {nodes}; plan several PODs for more (D-3.7)")

@@ -142,6 +142,24 @@ def plan(free: Mapping[str, int], wanted: int, gpus_per_pod: int | None = None) 
     return Plan(wanted=wanted, options=options, reason=None if options else _reason(free, wanted, gpus_per_pod))
 
 
+def plan_within(
+    domains: Sequence[Mapping[str, int]], wanted: int, gpus_per_pod: int | None = None, *, level: str = "domain"
+) -> Plan:
+    """Return the layouts with which a job fits in one of `domains` (free GPUs per node of each); as `plan` otherwise.
+
+    Of each layout the domain is taken where it needs the fewest nodes; `level` is what messages call a domain.
+    """
+    plans = [plan(free, wanted, gpus_per_pod) for free in domains]
+    best: dict[int, Placed] = {}
+    for option in (option for each in plans for option in each.options):
+        if option.pods not in best or option.nodes < best[option.pods].nodes:
+            best[option.pods] = option
+    if best:
+        return Plan(wanted=wanted, options=tuple(best[pods] for pods in sorted(best)), reason=None)
+    most = max(domains, key=lambda free: sum(free.values()), default={})
+    return Plan(wanted=wanted, options=(), reason=f"in one {level}: {_reason(most, wanted, gpus_per_pod)}")
+
+
 def _place(pods: int, gpus: int, free: Mapping[str, int]) -> Placed | None:
     room = {node: count // gpus for node, count in free.items() if count >= gpus}
     left, on = pods, []

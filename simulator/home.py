@@ -8,6 +8,10 @@ from pathlib import Path
 from simulator.errors import SimulatorError
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+TEMPORARY = "tmp"
+"""Folder below the home where everything that works for the cluster has its temporary files: they go with it."""
+SERVICE_SOCKET = "services.sock"
+"""Below the home, in which the processes run: the path of a socket may have no more than 107 bytes."""
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?")
 
 
@@ -100,6 +104,11 @@ class Layout:
     def scheduler_config(self) -> Path:
         """Settings of the scheduler."""
         return self.home / "data" / "scheduler.yaml"
+
+    @property
+    def egress_config(self) -> Path:
+        """How the API server reaches Services."""
+        return self.home / "data" / "egress.yaml"
 
     @property
     def pods(self) -> Path:

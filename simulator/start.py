@@ -19,7 +19,7 @@ from simulator.processes import Command, Processes, ports, procfs
 from simulator.processes.command_lines import Plan
 from simulator.progress import Progress, Step
 from simulator.spec import ClusterSpec
-from simulator.state import LISTENERS, PortNumbers, State
+from simulator.state import CONTROLLERS, LISTENERS, PortNumbers, State
 from simulator.tools.table import JOB_CONTROLLERS, KUBERNETES_COMMANDS, MPI_OPERATORS, kubernetes_tool
 
 BARE_TOOLS = ("etcd", "kube-apiserver", "kube-controller-manager", "openshift-crds", "kwok-crds")
@@ -83,7 +83,7 @@ def choose_ports(known: PortNumbers | None, busy: frozenset[str]) -> PortNumbers
             " stop that, or remove this cluster with `./hpc sim clean` and start it again on another port."
         )
     owner = {name: process for process, name in LISTENERS.items()} | {"etcd_peer": "etcd"}
-    owner |= dict.fromkeys(JOB_CONTROLLERS, "actors")  # their children
+    owner |= dict.fromkeys(CONTROLLERS, "actors")
     numbers = known.model_dump()
     for name, process in owner.items():
         if name == "api":
@@ -126,6 +126,7 @@ class _Start:
             self._layout, self._pki, cluster=self._spec.name, server=self._state.server
         )
         write_atomically(self._layout.scheduler_config, self._plan.scheduler_settings())
+        write_atomically(self._layout.egress_config, self._plan.egress_settings())
         token = secret[identities.USER]
         try:
             self._run(Api(self._state.ports.api, token, self._pki.ca))

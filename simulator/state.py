@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, ValidationError
+from pydantic import ConfigDict, Field, ValidationError
 
 from hardware.model import Model
 from simulator.errors import SimulatorError
@@ -16,6 +16,9 @@ from simulator.spec import ClusterSpec
 class PortNumbers(Model):
     """The ports of a cluster; that of the API server stays for the cluster's life."""
 
+    # Clusters of before had further ones.
+    model_config = ConfigDict(extra="ignore")
+
     api: int
     etcd: int
     etcd_peer: int
@@ -26,7 +29,6 @@ class PortNumbers(Model):
     scale_gui: int = Field(default=0, description="of the GUI of Storage Scale; 0 until it is drawn")
     kueue: int = Field(default=0, description="of Kueue's webhooks; 0 until it is drawn, as below")
     jobset: int = Field(default=0, description="of JobSet's webhooks")
-    trainer: int = Field(default=0, description="of Trainer's webhooks")
 
 
 LISTENERS = {
@@ -39,6 +41,8 @@ LISTENERS = {
     "scale-gui": "scale_gui",
 }
 """Process -> the port on which it is called."""
+CONTROLLERS = ("kueue", "jobset")
+"""Controllers, children of the actors, whose webhooks are called on loopback, at the port of their name."""
 
 
 class State(Model):

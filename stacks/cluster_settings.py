@@ -7,11 +7,14 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
-from components.model import DnsName, Model, merged_by
+from components.model import DnsLabel, DnsName, Model, merged_by
+from components.topology import LabelValue
 from hardware import profiles
 from hardware.profiles import Profile
 
 _RANGE = re.compile(r"^(?P<before>[^\[\]]*)\[(?P<first>\d+)-(?P<last>\d+)\](?P<after>[^\[\]]*)$")
+RANGE_PATTERN = r"^[-.a-z0-9]*(\[[0-9]+-[0-9]+\])?[-.a-z0-9]*$"
+"""What a name of one node or of several looks like, for editors."""
 _UID = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
 MOST_NODES = 5000
 """Nodes that Kubernetes supports, and so the most that one range may mean."""
@@ -40,7 +43,7 @@ class NodeSettings(Model):
 
     name: DnsName = Field(
         description="as on the cluster; a range such as gpu[01-04].lab.example.com means four nodes",
-        json_schema_extra={"pattern": r"^[-.a-z0-9]*(\[[0-9]+-[0-9]+\])?[-.a-z0-9]*$"},
+        json_schema_extra={"pattern": RANGE_PATTERN},
     )
     roles: tuple[Literal["master", "worker"], ...] = Field(min_length=1, description="roles of the node")
     profile: str | None = Field(default=None, description="hardware profile of a GPU node; None for others")
@@ -49,6 +52,11 @@ class NodeSettings(Model):
         default=None,
         ge=0,
         description="GPUs that this stack's jobs may have; None: all. For nodes that others use, too",
+    )
+    topology: dict[DnsLabel, LabelValue] = Field(
+        default={},
+        description="where a GPU node is in the fabric, by the levels of `queues.topology`, e.g. {leaf: leaf-03}; left "
+        "out: as the reference design's cabling has it",
     )
 
     _machine: Profile | None = PrivateAttr(default=None)
@@ -105,17 +113,24 @@ def entries(nodes: Any) -> list[int]:
 
 def _one(node: Any) -> Iterator[Any]:
     name = node.get("name") if isinstance(node, Mapping) else None
-    found = _RANGE.match(name) if isinstance(name, str) else None
-    if found is None:
+    names = ranged(name) if isinstance(name, str) else None
+    if names is None:
         yield node
         return
+    yield from ({**node, "name": each} for each in names)
+
+
+def ranged(name: str) -> list[str] | None:
+    """Return the names that a name with a range means, e.g. gpu[01-04]; None: it has none. Raises ValueError."""
+    found = _RANGE.match(name)
+    if found is None:
+        return None
     first, last = int(found["first"]), int(found["last"])
     if not first <= last < first + MOST_NODES:
         raise ValueError(
             f"name {name!r}: the range ends before it starts, or has more than {MOST_NODES} nodes; correct it"
         )
-    for number in range(first, last + 1):
-        yield {**node, "name": f"{found['before']}{number:0{len(found['first'])}d}{found['after']}"}
+    return [f"{found['before']}{number:0{len(found['first'])}d}{found['after']}" for number in range(first, last + 1)]
 
 
 Nodes = Annotated[

@@ -21,6 +21,7 @@ from stacks.checks import (
     release,
     storage,
     tenant,
+    topology,
     trainer,
     version,
     workload,
@@ -56,7 +57,7 @@ def problems(settings: Settings) -> Iterator[str]:
     except ValidationError as error:
         yield from (f"ports: {each['msg'].removeprefix('Value error, ')}" for each in error.errors())
         return
-    machines = [*fabric.ports(settings), *node.problems(settings)]
+    machines = [*fabric.ports(settings), *node.problems(settings), *topology.problems(settings)]
     yield from machines
     yield from fabric.enablement(settings)
     yield from fabric.shares(settings)

@@ -16,7 +16,7 @@ class DataSetSettings(Choice):
     volume: DnsLabel = Field(default=DATA, description="name of the tenant's volume that has the files")
     lock: str | None = Field(
         default=None,
-        pattern=r"^[\w.-][\w./-]*\.lock\.json$",
+        pattern=r"^(\w[\w.-]*/)*\w[\w.-]*\.lock\.json$",
         description="file of the lock, from the project's folder; None: data/NAME.lock.json",
     )
 

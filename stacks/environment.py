@@ -169,7 +169,7 @@ def build(
     opts = pulumi.ResourceOptions(provider=provider(environment, root, checked))
     platform = _platform(environment, known, opts) if environment.has_platform else Platform(settled=opts)
     teams = tenants.build(environment, opts)
-    data_sets.build(locked, opts)
+    data_sets.build(locked, teams, opts)
     queued = queues.build(environment, platform.kueue, teams, opts)
     parts = [
         *_of_tenants(environment, known, platform, teams, opts),

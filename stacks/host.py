@@ -17,6 +17,7 @@ from components.pool_rollout import PoolRollout, PoolRolloutArgs
 from components.rail_names import RailNames, RailNamesArgs
 from components.timeouts import LONGEST
 from hardware import topology
+from stacks import topology as fabric_topology
 from stacks.fabric_settings import InfiniBand
 from stacks.gpu_settings import DevicePluginSettings
 from stacks.node_settings import KubeletSettings, TuningSettings
@@ -83,6 +84,7 @@ def known(configured: Memlock | PoolRollout) -> pulumi.Output[str]:
 def labels(settings: Settings) -> dict[str, dict[str, str]]:
     """Return the labels that the stack gives, by node."""
     found: dict[str, dict[str, str]] = {}
+    places = fabric_topology.labels(settings)
     for node in settings.nodes:
         wanted = {SCALE_LABEL: "true"} if node.scale_client else {}
         if settings.scale_pods and node in settings.workers:
@@ -91,6 +93,7 @@ def labels(settings: Settings) -> dict[str, dict[str, str]]:
             wanted |= role(settings.machine_config_pool)
         if node.profile and isinstance(settings.gpu, DevicePluginSettings):
             wanted |= {names.GPU_ACCELERATOR: "true"}
+        wanted |= places.get(node.name, {})
         if wanted:
             found[node.name] = wanted
     return found

@@ -11,7 +11,8 @@ from components.layout import Layout
 from components.model import Model
 from components.outcome import Wait
 from hardware import placement
-from hardware.placement import Demand, waves
+from hardware.placement import Demand, Share, waves
+from stacks import topology
 from stacks.platform import Settings
 from stacks.workload_settings import RdmaTestWorkload, SpanningWorkload, Stage, Started, Workload
 
@@ -52,11 +53,34 @@ def layout(workload: Started, settings: Settings) -> Layout:
     if workload.layout is not None:
         return workload.layout
     assert workload.gpus is not None  # noqa: S101 - one of the two is given
-    plan = placement.plan(free(workload, settings), workload.gpus, workload.gpus_per_pod)
+    plan = _fitting(workload, workload.gpus, workload.gpus_per_pod, free(workload, settings), settings)
     if plan.reason is not None:
         raise ValueError(plan.reason)
     best = plan.options[0]
     return Layout(pods=best.pods, gpus=best.gpus, nodes=best.nodes)
+
+
+def _fitting(
+    workload: Started, gpus: int, gpus_per_pod: int | None, free: Mapping[str, int], settings: Settings
+) -> placement.Plan:
+    """Return the layouts of a workload on free GPUs, in one domain of the fabric where it requires that."""
+    wanted = topology.request(workload, settings) if isinstance(workload, SpanningWorkload) else None
+    if wanted and wanted.required and (rooms := topology.within(wanted.required, free, settings)):
+        return placement.plan_within(rooms, gpus, gpus_per_pod, level=wanted.required)
+    return placement.plan(free, gpus, gpus_per_pod)
+
+
+def _bound(workload: Workload, settings: Settings) -> bool:
+    """Say whether all pods of a workload must run in one domain of the fabric."""
+    wanted = topology.request(workload, settings) if isinstance(workload, SpanningWorkload) else None
+    return wanted is not None and wanted.required is not None
+
+
+def pod_share(workload: Started, settings: Settings) -> Share:
+    """Return the CPUs and memory of a pod with GPUs: the part of the machine that goes with them, or the program's."""
+    part = placement.share(settings.profile, layout(workload, settings).gpus, settings.reserved)
+    own = settings.program(workload.program).resources
+    return Share(cpus=own.cpus or part.cpus, memory_gib=own.memory_gib or part.memory_gib)
 
 
 def job_name(workload: Workload, settings: Settings) -> str:
@@ -73,12 +97,14 @@ def follow(workload: Workload, settings: Settings) -> Wait:
 
 
 def demands(workload: Workload, settings: Settings) -> list[Demand]:
-    """Return the GPUs that each pod of a workload takes; RDMA devices are shared and never run short first."""
+    """Return what each pod of a workload takes of its node; RDMA devices are shared and never run short first."""
     if isinstance(workload, RdmaTestWorkload):
         return []
     wanted = layout(workload, settings)
     bound = {_ON + workload.node: wanted.gpus} if workload.node else {}
-    return [{names.GPU_RESOURCE: wanted.gpus, **bound}] * wanted.pods
+    part = pod_share(workload, settings)
+    taken = {names.GPU_RESOURCE: wanted.gpus, "cpu": part.cpus, "memory": part.memory_gib}
+    return [{**taken, **bound}] * wanted.pods
 
 
 def plan(stage: Stage, settings: Settings) -> list[list[Workload]]:
@@ -89,7 +115,9 @@ def plan(stage: Stage, settings: Settings) -> list[list[Workload]]:
     limits = settings.gpu_limits
 
     def allowed(together: Sequence[str]) -> bool:
-        return _within(((by_name[name].tenant, gpus[name]) for name in together), limits)
+        jobs = [by_name[name] for name in together]
+        fits = not any(_bound(job, settings) for job in jobs) or all(on for _, on in _spread(jobs, settings))
+        return fits and _within(((job.tenant, gpus[name]) for name, job in zip(together, jobs, strict=True)), limits)
 
     return [[by_name[name] for name in wave] for wave in waves([*wanted.items()], room(settings), allowed)]
 
@@ -113,7 +141,9 @@ def running(settings: Settings) -> Iterator[Running]:
 
 def room(settings: Settings) -> dict[str, Demand]:
     """Return what jobs may have of each node."""
-    return {node: {names.GPU_RESOURCE: gpus, _ON + node: gpus} for node, gpus in settings.free.items()}
+    machine, kept = settings.profile, settings.reserved
+    beside = {"cpu": machine.cpus - kept.cpus, "memory": machine.memory_gib - kept.memory_gib}
+    return {node: {names.GPU_RESOURCE: gpus, **beside, _ON + node: gpus} for node, gpus in settings.free.items()}
 
 
 def within_quotas(workloads: Sequence[Workload], settings: Settings) -> bool:
@@ -143,22 +173,39 @@ def placements(settings: Settings) -> tuple[Placement, ...]:
 
 
 def _placed(stage: Stage, number: int, wave: Sequence[Workload], settings: Settings) -> list[Placement]:
+    return [
+        Placement(
+            stage=stage.name,
+            wave=number,
+            job=f"{workload.tenant}/{job_name(workload, settings)}",
+            layout=_layout(workload, settings),
+            on=on,
+        )
+        for workload, on in _spread(wave, settings)
+    ]
+
+
+def _layout(workload: Workload, settings: Settings) -> Layout | None:
+    return None if isinstance(workload, RdmaTestWorkload) else layout(workload, settings)
+
+
+def _spread(wave: Sequence[Workload], settings: Settings) -> Iterator[tuple[Workload, tuple[tuple[str, int], ...]]]:
+    """Yield for each workload of a wave the nodes that have room beside those before it, with the pods on each."""
     left = dict(settings.free)
-    found = []
     for workload in wave:
-        wanted = None if isinstance(workload, RdmaTestWorkload) else layout(workload, settings)
-        on = _nodes(workload, wanted, {node: left[node] for node in free(workload, settings)})
+        wanted = _layout(workload, settings)
+        on = _nodes(workload, wanted, {node: left[node] for node in free(workload, settings)}, settings)
         for node, pods in on:
             left[node] -= pods * (wanted.gpus if wanted else 0)
-        job = f"{workload.tenant}/{job_name(workload, settings)}"
-        found.append(Placement(stage=stage.name, wave=number, job=job, layout=wanted, on=on))
-    return found
+        yield workload, on
 
 
-def _nodes(workload: Workload, wanted: Layout | None, left: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+def _nodes(
+    workload: Workload, wanted: Layout | None, left: Mapping[str, int], settings: Settings
+) -> tuple[tuple[str, int], ...]:
     if isinstance(workload, RdmaTestWorkload):
         return ((workload.client_node, 1), (workload.server_node, 1))
     if wanted is None:
         return ()
-    options = placement.plan(left, wanted.total_gpus, wanted.gpus).options
+    options = _fitting(workload, wanted.total_gpus, wanted.gpus, left, settings).options
     return options[0].on if options else ()

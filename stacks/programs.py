@@ -13,10 +13,10 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from apis.metric import Metric
-from components.job_args import Folder, Variable
+from components.job_args import Folder, Port, PortName, ResourceName, Variable
 from components.job_volumes import SHARED_MEMORY, Mount
 from components.layout import Layout
-from components.model import Image, Model, merged_by
+from components.model import Image, Model, Quantity, merged_by
 from hardware import data_files
 from hardware.data_files import DataFiles
 
@@ -32,6 +32,16 @@ class DataSet(Model):
     size_gb: int = Field(gt=0, description="GB")
 
 
+class Resources(Model):
+    """What a pod has in place of its GPUs' part of the machine, and beside it."""
+
+    cpus: int | None = Field(default=None, gt=0, description="logical CPUs; None: those that go with its GPUs")
+    memory_gib: int | None = Field(default=None, gt=0, description="GiB; None: what goes with its GPUs")
+    further: dict[ResourceName, Quantity] = Field(
+        default={}, description="other resources of nodes, e.g. {ephemeral-storage: 200Gi}; with `queues` none"
+    )
+
+
 class Program(Model):
     """One program: what starts it, what it needs, and what its log holds."""
 
@@ -44,6 +54,24 @@ class Program(Model):
         pattern=r"^\w+\.py$",
         description="file of stacks/scripts whose text takes the place of {script} in `command`, so that no image "
         "needs it; None: none",
+    )
+    checkpoint: Folder | None = Field(
+        default=None,
+        description="folder for checkpoints, in one of `mounts`: a volume that stays when pods end; {checkpoint} in "
+        "`command` or `environment` is the job's own folder there, the same in each run of the job; None: it has none",
+    )
+    restarts: int = Field(
+        default=0,
+        ge=0,
+        le=100,
+        description="how often a job that failed is started again: by torchrun within its pods, else by new pods; it "
+        "goes on from its checkpoint if the program does so",
+    )
+    ports: dict[PortName, Port] = Field(
+        default={}, description="ports on which the program listens in each pod, by name, e.g. {metrics: 9100}"
+    )
+    resources: Resources = Field(
+        default=Resources(), description="what a pod has beyond the part of the machine that goes with its GPUs"
     )
     largest_mib: int | None = Field(
         default=None, gt=0, description="largest message that it sends, MiB; workloads may name another; None: none"
@@ -120,11 +148,52 @@ class Program(Model):
                 raise ValueError(f"mounts: {inner} is inside {outer}, which hides it; mount one of them elsewhere")
         return self
 
-    def started(self, layout: Layout, *, in_image: bool = False, largest_mib: int | None = None) -> tuple[str, ...]:
-        """Return the command line for a layout; `in_image`: the program is not on the volume but in the image."""
+    @model_validator(mode="after")
+    def _can_be_resumed(self) -> Self:
+        if self.restarts and not self.trains:
+            raise ValueError(
+                f"restarts {self.restarts}, and trains is false: a verification that is repeated hides what it found; "
+                "leave restarts out"
+            )
+        used = any("{checkpoint}" in text for text in (*self.command, *self.environment.values()))
+        if used != (self.checkpoint is not None):
+            has = "has {checkpoint}" if used else "has no {checkpoint}"
+            raise ValueError(f"checkpoint {self.checkpoint}, and command or environment {has}; give both, or neither")
+        if self.checkpoint is None:
+            return self
+        place = self.checkpoint_mount
+        if place is None:
+            known = ", ".join(self.mounts) or "none"
+            raise ValueError(f"checkpoint {self.checkpoint} is in none of mounts: {known}; mount a volume there")
+        if self.mounts[place].read_only:
+            raise ValueError(f"checkpoint {self.checkpoint}: mounts.{place} is read_only; use another, or unset that")
+        return self
+
+    @property
+    def checkpoint_mount(self) -> str | None:
+        """The mount in which checkpoints are; None: there is none."""
+        inside = (one for one in self.mounts if self.checkpoint and PurePosixPath(self.checkpoint).is_relative_to(one))
+        return next(inside, None)
+
+    def checkpoints(self, job: str) -> str:
+        """Return a job's own folder for checkpoints; empty where the program has none."""
+        return str(PurePosixPath(self.checkpoint) / job) if self.checkpoint else ""
+
+    def variables(self, job: str) -> dict[str, str]:
+        """Return the environment of a job of that name."""
+        return {key: text.replace("{checkpoint}", self.checkpoints(job)) for key, text in self.environment.items()}
+
+    def started(
+        self, layout: Layout, *, in_image: bool = False, largest_mib: int | None = None, job: str = ""
+    ) -> tuple[str, ...]:
+        """Return the command line of a job for a layout; `in_image`: the program is in the image, not on the volume."""
         program = self.in_image if in_image and self.in_image else self.on_volume
         words = [word.replace("{program}", program) for word in self.command] if program else self.command
-        fields: dict[str, object] = {"{gpus}": layout.gpus, "{largest}": largest_mib or self.largest_mib}
+        fields: dict[str, object] = {
+            "{gpus}": layout.gpus,
+            "{largest}": largest_mib or self.largest_mib,
+            "{checkpoint}": self.checkpoints(job),
+        }
         if self.script:
             # A text of its own is a word of its own: what is in braces there is Python's.
             text = (SCRIPTS / self.script).read_text(encoding="utf-8")

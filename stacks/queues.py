@@ -9,6 +9,7 @@ from components.kueue import QueuePolicy, Queues, QueuesArgs, TenantQueue, quota
 from components.kueue_operator import KueueOperator, KueueOperatorArgs
 from components.model import fields_of
 from components.tenant import Tenant
+from stacks import topology
 from stacks.gpu_settings import GpuOperatorSettings
 from stacks.gpus import GPU_PRESENT
 from stacks.operators import after, install
@@ -46,6 +47,7 @@ def build(
     args = QueuesArgs(
         flavor=settings.profile.name,
         node_labels=GPU_PRESENT if by_operator else {names.GPU_ACCELERATOR: "true"},
+        levels=topology.levels(settings) if wanted.topology else (),
         rdma=tuple(names.RDMA_PREFIX + resource for resource in settings.rdma_resources),
         tenants=tuple(
             TenantQueue(

@@ -113,6 +113,11 @@ class Release(Model):
     scale_csi: Generation | None = Field(
         default=None, description="generation of the Spectrum Scale CSI driver; None: hosts have no client for it"
     )
+    kueue_topology: tuple[str, ...] = Field(
+        default=(),
+        description="versions of the Red Hat build of Kueue that serve Topology of kueue.x-k8s.io/v1beta2, major and "
+        "minor; none: topology-aware scheduling is refused",
+    )
     choices: Mapping[str, tuple[str, ...]] = Field(
         default={}, description="path of a setting that selects a variant -> the values that this release supports"
     )

@@ -13,6 +13,7 @@ from components.tenant import LAST_ID, TenantNamespace
 from hardware.placement import Share
 from stacks.data_set_settings import DataSetSettings
 from stacks.storage_settings import AnyVolume, Data, DirectoryData, Volume
+from stacks.topology_settings import TopologySettings
 
 
 class TenantSettings(TenantNamespace):
@@ -108,6 +109,9 @@ class QueueSettings(QueuePolicy):
     )
     launchers: Share = Field(
         default=Share(cpus=4, memory_gib=8), description="CPUs and GiB that each tenant has for pods without GPUs"
+    )
+    topology: TopologySettings | None = Field(
+        default=None, description="topology-aware scheduling; None: Kueue counts quotas alone, and not what nodes have"
     )
 
 

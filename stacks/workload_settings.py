@@ -1,8 +1,9 @@
 """Settings of workloads: what runs, where and how far an update follows it."""
 
-from typing import Annotated, Literal, Self
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from apis.nccl import Transport
 from components.job_args import JobChoices
@@ -11,6 +12,8 @@ from components.model import DnsLabel, DnsName, Image, Model, Seconds
 from components.outcome import Wait
 from components.rdma_perftest import RdmaPair
 from components.tenant import ContainerResources
+from stacks.cluster_settings import RANGE_PATTERN, ranged
+from stacks.topology_settings import TopologyRequest
 
 __all__ = [
     "JobWorkload",
@@ -86,6 +89,9 @@ class SpanningWorkload(ProgramWorkload):
     transport: Transport | None = Field(
         default=None, description="None: the best that the fabric has and the tenant may use"
     )
+    topology: TopologyRequest | None = Field(
+        default=None, description="how close to each other its pods run; None: as `queues.topology.jobs` has it"
+    )
 
     @model_validator(mode="after")
     def _laid_out_once(self) -> Self:
@@ -118,6 +124,12 @@ class JobWorkload(ProgramWorkload):
     """A program on GPUs of one pod, without MPI between pods (S-4.4, S-7.6, B-4.3)."""
 
     kind: Literal["job"]
+    node: DnsName | None = Field(
+        default=None,
+        description="the only node that its pod may run on (R-4.5-7); a range such as gpu[01-04].lab.example.com means "
+        "a job on each, called as this one and the node's first name",
+        json_schema_extra={"anyOf": [{"pattern": RANGE_PATTERN, "type": "string"}, {"type": "null"}]},
+    )
     gpus: int = Field(default=1, gt=0, le=16, description="GPUs of its pod")
 
 
@@ -126,8 +138,42 @@ Started = MpiWorkload | TorchWorkload | JobWorkload
 Workload = Annotated[RdmaTestWorkload | MpiWorkload | TorchWorkload | JobWorkload, Field(discriminator="kind")]
 
 
+def _on_each(workloads: Any) -> Any:
+    return [each for one in workloads for each in _one(one)] if isinstance(workloads, list | tuple) else workloads
+
+
+def _one(workload: Any) -> Iterator[Any]:
+    node = workload.get("node") if isinstance(workload, Mapping) and workload.get("kind") == "job" else None
+    names = ranged(node) if isinstance(node, str) else None
+    if names is None:
+        yield workload
+        return
+    for name in names:
+        yield {**workload, "name": f"{workload.get('name')}-{name.partition('.')[0]}", "node": name}
+
+
 class Stage(Model):
     """Workloads that may run at the same time if they fit; the next stage waits for all of them."""
 
     name: DnsLabel = Field(description="its title in the table of placements")
-    workloads: tuple[Workload, ...] = Field(min_length=1, description="in the order in which they get room")
+    fit_nodes: bool = Field(
+        default=False,
+        description="whether jobs do not start on nodes that `./hpc verify --nodes --cordon` has marked as unfit; the "
+        "stage that tests the nodes goes without",
+    )
+    workloads: Annotated[tuple[Workload, ...], BeforeValidator(_on_each)] = Field(
+        min_length=1, description="in the order in which they get room"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_fit_nodes(cls, given: Any) -> Any:
+        """Give jobs what the stage demands of nodes; the RDMA test names its own."""
+        if not isinstance(given, Mapping) or given.get("fit_nodes") is not True:
+            return given
+        some = given.get("workloads")
+        if not isinstance(some, list | tuple):
+            return given
+        started = (isinstance(one, Mapping) and one.get("kind") != "rdma-test" for one in some)
+        jobs = [{"fit_nodes": True, **one} if is_job else one for one, is_job in zip(some, started, strict=True)]
+        return {**given, "workloads": jobs}

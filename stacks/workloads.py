@@ -20,10 +20,10 @@ from components.torch_job import TorchJob, TorchJobArgs
 from components.train_job import TrainJob, TrainJobArgs
 from components.training_runtime import TrainingRuntimeArgs
 from hardware import topology
-from hardware.placement import share
 from stacks import fabric, images
+from stacks import topology as fabric_topology
 from stacks.fabric_settings import InfiniBand, Roce
-from stacks.layouts import Placement, follow, job_name, layout, placements, plan
+from stacks.layouts import Placement, follow, job_name, layout, placements, plan, pod_share
 from stacks.operators import OfTenant
 from stacks.platform import Settings
 from stacks.workload_settings import (
@@ -129,6 +129,7 @@ def mpi_job(workload: MpiWorkload, settings: Settings) -> MpiJobArgs:
         **_common(workload, settings),
         **_spanning(workload, settings, named=today),
         kind=kind,
+        backoff_limit=settings.program(workload.program).restarts,
         debug=workload.debug,
         v2beta1=V2Beta1(
             queue=_queue(settings),
@@ -143,6 +144,7 @@ def torch_job(workload: TorchWorkload, settings: Settings) -> TorchJobArgs:
     own = {
         **_common(workload, settings),
         **_spanning(workload, settings, named=True),
+        "restarts": settings.program(workload.program).restarts,
         "roce_ports": _roce_ports(settings),
         "queue": _queue(settings),
     }
@@ -164,7 +166,17 @@ def _spanning(workload: MpiWorkload | TorchWorkload, settings: Settings, *, name
         "ib_hca": topology.nccl_ib_hca(ports) if named and ports else None,
         "rdma_resources": _rdma(settings),
         "networks": fabric.networks(settings, workload.tenant),
+        **_topology(workload, settings),
     }
+
+
+def _topology(workload: MpiWorkload | TorchWorkload, settings: Settings) -> dict[str, str]:
+    """Return the labels of nodes that all pods of a job must or should share; of pods of one node there is none."""
+    wanted = fabric_topology.request(workload, settings)
+    if wanted is None or layout(workload, settings).pods == 1:
+        return {}
+    field = "required_topology" if wanted.required else "preferred_topology"
+    return {field: fabric_topology.label(wanted, settings)}
 
 
 def _roce_ports(settings: Settings) -> tuple[str, ...]:
@@ -174,7 +186,11 @@ def _roce_ports(settings: Settings) -> tuple[str, ...]:
 def gpu_job(workload: JobWorkload, settings: Settings) -> GpuJobArgs:
     """Return the arguments of a batch job."""
     return GpuJobArgs(
-        **_common(workload, settings), gpus=workload.gpus, seccomp=_seccomp(settings), queue=_queue(settings)
+        **_common(workload, settings),
+        gpus=workload.gpus,
+        backoff_limit=settings.program(workload.program).restarts,
+        seccomp=_seccomp(settings),
+        queue=_queue(settings),
     )
 
 
@@ -185,14 +201,14 @@ def _common(workload: Started, settings: Settings) -> dict[str, Any]:
         settings.program(workload.program),
         layout(workload, settings),
     )
-    part = share(settings.profile, wanted.gpus, settings.reserved)
+    part, name = pod_share(workload, settings), job_name(workload, settings)
     hook, image = settings.version.runtime_hook, images.image(workload, settings)
     further = fabric.environment(settings) if isinstance(workload, SpanningWorkload) else {}
     return {
         "namespace": workload.tenant,
-        "job_name": job_name(workload, settings),
+        "job_name": name,
         "command": program.started(
-            wanted, in_image=images.has_nccl_tests(workload, settings), largest_mib=workload.largest_mib
+            wanted, in_image=images.has_nccl_tests(workload, settings), largest_mib=workload.largest_mib, job=name
         ),
         "working_directory": program.working_directory,
         "image": image,
@@ -204,7 +220,7 @@ def _common(workload: Started, settings: Settings) -> dict[str, Any]:
         **fields_of(JobChoices, workload),
         "environment": {
             **further,
-            **program.environment,
+            **program.variables(name),
             **_PRECISION.get(workload.precision, {}),
             **workload.environment,
         },
@@ -212,6 +228,8 @@ def _common(workload: Started, settings: Settings) -> dict[str, Any]:
         "priority_class": workload.priority,
         "cpus": part.cpus,
         "memory": f"{part.memory_gib}Gi",
+        "further": program.resources.further,
+        "ports": program.ports,
         "shm": f"{workload.shm_gib}Gi",
         "run": workload.run,
         "on_change": workload.on_change or ("keep" if program.trains else "replace"),

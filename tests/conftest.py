@@ -21,8 +21,13 @@ collect_seldom()
 
 
 def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
-    """Count a test without a layer as a unit test."""
+    """Count a test without a layer as a unit test, and leave those of one file on one worker.
+
+    Files that share a cluster name a group of their own.
+    """
     for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.path.name))
         if not any(item.get_closest_marker(layer) for layer in _LAYERS):
             item.add_marker(pytest.mark.unit)
 

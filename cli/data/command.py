@@ -2,7 +2,7 @@
 
 import typer
 
-from cli.data import confusion, diff, drift, generate, index, list, select, stats
+from cli.data import confusion, diff, drift, generate, index, list, select, stats, status
 
 app = typer.Typer(no_args_is_help=True, help="The data that jobs are trained on.")
 
@@ -14,3 +14,4 @@ app.command("list")(list.command)
 app.command("diff")(diff.command)
 app.command("drift")(drift.command)
 app.command("confusion")(confusion.command)
+app.command("status")(status.command)

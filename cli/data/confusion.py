@@ -8,11 +8,10 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from cli.data import cards, chosen
+from cli.data import cards, chosen, matrices
 from cli.data.chosen import TenantOption
 from cli.data.index import DEFAULT_CARD, CardOption
 from cli.shared.console import print_text
-from cli.shared.errors import Problem
 from cli.shared.options import DEFAULT_STACK, JsonOption, StackOption
 from cli.shared.tables import show_rows
 from datasets import confusion
@@ -20,7 +19,6 @@ from datasets.card import Card
 from datasets.choice import card_of
 from datasets.confusion import Matrix
 
-_WEAK = 0.5
 _LEAST = 200
 
 MatrixFile = Annotated[
@@ -42,7 +40,7 @@ def command(
     data_set: SetOption = None,
     stack: StackOption = DEFAULT_STACK,
     tenant: TenantOption = None,
-    below: BelowOption = _WEAK,
+    below: BelowOption = matrices.WEAK,
     least: LeastOption = _LEAST,
     plain: JsonOption = False,
 ) -> None:
@@ -52,7 +50,7 @@ def command(
     """
     named = chosen.find(data_set, stack, tenant) if data_set else None
     known, frames = (card_of(named.settings.card), named.lock.frames_by_class) if named else (cards.find(card), {})
-    found = confusion.renamed(_read(file), _spellings(known), str(file))
+    found = confusion.renamed(matrices.read(file), _spellings(known), str(file))
     proposal = confusion.proposal(found, frames, below=below, least=least)
     if plain:
         print(json.dumps(_data(found, proposal, below), indent=2))  # noqa: T201 - for a program
@@ -63,19 +61,11 @@ def command(
         for name, number in sorted(found.labelled.items(), key=lambda item: (-item[1], item[0]))
     )
     show_rows(escape(f"{file}: {known.title}"), ("class", "labelled", "recall", "verdict"), rows)
-    if (correlation := found.rank_correlation) is not None:
-        print_text(f"rank correlation of labelled and recall: {correlation:+.2f} (1: what is frequent is recognised)")
+    for each in matrices.findings(found, below):
+        print_text(f"- {each}")
     if proposal:
         print_text("proposed for the data set:")
         print_text(f"  at_least: {{{', '.join(f'{name}: {number}' for name, number in proposal.items())}}}")
-
-
-def _read(file: Path) -> Matrix:
-    try:
-        with file.open(encoding="utf-8-sig", newline="") as lines:
-            return confusion.read(lines, str(file))
-    except (OSError, UnicodeDecodeError) as error:
-        raise Problem(f"{file} cannot be read: {error}", "Name a CSV file.") from None
 
 
 def _spellings(card: Card) -> Mapping[str, str]:

@@ -23,8 +23,9 @@ MarkdownOption = Annotated[bool, typer.Option("--markdown", help="Print Markdown
 
 
 def command(before: Before, after: After, *, plain: JsonOption = False, as_markdown: MarkdownOption = False) -> None:
-    """Show what changes from one lock to another: frames, bytes, and the classes that gain and lose frames.
+    """Show what changes from one lock to another.
 
+    Frames, bytes, and the classes that gain and lose frames.
     Files are counted that come and go, too, where the lists are still beside their locks.
     """
     if plain and as_markdown:

@@ -35,8 +35,9 @@ def command(
     allow_stale: StaleOption = False,
     plain: JsonOption = False,
 ) -> None:
-    """Compare the classes of a data set and of each split with the operating domain: all frames of its cameras.
+    """Compare a data set with its operating domain.
 
+    The shares of classes, of the whole and of each split, with those of all frames of its cameras.
     The distance is the total variation of the shares of pixels: 0 where they are equal, 1 where no class is in both.
     """
     wanted = chosen.find(name, stack, tenant)

@@ -14,7 +14,9 @@ from cli.shared.errors import Problem
 from datasets import generated, painting
 
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="New folder for the pictures.")]
-FramesOption = Annotated[int, typer.Option("--frames", min=generated.LEAST, help="Images to generate.")]
+FramesOption = Annotated[
+    int, typer.Option("--frames", min=generated.LEAST, max=generated.MOST, help="Images to generate.")
+]
 SeedOption = Annotated[int, typer.Option("--seed", help="Another number makes other pictures.")]
 
 

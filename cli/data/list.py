@@ -54,7 +54,10 @@ def command(
     split: SplitOption = "",
     root: RootOption = None,
 ) -> None:
-    """Print the files of a data set, one a line, after comparing the list with its lock."""
+    """Print the files of a data set.
+
+    One a line, after comparing the list with its lock.
+    """
     wanted = chosen.find(name, stack, tenant)
     files = listed(wanted, split)
     lines = written(files, form, _root(wanted, root) if form is Format.MMAFMCTL else "")

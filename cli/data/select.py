@@ -1,5 +1,6 @@
 """`./hpc data select`: asks the catalogue for the frames of a data set, and writes its lock and lists."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +10,8 @@ from cli.data.stats import StaleOption
 from cli.shared.console import console, print_text
 from cli.shared.errors import Problem
 from cli.shared.options import DEFAULT_STACK, StackOption
-from datasets import lock, query, selection
+from cli.shared.paths import ROOT
+from datasets import lock, query, scores, selection
 from datasets.catalogue import as_of
 from datasets.choice import card_of
 from datasets.errors import DataSetError
@@ -28,8 +30,9 @@ _SHOWN = 5
 def command(
     name: Name, stack: StackOption = DEFAULT_STACK, tenant: TenantOption = None, *, allow_stale: StaleOption = False
 ) -> None:
-    """Choose the frames of a data set, and write its lock, which is committed, and its list of files, which is not.
+    """Choose the frames of a data set, and lock them.
 
+    Its lock is committed, and its list of files is not.
     The same catalogue and settings give the same bytes. Nothing is written where frames, labels or minimum counts are
     missing, or the catalogue is older than its files.
     """
@@ -60,7 +63,20 @@ def select(wanted: Named, *, allow_stale: bool) -> Selection:
         catalogue.ask(query.frames(wanted.settings, card)),
         catalogue.ask(query.FILES),
         as_of(catalogue),
+        scores=_scores(wanted.settings.scores),
     )
+
+
+def _scores(file: str | None) -> Mapping[str, float] | None:
+    if file is None:
+        return None
+    try:
+        with (ROOT / file).open(encoding="utf-8-sig", newline="") as lines:
+            return scores.read(lines, file)
+    except (OSError, UnicodeDecodeError) as error:
+        raise Problem(
+            f"scores: {file} cannot be read: {error}", "Correct the path, from the project's folder."
+        ) from None
 
 
 def _earlier(wanted: Named) -> Lock | None:

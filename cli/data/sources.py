@@ -1,21 +1,68 @@
-"""Catalogues of data sets, opened as the settings name them."""
+"""Catalogues, opened as the settings or a command line name them."""
 
-from cli.data.stats import require_current
+import os
+from pathlib import Path
+
+from cli.data.discover import Discover
 from cli.shared.errors import Problem
 from cli.shared.paths import ROOT
 from datasets.catalogue import Catalogue
-from datasets.source import AnySource, SqliteSource
+from datasets.frames import list_files
+from datasets.freshness import changes
+from datasets.source import AnySource, DiscoverSource, SqliteSource
 from datasets.sqlite_reader import SqliteCatalogue
+
+USER, PASSWORD = "HPC_DISCOVER_USER", "HPC_DISCOVER_PASSWORD"
+PARQUET = ".parquet"
 
 
 def open_source(source: AnySource, *, allow_stale: bool = False) -> Catalogue:
     """Return the catalogue; raise CatalogueError or Problem where it cannot be read, or is older than its files.
 
-    `allow_stale`: it may be older.
+    `allow_stale`: it may be older. Spectrum Discover follows its sources itself, and its files are not here to compare;
+    nor are those of Parquet files.
     """
-    if not isinstance(source, SqliteSource):
-        raise Problem(f"source: kind {source.kind} cannot be asked yet", "Use a catalogue of kind sqlite.")
-    opened = SqliteCatalogue(ROOT / source.path)
+    if isinstance(source, DiscoverSource):
+        return _discover(source)
+    if isinstance(source, SqliteSource):
+        return open_sqlite(ROOT / source.path, allow_stale=allow_stale)
+    return open_parquet(ROOT / source.path)
+
+
+def open_sqlite(path: Path, *, allow_stale: bool = False) -> SqliteCatalogue:
+    """Return the catalogue of a SQLite file, likewise."""
+    opened = SqliteCatalogue(path)
     if not allow_stale:
-        require_current(opened, ROOT / source.path)
+        _require_current(opened, path)
     return opened
+
+
+def open_parquet(path: Path) -> Catalogue:
+    """Return the catalogue of a Parquet file, or of a folder of them; raise CatalogueError."""
+    from datasets.parquet_reader import ParquetCatalogue  # noqa: PLC0415 - loads DuckDB, a fifth of a second
+
+    return ParquetCatalogue(path)
+
+
+def _require_current(source: SqliteCatalogue, name: Path) -> None:
+    """Raise Problem where files of the indexed folder, if that is on this machine, differ from the catalogue."""
+    folder = source.folder()
+    if not folder.is_dir():
+        return
+    if found := changes(source, source.card(), list_files(folder)):
+        raise Problem(
+            f"{name} is older than the files of {folder}: {found}",
+            f"Run ./hpc data index {folder} -o {name} again, or add --allow-stale.",
+        )
+
+
+def _discover(source: DiscoverSource) -> Discover:
+    user, password = (os.environ.get(name, "") for name in (USER, PASSWORD))
+    if not (user and password):
+        raise Problem(
+            f"the account of {source.host} is not given",
+            f"Set {USER} and {PASSWORD}; neither is written anywhere.",
+        )
+    ca = ROOT / source.ca if source.ca else None
+    # JSON has names with commas and newlines as they are.
+    return Discover(source.host, user, password, ca, as_json=True)

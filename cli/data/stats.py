@@ -5,21 +5,30 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import ValidationError
 from rich.markup import escape
 
+from cli.data import cards, sources
 from cli.shared.console import print_text
 from cli.shared.errors import Problem
 from cli.shared.options import JsonOption
 from cli.shared.tables import show_rows
-from datasets.catalogue import as_of
-from datasets.frames import list_files
-from datasets.freshness import changes
+from datasets.card import Card
+from datasets.catalogue import Catalogue, as_of
 from datasets.shares import Share, rare, shares
+from datasets.source import DiscoverSource
 from datasets.sqlite_reader import SqliteCatalogue
 
 _RARE = 1.0
 
-CatalogueFile = Annotated[Path, typer.Argument(metavar="CATALOGUE", help="File that ./hpc data index wrote.")]
+CatalogueFile = Annotated[
+    Path, typer.Argument(metavar="CATALOGUE", help="File that ./hpc data index wrote, or Parquet file or folder.")
+]
+CardOption = Annotated[
+    str | None, typer.Option("--card", help="Card of the classes; default: the one in the catalogue's file.")
+]
+DiscoverOption = Annotated[str | None, typer.Option(help="Host of Spectrum Discover to ask in place of a file.")]
+CaOption = Annotated[Path | None, typer.Option(help="Certificate of its CA; default: one that this machine trusts.")]
 RareOption = Annotated[float, typer.Option("--rare", help="Percent of all pixels below which a class is rare.")]
 StaleOption = Annotated[
     bool, typer.Option("--allow-stale", help="Use the catalogue although files have changed since it was written.")
@@ -30,18 +39,19 @@ def command(
     catalogue: CatalogueFile = Path("catalogue.db"),
     rare_below: RareOption = _RARE,
     *,
+    card_name: CardOption = None,
+    discover: DiscoverOption = None,
+    ca: CaOption = None,
     allow_stale: StaleOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show the share of each class in all pixels.
 
     Also how many frames show it, and which classes are rare. Where the folder that was indexed is on this machine, its
-    files must be as they were.
+    files must be as they were. The account of Spectrum Discover is in HPC_DISCOVER_USER and HPC_DISCOVER_PASSWORD.
     """
-    source = SqliteCatalogue(catalogue)
-    if not allow_stale:
-        require_current(source, catalogue)
-    card = source.card()
+    source = _opened(catalogue, discover, ca, allow_stale=allow_stale)
+    card = _card(source, card_name)
     found = shares(source, card)
     few = {each.tag for each in rare(found, rare_below)}
     time = as_of(source)
@@ -66,16 +76,23 @@ def command(
     print_text(f"{len(few)} of {len(found)} classes have less than {rare_below:g} % of the pixels")
 
 
-def require_current(source: SqliteCatalogue, name: Path) -> None:
-    """Raise Problem where files of the indexed folder, if that is on this machine, differ from the catalogue."""
-    folder = source.folder()
-    if not folder.is_dir():
-        return
-    if found := changes(source, source.card(), list_files(folder)):
-        raise Problem(
-            f"{name} is older than the files of {folder}: {found}",
-            f"Run ./hpc data index {folder} -o {name} again, or add --allow-stale.",
-        )
+def _opened(file: Path, host: str | None, ca: Path | None, *, allow_stale: bool) -> Catalogue:
+    if host is None:
+        is_parquet = file.is_dir() or file.suffix == sources.PARQUET
+        return sources.open_parquet(file) if is_parquet else sources.open_sqlite(file, allow_stale=allow_stale)
+    try:
+        source = DiscoverSource(kind="discover", host=host, ca=None if ca is None else str(ca.absolute()))
+    except ValidationError:
+        raise Problem(f"{host!r} is no host", "Write its name, with a port where it is not 443.") from None
+    return sources.open_source(source)
+
+
+def _card(source: Catalogue, name: str | None) -> Card:
+    if name is not None:
+        return cards.find(name)
+    if isinstance(source, SqliteCatalogue):
+        return source.card()
+    raise Problem("only a catalogue that ./hpc data index wrote has its card in it", "Name the card with --card.")
 
 
 def _as_json(found: tuple[Share, ...], few: set[str], card: str, time: str) -> str:

@@ -1,4 +1,4 @@
-"""Creates and removes one Job: the one place of the command line that writes to a cluster beside the engine.
+"""Creates and removes one Job: one of the two places of the command line that write to a cluster beside the engine.
 
 `./hpc machine discover` and `check` need a pod on a node, which is gone when they end. It belongs to no stack: the
 engine would store it in a state.
@@ -8,13 +8,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from apis.client import CONFLICT, FORBIDDEN, NOT_FOUND, OK, Response, cause
+from apis.client import CONFLICT, FORBIDDEN, NOT_FOUND, OK, Response
 from apis.kinds import JOB
 from cli.shared.cluster_client import Cluster
+from cli.shared.cluster_writes import send
 from cli.shared.console import print_warning
 from cli.shared.errors import Problem
-
-_SECONDS = 15.0
 
 
 @contextmanager
@@ -26,7 +25,7 @@ def running(cluster: Cluster, job: Mapping[str, Any]) -> Iterator[None]:
     namespace, name = job["metadata"]["namespace"], job["metadata"]["name"]
     ours = True
     try:
-        answer = _send(cluster, "POST", JOB.path(namespace), job)
+        answer = send(cluster, "POST", JOB.path(namespace), job)
         if answer.status not in OK:
             ours = False
             raise _refused(cluster, answer, f"{namespace}/{name}")
@@ -39,31 +38,12 @@ def running(cluster: Cluster, job: Mapping[str, Any]) -> Iterator[None]:
 def _remove(cluster: Cluster, namespace: str, name: str) -> None:
     options = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
     try:
-        answer = _send(cluster, "DELETE", JOB.path(namespace, name), options)
+        answer = send(cluster, "DELETE", JOB.path(namespace, name), options)
         why = "" if answer.status in (*OK, NOT_FOUND) else str(answer.refusal().get("message", answer.status))
     except Problem as problem:
         why = str(problem).splitlines()[0]
     if why:
         print_warning(f"Job {namespace}/{name} is not removed: {why}; `oc delete job -n {namespace} {name}` removes it")
-
-
-def _send(cluster: Cluster, method: str, path: str, body: Mapping[str, Any]) -> Response:
-    from urllib3.exceptions import HTTPError  # noqa: PLC0415 - as in the client of all commands
-
-    from apis.kubeconfig import KubeconfigError, client  # noqa: PLC0415 - half a second of imports
-
-    try:
-        found = client(cluster.kubeconfig, cluster.context, timeout=_SECONDS, retries=False)
-        return found.send(method, path, body=body)
-    except KubeconfigError as error:
-        raise Problem(
-            f"{cluster.kubeconfig} cannot be used: {error}", "Correct the kubeconfig or the context."
-        ) from None
-    except HTTPError as error:
-        raise Problem(
-            f"the API server of context {cluster.context!r} does not answer: {cause(error)}",
-            "See whether the cluster runs and can be reached from here.",
-        ) from None
 
 
 def _refused(cluster: Cluster, answer: Response, name: str) -> Problem:

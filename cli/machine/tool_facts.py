@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from cli.machine.facts import MOST_CPUS, NODE, Facts
-from cli.machine.gpu_query import QUERY_PARSERS, NvidiaSmiQuery
+from cli.machine.gpu_query import QUERY_PARSERS
 from cli.machine.node_tools import NODE_PARSERS, IbDev2NetDev, MemInfo, NodeLabels, Numactl, SysfsDevices
 from evidence.host_parser import HostReading
 from evidence.model import Reading
@@ -14,6 +14,7 @@ from evidence.tools.lscpu import LsCpu, LsCpuParser
 from evidence.tools.lspci import LsPci, LsPciParser
 from evidence.tools.nvidia_smi.model import NvidiaSmi
 from evidence.tools.nvidia_smi.parser import NvidiaSmiParser
+from evidence.tools.nvidia_smi_query.model import NvidiaSmiQuery
 from evidence.tools.nvidia_smi_topo import NvidiaSmiTopo, NvidiaSmiTopoParser
 from hardware import cpus
 from hardware.gpus import unbranded

@@ -4,8 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from cli.plan.section import Row, Section
-from hardware.cabling import ESS3000, SWITCH_PORTS, cabling
+from components.topology import TopologyLevel
+from hardware.cabling import SWITCH_PORTS
 from hardware.fabric import POD_NODES, ComputeFabric, StorageFabric, compute_fabric, ratio, storage_fabric
+from stacks import topology
 from stacks.platform import Settings
 
 Planned = ComputeFabric | StorageFabric
@@ -13,12 +15,32 @@ Planned = ComputeFabric | StorageFabric
 
 def network(settings: Settings) -> tuple[Section, ...]:
     """Return both fabrics of a POD, the cables of a small cluster, or what little is known."""
-    profile = settings.profile
-    if settings.fabric.kind == "infiniband" and profile.reference_design == "superpod":
-        return _pods(len(settings.gpu_nodes))
-    if settings.fabric.kind == "infiniband" and settings.storage and not profile.storage_ports:
-        return (_one_switch(settings),)
-    return (_ports_only(settings),)
+    match topology.plan_of(settings):
+        case "pods":
+            planned = _pods(len(settings.gpu_nodes))
+        case "one switch":
+            planned = (_one_switch(settings),)
+        case _:
+            planned = (_ports_only(settings),)
+    return (*planned, *_levels(settings))
+
+
+def _levels(settings: Settings) -> Iterator[Section]:
+    """Yield the domains of the fabric by which Kueue places pods, where the stack has topology-aware scheduling."""
+    levels = topology.levels(settings)
+    if not levels:
+        return
+    rows: list[Row] = []
+    for level in levels:
+        for path, nodes in topology.domains(level.name, settings).items():
+            gpus = sum(settings.free[node] for node in nodes)
+            rows.append({"level": level.name, "domain": path, "machines": len(nodes), "GPUs for jobs": gpus})
+    labels = [f"level {level.name}: label {level.key} of the nodes{_labelled(level)}" for level in levels]
+    yield Section("Topology", tuple(rows), tuple(labels))
+
+
+def _labelled(level: TopologyLevel) -> str:
+    return ", which they have already" if level.existing else ", which the stack sets"
 
 
 def _pods(machines: int) -> tuple[Section, ...]:
@@ -90,10 +112,10 @@ def _level(name: str, switches: int, below: int, subscription: str) -> Row:
 
 def _one_switch(settings: Settings) -> Section:
     """Return the cables of the Redpaper's lab, of which the settings have machines and that there is Scale."""
-    name, profile = "Cables to one switch", settings.profile
+    name = "Cables to one switch"
     assumed = f"assumed: storage is an ESS3000, and the switch a QM8700 of {SWITCH_PORTS} ports; no setting names them"
     try:
-        planned = cabling([node.name.split(".")[0] for node in settings.gpu_nodes], profile, ESS3000)
+        planned = topology.one_switch(settings)
     except ValueError as error:
         return Section(name, (), (str(error), assumed), source="R-2.1-3")
     hosts: dict[tuple[str, int], list[str]] = {}

@@ -20,6 +20,7 @@ from cli.shared.stack import Stack
 from simulator import cluster as simulated
 from simulator import tools
 from simulator.files import locked
+from simulator.home import TEMPORARY
 from simulator.plugins.announcement import announcement
 
 
@@ -60,8 +61,17 @@ def engine(stack: Stack) -> Engine:
         choice.require(backend)
         backend.remove_unreadable_attributes(stack.name)
     pulumi = tools.find("pulumi", progress=Reporter())
-    outer = inherited(environment.variables(stack, pulumi, os.environ))
+    outer = inherited(environment.variables(stack, pulumi, os.environ) | _temporary(stack))
     return Engine(pulumi, stack.name, outer, partial(backend.note_lock, stack.name) if backend else None)
+
+
+def _temporary(stack: Stack) -> dict[str, str]:
+    """Return where the engine and its plugins have temporary files: the official provider leaves kubeconfigs there."""
+    if not stack.simulated or not stack.home.is_dir():
+        return {}
+    folder = stack.home / TEMPORARY
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return {"TMPDIR": str(folder)}
 
 
 def print_plugins(program: Path) -> None:

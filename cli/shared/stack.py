@@ -19,6 +19,7 @@ from stacks import settings as stack_settings
 from stacks.layer_settings import TenantsLayer
 from stacks.platform import Settings
 from stacks.releases import RELEASES
+from stacks.trainer_settings import UpstreamTrainer
 
 _LONGEST = 128 * 1024  # bytes of one string of an environment, with its end: MAX_ARG_STRLEN
 
@@ -219,7 +220,8 @@ class Stack:
         )
         release, mpi = self._simulated_as, RELEASES[self.settings.release].mpi_job
         generation = {} if mpi is None else {"mpi": mpi.version}
-        controllers = {"kueue": settings.queues, "jobset": settings.operators.jobset}
+        trainer = isinstance(settings.trainer, UpstreamTrainer)
+        controllers = {"kueue": settings.queues, "jobset": settings.operators.jobset, "trainer": trainer}
         return ClusterSpec.model_validate(
             {
                 "name": self.home.name,

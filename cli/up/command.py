@@ -114,7 +114,7 @@ def _cluster(wanted: Stack, timings: Timings) -> tuple[Engine, identity.ClusterM
             started = cluster.up(simulated_release.fitting(wanted), progress=Reporter())
             if started.reused:
                 print_text(f"reusing simulated cluster {started.name} at {started.server}")
-            choice.make_bucket(wanted.home)
+            choice.make_store(wanted.home)
         running = session.engine(wanted)  # not before: an object store has its port when it has been started
         return running, identity.require(wanted, session.cluster(wanted), wanted.backend, running)
 

@@ -15,6 +15,7 @@ from cli.shared.errors import Problem, explain
 from cli.shared.exit_status import Judging
 from cli.shared.options import DEFAULT_STACK, JsonOption, OtherName, StackOption
 from cli.shared.stack import Stack
+from cli.verify import node_fitness
 from cli.verify.stack_jobs import gather, store
 from cli.verify.verdict_tables import conclude, show
 from evidence import metrics
@@ -53,6 +54,21 @@ WaitOption = Annotated[
     float | None,
     typer.Option(min=0, help="Seconds to wait for running jobs; default 0, on a simulated cluster 30."),
 ]
+NodesFitOption = Annotated[
+    bool,
+    typer.Option(
+        "--nodes",
+        help="A verdict for each node, by the program preflight and by jobs over several nodes; with files, logs of "
+        "preflight.",
+    ),
+]
+CordonOption = Annotated[
+    bool,
+    typer.Option(
+        "--cordon", help="With --nodes: ask, then mark unfit nodes by a label, and unmark fit ones (docs/gpus.md)."
+    ),
+]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="With --cordon: do not ask.")]
 AllOption = Annotated[bool, typer.Option("--all", help="Show also the criteria that passed.")]
 
 
@@ -72,6 +88,9 @@ def command(
     node: NodesOption = None,
     sharp: SharpOption = False,
     everything: AllOption = False,
+    nodes: NodesFitOption = False,
+    cordon: CordonOption = False,
+    yes: YesOption = False,
     plain: JsonOption = False,
 ) -> None:
     """Judge by their logs whether jobs met their expectations.
@@ -83,6 +102,8 @@ def command(
     whose expectations the options give.
     """
     names = [*(file or ()), *(more or ())]
+    if (cordon or yes) and (not nodes or names or (yes and not cordon)):
+        raise Problem(f"--{'cordon' if cordon else 'yes'} is for --nodes of a stack", "Add --nodes, without files.")
     if not names:
         expectations = {
             "profile": profile,
@@ -94,6 +115,11 @@ def command(
         other = {"node": node or None, "sharp": sharp or None}
         for option in [option for option, value in {**expectations, **other}.items() if value is not None]:
             raise Problem(f"--{option} is for log files; a stack has it in its settings", "Name logs, or omit it.")
+        if nodes:
+            if job is not None:
+                raise Problem("--job and --nodes exclude each other", "Leave one of them out.")
+            wanted = stacks.read(stack, name)
+            raise typer.Exit(node_fitness.of_stack(wanted, wait=wait, plain=plain, cordon=cordon, yes=yes))
         raise typer.Exit(of_stack(stacks.read(stack, name), job, wait=wait, everything=everything, plain=plain))
     if job is not None or wait is not None:
         raise Problem(f"--{'job' if job else 'wait'} is for the jobs of a stack", "Leave it out, or the files.")
@@ -110,6 +136,9 @@ def command(
         transport=transport,
         sharp=sharp,
     )
+    if nodes:
+        own = (of_files([one], request.model_copy(update={"job": one})) for one in names)
+        raise typer.Exit(node_fitness.of_logs(list(own), plain=plain))
     raise typer.Exit(conclude([of_files(names, request)], plain=plain))
 
 

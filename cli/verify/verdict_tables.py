@@ -55,7 +55,7 @@ def show(jobs: Sequence[Job], verdicts: Sequence[Verdict], *, plain: bool = Fals
                 for one in mine
             ),
         )
-        _explain([one for one in mine if one.status is not Status.PASS])
+        explain([one for one in mine if one.status is not Status.PASS])
     _totals(jobs, verdicts)
     if cited:
         console.print("docs/sources.md explains the ids of sources")
@@ -127,7 +127,7 @@ def _by_name(verdicts: Sequence[Verdict]) -> dict[str, list[Verdict]]:
     return groups
 
 
-def _explain(verdicts: Sequence[Verdict]) -> None:
+def explain(verdicts: Sequence[Verdict]) -> None:
     """Print the lines behind what did not pass, each once, and then the causes with what they explain."""
     shown: set[tuple[str, int]] = set()
     causes: dict[str, list[str]] = {}

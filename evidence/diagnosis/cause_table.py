@@ -1,10 +1,12 @@
 """Known causes of failures: the line that shows each, why it happens, and which setting repairs it."""
 
 from evidence.diagnosis.cause import LATENCY, LINK, STARTED, TRANSPORT, Cause
+from evidence.diagnosis.node_causes import NODE_CAUSES
 from evidence.diagnosis.transport_causes import TRANSPORT_CAUSES
 
 CAUSES: tuple[Cause, ...] = (
     *TRANSPORT_CAUSES,
+    *NODE_CAUSES,
     Cause(
         name="too-few-slots",
         shows=r"not enough slots available|--?np \S+ .*exceeds|more processes than .*slots|Horovod.*slots",

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from apis.nccl import Transport
 from evidence.criterion import at, nccl_logs, of, quoted
+from evidence.diagnosis import node_causes
 from evidence.node_facts import NodeFacts
 from evidence.tools.ibstatus import IbStatus
 from evidence.tools.nccl_tests.model import NcclTests
@@ -89,5 +90,6 @@ SEEN: Mapping[str, Callable[[Job], Iterator[Proof]]] = {
     "overlay-mtu": _overlay,
     "single-gpu-pods": _single,
     "other-ranks": _other_ranks,
+    **node_causes.SEEN,
 }
 """Cause -> what yields the lines that show it; none: it is not there."""

@@ -5,7 +5,9 @@ from pathlib import Path
 
 from apis.wording import plural
 from evidence.records import Run
+from evidence.report import confusion
 from evidence.report.changes import Comparison
+from evidence.report.confusion import ConfusionMatrix
 from evidence.report.markup import Markup, element, joined, quoted
 from evidence.report.plot_sections import bandwidth, link_rates, rail_maps, scaling
 from evidence.report.run_summary import SIMULATED, WORDS, about, counts, notable, outcome, stamp, title, when
@@ -18,8 +20,8 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """The page may load nothing, whatever is in a log."""
 
 
-def page(run: Run, against: Comparison | None = None) -> str:
-    """Return the page of a run; `against` is what changed since earlier ones."""
+def page(run: Run, against: Comparison | None = None, matrix: ConfusionMatrix | None = None) -> str:
+    """Return the page of a run; `against` is what changed since earlier ones, `matrix` an evaluation of its model."""
     head = joined(
         element("meta", charset="utf-8"),
         element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
@@ -35,6 +37,7 @@ def page(run: Run, against: Comparison | None = None) -> str:
         ("links", "RDMA", link_rates(run.jobs, below)),
         ("scaling", "Scaling", scaling(run.jobs, below)),
         ("rails", "Rails", rail_maps(run.jobs, below)),
+        ("confusion", "Confusion matrix", confusion.section(matrix, below)),
         ("criteria", "Criteria", criteria(run)),
         ("versions", "Versions", version_table(run)),
         ("missing", "What is missing", lacking(run)),

@@ -23,6 +23,8 @@ _HEADER = (
 _ITERATION = re.compile(rf"Iter #([0-9]{{1,9}}): ({_N}) img/sec per (?:GPU|CPU)", re.ASCII)
 _EACH = re.compile(rf"Img/sec per (?P<device>GPU|CPU): ({_N}) \+-({_N})", re.ASCII)
 _TOTAL = re.compile(rf"Total img/sec on (?P<ranks>[0-9]{{1,9}}) (?:GPU|CPU)\(s\): ({_N}) \+-({_N})", re.ASCII)
+_RATES = ("Iter #", "Img/sec per ", "Total img/sec")
+_BEGINNINGS = ("Model: ", "Batch size: ", "Number of ", *_RATES)
 _QUIET = frozenset({"Running warmup...", "Running benchmark..."})
 
 
@@ -81,6 +83,10 @@ class HorovodSyntheticParser(Parser):
                 return Taken.YES
         return Taken.YES if line.text in _QUIET else self._rate(line)
 
+    def ignores(self, text: str) -> bool:
+        """Return whether a line begins like none of the program's."""
+        return text not in _QUIET and not text.startswith(_BEGINNINGS)
+
     def _rate(self, line: Line) -> Taken:
         text = line.text
         if (found := _ITERATION.fullmatch(text)) is not None:
@@ -94,7 +100,7 @@ class HorovodSyntheticParser(Parser):
         elif (found := _TOTAL.fullmatch(text)) is not None:
             self._total = line.number, number(found[2]), number(found[3])
         else:
-            return Taken.DAMAGED if text.startswith(("Iter #", "Img/sec per ", "Total img/sec")) else Taken.NO
+            return Taken.DAMAGED if text.startswith(_RATES) else Taken.NO
         self._header |= found.groupdict()
         return Taken.YES
 

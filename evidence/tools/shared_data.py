@@ -74,6 +74,10 @@ class SharedDataParser(Parser):
             )
         return Taken.YES
 
+    def ignores(self, text: str) -> bool:
+        """Return whether a line is no rank's."""
+        return not text.startswith("shared-data: ")
+
     def reading(self, common: Common) -> SharedData:
         """Return who read what."""
         missing = self._ranks * (self._ranks - 1) - len(self._rows)

@@ -4,6 +4,7 @@ Tables are CSV files beside this module, as the documents print them; a test hol
 """
 
 from hardware.measured.all_reduce import ALL_REDUCE, AllReduceRow, AllReduceTable, Half
+from hardware.measured.collectives import NVLINK_COLLECTIVES, MeasuredCollectives
 from hardware.measured.gpus import MEASURED_GPUS, MeasuredGpu
 from hardware.measured.machines import REDPAPER_MACHINE, SUPERMICRO_MACHINE
 from hardware.measured.mlperf import MLPERF, MLPERF_BAND, Band, Submission, submission
@@ -16,6 +17,7 @@ __all__ = [
     "MEASURED_GPUS",
     "MLPERF",
     "MLPERF_BAND",
+    "NVLINK_COLLECTIVES",
     "RDMA_WRITE",
     "REDPAPER_MACHINE",
     "RESNET50",
@@ -25,6 +27,7 @@ __all__ = [
     "AllReduceTable",
     "Band",
     "Half",
+    "MeasuredCollectives",
     "MeasuredGpu",
     "RdmaWrite",
     "Submission",

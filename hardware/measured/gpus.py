@@ -14,6 +14,8 @@ class MeasuredGpu(Model):
 
     gpu: str = Field(description="model, as nvidia-smi prints it")
     bf16_tflops: float = Field(gt=0, description="matrix product in bf16, 10^12 operations a second")
+    most_mhz: int = Field(gt=0, description="highest clock, MHz, as nvidia-smi prints it")
+    loaded_mhz: int = Field(gt=0, description="clock during that product, MHz: its power limit decides it")
     copy_gbs: float = Field(gt=0, description="copy within its memory, GB/s, bytes read and written")
     host_gbs: float = Field(gt=0, description="copy from or to pinned memory of the host, GB/s")
     link_gbs: float = Field(gt=0, description="one copy to another GPU of the machine, GB/s")

@@ -119,6 +119,15 @@ class NvLink(Model):
         default=(), description="links between GPU i and GPU j, 0 for none (SYS); empty: no document prints the matrix"
     )
 
+    @property
+    def of_a_gpu(self) -> int:
+        """Links of one GPU: over switches those to any other, in a mesh those to all; 0: no document has them."""
+        return max((max(row) if self.shape == "switched" else sum(row) for row in self.links), default=0)
+
+    def joins(self, gpu: int, other: int) -> bool:
+        """Whether two GPUs have NVLink between them; where no document has the matrix, they do."""
+        return not self.links or self.links[gpu][other] > 0
+
 
 class Profile(Model):
     """One machine. None, or an empty tuple, where the source documents give nothing."""

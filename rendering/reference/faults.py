@@ -18,9 +18,14 @@ _INTRODUCTION = """# Faults
 What goes wrong in the field, and what stops it first: the policies (preview, update, `./hpc check`), admission, the
 scheduler, or the evidence of `./hpc verify`. Objects that users apply or delete themselves bypass the policies; so each
 fault is also caused on the cluster directly, and a later guard has to find it. None
-gets through: [test_fault_matrix.py](../tests/cluster/test_fault_matrix.py) and
-[test_fault_matrix_today.py](../tests/cluster/test_fault_matrix_today.py) check each row, and that without a fault the
+gets through: [test_fault_matrix.py](../tests/cluster/test_fault_matrix.py),
+[test_fault_matrix_today.py](../tests/cluster/test_fault_matrix_today.py) and
+[test_fault_matrix_nodes.py](../tests/cluster/test_fault_matrix_nodes.py) check each row, and that without a fault the
 same job passes. Written from `faults.yaml` by `make docs`.
+
+Faults of GPUs, NVLinks and PCIe bridges are an annotation of their node, `hpc.sim/faults` (fields of
+[NodeFaults](../simulator/performance/node_faults.py)). What the test of a node cannot see, a job between nodes shows:
+with ACS its GPUs and links are whole, and only data from GPU to HCA is slow.
 
 A policy sees manifests, so not a port without a link, nor a node that lost its pods; which devices a machine has is the
 machine's own matter, and a transport without GPUDirect may be intended. Without IPC_LOCK alone nothing fails: the limit

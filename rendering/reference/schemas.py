@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from datasets.card import Card
 from hardware.profiles import Profile
 from hardware.profiles.catalogue import BASE
 from rendering.reference import tables
@@ -31,7 +32,15 @@ def machine() -> dict[str, Any]:
     }
 
 
+def card() -> dict[str, Any]:
+    """Return the schema of a data set's card without its name, which is the file's."""
+    schema: dict[str, Any] = Card.model_json_schema()
+    del schema["properties"]["name"]
+    required = [name for name in schema["required"] if name != "name"]
+    return schema | {"$schema": DIALECT, "title": "card", "required": required}
+
+
 def pages() -> dict[Path, str]:
     """Return the text of each schema, by its file."""
-    made = {"machine": machine(), "settings": {"$schema": DIALECT, **settings()}}
+    made = {"card": card(), "machine": machine(), "settings": {"$schema": DIALECT, **settings()}}
     return {FOLDER / f"{name}.json": json.dumps(schema, indent=2) + "\n" for name, schema in made.items()}

@@ -2,6 +2,7 @@
 
 import datetime
 import ipaddress
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,32 +61,64 @@ def create(folder: Path, cluster: str) -> Pki:
     pki = Pki(folder)
     if pki.complete:
         return pki
-    authority_key = ec.generate_private_key(ec.SECP256R1())
-    authority_name = _name(f"hpc-sim-{cluster}-ca")
-    authority = (
-        _builder(authority_name, authority_name, authority_key.public_key())
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .sign(authority_key, hashes.SHA256())
-    )
+    authority = Authority.create(f"hpc-sim-{cluster}-ca")
     for name, usages in CERTIFICATES.items():
+        addresses = (x509.DNSName("localhost"), x509.IPAddress(ipaddress.IPv4Address("127.0.0.1")))
+        certificate, key = authority.issue(f"hpc-sim-{cluster}-{name}", addresses, usages)
+        write_atomically(pki.key(name), key)
+        write_atomically(pki.certificate(name), certificate)
+    write_atomically(pki.key("service-account"), _pem(rsa.generate_private_key(public_exponent=65537, key_size=2048)))
+    write_atomically(pki.ca, authority.certificate)
+    return pki
+
+
+@dataclass(frozen=True)
+class Authority:
+    """A certificate authority: its key, and its certificate in PEM."""
+
+    private_key: ec.EllipticCurvePrivateKey
+    certificate: bytes
+
+    @classmethod
+    def create(cls, name: str) -> "Authority":
+        """Make one."""
         key = ec.generate_private_key(ec.SECP256R1())
-        certificate = (
-            _builder(_name(f"hpc-sim-{cluster}-{name}"), authority_name, key.public_key())
+        made = (
+            _builder(_name(name), _name(name), key.public_key())
+            .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+            .sign(key, hashes.SHA256())
+        )
+        return cls(key, made.public_bytes(serialization.Encoding.PEM))
+
+    @classmethod
+    def stored(cls, folder: Path, name: str) -> "Authority":
+        """Return the one whose key and certificate are in `folder`; it is made, and stored, at the first call."""
+        certificate, key = folder / f"{name}.crt", folder / f"{name}.key"
+        if not certificate.exists():
+            made = cls.create(f"hpc-sim-{name}")
+            write_atomically(key, _pem(made.private_key))
+            write_atomically(certificate, made.certificate)
+        found = serialization.load_pem_private_key(key.read_bytes(), None)
+        assert isinstance(found, ec.EllipticCurvePrivateKey)  # noqa: S101 - it was written above
+        return cls(found, certificate.read_bytes())
+
+    def issue(
+        self,
+        common_name: str,
+        addresses: Iterable[x509.GeneralName],
+        usages: Iterable[Usage] = (ExtendedKeyUsageOID.SERVER_AUTH,),
+    ) -> tuple[bytes, bytes]:
+        """Return a certificate that serves `addresses`, and its key, both in PEM."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        issuer = x509.load_pem_x509_certificate(self.certificate).subject
+        made = (
+            _builder(_name(common_name), issuer, key.public_key())
             .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
             .add_extension(x509.ExtendedKeyUsage(usages), critical=False)
-            .add_extension(
-                x509.SubjectAlternativeName(
-                    [x509.DNSName("localhost"), x509.IPAddress(ipaddress.IPv4Address("127.0.0.1"))]
-                ),
-                critical=False,
-            )
-            .sign(authority_key, hashes.SHA256())
+            .add_extension(x509.SubjectAlternativeName(addresses), critical=False)
+            .sign(self.private_key, hashes.SHA256())
         )
-        write_atomically(pki.key(name), _pem(key))
-        write_atomically(pki.certificate(name), certificate.public_bytes(serialization.Encoding.PEM))
-    write_atomically(pki.key("service-account"), _pem(rsa.generate_private_key(public_exponent=65537, key_size=2048)))
-    write_atomically(pki.ca, authority.public_bytes(serialization.Encoding.PEM))
-    return pki
+        return made.public_bytes(serialization.Encoding.PEM), _pem(key)
 
 
 def _name(common_name: str) -> x509.Name:

@@ -20,9 +20,10 @@ from simulator.actors.packageserver import PackageServer
 from simulator.actors.podlogs import PodLogs
 from simulator.actors.running_actors import RunningActors
 from simulator.actors.runtime import Runtime, Settings
+from simulator.actors.service_ca import ServiceCa
+from simulator.actors.service_network import ServiceNetwork
 from simulator.actors.sim_files import SimFiles
 from simulator.home import Layout
-from simulator.tools.table import JOB_CONTROLLERS
 
 SYNC_SECONDS = 60
 """How long the first lists may take before the process gives up."""
@@ -39,7 +40,7 @@ def settings(home: Path) -> Settings:
         run_seconds=spec.run_seconds,
         mpi=spec.mpi,
         tools=known.tools,
-        ports=known.ports.model_dump(include=set(JOB_CONTROLLERS)),
+        ports=known.ports.model_dump(include=set(state.CONTROLLERS)),
     )
 
 
@@ -62,8 +63,9 @@ def run(chosen: Settings, stopped: threading.Event) -> None:
             KubeletConfigs(runtime),
             SimFiles(runtime),
             Builds(runtime),
+            ServiceCa(runtime),
         ),
-        *(logs, DevicePlugins(runtime), Kubelet(runtime, logs), actors),
+        *(logs, ServiceNetwork(runtime), DevicePlugins(runtime), Kubelet(runtime, logs), actors),
     )
     for part in parts:
         part.start()

@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from apis import kinds
@@ -41,13 +41,14 @@ class Controller(PodActor):
         """Where it serves webhooks on loopback: the pod is ready once it does. None: ready at once."""
         return None
 
+    @property
+    def pod_port(self) -> int | None:
+        """Where its pod serves them in the cluster. None: nowhere, as they are called on loopback."""
+        return None
+
     def command(self, kubeconfig: Path) -> Sequence[str | Path]:
         """Return the arguments of the tool; raise ApiError for what the cluster does not give yet."""
         raise NotImplementedError
-
-    def environment(self) -> Mapping[str, str]:
-        """Return variables beside the few that every controller has."""
-        return {}
 
     def accompany(self) -> None:
         """Do beside the process what the cluster does for a container; refusals end it."""
@@ -59,6 +60,7 @@ class Controller(PodActor):
     def stop(self) -> None:
         """Stop the process and wait for its end, at most a few seconds."""
         super().stop()
+        self.runtime.listening.pop(self._address, None)
         if process := self._process:
             process.terminate()
             try:
@@ -92,7 +94,7 @@ class Controller(PodActor):
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            env={"PATH": os.environ.get("PATH", ""), "GOGC": "50", **self.environment()},
+            env={"PATH": os.environ.get("PATH", ""), "GOGC": "50", "TMPDIR": str(self.folder)},
             # A killed process of the actors must not leave a second controller behind. Nothing but one system call
             # happens between fork and exec, on a library that is loaded already.
             preexec_fn=_die_with_parent,  # noqa: PLW1509
@@ -147,7 +149,13 @@ class Controller(PodActor):
         while ports.is_free(port):
             if self.stopped.wait(PROBE_SECONDS):
                 return
+        if self.pod_port is not None:
+            self.runtime.listening[self._address] = port
         self._annotate({names.UNREADY: None})
+
+    @property
+    def _address(self) -> tuple[str, int]:
+        return str((self.pod.get("status") or {}).get("podIP")), self.pod_port or 0
 
     def _ended(self, code: int, why: str) -> None:
         """Let the container end, and so be restarted by the kubelet: the cause is in the termination message."""

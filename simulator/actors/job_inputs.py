@@ -7,17 +7,20 @@ from ipaddress import IPv4Address
 
 from apis import names as platform
 from hardware.profiles import Profile
+from policies.values import amount
 from simulator import names
 from simulator.actors import gpus, images, launcher, multus, pods
 from simulator.actors.api import Object
 from simulator.actors.indexed_jobs import together
 from simulator.actors.runtime import Runtime
-from simulator.performance.job import Launched, Machine, Worker
+from simulator.performance import node_faults
+from simulator.performance.job import DEFAULT_SHM_MIB, Launched, Machine, Worker
 
 SCALE_LABEL = "scale"
 """On nodes: `true` where they are clients of Spectrum Scale (R-3.4.5-3)."""
 OPERATORS_DRIVER, PEER_MEMORY = "driver", "nvidia-peermem-ctr"
 """Image of the driver of the GPU operator, and the container in which its pod loads nvidia-peermem."""
+SHARED_MEMORY = "/dev/shm"  # noqa: S108 - where pods mount it
 POD_NETWORK = IPv4Address("10.128.0.0")
 PODS_OF_NETWORK = 2**18
 
@@ -77,6 +80,7 @@ def machine(node: Object, runtime: Runtime, *, on_ethernet: bool = False) -> Mac
         gpudirect=_gpudirect(profile, driver),
         ethernet=on_ethernet or _is_ethernet(profile),
         storage_shared=pods.labels(node).get(SCALE_LABEL) == "true" and not profile.storage_ports,
+        faults=node_faults.read(pods.annotations(node).get(names.FAULTS)),
         umad_for_all=not adapters,
     )
 
@@ -114,6 +118,7 @@ def worker(pod: Object, here: Machine, runtime: Runtime) -> Worker:
         ipc_lock=platform.IPC_LOCK in capabilities or bool(security.get("privileged")),
         uid=user if isinstance(user, int) else None,
         host_network=bool(pod["spec"].get("hostNetwork")),
+        shm_mib=_shared_memory_mib(pod),
         mtu=runtime.pod_mtu,
         networks=tuple(f"{one.namespace}/{one.name}" for one in _networks(pod)),
         address=str((pod.get("status") or {}).get("podIP") or _address(meta)),
@@ -126,6 +131,14 @@ def _claims(pod: Object) -> tuple[str, ...]:
     volumes = (volume for volume in pod["spec"].get("volumes") or [] if volume["name"] in mounted)
     named = ((volume.get("persistentVolumeClaim") or {}).get("claimName") for volume in volumes)
     return tuple(name for name in named if name)
+
+
+def _shared_memory_mib(pod: Object) -> int:
+    mounts = pod["spec"]["containers"][0].get("volumeMounts") or []
+    name = next((mount["name"] for mount in mounts if mount["mountPath"] == SHARED_MEMORY), None)
+    volumes = (volume for volume in pod["spec"].get("volumes") or [] if volume["name"] == name)
+    limits = (amount((volume.get("emptyDir") or {}).get("sizeLimit")) for volume in volumes)
+    return next((int(limit / (1 << 20)) for limit in limits if limit), DEFAULT_SHM_MIB)
 
 
 def _networks(pod: Object) -> Sequence[multus.Attachment]:

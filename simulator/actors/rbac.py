@@ -167,9 +167,34 @@ SIM_FILES = Identity(
     ),
 )
 
+SERVICE_CA = Identity(
+    name="service-ca",
+    namespace="openshift-service-ca",
+    account="service-ca",
+    rules=(
+        Rule(("",), ("services",), READ),
+        Rule(("",), ("secrets",), ("create",)),
+        Rule(
+            (kinds.MUTATING_WEBHOOK_CONFIGURATION.group,),
+            ("mutatingwebhookconfigurations", "validatingwebhookconfigurations"),
+            (*READ, "patch"),
+        ),
+    ),
+)
+
+# In the place of kube-proxy on the control plane's nodes.
+SERVICE_NETWORK = Identity(
+    name="service-network",
+    account="system:hpc-sim:service-network",
+    rules=(
+        Rule(("",), ("services",), ("list",)),
+        Rule(("discovery.k8s.io",), ("endpointslices",), ("list",)),
+    ),
+)
+
 IDENTITIES: tuple[Identity, ...] = (
     *(KUBELET, OLM, MACHINE_CONFIG, BUILDS, NAMESPACE_SECURITY, MULTUS),
-    *(SCC_ADMISSION, SIM_FILES),
+    *(SCC_ADMISSION, SIM_FILES, SERVICE_CA, SERVICE_NETWORK),
 )
 
 

@@ -41,12 +41,16 @@ class Settings:
 
 
 class Runtime:
-    """Caches with the kubelet identity, and access with others: one API server, one connection pool."""
+    """Caches with the kubelet identity, and access with others: one API server, one connection pool.
+
+    `listening` has the programs that pods serve others with: address and port of the pod -> port on loopback.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.server = Server(self._kubeconfig("kubelet"))
         self.kubelet = self.identity("kubelet")
+        self.listening: dict[tuple[str, int], int] = {}
         self._bound: dict[str, dict[Key, Object]] = {}
         self.pods = Informer(self.kubelet, kinds.POD, self._index, trim=_without_managed_fields)
         self.nodes = Informer(self.kubelet, kinds.NODE, trim=_without_managed_fields)

@@ -1,53 +1,73 @@
 """Kubeflow Trainer's controller: the real one. No catalogue has it: a program, or an administrator, declares it."""
 
 import json
-from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 
-from simulator.actors import pods
+from apis import yaml_text
+from simulator.actors import mounts, pods
 from simulator.actors.api import Object
 from simulator.actors.controllers import Controller
 from simulator.files import write_atomically
+from simulator.processes import ports
 from simulator.processes.ports import LOOPBACK
 from simulator.tools.table import TRAINER
 
-CERTIFICATES = Path("k8s-webhook-server") / "serving-certs"
-"""Where it reads them below the temporary folder; no setting says otherwise."""
+CERTIFICATES = "k8s-webhook-server/serving-certs"
+"""Where it reads its certificate below the temporary folder; no setting says otherwise."""
+DEFAULT_PORT = 9443
+"""Of its webhooks, where its configuration has none."""
 
 
 class TrainerManager(Controller):
-    """Runs `trainer`; it reads its own configuration, as that of its pod is about ports that clusters would share."""
+    """Runs `trainer` with what its pod mounts: a certificate, and a configuration."""
 
     @property
     def tool(self) -> str:
         """The command."""
         return "trainer"
 
-    @property
+    @cached_property
     def port(self) -> int:
-        """Where it serves webhooks."""
-        return self.runtime.settings.ports["trainer"]
+        """Where it serves webhooks; a new pod of its Deployment starts beside the old one."""
+        return ports.free()
+
+    @cached_property
+    def pod_port(self) -> int:
+        """Where its pod serves them."""
+        return int((self._given.get("webhook") or {}).get("port") or DEFAULT_PORT)
+
+    @cached_property
+    def _given(self) -> Object:
+        arguments = (each.partition("=") for each in pods.command(self.pod).split())
+        file = next((value for name, _, value in arguments if name == "--config"), "")
+        content = mounts.read(self.runtime, self.pod, file) if file else None
+        return next(iter(yaml_text.read_all(content.decode())), {}) if content else {}
 
     def command(self, kubeconfig: Path) -> list[str | Path]:
         """Return the arguments, with a configuration that listens on loopback alone."""
         self.say(f"real: Trainer {TRAINER} on a simulated cluster, in place of the image {pods.image(self.pod)}")
-        self.certificates(self.folder / CERTIFICATES)
+        for name in ("tls.crt", "tls.key"):
+            content = mounts.read(self.runtime, self.pod, f"/tmp/{CERTIFICATES}/{name}")  # noqa: S108 - in the pod
+            if content is not None:
+                write_atomically(self.folder / CERTIFICATES / name, content)
         file = self.folder / "config.json"
-        write_atomically(file, json.dumps(configuration(self.port)))
+        write_atomically(file, json.dumps(listening(self._given, self.namespace, self.port)))
         return ["-kubeconfig", kubeconfig, "-config", file]
 
-    def environment(self) -> Mapping[str, str]:
-        """Return where its temporary files are."""
-        return {"TMPDIR": str(self.folder)}
 
+def listening(given: Object, namespace: str, port: int) -> Object:
+    """Return a configuration by which it serves its webhooks on loopback, and nothing else there.
 
-def configuration(port: int) -> Object:
-    """Return the controller's configuration: one process, which has its certificate of the cluster."""
+    A process outside the cluster does not know its own namespace, in which the leader is elected.
+    """
+    elected = given.get("leaderElection")
     return {
         "apiVersion": "config.trainer.kubeflow.org/v1alpha1",
         "kind": "Configuration",
+        **given,
         "health": {"healthProbeBindAddress": "0"},
         "metrics": {"bindAddress": "0"},
         "webhook": {"host": LOOPBACK, "port": port},
-        "certManagement": {"enable": False},
+        **({"leaderElection": {"resourceNamespace": namespace, **elected}} if elected else {}),
     }

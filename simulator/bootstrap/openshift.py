@@ -26,6 +26,7 @@ NAMESPACES = (
     "openshift-multus",
     "openshift-operator-lifecycle-manager",
     "openshift-operators",
+    "openshift-service-ca",
 )
 MARKETPLACE = "openshift-marketplace"
 CATALOGUES = {

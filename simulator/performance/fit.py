@@ -1,4 +1,4 @@
-"""Fits curves to the Redpaper's tables: `python -m simulator.performance.fit` writes curves.py and the page of docs."""
+"""Fits curves to measured tables: `python -m simulator.performance.fit` writes curves.py and the page of docs."""
 
 import math
 import re
@@ -9,10 +9,15 @@ from pathlib import Path
 from statistics import median
 
 from apis.markdown import table
+from hardware.measured import NVLINK_COLLECTIVES
 from simulator.performance import model, paper
-from simulator.performance.curves import CURVES, Curve, Segment
+from simulator.performance.curves import CURVES, NVLINK, Curve, Segment
 
 SEGMENTS = 4
+NVLINK_SEGMENTS = 3
+"""Of a curve over NVLink, for which there are half as many sizes."""
+FITTED = ("all_reduce", "all_gather", "alltoall")
+"""Collectives whose times over NVLink are fitted; the others follow from them."""
 LEAST = 3
 """Sizes of a segment."""
 ROOT = Path(__file__).parents[2]
@@ -53,7 +58,8 @@ def fitted(points: Points, segments: int = SEGMENTS) -> Curve:
                 if slope > 0:
                     error = sum(((latency + slope * size) / time - 1) ** 2 for size, time in inside)
                     before, curve = best[count - 1, start]
-                    segment = Segment(sizes[end - 1], round(latency, 2), float(f"{1e-3 / slope:.4g}"))
+                    rounded = round(latency, 2), float(f"{1e-3 / slope:.4g}")
+                    segment = Segment(sizes[end - 1], *rounded, sizes[start])
                     options.append((before + error, (*curve, segment)))
             if options:
                 best[count, end] = min(options, key=lambda option: option[0])
@@ -62,20 +68,25 @@ def fitted(points: Points, segments: int = SEGMENTS) -> Curve:
 
 def residuals(curve: Curve, points: Points) -> list[float]:
     """Return the relative errors of a curve, without sign."""
-    return [abs(model.segment(curve, size).us(size) / time - 1) for size, time in points]
+    return [abs(model.curve_us(curve, size) / time - 1) for size, time in points]
 
 
-def data(curves: dict[str, Curve]) -> str:
-    """Return the text of curves.py with other curves."""
-    text = DATA.read_text()
+def nvlink_points(collective: str) -> tuple[list[tuple[int, float]], list[tuple[int, float]]]:
+    """Return size and time over NVLink of every second size, which are fitted, and of those between them."""
+    known = sorted(NVLINK_COLLECTIVES.times_us[collective].items())
+    return known[::2], known[1::2]
+
+
+def data(text: str, name: str, curves: dict[str, Curve]) -> str:
+    """Return the text of curves.py with other curves of a name."""
     rows = "".join(
         f'        "{layout}": (\n'
-        + "".join(f"            Segment({one.up_to}, {one.latency_us}, {one.gb_s}),\n" for one in curve)
+        + "".join(f"            Segment({one.up_to}, {one.latency_us}, {one.gb_s}, {one.least}),\n" for one in curve)
         + "        ),\n"
         for layout, curve in curves.items()
     )
-    table = f"CURVES: Mapping[str, Curve] = MappingProxyType(\n    {{\n{rows}    }}\n)\n"
-    return re.sub(r"CURVES: .*?\n?\}?\)\n", lambda _: table, text, count=1, flags=re.DOTALL)
+    table = f"{name}: Mapping[str, Curve] = MappingProxyType(\n    {{\n{rows}    }}\n)\n"
+    return re.sub(rf"^{name}: .*?^\)\n", lambda _: table, text, count=1, flags=re.DOTALL | re.MULTILINE)
 
 
 def page() -> str:
@@ -100,12 +111,38 @@ def page() -> str:
             ("layout", *heads, "above"),
             ((layout, *(f"{one:.1%}" for one in found)) for layout, found in model.SPREADS.items()),
         ),
+        nvlink_source=NVLINK_COLLECTIVES.source,
+        nvlink=table(
+            ("collective", "sizes up to", "latency, us", "algorithm bandwidth, GB/s"),
+            (
+                (name, f"{one.up_to:,} B", f"{one.latency_us:g}", f"{one.gb_s:g}")
+                for name, curve in NVLINK.items()
+                for one in curve
+            ),
+        ),
+        nvlink_errors=table(("collective", "fitted", "sizes", "median error", "worst"), nvlink_errors()),
         sizes=table(("size", *columns), map(_sizes, range(len(paper.TABLES["1x8"])))),
         effects=table(
             ("effect", "figure", "of what", "source"),
             ((one.name, f"{one.value:g}", one.meaning, one.source) for one in model.EFFECTS),
         ),
     )
+
+
+def nvlink_errors() -> list[tuple[str, ...]]:
+    """Return rows: the errors of each collective, of the sizes that were fitted and the others, and of all others."""
+    rows, every = [], []
+    for name in NVLINK_COLLECTIVES.times_us:
+        curve = NVLINK[model.nvlink_curve(name)]
+        fitted_to, others = nvlink_points(name)
+        if name not in FITTED:
+            fitted_to, others = [], [*fitted_to, *others]
+        for some, said in ((fitted_to, "yes"), (others, "no")):
+            if some:
+                found = residuals(curve, some)
+                rows.append((name, said, str(len(some)), f"{median(found):.1%}", f"{max(found):.1%}"))
+        every += residuals(curve, others)
+    return [*rows, ("all together", "no", str(len(every)), f"{median(every):.1%}", f"{max(every):.1%}")]
 
 
 def _sizes(index: int) -> list[str]:
@@ -121,7 +158,9 @@ def _sizes(index: int) -> list[str]:
 def main() -> None:
     """Write the data, then, with it, the page."""
     if sys.argv[1:] != ["page"]:
-        DATA.write_text(data({layout: fitted(paper.points(layout)) for layout in paper.TABLES}))
+        text = data(DATA.read_text(), "CURVES", {layout: fitted(paper.points(layout)) for layout in paper.TABLES})
+        over_nvlink = {name: fitted(nvlink_points(name)[0], NVLINK_SEGMENTS) for name in FITTED}
+        DATA.write_text(data(text, "NVLINK", over_nvlink))
         # The page shows what is imported, and this process has the old curves.
         subprocess.run([sys.executable, "-m", "simulator.performance.fit", "page"], check=True)
         return

@@ -6,9 +6,12 @@ from datetime import UTC, datetime
 from typing import Self
 
 from hardware.profiles import Hca, Profile
+from simulator.performance.node_faults import HEALTHY, NodeFaults
 
 POD_MTU = 1450
 """Bytes: of eth0 on OpenShift's overlay network (B-7.1)."""
+DEFAULT_SHM_MIB = 64
+"""What a container runtime gives a container that brings no /dev/shm along."""
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -35,6 +38,8 @@ class Machine:
     """Whether the ports speak Ethernet: RoCE, and not InfiniBand."""
     storage_shared: bool = False
     """Whether it is a client of Spectrum Scale: without ports of their own for that, storage shares the others."""
+    faults: NodeFaults = HEALTHY
+    """What is wrong with its GPUs and bridges."""
     umad_for_all: bool = True
     """Whether umad devices are everyone's, as under a host's own MOFED; a driver in a container leaves them root's."""
 
@@ -78,6 +83,8 @@ class Worker:
     """Whether it is in the network namespace of its node."""
     networks: tuple[str, ...] = ()
     """Secondary networks that it joined, namespace/name."""
+    shm_mib: int = DEFAULT_SHM_MIB
+    """Size of /dev/shm."""
     mtu: int = POD_MTU
     """Of eth0, bytes."""
     address: str = "10.128.0.2"

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from apis.nccl import bus_factor
+from hardware.measured import NVLINK_COLLECTIVES
 from simulator.performance import random_draws
 from simulator.performance.communicator import Communicator
-from simulator.performance.curves import CURVES, Curve, Segment
+from simulator.performance.curves import CURVES, NVLINK, Curve, Segment
 
 PAPER_HCAS, PAPER_GBPS, PAPER_NVLINK_GBS = 4, 100, 300
 PAPER_RANKS_PER_HCA = 2
@@ -34,6 +35,12 @@ ROCE = Effect(
 MORE_NODES = Effect(
     "more than two nodes", 0.81, "bandwidth between nodes, of that of two", "NVIDIA/nccl issue 307: 47 and 58 GB/s"
 )
+ACS = Effect(
+    "ACS on a PCIe bridge",
+    0.5,
+    "bandwidth between nodes, of that without",
+    "assumed; NCCL's troubleshooting guide calls it a significant reduction",
+)
 PER_DOUBLING_US = Effect("each doubling of nodes", 6.0, "latency added, us", "assumed")
 ETHERNET_GBPS = Effect("pod network of an InfiniBand machine", 10.0, "rate, Gb/s", "assumed; no document gives it")
 TCP = Effect("TCP", 0.6, "bandwidth, of the rate", "assumed: an overlay with an MTU of 1450 (B-7.1), one CPU a stream")
@@ -45,7 +52,7 @@ FEWER_STEPS = Effect(
 )
 ALONE_US = Effect("one rank", 6.0, "latency, us", "assumed: a copy on the GPU")
 EFFECTS = (
-    *(NO_GPUDIRECT, ROCE, MORE_NODES, PER_DOUBLING_US, ETHERNET_GBPS, TCP, TCP_LATENCY_US, FEWER_STEPS, ALONE_US),
+    *(NO_GPUDIRECT, ACS, ROCE, MORE_NODES, PER_DOUBLING_US, ETHERNET_GBPS, TCP, TCP_LATENCY_US, FEWER_STEPS, ALONE_US),
 )
 CLASSES = (64 * 1024, 16 * 2**20)
 """Largest sizes, bytes, of those whose time is latency for the most part, and of those in between."""
@@ -60,6 +67,18 @@ MOST_DEVIATIONS = 2.0
 def segment(curve: Curve, size: int) -> Segment:
     """Return the segment of a curve that a size is in."""
     return next((one for one in curve if size <= one.up_to), curve[-1])
+
+
+def curve_us(curve: Curve, size: int) -> float:
+    """Return the time of a size on a curve, us: between two segments that of the quicker, which NCCL would choose."""
+    at = next((at for at, one in enumerate(curve) if size <= one.up_to), len(curve) - 1)
+    own = curve[at].us(size)
+    return min(own, curve[at - 1].us(size)) if at and size < curve[at].least else own
+
+
+def nvlink_curve(test: str) -> str:
+    """Return the collective whose curve over NVLink is that of a test: of those that have none all-gather's."""
+    return test if test in NVLINK else "all_gather"
 
 
 def collective_us(group: Communicator, test: str, size: int, again: object = "") -> float:
@@ -81,11 +100,22 @@ def steady_us(group: Communicator, test: str, size: int) -> float:
     if ranks == 1 or profile is None:
         memory = (profile.gpu.memory_gbs or PAPER_NVLINK_GBS) if profile else PAPER_NVLINK_GBS
         return ALONE_US.value + size / (memory / 2) / 1e3
+    if not group.several_hosts and profile.nvlink.generation >= NVLINK_COLLECTIVES.nvlink_generation:
+        return _over_nvlink(test, size, ranks, profile.nvlink.gbs)
     latency, slope = _all_reduce(group, size)
     if test == "all_reduce":
         return latency + slope
     # As a ring moves the same bytes over the same links, its bus bandwidth is the same.
     return latency * FEWER_STEPS.value + slope * bus_factor(test, ranks) / bus_factor("all_reduce", ranks)
+
+
+def _over_nvlink(test: str, size: int, ranks: int, gbs: int) -> float:
+    """Return the time within a machine with the measured NVLink, or a later one, us."""
+    fitted = nvlink_curve(test)
+    latency = NVLINK[fitted][0].latency_us
+    moved = max(curve_us(NVLINK[fitted], size) - latency, 0)
+    factor = bus_factor(test, ranks) / bus_factor(fitted, NVLINK_COLLECTIVES.gpus)
+    return latency + moved * factor * NVLINK_COLLECTIVES.nvlink_gbs / gbs
 
 
 def _all_reduce(group: Communicator, size: int) -> tuple[float, float]:
@@ -123,6 +153,7 @@ def _slower(group: Communicator, name: str) -> float:
         speed *= min(map(len, group.devices)) / PAPER_HCAS / _most_hosts_of_a_machine(group)
         speed *= MORE_NODES.value if len(group.hosts) > 2 else 1.0  # noqa: PLR2004
     speed *= 1.0 if uses_gpudirect(group) else NO_GPUDIRECT.value
+    speed *= ACS.value if any(worker.machine.faults.acs for worker in group.hosts) else 1.0
     speed *= ROCE.value if any(worker.machine.ethernet for worker in group.hosts) else 1.0
     return 1 / speed
 

@@ -1,5 +1,6 @@
 """Simulates what a pod runs: its command, or what shells and interpreters start for it."""
 
+import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
@@ -12,6 +13,7 @@ from simulator.performance.torchrun import torchrun
 
 SHELLS = frozenset({"sh", "bash", "dash", "ash"})
 INTERPRETERS = frozenset({"python", "python3"})
+_NAMED = re.compile(r"\b\w+\.py\b")
 LAUNCHERS = frozenset({"mpirun", "mpiexec", "horovodrun"})
 
 
@@ -39,14 +41,26 @@ def program(words: Sequence[str], job: Launched) -> Printed:
     if name == "torchrun":
         return torchrun(words, job, program)
     if name in INTERPRETERS:
-        # The script is what comes after the interpreter's own options.
-        rest = [*words[1:]]
-        while rest and rest[0].startswith("-"):
-            del rest[: 2 if rest[0] == "-m" and len(rest) == 1 else 1]
-        return program(rest, job) if rest else Printed()
+        return _interpreted([*words[1:]], job)
     if (found := PROGRAMS.get(name)) is not None:
         return found(words, job)
     return training.joined(job) if name.endswith(".py") else Printed()
+
+
+def _interpreted(rest: list[str], job: Launched) -> Printed:
+    if rest[:1] == ["-c"]:
+        return _text(rest[1:], job)
+    # The script is what comes after the interpreter's own options.
+    while rest and rest[0].startswith("-"):
+        del rest[: 2 if rest[0] == "-m" and len(rest) == 1 else 1]
+    return program(rest, job) if rest else Printed()
+
+
+def _text(words: Sequence[str], job: Launched) -> Printed:
+    """Return what a script prints that the command line holds: its first lines show its own command line."""
+    named = _NAMED.search(words[0]) if words else None
+    found = PROGRAMS.get(named[0]) if named else None
+    return found(words, job) if found else Printed()
 
 
 def basename(image: str) -> str:

@@ -25,6 +25,8 @@ SPEEDS = {10: "4X SDR", 25: "1X EDR", 40: "4X QDR", 50: "2X EDR", 56: "4X FDR"} 
 AGGREGATION_NODE = "Mellanox Technologies Aggregation Node"
 STORAGE = tuple((f"fscc-fab3-3-{server}", port) for server in "ab" for port in range(2, 6))
 """The paper's ESS 3000 (R-4.1-7): its two servers and their ports. No setting gives those of another storage."""
+RATE_WITHOUT_LINK = 10
+"""Gb/s that sysfs has for a port that is down: the slowest that there is."""
 NOT_OPENED = (
     "ibwarn: [1] mad_rpc_open_port: can't open UMAD port ({hca}:0)",
     "/usr/sbin/ibnetdiscover: iberror: failed: discover failed",
@@ -88,7 +90,7 @@ def status(job: Launched, hca: Hca) -> list[str]:
     machine = job.me.machine
     up, ethernet = machine.is_up(hca.name), machine.ethernet
     addressed = up and not ethernet
-    rate = hca.rate_gbps if up else 10
+    rate = hca.rate_gbps if up else RATE_WITHOUT_LINK
     manager = STORAGE_MANAGER_LID if is_storage(machine, hca) else SUBNET_MANAGER_LID
     return [
         f"Infiniband device '{hca.name}' port 1 status:",

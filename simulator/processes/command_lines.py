@@ -12,7 +12,7 @@ from apis import kinds
 from simulator import stages
 from simulator.access.pki import Pki
 from simulator.files import digest
-from simulator.home import REPOSITORY, Layout
+from simulator.home import REPOSITORY, SERVICE_SOCKET, Layout
 from simulator.processes.ports import LOOPBACK
 from simulator.processes.supervisor import Command
 from simulator.spec import ClusterSpec, ScaleGui
@@ -100,6 +100,7 @@ class Plan:
                 f"--token-auth-file={self.pki.tokens}",
                 "--authorization-mode=RBAC",
                 "--service-cluster-ip-range=172.30.0.0/16",
+                *([f"--egress-selector-config-file={self.layout.egress_config}"] if self.spec.job_controllers else []),
                 "--allow-privileged=true",
                 f"--kubelet-certificate-authority={self.pki.ca}",
                 "--kubelet-preferred-address-types=InternalIP",
@@ -112,6 +113,20 @@ class Plan:
             # It reads tokens at its start only.
             {**_API_SERVER_GO, "HPC_SIM_TOKENS": digest(self.pki.tokens.read_bytes())},
             (self.ports.api,),
+        )
+
+    def egress_settings(self) -> str:
+        """Return how the API server reaches Services: through the actors (`simulator.actors.service_network`).
+
+        Kubelets are reached so, too, and therefore only clusters have it whose controllers of jobs need it.
+        """
+        connection = {"proxyProtocol": "HTTPConnect", "transport": {"uds": {"udsName": SERVICE_SOCKET}}}
+        return yaml.safe_dump(
+            {
+                "apiVersion": "apiserver.k8s.io/v1beta1",
+                "kind": "EgressSelectorConfiguration",
+                "egressSelections": [{"name": "cluster", "connection": connection}],
+            }
         )
 
     def controller_manager(self) -> Command:

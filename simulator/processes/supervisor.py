@@ -17,11 +17,12 @@ from pathlib import Path
 
 from simulator.errors import SimulatorError
 from simulator.files import digest, write_atomically
+from simulator.home import TEMPORARY
 from simulator.processes import procfs
 
 OWNER = "HPC_SIM_OWNER"
 # Of our own environment nothing else: no proxy, no kubeconfig and no token of the user's gets into the cluster.
-KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "HPC_CACHE", "XDG_CACHE_HOME")
+KEPT = ("PATH", "HOME", "LANG", "HPC_CACHE", "XDG_CACHE_HOME")
 LOG_LINES = 15
 GRACE_SECONDS = 5.0
 
@@ -98,7 +99,9 @@ class Processes:
         if log.exists():
             log.replace(log.with_suffix(".log.1"))
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
-        environment = {**kept, **command.settings, OWNER: str(self._home)}
+        temporary = self._home / TEMPORARY
+        temporary.mkdir(mode=0o700, exist_ok=True)
+        environment = {**kept, "TMPDIR": str(temporary), **command.settings, OWNER: str(self._home)}
         with log.open("wb") as output:
             log.chmod(0o600)
             try:

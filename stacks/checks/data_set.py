@@ -4,10 +4,33 @@ from collections.abc import Iterator, Mapping
 
 from datasets.lock import Lock
 from stacks.checks.workload import size
+from stacks.data_set_settings import DataSetSettings
 from stacks.platform import Settings
 
 
 def problems(settings: Settings, locks: Mapping[tuple[str, str], Lock]) -> Iterator[str]:
+    """Yield data sets of one lock that differ, and those that their volumes have no room for."""
+    yield from _shared(settings)
+    yield from _too_large(settings, locks)
+
+
+def _shared(settings: Settings) -> Iterator[str]:
+    owners: dict[str, tuple[str, DataSetSettings]] = {}
+    for tenant in settings.tenants:
+        for each in tenant.data_sets:
+            other, first = owners.setdefault(each.lock_file, (tenant.namespace, each))
+            if (first.name, first.content) != (each.name, each.content):
+                yield (
+                    f"tenants: data_sets.{first.name} of {other} and {_named(first, each)}of {tenant.namespace} have "
+                    f"the lock {each.lock_file}, and differ; give one of them another `lock`"
+                )
+
+
+def _named(first: DataSetSettings, each: DataSetSettings) -> str:
+    return "" if first.name == each.name else f"{each.name} "
+
+
+def _too_large(settings: Settings, locks: Mapping[tuple[str, str], Lock]) -> Iterator[str]:
     """Yield the volumes that are smaller than the data sets on them are together.
 
     The capacity of a volume on demand is the quota of its fileset: a cache evicts what is beyond it, and a job would

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import suppress
 
-from hardware.placement import share
 from hardware.topology import system_gib
 from stacks import layouts
 from stacks.platform import Settings
@@ -32,7 +31,7 @@ def _pods(job: Started, settings: Settings, policy: str) -> Iterator[str]:
     A single pod with more than a node's memory gets a second node's with `restricted`, and nothing otherwise.
     """
     machine, gpus = settings.profile, layouts.layout(job, settings).gpus
-    memory = share(machine, gpus, settings.reserved).memory_gib
+    memory = layouts.pod_share(job, settings).memory_gib
     there = (machine.memory_gib - system_gib(machine)) // len(machine.numa)
     pods = max(len(node.gpus) for node in machine.numa) // gpus
     if pods * memory <= there or (pods == 1 and policy == "restricted"):

@@ -6,7 +6,6 @@ from math import ceil
 
 from components.kueue import quota_of
 from components.mpi_job_args import V2Beta1
-from hardware.placement import share
 from stacks import layouts
 from stacks.checks.workload import size
 from stacks.platform import Settings
@@ -58,14 +57,14 @@ def _admitted(jobs: Sequence[Started], settings: Settings) -> Iterator[str]:
             yield (
                 f"queues.launchers.{field} {given}: job {who} {one} {amount:.10g} {unit} with launchers, and the quota "
                 f"is {there}: Kueue would never admit all; give {given + ceil((amount - there) / len(sharing))}, or "
-                "lower `launcher`"
+                "lower `launcher` or the program's `resources`"
             )
 
 
 def _wanted(job: Started, settings: Settings) -> tuple[Decimal, Decimal]:
     """Return the CPUs and GiB of all pods of a job."""
     wanted = layouts.layout(job, settings)
-    part = share(settings.profile, wanted.gpus, settings.reserved)
+    part = layouts.pod_share(job, settings)
     cpus, memory = Decimal(part.cpus * wanted.pods), Decimal(part.memory_gib * wanted.pods)
     if not isinstance(job, MpiWorkload):
         return cpus, memory

@@ -71,6 +71,12 @@ def _operators(part: BaseModel, place: str) -> Iterator[tuple[str, OlmOperatorAr
             yield from _operators(value, f"{place}{name}.")
 
 
+def version_of(operator: OlmOperatorArgs) -> str | None:
+    """Return major and minor version of an operator, by its channel; None where that follows several."""
+    found = _VERSION.search(operator.starting_csv or "") or _VERSION.search(operator.channel)
+    return found[1] if found else None
+
+
 def _listed(release: Release, package: str) -> KnownVersions | None:
     return next((each for each in release.operators if each.package == package), None)
 

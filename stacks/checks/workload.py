@@ -1,15 +1,17 @@
 """What is wrong between workloads and their platform."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 
 from pydantic import ValidationError
 
 from apis.nccl import Transport
 from components.layout import Layout
 from hardware import topology
-from hardware.placement import fits, share
+from hardware.placement import fits
 from stacks import images, layouts
-from stacks.checks import numa
+from stacks.checks import checkpoint, numa, resources
+from stacks.checks import topology as topology_of
 from stacks.fabric_settings import InfiniBand
 from stacks.platform import Settings
 from stacks.programs import Program
@@ -25,6 +27,8 @@ from stacks.workload_settings import (
 from stacks.workloads import arguments
 
 GB = 10**9
+_NODES_SHOWN = 3
+"""Of those that a wrong name may mean."""
 _FACTORS: Mapping[str, int] = {unit: 1000**power for power, unit in enumerate(("", "k", "M", "G", "T", "P"))} | {
     f"{unit}i": 1024**power for power, unit in enumerate("KMGTP", start=1)
 }
@@ -62,6 +66,7 @@ def _of(workload: Workload, settings: Settings) -> Iterator[str]:
         *_program(workload, wanted, settings),
         *_image(workload, settings),
         *_names(workload, settings),
+        *(topology_of.of_job(workload, settings) if isinstance(workload, MpiWorkload | TorchWorkload) else ()),
     ]
     yield from found or _arguments(workload, settings)
 
@@ -84,7 +89,16 @@ def _rdma_test(workload: RdmaTestWorkload, settings: Settings) -> Iterator[str]:
 def _gpu_node(node: str, settings: Settings) -> Iterator[str]:
     known = [each.name for each in settings.gpu_nodes]
     if node not in known:
-        yield f"node {node!r} is not a GPU node; known: {', '.join(known)}"
+        near = _nearest(node, known)
+        rest = f" and {len(known) - len(near)} more" if len(known) > len(near) else ""
+        yield f"node {node!r} is not a GPU node; known: {', '.join(near)}{rest}"
+
+
+def _nearest(node: str, known: Sequence[str]) -> list[str]:
+    """Return the names most like `node`, without their domains, in order."""
+    hosts = {each.partition(".")[0]: each for each in known}
+    close = get_close_matches(node.partition(".")[0], hosts, n=_NODES_SHOWN, cutoff=0)
+    return sorted(hosts[host] for host in close)
 
 
 def _kind(workload: Started, settings: Settings) -> Iterator[str]:
@@ -128,7 +142,9 @@ def _size(workload: Started, wanted: Layout, settings: Settings) -> Iterator[str
             f"layout {wanted} does not fit on {_shown(free)}, even with nothing else there; lower pods or gpus, or "
             "give gpus alone to get a layout that fits"
         )
-    part = share(profile, wanted.gpus, settings.reserved)
+    else:
+        yield from resources.problems(workload, wanted, settings)
+    part = layouts.pod_share(workload, settings)
     if workload.shm_gib > part.memory_gib:
         yield f"shm_gib {workload.shm_gib} is more than the pod's memory of {part.memory_gib} GiB; lower it"
     yield from numa.problems(wanted, part.cpus, settings)
@@ -175,6 +191,7 @@ def _data(workload: Started, program: Program, wanted: Layout, settings: Setting
         )
     if missing or not program.mounts:
         return
+    yield from checkpoint.problems(program, volumes)
     mounted = {mount.volume: volumes[mount.volume] for mount in program.mounts.values()}
     if program.data and all(size(each.capacity) < program.data.size_gb * GB for each in mounted.values()):
         sizes = " and ".join(each.capacity for each in mounted.values())

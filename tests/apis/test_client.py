@@ -1,6 +1,8 @@
 """The client of API servers, against a server of one answer."""
 
+import base64
 import json
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -14,6 +16,7 @@ import urllib3
 from apis import kubeconfig
 from apis.client import MERGE_PATCH, ApiError, Client, bearer, cause
 from apis.kubeconfig import KubeconfigError
+from simulator.access.pki import Authority
 
 
 class Answers(BaseHTTPRequestHandler):
@@ -104,3 +107,30 @@ def test_a_kubeconfig_gives_address_and_identity(tmp_path: Path) -> None:
     assert handler.received[0][2] == "Bearer x"
     with pytest.raises(KubeconfigError, match="other"):
         kubeconfig.client(file, "other", timeout=5)
+
+
+def test_certificates_of_a_kubeconfig_leave_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Certificates that are text in a kubeconfig are in memory: a process that is killed leaves nothing behind."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    authority = Authority.create("lab")
+    data = base64.b64encode(authority.certificate).decode()
+    cluster = {"server": "https://127.0.0.1:1", "certificate-authority-data": data}
+    parts = [
+        ("clusters", "cluster", cluster),
+        ("users", "user", {"token": "x"}),
+        ("contexts", "context", {"cluster": "lab", "user": "lab"}),
+    ]
+    file = tmp_path / "kubeconfig"
+    file.write_text(json.dumps({key: [{"name": "lab", one: it}] for key, one, it in parts}))
+    for _ in range(2):
+        found = kubeconfig.client(file, "lab", timeout=5)
+        assert list((tmp_path / "temporary").iterdir()) == []
+    with pytest.raises(urllib3.exceptions.HTTPError) as lost:
+        found.get("/api")
+    assert cause(lost.value) == "[Errno 111] Connection refused"
+    cluster["certificate-authority-data"] = base64.b64encode(b"none").decode()
+    file.write_text(json.dumps({key: [{"name": "lab", one: it}] for key, one, it in parts}))
+    with pytest.raises(KubeconfigError):
+        kubeconfig.client(file, "lab", timeout=5)
+    assert list((tmp_path / "temporary").iterdir()) == []

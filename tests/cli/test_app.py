@@ -1,12 +1,18 @@
 """What `./hpc --help` lists."""
 
+import os
+import signal
+import tempfile
+import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
 import typer
 from typer.main import get_group
 
+import cli.app
 from cli.app import app
 
 _LONGEST = 10
@@ -37,3 +43,24 @@ def test_each_line_has_ten_words_at_most(commands: dict[str, Any]) -> None:
 def test_commands_are_grouped_by_purpose(commands: dict[str, Any]) -> None:
     """Every command is in one of the panels, and each panel has a command."""
     assert {command.rich_help_panel for name, command in commands.items() if " " not in name} == PANELS
+
+
+def test_a_command_that_is_terminated_removes_its_temporary_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SIGTERM ends a command with its status, and nothing stays of what it had in temporary folders."""
+
+    def command(**_: object) -> None:
+        with tempfile.TemporaryDirectory(dir=tmp_path):
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(10)
+
+    monkeypatch.setattr(cli.app, "app", command)
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        with pytest.raises(SystemExit) as ended:
+            cli.app.main()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert ended.value.code == 128 + signal.SIGTERM
+    assert list(tmp_path.iterdir()) == []

@@ -37,6 +37,19 @@ def test_what_fits_nowhere_has_a_reason() -> None:
     assert "room for 0" in json.loads(output)["reason"]
 
 
+def test_a_job_stays_within_a_domain_of_the_fabric() -> None:
+    """With a level of the fabric all pods are in one domain of it, and an unknown level is refused with those known."""
+    free = ",".join(f"dgx{node:03}=8" for node in (19, 20, 21, 22, 23))
+    pod = ("--stack", "superpod-a100", "--gpus-per-pod", "8", "--free", free)
+    status, output = _run(*pod, "--gpus", "24", "--within", "leaf", "--json")
+    (layout,) = json.loads(output)["layouts"]
+    assert (status, sorted(node[:6] for node in layout["nodes"])) == (0, ["dgx021", "dgx022", "dgx023"])
+    status, output = _run(*pod, "--gpus", "32", "--within", "leaf")
+    assert (status, "in one leaf: 32 GPUs wanted, 24 free" in output) == (1, True)
+    with pytest.raises(Problem, match="--within rack: no level"):
+        _run(*pod, "--gpus", "8", "--within", "rack")
+
+
 def test_free_gpus_of_nodes() -> None:
     """Nodes are found by short or whole names, and those that are not named have no free GPUs."""
     assert place.chosen("dgx02=2, dgx03.lab=0", NODES) == {"dgx02.lab": 2, "dgx03.lab": 0}

@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -12,6 +13,7 @@ from cli.shared import results
 from cli.shared import stack as stacks
 from cli.shared.errors import Problem
 from cli.shared.paths import ROOT
+from datasets.errors import DataSetError
 from evidence.records import Run, append
 from tests.evidence import samples
 from tests.support.messages import has
@@ -35,7 +37,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Run]:
     """Collect the runs that are drawn, in place of drawing them: tests/evidence/report checks the pages."""
     seen: list[Run] = []
 
-    def draw(run: Run, _: object) -> str:
+    def draw(run: Run, *_: object) -> str:
         seen.append(run)
         return "<!doctype html>"
 
@@ -139,3 +141,22 @@ def test_a_folder_that_cannot_be_one_is_one_message(tmp_path: Path) -> None:
         status, told = report("--run", runs, "-o", tmp_path / output)
         assert status == 1
         assert "cannot be written" in told
+
+
+def test_a_confusion_matrix_is_drawn_with_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The matrix of a CSV file comes into the page with its empty and weak classes; a broken one is named."""
+    seen: list[Any] = []
+
+    def draw(*given: object) -> str:
+        seen.extend(given[2:])
+        return "<!doctype html>"
+
+    monkeypatch.setattr("cli.report.draw", draw)
+    file, matrix = kept(tmp_path / "runs.jsonl", samples.good()), tmp_path / "matrix.csv"
+    matrix.write_text("x,sky,car,bicycle\nsky,9,1,0\ncar,3,1,0\nbicycle,0,0,0\n")
+    assert report("-o", tmp_path / "out", "--run", file, "--confusion", matrix)[0] == 0
+    assert seen[0].classes == ("sky", "car", "bicycle")
+    assert [*seen[0].notes] == ["not evaluated, for no label has it: bicycle", "recall below 0.5: car 0.25"]
+    matrix.write_text("x,sky\n")
+    with pytest.raises(DataSetError, match="no matrix"):
+        report("-o", tmp_path / "out", "--run", file, "--confusion", matrix)

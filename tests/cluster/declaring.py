@@ -7,6 +7,8 @@ from apis import kinds
 from apis.kinds import Kind
 from components.olm_operator import OlmOperator, OlmOperatorArgs
 from rendering.manifests import manifests
+from simulator.actors.job_manifests import WEBHOOKS
+from simulator.actors.sim_kinds import SERVICE
 from simulator.plugins.provider.observations import Seen
 from simulator.plugins.provider.wait_annotation import Rule, wait_rule
 from tests.simulator.actors.conftest import Person
@@ -23,6 +25,8 @@ _SUBSCRIBED = {
     "kueue-operator": ("openshift-kueue-operator", "stable-v1.3"),
 }
 """Package -> namespace and channel."""
+_OF_THE_CLUSTER = {**WEBHOOKS, SERVICE.kind: SERVICE}
+"""Kinds that the platform does not name."""
 
 
 def subscribe(*packages: str) -> None:
@@ -68,6 +72,7 @@ class Declared:
 
 
 def _kind(manifest: Manifest) -> Kind:
-    found = kinds.find(manifest["apiVersion"], manifest["kind"])
+    known = _OF_THE_CLUSTER.get(manifest["kind"])
+    found = known or kinds.find(manifest["apiVersion"], manifest["kind"])
     assert found is not None, manifest["kind"]
     return found

@@ -19,6 +19,7 @@ from rendering.reference import faults
 from simulator import names
 from simulator.actors.api import Server
 from simulator.cluster import ClusterSpec
+from simulator.performance.node_faults import NodeFaults
 from stacks.settings import load
 from tests.simulator.actors import platform
 from tests.simulator.actors.conftest import Person
@@ -110,6 +111,11 @@ def _down(ports: str | None, field: Field) -> None:
     field.api.annotate(kinds.NODE, platform.DGX[1], {names.PORTS_DOWN: ports})
 
 
+def _redirected(redirected: bool, field: Field) -> None:
+    text = NodeFaults(acs=True).model_dump_json() if redirected else None
+    field.api.annotate(kinds.NODE, platform.DGX[1], {names.FAULTS: text})
+
+
 def _tainted(field: Field) -> None:
     taint = {"key": "repair", "value": "yes", "effect": "NoExecute"}
     field.api.patch(kinds.NODE, platform.DGX[1], {"spec": {"taints": [taint]}})
@@ -131,6 +137,7 @@ FAULTS = {
     "ib-disabled": Fault(partial(_say, "NCCL_IB_DISABLE=0", "NCCL_IB_DISABLE=1")),
     "gdr-off": Fault(partial(_say, "NCCL_NET_GDR_LEVEL=1", "NCCL_NET_GDR_LEVEL=0")),
     "hca-down": Fault(node=partial(_down, '["mlx5_2"]'), mended=partial(_down, None)),
+    "acs": Fault(node=partial(_redirected, True), mended=partial(_redirected, False)),
     "no-gpu-stack": Fault(node=_tainted, mended=_untainted),
     "too-few-processes": Fault(partial(_processes, "1")),
     "too-many-processes": Fault(partial(_processes, "3")),

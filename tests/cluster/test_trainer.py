@@ -1,4 +1,4 @@
-"""The real Trainer over the real JobSet, as an administrator installs what Trainer publishes."""
+"""The real Trainer over the real JobSet, as the program declares both."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,14 +6,13 @@ from typing import Any
 import pytest
 
 from apis import kinds
-from apis.kinds import Kind
 from components.jobset_operator import JobSetOperator, JobSetOperatorArgs
-from simulator import state, tools
-from simulator.actors import grants, job_manifests
+from components.trainer import CONTROLLER, NAMESPACE, Trainer, TrainerArgs
+from components.training_runtime import TrainingRuntime, TrainingRuntimeArgs
 from simulator.actors.api import ApiError, Server
-from simulator.cluster import Cluster, ClusterSpec, NodeSpec
-from simulator.home import Layout
-from simulator.manifests import deployment, manifest
+from simulator.actors.service_network import SERVICE_NAME
+from simulator.actors.sim_kinds import ENDPOINT_SLICE
+from simulator.cluster import ClusterSpec, NodeSpec
 from tests.cluster.declaring import Declared, subscribe
 from tests.simulator.actors import platform
 from tests.simulator.actors.conftest import Person
@@ -23,10 +22,8 @@ pytestmark = pytest.mark.cluster
 
 Manifest = dict[str, Any]
 
-GROUP = "trainer.kubeflow.org"
 TRAIN_JOB = kinds.TRAIN_JOB
-RUNTIME = kinds.CLUSTER_TRAINING_RUNTIME
-NAMESPACE, MANAGER, ELSEWHERE = "kubeflow-system", "kubeflow-trainer-controller-manager", "default"
+ELSEWHERE = "default"
 IMAGE = "ghcr.io/kubeflow/trainer/trainer-controller-manager:v2.2.1"
 SPEC = ClusterSpec(
     name="test-trainer",
@@ -46,27 +43,12 @@ def _job_sets() -> None:
     JobSetOperator("jobset", JobSetOperatorArgs())
 
 
-def _installed(started: Cluster) -> list[tuple[Kind, Manifest]]:
-    """Return what an administrator applies: kinds, account, rights and Deployment, as Trainer publishes them."""
-    folder = tools.find("trainer-manifests")
-    pod = {"serviceAccountName": MANAGER, "containers": [{"name": "manager", "image": IMAGE}]}
-    return [
-        (kinds.NAMESPACE, manifest(kinds.NAMESPACE, NAMESPACE)),
-        *((kinds.CUSTOM_RESOURCE_DEFINITION, each) for each in job_manifests.definitions(folder)),
-        grants.service_account(NAMESPACE, MANAGER),
-        (kinds.CLUSTER_ROLE, manifest(kinds.CLUSTER_ROLE, MANAGER, rules=job_manifests.rules(folder))),
-        grants.cluster_wide(MANAGER, NAMESPACE, MANAGER, ())[1],
-        deployment(NAMESPACE, MANAGER, pod, started.name),
-    ]
+def _trainer() -> None:
+    Trainer("trainer", TrainerArgs(image=IMAGE))
 
 
-def _webhooks(started: Cluster) -> list[tuple[Kind, Manifest]]:
-    known = state.load(Layout(started.home))
-    assert known is not None
-    port, ca = known.ports.trainer, Server(started.kubeconfig).ca
-    return job_manifests.webhooks(
-        tools.find("trainer-manifests"), "trainer-", lambda each: job_manifests.serving_loopback(each, port, ca)
-    )
+def _runtime() -> None:
+    TrainingRuntime("torch-runtime", TrainingRuntimeArgs())
 
 
 @pytest.fixture(scope="module")
@@ -76,36 +58,29 @@ def site() -> Iterator[Declared]:
         server = Server(started.kubeconfig)
         token = server.token
         made = Declared(Person(server, lambda: token, "tests"))
-        for build in (_operators, _job_sets):
+        for build in (_operators, _job_sets, _trainer):
             made.declare(build)
-        for kind, body in _installed(started):
-            made.api.apply(kind, body)
-        made.api.eventually(
-            lambda: made.api.condition(kinds.DEPLOYMENT, MANAGER, NAMESPACE, "Available") is not None, seconds=90
-        )
-        for kind, body in _webhooks(started):
-            made.api.apply(kind, body)
+        made.api.eventually(lambda: _available(made) and _endpoints(made))
+        made.declare(_runtime)
         yield made
 
 
-def _runtime(name: str) -> Manifest:
-    container = {"name": "node", "image": "registry.example.com/train:1"}
-    ancestor = {"metadata": {"labels": {f"{GROUP}/trainjob-ancestor-step": "trainer"}}}
-    job = {**ancestor, "spec": {"template": {"spec": {"containers": [container]}}}}
-    replicated = [{"name": "node", "template": job}]
-    spec = {"mlPolicy": {"numNodes": 2, "torch": {}}, "template": {"spec": {"replicatedJobs": replicated}}}
-    labels = {f"{GROUP}/framework": "torch"}
-    return manifest(RUNTIME, name, labels=labels, spec=spec)
+def _available(site: Declared) -> str | None:
+    return site.api.condition(kinds.DEPLOYMENT, CONTROLLER, NAMESPACE, "Available")
+
+
+def _pods(site: Declared) -> list[str]:
+    return [pod["metadata"]["name"] for pod in site.api.pods(NAMESPACE)]
 
 
 def _train_job(name: str, **trainer: Any) -> Manifest:
-    spec = {"runtimeRef": {"name": "torch"}, "trainer": {"numNodes": 2, "numProcPerNode": 4, **trainer}}
-    return platform.obj(TRAIN_JOB, name, ELSEWHERE, spec=spec)
+    runtime = TrainingRuntimeArgs().runtime_name
+    whole = {"image": "registry.example.com/train:1", "numNodes": 2, "numProcPerNode": 4, **trainer}
+    return platform.obj(TRAIN_JOB, name, ELSEWHERE, spec={"runtimeRef": {"name": runtime}, "trainer": whole})
 
 
 def test_a_train_job_becomes_a_job_set_and_completes(site: Declared) -> None:
     """A TrainJob gets its JobSet, whose pods know how to meet, and is Complete when they are."""
-    site.api.create(RUNTIME, _runtime("torch"))
     site.api.create(TRAIN_JOB, _train_job("train"), ELSEWHERE)
     site.api.eventually(lambda: site.api.condition(TRAIN_JOB, "train", ELSEWHERE, "Complete"), seconds=300)
     (job,) = site.api.list(kinds.JOB, ELSEWHERE, "jobset.sigs.k8s.io/jobset-name=train")["items"]
@@ -120,3 +95,35 @@ def test_what_its_webhooks_refuse_is_refused(site: Declared) -> None:
     """A TrainJob that sets a variable of the rendezvous itself is refused by the controller's own validation."""
     with pytest.raises(ApiError, match="PET_NNODES"):
         site.api.create(TRAIN_JOB, _train_job("own", env=[{"name": "PET_NNODES", "value": "3"}]), ELSEWHERE)
+
+
+def test_its_webhooks_answer_while_its_pod_is_ready(site: Declared) -> None:
+    """Without a pod the Service has no endpoint, and no TrainJob is created; the next pod answers again."""
+    site.api.patch(kinds.DEPLOYMENT, CONTROLLER, {"spec": {"replicas": 0}}, NAMESPACE)
+    site.api.eventually(lambda: not site.api.pods(NAMESPACE))
+    with pytest.raises(ApiError, match=f"Service {NAMESPACE}/{CONTROLLER} has no ready endpoint"):
+        site.api.create(TRAIN_JOB, _train_job("early"), ELSEWHERE)
+    site.api.patch(kinds.DEPLOYMENT, CONTROLLER, {"spec": {"replicas": 1}}, NAMESPACE)
+    site.api.eventually(lambda: _available(site) is not None)
+    site.api.eventually(lambda: _endpoints(site))
+    site.api.create(TRAIN_JOB, _train_job("later"), ELSEWHERE)
+
+
+def _endpoints(site: Declared) -> list[Manifest]:
+    """Return the ready endpoints of the Service, which are known a moment after the pod is ready."""
+    slices = site.api.list(ENDPOINT_SLICE, NAMESPACE, f"{SERVICE_NAME}={CONTROLLER}")["items"]
+    return [one for found in slices for one in found.get("endpoints") or [] if one["conditions"]["ready"]]
+
+
+def test_a_new_pod_starts_beside_the_old_one(site: Declared) -> None:
+    """Another image is another pod, which is ready before the old one goes: both serve their webhooks meanwhile."""
+    (old,) = _pods(site)
+    deployment = site.api.get(kinds.DEPLOYMENT, CONTROLLER, NAMESPACE)
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    newer = {**container, "image": IMAGE.replace("v2.2.1", "v2.2.2")}
+    change = {"spec": {"template": {"spec": {"containers": [newer]}}}}
+    site.api.patch(kinds.DEPLOYMENT, CONTROLLER, change, NAMESPACE)
+    site.api.eventually(lambda: _pods(site) and old not in _pods(site))
+    assert _available(site)
+    site.api.create(TRAIN_JOB, _train_job("after"), ELSEWHERE)
+    site.api.eventually(lambda: site.api.condition(TRAIN_JOB, "after", ELSEWHERE, "Complete"), seconds=300)

@@ -12,6 +12,7 @@ from components.alert_receivers import AlertReceivers, AlertReceiversArgs, Secre
 from components.bond import Bond, BondArgs
 from components.component import Component
 from components.containerfiles import Ofed, containerfile
+from components.data_set_lock import DataSetLock, DataSetLockArgs
 from components.gpu_device_plugin import GpuDevicePlugin, GpuDevicePluginArgs
 from components.gpu_job import GpuJob
 from components.image_build import ImageBuild, ImageBuildArgs, Inline
@@ -27,6 +28,7 @@ from components.training_runtime import TrainingRuntime, TrainingRuntimeArgs
 from components.workload_images import Sources, multi_node
 from rendering.manifests import manifests
 from tests.components.kit import ADDRESSES, HOST_DEVICE, MACVLAN, WHOLE, gpu_job, network_operator, torch_job, train_job
+from tests.datasets.kit import a_choice, image, row, selected
 from tests.support.golden import STACKS, Golden, files
 from tests.support.machines import DGX_A100
 from tests.support.recorded import ROOT, component, environment, every_operator
@@ -49,6 +51,11 @@ BUILDS: Mapping[str, Callable[[], object]] = {
         ),
     ),
     "bond": lambda: Bond("bond", BondArgs(node_selector={"node": "dgx-1"}, ports=("ens1", "ens2", "ens3", "ens4"))),
+    "data-set-lock": lambda: DataSetLock(
+        "adas.night-bikes-lock",
+        DataSetLockArgs(namespace="adas", lock=selected(a_choice(), [row(image(1), {"bicycle": 2})]).lock),
+        "adas",
+    ),
     "gpu-device-plugin": lambda: GpuDevicePlugin(
         "gpu-plugin", GpuDevicePluginArgs(image="nvcr.io/nvidia/k8s-device-plugin:1.11")
     ),

@@ -108,3 +108,10 @@ def test_the_provider_follows_it_to_either_end() -> None:
     assert "Failed" in job.inputs["metadata"]["annotations"]["pulumi.com/waitFor"]
     assert job.replacement_trigger == 2
     assert job.delete_before_replace
+
+
+def test_the_program_has_its_ports_and_resources() -> None:
+    """Ports are named, and further resources are requested and limited alike."""
+    found = container(ports={"metrics": 9100}, further={"ephemeral-storage": "200Gi"})
+    assert found["ports"] == [{"name": "metrics", "containerPort": 9100, "protocol": "TCP"}]
+    assert {found["resources"][each]["ephemeral-storage"] for each in ("limits", "requests")} == {"200Gi"}

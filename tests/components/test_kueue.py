@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from components.kueue import Queues, QueuesArgs, Quota, TenantQueue, cluster_queue_spec, quota_of
 from components.tolerations import Toleration
+from components.topology import TopologyLevel
 from hardware.placement import Share
 from tests.conformance.schema import expect_conformity
 from tests.support.declared import Manifest, declared, faults, only
@@ -27,6 +28,7 @@ FULL: dict[str, Any] = {
     "preempt": "LowerOrNewerEqualPriority",
     "strategy": "StrictFIFO",
     "tolerations": (Toleration(key="nvidia.com/gpu", effect="NoSchedule"),),
+    "levels": (TopologyLevel(name="leaf"),),
 }
 
 
@@ -40,7 +42,8 @@ def queues(**changed: Any) -> list[Manifest]:
 def test_they_have_the_shape_of_their_definitions(changed: dict[str, Any]) -> None:
     """The objects match their definitions, and the policies have no finding."""
     found = queues(**changed)
-    assert [manifest["kind"] for manifest in found] == [*["ClusterQueue"] * 2, *["LocalQueue"] * 2, "ResourceFlavor"]
+    expected = [*["ClusterQueue"] * 2, *["LocalQueue"] * 2, "ResourceFlavor", *["Topology"] * ("levels" in changed)]
+    assert [manifest["kind"] for manifest in found] == expected
     assert {manifest["apiVersion"] for manifest in found} == {"kueue.x-k8s.io/v1beta2"}
     expect_conformity(*found)
     assert faults(found) == []
@@ -93,6 +96,24 @@ def test_flavor_comes_first_and_an_active_queue_is_waited_for() -> None:
             assert item.inputs["metadata"]["annotations"]["pulumi.com/waitFor"] == "condition=Active"
 
 
+def test_levels_of_the_fabric_are_a_topology_of_the_flavor() -> None:
+    """The flavor names a Topology from the widest level to the hosts, which is there before it.
+
+    Neither can be changed in place: with other levels both have another name.
+    """
+    levels = (TopologyLevel(name="spine"), TopologyLevel(name="rack", label="example.com/rack"))
+    recorded = component(lambda: Queues("queues", QueuesArgs.model_validate({**ARGS, "levels": levels})))
+    (flavor,) = of_kind(recorded, "ResourceFlavor")
+    (made,) = of_kind(recorded, "Topology")
+    assert [urn for urn in flavor.dependencies if ":Topology::" in urn]
+    labels = ["network.topology.nvidia.com/spine", "example.com/rack", "kubernetes.io/hostname"]
+    assert [level["nodeLabel"] for level in made.inputs["spec"]["levels"]] == labels
+    assert flavor.inputs["spec"]["topologyName"] == made.inputs["metadata"]["name"] == "spine-rack"
+    assert flavor.inputs["metadata"]["name"] == "dgx-a100-spine-rack"
+    for queue in of_kind(recorded, "ClusterQueue"):
+        assert queue.inputs["spec"]["resourceGroups"][0]["flavors"][0]["name"] == "dgx-a100-spine-rack"
+
+
 def test_rdma_may_have_a_quota_of_its_own() -> None:
     """A quota of RDMA resources may differ from that of GPUs (R-4.1)."""
     quota = Quota(gpus=0, cpus=8, memory_gib=16, rdma_pods=2)
@@ -118,6 +139,7 @@ def test_a_tenant_without_gpus_has_room_for_its_launchers() -> None:
         ({"reclaim": "Any"}, "reclaim Any has no effect without a cohort"),
         ({"tenants": ARGS["tenants"][:1] * 2}, "adas is given twice"),
         ({"rdma": ("shared_ib0",)}, "rdma"),
+        ({"levels": (TopologyLevel(name="leaf"),) * 2}, "name leaf is given twice; give each level its own"),
         ({"tenants": (TenantQueue(namespace="a", quota=QUOTA.model_copy(update={"further": {"cpu": "1"}})),)}, "cpu"),
     ],
 )

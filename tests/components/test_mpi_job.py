@@ -203,6 +203,16 @@ def test_a_job_can_be_bound_to_one_node() -> None:
     pod = spec(arguments(node="dgx01"))["mpiReplicaSpecs"]["Worker"]["template"]["spec"]
     terms = pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
     assert terms[0]["matchFields"][0]["values"] == ["dgx01"]
+    assert "matchExpressions" not in terms[0]
+
+
+@pytest.mark.parametrize("node", [None, "dgx01"])
+def test_a_job_keeps_off_unfit_nodes(node: str | None) -> None:
+    """With `fit_nodes` a node must be without the label, beside being the job's own."""
+    pod = spec(arguments(fit_nodes=True, node=node))["mpiReplicaSpecs"]["Worker"]["template"]["spec"]
+    (term,) = pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    assert term["matchExpressions"] == [{"key": "hpc.pulumi/unfit", "operator": "DoesNotExist"}]
+    assert ("matchFields" in term) is (node is not None)
 
 
 def test_debugging_tells_of_starting_and_connecting() -> None:
@@ -227,3 +237,9 @@ def test_names_tell_the_layout(layout: tuple[int, int, int | None], label: str) 
 def test_a_failed_launcher_keeps_its_log() -> None:
     """A failed launcher's pod is retained with its log."""
     assert spec(arguments())["mpiReplicaSpecs"]["Launcher"]["restartPolicy"] == "Never"
+
+
+def test_workers_name_the_programs_ports() -> None:
+    """Workers of 2020 have no port of their own."""
+    found = spec(arguments(ports={"metrics": 9100}))["mpiReplicaSpecs"]["Worker"]["template"]["spec"]["containers"]
+    assert found[0]["ports"] == [{"name": "metrics", "containerPort": 9100, "protocol": "TCP"}]

@@ -294,3 +294,13 @@ def test_no_volume_hides_what_mpirun_needs(place: str) -> None:
     """Keys and the list of workers, below a claim, end in `Permission denied` or in ranks on the launcher alone."""
     with pytest.raises(ValidationError, match=f"mounts: {place} hides .*, by which mpirun reaches workers"):
         arguments(mounts={place: ""})
+
+
+def test_workers_have_the_programs_ports_and_resources() -> None:
+    """The launcher, which does not run the program, has neither."""
+    changes: dict[str, Any] = {"ports": {"metrics": 9100}, "further": {"ephemeral-storage": "200Gi"}}
+    worker, launcher = container("Worker", **changes), container("Launcher", **changes)
+    assert [each["name"] for each in worker["ports"]] == ["ssh", "metrics"]
+    assert worker["resources"]["limits"]["ephemeral-storage"] == "200Gi"
+    assert "ports" not in launcher
+    assert "ephemeral-storage" not in launcher["resources"]["limits"]

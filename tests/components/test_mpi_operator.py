@@ -100,6 +100,18 @@ def test_our_definition_knows_every_field_of_upstreams() -> None:
         assert field.get("default", theirs[name].get("default")) == theirs[name].get("default")
 
 
+def test_ports_get_the_default_protocol_of_upstreams_definition() -> None:
+    """A port without a protocol gets TCP, as with upstream's definition: Kueue takes a job without it for changed."""
+    (real,) = [each for each in upstream() if each["kind"] == "CustomResourceDefinition"]
+    theirs = real["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+    own = schema_v2beta1()["properties"]["spec"]["properties"]["mpiReplicaSpecs"]["properties"]
+    for replicas in (theirs["mpiReplicaSpecs"]["additionalProperties"], own["Launcher"], own["Worker"]):
+        pod = replicas["properties"]["template"]["properties"]["spec"]["properties"]
+        for containers in ("containers", "initContainers"):
+            port = pod[containers]["items"]["properties"]["ports"]["items"]["properties"]
+            assert port["protocol"]["default"] == "TCP"
+
+
 def test_schema_is_a_schema() -> None:
     """The schema is a valid JSON schema."""
     jsonschema.Draft202012Validator.check_schema(schema_v2beta1())

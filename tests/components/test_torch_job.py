@@ -81,3 +81,17 @@ def test_what_the_job_sets_itself_is_refused(changes: dict[str, Any], expected: 
     """Variables that the job sets, and a transport without devices, are refused."""
     with pytest.raises(ValidationError, match=expected):
         arguments(**changes)
+
+
+def test_a_pod_has_the_programs_ports_and_resources() -> None:
+    """They are beside those of the job itself, with the protocol, which Kueue would otherwise add."""
+    found = container(ports={"metrics": 9100}, further={"ephemeral-storage": "200Gi"})
+    assert found["ports"][1:] == [{"name": "metrics", "containerPort": 9100, "protocol": "TCP"}]
+    assert found["resources"]["limits"]["ephemeral-storage"] == "200Gi"
+
+
+def test_torchrun_restarts_all_processes() -> None:
+    """The job itself is not retried: torchrun starts the processes of all pods again."""
+    assert environment(restarts=3)["PET_MAX_RESTARTS"] == "3"
+    assert "PET_MAX_RESTARTS" not in environment()
+    assert spec(arguments(restarts=3))["backoffLimit"] == 0

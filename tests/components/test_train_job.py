@@ -148,7 +148,17 @@ def test_certificates_are_openshifts() -> None:
     assert only(found, "Service")["metadata"]["annotations"][names.SERVING_CERTIFICATES] == secret
     assert CONFIGURATION["certManagement"] == {"enable": False}
     for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"):
-        assert only(found, kind)["metadata"]["annotations"] == {names.INJECT_CA: "true"}
+        marks = only(found, kind)["metadata"]["annotations"]
+        assert marks[names.INJECT_CA] == "true"
+        assert marks[names.WAIT_FOR] == "jsonpath={.webhooks[0].clientConfig.caBundle}"
+
+
+def test_the_election_has_its_times() -> None:
+    """The controller has no defaults for them, and ends where a lease is not longer than its renewal."""
+    election = CONFIGURATION["leaderElection"]
+    seconds = [int(election[name].removesuffix("s")) for name in ("leaseDuration", "renewDeadline", "retryPeriod")]
+    assert seconds == sorted(seconds, reverse=True)
+    assert election["resourceLock"] == "leases"
 
 
 def test_webhooks_call_the_service_at_the_controllers_paths() -> None:
@@ -172,3 +182,12 @@ def test_webhooks_call_the_service_at_the_controllers_paths() -> None:
     for each in hooks:
         where = each["clientConfig"]["service"]
         assert (where["namespace"], where["name"]) == (service["namespace"], service["name"])
+
+
+def test_ports_are_refused_and_restarts_are_torchruns() -> None:
+    """A patch of the runtime has no field for ports; the variable of restarts is not the controller's."""
+    with pytest.raises(ValidationError, match=r"ports metrics: a TrainJob cannot .*; leave them out"):
+        arguments(ports={"metrics": 9100})
+    found = train_job(restarts=2, further={"ephemeral-storage": "200Gi"})["spec"]["trainer"]
+    assert {"name": "PET_MAX_RESTARTS", "value": "2"} in found["env"]
+    assert found["resourcesPerNode"]["limits"]["ephemeral-storage"] == "200Gi"

@@ -1,13 +1,15 @@
 """Cards of data sets."""
 
+import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 import yaml
 
 from datasets.card import CARDS, FOLDER, read_card, tag
-from hardware.data_files import DataFileError
+from hardware.data_files import ROOT, DataFileError
 
 _TAGS = """car bicycle pedestrian truck small_vehicles traffic_signal traffic_sign utility_vehicle sidebars speed_bumper
 curbstone solid_line irrelevant_signs road_blocks tractor nondrivable_street zebra_crossing obstacles_trash poles
@@ -23,6 +25,16 @@ def test_every_card_is_right(name: str) -> None:
     assert CARDS[name].name == name
     assert CARDS[name].source
     assert CARDS[name].licence
+
+
+@pytest.mark.parametrize("name", sorted(CARDS))
+def test_the_schema_accepts_every_card(name: str) -> None:
+    """What editors check a card by accepts the cards that there are, and refuses a wrong field."""
+    schema = jsonschema.Draft202012Validator(json.loads((ROOT / "docs" / "schemas" / "card.json").read_text()))
+    content = yaml.safe_load((FOLDER / f"{name}.yaml").read_text())
+    assert [error.message for error in schema.iter_errors(content)] == []
+    assert not schema.is_valid(content | {"colour": "#ff0000"})
+    assert not schema.is_valid({key: value for key, value in content.items() if key != "classes"})
 
 
 def test_the_classes_of_a2d2() -> None:

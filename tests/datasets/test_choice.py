@@ -27,7 +27,16 @@ from tests.datasets.kit import A2D2, a_choice, asked, image, row, view
         ({"pixels": {"car": [2000000, None], "sky": [400000, None]}}, "begin at 2400000 pixels .* 2319360: no frame"),
         ({"pixels": {"car": [0, 0]}, "at_least": {"car": 5}}, "at_least.car 5, and pixels.car allows no frame"),
         ({"at_least": {"car": 5}, "most_frames": 4}, "at_least.car 5 is more than most_frames 4"),
+        ({"scores": "data/scores.csv"}, "scores data/scores.csv, and most_frames is not given"),
         ({"split": {"parts": {"train": 0.4, "validation": 0.5}}}, "parts add up to 0.9; make them 1"),
+        (
+            {"split": {"parts": {"a": 0.4, "b": 0.6}, "at_least": {"c": {"car": 1}}}},
+            "at_least: 'c' is none of parts: a, b",
+        ),
+        (
+            {"split": {"parts": {"a": 0.4, "b": 0.6}, "at_least": {"a": {"cat": 1}}}},
+            r"split.at_least.a: 'cat' is none of card a2d2; did you mean car\?",
+        ),
         ({"locations": {"IBM COS/a2d2": "/gpfs/cache"}}, "is not below the volume's root"),
         ({"locations": {"IBM COS/a2d2": "../other"}}, "is not below the volume's root"),
         ({"name": "Night Bikes"}, "should match pattern"),

@@ -29,10 +29,11 @@ def test_every_class_is_in_it_and_frames_are_filled(number: int) -> None:
     assert len({frame.image for frame in frames}) == number
 
 
-def test_too_few_frames_are_refused() -> None:
-    """The printed frames and the rare classes need room."""
-    with pytest.raises(ValueError, match="at least 40 frames, not 39"):
-        generated.frames(39)
+@pytest.mark.parametrize("number", [39, 100_001])
+def test_other_numbers_of_frames_are_refused(number: int) -> None:
+    """The printed frames and the rare classes need room, and names must be enough."""
+    with pytest.raises(ValueError, match=f"has 40 to 100000 frames, not {number}"):
+        generated.frames(number)
 
 
 def test_pictures_have_the_planned_pixels(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """What is chosen of a catalogue: frames, their companions, splits and counts."""
 
+import re
 from datetime import UTC, datetime
 from itertools import chain
 from typing import Any
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets import file_list, lock, selection, split
+from datasets import file_list, lock, scores, selection, split
 from datasets.catalogue import CatalogueError
 from datasets.errors import DataSetError
 from tests.datasets.kit import A2D2, AS_OF, Row, a_choice, files_of, image, row, selected
@@ -72,11 +73,44 @@ def test_rare_classes_come_first_into_a_subset() -> None:
     assert (found.frames, found.frames_by_class["bicycle"]) == (10, 2)
 
 
+def test_the_greatest_scores_come_into_a_subset() -> None:
+    """With scores the frames that a model is least sure of are taken; one without a score is refused."""
+    rows = [row(image(number), {"car": 1}) for number in range(6)]
+    given = {image(number): float(number % 4) for number in range(6)}
+    choice = a_choice(most_frames=2, scores="data/scores.csv")
+    found = selection.select(choice, A2D2, rows, files_of(rows), AS_OF, scores=given)
+    paths = {file.path for file in file_list.read(found.lists[""], "list")}
+    assert {image(3), image(2)} <= paths
+    del given[image(1)]
+    with pytest.raises(DataSetError, match=r"scores: 1 frames have none, e\.g\. .*000000001\.png"):
+        selection.select(choice, A2D2, rows, files_of(rows), AS_OF, scores=given)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a.png,high\nb.png,high", "s.csv:2: 'b.png,high' is not"),
+        ("a.png,nan", "s.csv:1: 'a.png,nan' is not"),
+        ("image,score\na.png,1\na.png,2", "s.csv:3: 'a.png' is given twice"),
+        ("a.png", "s.csv:1: 'a.png' is not"),
+    ],
+)
+def test_what_is_no_score_is_refused(text: str, message: str) -> None:
+    """A line that is no path with a number is named; a first line may have titles."""
+    assert scores.read(["image,uncertainty", "a.png,0.5"], "s.csv") == {"a.png": 0.5}
+    with pytest.raises(DataSetError, match=re.escape(message)):
+        scores.read(text.splitlines(), "s.csv")
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"at_least": {"bicycle": 3, "car": 2}}, "night-bikes: at_least.bicycle 3, and 2 frames have it; widen the"),
         ({"at_least": {"bicycle": 2, "sky": 2}, "most_frames": 3}, "at_least needs 4 frames, and most_frames is 3"),
+        (
+            {"split": {"parts": {"a": 0.5, "b": 0.5}, "at_least": {"b": {"bicycle": 2}}}},
+            "night-bikes: split.at_least.b.bicycle 2, and 1 frame has it; widen",
+        ),
         ({"split": {"parts": {"a": 0.1, "b": 0.1, "c": 0.8}}}, r"split\.parts\.. 0\.\d: no scene is left"),
         ({"locations": {"NFS/a2d2": "nfs"}}, "locations: frames are in IBM COS/a2d2, and only NFS/a2d2 has a folder"),
     ],

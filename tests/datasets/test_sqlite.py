@@ -86,7 +86,7 @@ def test_an_empty_catalogue_has_no_time(tmp_path: Path) -> None:
     "sql",
     [
         "delete from metaocean",
-        "update t_car set value='9'",
+        "update metaocean set size=9",
         "drop table t_car",
         "attach database '/tmp/other' as other",
         "pragma query_only=0",

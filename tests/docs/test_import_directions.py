@@ -14,7 +14,7 @@ ALLOWED = {
     "components": {"datasets", "hardware", "apis"},
     "datasets": {"hardware", "apis"},
     "stacks": {"components", "datasets", "hardware", "apis"},
-    "rendering": {"stacks", "components", "evidence", "hardware", "apis"},
+    "rendering": {"stacks", "components", "datasets", "evidence", "hardware", "apis"},
     "policies": {"hardware", "apis"},
     "simulator": {"policies", "hardware", "apis"},
     "evidence": {"hardware", "apis"},

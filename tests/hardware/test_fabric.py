@@ -1,12 +1,13 @@
 """The fabrics of a POD, against the two tables of the slides."""
 
 from fractions import Fraction
+from itertools import combinations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from hardware.fabric import compute_fabric, leaf_of, ratio, storage_fabric
+from hardware.fabric import compute_fabric, leaf_of, ratio, storage_fabric, unit_of
 
 COMPUTE = {
     # machines: units, leaf, spine, core, cables to leaf, to spine, to core (D-3.3)
@@ -110,6 +111,14 @@ def test_an_hca_has_a_leaf_of_its_own_in_each_unit() -> None:
     assert len(set.union(*leaves.values())) == 56
     with pytest.raises(ValueError, match="not 140 and 0"):
         leaf_of(140, 0)
+
+
+def test_machines_with_the_same_leaves_are_of_one_unit() -> None:
+    """POD and unit are those in which all rails of two machines have the same leaf switches (D-3.5, D-3.6)."""
+    for one, other in combinations(range(0, 140, 7), 2):
+        leaves = [{leaf_of(node, rail) for rail in range(8)} for node in (one, other)]
+        assert (unit_of(one) == unit_of(other)) is (leaves[0] == leaves[1])
+    assert [unit_of(node) for node in (0, 19, 20, 139, 140, 165)] == [(1, 1), (1, 1), (1, 2), (1, 7), (2, 1), (2, 2)]
 
 
 @pytest.mark.parametrize("nodes", [0, 141])

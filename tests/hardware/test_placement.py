@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from hardware.placement import Reserve, Share, fits, plan, share, waves
+from hardware.placement import Reserve, Share, fits, plan, plan_within, share, waves
 from tests.support.machines import DGX1_V100_16GB
 
 DGX = {"dgx01": {"gpu": 8}, "dgx02": {"gpu": 8}}
@@ -133,3 +133,15 @@ def test_a_plan_is_true(free: dict[str, int], wanted: int) -> None:
 def test_a_typing_mistake_costs_no_time() -> None:
     """An absurd number of GPUs is refused at once."""
     assert plan(FREE, 10**9).options == ()
+
+
+def test_a_job_within_a_domain_takes_the_one_with_the_fewest_nodes() -> None:
+    """Each layout is placed in one domain, and where none holds the job the reason is that of the largest."""
+    first, second = {"a": 4, "b": 4}, {"c": 8, "d": 2}
+    found = plan_within([first, second], 8)
+    assert [str(option) for option in found.options] == ["01x08x01", "02x04x01", "04x02x01", "08x01x01"]
+    assert found.options[0].on == (("c", 1),)
+    none = plan_within([first, second], 12, level="leaf")
+    assert none.options == ()
+    assert none.reason is not None
+    assert none.reason.startswith("in one leaf: 12 GPUs wanted, 10 free")

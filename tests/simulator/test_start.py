@@ -12,7 +12,7 @@ from simulator import start as starting
 from simulator.errors import SimulatorError
 from simulator.home import Layout
 from simulator.spec import ClusterSpec, JobController, Kubernetes, NodeSpec
-from simulator.state import PortNumbers
+from simulator.state import CONTROLLERS, PortNumbers
 from simulator.tools.table import JOB_CONTROLLERS, KUBERNETES
 
 DGX = NodeSpec(name="dgx01", profile="dgx1-v100-16gb")
@@ -66,7 +66,8 @@ def test_controllers_of_jobs_are_needed_by_the_clusters_that_name_them() -> None
     assert not every & {*starting.needed_tools(ClusterSpec())}
     assert every & {*starting.needed_tools(ClusterSpec(job_controllers=("kueue",)))} == {"kueue", "kueue-manifests"}
     assert not every & {*starting.needed_tools(ClusterSpec(actors=False, job_controllers=("kueue",)))}
-    assert {*get_args(JobController)} == {*JOB_CONTROLLERS} <= {*PortNumbers.model_fields}
+    assert {*CONTROLLERS} < {*get_args(JobController)} == {*JOB_CONTROLLERS}
+    assert {*CONTROLLERS} <= {*PortNumbers.model_fields}
 
 
 def test_the_kubernetes_that_it_serves_is_needed_alone() -> None:

@@ -12,7 +12,16 @@ from tests.support.recorded import ROOT, environment, of_kind, one, spec
 
 STACKS = known(ROOT)
 OF_TENANTS = (
-    *("MPIJob", "Job", "BuildConfig", "ImageStream", "PersistentVolumeClaim", "PersistentVolume", "ResourceQuota"),
+    *(
+        "MPIJob",
+        "Job",
+        "TrainJob",
+        "BuildConfig",
+        "ImageStream",
+        "PersistentVolumeClaim",
+        "PersistentVolume",
+        "ResourceQuota",
+    ),
     *("ClusterQueue", "LocalQueue", "Namespace", "Node", "ServiceAccount", "RoleBinding", "ClusterRoleBinding"),
 )
 """Kinds that differ by what the tenants are; tests beside this one, and those of grants below, hold them."""
@@ -59,6 +68,20 @@ _H100: Mapping[str, object] = {
     "NodeNetworkConfigurationPolicy fabric-ports": NEW,
     "NicClusterPolicy nic-cluster-policy spec.rdmaSharedDevicePlugin.config": str,
 }
+_TRAINER: Mapping[str, object] = {
+    **dict.fromkeys(("JobSetOperator cluster", "OperatorGroup job-set", "Subscription job-set"), NEW),
+    **{
+        f"{kind} trainer-controller-manager": NEW
+        for kind in ("ClusterRole", "ConfigMap", "Deployment", "Role", "Service")
+    },
+    **{
+        f"CustomResourceDefinition {kind}.trainer.kubeflow.org": NEW
+        for kind in ("clustertrainingruntimes", "trainingruntimes", "trainjobs")
+    },
+    "MutatingWebhookConfiguration defaulter.trainer.kubeflow.org": NEW,
+    "ValidatingWebhookConfiguration validator.trainer.kubeflow.org": NEW,
+    "ClusterTrainingRuntime hpc-torch": NEW,
+}
 DIFFERENT: Mapping[str, Mapping[str, object]] = {
     "b200-infiniband": {
         **_CLOSED,
@@ -84,7 +107,7 @@ DIFFERENT: Mapping[str, Mapping[str, object]] = {
         "MachineConfig 50-gpu-rail-names spec.config.storage.files.0.contents.source": str,
         "NicClusterPolicy nic-cluster-policy spec.rdmaSharedDevicePlugin.config": str,
     },
-    "pytorch": {**_H100, "Service train-torch-02x08": NEW},
+    "pytorch": {**_H100, **_TRAINER},
     "redpaper-4.4": {},
     "redpaper-today": {
         **_OLD_GPUS,
@@ -116,7 +139,12 @@ DIFFERENT: Mapping[str, Mapping[str, object]] = {
         "DaemonSet nvidia-device-plugin-daemonset": NEW,
         "Role nvidia-device-plugin-daemonset": NEW,
     },
-    "superpod-a100": {**_NO_GDRCOPY, "MachineConfigPool gpu spec.maxUnavailable": "10%"},
+    "superpod-a100": {
+        **_NO_GDRCOPY,
+        "MachineConfigPool gpu spec.maxUnavailable": "10%",
+        "ResourceFlavor dgx-a100-leaf": NEW,
+        "Topology leaf": NEW,
+    },
     "two-layers": {},
     "two-layers-tenants": _CLOSED,
 }
@@ -229,7 +257,8 @@ def test_pods_have_no_right_beyond_those_named(stack: str) -> None:
     settings = load(stack, ROOT)
     for manifest in manifests(environment(stack)):
         for pod in _pods(manifest.get("spec")):
-            uses_rdma = "rdma/" in str(pod)
+            # A TrainJob has its pods' devices beside what it patches.
+            uses_rdma = "rdma/" in str(manifest["spec"] if manifest["kind"] == "TrainJob" else pod)
             expected = RIGHTS.get(_title(manifest), {}).get(settings.release, {"IPC_LOCK"} if uses_rdma else set())
             assert _rights(pod) == expected, _title(manifest)
 
@@ -242,6 +271,9 @@ def test_accounts_hold_the_roles_named(stack: str) -> None:
     if settings.has_platform and settings.mpi_operator:
         expected |= {("ClusterRole mpi-operator", "mpi-operator/mpi-operator")}
         expected |= set() if settings.version.historical else {("Role mpi-operator", "mpi-operator/mpi-operator")}
+    if settings.has_platform and settings.trainer:
+        account = "kubeflow-system/trainer-controller-manager"
+        expected |= {(f"{kind} trainer-controller-manager", account) for kind in ("ClusterRole", "Role")}
     plugin = {"4.4": "rdma-shared-dp-ds", "3.11": "nvidia-device-plugin-daemonset"}.get(settings.release)
     expected |= {(f"Role {plugin}", f"kube-system/{plugin}")} if plugin else set()
     if settings.has_tenants and settings.rdma_resources:

@@ -63,6 +63,10 @@ JOBS: Mapping[str, Mapping[str, Job]] = {
         "training/resnet50-02x08": Job(2, 8, 8, 208, "1984Gi", _B200),
     },
     "h100-roce": {
+        **{
+            f"training/preflight-dgx0{node}": Job(1, 8, 0, 208, "1984Gi", "nvcr.io/nvidia/pytorch:25.02-py3")
+            for node in range(1, 5)
+        },
         **_rdma_test("training", 8),
         "training/nccl-test-04x08": Job(4, 8, 8, 208, "1984Gi", _H100),
         "training/resnet50-04x01": Job(4, 1, 8, 26, "248Gi", _H100),
@@ -118,6 +122,12 @@ JOBS: Mapping[str, Mapping[str, Job]] = {
 }
 
 
+def _train_job(spec: Mapping[str, Any]) -> Job:
+    trainer = spec["trainer"]
+    container = {"image": trainer["image"], "resources": trainer["resourcesPerNode"]}
+    return _job({"parallelism": trainer["numNodes"], "template": {"spec": {"containers": [container]}}})
+
+
 def _job(spec: Mapping[str, Any]) -> Job:
     workers = spec["mpiReplicaSpecs"]["Worker"] if "mpiReplicaSpecs" in spec else spec
     (container,) = workers["template"]["spec"]["containers"]
@@ -139,8 +149,9 @@ def _named(stack: str, *kinds: str) -> dict[str, dict[str, Any]]:
 @pytest.mark.parametrize("stack", OTHERS)
 def test_jobs_have_these_sizes_and_images(stack: str) -> None:
     """The pods of each job, their GPUs, RDMA devices, CPUs and memory, and what they run."""
-    found = _named(stack, "MPIJob", "Job")
-    assert {name: _job(each["spec"]) for name, each in found.items()} == JOBS[stack]
+    found = {name: _job(each["spec"]) for name, each in _named(stack, "MPIJob", "Job").items()}
+    found |= {name: _train_job(each["spec"]) for name, each in _named(stack, "TrainJob").items()}
+    assert found == JOBS[stack]
 
 
 @pytest.mark.parametrize("stack", OTHERS)

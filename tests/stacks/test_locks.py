@@ -45,7 +45,8 @@ def refusal(content: dict[str, Any], root: Path) -> str:
         ({"pixels": {"bicyle": [1, 2]}}, "tenants.0.data_sets.0: … 'bicyle' … did you mean bicycle?"),
         ({"pixels": {"bicycle": [5, 2]}}, "tenants.0.data_sets.0.pixels.bicycle: [5, 2] is empty"),
         ({"sql": "drop table metaocean"}, "tenants.0.data_sets.0.sql: … not permitted"),
-        ({"lock": "../elsewhere.json"}, "tenants.0.data_sets.0.lock: "),
+        ({"lock": "../elsewhere.lock.json"}, "tenants.0.data_sets.0.lock: "),
+        ({"lock": "data/a.json"}, "tenants.0.data_sets.0.lock: "),
     ],
 )
 def test_wrong_settings_are_refused(changes: dict[str, Any], expected: str) -> None:
@@ -101,6 +102,19 @@ def test_a_lock_of_other_settings_is_refused(tmp_path: Path, changes: dict[str, 
     """Settings that changed since a lock was selected are named."""
     write(tmp_path)
     expect_message(refusal(stack(BIKES | changes), tmp_path), expected)
+
+
+def test_two_data_sets_have_two_locks(tmp_path: Path) -> None:
+    """Tenants may have the same data set by one lock, and different ones need a lock each."""
+    write(tmp_path)
+    content = stack(BIKES)
+    other = content["tenants"][0] | {"namespace": "vision", "uid_range": {"start": 1090000000}, "mcs": "s0:c29,c3"}
+    other |= {"run_as_uid": 1090000001, "run_as_gid": 1090000001, "gpu_quota": 0}
+    content["tenants"].append(other)
+    assert len(read(content, tmp_path)) == 2
+    other["data_sets"] = [BIKES | {"cameras": ["side_left"]}]
+    expected = "data_sets.bikes of training and of vision … data/bikes.lock.json, and differ … give one of them another"
+    expect_message(refusal(content, tmp_path), expected)
 
 
 def test_sets_that_exceed_their_volume_are_refused(tmp_path: Path) -> None:

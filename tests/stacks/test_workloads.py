@@ -9,7 +9,7 @@ from components.job_volumes import ClaimVolume, MountOptions
 from components.mpi_job import MpiJobArgs
 from components.torch_job import TorchJobArgs
 from stacks.settings import SettingsError, parse
-from stacks.workload_settings import JobWorkload, MpiWorkload
+from stacks.workload_settings import JobWorkload, MpiWorkload, RdmaTestWorkload
 from stacks.workloads import arguments
 from tests.support.recorded import environment, of_kind, spec
 from tests.support.stack_settings import MPI, SMOKE, example
@@ -142,3 +142,32 @@ def test_batch_jobs_are_gated_like_others() -> None:
     jobs = {item.inputs["metadata"]["name"]: item for item in of_kind(recorded, "Job")}
     assert [urn for urn in jobs["maskrcnn"].dependencies if urn.endswith("nvidia-cuda-vector-add-job")]
     assert spec(recorded, "Job", "maskrcnn")["backoffLimit"] == 0
+
+
+def test_a_job_with_a_range_of_nodes_is_one_on_each() -> None:
+    """A range in `node` of a job is a job on each node, called after it; of another kind it is no name of a node."""
+    content = example("h100-roce", {"kind": "job", "name": "test", "program": "preflight", "gpus": 8, **IMAGE})
+    (workload,) = content["stages"][0]["workloads"]
+    workload["node"] = "dgx[02-04].h100.example.com"
+    found = parse(content, "test").stages[0].workloads
+    names = [(one.name, one.node) for one in found if isinstance(one, JobWorkload)]
+    assert names == [(f"test-dgx0{number}", f"dgx0{number}.h100.example.com") for number in (2, 3, 4)]
+    workload["node"] = "dgx[03-02].h100.example.com"
+    with pytest.raises(SettingsError, match=r"dgx\[03-02\]\S+: the range ends before it starts"):
+        parse(content, "test")
+    with pytest.raises(SettingsError, match=r"stages\.0\.workloads\.0.*node"):
+        parse(example("h100-roce", MPI | IMAGE | {"node": "dgx[02-04].h100.example.com"}), "test")
+
+
+@pytest.mark.parametrize("workload", [MPI, SMOKE, {**MPI, "kind": "torch", "program": "torch-resnet50"}])
+def test_a_stage_can_demand_fit_nodes(workload: dict[str, Any]) -> None:
+    """Jobs of such a stage do not start on nodes with the label, of a job for one node on no other either."""
+    content = example("h100-roce", workload | IMAGE)
+    content["stages"][0]["fit_nodes"] = True
+    (found,) = parse(content, "test").stages[0].workloads
+    assert not isinstance(found, RdmaTestWorkload)
+    assert found.fit_nodes
+    content["stages"][0]["fit_nodes"] = False
+    (found,) = parse(content, "test").stages[0].workloads
+    assert not isinstance(found, RdmaTestWorkload)
+    assert not found.fit_nodes

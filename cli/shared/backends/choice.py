@@ -99,17 +99,22 @@ def require(backend: Backend) -> None:
         backend.store.read(".pulumi/meta.yaml")
 
 
-def make_bucket(home: Path) -> None:
-    """Create the bucket in a simulated object store, with all that `./hpc state check` asks of one; others are left."""
+def make_store(home: Path) -> None:
+    """Create where the state of a simulated cluster goes: its folder, which the engine does not make, or its bucket.
+
+    A bucket in the simulated object store gets all that `./hpc state check` asks of one; others are left.
+    """
     if recorded(home) != SIMULATED:
+        if isinstance(store := of_cluster(home).store, FolderStore):
+            store.folder.mkdir(parents=True, exist_ok=True)
         return
     from cli.shared.backends import bucket_parts, bucket_setup  # noqa: PLC0415
 
-    store = _bucket(url(home), tuple(keys(home).items()))
-    if not bucket_setup.exists(store):
-        bucket_setup.make(store)
+    bucket = _bucket(url(home), tuple(keys(home).items()))
+    if not bucket_setup.exists(bucket):
+        bucket_setup.make(bucket)
         for part in bucket_parts.PARTS:
-            bucket_setup.repair(store, part, bucket_parts.Wanted())
+            bucket_setup.repair(bucket, part, bucket_parts.Wanted())
 
 
 def url(home: Path) -> str:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -107,6 +107,22 @@ class DeepLearningExamplesParser(Parser):
             self._version, self._model = found["version"], found["model"]
             return self._stamped(found["when"], self._event(line, found["name"], found["value"]))
         return Taken.DAMAGED
+
+    def ignores(self, text: str) -> bool:
+        """Return whether a line is not the logger's."""
+        return not text.startswith(("DLL", ":::NVLOG"))
+
+    def counts(self, text: str) -> bool:
+        """Return whether a line is a step with a rate, and no more of them are kept."""
+        if self._rows_total < ROWS_KEPT or (found := _DLL.fullmatch(text)) is None or " : " not in found["body"]:
+            return False
+        step, metrics, units = figures(found["body"]) or ((), {}, {})
+        return bool(step) and next((name for name in _SPEEDS if name in metrics), None) in units
+
+    def pass_over(self, lines: Sequence[bytes]) -> Sequence[int]:
+        """Count steps; the last one has the last stamp, and the unit."""
+        self._rows_total += len(lines) - 1
+        return (len(lines) - 1,)
 
     def _stamped(self, when: str, taken: Taken) -> Taken:
         if taken is Taken.YES:

@@ -107,6 +107,10 @@ class MlLogParser(Parser):
         self._take(event, line.number, rank)
         return Taken.YES
 
+    def ignores(self, text: str) -> bool:
+        """Return whether a line has no event."""
+        return ":::ML" not in text
+
     def _take(self, event: Event, line: int, rank: str) -> None:
         key, value = event.key, event.value
         if key == "run_start" and (self._start is None or event.seconds < self._start[0]):

@@ -106,6 +106,15 @@ class NcclTestsParser(Parser):
             self._run.damaged += 1
         return taken
 
+    def ignores(self, text: str) -> bool:
+        """Return whether a line has neither a form of its own nor that of a row."""
+        return not (
+            text.startswith(("#", "{"))
+            or _failure.search(text)
+            or _command.match(text)
+            or _row_like.match(text.replace(":", "-"))
+        )
+
     def _reach(self, stage: _Stage, *, once: bool = True) -> bool:
         """Go to a stage of the output; False when it lies behind, so that another run has started."""
         if self._stage is not None and (stage < self._stage or (once and stage == self._stage)):

@@ -126,6 +126,12 @@ def _bandwidth(job: Job) -> Found | None:
     return Found(passed(measured >= least), f"{measured:.2f} GB/s", limit, lines_of(rows))
 
 
+def slow_between_nodes(job: Job) -> bool:
+    """Return whether large messages of a job over several nodes are slower than the documents' own run."""
+    found = _bandwidth(job) if job.request.spans_nodes and own_run(job.request) else None
+    return found is not None and found.status is Status.FAIL
+
+
 def _large(run: AllReduceRun) -> float:
     return next(row.out_of_place.busbw_gb_s for row in run.rows if row.bytes == LARGE_BYTES)
 

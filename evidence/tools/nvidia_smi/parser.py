@@ -54,6 +54,11 @@ class NvidiaSmiParser(HostParser):
             return self._table.take(line.text, line.number)
         return Taken.NO if self._table.versions else self._query.take(line.text, line.number)
 
+    def ignores(self, text: str) -> bool:
+        """Return whether a line has nothing of the table, when there is one."""
+        table = bool(self._table.versions) and text[:1] not in ("", "|", "+")
+        return super().ignores(text) or (table and not self._failure.match(text) and not self.command.match(text))
+
     def facts(self) -> Mapping[str, object]:
         """Return the GPUs."""
         own, driver, cuda = self._table.versions or (None, self._query.driver, None)

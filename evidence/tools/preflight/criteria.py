@@ -80,17 +80,19 @@ def _faults(_request: Request, run: Preflight) -> Iterator[Fault]:
 
 
 def _links(request: Request, run: Preflight) -> Iterator[Fault]:
-    wanted = max((count for row in request.known_machine.nvlink.links for count in row), default=0)
+    machine = request.known_machine
+    wanted = machine.nvlink.of_a_gpu
     for row in run.of_kind("load"):
         for now, most, what in (("pcie", "pcie_most", "PCIe generation"), ("width", "width_most", "PCIe width")):
             if row.number(now) != row.number(most):
                 yield row, f"has {what} {row.found.get(now)}, not {row.found.get(most)}"
     for row in run.of_kind("gpu"):
-        count = row.found.get("nvlinks", NOT_REPORTED).partition("x")[0]
-        if wanted and count != str(wanted):
-            yield row, f"has {count} active NVLinks, not {wanted}"
+        if wanted and row.links != wanted:
+            yield row, f"has {NOT_REPORTED if row.links is None else row.links} active NVLinks, not {wanted}"
     for row in run.of_kind("link"):
-        if row.found.get("peer") != "yes":
+        # A pod with some of the GPUs does not know which of a mesh they are.
+        joined = run.gpus == machine.gpus or machine.nvlink.shape == "switched"
+        if row.found.get("peer") != "yes" and joined and machine.nvlink.joins(*map(int, row.of)):
             yield row, "have no access to each other's memory"
 
 
@@ -113,6 +115,15 @@ def _slow(request: Request, run: Preflight) -> Iterator[Fault]:
             measured = row.number(name)
             if measured is None or measured < least:
                 yield row, f"has {row.found.get(name)} {unit}, not {least:.0f}"
+
+
+def _failed(_request: Request, run: Preflight) -> Iterator[Fault]:
+    whys: set[str] = set()
+    for row in run.of_kind("failed"):
+        why = row.found.get("why", "")
+        if why not in whys:
+            yield row, f"could not be tested: {why.replace('_', ' ')}"
+        whys.add(why)
 
 
 def _host(request: Request, run: Preflight) -> Iterator[Fault]:
@@ -148,6 +159,10 @@ def _known(request: Request) -> bool:
 
 _RUNS = "runs of the program preflight"
 CRITERIA = (
+    _criterion(
+        "preflight-tests", "All tests of the node could be made", "no test failed", _RUNS,
+        look=_judged(_failed, "every test was made"),
+    ),
     _criterion(
         "preflight-gpus", "The node has the GPUs of its profile", "as many GPUs as the pod has, of the profile's model",
         f"{_RUNS} on a known profile", look=_present, when=_known,

@@ -35,6 +35,12 @@ class Tested(Model):
         return float(text) if _FIGURE.fullmatch(text) else None
 
     @property
+    def links(self) -> int | None:
+        """Return the active NVLinks of a GPU; None: not reported."""
+        count = self.found.get("nvlinks", NOT_REPORTED).partition("x")[0]
+        return int(count) if _FIGURE.fullmatch(count) and "." not in count else None
+
+    @property
     def name(self) -> str:
         """What it is called in verdicts, e.g. `GPU 1`."""
         if self.what in ("gpu", "load", "memory"):

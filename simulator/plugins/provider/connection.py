@@ -42,18 +42,19 @@ class Connection:
         from kubernetes.client import ApiClient, Configuration  # noqa: PLC0415
         from kubernetes.config import ConfigException  # noqa: PLC0415
 
-        from apis.kubeconfig import configured  # noqa: PLC0415
+        from apis.kubeconfig import configured, without_files  # noqa: PLC0415
 
         self._slots = threading.BoundedSemaphore(PARALLEL_REQUESTS)
         configuration = Configuration()
         try:
-            of_context = _configure(configuration, settings)
-            self.default_namespace = settings.namespace or of_context
-        except (ConfigException, BadSettingsError) as error:
+            with without_files():
+                of_context = _configure(configuration, settings)
+                configuration.connection_pool_maxsize = PARALLEL_REQUESTS
+                self._client = configured(ApiClient(configuration), timeout=TIMEOUT, retries=False)
+        except (ConfigException, BadSettingsError, OSError) as error:
             raise UnreachableError(str(error)) from error
-        configuration.connection_pool_maxsize = PARALLEL_REQUESTS
+        self.default_namespace = settings.namespace or of_context
         self.server = configuration.host
-        self._client = configured(ApiClient(configuration), timeout=TIMEOUT, retries=False)
 
     def request(
         self,

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from cli.data import chosen, sources
+from cli.data import chosen, select, sources
 from cli.shared import stack
 from tests.cli.data.kit import BIKES, FRAMES, VOLUMES, Change
 from tests.datasets.kit import A2D2
@@ -17,7 +17,7 @@ from tests.support.stack_settings import data
 @pytest.fixture
 def change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Change:
     """Return what changes the data set of the stack `lab`; the project is in `tmp_path`."""
-    for module in (stack, chosen, sources):
+    for module in (stack, chosen, select, sources):
         monkeypatch.setattr(module, "ROOT", tmp_path)
 
     def write(**changes: Any) -> None:

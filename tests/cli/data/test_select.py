@@ -96,6 +96,15 @@ def test_a_catalogue_that_is_older_than_its_files_is_refused(change: Change, tmp
     assert "1 frame, 3 files" in run("--allow-stale")
 
 
+def test_scores_are_a_file_of_the_project(change: Change, tmp_path: Path) -> None:
+    """Frames with the greatest scores are selected; a file that is not there is named."""
+    change(scores="data/scores.csv", most_frames=1)
+    refused(r"scores: data/scores\.csv cannot be read")
+    (tmp_path / "data" / "scores.csv").write_text("".join(f"{image(n, n)},{n}\n" for n in range(1, 9)))
+    run()
+    assert image(7, 7) in (tmp_path / "data" / "bikes.list").read_text()
+
+
 @pytest.mark.usefixtures("change")
 def test_an_unknown_data_set_is_refused() -> None:
     """A name that the stack lacks is refused with those that it has."""

@@ -14,8 +14,9 @@ from cli.job.request import Request, requested
 from cli.shared.errors import Problem
 from cli.shared.paths import ROOT
 from rendering.manifests import manifests, registrations
-from stacks.settings import load
+from stacks.settings import load, parse
 from tests.support.commands import finished, run
+from tests.support.stack_settings import changed
 
 _run = partial(finished, module.command)
 STACK = "pytorch"
@@ -39,7 +40,7 @@ def test_the_job_is_the_stacks_own_but_for_its_name() -> None:
     declared = {
         (each["kind"], each["metadata"]["name"]): each for each in manifests(registrations(STACK)) if "spec" in each
     }
-    for program, kind in (("train-torch", "Job"), ("train-horovod", "MPIJob")):
+    for program, kind in (("train-torch", "TrainJob"), ("train-horovod", "MPIJob")):
         *_, job = _written(program, "--tenant", "training", "--layout", "2x8", "--name", "mine")
         assert (job["kind"], job["metadata"]["name"]) == (kind, "mine-02x08")
         theirs = yaml.safe_dump(declared[kind, f"{program}-02x08"]["spec"])
@@ -48,8 +49,9 @@ def test_the_job_is_the_stacks_own_but_for_its_name() -> None:
 
 def test_a_job_of_several_objects_ends_with_the_job() -> None:
     """A Service is there before the pods that look for each other by it."""
-    found = _written("train-torch", "--tenant", "training", "--gpus", "16", "--name", "mine")
-    assert [each["kind"] for each in found] == ["Service", "Job"]
+    settings = parse(changed(STACK, trainer=None), "test")
+    found, _ = requested(Request("train-torch", "training", gpus=16, name="mine"), settings)
+    assert [each["kind"] for each in objects(found, STACK)] == ["Service", "Job"]
 
 
 def test_no_engine_manages_it() -> None:
@@ -78,8 +80,8 @@ def test_the_queue_of_the_stack() -> None:
 def test_layouts(options: list[str], layout: tuple[int, int]) -> None:
     """GPUs alone take the fewest pods that fit."""
     *_, job = _written("train-torch", "--tenant", "training", "--name", "mine", *options)
-    (container,) = job["spec"]["template"]["spec"]["containers"]
-    assert (job["spec"]["completions"], int(container["resources"]["limits"][names.GPU_RESOURCE])) == layout
+    pods = job["spec"]["trainer"]
+    assert (pods["numNodes"], int(pods["resourcesPerNode"]["limits"][names.GPU_RESOURCE])) == layout
 
 
 @pytest.mark.parametrize(

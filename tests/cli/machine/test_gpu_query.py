@@ -2,7 +2,7 @@
 
 import pytest
 
-from cli.machine.gpu_query import NvidiaSmiQuery
+from evidence.tools.nvidia_smi_query.model import NvidiaSmiQuery
 from tests.support.machines import DGX_A100
 from tests.support.node_outputs import readings
 from tests.support.simulated_nodes import ran

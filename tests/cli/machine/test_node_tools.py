@@ -2,8 +2,8 @@
 
 import pytest
 
-from cli.machine.gpu_query import NvidiaSmiQuery
 from cli.machine.node_tools import IbDev2NetDev, MemInfo, NodeLabels, Numactl
+from evidence.tools.nvidia_smi_query.model import NvidiaSmiQuery
 from tests.support.node_outputs import printed, readings
 
 

@@ -127,7 +127,7 @@ def _levels(found: section.Section) -> list[tuple[Any, ...]]:
 
 def test_a_pod_is_as_printed() -> None:
     """Switches and cables of a pod are those of the printed tables (D-3.3, D-3.4), not calculated ones."""
-    compute, storage = network.network(read("superpod-a100").settings)
+    compute, storage, levels = network.network(read("superpod-a100").settings)
     assert _levels(compute) == [
         (1, 140, "leaf", 56, 1120, "1:1", "as printed"),
         (1, 140, "spine", 80, 1120, "2:1", "as printed"),
@@ -137,6 +137,7 @@ def test_a_pod_is_as_printed() -> None:
         (1, 140, "leaf", 14, 336, "3:2", "as printed"),
         (1, 140, "spine", 8, 224, "none above", "as printed"),
     ]
+    assert _levels(levels) == [("leaf", f"pod-1-unit-{unit}", 20, 160) for unit in range(1, 8)]
     assert "5:4 of the machines' alone; the table prints 5:4 (E-59)" in " ".join(storage.notes)
 
 
@@ -149,13 +150,13 @@ def test_an_estimate_says_so() -> None:
 
 def test_more_than_a_pod() -> None:
     """Machines beyond one POD are planned as several PODs, with a note on the cables between them."""
-    compute, storage = network.network(_with("superpod-a100", 300, "dgx-a100"))
+    compute, storage, _ = network.network(_with("superpod-a100", 300, "dgx-a100"))
     assert [(row["PODs"], row["machines"], row["level"]) for row in compute.rows] == [
         *((2, 140, level) for level in ("leaf", "spine", "core")),
         *((1, 20, level) for level in ("leaf", "spine")),
     ]
     assert all("between PODs" in " ".join(found.notes) for found in (compute, storage))
-    (whole, _) = network.network(_with("superpod-a100", 280, "dgx-a100"))
+    (whole, *_) = network.network(_with("superpod-a100", 280, "dgx-a100"))
     assert {(row["PODs"], row["machines"]) for row in whole.rows} == {(2, 140)}
 
 

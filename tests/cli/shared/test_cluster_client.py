@@ -188,9 +188,9 @@ def test_no_request_writes(tmp_path: Path, method: str) -> None:
 
 
 def test_one_client_queries_clusters() -> None:
-    """All commands use the one client that refuses to write; comments of pull requests go to their host.
+    """All commands use the one client that refuses to write; comments, catalogues and storage have own hosts.
 
-    The one exception creates and removes the Job of a node, and is used where that is waited for only.
+    The exceptions create and remove the Job of a node, and set the label of one; each is used by one command only.
     """
     clients = re.compile(
         r"^\s*(?:import|from) (?:kubernetes|urllib3|requests|http\.client|apis\.client|apis\.kubeconfig)\b"
@@ -198,9 +198,19 @@ def test_one_client_queries_clusters() -> None:
         re.M,
     )
     users = {str(file.relative_to(CLI)) for file in CLI.rglob("*.py") if clients.search(file.read_text())}
-    assert users == {"shared/cluster_client.py", "comment/hosts.py", "machine/job_writer.py"}
-    writers = {str(file.relative_to(CLI)) for file in CLI.rglob("*.py") if "job_writer" in file.read_text()}
-    assert writers == {"machine/node_run.py"}
+    assert users == {
+        *("shared/cluster_client.py", "shared/cluster_writes.py", "comment/hosts.py"),
+        *("machine/job_writer.py", "verify/node_marks.py"),
+        *("data/discover.py", "data/scale_gui.py"),
+    }
+    assert _importers("cluster_writes") == {"machine/job_writer.py", "verify/node_marks.py"}
+    assert _importers("job_writer") == {"machine/node_run.py"}
+    assert _importers("node_marks") == {"verify/node_fitness.py"}
+
+
+def _importers(module: str) -> set[str]:
+    imports = re.compile(rf"^\s*(?:import|from) .*\b{module}\b", re.M)
+    return {str(file.relative_to(CLI)) for file in CLI.rglob("*.py") if imports.search(file.read_text())}
 
 
 def test_a_trial_that_is_refused_says_why(tmp_path: Path) -> None:

@@ -48,3 +48,14 @@ def test_attributes_that_a_kill_cut_are_removed_before_the_engine_runs(
     choose_folder(stack.home, folder.parents[2].as_uri())
     session.engine(stack)
     assert sorted(path.name for path in folder.glob("*.attrs")) == ["other.json.attrs"]
+
+
+@pytest.mark.usefixtures("sim_home")
+def test_the_engine_has_its_temporary_files_with_the_cluster(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The official provider leaves a kubeconfig in the temporary folder: on a simulated cluster it goes with that."""
+    monkeypatch.setattr("simulator.tools.find", lambda *_, **__: tmp_path / "pulumi")
+    stack = read("dev", "lab")
+    stack.home.mkdir(parents=True)
+    folder = session.engine(stack).environment["TMPDIR"]
+    assert Path(folder) == stack.home / "tmp"
+    assert Path(folder).is_dir()

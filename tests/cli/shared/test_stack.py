@@ -37,6 +37,7 @@ def test_a_cluster_has_the_controllers_of_jobs_that_its_stack_uses(dev: Stack) -
     """A stack without queues and JobSets starts none of their controllers; one with queues has Kueue's."""
     assert dev.spec().job_controllers == ()
     assert read("superpod-a100").spec().job_controllers == ("kueue",)
+    assert read("pytorch").spec().job_controllers == ("jobset", "trainer")
 
 
 def test_another_kubernetes_than_that_of_the_release_is_named(dev: Stack) -> None:

@@ -219,6 +219,16 @@ _WRITTEN: Mapping[str, Case] = {
     "metric-limits": pair("rate 120\n", "rate 90\n", OWN),
     "loss-finite": changes(ANY, EDITED, ("7.742", "nan")),
     "transport-within-a-node": pair(document("h100/nvlink.txt"), document("h100/socket.txt"), PAIR),
+    "queried-gpu-faults": changes(
+        PAIR,
+        document("h100/nvidia-smi-q.txt"),
+        ("Remapping Failure Occurred                     : No", "Remapping Failure Occurred                     : Yes"),
+    ),
+    "preflight-tests": changes(
+        PAIR,
+        document("preflight/healthy.txt"),
+        ("preflight link 0 1 peer", "preflight failed link 0-1 why=CUDA_error\npreflight link 0 1 peer"),
+    ),
     "preflight-gpus": pair(document("preflight/healthy.txt"), document("preflight/gpu-missing-memlock.txt"), PAIR),
     "preflight-gpu-faults": pair(document("preflight/healthy.txt"), document("preflight/busy-gpu.txt"), PAIR),
     "preflight-links": changes(PAIR, document("preflight/healthy.txt"), ("nvlinks=18x26.562", "nvlinks=17x26.562")),

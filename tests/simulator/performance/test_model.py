@@ -6,6 +6,7 @@ from statistics import median
 import pytest
 
 from apis.nccl import bus_factor
+from hardware.measured import NVLINK_COLLECTIVES
 from simulator.performance import curves, fit, model, paper
 from simulator.performance.communicator import communicator
 from simulator.performance.job import Launched
@@ -64,7 +65,29 @@ def test_repeats_spread_as_in_the_tables(layout: str) -> None:
 def test_the_page_shows_these_curves() -> None:
     """The page is that of the fit: `python -m simulator.performance.fit` writes it."""
     assert fit.PAGE.read_text() == fit.page()
-    assert fit.DATA.read_text() == fit.data(dict(curves.CURVES))
+    text = fit.DATA.read_text()
+    assert text == fit.data(text, "CURVES", dict(curves.CURVES)) == fit.data(text, "NVLINK", dict(curves.NVLINK))
+
+
+def test_the_curves_over_nvlink_are_those_of_the_measurement() -> None:
+    """They are fitted to every second size, and on what they have not seen the error is 5 % in the median."""
+    for name, curve in curves.NVLINK.items():
+        assert fit.fitted(fit.nvlink_points(name)[0], fit.NVLINK_SEGMENTS) == curve
+    *_, (_, _, sizes, middle, worst) = fit.nvlink_errors()
+    assert int(sizes) == 70
+    assert float(middle.rstrip("%")) <= 5
+    assert float(worst.rstrip("%")) <= 20
+
+
+def test_machines_with_nvlink_4_take_its_times() -> None:
+    """On two GPUs they are those that were measured; on eight the bus bandwidth of large messages is as high."""
+    measured = NVLINK_COLLECTIVES.times_us["all_reduce"]
+    two, eight = (launch(1, gpus, profile="dgx-h100") for gpus in (2, 8))
+    for size, time in measured.items():
+        assert us(two, 2, size) == pytest.approx(time, rel=0.2)
+    size = max(measured)
+    assert size * 1.75 / us(eight, 8, size) == pytest.approx(size / us(two, 2, size), rel=0.05)
+    assert us(launch(1, 8, profile="dgx-a100"), 8, 8) == pytest.approx(us(launch(1, 8), 8, 8), rel=0.01)
 
 
 @pytest.mark.parametrize(("pods", "gpus", "layout"), [(1, 8, "1x8"), (2, 8, "2x8"), (16, 1, "16x1")])

@@ -2,12 +2,27 @@
 
 from pathlib import Path
 
+import yaml
+
 from simulator.access import identities, pki
 from simulator.home import Layout
 from simulator.processes.command_lines import Plan
 from simulator.spec import ClusterSpec
 from simulator.state import PortNumbers
 from simulator.tools.table import NAMES
+
+
+def test_services_are_reached_where_controllers_of_jobs_are(tmp_path: Path) -> None:
+    """The API server of a cluster without them calls nothing by a Service, and reaches its kubelets itself."""
+    made, ports = pki.create(Layout(tmp_path).pki, "lab"), PortNumbers(api=1, etcd=2, etcd_peer=3, kubelet=4)
+    identities.tokens(made)
+    tools = {name: Path("/bin") / name for name in NAMES}
+    for controllers in ((), ("jobset", "trainer")):
+        spec = ClusterSpec(name="lab", job_controllers=controllers)
+        plan = Plan(Layout(tmp_path), made, ports, spec, tools)
+        flags = [str(each) for each in plan.api_server().arguments if "egress" in str(each)]
+        assert flags == [f"--egress-selector-config-file={Layout(tmp_path).egress_config}"] * bool(controllers)
+        assert yaml.safe_load(plan.egress_settings())["egressSelections"][0]["name"] == "cluster"
 
 
 def test_command_lines(tmp_path: Path) -> None:

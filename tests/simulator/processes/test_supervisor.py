@@ -56,6 +56,14 @@ def test_start_and_stop(mine: Processes) -> None:
     assert seen is None or seen.started != record.started
 
 
+def test_temporary_files_are_in_the_home(mine: Processes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a process of the cluster leaves behind goes with the cluster, and is not where the user's files are."""
+    monkeypatch.setenv("TMPDIR", "/elsewhere")
+    mine.start(Command("writer", ["sh", "-c", 'echo "in $TMPDIR"; sleep 300'], {}))
+    wait_for(mine.log("writer"), f"in {tmp_path}/home/tmp\n")
+    assert (tmp_path / "home" / "tmp").stat().st_mode & 0o777 == 0o700
+
+
 def test_reused_pid_is_not_killed(mine: Processes, stranger: subprocess.Popen[bytes], tmp_path: Path) -> None:
     """A process that got the pid of a recorded one is not stopped."""
     old = Record("etcd", stranger.pid, started=1, boot=procfs.boot_id(), command="")

@@ -20,6 +20,7 @@ OWN: dict[str, Any] = {
     "images": ["registry.example.com/team/train:1.2"],
     "environment": {"STEPS": "100"},
 }
+RESUMED: dict[str, Any] = {"command": ["train.py", "{checkpoint}"], "checkpoint": "/data/c"}
 
 
 def stack(program: dict[str, Any], workload: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -64,6 +65,25 @@ def test_a_stacks_own_program_is_started_as_those_of_the_files() -> None:
             "programs.train.metrics.0.pattern: has 0 groups; put parentheses around the number … (value: 'loss')",
         ),
         ({"environment": {"A B": "1"}}, "programs.train.environment.A B"),
+        ({"checkpoint": "/data/c"}, "checkpoint /data/c, … has no {checkpoint}; give both, or neither"),
+        ({"command": ["a", "{checkpoint}"]}, "checkpoint None, … has {checkpoint}; give both, or neither"),
+        (RESUMED | {"checkpoint": "/out"}, "checkpoint /out is in none of mounts: /data; mount a volume there"),
+        (
+            RESUMED | {"mounts": {"/data": {"read_only": True}}},
+            "checkpoint /data/c: mounts./data is read_only; use another, or unset that",
+        ),
+        ({"restarts": 2, "trains": False}, "restarts 2, and trains is false: …; leave restarts out"),
+        ({"restarts": -1}, "programs.train.restarts: … (value: -1)"),
+        ({"ports": {"metrics": 80}}, "programs.train.ports.metrics: … (value: 80)"),
+        ({"ports": {"a": 9100, "b": 9100}}, "job it-02x08: ports: b 9100: a has port 9100; give it another name"),
+        ({"ports": {"metrics": 2222}}, "ports: metrics 2222: ssh has port 2222; give it another name and number"),
+        ({"resources": {"memory": 1}}, "programs.train.resources.memory: …; did you mean memory_gib?"),
+        (
+            {"resources": {"cpus": 999}},
+            "resources.cpus 999, more than … CPUs of dgx1-v100-16gb; lower it",
+        ),
+        ({"resources": {"memory_gib": 9999}}, "resources.memory_gib 9999, more than … GiB of dgx1-v100-16gb; lower it"),
+        ({"resources": {"further": {"nvidia.com/gpu": "1"}}}, "resources.further: nvidia.com/gpu goes with the layout"),
     ],
 )
 def test_programs_that_cannot_be_started_are_refused(program: dict[str, Any], expected: str) -> None:
@@ -108,3 +128,41 @@ def test_releases_without_indexed_jobs_are_refused() -> None:
     """Kubernetes before 1.24 does not number the pods of a Job."""
     data = example("dev", TORCH) | {"programs": {"train": OWN | {"kinds": ["torch"]}}}
     expect_refusal(data, "OpenShift 4.4 has no Indexed Jobs …; use kind job, or another release")
+
+
+@pytest.mark.parametrize("kind", ["mpi", "torch"])
+def test_a_training_that_is_started_again_finds_its_checkpoints(kind: str) -> None:
+    """Each job has a folder of its own, by command and environment, and as many restarts as the program."""
+    program = RESUMED | {"kinds": [kind], "restarts": 3, "environment": {"CKPT": "{checkpoint}/last"}}
+    settings = parse(stack(OWN | program, TORCH | {"kind": kind}), "test")
+    (workload,) = settings.stages[0].workloads
+    assert isinstance(workload, MpiWorkload | TorchWorkload)
+    found = arguments(workload, settings)
+    assert found.command == ("train.py", "/data/c/it-02x08")
+    assert found.environment["CKPT"] == "/data/c/it-02x08/last"
+    assert (found.restarts if isinstance(found, TorchJobArgs) else found.backoff_limit) == 3
+
+
+def test_a_pod_has_the_programs_resources_in_place_of_its_share() -> None:
+    """CPUs and memory that a program names take the place of the machine's part, and others come beside them."""
+    own = {"cpus": 20, "memory_gib": 300, "further": {"ephemeral-storage": "200Gi"}}
+    settings = parse(stack(OWN | {"resources": own, "ports": {"metrics": 9100}}), "test")
+    (workload,) = settings.stages[0].workloads
+    assert isinstance(workload, MpiWorkload)
+    found = arguments(workload, settings)
+    assert (found.cpus, found.memory, found.further) == (20, "300Gi", {"ephemeral-storage": "200Gi"})
+    assert found.ports == {"metrics": 9100}
+
+
+def test_a_resource_without_a_quota_is_refused() -> None:
+    """Kueue never admits a job with a resource that its queue does not cover."""
+    own = {"resources": {"further": {"ephemeral-storage": "200Gi"}}}
+    data = example("prod", MPI | {"program": "train"}) | {"programs": {"train": OWN | own}}
+    expect_refusal(data, "program train has resources.further ephemeral-storage, which no quota …; leave it out")
+
+
+def test_pods_whose_memory_does_not_fit_on_the_nodes_are_refused() -> None:
+    """GPUs alone do not decide where pods fit."""
+    workload = MPI | {"program": "train", "layout": {"pods": 8, "gpus": 1}}
+    content = stack(OWN | {"resources": {"memory_gib": 200}}, workload)
+    expect_refusal(content, "layout 08x01 with resources of program train, … 200 GiB a pod, …; lower pods")

@@ -58,7 +58,7 @@ def test_kueue_manages_train_jobs_where_there_are_some() -> None:
 @pytest.mark.parametrize(
     ("stack", "settings", "expected"),
     [
-        ("pytorch", {"trainer": UPSTREAM}, "trainer: … operators.jobset is missing; add `operators: {jobset: {}}`"),
+        ("pytorch", {"operators": {}}, "trainer: … operators.jobset is missing; add `operators: {jobset: {}}`"),
         (
             "pytorch",
             {"trainer": UPSTREAM | {"image": "ghcr.io/x/manager:v2.0.0"}, "operators": OPERATORS},

@@ -18,7 +18,7 @@ PROGRAM = {"command": ["train.py"], "kinds": ["torch"], "images": ["quay.io/exam
 
 def stack(volumes: Any, mounts: Any = None, *, pods: int = 2, **tenant: Any) -> dict[str, Any]:
     """Return the settings of stack pytorch with volumes, and a job of a program with mounts."""
-    content = data("pytorch")
+    content = data("pytorch") | {"trainer": None}
     content["tenants"][0] = {**content["tenants"][0], "volumes": volumes, "data": None, **tenant}
     content["programs"] = {"train": PROGRAM | {"mounts": {} if mounts is None else mounts}}
     layout = {"pods": pods, "gpus": 8}
@@ -157,3 +157,17 @@ def test_directories_of_two_tenants_are_compared_by_volume() -> None:
     content = data("prod")
     content["tenants"][1]["volumes"] = [LAKE | {"path": "/mnt/ess3000/adas/inside"}]
     expect_refusal(content, "tenants: volumes.lake.path /mnt/ess3000/adas/inside of … is inside … give each its own")
+
+
+@pytest.mark.parametrize(
+    ("volume", "why"),
+    [
+        (SCRATCH, "volume scratch of kind scratch is deleted with each pod"),
+        (SETS | {"read_only": True}, "sets is read_only"),
+    ],
+)
+def test_checkpoints_outlive_their_pods(volume: dict[str, Any], why: str) -> None:
+    """A volume that is deleted with its pods, or cannot be written, holds no checkpoints."""
+    content = stack([volume], {"/out": {"volume": volume["name"]}})
+    content["programs"]["train"] |= {"checkpoint": "/out/c", "command": ["train.py", "{checkpoint}"]}
+    expect_refusal(content, f"job it-02x08: checkpoint /out/c: … {why}; mount a directory or a claim there")

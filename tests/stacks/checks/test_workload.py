@@ -44,6 +44,11 @@ KNOWN = "nvcr.io/nvidia/tensorflow:20.03-tf2-py3"
             {"kind": "mpi", "program": "nccl-all-reduce", "gpus": 8, "node": "dgx09"},
             "job it: node 'dgx09' … GPU node; known: dgx01",
         ),
+        (
+            "superpod-a100",
+            MPI | {"tenant": "language", "node": "dgx1300.pod.example.com", "layout": {"pods": 1, "gpus": 8}},
+            "node 'dgx1300.pod.example.com' … GPU node; known: dgx100.pod.example.com, … and 137 more",
+        ),
         ("dev", SMOKE | {"priority": "urgent"}, "priority 'urgent' … priority_classes: none; add it"),
         ("prod", MPI | {"priority": "urgent"}, "priority 'urgent' … priority_classes: verification, training; add it"),
         (

@@ -46,6 +46,17 @@ def _url(stack: Stack) -> str | None:
     return stack.backend.url if stack.backend else None
 
 
+@pytest.mark.parametrize("wanted", [None, "file://{}/states"])
+def test_a_cluster_has_the_folder_of_its_state(dev: Stack, tmp_path: Path, wanted: str | None) -> None:
+    """The engine makes no folder: the first plain `pulumi up` finds the one that the cluster was started with."""
+    if wanted:
+        session.choose_backend(dev, wanted.format(tmp_path))
+    choice.make_store(dev.home)
+    assert dev.backend is not None
+    assert isinstance(dev.backend.store, FolderStore)
+    assert dev.backend.store.folder.is_dir()
+
+
 def test_choice_is_remembered_and_the_cluster_gets_its_store(dev: Stack) -> None:
     """The backend of the first command is recorded, and later commands use it."""
     assert choice.recorded(dev.home) == ""

@@ -1,0 +1,168 @@
+"""Measures, in one run: indexing label pictures beside Pillow's decoding alone, and queries of a large catalogue.
+
+    python bench/datasets.py [--pictures 24] [--frames 41277] [--runs 3]
+
+Label pictures of the generated data set are painted into a folder that is removed again. Passes over all of them
+alternate, in one process: decoding alone, and what `./hpc data index` does: list files, decode, count, write the
+catalogue. Then a catalogue of `--frames` frames with 38 classes each is written, and asked: the Redpaper's printed
+query (R-5.4-3), the same question of the wide view, and all classes of all frames, each beside a bare sqlite3 with CAST
+for int(). At last the list and the digest of 27,300 pairs are made, beside the SHA-256 alone. Processor time counts,
+because the machine may be busy. Every figure is of this run on this machine; none is stored.
+"""
+
+import argparse
+import hashlib
+import os
+import sqlite3
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from PIL import Image
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from cli.shared.console import console  # noqa: E402
+from datasets import file_list, generated, indexing, labels, painting  # noqa: E402
+from datasets.file_list import File  # noqa: E402
+from datasets.frames import FileFacts, Frame, list_files, put_together  # noqa: E402
+from datasets.naming import LABEL  # noqa: E402
+from datasets.sqlite_reader import SqliteCatalogue  # noqa: E402
+from tests.support.printed_queries import WINDOW  # noqa: E402
+
+TIMES_DECODING = 1.5
+MOST_SECONDS = 1.0
+PAIRS, MOST_SECONDS_OF_A_LIST = 27_300, 0.5
+CARD = generated.card()
+ORIGIN = indexing.Origin("IBM COS", "a2d2")
+WIDE = """select platform, datasource, filename from metaocean_view
+where front=1 and center=1 and car between 10000 and 20000 and bicycle between 3000 and 5000
+  and pedestrian between 500 and 6000"""
+
+
+ALL = f"select filename, {', '.join(CARD.class_tags)} from metaocean_view where front=1 or side=1 or rear=1"  # noqa: S608
+
+
+def main() -> int:
+    """Measure, print, and return 0 if the goals were reached."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pictures", type=int, default=24, help="label pictures to index")
+    parser.add_argument("--frames", type=int, default=41_277, help="frames of the catalogue that is asked")
+    parser.add_argument("--runs", type=int, default=3, help="repetitions; the median counts")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="hpc-bench-") as folder:
+        good = _index(Path(folder), arguments.pictures, arguments.runs)
+        good &= _select(Path(folder), arguments.frames, arguments.runs)
+    good &= _list(arguments.runs)
+    console.print(f"measured on {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f} at the end")
+    return 0 if good else 1
+
+
+def _index(folder: Path, pictures: int, runs: int) -> bool:
+    data = folder / "data"
+    for frame in generated.frames(max(generated.LEAST, pictures))[:pictures]:
+        painting.write(data, frame)
+    files = [data / frame.label for frame in put_together(list_files(data), CARD).frames]
+
+    def decode() -> None:
+        for file in files:
+            with Image.open(file) as picture:
+                picture.load()
+
+    def index() -> None:
+        facts = list_files(data)
+        frames = put_together(facts, CARD).frames
+        counted = ((frame, labels.pixels(data / frame.label, CARD)) for frame in frames)
+        _write(folder / "small.db", counted, facts)
+
+    decoding, indexing_ = [], []
+    for _ in range(runs):
+        decoding.append(_taken(decode))
+        indexing_.append(_taken(index))
+    alone, all_ = statistics.median(decoding), statistics.median(indexing_)
+    console.print(
+        f"{len(files)} label pictures of {CARD.name}'s size, median of {runs}: "
+        f"decoding {len(files) / alone:.1f} a second and core, indexing {len(files) / all_:.1f}"
+    )
+    return _goal("time of indexing over decoding alone", all_ / alone, TIMES_DECODING)
+
+
+def _select(folder: Path, number: int, runs: int) -> bool:
+    path = folder / "large.db"
+    frames = generated.frames(number)
+    facts: dict[str, FileFacts] = {}
+
+    def counted() -> Iterator[tuple[Frame, dict[str, int]]]:
+        for each in frames:
+            label = CARD.naming.companions(each.image)[LABEL]
+            yield Frame(each.image, label, "", each.camera, ()), dict(each.pixels)
+
+    for frame, _ in counted():
+        facts[frame.image] = facts[frame.label] = FileFacts(3_370_000, 0)
+    writing = _taken(lambda: _write(path, counted(), facts))
+    console.print(
+        f"catalogue of {number} frames, {number * len(CARD.class_tags)} labels, {path.stat().st_size / 1e6:.0f} MB, "
+        f"written in {writing:.1f} s"
+    )
+    catalogue = SqliteCatalogue(path)
+    bare = sqlite3.connect(path)
+    good = True
+    for title, sql, plain in (
+        ("the printed query", WINDOW, WINDOW.replace("int(", "+cast(").replace(".value)", ".value as integer)")),
+        ("the same of the wide view", WIDE, WIDE),
+        ("all classes of all frames", ALL, ALL),
+    ):
+        asked, direct = [], []
+        for _ in range(runs):
+            asked.append(_taken(partial(catalogue.ask, sql)))
+            direct.append(_taken(partial(_all, bare, plain)))
+        rows = len(catalogue.ask(sql))
+        seconds = statistics.median(asked)
+        console.print(f"{title}: {rows} rows, {seconds / statistics.median(direct):.2f} x a bare sqlite3")
+        good &= _goal(f"{title}, seconds", seconds, MOST_SECONDS)
+    return good
+
+
+def _list(runs: int) -> bool:
+    """Measure list and digest of the subset of R-5.1-2, beside the SHA-256 of the same bytes alone."""
+    images = [frame.image for frame in generated.frames(PAIRS)]
+    files = [
+        File(name, 1_685_000 + number)
+        for number, image in enumerate(images)
+        for name in (image, CARD.naming.companions(image)[LABEL])
+    ]
+    listed = file_list.text(files)
+    taken = statistics.median(_taken(lambda: file_list.digest(file_list.text(files))) for _ in range(runs))
+    alone = statistics.median(_taken(lambda: hashlib.sha256(listed).hexdigest()) for _ in range(runs))
+    console.print(f"list of {len(files)} files, {len(listed) / 1e6:.1f} MB: {taken / alone:.1f} x its SHA-256 alone")
+    return _goal("list and digest, seconds", taken, MOST_SECONDS_OF_A_LIST)
+
+
+def _write(path: Path, counted: Iterator[tuple[Frame, dict[str, int]]], facts: dict[str, FileFacts]) -> None:
+    indexing.write(path, CARD, folder="", origin=ORIGIN, counted=counted, files=facts, now=datetime.now(UTC))
+
+
+def _all(database: sqlite3.Connection, sql: str) -> list[object]:
+    return database.execute(sql).fetchall()
+
+
+def _taken(step: Callable[[], object]) -> float:
+    begin = time.process_time()
+    step()
+    return time.process_time() - begin
+
+
+def _goal(title: str, value: float, most: float) -> bool:
+    word = "reaches" if value <= most else "MISSES"
+    console.print(f"  {title:52} {value:8.2f}  {word} the goal of <= {most:g}", markup=False)
+    return value <= most
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,130 @@
+"""`./hpc verify --nodes`: which nodes are fit for jobs, and the label of those that are not."""
+
+import json
+import sys
+from collections.abc import Sequence
+
+import typer
+from rich.markup import escape
+
+from apis import kinds, names
+from cli.shared import session
+from cli.shared.console import console, print_text, print_warning
+from cli.shared.errors import Problem
+from cli.shared.stack import Stack
+from cli.shared.tables import show_rows
+from cli.verify import node_marks
+from cli.verify.expectations import requests
+from cli.verify.stack_jobs import gather
+from cli.verify.verdict_tables import explain
+from evidence.criterion import of
+from evidence.fitness import Fitness, Fitnesses, fitness, is_node_test, spans
+from evidence.judge import judge
+from evidence.tools.preflight.parser import Preflight
+from evidence.verdict import Job
+from stacks.fabric_settings import InfiniBand, Roce
+from stacks.platform import Settings
+
+_COLOURS = {Fitness.FIT: "green", Fitness.UNFIT: "red", Fitness.SUSPECT: "yellow", Fitness.UNKNOWN: "magenta"}
+PROGRAM = "preflight"
+
+
+def of_stack(stack: Stack, *, wait: float | None, plain: bool, cordon: bool, yes: bool) -> int:
+    """Judge the nodes of a stack, with `cordon` label them after a question, and return the exit status."""
+    wanted = [one for one in requests(stack.settings) if is_node_test(one) or spans(one)]
+    if not any(is_node_test(one) for one in wanted):
+        raise Problem(f"stack {stack.name} has no test of a node", f"Add a stage such as\n{stage(stack.settings)}")
+    jobs = gather(stack, [one.job for one in wanted], wait=wait, silent=plain)
+    found = fitness([node.name for node in stack.settings.gpu_nodes], jobs, judge(jobs))
+    show(found, jobs, plain=plain)
+    if not plain and found.next:
+        print_text(next_test(found, stack.settings))
+    if cordon:
+        _mark(stack, found, yes=yes, plain=plain)
+    return found.status
+
+
+def of_logs(jobs: Sequence[Job], *, plain: bool) -> int:
+    """Judge logs of tests of nodes, each of the node that it names, and return the exit status."""
+    own = []
+    for job in jobs:
+        (run, *_) = [*of(job, Preflight), None]
+        if run is None:
+            raise Problem(
+                f"{job.request.job} is no log of the program {PROGRAM}",
+                f"Name logs of it, or leave --nodes out. docs/gpus.md has how {PROGRAM} is run.",
+            )
+        of_node = {"nodes": (run.node,), "program": PROGRAM, "prints": (run.tool,)}
+        own.append(job.model_copy(update={"request": job.request.model_copy(update=of_node)}))
+    found = fitness(list(dict.fromkeys(node for job in own for node in job.request.nodes)), own, judge(own))
+    show(found, own, plain=plain)
+    return found.status
+
+
+def show(found: Fitnesses, jobs: Sequence[Job], *, plain: bool) -> None:
+    """Print the verdict on each node, and below the table the lines and causes of those that are not fit."""
+    simulated = any(reading.simulated for job in jobs for reading in job.readings)
+    if plain:
+        content = {"exit_status": found.status, "simulated": simulated, **found.model_dump(mode="json")}
+        print(json.dumps(content, indent=2))  # noqa: T201 - for a program
+        return
+    by_node = {
+        node: run.figures().partition(": ")[2]
+        for job in jobs
+        for run in of(job, Preflight)
+        for node in job.request.nodes
+    }
+    rows = (
+        (one.node, f"[{_COLOURS[one.fitness]}]{one.fitness}[/]", escape(by_node.get(one.node, "")), escape(one.why))
+        for one in found.nodes
+    )
+    show_rows("Nodes (simulated)" if simulated else "Nodes", ("node", "verdict", "figures", "why"), rows)
+    for one in found.nodes:
+        if one.fitness is not Fitness.FIT and one.verdicts:
+            console.print(f"[bold]{escape(one.node)}[/]")
+            explain(one.verdicts)
+
+
+def next_test(found: Fitnesses, settings: Settings) -> str:
+    """Return which test would tell more, as far as settings can have it a workload."""
+    text = f"to find the bad node, test together next: {', '.join(found.next)}"
+    if len(found.next) != 2 or not isinstance(settings.fabric, InfiniBand | Roce):  # noqa: PLR2004 - the RDMA test's
+        return text
+    one, other = found.next
+    hca, tenant = settings.profile.hcas[0].name, settings.tenants[0].namespace
+    return (
+        f"{text}; as a workload (with the `image` of your RDMA test):\n"
+        f"  - {{kind: rdma-test, name: pair-test, tenant: {tenant}, client_node: {one}, server_node: {other}, "
+        f"hca: {hca}}}"
+    )
+
+
+def stage(settings: Settings) -> str:
+    """Return a stage that tests every node of a stack, as YAML."""
+    nodes = ", ".join(node.name for node in settings.gpu_nodes)
+    return (
+        "  - name: nodes\n    workloads:  # one for each of "
+        f"{nodes}; a range such as gpu[01-04] is several\n"
+        f"      - {{kind: job, tenant: {settings.tenants[0].namespace}, name: {PROGRAM}, program: {PROGRAM}, "
+        f"gpus: {settings.profile.gpus}, node: {settings.gpu_nodes[0].name}, image: ...}}"
+    )
+
+
+def _mark(stack: Stack, found: Fitnesses, *, yes: bool, plain: bool) -> None:
+    cluster = session.cluster(stack)
+    marks = node_marks.changes(found.nodes, cluster.list(kinds.NODE))
+    if not marks:
+        if not plain:
+            print_text(f"no label {names.UNFIT} has to change")
+        return
+    what = node_marks.sentence(marks)
+    if not yes:
+        if not sys.stdin.isatty():
+            raise Problem(f"there is no terminal to confirm on: {what}", "Add --yes.")
+        if not typer.confirm(f"{what[0].upper()}{what[1:]}?"):
+            return
+    node_marks.write(cluster, marks)
+    if not plain:
+        print_text(f"done: {what} (label {names.UNFIT})")
+    if not any(one.fit_nodes for one in stack.settings.stages):
+        print_warning("no stage of this stack has `fit_nodes: true`, so its jobs start on marked nodes all the same")

@@ -1,0 +1,83 @@
+"""A job that Kueue places by the fabric requests a level that the Topology of its queue has."""
+
+from collections.abc import Iterator
+
+from apis.kinds import CLUSTER_QUEUE, LOCAL_QUEUE, RESOURCE_FLAVOR, TOPOLOGY
+from apis.names import QUEUE_NAME
+from apis.topology import PREFERRED, REQUIRED
+from policies.findings import Severity
+from policies.inventory import Inventory
+from policies.objects import Obj
+from policies.part import Part
+from policies.rule import Parameters, Rule
+from policies.values import Path, read
+from policies.violation import Violation
+
+_LABEL: Path = ("metadata", "labels", QUEUE_NAME)
+_ANNOTATIONS = "annotations"
+_SHOWN = 4
+_MOST = 16
+"""Groups of a ClusterQueue, flavors of a group, levels of a Topology; the API has no more."""
+
+
+def _examine(subject: Obj, inventory: Inventory, _: Parameters) -> Iterator[Violation]:
+    queue = subject.text(*_LABEL)
+    if not queue:
+        return
+    for pod in subject.pods:
+        wanted = [name for name in (REQUIRED, PREFERRED) if pod.metadata.read(_ANNOTATIONS, name) is not None]
+        if len(wanted) > 1:
+            message = f"requests {PREFERRED}, too, and Kueue refuses a pod set with both"
+            yield pod.metadata.violation(message, _ANNOTATIONS, REQUIRED)
+        elif wanted:
+            yield from _level(pod.metadata, wanted[0], queue, subject, inventory)
+
+
+def _level(pod: Part, annotation: str, queue: str, subject: Obj, inventory: Inventory) -> Iterator[Violation]:
+    place, level = (_ANNOTATIONS, annotation), pod.text(_ANNOTATIONS, annotation)
+    if pod.hidden(*place):
+        yield pod.unverified("is unknown until the update", *place)
+        return
+    local = inventory.get(LOCAL_QUEUE, queue, subject.namespace)
+    cluster = inventory.get(CLUSTER_QUEUE, local.text("spec", "clusterQueue")) if local else None
+    if cluster is None:
+        return  # kueue-covers-resources reports it
+    flavors = [inventory.get(RESOURCE_FLAVOR, name) for name in _flavors(cluster)]
+    named = [flavor.text("spec", "topologyName") for flavor in flavors if flavor]
+    topologies = [inventory.get(TOPOLOGY, name) for name in named if name]
+    if None in flavors or None in topologies or any(each and each.hidden("spec") for each in (*flavors, *topologies)):
+        yield pod.unlinked(f"requests level {level}, and the Topology of queue {queue} is not there", *place)
+        return
+    levels = [str(read(each, "nodeLabel")) for found in topologies if found for each in _levels(found)]
+    if not levels:
+        yield pod.violation(f"requests level {level}, and no flavor of queue {queue} has a Topology", *place)
+    elif level not in levels:
+        known = ", ".join(levels[:_SHOWN])
+        yield pod.violation(f"requests level {level}, and the Topology of queue {queue} has {known}", *place)
+
+
+def _flavors(queue: Obj) -> list[str]:
+    found = []
+    for group in queue.entries("spec", "resourceGroups")[:_MOST]:
+        flavors = read(group, "flavors")
+        found += [read(each, "name") for each in (flavors if isinstance(flavors, list) else ())[:_MOST]]
+    return [name for name in found if isinstance(name, str)]
+
+
+def _levels(topology: Obj) -> list[object]:
+    return [*topology.entries("spec", "levels")][:_MOST]
+
+
+KUEUE_TOPOLOGY_LEVEL = Rule(
+    name="kueue-topology-level",
+    what=f"A job in a queue that requests {REQUIRED} or {PREFERRED} names one of them, with the node label of a level "
+    "that the Topology of a flavor of its queue has.",
+    why="Kueue never admits a pod set whose level no Topology has (no requested topology level): the job stays "
+    "suspended without a pod, and nothing fails. Both annotations at once it refuses.",
+    remedy="Name the nodeLabel of a level of the Topology, add the level to it, or take the annotation out",
+    source="platform-facts 1.12; kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling",
+    severity=Severity.MANDATORY,
+    parameters=Parameters,
+    examine=_examine,
+    links=True,
+)

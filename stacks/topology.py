@@ -1,0 +1,108 @@
+"""Where the GPU nodes are in the fabric: levels and domains, by the settings or the cabling that a document plans."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from apis import topology
+from components.topology import LabelKey, TopologyLevel
+from hardware.cabling import ESS3000, Cabling, cabling
+from hardware.fabric import POD_NODES, unit_of
+from stacks.platform import Settings
+from stacks.topology_settings import TopologyRequest
+from stacks.workload_settings import SpanningWorkload
+
+_SWITCH = "switch-1"
+HOSTS = TopologyLevel.model_construct(name=topology.HOST, label=topology.HOSTNAME, existing=True)
+"""The level below all others."""
+
+
+def plan_of(settings: Settings) -> Literal["pods", "one switch"] | None:
+    """Return how a document cables such machines: in PODs (D-3.6) or to a lab's one switch (R-2.1-3)."""
+    if settings.fabric.kind != "infiniband":
+        return None
+    if settings.profile.reference_design == "superpod":
+        return "pods"
+    return "one switch" if settings.storage and not settings.profile.storage_ports else None
+
+
+def one_switch(settings: Settings) -> Cabling:
+    """Return the cables of all machines to one switch; raise ValueError where its ports do not suffice."""
+    return cabling([node.name.split(".")[0] for node in settings.gpu_nodes], settings.profile, ESS3000)
+
+
+def positions(settings: Settings) -> Mapping[str, Mapping[str, str]]:
+    """Return for every GPU node the domains that it is in, by level: as its settings say, else as it is cabled."""
+    nodes = settings.gpu_nodes
+    return {node.name: {**cabled, **node.topology} for node, cabled in zip(nodes, _cabled(settings), strict=True)}
+
+
+def _cabled(settings: Settings) -> Sequence[Mapping[str, str]]:
+    nodes = range(len(settings.gpu_nodes))
+    match plan_of(settings):
+        case "pods":
+            places = [{"spine": f"pod-{pod}", "leaf": f"pod-{pod}-unit-{unit}"} for pod, unit in map(unit_of, nodes)]
+            return places if len(nodes) > POD_NODES else [{"leaf": place["leaf"]} for place in places]
+        case "one switch" if _fits_one_switch(settings):
+            return [{"leaf": _SWITCH}] * len(nodes)
+        case _:
+            return [{}] * len(nodes)
+
+
+def _fits_one_switch(settings: Settings) -> bool:
+    try:
+        one_switch(settings)
+    except ValueError:
+        return False
+    return True
+
+
+def levels(settings: Settings) -> tuple[TopologyLevel, ...]:
+    """Return the levels above the hosts, from the widest; none without topology-aware scheduling."""
+    wanted = settings.queues.topology if settings.queues else None
+    if wanted is None or wanted.levels:
+        return wanted.levels if wanted else ()
+    named = {level for each in positions(settings).values() for level in each}
+    return tuple(TopologyLevel(name=level) for level in topology.LABELS if level in named)
+
+
+def labels(settings: Settings) -> Mapping[str, Mapping[str, str]]:
+    """Return the labels that the stack gives its GPU nodes for their places in the fabric, by node."""
+    set_here = [level for level in levels(settings) if not level.existing]
+    if not set_here:
+        return {}
+    return {
+        node: {level.key: place[level.name] for level in set_here if level.name in place}
+        for node, place in positions(settings).items()
+    }
+
+
+def request(workload: SpanningWorkload, settings: Settings) -> TopologyRequest | None:
+    """Return how close to each other the pods of a workload are to run; None: anywhere."""
+    wanted = settings.queues.topology if settings.queues else None
+    return workload.topology or (wanted.jobs if wanted else None)
+
+
+def label(wanted: TopologyRequest, settings: Settings) -> LabelKey:
+    """Return the label of the level that a request names; `checks.topology` guarantees that there is one."""
+    name = wanted.required or wanted.preferred
+    return next(level.key for level in (*levels(settings), HOSTS) if level.name == name)
+
+
+def domains(level: str, settings: Settings) -> Mapping[str, tuple[str, ...]]:
+    """Return the GPU nodes of each domain of a level, by the domain's path from the widest level.
+
+    None of nodes whose place is not known, because others label them.
+    """
+    names = [each.name for each in levels(settings)]
+    above = names[: names.index(level) + 1] if level in names else names
+    found: dict[str, tuple[str, ...]] = {}
+    for node, place in positions(settings).items():
+        if all(name in place for name in above):
+            path = "/".join([*(place[name] for name in above), *([node] if level == topology.HOST else [])])
+            found[path] = (*found.get(path, ()), node)
+    return found
+
+
+def within(level: str, free: Mapping[str, int], settings: Settings) -> list[dict[str, int]]:
+    """Return the free GPUs of each domain of a level by node, as `domains`."""
+    return [{node: free[node] for node in nodes if node in free} for nodes in domains(level, settings).values()]

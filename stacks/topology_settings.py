@@ -1,0 +1,48 @@
+"""Settings of the levels of the fabric, and of how close to each other the pods of a job run."""
+
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from components.model import DnsLabel, Model, merged_by
+from components.topology import MOST_LEVELS, TopologyLevel, distinct
+
+
+class TopologyRequest(Model):
+    """How close to each other the pods of a job with GPUs must or should run."""
+
+    required: DnsLabel | None = Field(
+        default=None, description="level of which one domain has all pods, e.g. leaf: else the job waits"
+    )
+    preferred: DnsLabel | None = Field(
+        default=None, description="level of which one domain has all pods where there is room; else as few as can be"
+    )
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if (self.required is None) == (self.preferred is None):
+            given = "both are" if self.required else "neither is"
+            raise ValueError(f"required and preferred: {given} given; give one of them")
+        return self
+
+
+class TopologySettings(Model):
+    """Topology-aware scheduling: Kueue admits a job when its pods fit on nodes as they are, and says on which."""
+
+    levels: tuple[TopologyLevel, ...] = Field(
+        default=(),
+        max_length=MOST_LEVELS - 1,
+        description="from the widest to the narrowest, above the hosts; none: those of core, spine, leaf and "
+        "accelerator that `nodes[].topology` or the reference design's cabling has",
+        json_schema_extra=merged_by("name"),
+    )
+    jobs: TopologyRequest | None = Field(
+        default=None,
+        description="what workloads of several pods request that have no `topology` of their own; None: any nodes",
+    )
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Self:
+        if problem := distinct(self.levels):
+            raise ValueError(problem)
+        return self

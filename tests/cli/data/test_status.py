@@ -1,0 +1,182 @@
+"""`./hpc data status`: caches over real HTTPS, from a server of the test's own that answers as the GUI does."""
+
+import base64
+import json
+import ssl
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from cli.data import status
+from cli.data.scale_gui import Cache, ScaleGui, ScaleGuiError
+from cli.shared import stack as stacks
+from cli.shared.errors import Problem
+from simulator.access import pki
+from tests.support.commands import finished
+
+USER, PASSWORD = "monitor", "s3cret"
+STATES = "/scalemgmt/v2/filesystems/ess3000_4M/afm/state"
+QUOTAS = "/scalemgmt/v2/filesystems/ess3000_4M/quotas"
+HEALTHY = {
+    "filesystemName": "ess3000_4M",
+    "filesetName": "a2d2_cos",
+    "filesetTarget": "https://map:443/a2d2",
+    "cacheState": "Active",
+    "gatewayNodeName": "gw1",
+    "queueLength": "3",
+}
+QUOTA = {"objectName": "a2d2_cos", "quotaType": "FILESET", "blockUsage": 1 << 20, "blockQuota": 1 << 21}
+
+
+class Gui(ThreadingHTTPServer):
+    """A GUI with one account; `lists` has what it answers by path, and `calls` what it was asked."""
+
+    def __init__(self, keys: pki.Pki) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(keys.certificate("server"), keys.key("server"))
+        self.socket = context.wrap_socket(self.socket, server_side=True)
+        self.calls: list[str] = []
+        self.answers: dict[str, tuple[int, Any]] = {
+            STATES: (200, {"filesetAfmStateList": [HEALTHY]}),
+            QUOTAS: (200, {"quotas": [QUOTA]}),
+        }
+        self.client = ScaleGui(f"localhost:{self.server_address[1]}", USER, PASSWORD, str(keys.ca))
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Gui
+
+    def log_message(self, *_: Any) -> None:
+        """Print nothing."""
+
+    def do_GET(self) -> None:
+        self.server.calls.append(self.path)
+        parts = urlsplit(self.path)
+        code, content = self.server.answers.get(parts.path, (404, {"status": {"code": 404, "message": "not found"}}))
+        if self.headers["Authorization"] != "Basic " + base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode():
+            code, content = 401, {"status": {"code": 401, "message": "unauthorized"}}
+        if isinstance(content, list):  # pages
+            page = int(parse_qs(parts.query).get("lastId", ["0"])[0])
+            content = content[page]
+        body = content.encode() if isinstance(content, str) else json.dumps(content).encode()
+        self.send_response(code)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory: pytest.TempPathFactory) -> pki.Pki:
+    """Return a CA with the certificate of a server."""
+    return pki.create(tmp_path_factory.mktemp("keys"), "gui")
+
+
+@pytest.fixture
+def gui(keys: pki.Pki) -> Iterator[Gui]:
+    """Run a GUI."""
+    with Gui(keys) as running:
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield running
+        running.shutdown()
+        thread.join()
+
+
+def test_the_calls_and_their_fields(gui: Gui) -> None:
+    """State and quota of each cache are read by two GETs; numbers may be texts, and quotas are in KiB."""
+    (found,) = gui.client.caches("ess3000_4M")
+    assert found == Cache("a2d2_cos", "https://map:443/a2d2", "Active", "gw1", 3, 1 << 30, 1 << 31)
+    assert gui.calls == [f"{QUOTAS}?fields=%3Aall%3A", f"{STATES}?fields=%3Aall%3A"]
+
+
+def test_lists_in_pages(gui: Gui) -> None:
+    """The next page is asked for by its position, on the same host whatever the link names."""
+    other = HEALTHY | {"filesetName": "a2d2_nfs"}
+    link = {"next": f"https://elsewhere.example.com{STATES}?lastId=1"}
+    gui.answers[STATES] = (200, [{"filesetAfmStateList": [other], "paging": link}, {"filesetAfmStateList": [HEALTHY]}])
+    names = [(each.fileset, each.soft) for each in gui.client.caches("ess3000_4M")]
+    assert names == [("a2d2_cos", 1 << 31), ("a2d2_nfs", None)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (
+            (400, {"status": {"code": 400, "message": "Invalid value in 'filesystemName'"}}),
+            "with 400: Invalid value in",
+        ),
+        ((403, {"status": {"code": 403, "message": "no right"}}), "with 403: no right; give the account a role"),
+        ((500, f"trace with {PASSWORD}"), r"with 500: trace with \.\.\.; ask again"),
+        ((200, {"other": []}), "without quotas; see its version"),
+        ((200, "<html>"), "with 200: <html>; ask again"),
+    ],
+)
+def test_what_the_gui_says_is_shown(gui: Gui, answer: tuple[int, Any], message: str) -> None:
+    """Its message is shown with a remedy, and never the password."""
+    gui.answers[QUOTAS] = answer
+    with pytest.raises(ScaleGuiError, match=message) as error:
+        gui.client.caches("ess3000_4M")
+    assert PASSWORD not in str(error.value)
+
+
+def test_a_wrong_account_and_a_foreign_certificate(gui: Gui, keys: pki.Pki) -> None:
+    """A refused account, a certificate of another CA, and a host that does not answer are named."""
+    host = gui.client.host
+    with pytest.raises(ScaleGuiError, match="with 401: unauthorized; correct the account"):
+        ScaleGui(host, USER, "other", str(keys.ca)).caches("ess3000_4M")
+    with pytest.raises(ScaleGuiError, match="its certificate is not trusted"):
+        ScaleGui(host, USER, PASSWORD).caches("ess3000_4M")
+    with pytest.raises(ScaleGuiError, match="cannot be reached"):
+        ScaleGui("localhost:1", USER, PASSWORD).caches("ess3000_4M")
+    assert PASSWORD not in repr(gui.client)
+
+
+@pytest.fixture
+def shown(gui: Gui, monkeypatch: pytest.MonkeyPatch) -> Gui:
+    """Show the GUI of the test in place of the stack's."""
+
+    @contextmanager
+    def client(_: object) -> Iterator[ScaleGui]:
+        yield gui.client
+
+    monkeypatch.setattr(status, "gui", client)
+    return gui
+
+
+def test_caches_are_shown_and_judged(shown: Gui) -> None:
+    """A cache has its state and usage in a row; one that is cut off from its home gives exit status 1."""
+    code, text = finished(status.command, "--stack", "redpaper-4.4")
+    assert code == 0
+    assert "Active" in text
+    assert "2.0" in text
+    shown.answers[STATES] = (200, {"filesetAfmStateList": [HEALTHY | {"cacheState": "Disconnected"}]})
+    code, text = finished(status.command, "--stack", "redpaper-4.4", "--json")
+    assert code == 1
+    assert "not healthy: a2d2_cos" in text
+
+
+def test_the_gui_is_that_of_the_storage_cluster(monkeypatch: pytest.MonkeyPatch, keys: pki.Pki) -> None:
+    """Host and CA are those of the settings, the account is in variables, and without storage there is nothing."""
+    settings = stacks.read("redpaper-4.4").settings
+    for name in (status.USER, status.PASSWORD):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(Problem, match=r"account of .* is not given"), status.gui(settings):
+        pass
+    for name in (status.USER, status.PASSWORD):
+        monkeypatch.setenv(name, "x")
+    storage = settings.storage
+    assert storage is not None
+    pem = Path(keys.ca).read_text().strip()
+    secured = settings.model_copy(update={"storage": storage.model_copy(update={"ca_certificate": pem})})
+    with status.gui(secured) as found:
+        assert found.ca is not None
+        assert Path(found.ca).read_text().strip() == pem
+    with pytest.raises(Problem, match="no Spectrum Scale"), status.gui(settings.model_copy(update={"storage": None})):
+        pass

@@ -1,0 +1,1 @@
+"""Tests of the real Kueue, which share one cluster."""

@@ -1,0 +1,1 @@
+"""Tests of nodes, queues and storage of today, which share one cluster."""
