@@ -20,10 +20,10 @@ OBJECTS = {"a.png": 1000, "b.png": 2000, "c.png": 3000}
 class Caller:
     """A client of a service over a file; `homes` are its buckets."""
 
-    def __init__(self, file: Path, *, page: int = 1000) -> None:
+    def __init__(self, file: Path, *, page: int = 1000, account: Account = ACCOUNT) -> None:
         self.homes: dict[str, Mapping[str, int]] = {"a2d2": OBJECTS}
         store = Store(file, initial(CLUSTER, ("fs1", "fs2")))
-        self.service = Service(store, ACCOUNT, self.homes.get, page=page)
+        self.service = Service(store, account, self.homes.get, page=page)
         self.client = Client(Request.application(self.service.respond))
 
     def send(self, method: str, path: str, body: Any = None, **query: str) -> TestResponse:
@@ -33,7 +33,7 @@ class Caller:
             method=method,
             json=body,
             query_string=query,
-            auth=(ACCOUNT.user, ACCOUNT.password),
+            auth=(self.service.account.user, self.service.account.password),
         )
 
     def get(self, path: str, **query: str) -> Any:
