@@ -1,48 +1,26 @@
 """`./hpc data status NAME` against the simulated GUI of Storage Scale, over real HTTPS; and the calls that it makes."""
 
 import json
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from werkzeug.serving import make_server
-from werkzeug.wrappers import Request, Response
 
 from cli.data import scale_access, select, status
 from cli.shared import session
 from cli.shared.errors import Problem
 from cli.shared.stack import Stack
-from simulator import state as states
-from simulator.access import accounts
-from simulator.access.pki import create
 from simulator.home import Layout
 from simulator.scale_management.state import file_system_uid
-from simulator.spec import ClusterSpec, ScaleGui
-from simulator.state import PortNumbers, State
 from tests.cli.data.kit import Change
-from tests.simulator.scale_management.kit import CLUSTER, Caller
+from tests.simulator.scale_management.kit import CLUSTER
 from tests.support import scale_rest
 from tests.support.commands import finished
+from tests.support.scale_gui import Served, serving
 
 VOLUME = "pvc-a"
 HANDLE = f"2;2;{CLUSTER};{file_system_uid('fs1')};;{VOLUME};/fs1/{VOLUME}"
-
-
-class Served:
-    """The simulated GUI with a cache `pvc-a`, and what it was asked."""
-
-    def __init__(self, caller: Caller) -> None:
-        self.caller = caller
-        self.asked: list[tuple[str, str, dict[str, list[str]]]] = []
-
-    def respond(self, request: Request) -> Response:
-        """Answer a request, and note it."""
-        parts = urlsplit(request.url)
-        self.asked.append((request.method, scale_rest.path(parts.path), parse_qs(parts.query)))
-        return self.caller.service.respond(request)
 
 
 class Cluster:
@@ -78,28 +56,10 @@ def gui(tmp_path: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> It
     monkeypatch.setenv("HPC_SIM_HOME", str(tmp_path / "sim"))
     monkeypatch.setattr(Stack, "simulated", True)
     monkeypatch.setattr(Stack, "cluster_name", "lab")
-    layout = Layout(tmp_path / "sim" / "lab")
-    pki = create(layout.pki, "lab")
-    caller = Caller(layout.scale_state, account=accounts.create(layout.scale_account))
-    caller.cache()
-    caller.download(all=True)
-    served = Served(caller)
-    server = make_server(
-        "127.0.0.1",
-        0,
-        Request.application(served.respond),
-        threaded=True,
-        ssl_context=(str(pki.certificate("server")), str(pki.key("server"))),
-    )
-    ports = PortNumbers(api=1, etcd=2, etcd_peer=3, kubelet=4, scale_gui=server.port)
-    spec = ClusterSpec(name="lab", scale_gui=ScaleGui(cluster_id=CLUSTER, file_systems=("fs1", "fs2")))
-    states.save(layout, State(spec=spec, ports=ports))
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield served
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(Layout(tmp_path / "sim" / "lab")) as served:
+        served.caller.cache()
+        served.caller.download(all=True)
+        yield served
 
 
 @pytest.mark.usefixtures("gui")
