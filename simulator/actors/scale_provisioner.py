@@ -61,9 +61,7 @@ class ScaleProvisioner(PodActor):
         namespace, name = scale_caches.secret_of(claim, storage_class)
         secret = self.api.find(kinds.SECRET, name, namespace) if name and namespace else None
         if secret is None:
-            # The real one fails here. A stack on a simulated cluster may have no home to give.
-            self.say(f"W failed to get secret {namespace}/{name}: {handle.fileset} is no cache at the GUI")
-            return found
+            raise ValueError(f"error getting secret {name} in namespace {namespace}: not found")
         scale_caches.make(
             gui,
             handle.fileset,

@@ -120,25 +120,24 @@ def test_the_mode_of_a_cache(mode: str, access: str, expected: str) -> None:
     assert scale_caches.mode_of(claim, {"parameters": {"cacheMode": mode}}) == expected
 
 
-def provisioned(home: Path, found: dict[str, Any] | None) -> tuple[dict[str, Any], list[str]]:
-    """Return the source of the claim's volume, and what the provisioner logs, where the Secret is what is given."""
-    logged: list[str] = []
+def provisioned(home: Path, found: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the source of the claim's volume, where the Secret is what is given."""
+    logs: Any = SimpleNamespace()
     runtime: Any = SimpleNamespace(
         settings=SimpleNamespace(home=home), account=lambda _: SimpleNamespace(find=lambda *_: found)
     )
-    logs: Any = SimpleNamespace(append=lambda _, line: logged.append(line))
     actor = ScaleProvisioner(runtime, logs, {"metadata": {"namespace": "csi", "name": "provisioner"}})
     known = scale_handles.known_to({"metadata": {"annotations": scale_handles.knowledge([CLUSTER], (7,), None)}})
     assert known is not None
-    return actor.place(CLAIM, CLASS, known), logged
+    return actor.place(CLAIM, CLASS, known)
 
 
 def test_the_volume_of_a_claim_is_the_cache(served: Served, tmp_path: Path) -> None:
-    """The handle names the fileset that was made; without the Secret none is, and the log says so."""
-    found, logged = provisioned(tmp_path / "lab", None)
-    assert logged == ["W failed to get secret adas/sets-home: pvc-1 is no cache at the GUI"]
-    assert found["csi"]["volumeHandle"] == f"2;2;{CLUSTER};{file_system_uid('fs1')};;pvc-1;/fs1/pvc-1"
+    """The handle names the fileset that was made; without the Secret none is, and the claim gets no volume."""
+    with pytest.raises(ValueError, match="error getting secret sets-home in namespace adas"):
+        provisioned(tmp_path / "lab", None)
     assert served.asked == []
-    assert provisioned(tmp_path / "lab", secret(**BUCKET)) == (found, [])
+    found = provisioned(tmp_path / "lab", secret(**BUCKET))
+    assert found["csi"]["volumeHandle"] == f"2;2;{CLUSTER};{file_system_uid('fs1')};;pvc-1;/fs1/pvc-1"
     assert served.caller.state("pvc-1")["cacheState"] == "Inactive"
-    assert provisioned(tmp_path / "elsewhere", secret(**BUCKET)) == (found, [])
+    assert provisioned(tmp_path / "elsewhere", None) == found
