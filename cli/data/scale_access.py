@@ -50,17 +50,17 @@ def gui(stack: Stack, cluster: str = "") -> Iterator[ScaleGui]:
     if (own := _simulated(stack)) is not None:
         yield own
         return
-    host = _host(storage, cluster)
+    host, *others = _hosts(storage, cluster)
     user, password = (os.environ.get(name, "") for name in (USER, PASSWORD))
     if not (user and password):
         raise Problem(f"the account of {host} is not given", f"Set {USER} and {PASSWORD}; neither is written anywhere.")
     if storage.ca_certificate is None:
-        yield ScaleGui(host, user, password)
+        yield ScaleGui(host, user, password, others=tuple(others))
         return
     with tempfile.NamedTemporaryFile("w", suffix=".pem") as file:
         file.write(storage.ca_certificate + "\n")
         file.flush()
-        yield ScaleGui(host, user, password, file.name)
+        yield ScaleGui(host, user, password, file.name, tuple(others))
 
 
 def place_of(stack: Stack, namespace: str, name: str, volume: AnyVolume) -> Place:
@@ -102,9 +102,9 @@ def _simulated(stack: Stack) -> ScaleGui | None:
     return ScaleGui(known.scale_gui, account.user, account.password, str(Pki(layout.pki).ca))
 
 
-def _host(storage: HostClientStorage | ContainerNativeStorage, cluster: str) -> str:
+def _hosts(storage: HostClientStorage | ContainerNativeStorage, cluster: str) -> tuple[str, ...]:
     if isinstance(storage, ContainerNativeStorage):
-        return storage.remote.gui_hosts[0]
+        return storage.remote.gui_hosts
     hosts = {each.id: each.gui_host for each in storage.clusters}
     others = [host for known, host in hosts.items() if known != storage.own_cluster]
-    return hosts.get(cluster) or (others or [*hosts.values()])[0]
+    return (hosts.get(cluster) or (others or [*hosts.values()])[0],)

@@ -51,6 +51,8 @@ class ScaleGui:
     password: str = field(repr=False)
     ca: str | None = None
     """File with the certificate of its CA; None: one that the machine trusts."""
+    others: tuple[str, ...] = ()
+    """Further GUIs of the cluster, for when the first one cannot be reached."""
     _session: requests.Session = field(default_factory=requests.Session, repr=False, init=False)
 
     def caches(self, file_system: str) -> tuple[Cache, ...]:
@@ -99,25 +101,32 @@ class ScaleGui:
         raise ScaleGuiError(f"{self.host} answers {path} with more than {_PAGES} pages; look at its state")
 
     def _get(self, path: str, query: Mapping[str, str]) -> Mapping[str, Any]:
-        try:
-            answer = self._session.get(
-                f"https://{self.host}{_BASE}{path}",
-                params={"fields": ":all:", **query},
-                headers={"Accept": "application/json"},
-                auth=(self.user, self.password),
-                verify=True if self.ca is None else self.ca,
-                timeout=_SECONDS,
-                allow_redirects=False,
-            )
-        except requests.exceptions.SSLError:
-            raise ScaleGuiError(
-                f"{self.host}: its certificate is not trusted, or is another host's; give the CA as ca_certificate"
-            ) from None
-        except requests.RequestException as error:
-            raise ScaleGuiError(
-                f"{self.host} cannot be reached ({type(error).__name__}); see whether this machine may, and ask again"
-            ) from None
-        return self._content(path, answer)
+        """Return what a path has, from the first GUI that can be reached."""
+        hosts = (self.host, *self.others)
+        for host in hosts:
+            self.host = host
+            try:
+                answer = self._session.get(
+                    f"https://{host}{_BASE}{path}",
+                    params={"fields": ":all:", **query},
+                    headers={"Accept": "application/json"},
+                    auth=(self.user, self.password),
+                    verify=True if self.ca is None else self.ca,
+                    timeout=_SECONDS,
+                    allow_redirects=False,
+                )
+            except requests.exceptions.SSLError:
+                raise ScaleGuiError(
+                    f"{host}: its certificate is not trusted, or is another host's; give the CA as ca_certificate"
+                ) from None
+            except requests.RequestException as error:
+                why = type(error).__name__
+                continue
+            self.others = tuple(each for each in hosts if each != host)
+            return self._content(path, answer)
+        raise ScaleGuiError(
+            f"{', '.join(hosts)} cannot be reached ({why}); see whether this machine may, and ask again"
+        )
 
     def _content(self, path: str, answer: requests.Response) -> Mapping[str, Any]:
         try:

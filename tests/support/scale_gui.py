@@ -14,8 +14,8 @@ from simulator.access.pki import create
 from simulator.home import Layout
 from simulator.spec import ClusterSpec, ScaleGui
 from simulator.state import PortNumbers, State
-from tests.simulator.scale_management.kit import CLUSTER, Caller
 from tests.support import scale_rest
+from tests.support.scale_caller import CLUSTER, Caller
 
 
 class Served:

@@ -198,6 +198,16 @@ def test_the_id_of_a_cluster_keeps_its_digits(gui: Gui, sent: str, shown: str | 
             gui.client.cluster_id()
 
 
+def test_the_next_gui_is_asked_where_the_first_cannot_be_reached(gui: Gui, keys: pki.Pki) -> None:
+    """The one that answers stays the first."""
+    client = ScaleGui("localhost:1", USER, PASSWORD, str(keys.ca), (gui.client.host,))
+    assert len(client.caches("ess3000_4M")) == 1
+    assert (client.host, client.others) == (gui.client.host, ("localhost:1",))
+    nowhere = ScaleGui("localhost:1", USER, PASSWORD, str(keys.ca), ("localhost:2",))
+    with pytest.raises(ScaleGuiError, match="localhost:1, localhost:2 cannot be reached"):
+        nowhere.caches("ess3000_4M")
+
+
 def test_each_state_says_whether_data_can_be_had() -> None:
     """States that IBM calls healthy are, and one that is not known is not."""
     healthy = {name for name in afm_states.STATES if afm_states.meaning(name).healthy}

@@ -14,9 +14,9 @@ from cli.shared.stack import Stack
 from simulator.home import Layout
 from simulator.scale_management.state import file_system_uid
 from tests.cli.data.kit import Change
-from tests.simulator.scale_management.kit import CLUSTER
 from tests.support import scale_rest
 from tests.support.commands import finished
+from tests.support.scale_caller import CLUSTER
 from tests.support.scale_gui import Served, serving
 
 VOLUME = "pvc-a"

@@ -13,8 +13,8 @@ from simulator.actors.scale_provisioner import ScaleProvisioner
 from simulator.home import Layout
 from simulator.scale_management.client import Gui, GuiError, of_cluster
 from simulator.scale_management.state import file_system_uid
-from tests.simulator.scale_management.kit import CLUSTER
 from tests.support import scale_rest
+from tests.support.scale_caller import CLUSTER
 from tests.support.scale_gui import Served, serving
 
 BUCKET = {"endpoint": "https://s3.example.com", "bucket": "a2d2", "accesskey": "planted-a", "secretkey": "planted-s"}

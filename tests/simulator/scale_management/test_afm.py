@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.simulator.scale_management.kit import Caller
+from tests.support.scale_caller import Caller
 
 
 @pytest.fixture

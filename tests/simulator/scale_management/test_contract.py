@@ -5,8 +5,8 @@ from typing import Any
 
 from simulator.scale_management.routes import CALLS, CHANGES
 from simulator.scale_management.state import file_system_uid
-from tests.simulator.scale_management.kit import Caller
 from tests.support import scale_rest
+from tests.support.scale_caller import Caller
 
 
 def test_every_call_of_the_table_in_its_order(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from simulator.scale_management.state import file_system_uid
-from tests.simulator.scale_management.kit import CLUSTER, Caller
+from tests.support.scale_caller import CLUSTER, Caller
 
 
 @pytest.fixture
