@@ -33,12 +33,13 @@ def platform(root: Path, nodes: int, tenants: int, working: int = 1) -> dict[str
         base, teams = base | {"storage": None}, [_claim(team) for team in teams]
     first = [team | {"gpu_quota": _GPUS} for team in teams[:working]]
     builds = [base["builds"][0] | {"tenant": team["namespace"]} for team in first]
+    program = next(job["program"] for stage in base["stages"] for job in stage["workloads"] if job["kind"] == "mpi")
     jobs = [
         {
             "kind": "mpi",
             "tenant": build["tenant"],
             "name": "nccl-test",
-            "program": "nccl-all-reduce",
+            "program": program,
             "layout": {"pods": 1, "gpus": _GPUS},
             "build": build["name"],
         }

@@ -3,11 +3,13 @@
 import os
 import shlex
 
-from cli.shared import environment, passphrases
+from cli.shared import environment, passphrases, session
 from cli.shared import stack as stacks
+from cli.shared.backends import choice
 from cli.shared.console import Reporter, print_notice
 from cli.shared.options import DEFAULT_STACK, OtherName, StackOption
 from simulator import tools
+from simulator.processes import Processes
 
 
 def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
@@ -29,6 +31,8 @@ def command(stack: StackOption = DEFAULT_STACK, name: OtherName = None) -> None:
             f"({environment.SETTINGS}).\nChange {wanted.file.name} itself: each ./hpc command makes the copy follow it"
             f"{kept}.",
         )
+    if wanted.simulated and Processes(wanted.home).running() and not choice.of_cluster(wanted.home).has(wanted.name):
+        session.prepare(wanted, session.engine(wanted))  # the first plain `pulumi up` would find no stack
     pulumi = tools.find("pulumi", progress=Reporter())
     for key, value in environment.variables(wanted, pulumi, os.environ).items():
         print(f"export {key}={shlex.quote(value)}")  # noqa: T201 - for a shell, not for a person

@@ -6,13 +6,14 @@ torchrun reads PET_*, and the index of a pod is its node's rank.
 
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import pulumi
 import pulumi_kubernetes as k8s
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from apis import kinds, names
+from apis.trainer import LABEL_LENGTH
 from components import gid_index, job_pods, outcome
 from components.component import Component
 from components.labels import labels
@@ -47,12 +48,26 @@ class TorchJobArgs(SpanningJobArgs):
         return {"PET_MAX_RESTARTS": str(self.restarts)} if self.restarts else {}
 
     @property
+    def service(self) -> str:
+        """Name of the Service of its pods; JobSet gives a TrainJob of this name one that is called like the job."""
+        return f"{self.job_name}-pods"
+
+    @model_validator(mode="after")
+    def _can_be_created(self) -> Self:
+        if len(self.service) > LABEL_LENGTH or not self.service[0].isalpha():
+            raise ValueError(
+                f"job_name: {self.service}, the Service of its pods, must be a DNS-1035 label; shorten {self.job_name}"
+                f" to {LABEL_LENGTH - len(self.service) + len(self.job_name)} characters and start it with a letter"
+            )
+        return self
+
+    @property
     def rendezvous(self) -> Mapping[str, str]:
         """Variables from which torchrun knows the job, beside the pod's own rank."""
         return {
             "PET_NNODES": str(self.layout.pods),
             "PET_NPROC_PER_NODE": str(self.processes_per_pod),
-            "PET_MASTER_ADDR": f"{self.job_name}-0.{self.job_name}",
+            "PET_MASTER_ADDR": f"{self.job_name}-0.{self.service}",
             "PET_MASTER_PORT": str(self.port),
         }
 
@@ -92,7 +107,7 @@ def spec(args: TorchJobArgs) -> dict[str, Any]:
     }
     pod = {
         "restartPolicy": "Never",
-        "subdomain": args.job_name,
+        "subdomain": args.service,
         "serviceAccountName": args.account,
         "automountServiceAccountToken": False,
         "securityContext": confined_pod(),
@@ -129,7 +144,7 @@ class TorchJob(Component):
         service = k8s.core.v1.Service(
             f"{name}-service",
             metadata=k8s.meta.v1.ObjectMetaArgs(
-                name=args.job_name, namespace=args.namespace, labels=labels(args.job_name, "workload")
+                name=args.service, namespace=args.namespace, labels=labels(args.job_name, "workload")
             ),
             spec=k8s.core.v1.ServiceSpecArgs(
                 cluster_ip="None",

@@ -30,7 +30,8 @@ class TrainJobArgs(TorchJobArgs):
         return super().fixed | trainer.VARIABLES
 
     @model_validator(mode="after")
-    def _as_a_train_job(self) -> Self:
+    def _can_be_created(self) -> Self:
+        # In the place of that of an Indexed Job, whose Service it does not have.
         last = trainer.longest_pod(self.job_name, self.layout.pods)
         if len(last) > trainer.LABEL_LENGTH or not last[0].isalpha():
             raise ValueError(

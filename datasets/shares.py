@@ -30,7 +30,8 @@ def shares(catalogue: Catalogue, card: Card) -> tuple[Share, ...]:
     frame's classes add up to its pixels. Raises CatalogueError, also where classes differ in their number of rows.
     """
     sql = "\nunion all\n".join(
-        f"select '{tag}', count(value), count(nullif(int(value), 0)), sum(int(value)) from {table_of(tag)}"  # noqa: S608
+        f"select '{tag}' as tag, count(value) as records, count(nullif(int(value), 0)) as frames, "  # noqa: S608
+        f"sum(int(value)) as pixels from {table_of(tag)}"
         for tag in card.class_tags
     )
     rows = {row[0]: row[1:] for row in catalogue.ask(sql) if len(row) == _COLUMNS}

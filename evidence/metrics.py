@@ -4,7 +4,8 @@ import re
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import repeat
+from itertools import pairwise, repeat
+from math import isfinite
 from pathlib import Path
 from statistics import median
 from typing import Any, BinaryIO
@@ -20,6 +21,8 @@ from hardware.model import Model
 
 METRICS = "metrics"
 """Name of the tool, which is the program itself."""
+COURSE = 100
+"""Values of a metric that a report draws over the time of a job."""
 _UNKNOWN = slice(0)
 _SECOND, _REMEMBERED = 2, 20_000
 """When the place of the number is remembered, and of how many shapes of lines."""
@@ -36,6 +39,14 @@ class Measured(Model):
     line: int | None = Field(default=None, description="line of that value; of a median the last line")
     refused: Unread | None = Field(
         default=None, description="the first line on which the pattern gives no number, or more than one"
+    )
+    tried: Unread | None = Field(
+        default=None,
+        description="where no line has a value: the last line with a digit that was searched",
+    )
+    course: tuple[float, ...] = Field(
+        default=(),
+        description=f"values in the order of the log; of more than {COURSE} the medians of as many parts of equal size",
     )
 
 
@@ -65,7 +76,7 @@ def read_log(path: Path, metrics: Sequence[Metric]) -> tuple[Reading, ...]:
 def read_stream(file: BinaryIO, name: str, metrics: Sequence[Metric], *, simulated: bool = False) -> Metrics:
     """Return the metrics of an open log."""
     series = [_Series(metric) for metric in metrics]
-    number = 1
+    number, tried = 1, None
     for lines in Text(file).blocks():
         # One search over a block, in C++, passes over blocks without any value.
         whole = b"\n".join(lines)
@@ -74,6 +85,8 @@ def read_stream(file: BinaryIO, name: str, metrics: Sequence[Metric], *, simulat
         shapes = shapes_of(lines) if wanted else ()
         for one in wanted:
             one.feed(number, lines, shapes)
+        if not all(one.values for one in series):
+            tried = _last_figures(number, lines) or tried
         number += len(lines)
     return Metrics(
         tool=METRICS,
@@ -82,8 +95,17 @@ def read_stream(file: BinaryIO, name: str, metrics: Sequence[Metric], *, simulat
         simulated=simulated,
         first_line=1,
         last_line=max(number - 1, 1),
-        rows=tuple(one.measured() for one in series),
+        rows=tuple(one.measured(tried) for one in series),
     )
+
+
+def _last_figures(first: int, lines: Sequence[bytes]) -> Unread | None:
+    """Return the last line that has a digit."""
+    for offset in range(len(lines) - 1, -1, -1):
+        text = clean(first + offset, lines[offset][:LONGEST]).text
+        if any(one.isdecimal() for one in text):
+            return Unread(line=first + offset, text=text[:200])
+    return None
 
 
 @dataclass
@@ -158,10 +180,12 @@ class _Series:
             if count:
                 return
 
-    def measured(self) -> Measured:
-        """Return the value that counts."""
+    def measured(self, tried: Unread | None) -> Measured:
+        """Return the value that counts; `tried` is a line that may be shown where there is none."""
         values, metric = self.values[self.metric.warm_up :], self.metric
         common = {"name": metric.name, "unit": metric.unit, "count": len(self.values), "refused": self.refused}
+        if not self.values and self.refused is None:
+            common["tried"] = tried
         if not values:
             return Measured.model_validate(common)
         figure, index = values[-1], len(values) - 1
@@ -170,7 +194,17 @@ class _Series:
         elif metric.value == "best":
             figure = max(values) if metric.better == "higher" else min(values)
             index = values.index(figure)
+        common["course"] = _course(self.values)
         return Measured.model_validate({**common, "figure": figure, "line": self.lines[metric.warm_up + index]})
+
+
+def _course(values: Sequence[float]) -> tuple[float, ...]:
+    """Return values that can be drawn, in their order, of long series medians of parts."""
+    known = [value for value in values if isfinite(value)]
+    if len(known) <= COURSE:
+        return tuple(known)
+    ends = [part * len(known) // COURSE for part in range(COURSE + 1)]
+    return tuple(median(known[start:end]) for start, end in pairwise(ends))
 
 
 def _number(text: str) -> float | None:

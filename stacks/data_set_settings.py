@@ -26,6 +26,13 @@ class DataSetSettings(Choice):
         description="slowest link between the source and the volume, Gb/s, for `./hpc plan`; None: not known",
     )
 
+    training_minutes: float | None = Field(
+        default=None,
+        gt=0,
+        description="how long a training with it takes, min: `./hpc plan` warns where it takes longer to bring the set "
+        "near; the paper's takes 12 with 92 GB (R-5.2-6). None: not known",
+    )
+
     @property
     def lock_file(self) -> str:
         """The file of the lock, from the project's folder."""

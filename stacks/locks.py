@@ -44,7 +44,7 @@ def read(settings: Settings, root: Path) -> Locks:
 
 def stale(made: Lock, wanted: DataSetSettings) -> Iterator[str]:
     """Yield why a lock is not that of the settings."""
-    again = f"run `./hpc data select {wanted.name}`, and review its lock"
+    again = f"run `./hpc data select {wanted.name} --stack STACK`, and review its lock"
     if made.name != wanted.name:
         yield f"is the lock of {made.name}; correct `lock`, or {again}"
     elif others := choice.differing(made.choice, wanted):

@@ -1,6 +1,6 @@
 """Programs that workloads start: those of the files in `stacks/programs/`, and a stack's own, of the same model.
 
-A file is called as its program, e.g. `resnet50.yaml`, and adding one adds the program. Command lines of the source
+A file is called as its program, and adding one adds the program. Command lines of the source
 documents are without their faults: results are written to a volume (E-54), no program runs as root or sees the node's
 folders (E-40), and no image has a tag that moves, so that some programs have none (E-39).
 """

@@ -32,10 +32,11 @@ def command(
     *,
     plain: JsonOption = False,
 ) -> None:
-    """Show the caches of the file system: state and what it means, queue, quotas.
+    """Show the state of each cache.
 
-    Only reads. The account is in HPC_SCALE_USER and HPC_SCALE_PASSWORD; a simulated cluster's is known. With a data set
-    it is the cache of its volume, and what of the set does not fit. Exit status 1 where a cache is not healthy.
+    What it means, its home, what waits for it, and how much of its quotas is in use; of a data set, that of its volume,
+    and whether the set fits. Only reads. The account is in HPC_SCALE_USER and HPC_SCALE_PASSWORD; that of a simulated
+    cluster is known. Exit status 1 where a cache is not healthy.
     """
     if name is None:
         wanted = stacks.read(stack)

@@ -1,9 +1,11 @@
 """The first jobs of a stack, on the GPU nodes that a cluster has."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from cli.init.decision import Decision
+from cli.init.node_ranges import short
 
 _ON_A_NODE = ("node", "client_node", "server_node")
 """Fields of a workload that name a node."""
@@ -22,7 +24,7 @@ def fit(
     dropped: list[str] = []
     for stage in stages:
         kept: list[dict[str, Any]] = []
-        for workload in stage.get("workloads", ()):
+        for workload in _on_nodes(stage.get("workloads", ()), theirs, ours):
             fitted = _fitted(workload, theirs, ours, gpus, hcas)
             if fitted is None:
                 dropped.append(str(workload.get("name") or workload.get("kind")))
@@ -32,6 +34,30 @@ def fit(
             found.append({**stage, "workloads": kept})
     text = f"left out, as {len(ours)} GPU nodes have no room for it: {', '.join(dropped)}"
     return found, [Decision(("stages",), text)] if dropped else []
+
+
+def _on_nodes(
+    given: Sequence[Mapping[str, Any]], theirs: Sequence[str], ours: Sequence[str]
+) -> Iterator[Mapping[str, Any]]:
+    """Yield workloads; those that a range of nodes made of one are one again, on as many nodes of ours, or all."""
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for one in given:
+        groups.setdefault(json.dumps(_as_one(one), sort_keys=True), []).append(one)
+    for text, same in groups.items():
+        if len(same) == 1:
+            yield same[0]
+            continue
+        wanted = ours if len(same) == len(theirs) else ours[: len(same)]
+        yield from ({**json.loads(text), "node": node} for node in short(wanted))
+
+
+def _as_one(workload: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a job without its node, of whose name too, if it ends with it: so a range names the jobs that it means."""
+    ending = f"-{str(workload.get('node')).partition('.')[0]}"
+    name = str(workload.get("name"))
+    if workload.get("kind") != "job" or not name.endswith(ending):
+        return workload
+    return {**{key: value for key, value in workload.items() if key != "node"}, "name": name.removesuffix(ending)}
 
 
 def _fitted(

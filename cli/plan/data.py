@@ -23,7 +23,7 @@ def data(settings: Settings, locks: Locks) -> tuple[Section, ...]:
     ]
     if not chosen:
         return ()
-    notes = list(_notes([lock for _, _, lock in chosen]))
+    notes = [*_notes([lock for _, _, lock in chosen]), *_slow([(each, lock) for _, each, lock in chosen])]
     return (
         Section("Data sets", tuple(_row(*each) for each in chosen), tuple(notes), source="R-5.1-2, R-5.4-6"),
         Section("Frames by class", tuple(_classes([lock for _, _, lock in chosen])), source="R-5.3-6"),
@@ -65,6 +65,19 @@ def _notes(locks: list[Lock]) -> Iterator[str]:
             yield f"{lock.name} is split: {', '.join(shares)} frames"
         if missing := [name for name, frames in lock.frames_by_class.items() if not frames]:
             yield f"{lock.name} has no frame with {', '.join(missing)}"
+
+
+def _slow(chosen: list[tuple[DataSetSettings, Lock]]) -> Iterator[str]:
+    """Yield the sets that it takes longer to bring near than to train with."""
+    for wanted, lock in chosen:
+        if wanted.link_gbps is None or wanted.training_minutes is None:
+            continue
+        needed, training = seconds(lock.bytes, wanted.link_gbps), 60 * wanted.training_minutes
+        if needed > training:
+            yield (
+                f"warning: to bring {lock.name} near takes {needed:,.0f} s at {wanted.link_gbps:g} Gb/s, longer than "
+                f"its training of {training:,.0f} s: use a faster link, or train several times with what is near"
+            )
 
 
 def _classes(locks: list[Lock]) -> Iterator[Row]:

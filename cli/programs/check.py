@@ -47,6 +47,13 @@ def _value(row: Measured) -> str:
     return f"[yellow]{'all in warm_up' if row.count else 'none'}[/]"
 
 
+def _line(row: Measured) -> str:
+    """Return the line on which a pattern gives no number, or several, else one in which it is not found."""
+    if row.refused is not None:
+        return f"line {row.refused.line}: {row.refused.text}"
+    return f"not in line {row.tried.line}: {row.tried.text}" if row.tried is not None else ""
+
+
 def _show(log: Path, program: Program) -> list[Measured]:
     """Print what the metrics find in a log, and return it."""
     try:
@@ -64,7 +71,7 @@ def _show(log: Path, program: Program) -> list[Measured]:
                 escape(row.unit),
                 str(row.count),
                 str(row.line or ""),
-                escape(f"line {row.refused.line}: {row.refused.text}") if row.refused else "",
+                escape(_line(row)),
             )
             for row in rows
         ),

@@ -75,7 +75,10 @@ def _one(named: Sequence[str]) -> str:
 
 def _checked(wanted: Stack, running: Engine, command: str) -> identity.ClusterMatch | None:
     if command in _CHANGING:
-        return identity.require(wanted, session.cluster(wanted), wanted.backend, running)
+        match = identity.require(wanted, session.cluster(wanted), wanted.backend, running)
+        if wanted.simulated:
+            session.prepare(wanted, running)
+        return match
     return identity.require_unless_unreachable(wanted, running) if command in _LOOKING else None
 
 

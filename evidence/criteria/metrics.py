@@ -48,7 +48,11 @@ def _printed(job: Job) -> Found | None:
     found = {name for name, (_, row) in rows.items() if row.figure is not None}
     lacking = [metric.name for metric in job.request.metrics if metric.name not in found]
     if lacking:
-        return Found(Status.MISSING, f"no value of {listed(_unmeasured(name, rows) for name in lacking)}")
+        tried = [(rows[name][0], rows[name][1].tried) for name in lacking if name in rows]
+        proofs = tuple(proof for file, line in tried if line is not None for proof in quoted(file, line))
+        return Found(
+            Status.MISSING, f"no value of {listed(_unmeasured(name, rows) for name in lacking)}", proofs=proofs
+        )
     return Found(Status.PASS, listed(_shown(row, row.figure) for _, row in rows.values() if row.figure is not None))
 
 

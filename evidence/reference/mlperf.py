@@ -1,24 +1,15 @@
 """The minutes of MLPerf Training v0.6 that a run is compared with."""
 
-from collections.abc import Mapping
-
 from hardware.measured import submission
-from hardware.measured.mlperf import Benchmark
-
-_NAMES: Mapping[str, Benchmark] = {
-    "mask-rcnn": "maskrcnn",
-    "mask_rcnn": "maskrcnn",
-    "maskrcnn": "maskrcnn",
-    "ssd": "ssd",
-    "gnmt": "gnmt",
-    "transformer": "transformer",
-}
-"""Programs of the catalogue, and what logs of MLPerf call them -> column of the table."""
 
 
-def benchmark(name: str) -> Benchmark | None:
-    """Return the benchmark that a program of docs/programs.md is, or that a log names; None: it is none of the four."""
-    return _NAMES.get(name)
+def benchmark(name: str) -> str | None:
+    """Return the benchmark that a program of docs/programs.md is, or that a log names; None: none that is compared.
+
+    Programs and logs write its name with a hyphen, an underscore or neither.
+    """
+    known = name.replace("-", "").replace("_", "")
+    return known if known in submission().minutes else None
 
 
 def published_minutes(name: str) -> float | None:

@@ -20,27 +20,28 @@ class Training(Model):
     figure: float = Field(description="images/s of the whole job, or seconds to its end")
 
 
-def _trained(program: str, rows: Iterable[measured.Trained]) -> tuple[Training, ...]:
+def _measured(unit: str) -> tuple[Training, ...]:
     return tuple(
         Training(
             source=one.source,
-            program=program,
+            program=one.program,
             profile=measured.REDPAPER_MACHINE,
             fabric="infiniband",
             shape=Shape(pods=one.pods, gpus=one.gpus),
             figure=one.figure,
         )
-        for one in rows
+        for one in measured.TRAINED
+        if one.unit == unit
     )
 
 
-RATES = _trained("resnet50", measured.RESNET50)
-"""Images/s of ResNet-50.
+RATES = _measured("images/s")
+"""Images/s.
 
 The rates of NVIDIA AI Enterprise (N-8.3) are not here: its log was edited (E-50).
 """
-ELAPSED = _trained("a2d2", measured.A2D2)
-"""Seconds of A2D2, on one and on two nodes."""
+ELAPSED = _measured("s")
+"""Seconds, on one and on two nodes."""
 
 
 def trainings(among: Iterable[Training], request: Request) -> tuple[Training, ...]:

@@ -9,6 +9,7 @@ from evidence.report import confusion
 from evidence.report.changes import Comparison
 from evidence.report.confusion import ConfusionMatrix
 from evidence.report.markup import Markup, element, joined, quoted
+from evidence.report.metric_sections import metrics
 from evidence.report.plot_sections import bandwidth, link_rates, rail_maps, scaling
 from evidence.report.run_summary import SIMULATED, WORDS, about, counts, notable, outcome, stamp, title, when
 from evidence.report.table_sections import changes, criteria, job_table, lacking, version_table
@@ -36,6 +37,7 @@ def page(run: Run, against: Comparison | None = None, matrix: ConfusionMatrix | 
         ("bandwidth", "Bandwidth and latency", bandwidth(run.jobs, below)),
         ("links", "RDMA", link_rates(run.jobs, below)),
         ("scaling", "Scaling", scaling(run.jobs, below)),
+        ("metrics", "Metrics", metrics(run.jobs, below)),
         ("rails", "Rails", rail_maps(run.jobs, below)),
         ("confusion", "Confusion matrix", confusion.section(matrix, below)),
         ("criteria", "Criteria", criteria(run)),

@@ -8,11 +8,10 @@ from hardware.measured.collectives import NVLINK_COLLECTIVES, MeasuredCollective
 from hardware.measured.gpus import MEASURED_GPUS, MeasuredGpu
 from hardware.measured.machines import REDPAPER_MACHINE, SUPERMICRO_MACHINE
 from hardware.measured.mlperf import MLPERF, MLPERF_BAND, Band, Submission, submission
-from hardware.measured.training import A2D2, RESNET50, RESNET101_TCP, Trained
+from hardware.measured.training import TCP_RATES, TRAINED, Trained, trained
 from hardware.measured.write import RDMA_WRITE, RdmaWrite
 
 __all__ = [
-    "A2D2",
     "ALL_REDUCE",
     "MEASURED_GPUS",
     "MLPERF",
@@ -20,9 +19,9 @@ __all__ = [
     "NVLINK_COLLECTIVES",
     "RDMA_WRITE",
     "REDPAPER_MACHINE",
-    "RESNET50",
-    "RESNET101_TCP",
     "SUPERMICRO_MACHINE",
+    "TCP_RATES",
+    "TRAINED",
     "AllReduceRow",
     "AllReduceTable",
     "Band",
@@ -33,4 +32,5 @@ __all__ = [
     "Submission",
     "Trained",
     "submission",
+    "trained",
 ]

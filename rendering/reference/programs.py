@@ -117,13 +117,13 @@ programs:
     resources: {{cpus: 48, memory_gib: 900}}
 ```
 
-- `checkpoint`: `{{checkpoint}}` in `command` and `environment` is a folder there with the job's name, the same for every
-  run of it. Scratch and read-only volumes are refused.
+- `checkpoint`: `{{checkpoint}}` in `command` and `environment` is a folder there with the job's name, the same for
+  every run of it. Scratch and read-only volumes are refused.
 - `restarts`: after a failure an MPIJob or a Job gets as many new launchers or pods. torchrun starts all processes again
   in the same pods, by `PET_MAX_RESTARTS`. A verification (`trains: false`) has none: a retry hides what it found.
 - `ports`: named ports of every pod that runs the program. A TrainJob has no field for them.
-- `resources`: CPUs and GiB of a pod in place of the part of the machine that goes with its GPUs. Fewer such pods may fit
-  on a node, which is checked. `further` are other resources, e.g. `ephemeral-storage`, on a platform without queues.
+- `resources`: CPUs and GiB of a pod in place of the part of the machine that goes with its GPUs. Fewer such pods may
+  fit on a node, which is checked. `further` are others, e.g. `ephemeral-storage`, on a platform without queues.
 
 Images from a registry of your own are refused until it is added to the known ones: with
 `{{"image-registry": {{"more": ["registry.example.com"]}}}}` in a file for `--config` of `./hpc check`, `diff`,

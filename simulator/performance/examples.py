@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from apis.logs import SIMULATED
-from hardware.measured import A2D2
+from hardware.measured import trained
 from simulator.performance import random_draws, training
 from simulator.performance.job import Launched
 from simulator.performance.options import number, on, options
@@ -15,7 +15,7 @@ WARM_UP, EVERY, SHOWN = 20, 10, 100
 """Of the logger of 2019: iterations that it passes over, between two that it prints, and that are printed here."""
 IMAGENET = 1_281_167
 A2D2_EVERY, A2D2_STEPS = 100, 16_000
-_ONE_NODE, _TWO_NODES = A2D2
+_ONE_NODE, _TWO_NODES = trained("a2d2")
 A2D2_STEP = (_ONE_NODE.figure - _TWO_NODES.figure) / (A2D2_STEPS / _ONE_NODE.pods - A2D2_STEPS / _TWO_NODES.pods)
 A2D2_START = 2 * _TWO_NODES.figure - _ONE_NODE.figure
 """Seconds of a step, and those that do not become less: twice the GPUs take half the steps each (R-5.2-6)."""

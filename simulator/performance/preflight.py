@@ -27,7 +27,7 @@ PCIE_GENERATION = {2: 3, 3: 4, 4: 5, 5: 5}
 LINK_GB_S = {2: 25.781, 3: 25.0, 4: 26.562, 5: 50.0}
 """Generation of NVLink -> GB/s of a link, each way, as nvidia-smi prints it."""
 DEGREES = (49, 58)
-"""Under load, of nine runs."""
+"""Degrees C under load, of ten runs."""
 POWER_CAP, NONE = "0x0000000000000004", "0x0000000000000000"
 NOT_READY = (
     "Unexpected_error_from_cudaGetDeviceCount()._Did_you_run_some_cuda_functions_before_calling_NumCudaDevices()_that_"

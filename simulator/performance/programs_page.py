@@ -4,7 +4,7 @@ import textwrap
 from pathlib import Path
 
 from hardware import profiles
-from hardware.measured import A2D2, MLPERF_BAND, REDPAPER_MACHINE, RESNET50, SUPERMICRO_MACHINE
+from hardware.measured import MLPERF_BAND, REDPAPER_MACHINE, SUPERMICRO_MACHINE, trained
 from hardware.profiles import Profile
 from simulator.performance import examples, link, mlperf, nvidia_smi, tf_cnn, training
 from simulator.performance.job import Launched, Machine, Worker
@@ -47,7 +47,7 @@ def _images(job: Launched, *, xla: bool = False) -> float:
 
 def _resnet() -> list[str]:
     rows = ["| pods x GPUs, nodes | measured, images/s | model | model over TCP |", "|---|---|---|---|"]
-    for one in RESNET50:
+    for one in trained("resnet50"):
         tcp = _images(_job(one.pods, one.gpus, one.nodes, NCCL_IB_DISABLE="1"))
         model = _images(_job(one.pods, one.gpus, one.nodes))
         rows.append(f"| {one.pods} x {one.gpus}, {one.nodes} | {one.figure:,.0f} | {model:,.0f} | {tcp:,.0f} |")
@@ -68,7 +68,7 @@ def _others() -> list[Profile]:
 
 def _a2d2() -> list[str]:
     rows = ["| GPUs | measured, s | model |", "|---|---|---|"]
-    for one in A2D2:
+    for one in trained("a2d2"):
         step = training.step_seconds(_job(one.pods, 1, one.nodes), examples.A2D2_STEP, examples.A2D2_PARAMETERS)
         seconds = examples.A2D2_START + examples.A2D2_STEPS / one.pods * step
         rows.append(f"| {one.pods} | {one.figure:.0f} | {seconds:.0f} |")

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from apis.logs import SIMULATED
 from hardware import profiles
-from hardware.measured import REDPAPER_MACHINE, RESNET50, RESNET101_TCP
+from hardware.measured import REDPAPER_MACHINE, TCP_RATES, trained
 from hardware.profiles import Profile
 from simulator.performance import model, nccl_faults, nccl_log, random_draws
 from simulator.performance.communicator import communicator
@@ -24,7 +24,7 @@ FEW = 4
 
 
 def _of_a_gpu(nodes: int) -> dict[bool, float]:
-    return {one.gpus == 1: one.figure / (one.pods * one.gpus) for one in RESNET50 if one.nodes == nodes}
+    return {one.gpus == 1: one.figure / (one.pods * one.gpus) for one in trained("resnet50") if one.nodes == nodes}
 
 
 ONE_NODE, TWO_NODES = _of_a_gpu(1), _of_a_gpu(2)
@@ -54,7 +54,7 @@ NETWORKS: Mapping[str, Network] = MappingProxyType(
         # fp32 of ResNet-50: README of NVIDIA's example RN50v1.5 (2019), eight such GPUs: 2778.5 images/s.
         "resnet50": Network(25.6e6, {"fp16": ONE_NODE[False], "fp32": 2778.5 / 8}),
         # B-6.3: two GPUs on two nodes over TCP, the rate at step 10.
-        "resnet101": Network(44.5e6, {"fp32": RESNET101_TCP[-1]}),
+        "resnet101": Network(44.5e6, {"fp32": TCP_RATES[-1]}),
         # fp16 of NVIDIA's example, whose input is not tf_cnn_benchmarks': the same README, 6209.9 images/s.
         "resnet50v1.5": Network(25.6e6, {"fp16": 6209.9 / 8, "fp32": 2778.5 / 8}),
     }

@@ -12,6 +12,8 @@ from cli.shared import stack as stacks
 from cli.shared.paths import ROOT
 from cli.status.command import look
 from cli.status.jobs import FAILED
+from cli.verify.expectations import requests
+from evidence.fitness import is_node_test
 from simulator import cluster, tools
 from simulator.errors import SimulatorError
 from stacks.settings import Settings, known, load
@@ -64,6 +66,9 @@ def test_stack_runs_from_one_command(stack: str) -> None:
     hpc("up", "--stack", stack)
     # Waits until the jobs that the update has only seen start have ended.
     assert "passed: " in hpc("verify", "--stack", stack, "--wait", END_SECONDS).splitlines()[-2]
+    if any(is_node_test(one) for one in requests(settings)):
+        # It ends with 0 where every node was tested and is fit.
+        assert "unfit" not in hpc("verify", "--nodes", "--stack", stack)
     found = look(stacks.read(stack))
     machines = {node.name for node in settings.gpu_nodes}
     seen = {node.name: node for node in found.nodes if node.name in machines}

@@ -1,12 +1,15 @@
-"""The real Trainer over the real JobSet, as the program declares both."""
+"""The real Trainer over the real JobSet, alone and under the real Kueue, as the program declares them."""
 
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from apis import kinds
+from apis import kinds, names
 from components.jobset_operator import JobSetOperator, JobSetOperatorArgs
+from components.kueue import Queues, QueuesArgs, Quota, TenantQueue
+from components.kueue_operator import KueueOperator, KueueOperatorArgs
+from components.tenant import IdRange, Tenant, TenantArgs
 from components.trainer import CONTROLLER, NAMESPACE, Trainer, TrainerArgs
 from components.training_runtime import TrainingRuntime, TrainingRuntimeArgs
 from simulator.actors.api import ApiError, Server
@@ -23,20 +26,20 @@ pytestmark = pytest.mark.cluster
 Manifest = dict[str, Any]
 
 TRAIN_JOB = kinds.TRAIN_JOB
-ELSEWHERE = "default"
+TENANT, ELSEWHERE = "adas", "default"
 IMAGE = "ghcr.io/kubeflow/trainer/trainer-controller-manager:v2.2.1"
 SPEC = ClusterSpec(
     name="test-trainer",
     nodes=(NodeSpec(name="worker01"), NodeSpec(name="worker02")),
     release="current",
     mpi="v2beta1",
-    job_controllers=("jobset", "trainer"),
+    job_controllers=("kueue", "jobset", "trainer"),
     run_seconds=0.5,
 )
 
 
 def _operators() -> None:
-    subscribe("openshift-cert-manager-operator", "job-set")
+    subscribe("openshift-cert-manager-operator", "job-set", "kueue-operator")
 
 
 def _job_sets() -> None:
@@ -51,9 +54,22 @@ def _runtime() -> None:
     TrainingRuntime("torch-runtime", TrainingRuntimeArgs())
 
 
+def _kueue() -> None:
+    ids = IdRange(start=1075480000)
+    Tenant(
+        TENANT, TenantArgs(namespace=TENANT, uid_range=ids, mcs="s0:c26,c5", gpu_quota=0, scc_name=None, queued=True)
+    )
+    KueueOperator("kueue", KueueOperatorArgs(frameworks=("BatchJob", "TrainJob")))
+
+
+def _queue() -> None:
+    tenants = (TenantQueue(namespace=TENANT, quota=Quota(gpus=0, cpus=4, memory_gib=8)),)
+    Queues("queues", QueuesArgs(flavor="workers", node_labels={"kubernetes.io/os": "linux"}, tenants=tenants))
+
+
 @pytest.fixture(scope="module")
 def site() -> Iterator[Declared]:
-    """Run the cluster with JobSet and Trainer."""
+    """Run the cluster with all three, and a tenant with a queue."""
     with running(SPEC) as started:
         server = Server(started.kubeconfig)
         token = server.token
@@ -61,7 +77,8 @@ def site() -> Iterator[Declared]:
         for build in (_operators, _job_sets, _trainer):
             made.declare(build)
         made.api.eventually(lambda: _available(made) and _endpoints(made))
-        made.declare(_runtime)
+        for build in (_runtime, _kueue, _queue):
+            made.declare(build)
         yield made
 
 
@@ -73,10 +90,10 @@ def _pods(site: Declared) -> list[str]:
     return [pod["metadata"]["name"] for pod in site.api.pods(NAMESPACE)]
 
 
-def _train_job(name: str, **trainer: Any) -> Manifest:
+def _train_job(name: str, namespace: str = ELSEWHERE, **trainer: Any) -> Manifest:
     runtime = TrainingRuntimeArgs().runtime_name
     whole = {"image": "registry.example.com/train:1", "numNodes": 2, "numProcPerNode": 4, **trainer}
-    return platform.obj(TRAIN_JOB, name, ELSEWHERE, spec={"runtimeRef": {"name": runtime}, "trainer": whole})
+    return platform.obj(TRAIN_JOB, name, namespace, spec={"runtimeRef": {"name": runtime}, "trainer": whole})
 
 
 def test_a_train_job_becomes_a_job_set_and_completes(site: Declared) -> None:
@@ -127,3 +144,27 @@ def test_a_new_pod_starts_beside_the_old_one(site: Declared) -> None:
     assert _available(site)
     site.api.create(TRAIN_JOB, _train_job("after"), ELSEWHERE)
     site.api.eventually(lambda: site.api.condition(TRAIN_JOB, "after", ELSEWHERE, "Complete"), seconds=300)
+
+
+def test_a_train_job_is_one_workload(site: Declared) -> None:
+    """Under Kueue a TrainJob waits as a whole for all its pods; its JobSet and Jobs have no Workloads of their own."""
+    asked = {"limits": {"cpu": "1", "memory": "1Gi"}}
+    for name, count in (("first", 2), ("large", 5)):
+        body = _train_job(name, TENANT, numNodes=count, resourcesPerNode=asked)
+        body["metadata"]["labels"] = {names.QUEUE_NAME: "jobs"}
+        site.api.create(TRAIN_JOB, body, TENANT)
+    site.api.eventually(lambda: site.api.condition(TRAIN_JOB, "first", TENANT, "Complete"), seconds=300)
+    why = "insufficient quota for cpu in flavor workers"
+    site.api.eventually(lambda: any(why in text for text in _refusals(site, "large")))
+    owners = {one["metadata"]["ownerReferences"][0]["kind"] for one in site.api.list(kinds.WORKLOAD, TENANT)["items"]}
+    assert owners == {"TrainJob"}
+    assert site.api.pods(TENANT, "jobset.sigs.k8s.io/jobset-name=large") == []
+
+
+def _refusals(site: Declared, name: str) -> list[str]:
+    return [
+        condition["message"]
+        for one in site.api.list(kinds.WORKLOAD, TENANT)["items"]
+        if one["metadata"]["ownerReferences"][0]["name"] == name
+        for condition in (one.get("status") or {}).get("conditions") or []
+    ]

@@ -36,7 +36,7 @@ def test_pods_find_each_other_by_the_service() -> None:
     assert {name: value for name, value in found.items() if name.startswith("PET_")} == {
         "PET_NNODES": "2",
         "PET_NPROC_PER_NODE": "8",
-        "PET_MASTER_ADDR": "train-02x08-0.train-02x08",
+        "PET_MASTER_ADDR": "train-02x08-0.train-02x08-pods",
         "PET_MASTER_PORT": "29500",
         "PET_NODE_RANK": {"fieldRef": {"fieldPath": f"metadata.annotations['{names.COMPLETION_INDEX}']"}},
     }
@@ -72,6 +72,8 @@ def test_on_roce_each_pod_looks_for_its_own_address() -> None:
     ("changes", "expected"),
     [
         ({"command": ()}, "command"),
+        ({"job_name": "a" * 59}, "-pods, the Service of its pods, must be a DNS-1035 label; shorten"),
+        ({"job_name": "2nd"}, "2nd-pods, the Service of its pods, must be a DNS-1035 label"),
         ({"rdma_resources": ()}, "transport gpudirect needs RDMA devices"),
         ({"environment": {"PET_NNODES": "4"}}, "environment: PET_NNODES=4 would override"),
         ({"environment": {"NCCL_IB_GID_INDEX": "3"}, **ROCE}, "NCCL_IB_GID_INDEX=3 would override"),

@@ -21,9 +21,11 @@ from tests.evidence.criteria.cases import (
     RDMA_LOG,
     SINGLE_TABLE,
     SIXTEEN,
+    TABLE,
     TWO,
     cluster_node,
     nccl,
+    slower,
 )
 from tests.support.mutated import read_text
 
@@ -130,6 +132,9 @@ def test_figures_show_their_causes() -> None:
     assert _names(TWO, nccl().replace("NET/IB/0/GDRDMA", "NET/Socket/0")) == ["fell-back"]
     assert _names(TWO, nccl().replace("/GDRDMA", "")) == ["no-gpudirect"]
     assert _names(DGX, "$ ulimit -l\n64\n") == ["memlock"]
+    assert _names(TWO, nccl() + TABLE) == []
+    assert _names(TWO, nccl() + slower(TABLE, 2)) == ["pcie-redirected"]
+    assert _names(TWO, nccl().replace("/GDRDMA", "") + slower(TABLE, 2)) == ["no-gpudirect"]
 
 
 def testcluster_nodes_show_their_causes() -> None:

@@ -113,6 +113,14 @@ def test_a_run_over_nvlink_passes_whole() -> None:
                 "preflight-limits": "gpu01: memlock is 64 KiB, not unlimited",
             },
         ),
+        ("no-gpu", {"preflight-gpus": "gpu01: 0 GPUs"}),
+        (
+            "slow-copy-small-shm",
+            {
+                "preflight-limits": "gpu01: /dev/shm has 64 MiB, not 1024",
+                "preflight-speed": "gpu01: GPU 1 has 31.8 GB/s from the host, not 40",
+            },
+        ),
         ("small-shm", {"preflight-gpus": "gpu01: 1 GPUs", "preflight-limits": "gpu01: /dev/shm has 64 MiB, not 1024"}),
     ],
 )
@@ -120,6 +128,14 @@ def test_each_provoked_fault_is_named_with_its_node(log: str, failed: dict[str, 
     """A busy GPU, one that is hidden, locked memory and shared memory that are limited: each by its own criterion."""
     found = verdicts(f"preflight/{log}.txt")
     assert {name: one.measured for name, one in found.items() if one.status is Status.FAIL} == failed
+
+
+def test_what_was_not_measured_is_no_pass() -> None:
+    """A pod without a GPU has no fault and no slow one, and that is missing evidence."""
+    found = verdicts("preflight/no-gpu.txt")
+    missing = {name for name, one in found.items() if one.status is Status.MISSING}
+    assert missing == {"preflight-gpu-faults", "preflight-links", "preflight-speed"}
+    assert found["preflight-speed"].proofs
 
 
 def test_another_machine_is_not_the_profile() -> None:

@@ -87,3 +87,20 @@ def test_wrong_metrics_are_refused(fields: dict[str, Any], expected: str) -> Non
     with pytest.raises(ValidationError) as caught:
         Metric.model_validate(RATE | fields)
     assert expected in str(caught.value)
+
+
+def test_a_pattern_that_never_matches_has_the_line_it_was_tried_on() -> None:
+    """Of a log without a value the last line with a figure is kept, to compare the pattern with."""
+    found = measured(pattern=r"Throughput: (\d+)")
+    assert found.tried
+    assert (found.count, found.tried.line) == (0, 4)
+    assert found.tried.text.startswith("epoch 1 step 30 loss=5.30")
+    assert measured().tried is None
+
+
+def test_the_course_of_a_metric_is_kept_in_bounded_memory() -> None:
+    """Values are in the order of the log; of a long one parts of equal size have their median, without nan."""
+    assert measured().course == (7800.5, 8517.0, 8400.0)
+    log = "throughput: nan images/s\n" + "".join(f"throughput: {step} images/s\n" for step in range(1000))
+    found = measured(log)
+    assert (len(found.course), found.course[0], found.course[-1]) == (100, 4.5, 994.5)

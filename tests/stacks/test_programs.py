@@ -8,7 +8,8 @@ import pytest
 from components.job_volumes import MountOptions
 from components.layout import Layout
 from stacks.images import IMAGES
-from stacks.programs import PROGRAMS, Program
+from stacks.programs import PROGRAMS, SCRIPTS, Program
+from tests.support.recorded import ROOT
 
 EIGHT = Layout(pods=2, gpus=8)
 
@@ -185,6 +186,23 @@ def test_every_entry_names_its_source() -> None:
     """Every entry names the source of its command line."""
     for entry in PROGRAMS.values():
         assert re.match(r"[RSNB]-\d", entry.source or "")
+
+
+def test_python_names_no_program_of_the_documents() -> None:
+    """A program is its file: no Python depends on its name, but parsers, what is simulated, and programs themselves."""
+    names = [name for name, entry in PROGRAMS.items() if "torch" not in entry.kinds and name not in entry.prints]
+    named = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, names))})(?![\w-])")
+    rooms = {path.name for path in ROOT.iterdir() if any(path.glob("**/*.py"))} - {"tests", "simulator", ".venv"}
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for room in sorted(rooms)
+        for path in sorted((ROOT / room).rglob("*.py"))
+        if not path.is_relative_to(ROOT / "evidence/tools") and path.parent != SCRIPTS
+        for number, line in enumerate(path.read_text().splitlines(), start=1)
+        if named.search(line)
+    ]
+    assert "a2d2" in names
+    assert not found, "move these names into a data file:\n" + "\n".join(found)
 
 
 def _faults(entry: Program) -> set[str]:

@@ -21,12 +21,16 @@ Fault = tuple[Tested, str]
 _Faults = Callable[[Request, Preflight], Iterator[Fault]]
 
 
-def _judged(faults: _Faults, healthy: str) -> Callable[[Job], Found | None]:
-    """Return a look that names every node with its faults."""
+def _judged(faults: _Faults, healthy: str, *needs: str) -> Callable[[Job], Found | None]:
+    """Return a look that names every node with its faults; `needs` are kinds of lines that each GPU must have."""
 
     def look(job: Job) -> Found | None:
         runs = of(job, Preflight)
         bad = [(run, row, why) for run in runs for row, why in faults(job.request, run)]
+        absent = [run for run in runs if any(len(run.of_kind(what)) < max(run.gpus, 1) for what in needs)]
+        if not bad and absent:
+            what = f"not every GPU has its lines {', '.join(needs)}"
+            return Found(Status.MISSING, f"{listed(run.node for run in absent)}: {what}", proofs=begins(absent))
         if not bad:
             return Found(Status.PASS, f"{listed(run.node for run in runs)}: {healthy}", proofs=begins(runs))
         what = listed(f"{run.node}: {f'{row.name} ' if row.of else ''}{why}" for run, row, why in bad)
@@ -171,17 +175,18 @@ CRITERIA = (
         "preflight-gpu-faults", "No GPU has a fault or a foreign process",
         "ECC on, no uncorrected error, no row to remap, no lowered power limit, not slowed, no other process's memory",
         _RUNS,
-        look=_judged(_faults, "no fault"),
+        look=_judged(_faults, "no fault", "gpu", "load"),
     ),
     _criterion(
         "preflight-links", "PCIe and NVLink are whole",
         "PCIe's best generation and width under load, all NVLinks of the profile, access from GPU to GPU",
-        f"{_RUNS} on a known profile", look=_judged(_links, "all links"), when=_known,
+        f"{_RUNS} on a known profile", look=_judged(_links, "all links", "gpu", "load"), when=_known,
     ),
     _criterion(
         "preflight-speed", "GPUs and links are as fast as others of their model",
         "the share of the measured figures in hardware/measured/gpus.yaml: 0.9, of copies to the host 0.75",
-        f"{_RUNS} on a profile whose GPU has been measured", look=_judged(_slow, "as fast as measured"),
+        f"{_RUNS} on a profile whose GPU has been measured",
+        look=_judged(_slow, "as fast as measured", "load", "memory"),
         when=lambda request: _measured(request) is not None,
     ),
     _criterion(

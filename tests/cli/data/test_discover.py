@@ -100,7 +100,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not self._may():
             return
         if server.refused:
-            self._answer(int(server.refused[:3]), server.refused[3:])
+            self._answer(int(server.refused[:3]), server.refused[3:], Location="https://elsewhere.example.com/")
         elif self.path == discover.QUERY and server.sync_status != 200:
             self._answer(server.sync_status, "upstream timed out")
         elif self.path == discover.LONG_QUERY:
@@ -228,7 +228,7 @@ def test_a_long_query_that_never_ends(server: Server, keys: pki.Pki) -> None:
         ),
         ("403not your collection", ("403", "not your collection", "give the account the right")),
         ("500token-1 and s3cret:pass", ("500", "... and ...", "ask again")),
-        ("302moved", ("302",)),
+        ("302moved", ("with 302: moved",)),
     ],
 )
 def test_a_query_that_is_refused(server: Server, keys: pki.Pki, refused: str, parts: tuple[str, ...]) -> None:

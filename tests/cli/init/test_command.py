@@ -65,7 +65,8 @@ def test_a_cluster_that_says_all_gives_settings_that_are_valid(init: Run, projec
     assert {node.profile for node in found.gpu_nodes} == {"dgx-h100"}
     data: Any = found.tenants[0].data
     assert data.storage_class == "files"
-    assert written(project)["stages"][0]["workloads"][0]["client_node"] == "gpu-01.lab"
+    test, rdma, *_ = (stage["workloads"][0] for stage in written(project)["stages"])
+    assert (test["node"], rdma["client_node"]) == ("gpu-[01-04].lab", "gpu-01.lab")
     assert "- tenants.0.data.storage_class: a class whose volumes many nodes can mount (ReadWriteMany)" in printed
     assert "./hpc state init --stack site" in printed
 

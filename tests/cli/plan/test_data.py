@@ -33,6 +33,15 @@ def test_the_papers_set_takes_as_long_as_its_training() -> None:
     assert data.seconds(92 * 10**9, 10) == pytest.approx(73.6)
 
 
+def test_a_set_that_takes_longer_to_bring_near_than_to_train_with() -> None:
+    """The plan warns where link and training are known and the link is the slower one."""
+    slow = {"link_gbps": 1e-8, "training_minutes": 1}
+    (warning,) = (each for each in sections(**slow)[0].notes if each.startswith("warning: "))
+    assert "to bring bikes near takes 384 s at 1e-08 Gb/s, longer than its training of 60 s" in warning
+    for changes in ({"link_gbps": 1e-8}, {"link_gbps": 10, "training_minutes": 12}):
+        assert not [each for each in sections(**changes)[0].notes if each.startswith("warning: ")]
+
+
 def test_frames_by_class_of_set_and_splits() -> None:
     """Every class has a row with the frames of the set and of each split; classes without a frame are named."""
     sets, classes = sections()

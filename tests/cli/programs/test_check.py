@@ -54,3 +54,10 @@ def test_what_is_wrong_is_named(tmp_path: Path, program: str, log: str, expected
     status, printed = check(tmp_path, program, log)
     assert status == 1
     assert expected in printed
+
+
+def test_a_pattern_that_never_matches_is_shown_with_a_line(tmp_path: Path) -> None:
+    """The line is one to compare the pattern with."""
+    status, printed = check(tmp_path, log="Throughput: 8517 images/s\n")
+    assert status == 1
+    assert "not in line 1: Throughput: 8517 images/s" in " ".join(printed.split())

@@ -33,14 +33,18 @@ from cli.shared.stack import read
 def test_what_works_on_a_cluster_asks_which_one(
     monkeypatch: pytest.MonkeyPatch, arguments: list[str], asked: str | None
 ) -> None:
-    """Commands that work on a cluster check that it is the stack's; those that read do so if it answers."""
+    """Commands that work on a cluster check that it is the stack's; those that read do so if it answers.
+
+    What changes a simulated one finds the stack in its backend, even as the first command.
+    """
     calls: list[str] = []
     monkeypatch.setattr(identity, "require", lambda *_: calls.append("require"))
     monkeypatch.setattr(identity, "require_unless_unreachable", lambda *_: calls.append("look"))
     monkeypatch.setattr("cli.shared.session.cluster", lambda _: None)
-    stack: Any = type("Stack", (), {"backend": None})()
+    monkeypatch.setattr("cli.shared.session.prepare", lambda *_: calls.append("prepare"))
+    stack: Any = type("Stack", (), {"backend": None, "simulated": True})()
     pulumi._checked(stack, stack, pulumi._name(arguments))
-    assert calls == ([asked] if asked else [])
+    assert calls == {"require": ["require", "prepare"], "look": ["look"], None: []}[asked]
 
 
 def test_without_an_answer_of_a_real_cluster_what_only_looks_goes_on(

@@ -11,6 +11,7 @@ from simulator.performance import curves, fit, model, paper
 from simulator.performance.communicator import communicator
 from simulator.performance.job import Launched
 from simulator.performance.mpirun import mpirun
+from simulator.performance.node_faults import NodeFaults
 from simulator.performance.printed import Printed
 from tests.simulator.performance.launches import EXPORTS, launch
 
@@ -103,6 +104,13 @@ def test_fewer_ports_give_less() -> None:
     assert without == pytest.approx(0.75 * whole, rel=0.02)
     assert us(launch(2, 8, down=("mlx5_2",)), 8, 8) == pytest.approx(us(launch(2, 8), 8, 8), rel=0.01)
     assert busbw(launch(2, 8, exports=(*EXPORTS, "NCCL_IB_HCA==mlx5_1")), 8) == pytest.approx(whole / 4, rel=0.02)
+
+
+def test_bridges_that_redirect_halve_the_bandwidth() -> None:
+    """With ACS on a node data between nodes takes longer, and within it does not."""
+    faults = NodeFaults(acs=True)
+    assert busbw(launch(2, 8, faults=faults), 8) == pytest.approx(model.ACS.value * busbw(launch(2, 8), 8), rel=0.02)
+    assert us(launch(1, 8, faults=faults), 8, LARGE) == us(launch(1, 8), 8, LARGE)
 
 
 def test_tcp_is_ten_times_slower() -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from apis.logs import SIMULATED
+from apis.nccl import Transport
 from components.layout import Layout
 from evidence.judge import judge
 from evidence.verdict import Ended, Job, Request, Shape, Status, Verdict
@@ -15,6 +16,7 @@ from simulator.performance.job import Launched, Machine, Worker
 from simulator.performance.node_faults import HEALTHY, NodeFaults
 from stacks.programs import PROGRAMS
 from tests.simulator.performance.jobs import readings
+from tests.simulator.performance.launches import launch
 
 COMMAND = PROGRAMS["preflight"].started(Layout(pods=1, gpus=8))
 
@@ -116,3 +118,27 @@ def test_faults_that_cannot_be_read_are_none(caplog: pytest.LogCaptureFixture) -
     assert node_faults.read('{"pci_width": {"3": 8}}') == HEALTHY
     assert "pci_width" in caplog.text
     assert node_faults.read(None) == HEALTHY
+
+
+def test_bridges_that_redirect_are_found_by_a_job_between_nodes_alone() -> None:
+    """With ACS the test of a node passes, and all-reduce over two is slow, with nothing else wrong: the cause."""
+    faults = NodeFaults(acs=True)
+    assert {one.status for one in verdicts(launched(faults=faults)).values()} <= {Status.PASS, Status.WARN}
+    request = Request(
+        job="t/nccl-test-02x08",
+        program="nccl-all-reduce",
+        prints=("nccl", "nccl-tests"),
+        profile="dgx1-v100-16gb",
+        fabric="infiniband",
+        shape=Shape(pods=2, gpus=8),
+        nodes=("dgx01", "dgx02"),
+        transport=Transport.GPUDIRECT,
+    )
+    found = {}
+    for known, of_nodes in (("sound", HEALTHY), ("redirected", faults)):
+        lines = pod_commands.simulate(launch(2, 8, faults=of_nodes)).lines
+        job = Job(request=request, ended=Ended.SUCCEEDED, readings=readings(lines))
+        found[known] = {one.criterion: one for one in judge([job])}["bus-bandwidth"]
+    assert (found["sound"].status, found["redirected"].status) == (Status.PASS, Status.FAIL)
+    (cause,) = found["redirected"].causes
+    assert "ACSCtl" in cause

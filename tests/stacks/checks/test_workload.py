@@ -49,6 +49,16 @@ KNOWN = "nvcr.io/nvidia/tensorflow:20.03-tf2-py3"
             MPI | {"tenant": "language", "node": "dgx1300.pod.example.com", "layout": {"pods": 1, "gpus": 8}},
             "node 'dgx1300.pod.example.com' … GPU node; known: dgx100.pod.example.com, … and 137 more",
         ),
+        (
+            "dev",
+            {"kind": "mpi", "program": "nccl-all-reduce", "gpus": 17},
+            "stages: job it: 17 GPUs wanted, 16 free; wait, or ask for fewer",
+        ),
+        (
+            "dev",
+            {"kind": "mpi", "program": "nccl-all-reduce", "gpus": 12, "gpus_per_pod": 8},
+            "stages: job it: 12 GPUs are no whole number of pods with 8 GPUs; ask for a multiple",
+        ),
         ("dev", SMOKE | {"priority": "urgent"}, "priority 'urgent' … priority_classes: none; add it"),
         ("prod", MPI | {"priority": "urgent"}, "priority 'urgent' … priority_classes: verification, training; add it"),
         (
