@@ -91,6 +91,16 @@ class Layout:
         return self.home / "identities" / "discover.json"
 
     @property
+    def scale_state(self) -> Path:
+        """What its storage cluster has, where the GUI of one is simulated."""
+        return self.home / "data" / "scale" / "state.json"
+
+    @property
+    def scale_account(self) -> Path:
+        """Account of the GUI of its storage cluster."""
+        return self.home / "identities" / "scale-gui.json"
+
+    @property
     def scheduler_config(self) -> Path:
         """Settings of the scheduler."""
         return self.home / "data" / "scheduler.yaml"

@@ -34,6 +34,13 @@ class NodeSpec(Model):
         return profiles.profile(self.profile) if self.profile else None
 
 
+class ScaleGui(Model):
+    """The GUI of a storage cluster, whose REST interface is simulated."""
+
+    cluster_id: str = Field(pattern=r"^[0-9]{1,20}$", description="of the storage cluster")
+    file_systems: tuple[str, ...] = Field(min_length=1, description="that it has, by name")
+
+
 class ClusterSpec(Model):
     """A cluster: without nodes and actors it is a bare API server with its controllers."""
 
@@ -60,6 +67,9 @@ class ClusterSpec(Model):
     )
     object_store: bool = Field(default=False, description="S3 on loopback beside it, for the state of Pulumi")
     discover: bool = Field(default=False, description="Spectrum Discover on loopback beside it, for catalogues of data")
+    scale_gui: ScaleGui | None = Field(
+        default=None, description="on loopback beside it, for caches of Storage Scale; None: there is none"
+    )
     run_seconds: float = Field(default=1.0, ge=0, description="seconds that a simulated workload takes")
 
     @property

@@ -230,6 +230,7 @@ class _Start:
             *([self._plan.scc_admission()] if self._spec.actors else ()),
             *([self._plan.object_store()] if self._spec.object_store else ()),
             *([self._plan.discover()] if self._spec.discover else ()),
+            *([self._plan.scale_gui(self._spec.scale_gui)] if self._spec.scale_gui else ()),
         )
 
     def _nodes_ready(self, api: Api) -> bool:

@@ -26,6 +26,7 @@ class PortNumbers(Model):
     admission: int = Field(default=0, description="0 until it is drawn: clusters of before did not have it")
     objects: int = Field(default=0, description="of the object store; 0 until it is drawn")
     discover: int = Field(default=0, description="of Spectrum Discover; 0 until it is drawn")
+    scale_gui: int = Field(default=0, description="of the GUI of Storage Scale; 0 until it is drawn")
     kueue: int = Field(default=0, description="of Kueue's webhooks; 0 until it is drawn, as below")
     jobset: int = Field(default=0, description="of JobSet's webhooks")
 
@@ -37,6 +38,7 @@ LISTENERS = {
     "scc-admission": "admission",
     "object-store": "objects",
     "discover": "discover",
+    "scale-gui": "scale_gui",
 }
 """Process -> the port on which it is called."""
 CONTROLLERS = ("kueue", "jobset")
@@ -67,6 +69,11 @@ class State(Model):
     def discover(self) -> str | None:
         """Host and port of Spectrum Discover; None where the cluster has none."""
         return f"127.0.0.1:{self.ports.discover}" if self.spec.discover else None
+
+    @property
+    def scale_gui(self) -> str | None:
+        """Host and port of the GUI of Storage Scale; None where the cluster has none."""
+        return f"127.0.0.1:{self.ports.scale_gui}" if self.spec.scale_gui else None
 
 
 def load(layout: Layout) -> State | None:

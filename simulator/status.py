@@ -59,6 +59,7 @@ class ClusterStatus:
     problem: str | None = None
     object_store: str | None = None
     discover: str | None = None
+    scale_gui: str | None = None
 
     @property
     def rss_bytes(self) -> int:
@@ -99,6 +100,7 @@ def look(layout: Layout) -> ClusterStatus:
         problem=problem,
         object_store=known.object_store if known else None,
         discover=known.discover if known else None,
+        scale_gui=known.scale_gui if known else None,
     )
 
 

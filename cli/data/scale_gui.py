@@ -18,8 +18,6 @@ _SECONDS = 60.0
 """Until an answer, as the CSI driver has it."""
 _PAGES = 1000
 _SHOWN = 200
-UNHEALTHY = frozenset({"Disconnected", "Unmounted", "Dropped", "Expired", "NeedsResync", "Stopped"})
-"""States of a cache in which data may not be had, or changes wait; the others are healthy."""
 
 
 class ScaleGuiError(UserError):
@@ -40,6 +38,8 @@ class Cache(NamedTuple):
     """Bytes in use; None: no quota is set, so that nothing is evicted by itself."""
     soft: int | None = None
     """Soft quota, beyond which files are evicted, bytes."""
+    hard: int | None = None
+    """Hard quota, beyond which nothing is fetched, bytes."""
 
 
 @dataclass
@@ -51,6 +51,8 @@ class ScaleGui:
     password: str = field(repr=False)
     ca: str | None = None
     """File with the certificate of its CA; None: one that the machine trusts."""
+    others: tuple[str, ...] = ()
+    """Further GUIs of the cluster, for when the first one cannot be reached."""
     _session: requests.Session = field(default_factory=requests.Session, repr=False, init=False)
 
     def caches(self, file_system: str) -> tuple[Cache, ...]:
@@ -64,9 +66,26 @@ class ScaleGui:
         found = (_cache(each, quotas) for each in self._all(f"{place}/afm/state", "filesetAfmStateList"))
         return tuple(sorted(found))
 
-    def _all(self, path: str, name: str) -> Iterator[Mapping[str, Any]]:
+    def cluster_id(self) -> str:
+        """Return the id of the GUI's cluster, with all its digits: as a number it is beyond what a float holds."""
+        summary = (self._get("/cluster", {}).get("cluster") or {}).get("clusterSummary") or {}
+        found = _number(summary.get("clusterId"))
+        if found is None:
+            raise ScaleGuiError(f"{self.host} answers /cluster without a whole clusterId; see its version")
+        return str(found)
+
+    def file_system(self, uid: str) -> str:
+        """Return the name of the file system with a UID, as its own cluster calls it; raise ScaleGuiError."""
+        names = [str(each.get("name")) for each in self._all("/filesystems", "filesystems", filter=f"uuid={uid}")]
+        if len(names) != 1:
+            raise ScaleGuiError(
+                f"{self.host} has {len(names)} file systems of UID {uid}; see whether it is their owner"
+            )
+        return names[0]
+
+    def _all(self, path: str, name: str, **query: str) -> Iterator[Mapping[str, Any]]:
         """Yield the entries of a list, page by page."""
-        more: dict[str, str] = {}
+        more = query
         for _ in range(_PAGES):
             answer = self._get(path, more)
             entries = answer.get(name)
@@ -78,29 +97,36 @@ class ScaleGui:
             following = parse_qs(urlsplit(str(paging.get("next", ""))).query) if isinstance(paging, dict) else {}
             if "lastId" not in following:
                 return
-            more = {"lastId": following["lastId"][0]}
+            more = {**query, "lastId": following["lastId"][0]}
         raise ScaleGuiError(f"{self.host} answers {path} with more than {_PAGES} pages; look at its state")
 
     def _get(self, path: str, query: Mapping[str, str]) -> Mapping[str, Any]:
-        try:
-            answer = self._session.get(
-                f"https://{self.host}{_BASE}{path}",
-                params={"fields": ":all:", **query},
-                headers={"Accept": "application/json"},
-                auth=(self.user, self.password),
-                verify=True if self.ca is None else self.ca,
-                timeout=_SECONDS,
-                allow_redirects=False,
-            )
-        except requests.exceptions.SSLError:
-            raise ScaleGuiError(
-                f"{self.host}: its certificate is not trusted, or is another host's; give the CA as ca_certificate"
-            ) from None
-        except requests.RequestException as error:
-            raise ScaleGuiError(
-                f"{self.host} cannot be reached ({type(error).__name__}); see whether this machine may, and ask again"
-            ) from None
-        return self._content(path, answer)
+        """Return what a path has, from the first GUI that can be reached."""
+        hosts = (self.host, *self.others)
+        for host in hosts:
+            self.host = host
+            try:
+                answer = self._session.get(
+                    f"https://{host}{_BASE}{path}",
+                    params={"fields": ":all:", **query},
+                    headers={"Accept": "application/json"},
+                    auth=(self.user, self.password),
+                    verify=True if self.ca is None else self.ca,
+                    timeout=_SECONDS,
+                    allow_redirects=False,
+                )
+            except requests.exceptions.SSLError:
+                raise ScaleGuiError(
+                    f"{host}: its certificate is not trusted, or is another host's; give the CA as ca_certificate"
+                ) from None
+            except requests.RequestException as error:
+                why = type(error).__name__
+                continue
+            self.others = tuple(each for each in hosts if each != host)
+            return self._content(path, answer)
+        raise ScaleGuiError(
+            f"{', '.join(hosts)} cannot be reached ({why}); see whether this machine may, and ask again"
+        )
 
     def _content(self, path: str, answer: requests.Response) -> Mapping[str, Any]:
         try:
@@ -137,11 +163,12 @@ def _cache(state: Mapping[str, Any], quotas: Mapping[str, Mapping[str, Any]]) ->
         queue=_number(state.get("queueLength")) or 0,
         used=_bytes(quota.get("blockUsage")),
         soft=_bytes(quota.get("blockQuota")) or None,
+        hard=_bytes(quota.get("blockLimit")) or None,
     )
 
 
 def _number(value: Any) -> int | None:
-    """Return a number, which some versions send as text."""
+    """Return a whole number, which some versions send as text; None for anything else, a float too."""
     text = str(value).strip()
     return int(text) if text.isdecimal() else None
 

@@ -11,10 +11,12 @@ from cli.shared.backends import choice
 from cli.shared.backends.backend import Backend
 from cli.shared.errors import Problem
 from cli.shared.paths import ROOT, own_files
+from components.storage_class import Cache
 from hardware import profiles
 from simulator import home
 from simulator.cluster import ClusterSpec, NodeSpec
 from simulator.kubeconfigs import context_name
+from simulator.spec import ScaleGui
 from stacks import locks
 from stacks import settings as stack_settings
 from stacks.layer_settings import TenantsLayer
@@ -239,10 +241,22 @@ class Stack:
                 "storage_classes": settings.foreign_classes,
                 "storage_scale": settings.scale_pods is not None,
                 "job_controllers": tuple(name for name, used in controllers.items() if used),
+                "scale_gui": self._scale_gui,
                 "object_store": choice.recorded(self.home) == choice.SIMULATED,
                 **generation,
             }
         )
+
+    @property
+    def _scale_gui(self) -> ScaleGui | None:
+        """The GUI of the first cluster that has caches by the storage classes of the stack; None without caches."""
+        storage = self.settings.storage
+        caches = [each for each in storage.classes if isinstance(each.volumes, Cache)] if storage else []
+        if not caches:
+            return None
+        cluster = caches[0].cluster_id
+        own = sorted({each.file_system for each in caches if each.cluster_id == cluster})
+        return ScaleGui(cluster_id=cluster, file_systems=tuple(own))
 
     @property
     def _simulated_as(self) -> str | None:

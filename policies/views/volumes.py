@@ -30,6 +30,8 @@ class Handle:
     file_system: str = ""
     path: str = ""
     faults: tuple[str, ...] = ()
+    fileset: str = ""
+    """Name or id of the fileset, where the handle has it."""
 
 
 def handle_of(volume: Obj) -> Handle | None:
@@ -49,17 +51,17 @@ def parse(text: str) -> Handle:
         return _long(parts)
     if len(parts) not in (_SHORT, _WITH_FILESET):
         return Handle(faults=(f"has {len(parts)} parts between semicolons, not 3, 4 or 7",))
-    faults = [*_identity(parts[0], parts[1])]
+    faults, fileset = [*_identity(parts[0], parts[1])], ""
     if len(parts) == _WITH_FILESET:
-        key, equals, value = parts[2].partition("=")
-        if key not in ("fileset", "filesetName") or not equals or not value:
+        key, equals, fileset = parts[2].partition("=")
+        if key not in ("fileset", "filesetName") or not equals or not fileset:
             faults.append(f"third part {parts[2][:80]!r} is neither fileset=<id> nor filesetName=<name>")
     key, _, path = parts[-1].partition("=")
     if key != "path":
         faults.append(f"last part {parts[-1][:80]!r} is not path=<path>")
     else:
         faults += _path(path)
-    return Handle(parts[0], parts[1], path, tuple(faults))
+    return Handle(parts[0], parts[1], path, tuple(faults), fileset)
 
 
 def _long(parts: list[str]) -> Handle:
@@ -77,7 +79,7 @@ def _long(parts: list[str]) -> Handle:
     elif volume in ("1", "2") and not fileset:
         faults.append(f"sixth part is empty, and volume type {volume} is the {_KINDS_OF_VOLUME[volume]}")
     faults += _path(path)
-    return Handle(cluster, file_system, path, tuple(faults))
+    return Handle(cluster, file_system, path, tuple(faults), fileset)
 
 
 def _identity(cluster: str, file_system: str) -> Iterator[str]:

@@ -64,8 +64,10 @@ def provision(api: Api, claim: Object, provisioner: str, source: Callable[[Objec
         log.info("%s for %s/%s", volume_name(claim), claim["metadata"]["namespace"], claim["metadata"]["name"])
 
 
-def reclaim(api: Api, volume: Object, provisioner: str) -> None:
-    """Delete a volume that `provisioner` made, and whose claim is gone, where its class says so."""
+def reclaim(api: Api, volume: Object, provisioner: str) -> bool:
+    """Delete a volume that `provisioner` made, and whose claim is gone, where its class says so; return whether."""
     made = pods.annotations(volume).get(BY) == provisioner
     if made and pods.phase(volume) == "Released" and volume["spec"]["persistentVolumeReclaimPolicy"] == "Delete":
         api.delete(kinds.PERSISTENT_VOLUME, volume["metadata"]["name"])
+        return True
+    return False

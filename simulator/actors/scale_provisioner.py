@@ -1,20 +1,26 @@
 """The provisioner beside the Spectrum Scale driver: makes volumes for claims of its StorageClasses."""
 
-import hashlib
+from functools import partial
 
 from apis import kinds
 from apis import names as platform
+from policies.values import amount
+from policies.views import volumes
 from simulator import names
-from simulator.actors import images, pods, provisioning, scale_handles
+from simulator.actors import images, pods, provisioning, scale_caches, scale_handles
 from simulator.actors.api import Object
 from simulator.actors.informer import Informer, Key
 from simulator.actors.podactor import PodActor
 from simulator.actors.rbac import READ, Rule
+from simulator.scale_management import client
+from simulator.scale_management.client import GuiError
+from simulator.scale_management.state import file_system_uid
 
 RULES = (
     Rule(("",), ("persistentvolumes",), (*READ, "create", "delete", "patch")),
     Rule(("",), ("persistentvolumeclaims",), (*READ, "update")),
     Rule(("storage.k8s.io",), ("storageclasses",), READ),
+    Rule(("",), ("secrets",), ("get",)),
 )
 AGAIN_SECONDS = 2.0
 CACHE_MODES = ("readonly", "parallel", "exclusive", "detached")
@@ -42,16 +48,44 @@ class ScaleProvisioner(PodActor):
         if known is None:
             return AGAIN_SECONDS
         try:
-            provisioning.provision(self.api, claim, platform.SCALE_CSI_DRIVER, lambda one, of: source(one, of, known))
-        except ValueError as error:
+            provisioning.provision(self.api, claim, platform.SCALE_CSI_DRIVER, partial(self.place, known=known))
+        except (ValueError, GuiError) as error:
             self.say(f"E failed to provision volume with StorageClass {claim['spec']['storageClassName']!r}: {error}")
             return AGAIN_SECONDS
         return None
 
+    def place(self, claim: Object, storage_class: Object, known: Object) -> Object:
+        """Return where the files of a claim's volume are; a cache is made first, where its cluster has a GUI."""
+        found = source(claim, storage_class, known)
+        handle = volumes.parse(found["csi"]["volumeHandle"])
+        gui = client.of_cluster(self.runtime.settings.home, handle.cluster)
+        if gui is None or not scale_caches.is_cache(storage_class):
+            return found
+        namespace, name = scale_caches.secret_of(claim, storage_class)
+        secret = self.api.find(kinds.SECRET, name, namespace) if name and namespace else None
+        if secret is None:
+            raise ValueError(f"error getting secret {name} in namespace {namespace}: not found")
+        scale_caches.make(
+            gui,
+            handle.fileset,
+            storage_class["parameters"]["volBackendFs"],
+            scale_caches.home_of(secret),
+            mode=scale_caches.mode_of(claim, storage_class),
+            size=int(amount(claim["spec"]["resources"]["requests"]["storage"]) or 0),
+        )
+        return found
+
     def _reclaim(self, key: Key) -> None:
         volume = self._volumes.get(key[1])
-        if volume is not None:
-            provisioning.reclaim(self.api, volume, platform.SCALE_CSI_DRIVER)
+        if volume is None or not provisioning.reclaim(self.api, volume, platform.SCALE_CSI_DRIVER):
+            return
+        handle = volumes.parse(volume["spec"]["csi"]["volumeHandle"])
+        gui = client.of_cluster(self.runtime.settings.home, handle.cluster)
+        if gui is not None:
+            try:
+                scale_caches.remove(gui, handle.fileset, handle.file_system)
+            except GuiError as error:
+                self.say(f"E failed to delete the cache {handle.fileset}: {error}")
 
     def _driver(self) -> Object | None:
         drivers = images.CSI_DRIVERS[platform.SCALE_CSI_DRIVER]
@@ -76,9 +110,9 @@ def source(claim: Object, storage_class: Object, known: Object) -> Object:
     if fault := _refused(claim, storage_class):
         raise ValueError(fault)
     name = provisioning.volume_name(claim)
-    digest = hashlib.sha256(file_system.encode()).hexdigest().upper()
-    identity = f"{cluster};{digest[:8]}:{digest[8:16]}"
-    handle = f"0;2;{identity};;{name};/{file_system}/{name}"
+    identity = f"{cluster};{file_system_uid(file_system)}"
+    kind = 2 if scale_caches.is_cache(storage_class) else 0
+    handle = f"{kind};2;{identity};;{name};/{file_system}/{name}"
     if 7 not in known["parts"]:  # noqa: PLR2004 - a driver of 2.0
         handle = f"{identity};filesetName={name};path=/{file_system}/{name}"
     return {"csi": {"driver": platform.SCALE_CSI_DRIVER, "volumeHandle": handle}}

@@ -19,8 +19,9 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.routing import Map, Rule
 from werkzeug.wrappers import Request, Response
 
-from simulator.discover.accounts import Account, Tokens
+from simulator.access.accounts import Account
 from simulator.discover.database import WIDE_VIEW, Answer, Database, QueryError
+from simulator.discover.tokens import Tokens
 
 TOKEN_HEADER = "X-Auth-Token"  # noqa: S105 - its name
 QUERY = "/db2whrest/v1/sql_query"

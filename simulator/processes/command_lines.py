@@ -15,7 +15,7 @@ from simulator.files import digest
 from simulator.home import REPOSITORY, SERVICE_SOCKET, Layout
 from simulator.processes.ports import LOOPBACK
 from simulator.processes.supervisor import Command
-from simulator.spec import ClusterSpec
+from simulator.spec import ClusterSpec, ScaleGui
 from simulator.state import PortNumbers
 
 ROOMS = ("simulator", "apis", "hardware", "policies")
@@ -252,6 +252,24 @@ class Plan:
                 f"--key={self.pki.key('server')}",
             ],
             (self.ports.discover,),
+        )
+
+    def scale_gui(self, gui: ScaleGui) -> Command:
+        """Return the GUI of Storage Scale; the object store's folder is the home of its caches."""
+        return _python(
+            "scale-gui",
+            [
+                "simulator.scale_management",
+                f"--port={self.ports.scale_gui}",
+                f"--state={self.layout.scale_state.absolute()}",
+                f"--account={self.layout.scale_account.absolute()}",
+                f"--objects={self.layout.objects.absolute()}",
+                f"--certificate={self.pki.certificate('server')}",
+                f"--key={self.pki.key('server')}",
+                f"--cluster-id={gui.cluster_id}",
+                *(f"--file-system={name}" for name in gui.file_systems),
+            ],
+            (self.ports.scale_gui,),
         )
 
     def actors(self) -> Command:

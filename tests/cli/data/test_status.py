@@ -13,10 +13,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from cli.data import status
+from cli.data import afm_states, scale_access, status
 from cli.data.scale_gui import Cache, ScaleGui, ScaleGuiError
 from cli.shared import stack as stacks
 from cli.shared.errors import Problem
+from cli.shared.stack import Stack
 from simulator.access import pki
 from tests.support.commands import finished
 
@@ -92,7 +93,7 @@ def gui(keys: pki.Pki) -> Iterator[Gui]:
 def test_the_calls_and_their_fields(gui: Gui) -> None:
     """State and quota of each cache are read by two GETs; numbers may be texts, and quotas are in KiB."""
     (found,) = gui.client.caches("ess3000_4M")
-    assert found == Cache("a2d2_cos", "https://map:443/a2d2", "Active", "gw1", 3, 1 << 30, 1 << 31)
+    assert found == Cache("a2d2_cos", "https://map:443/a2d2", "Active", "gw1", 3, 1 << 30, 1 << 31, None)
     assert gui.calls == [f"{QUOTAS}?fields=%3Aall%3A", f"{STATES}?fields=%3Aall%3A"]
 
 
@@ -146,7 +147,7 @@ def shown(gui: Gui, monkeypatch: pytest.MonkeyPatch) -> Gui:
     def client(_: object) -> Iterator[ScaleGui]:
         yield gui.client
 
-    monkeypatch.setattr(status, "gui", client)
+    monkeypatch.setattr(scale_access, "gui", client)
     return gui
 
 
@@ -159,24 +160,56 @@ def test_caches_are_shown_and_judged(shown: Gui) -> None:
     shown.answers[STATES] = (200, {"filesetAfmStateList": [HEALTHY | {"cacheState": "Disconnected"}]})
     code, text = finished(status.command, "--stack", "redpaper-4.4", "--json")
     assert code == 1
-    assert "not healthy: a2d2_cos" in text
+    assert "a2d2_cos is not healthy: Disconnected, its gateway node does not reach the home" in text
+    assert '"healthy": false' in text
 
 
 def test_the_gui_is_that_of_the_storage_cluster(monkeypatch: pytest.MonkeyPatch, keys: pki.Pki) -> None:
     """Host and CA are those of the settings, the account is in variables, and without storage there is nothing."""
-    settings = stacks.read("redpaper-4.4").settings
-    for name in (status.USER, status.PASSWORD):
+    stack = stacks.read("redpaper-4.4")
+    for name in (scale_access.USER, scale_access.PASSWORD):
         monkeypatch.delenv(name, raising=False)
-    with pytest.raises(Problem, match=r"account of .* is not given"), status.gui(settings):
+    with pytest.raises(Problem, match=r"account of .* is not given"), scale_access.gui(stack):
         pass
-    for name in (status.USER, status.PASSWORD):
+    for name in (scale_access.USER, scale_access.PASSWORD):
         monkeypatch.setenv(name, "x")
-    storage = settings.storage
+    storage = stack.settings.storage
     assert storage is not None
     pem = Path(keys.ca).read_text().strip()
-    secured = settings.model_copy(update={"storage": storage.model_copy(update={"ca_certificate": pem})})
-    with status.gui(secured) as found:
+    with scale_access.gui(_changed(stack, storage.model_copy(update={"ca_certificate": pem}))) as found:
         assert found.ca is not None
         assert Path(found.ca).read_text().strip() == pem
-    with pytest.raises(Problem, match="no Spectrum Scale"), status.gui(settings.model_copy(update={"storage": None})):
+    with pytest.raises(Problem, match="no Spectrum Scale"), scale_access.gui(_changed(stack, None)):
         pass
+
+
+def _changed(stack: Stack, storage: object) -> Stack:
+    return Stack(stack.name, stack.settings.model_copy(update={"storage": storage}))
+
+
+@pytest.mark.parametrize(("sent", "shown"), [("16217308676014575381", "16217308676014575381"), ("1.6e19", None)])
+def test_the_id_of_a_cluster_keeps_its_digits(gui: Gui, sent: str, shown: str | None) -> None:
+    """It is beyond what a float holds exactly, and one that comes as a float is refused."""
+    gui.answers["/scalemgmt/v2/cluster"] = (200, f'{{"cluster": {{"clusterSummary": {{"clusterId": {sent}}}}}}}')
+    if shown:
+        assert gui.client.cluster_id() == shown
+    else:
+        with pytest.raises(ScaleGuiError, match="without a whole clusterId"):
+            gui.client.cluster_id()
+
+
+def test_the_next_gui_is_asked_where_the_first_cannot_be_reached(gui: Gui, keys: pki.Pki) -> None:
+    """The one that answers stays the first."""
+    client = ScaleGui("localhost:1", USER, PASSWORD, str(keys.ca), (gui.client.host,))
+    assert len(client.caches("ess3000_4M")) == 1
+    assert (client.host, client.others) == (gui.client.host, ("localhost:1",))
+    nowhere = ScaleGui("localhost:1", USER, PASSWORD, str(keys.ca), ("localhost:2",))
+    with pytest.raises(ScaleGuiError, match="localhost:1, localhost:2 cannot be reached"):
+        nowhere.caches("ess3000_4M")
+
+
+def test_each_state_says_whether_data_can_be_had() -> None:
+    """States that IBM calls healthy are, and one that is not known is not."""
+    healthy = {name for name in afm_states.STATES if afm_states.meaning(name).healthy}
+    assert healthy == {"Inactive", "FlushOnly", "Active", "Dirty", "Recovery", "QueueOnly"}
+    assert not afm_states.meaning("Sleeping").healthy

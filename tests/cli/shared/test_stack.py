@@ -9,10 +9,11 @@ from cli.shared import simulated_release, state_checks
 from cli.shared.errors import Problem
 from cli.shared.paths import ROOT
 from cli.shared.stack import Stack, read
+from components.storage_class import StorageClassArgs
 from policies.scc.shipped import Release
 from simulator import state as states
 from simulator.home import Layout
-from simulator.spec import ClusterSpec, Kubernetes, MpiGeneration
+from simulator.spec import ClusterSpec, Kubernetes, MpiGeneration, ScaleGui
 from simulator.state import PortNumbers, State
 from simulator.tools.table import KUBERNETES
 from stacks.releases import RELEASES, ReleaseName
@@ -38,6 +39,20 @@ def test_a_cluster_has_the_controllers_of_jobs_that_its_stack_uses(dev: Stack) -
     assert dev.spec().job_controllers == ()
     assert read("superpod-a100").spec().job_controllers == ("kueue",)
     assert read("pytorch").spec().job_controllers == ("jobset", "trainer")
+
+
+def test_a_stack_with_caches_has_a_simulated_gui_of_storage_scale() -> None:
+    """It is that of the cluster which has the caches, with their file systems; a stack without caches has none."""
+    stack = read("redpaper-4.4")
+    storage = stack.settings.storage
+    assert storage is not None
+    assert stack.spec().scale_gui is None
+    own = {"class_name": "near", "file_system": "fs1", "cluster_id": "215057217487177715"}
+    cache = {"kind": "cache", "secret": "home"}
+    classes = (StorageClassArgs(**own, volumes=cache), StorageClassArgs(**own | {"class_name": "plain"}))  # type: ignore[arg-type]
+    settings = stack.settings.model_copy(update={"storage": storage.model_copy(update={"classes": classes})})
+    found = Stack(stack.name, settings).spec().scale_gui
+    assert found == ScaleGui(cluster_id="215057217487177715", file_systems=("fs1",))
 
 
 def test_another_kubernetes_than_that_of_the_release_is_named(dev: Stack) -> None:

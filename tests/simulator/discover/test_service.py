@@ -8,9 +8,10 @@ import pytest
 from werkzeug.test import Client, TestResponse
 from werkzeug.wrappers import Request
 
-from simulator.discover.accounts import Account, Tokens, create
+from simulator.access.accounts import Account
 from simulator.discover.database import Database
 from simulator.discover.service import QUERY, Service
+from simulator.discover.tokens import Tokens
 
 ROWS = (("k0", "a2d2/", "one, two.png", "11"), ("k1", "a2d2/", "three.png", "0"))
 
@@ -115,12 +116,3 @@ def test_tokens(caller: Caller) -> None:
     assert caller.client.get(QUERY).status_code == 401
     caller.now = 61.0
     assert caller.sql("select 1").status_code == 401
-
-
-def test_an_account_is_made_once(tmp_path: Path) -> None:
-    """The file is for its owner only, and gives the same account again; no password is printed."""
-    file = tmp_path / "account.json"
-    made = create(file)
-    assert create(file) == made
-    assert file.stat().st_mode & 0o077 == 0
-    assert made.password not in repr(made)

@@ -7,7 +7,7 @@ import yaml
 from simulator.access import identities, pki
 from simulator.home import Layout
 from simulator.processes.command_lines import Plan
-from simulator.spec import ClusterSpec
+from simulator.spec import ClusterSpec, ScaleGui
 from simulator.state import PortNumbers
 from simulator.tools.table import NAMES
 
@@ -44,6 +44,7 @@ def test_command_lines(tmp_path: Path) -> None:
         plan.scheduler(),
         plan.kwok(),
         plan.actors(),
+        plan.scale_gui(ScaleGui(cluster_id="1", file_systems=("fs1", "fs2"))),
     ]
     assert len({command.name for command in everything}) == len(everything)
     for command in everything:

@@ -1,34 +1,11 @@
-"""The one account of a simulated Spectrum Discover, and the tokens that it gives."""
+"""The tokens that a simulated Spectrum Discover gives."""
 
-import json
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field
 
-from simulator.files import write_atomically
-
-USER = "hpc"
 _BYTES = 24
-
-
-@dataclass(frozen=True)
-class Account:
-    """A user and a password, made up for its cluster; it is not shown when it is printed."""
-
-    user: str
-    password: str = field(repr=False)
-
-
-def create(file: Path) -> Account:
-    """Return the account in a file, which is made at random where it is not there."""
-    try:
-        return Account(**json.loads(file.read_text()))
-    except (FileNotFoundError, ValueError, TypeError):
-        made = Account(USER, secrets.token_urlsafe(_BYTES))
-        write_atomically(file, json.dumps(asdict(made)))
-        return made
 
 
 @dataclass
