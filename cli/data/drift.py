@@ -42,7 +42,7 @@ def command(
     """
     wanted = chosen.find(name, stack, tenant)
     made = wanted.lock
-    whole = domain(sources.open_source(wanted.settings.source, allow_stale=allow_stale), wanted.settings)
+    whole = domain(sources.open_source(wanted.settings.source, wanted.stack, allow_stale=allow_stale), wanted.settings)
     parts = {ALL: made.pixels_by_class, **{split: part.pixels_by_class for split, part in made.splits.items()}}
     found = {part: distance.total_variation(pixels, whole) for part, pixels in parts.items()}
     if plain:

@@ -55,7 +55,7 @@ def command(
 
 def select(wanted: Named, *, allow_stale: bool) -> Selection:
     """Return what the catalogue has of a data set."""
-    catalogue = sources.open_source(wanted.settings.source, allow_stale=allow_stale)
+    catalogue = sources.open_source(wanted.settings.source, wanted.stack, allow_stale=allow_stale)
     card = card_of(wanted.settings.card)
     return selection.select(
         wanted.settings,

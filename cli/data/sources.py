@@ -6,24 +6,29 @@ from pathlib import Path
 from cli.data.discover import Discover
 from cli.shared.errors import Problem
 from cli.shared.paths import ROOT
+from cli.shared.stack import Stack
 from datasets.catalogue import Catalogue
 from datasets.frames import list_files
 from datasets.freshness import changes
 from datasets.source import AnySource, DiscoverSource, SqliteSource
 from datasets.sqlite_reader import SqliteCatalogue
+from simulator import state
+from simulator.access import accounts
+from simulator.access.pki import Pki
+from simulator.home import Layout
 
 USER, PASSWORD = "HPC_DISCOVER_USER", "HPC_DISCOVER_PASSWORD"
 PARQUET = ".parquet"
 
 
-def open_source(source: AnySource, *, allow_stale: bool = False) -> Catalogue:
+def open_source(source: AnySource, stack: Stack | None = None, *, allow_stale: bool = False) -> Catalogue:
     """Return the catalogue; raise CatalogueError or Problem where it cannot be read, or is older than its files.
 
     `allow_stale`: it may be older. Spectrum Discover follows its sources itself, and its files are not here to compare;
-    nor are those of Parquet files.
+    nor are those of Parquet files. Where the cluster of `stack` is simulated, so is the console.
     """
     if isinstance(source, DiscoverSource):
-        return _discover(source)
+        return (stack and _simulated(stack)) or _discover(source)
     if isinstance(source, SqliteSource):
         return open_sqlite(ROOT / source.path, allow_stale=allow_stale)
     return open_parquet(ROOT / source.path)
@@ -54,6 +59,17 @@ def _require_current(source: SqliteCatalogue, name: Path) -> None:
             f"{name} is older than the files of {folder}: {found}",
             f"Run ./hpc data index {folder} -o {name} again, or add --allow-stale.",
         )
+
+
+def _simulated(stack: Stack) -> Discover | None:
+    """Return the console of a simulated cluster; None for a real one, and for one without."""
+    if not stack.simulated:
+        return None
+    layout = Layout(stack.home)
+    known, account = state.load(layout), accounts.read(layout.catalogue_account)
+    if known is None or known.discover is None or account is None:
+        return None
+    return Discover(known.discover, account.user, account.password, Pki(layout.pki).ca, as_json=True)
 
 
 def _discover(source: DiscoverSource) -> Discover:

@@ -12,6 +12,7 @@ from cli.shared.backends.backend import Backend
 from cli.shared.errors import Problem
 from cli.shared.paths import ROOT, own_files
 from components.storage_class import Cache
+from datasets.source import DiscoverSource
 from hardware import profiles
 from simulator import home
 from simulator.cluster import ClusterSpec, NodeSpec
@@ -242,10 +243,16 @@ class Stack:
                 "storage_scale": settings.scale_pods is not None,
                 "job_controllers": tuple(name for name, used in controllers.items() if used),
                 "scale_gui": self._scale_gui,
+                "discover": self._discover,
                 "object_store": choice.recorded(self.home) == choice.SIMULATED,
                 **generation,
             }
         )
+
+    @property
+    def _discover(self) -> bool:
+        sets = (each for tenant in self.settings.tenants for each in tenant.data_sets)
+        return any(isinstance(each.source, DiscoverSource) for each in sets)
 
     @property
     def _scale_gui(self) -> ScaleGui | None:
