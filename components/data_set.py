@@ -25,7 +25,13 @@ class LockedData(Model):
     at: Annotated[str, StringConstraints(pattern=r"^/\w[\w/.-]*$")] = Field(
         description="folder in the container that the paths of its list begin in"
     )
-    reader: str = Field(min_length=1, repr=False, description="text of the program that reads and proves it")
+    reader: str = Field(
+        # The Job has it: the component's own inputs in the state need not.
+        exclude=True,
+        min_length=1,
+        repr=False,
+        description="text of the program that reads and proves it",
+    )
 
     @property
     def environment(self) -> dict[str, str]:

@@ -64,7 +64,10 @@ def listed(wanted: argparse.Namespace) -> "list[bytes]":
     found = hashlib.sha256(text).hexdigest()
     if found != wanted.digest:
         refuse("digest-differs", path=path, found=found, wanted=wanted.digest)
-    lines = text.splitlines(keepends=True)
+    lines = [line + b"\n" for line in text.split(b"\n")[:-1]]
+    outside = [line for line in lines if line.startswith(b"/") or b".." in line.rpartition(b"\t")[0].split(b"/")]
+    if outside:
+        refuse("path-outside", path=os.fsdecode(outside[0].rpartition(b"\t")[0]))
     size = sum(int(line.rpartition(b"\t")[2]) for line in lines)
     if (len(lines), size) != (wanted.files, wanted.bytes):
         refuse("counts-differ", files=len(lines), bytes=size, wanted=f"{wanted.files},{wanted.bytes}")

@@ -13,8 +13,8 @@ from datasets import file_list
 from datasets.file_list import File
 from stacks.programs import SCRIPTS
 
-NAMES = ("a b/é.png", "a/label/one.png", "a/one.png", "z.json")
-"""A blank and a letter beyond ASCII, which sets may have."""
+NAMES = ("a b/é\x85.png", "a/label/one.png", "a/one.png", "z.json")
+"""A blank, a letter beyond ASCII and a control sign, which names may have."""
 
 
 class Volume:
@@ -86,6 +86,16 @@ def test_what_differs_ends_it(volume: Volume, what: str, change: object, kind: s
     assert code == 1
     (line,) = lines
     assert line.startswith(f"hpc-data error kind={kind} ")
+
+
+@pytest.mark.parametrize("path", ["/etc/hostname", "a/../../elsewhere"])
+def test_a_list_leads_nowhere_else(volume: Volume, path: str) -> None:
+    """Paths are the volume's own: another one is refused before it is read."""
+    listed = f"{path}\t1\n".encode()
+    digest = file_list.digest(listed)
+    (volume.path.parent / f"{digest}.list").write_bytes(listed)
+    code, (line,) = volume.run("check", digest=digest, files=1, bytes=1)
+    assert (code, figures(line)) == (1, {"kind": "path-outside", "path": path})
 
 
 def test_counts_of_another_lock(volume: Volume) -> None:

@@ -7,8 +7,10 @@ from typing import Any
 from cli.verify.expectations import requests
 from stacks import environment
 from stacks.settings import Settings, parse
-from tests.support.data_sets import INFER, ROWS, SPLIT, TRAIN, locked, staged, write_lock
+from tests.support.data_sets import BIKES, INFER, ROWS, SPLIT, STAGE, TRAIN, locked, staged, write_lock
+from tests.support.declared import declared, faults
 from tests.support.recorded import component
+from tests.support.stack_settings import data
 
 
 def settings(*jobs: dict[str, Any], release: str | None = None) -> Settings:
@@ -73,3 +75,22 @@ def test_without_indexed_jobs_each_slice_is_a_job() -> None:
     found = [one for one in requests(settings(TRAIN, release="4.4"), locks) if one.data and one.data.slices]
     assert [one.job[-2:] for one in found] == ["-0", "-1", "-2", "-3"]
     assert [one.data.slice for one in found if one.data] == [0, 1, 2, 3]
+
+
+def test_a_staging_on_openshift_4_4(tmp_path: Path) -> None:
+    """There each slice is a Job with its number as a variable, and the policies have nothing against it."""
+    content = data("dev")
+    tenant = content["tenants"][0]
+    volume = next(iter(parse(content, "test").tenants[0].all_volumes))
+    tenant["data_sets"] = [BIKES | SPLIT | {"volume": volume}]
+    stage = STAGE | {"tenant": tenant["namespace"], "slices": 2}
+    content["stages"] = [{"name": "data", "workloads": [stage]}]
+    write_lock(tmp_path)
+    wanted = parse(content, "test")
+    accounts = environment.placeholder_accounts(wanted, "nobody")
+    found = declared(lambda: environment.build(wanted, accounts, tmp_path))
+    made = {each["metadata"]["name"]: each for each in found if each["kind"] == "Job"}
+    assert [*sorted(made)] == [f"stage-bikes-{locked().digest[:10]}-{number}" for number in range(2)]
+    variables = [job["spec"]["template"]["spec"]["containers"][0]["env"][-1] for _, job in sorted(made.items())]
+    assert variables == [{"name": "JOB_COMPLETION_INDEX", "value": str(number)} for number in range(2)]
+    assert faults(found) == []
