@@ -98,7 +98,7 @@ def source(claim: Object, storage_class: Object, known: Object) -> Object:
 
     Raise ValueError as the driver refuses: without a file system, for a cluster that it does not know, for an access
     mode that the class has no volumes of, and a cache without a gateway node. The UID of the file system is simulated:
-    it comes from its name. So is the cache: no file is ever fetched, and its Secret is not read.
+    it comes from its name. Nothing is made here: `ScaleProvisioner.place` makes caches, where their cluster has a GUI.
     """
     parameters = storage_class.get("parameters") or {}
     file_system = parameters.get("volBackendFs")
