@@ -40,7 +40,7 @@ TIMES_DECODING = 1.5
 MOST_SECONDS = 1.0
 PAIRS, MOST_SECONDS_OF_A_LIST = 27_300, 0.5
 CARD = generated.card()
-ORIGIN = indexing.Origin("IBM COS", "a2d2")
+ORIGIN = indexing.Origin("IBM COS", "pictures")
 WIDE = """select platform, datasource, filename from metaocean_view
 where front=1 and center=1 and car between 10000 and 20000 and bicycle between 3000 and 5000
   and pedestrian between 500 and 6000"""

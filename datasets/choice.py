@@ -34,7 +34,7 @@ Window = Annotated[tuple[Count, Count | None], AfterValidator(_not_empty)]
 def _relative(folder: str) -> str:
     path = PurePosixPath(folder)
     if path.is_absolute() or ".." in path.parts or folder != folder.strip():
-        raise ValueError("is not below the volume's root; write a path from there, e.g. a2d2")
+        raise ValueError("is not below the volume's root; write a path from there, e.g. lake/pictures")
     return folder.strip("/")
 
 
@@ -46,7 +46,7 @@ class Location(Model):
     )
     base: str = Field(
         default="",
-        description="what the catalogue's paths begin with and the volume does not have, e.g. /export/a2d2 of an NFS "
+        description="what the catalogue's paths begin with and the volume does not have, e.g. /export/lake of an NFS "
         "server; empty: nothing",
     )
 
@@ -58,7 +58,7 @@ def _with_folder(given: Any) -> Any:
 AnyLocation = Annotated[Location, BeforeValidator(_with_folder, json_schema_input_type=str | Location)]
 """A location, or a text: its folder."""
 SourceName = Annotated[str, StringConstraints(pattern=r"^[^/]+/[^/]+$")]
-"""Platform and data source as the catalogue has them, e.g. `IBM COS/a2d2` (R-5.4-5)."""
+"""Platform and data source as the catalogue has them, e.g. `IBM COS/pictures` (R-5.4-5)."""
 
 
 class Split(Model):
@@ -128,7 +128,7 @@ class Choice(Model):
     split: Split | None = Field(default=None, description="None: one part")
     locations: dict[SourceName, AnyLocation] = Field(
         default={},
-        description="where the volume has each source, e.g. {IBM COS/a2d2: a2d2}; {}: one source, at the volume's root",
+        description="where the volume has each source, e.g. {S3/pictures: lake}; {}: one source, at the volume's root",
     )
 
     @model_validator(mode="after")

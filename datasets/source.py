@@ -11,7 +11,7 @@ class SqliteSource(Model):
     """A catalogue in one file, written by `./hpc data index`."""
 
     kind: Literal["sqlite"]
-    path: str = Field(min_length=1, description="file, from the project's folder, e.g. data/a2d2.sqlite")
+    path: str = Field(min_length=1, description="file, from the project's folder, e.g. data/frames.sqlite")
 
 
 class DiscoverSource(Model):

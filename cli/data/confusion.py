@@ -10,8 +10,8 @@ from rich.markup import escape
 
 from cli.data import cards, chosen, matrices
 from cli.data.chosen import TenantOption
-from cli.data.index import DEFAULT_CARD, CardOption
 from cli.shared.console import print_text
+from cli.shared.errors import Problem
 from cli.shared.options import DEFAULT_STACK, JsonOption, StackOption
 from cli.shared.tables import show_rows
 from datasets import confusion
@@ -30,13 +30,14 @@ SetOption = Annotated[
 BelowOption = Annotated[
     float, typer.Option("--below", min=0, max=1, help="Recall below which a class is weak, 0 to 1.")
 ]
+CardOption = Annotated[str | None, typer.Option("--card", help="Card of the classes, where no data set is named.")]
 LeastOption = Annotated[int, typer.Option("--least", min=1, help="Frames that are proposed at least for a class.")]
 
 
 def command(
     file: MatrixFile,
     *,
-    card: CardOption = DEFAULT_CARD,
+    card: CardOption = None,
     data_set: SetOption = None,
     stack: StackOption = DEFAULT_STACK,
     tenant: TenantOption = None,
@@ -48,8 +49,7 @@ def command(
 
     Names classes that were not evaluated at all and those with a weak recall, and proposes `at_least` for them.
     """
-    named = chosen.find(data_set, stack, tenant) if data_set else None
-    known, frames = (card_of(named.settings.card), named.lock.frames_by_class) if named else (cards.find(card), {})
+    known, frames = _asked(card, data_set, stack, tenant)
     found = confusion.renamed(matrices.read(file), _spellings(known), str(file))
     proposal = confusion.proposal(found, frames, below=below, least=least)
     if plain:
@@ -66,6 +66,16 @@ def command(
     if proposal:
         print_text("proposed for the data set:")
         print_text(f"  at_least: {{{', '.join(f'{name}: {number}' for name, number in proposal.items())}}}")
+
+
+def _asked(card: str | None, data_set: str | None, stack: str, tenant: str | None) -> tuple[Card, Mapping[str, int]]:
+    """Return the card of the classes, and how many frames of a locked data set have each; raise Problem for neither."""
+    if data_set:
+        named = chosen.find(data_set, stack, tenant)
+        return card_of(named.settings.card), named.lock.frames_by_class
+    if card is None:
+        raise Problem("the card of the matrix is not given", "Name it with --card, or a data set with --data-set.")
+    return cards.find(card), {}
 
 
 def _spellings(card: Card) -> Mapping[str, str]:

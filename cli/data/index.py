@@ -18,7 +18,6 @@ from datasets.card import Card
 from datasets.frames import Found, Frame, list_files, put_together
 from simulator.progress import Step
 
-DEFAULT_CARD = "a2d2"
 _CHUNK = 16
 """Labels that a process is given at once: some tenths of a second of work."""
 
@@ -38,7 +37,7 @@ ProcessesOption = Annotated[int | None, typer.Option(min=1, help="Processes that
 
 def command(
     folder: Folder,
-    card: CardOption = DEFAULT_CARD,
+    card: CardOption,
     output: OutputOption = Path("catalogue.db"),
     *,
     platform: PlatformOption = "file",

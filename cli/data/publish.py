@@ -25,8 +25,9 @@ Folder = Annotated[
 
 
 def command(name: Name, folder: Folder, stack: StackOption = DEFAULT_STACK, tenant: TenantOption = None) -> None:
-    """Copy the list of a data set, and those of its splits, to FOLDER/.hpc/lists, each under its digest.
+    """Put a data set's lists where its files are.
 
+    They are in FOLDER/.hpc/lists, each under its digest: that of the set, and those of its splits.
     Every list is compared with the lock before. Lists of earlier locks stay: jobs that run may still read them.
     """
     wanted = chosen.find(name, stack, tenant)

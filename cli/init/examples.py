@@ -57,7 +57,7 @@ def whole(example: Example) -> bool:
 
 
 def chosen(groups: Sequence[Group], release: Release, root: Path) -> Example:
-    """Return the example that is nearest to a cluster: by machine, GPU, ports and release, then by name.
+    """Return the example that is nearest to a cluster: by machine, GPU, ports, release and RDMA, then by name.
 
     Raises Problem where none has the API generations of the release.
     """
@@ -88,4 +88,5 @@ def _nearness(example: Example, groups: Sequence[Group], release: Release) -> tu
         example.settings.profile.gpu.architecture in gpus,
         example.settings.fabric.kind in kinds,
         example.settings.release == release.name,
+        example.settings.uses_rdma,
     )

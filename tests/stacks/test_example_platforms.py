@@ -87,7 +87,8 @@ DIFFERENT: Mapping[str, Mapping[str, object]] = {
         **_NO_INFINIBAND_ALERTS,
         **_NO_GDRCOPY,
         "ClusterPolicy gpu-cluster-policy spec.driver.kernelModuleType": "auto",
-        "Service segmentation-02x08": NEW,
+        "Service segmentation-02x08-pods": NEW,
+        "ConfigMap data-set-rare": NEW,
     },
     "b200-infiniband": {
         **_CLOSED,

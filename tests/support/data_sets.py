@@ -50,7 +50,7 @@ ROWS = [row(image(number, scene), {"bicycle": number}) for scene in (1, 2) for n
 
 def staged(*jobs: dict[str, Any], before: Any = STAGE, data_set: Any = None, program: Any = None) -> dict[str, Any]:
     """Return the settings of stack pytorch with a staging, and jobs in a stage after it."""
-    content = data("pytorch")
+    content = data("pytorch") | {"trainer": None}
     content["tenants"][0] |= {"volumes": [SETS, OUT], "data_sets": [BIKES | (data_set or {})]}
     content["programs"] = {"train": PROGRAM | (program or {})}
     first = [{"name": "data", "workloads": [before]}] if before else []

@@ -12,6 +12,8 @@ from tests.support.commands import finished
 
 MATRIX = "labelled,Sky,car,Bicycle\nSky,900,100,0\ncar,60,40,0\nBicycle,0,0,0\n"
 
+CARD = ("--card", "a2d2")
+
 
 @pytest.fixture
 def matrix(tmp_path: Path) -> str:
@@ -23,7 +25,7 @@ def matrix(tmp_path: Path) -> str:
 
 def test_weak_and_empty_classes(matrix: str) -> None:
     """Classes are named with their recall, and minimum counts are proposed in the form of the settings."""
-    status, text = finished(confusion.command, matrix, "--least", "50")
+    status, text = finished(confusion.command, matrix, "--least", "50", *CARD)
     assert status == 0
     assert "bicycle" in text
     assert "not evaluated: no label has it" in text
@@ -44,10 +46,17 @@ def test_the_proposal_knows_what_the_set_has(matrix: str) -> None:
 def test_what_is_no_matrix_is_refused(matrix: str, tmp_path: Path) -> None:
     """A missing file, a class that the card lacks, and a broken matrix are named."""
     with pytest.raises(Problem, match=r"none\.csv cannot be read"):
-        finished(confusion.command, str(tmp_path / "none.csv"))
+        finished(confusion.command, str(tmp_path / "none.csv"), *CARD)
     Path(matrix).write_text(MATRIX.replace("Bicycle", "Zeppelin"))
     with pytest.raises(DataSetError, match="'Zeppelin' is no class of the card: animals, bicycle, "):
-        finished(confusion.command, matrix)
+        finished(confusion.command, matrix, *CARD)
     Path(matrix).write_text(MATRIX.replace("900", "0.9"))
     with pytest.raises(DataSetError, match=r"matrix\.csv, Sky: '0\.9' is no count"):
+        finished(confusion.command, matrix, *CARD)
+
+
+def test_the_card_or_a_data_set_is_named(matrix: str) -> None:
+    """Without a card and without a data set the command says how to name one."""
+    with pytest.raises(Problem, match="card of the matrix is not given") as error:
         finished(confusion.command, matrix)
+    assert "--data-set" in str(error.value)

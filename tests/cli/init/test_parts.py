@@ -143,7 +143,7 @@ def test_what_is_not_printable_is_no_line_of_the_file() -> None:
     ],
 )
 def test_the_nearest_example_is_taken(nodes: list[Any], release: str, example: str) -> None:
-    """Machine, GPU, ports and release count; the API generations must be those of the release."""
+    """Machine, GPU, ports, release and RDMA count; the API generations must be those of the release."""
     found = examples.chosen(grouped(map(facts.node, nodes)), RELEASES[release], ROOT)
     assert found.name == example
     assert found.settings.version.mpi_job == RELEASES[release].mpi_job

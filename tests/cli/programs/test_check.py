@@ -46,7 +46,7 @@ def test_a_log_gives_values(tmp_path: Path) -> None:
         (PROGRAM.replace("[nccl]", "[ncccl]"), LOG, "prints: no such tool: ncccl"),
         (PROGRAM.replace("[job]", "job"), LOG, "1 wrong\n  kinds: Input should be a list; write a list, e.g. [a, b]"),
         (PROGRAM.replace("[job]", "[jobs]"), LOG, "1 wrong\n"),
-        (PROGRAM.replace("[job]", "[jobs]"), LOG, "kinds.0: Input should be 'mpi', 'torch' or 'job'"),
+        (PROGRAM.replace("[job]", "[jobs]"), LOG, "kinds.0: Input should be 'mpi', 'torch', 'job' or 'indexed'"),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path: Path, program: str, log: str, expected: str) -> None:
