@@ -37,6 +37,7 @@ def start(spec: ClusterSpec, layout: Layout, progress: Progress) -> tuple[State,
         raise SimulatorError(
             f"{layout.home} is the home of the cluster {known.spec.name!r}, not of {spec.name!r}: use another folder."
         )
+    spec = with_controllers_of(known, spec)
     found = {tools.command(name): path for name, path in tools.ensure(needed_tools(spec), progress).items()}
     processes = Processes(layout.home)
     with progress.step(f"starting the simulated cluster {spec.name}") as step:
@@ -51,6 +52,15 @@ def needed_tools(spec: ClusterSpec) -> tuple[str, ...]:
         *((MPI_OPERATORS[spec.mpi],) if spec.actors else ()),
         *(tool for name in spec.job_controllers if spec.actors for tool in JOB_CONTROLLERS[name]),
     )
+
+
+def with_controllers_of(known: State | None, spec: ClusterSpec) -> ClusterSpec:
+    """Return `spec` with the controllers of jobs that the cluster has had.
+
+    Settings that leave one out remove it by an update, during which its webhooks and finalizers still work.
+    """
+    had = known.spec.job_controllers if known else ()
+    return spec.model_copy(update={"job_controllers": tuple(dict.fromkeys((*spec.job_controllers, *had)))})
 
 
 def _check(spec: ClusterSpec) -> None:

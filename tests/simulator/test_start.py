@@ -12,7 +12,7 @@ from simulator import start as starting
 from simulator.errors import SimulatorError
 from simulator.home import Layout
 from simulator.spec import ClusterSpec, JobController, Kubernetes, NodeSpec
-from simulator.state import CONTROLLERS, PortNumbers
+from simulator.state import CONTROLLERS, PortNumbers, State
 from simulator.tools.table import JOB_CONTROLLERS, KUBERNETES
 
 DGX = NodeSpec(name="dgx01", profile="dgx1-v100-16gb")
@@ -68,6 +68,15 @@ def test_controllers_of_jobs_are_needed_by_the_clusters_that_name_them() -> None
     assert not every & {*starting.needed_tools(ClusterSpec(actors=False, job_controllers=("kueue",)))}
     assert {*CONTROLLERS} < {*get_args(JobController)} == {*JOB_CONTROLLERS}
     assert {*CONTROLLERS} <= {*PortNumbers.model_fields}
+
+
+def test_a_cluster_keeps_the_controllers_that_it_has_had() -> None:
+    """An update that removes one needs it until the end: its webhooks are called, and its finalizers removed."""
+    ports = PortNumbers(api=1, etcd=2, etcd_peer=3, kubelet=4)
+    known = State(spec=ClusterSpec(job_controllers=("jobset", "trainer")), ports=ports)
+    found = starting.with_controllers_of(known, ClusterSpec(job_controllers=("kueue", "jobset")))
+    assert found.job_controllers == ("kueue", "jobset", "trainer")
+    assert starting.with_controllers_of(None, ClusterSpec()) == ClusterSpec()
 
 
 def test_the_kubernetes_that_it_serves_is_needed_alone() -> None:
