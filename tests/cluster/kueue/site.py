@@ -69,14 +69,14 @@ def tenants() -> None:
     KueueOperator("kueue", KueueOperatorArgs())
 
 
-def queues(levels: tuple[TopologyLevel, ...] = (TopologyLevel(name="leaf"),)) -> None:
-    """Declare a queue over the machines for each tenant: by quotas alone, and by levels of the fabric, too."""
+def queues() -> None:
+    """Declare a queue over the machines for each tenant: by quotas alone, and by the leaf switches, too."""
     quota = Quota(gpus=GPUS, cpus=100, memory_gib=400)
     common: Manifest = {"flavor": "dgx", "node_labels": {"kubernetes.io/os": "linux"}, "rdma": RDMA}
     by_quota = (TenantQueue(namespace=TENANT, quota=quota),)
     Queues("queues", QueuesArgs(**common, preempt="LowerPriority", tenants=by_quota))
     by_fabric = (TenantQueue(namespace=NEAR, quota=quota),)
-    Queues("near-queues", QueuesArgs(**common, levels=levels, tenants=by_fabric))
+    Queues("near-queues", QueuesArgs(**common, levels=(TopologyLevel(name="leaf"),), tenants=by_fabric))
 
 
 class Site(Declared):

@@ -6,7 +6,7 @@ from apis import kinds
 from apis.nccl import Transport
 from apis.topology import PREFERRED, REQUIRED
 from components.layout import Layout
-from tests.cluster.kueue.site import LEAF, MPI, NEAR, NODES, Site, mpi_job, queues
+from tests.cluster.kueue.site import LEAF, MPI, NEAR, NODES, Site, mpi_job
 
 pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("kueue")]
 
@@ -54,22 +54,3 @@ def test_workers_of_an_mpi_job_are_on_one_leaf(near: Site) -> None:
     near.api.eventually(lambda: near.on("mpi-worker") == ["dgx01", "dgx02"])
     near.end(MPI, "mpi")
     near.vacate("dgx03")
-
-
-def test_other_levels_are_another_flavor(near: Site) -> None:
-    """A queue moves to another flavor while a job runs, and the former flavor and its Topology can then be deleted."""
-    near.submit("stays", pods_=1, gpus=8)
-    near.api.eventually(lambda: near.phases("stays") == ["Running"])
-    try:
-        near.declare(lambda: queues(levels=()))
-        near.api.delete(kinds.RESOURCE_FLAVOR, "dgx-leaf")
-        near.api.eventually(lambda: near.api.find(kinds.RESOURCE_FLAVOR, "dgx-leaf") is None)
-        near.api.delete(kinds.TOPOLOGY, "leaf")
-        near.api.eventually(lambda: near.api.find(kinds.TOPOLOGY, "leaf") is None)
-        assert near.phases("stays") == ["Running"]
-        near.submit("next", pods_=1, gpus=8, seconds=0)
-        near.api.eventually(lambda: near.api.condition(kinds.JOB, "next", NEAR, "Complete"))
-    finally:
-        near.declare(queues)
-    for name in ("stays", "next"):
-        near.end(kinds.JOB, name)
