@@ -27,7 +27,7 @@ def _lab(tmp_path: Path) -> Iterator[Lab]:
         sets = lab.root / VOLUMES / "sets"
         (lab.root / VOLUMES / "results").mkdir(parents=True)
         lab.works("data", "generate", str(sets / "a2d2"), "--frames", "40")
-        origin = ("--platform", "IBM COS", "--datasource", "a2d2")
+        origin = ("--card", "a2d2", "--platform", "IBM COS", "--datasource", "a2d2")
         lab.works("data", "index", str(sets / "a2d2"), "-o", "data/a2d2.sqlite", *origin)
         lab.works("data", "select", "rare", *STACK)
         lab.works("data", "publish", "rare", str(sets), *STACK)

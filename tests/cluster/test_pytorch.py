@@ -1,4 +1,4 @@
-"""Example `pytorch`: its PyTorch program as a TrainJob under the real controllers.
+"""Example `pytorch`: its PyTorch program as a TrainJob and as an Indexed Job, under the real controllers.
 
 The tests build on each other in the order of the file.
 """
@@ -51,8 +51,8 @@ def test_the_program_completes_as_a_train_job(lab: Lab) -> None:
     _verified(lab)
 
 
-def test_one_setting_makes_it_an_indexed_job(lab: Lab) -> None:
-    """The review says what moving the workload means."""
+def test_the_same_workload_is_an_indexed_job_without_trainer(lab: Lab) -> None:
+    """One setting moves it, the review says what that means, and the Job runs the same program to its end."""
     file = lab.root / "stacks" / "examples" / f"{STACK}.yaml"
     content = yaml.safe_load(file.read_text())
     content["config"]["hpc:platform"]["trainer"] = "none"
@@ -60,3 +60,6 @@ def test_one_setting_makes_it_an_indexed_job(lab: Lab) -> None:
     review = lab.works("diff", "-s", STACK)
     assert f"TrainJob {TENANT}/{JOB} is deleted" in review
     assert f"Job {TENANT}/{JOB} starts, with 16 GPUs" in review
+    lab.works("up", "-s", STACK)
+    assert _complete(lab, kinds.JOB)
+    _verified(lab)
