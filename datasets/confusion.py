@@ -51,7 +51,7 @@ class Matrix:
     def rank_correlation(self) -> float | None:
         """Spearman's rank correlation of a class's labelled number and its recall, -1 to 1 (R-5.3-3).
 
-        None where fewer than three classes are labelled, or all are alike.
+        None where fewer than three classes are labelled, or all are equal.
         """
         recall = self.recall
         if len(recall) <= _SAME:

@@ -50,5 +50,10 @@ def write(folder: Path, frame: GeneratedFrame) -> None:
     picture.save(label_file)
     picture.point(lambda value: value // 2 + 64).save(image, compress_level=_FAST)
     number = int(image.stem.rsplit("_", 1)[-1])
-    told = {"cam_name": frame.camera, "cam_tstamp": number * 33_333, "image_png": image.name, "generated_by": "hpc"}
-    info.write_text(json.dumps(told) + "\n", encoding="utf-8")
+    described = {
+        "cam_name": frame.camera,
+        "cam_tstamp": number * 33_333,
+        "image_png": image.name,
+        "generated_by": "hpc",
+    }
+    info.write_text(json.dumps(described) + "\n", encoding="utf-8")

@@ -147,7 +147,7 @@ class Discover:
     def _send(
         self, method: str, path: str, auth: AuthBase | tuple[str, str], body: str | None = None
     ) -> requests.Response:
-        """Send one request; raise requests.Timeout, or CatalogueError where nobody can be reached."""
+        """Send one request; raise requests.Timeout, or CatalogueError where the server cannot be reached."""
         try:
             return self._session.request(
                 method,

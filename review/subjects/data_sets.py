@@ -1,4 +1,4 @@
-"""What jobs are trained on: data sets that come, go, or are selected anew, and the classes in them."""
+"""What jobs are trained on: data sets that are added, removed or selected again, and the classes in them."""
 
 from collections.abc import Iterator
 
@@ -33,7 +33,7 @@ def _lines(before: Resource | None, after: Resource | None) -> Iterator[Line]:
     if before is None:
         yield Line(f"{what} is new" + (f": {data_set_changes.counted(new)}" if new else ""))
     elif after is None:
-        yield Line(f"{what} is given up: jobs have it no more, and its files stay where they are")
+        yield Line(f"{what} is removed: no job reads it any longer, and its files stay")
     elif old and new:
         yield from data_set_changes.lines(what, old, new)
     else:

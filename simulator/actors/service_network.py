@@ -2,7 +2,7 @@
 
 The API server sends what it dials in the cluster through a proxy (`--egress-selector-config-file`), which is this. The
 address of a Service leads to a ready endpoint of it, and that of a pod to what the pod's program listens on: here it is
-a process on loopback. What nobody listens on is refused, as on a real cluster. kwok's kubelets are on loopback already.
+a process on loopback. A port without a listener is refused, as on a real cluster. kwok's kubelets are on loopback.
 """
 
 import asyncio

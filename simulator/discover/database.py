@@ -28,7 +28,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Database:
-    """A catalogue that is scanned anew by replacing its file: each query opens it."""
+    """A catalogue that is scanned again by replacing its file: each query opens it."""
 
     path: Path
 

@@ -1,6 +1,6 @@
 """The reader of data sets, which is the only program that is really run, and only on files that are on this machine.
 
-A volume of a simulated cluster has files where somebody put some: in the folder `volumes` of the cluster. The reader is
+A volume of a simulated cluster has files where users put some: in the folder `volumes` of the cluster. The reader is
 started from its own text, stacks/scripts/data_set.py; a pod with any other text is not run.
 """
 

@@ -12,7 +12,7 @@ AFTER = [row(image(1), {"car": 5}), row(image(4), {"sky": 9}), row(image(5), {"s
 
 
 def test_classes_that_gain_and_lose_are_named() -> None:
-    """Frames of each class are compared; a class of which no frame is left is told apart."""
+    """Frames of each class are compared; a class without a frame left is named apart."""
     found = comparison.difference(selected(a_choice(), BEFORE).lock, selected(a_choice(), AFTER).lock)
     assert found.frames == Moved(3, 4)
     assert found.bytes.by == 120

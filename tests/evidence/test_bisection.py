@@ -57,7 +57,7 @@ def test_two_nodes_cannot_be_told_apart() -> None:
 
 
 def test_a_bad_node_that_is_known_explains_its_groups() -> None:
-    """A node that failed its own test explains that groups with it fail: nobody else is suspected."""
+    """A node that failed its own test explains that groups with it fail: no other node is suspected."""
     found = narrow(["a", "b", "c"], {frozenset({"a", "b", "c"}): False}, known_bad=["b"])
     assert (found.bad, found.suspects, found.next) == (("b",), (), ())
 

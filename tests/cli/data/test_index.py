@@ -111,7 +111,7 @@ def test_files_of_no_frame_are_said(folder: Path, tmp_path: Path) -> None:
 
 
 def test_a_card_of_the_users_own(folder: Path, tmp_path: Path) -> None:
-    """A card that is a file of the user's is in the catalogue, so stats need not be told; unknown ones are refused."""
+    """A card that is a file of the user's is in the catalogue, so stats need no option; unknown ones are refused."""
     card = yaml.safe_load((FOLDER / "a2d2.yaml").read_text()) | {"title": "Ours"}
     (tmp_path / "ours.yaml").write_text(yaml.safe_dump(card))
     _index(str(folder), "-o", str(tmp_path / "c.db"), "--card", str(tmp_path / "ours.yaml"))

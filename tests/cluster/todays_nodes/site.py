@@ -205,9 +205,9 @@ class Site(Declared):
             assert self.api.eventually(lambda: self.ended(name), seconds=300) == "Succeeded"
         except AssertionError as error:
             held = self.api.list(kinds.WORKLOAD, "adas")["items"] + self.api.list(kinds.NODE)["items"]
-            told = [f"{one['metadata']['name']}: {one.get('spec')} {one.get('status')}" for one in held]
-            told += [f"{pod['metadata']} {pods.node_name(pod)} {pod.get('status')}" for pod in self.api.pods("adas")]
-            error.add_note("\n".join(told))
+            details = [f"{one['metadata']['name']}: {one.get('spec')} {one.get('status')}" for one in held]
+            details += [f"{pod['metadata']} {pods.node_name(pod)} {pod.get('status')}" for pod in self.api.pods("adas")]
+            error.add_note("\n".join(details))
             raise
 
     def why(self, name: str) -> str:

@@ -24,11 +24,11 @@ def test_volumes_are_made_and_known_handles_mounted(site: Site) -> None:
     for name in ("data", "dynamic"):
         site.api.eventually(lambda n=name: _phase(site, n) == "Running")  # type: ignore[misc]
 
-    def told() -> list[str]:
+    def messages() -> list[str]:
         events = site.api.list(kinds.EVENT, "adas")["items"]
         return [one["message"] for one in events if one["involvedObject"]["name"] == "reads-foreign"]
 
-    assert any("unable to find cluster [123]" in one for one in site.api.eventually(told))
+    assert any("unable to find cluster [123]" in one for one in site.api.eventually(messages))
     assert _phase(site, "foreign") == "Pending"
     for name in ("data", "dynamic", "foreign"):
         site.api.delete(kinds.POD, f"reads-{name}", "adas")

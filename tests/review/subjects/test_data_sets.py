@@ -31,7 +31,7 @@ def test_data_sets_that_come_and_go() -> None:
     size = "4 frames, 12 files, 480 bytes"
     assert lines(created(locked())) == [f"data set night-bikes of training is new: {size}"]
     assert lines(deleted(locked())) == [
-        "data set night-bikes of training is given up: jobs have it no more, and its files stay where they are"
+        "data set night-bikes of training is removed: no job reads it any longer, and its files stay"
     ]
     assert lines(same(locked())) == []
 
