@@ -1,5 +1,6 @@
 """What a change of a data set means: which classes gain and lose frames, in sentences for a reviewer."""
 
+import json
 from collections.abc import Iterator, Mapping
 
 from apis.wording import plural
@@ -47,7 +48,11 @@ def lines(what: str, before: Lock, after: Lock) -> Iterator[Line]:
 
 def _settings(before: Mapping[str, object], after: Mapping[str, object], fields: list[str]) -> Iterator[str]:
     for field in fields:
-        yield f"{field}: {name(after.get(field))} (was {name(before.get(field))})"
+        yield f"{field}: {_value(after.get(field))} (was {_value(before.get(field))})"
+
+
+def _value(value: object) -> str:
+    return "not set" if value is None else name(json.dumps(value, ensure_ascii=False))
 
 
 def _lines(what: str, found: Difference) -> Iterator[Line]:

@@ -3,9 +3,12 @@
 import gc
 import os
 from collections.abc import Generator, Iterable
+from pathlib import PurePosixPath
 
 import hypothesis
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 from apis.garbage_collection import collect_seldom
 
@@ -21,15 +24,26 @@ collect_seldom()
 
 
 def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
-    """Count a test without a layer as a unit test, and leave those of one file on one worker.
-
-    Files that share a cluster name a group of their own.
-    """
+    """Count a test without a layer as a unit test."""
     for item in items:
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(item.path.name))
         if not any(item.get_closest_marker(layer) for layer in _LAYERS):
             item.add_marker(pytest.mark.unit)
+
+
+class _ByCluster(LoadFileScheduling):  # type: ignore[misc]  # pytest-xdist has no types
+    """Sends the tests of a file to one worker, and those of a folder whose files share a cluster.
+
+    Not `--dist loadgroup`: pytest-xdist 3.8 marks groups in a field that pytest 9.2 no longer reads.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = PurePosixPath(nodeid.partition("::")[0])
+        return str(file.parent if file.parent.parent.name == "cluster" else file)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
+    """Schedule by cluster where tests are divided by files."""
+    return _ByCluster(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 def pytest_collection_finish() -> None:

@@ -1,4 +1,4 @@
-"""A data set from its pictures to the verdict, on stack a2d2: the commands of docs/data.md, on files that are there."""
+"""A data set from its pictures to the verdict, and to a better choice, on stack a2d2: the walk of docs/data.md."""
 
 import json
 import re
@@ -6,31 +6,34 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 
 from cli.shared import stack as stacks
 from tests.support.clusters import require_tools
+from tests.support.followed import blocks, walked
 from tests.support.lab import Lab, checkout
+from tests.support.recorded import ROOT
 
 pytestmark = pytest.mark.cluster
 
+PAGE = ROOT / "docs" / "data.md"
 STACK = ("--stack", "a2d2")
-VOLUMES = Path(".sim/a2d2/volumes/perception")
+WALK = "8. The whole walk"
+SETS = Path(".sim/a2d2/volumes/perception/sets")
 SETTINGS = Path("stacks/examples/a2d2.yaml")
+PASSED = {
+    ("stage-rare", "data-staged"): "pass",
+    ("segmentation-02x08", "data-set"): "pass",
+    ("segment", "data-set"): "pass",
+    ("segment", "data-slices"): "pass",
+    ("segment-reduce", "data-slices"): "pass",
+}
 
 
 @pytest.fixture(name="lab")
 def _lab(tmp_path: Path) -> Iterator[Lab]:
-    """Give a checkout whose cluster has a generated data set on its volume."""
+    """Give a checkout without a cluster."""
     require_tools(stacks.read("a2d2").spec())
     with checkout(tmp_path) as lab:
-        sets = lab.root / VOLUMES / "sets"
-        (lab.root / VOLUMES / "results").mkdir(parents=True)
-        lab.works("data", "generate", str(sets / "a2d2"), "--frames", "40")
-        origin = ("--card", "a2d2", "--platform", "IBM COS", "--datasource", "a2d2")
-        lab.works("data", "index", str(sets / "a2d2"), "-o", "data/a2d2.sqlite", *origin)
-        lab.works("data", "select", "rare", *STACK)
-        lab.works("data", "publish", "rare", str(sets), *STACK)
         try:
             yield lab
         finally:
@@ -47,24 +50,26 @@ def verdicts(lab: Lab) -> dict[tuple[str, str], str]:
     }
 
 
-def test_the_chain_from_labels_to_the_verdict(lab: Lab) -> None:
-    """Jobs read what is locked, and prove it; a label that is gone ends the job that misses it, and names the cause."""
-    lab.works("up", *STACK)
-    assert verdicts(lab) == {
-        ("stage-rare", "data-staged"): "pass",
-        ("segmentation-02x08", "data-set"): "pass",
-        ("segment", "data-set"): "pass",
-        ("segment", "data-slices"): "pass",
-        ("segment-reduce", "data-slices"): "pass",
-    }
-    sets = lab.root / VOLUMES / "sets"
-    lists = {path.name: path.read_text() for path in sets.glob(".hpc/lists/*.list")}
-    trained = min(lists.values(), key=len)
+def test_the_walk_from_labels_to_a_better_choice(lab: Lab) -> None:
+    """Jobs read what is locked, and prove it; what an evaluation missed is chosen next, staged, and trained on."""
+    first, evaluation, second = (block.text for block in blocks(PAGE) if block.heading == WALK)
+    assert "passed: " in walked(first, lab.root)
+    assert verdicts(lab) == PASSED
+    assert "at_least: {bicycle: " in walked(evaluation, lab.root)
+    printed = walked(second, lab.root)
+    assert "data set rare of perception is chosen by other at_least and pixels" in printed
+    assert "passed: " in printed
+    assert verdicts(lab) == PASSED
+    _lose_a_label(lab)
+
+
+def _lose_a_label(lab: Lab) -> None:
+    """Take a label away that the training reads: its job ends at once, and verification names the cause."""
+    trained = (lab.root / "data" / "rare.train.list").read_text()
     label = next(path for path in trained.split() if "/label/" in path)
-    (sets / label).unlink()
-    content = yaml.safe_load((lab.root / SETTINGS).read_text())
-    content["config"]["hpc:platform"]["stages"][1]["workloads"][0]["run"] = 2
-    (lab.root / SETTINGS).write_text(yaml.safe_dump(content))
+    (lab.root / SETS / label).unlink()
+    file = lab.root / SETTINGS
+    file.write_text(file.read_text().replace("run: 2", "run: 3"))
     assert "hpc-data error kind=files-missing" in lab.fails("up", *STACK)
     text = lab.hpc("verify", *STACK).stdout
     assert "frames of the data set are there without their labels" in " ".join(text.split())

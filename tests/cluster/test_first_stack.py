@@ -1,7 +1,5 @@
 """docs/first-stack.md, walked from top to bottom as a new user would."""
 
-import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +9,7 @@ from cli.shared import stack as stacks
 from simulator import cluster
 from tests.support import checkouts
 from tests.support.clusters import require_tools
-from tests.support.followed import blocks
+from tests.support.followed import blocks, walked
 from tests.support.recorded import ROOT
 
 pytestmark = pytest.mark.cluster
@@ -30,32 +28,13 @@ def checkout(tmp_path: Path) -> Iterator[Path]:
         cluster.clean(home)
 
 
-def walk(command: str, root: Path) -> str:
-    """Run one block of the page, which must end well, and return what it printed."""
-    outside = {key: value for key, value in os.environ.items() if not key.startswith(("PULUMI_", "HPC_SIM"))}
-    done = subprocess.run(
-        ["bash", "-ec", command],
-        cwd=root,
-        env=outside,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=1200,
-        check=False,
-    )
-    assert done.returncode == 0, f"{command}\nended with {done.returncode}:\n{done.stdout}"
-    assert "Traceback (most recent call last)" not in done.stdout, done.stdout
-    return done.stdout
-
-
 def test_the_page_leads_from_nothing_to_jobs_that_passed(checkout: Path) -> None:
     """Every block runs, in its order: a cluster, its settings, the decision, the update, and the verdict."""
-    told = blocks(PAGE)
-    assert {block.info for block in told} == {"sh"}, "a block that nobody runs"
+    steps = blocks(PAGE)
+    assert {block.info for block in steps} == {"sh"}, "a block that nobody runs"
     printed = {}
-    for block in told:
-        printed[block.text] = walk(block.text, checkout)
+    for block in steps:
+        printed[block.text] = walked(block.text, checkout)
         if "./hpc init" in block.text:
             written = (checkout / "Pulumi.site.yaml").read_text()
             assert "# DECIDE: which machine these are" in written

@@ -1,6 +1,8 @@
 """A page that is followed: its `sh` blocks are run and its `yaml FILE` blocks put into settings, in their order."""
 
+import os
 import re
+import subprocess
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -49,3 +51,25 @@ def change(file: Path, block: str) -> None:
     config = content["config"]
     config["hpc:platform"] = merged(config["hpc:platform"], yaml.safe_load(block))
     file.write_text(yaml.safe_dump(content, sort_keys=False))
+
+
+def walked(block: str, root: Path, environment: Mapping[str, str] | None = None) -> str:
+    """Run one `sh` block of a page in a checkout, which must end well, and return what it printed.
+
+    Without an environment it has that of the test, but for what leads to other stacks and clusters.
+    """
+    outside = {key: value for key, value in os.environ.items() if not key.startswith(("PULUMI_", "HPC_SIM"))}
+    done = subprocess.run(
+        ["bash", "-e", "-o", "pipefail", "-c", block],
+        cwd=root,
+        env=outside if environment is None else environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=1200,
+        check=False,
+    )
+    assert done.returncode == 0, f"{block}\nended with {done.returncode}:\n{done.stdout}"
+    assert "Traceback (most recent call last)" not in done.stdout, done.stdout
+    return done.stdout

@@ -8,7 +8,7 @@ from components.layout import Layout
 from simulator.actors import pods
 from tests.cluster.kueue.site import MPI, NODES, RDMA, TENANT, Site, mpi_job
 
-pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("kueue")]
+pytestmark = pytest.mark.cluster
 
 
 def test_its_kinds_are_served_in_both_versions(site: Site) -> None:

@@ -19,7 +19,7 @@ from tests.cluster.kueue.cases import GPUS, NODES, Case, cases
 from tests.cluster.kueue.site import ELSEWHERE, LEAF, Manifest, Site
 from tests.simulator.actors import platform
 
-pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("kueue")]
+pytestmark = pytest.mark.cluster
 
 COUNT = int(os.environ.get("HPC_PLACEMENT_CASES", "60"))
 SEED = 20260

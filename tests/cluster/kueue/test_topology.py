@@ -8,7 +8,7 @@ from apis.topology import PREFERRED, REQUIRED
 from components.layout import Layout
 from tests.cluster.kueue.site import LEAF, MPI, NEAR, NODES, Site, mpi_job
 
-pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("kueue")]
+pytestmark = pytest.mark.cluster
 
 
 def test_a_job_that_does_not_fit_the_nodes_waits_whole(near: Site) -> None:

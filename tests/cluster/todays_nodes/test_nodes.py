@@ -15,7 +15,7 @@ from tests.simulator.actors import platform
 from tests.support.machines import DGX_A100
 from tests.support.recorded import component
 
-pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("todays-nodes")]
+pytestmark = pytest.mark.cluster
 
 
 def _annotation(site: Site, node: str, name: str) -> str:

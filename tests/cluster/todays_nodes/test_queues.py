@@ -11,7 +11,7 @@ from simulator.plugins.provider.inputs import ObjectType
 from tests.cluster.todays_nodes.site import JOB, NODES, POOL, RDMA, Manifest, Site
 from tests.simulator.actors import platform
 
-pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("todays-nodes")]
+pytestmark = pytest.mark.cluster
 
 
 def _offer_devices(site: Site) -> None:

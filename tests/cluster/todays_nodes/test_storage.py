@@ -8,7 +8,7 @@ from simulator.actors.api import ApiError
 from tests.cluster.todays_nodes.site import CLUSTER, CSI, FORMER, NODES, Site
 from tests.simulator.actors import platform
 
-pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("todays-nodes")]
+pytestmark = pytest.mark.cluster
 
 
 def test_volumes_are_made_and_known_handles_mounted(site: Site) -> None:

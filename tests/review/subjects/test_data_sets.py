@@ -61,7 +61,7 @@ def test_splits_and_settings_that_change() -> None:
     found = lines(updated(locked(), locked(split=HALVES, pixels={"car": [1, None]})))
     assert "data set night-bikes of training: splits change: train is new, validation is new" in found
     assert "data set night-bikes of training is chosen by other pixels and split" in found
-    assert "  pixels: {'car': [1, None]} (was None)" in found
+    assert '  pixels: {"car": [1, null]} (was not set)' in found
     assert lines(updated(locked(split=HALVES), locked()))[0].startswith("! data set night-bikes of training: splits")
 
 
