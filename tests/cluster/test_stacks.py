@@ -21,8 +21,8 @@ from tests.support.clusters import homes
 
 pytestmark = pytest.mark.cluster
 
-ELSEWHERE = {"dev", "pytorch", "redpaper-4.4", "two-layers", "two-layers-tenants"}
-"""tests/cluster/test_redpaper.py, test_pytorch.py and test_layers.py, and tests/cli/test_examples_on_a_cluster.py."""
+ELSEWHERE = {"a2d2", "dev", "pytorch", "redpaper-4.4", "two-layers", "two-layers-tenants"}
+"""test_data_set.py, test_layers.py, test_pytorch.py, test_redpaper.py, and cli/test_examples_on_a_cluster.py."""
 RUN = [name for name in known(ROOT) if name not in ELSEWHERE and load(name, ROOT).version.simulated_as]
 END_SECONDS = "300"
 """How long jobs that an update only sees start may take to their end; each of their pods takes one second."""
