@@ -61,9 +61,8 @@ unit: $(STAMP) ## run the tests that need neither engine nor cluster
 engine: $(STAMP) ## run the tests with the real engine
 	@$(PYTEST) -n 2 --dist loadfile -m engine
 
-# Clusters wait more than they compute: three at a time keep two cores busy.
 cluster: $(STAMP) ## run the tests on the simulated cluster
-	@$(PYTEST) -n 3 --dist loadfile -m cluster
+	@$(PYTEST) -n 2 --dist loadfile -m cluster
 
 contract: $(STAMP) ## compare the plugins in use with what the official ones did
 	@$(PYTEST) -n 2 --dist loadfile tests/contract
