@@ -36,6 +36,8 @@ class Kubelet:
         self._networks = Networks(runtime.networks, runtime.pods, self._former)
         self._waiting: dict[Key, str] = {}
         """Pods that wait for something, and the node whose pods they wait for; a launcher waits for those of all."""
+        self._decided: dict[Key, tuple[str, dict[str, str | None]]] = {}
+        """How pods that run end, with their UID: until the cache shows it, the pod that they met may be gone again."""
         self._told: dict[Key, str] = {}
         self._pulling: dict[str, float] = {}
         """Pods whose images are being pulled, by their UID, and when that began."""
@@ -50,6 +52,7 @@ class Kubelet:
     def _pod_changed(self, key: Key, old: Object | None, pod: Object | None) -> None:
         if pod is None:
             self._waiting.pop(key, None)
+            self._decided.pop(key, None)
             self._told.pop(key, None)
         elif pods.node_name(pod):
             self._loop.add(key)
@@ -144,16 +147,20 @@ class Kubelet:
             self._waiting[key_of(pod)] = ""
             return {}
         self._logs.serve(pod)
-        return {
+        wanted = {
             names.EXIT_CODE: str(ended.exit_code),
             names.RUN_FOR: f"{ended.seconds:g}s",
             names.TERMINATION_MESSAGE: workload.message_shown(pod, ended) or None,
         }
+        self._decided[key_of(pod)] = pod["metadata"]["uid"], wanted
+        return wanted
 
     def _again(self, pod: Object) -> dict[str, str | None]:
         """Return the annotations of a pod that has crashed, or that runs and waits for another one."""
         if pods.finite(pod):
-            return self._ending(pod)
+            uid, decided = self._decided.get(key_of(pod), ("", {}))
+            known = uid == pod["metadata"]["uid"] and not pods.crashed(pod)
+            return decided if known else self._ending(pod)
         if gates.fault(pod, self._runtime):
             return {}
         return {**dict.fromkeys((names.EXIT_CODE, names.RUN_FOR, names.UNREADY)), **_probed(pod)}

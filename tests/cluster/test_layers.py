@@ -85,7 +85,7 @@ def plain(lab: Lab, stack: str, *arguments: str) -> subprocess.CompletedProcess[
 def test_tenants_come_up_on_their_platform(lab: Lab) -> None:
     """Tenants of a stack of their own come up and pass; a preview of either stack shows no change afterwards."""
     lab.works("up", "-s", TENANTS)
-    assert "passed: " in lab.works("verify", "-s", TENANTS, "--wait", "60")
+    assert "passed: " in lab.works("verify", "-s", TENANTS, "--wait", "300")
     for stack in (PLATFORM, TENANTS):
         lab.works("preview", "-s", stack, "--expect-no-changes")
     assert {"None/adas", "None/perception"} <= uids(lab, kinds.CLUSTER_QUEUE).keys()
