@@ -15,7 +15,7 @@ import pytest
 from apis import kinds
 from simulator import names
 from tests.support.clusters import FULL, require_tools
-from tests.support.lab import Lab, checkout
+from tests.support.lab import Lab, checkout, eventually
 
 pytestmark = pytest.mark.cluster
 
@@ -101,6 +101,8 @@ def test_a_build_and_a_driver_that_fail_end_the_update_with_their_last_lines(lab
     assert "ImageStream adas/tensorflow: Build tensorflow-1: Failed: DockerBuildFailed: Dockerfile build" in said, said
     assert 'building at STEP "RUN exit 3": while running runtime: exit status 3' in said, said
 
+    # The first update ends so early that Kueue may only just start: its webhooks would refuse the next preview.
+    eventually(lambda: not _starts(lab, "kueue-controller-manager", "openshift-kueue-operator"), "Kueue still starts")
     # The build that failed runs again, and the driver need not be watched as long as by default.
     settings.write_text(good.replace("    release:", "    timeouts: {failed_after: 15}\n    release:", 1))
     said = lab.fails("up", *PROD)
@@ -108,3 +110,8 @@ def test_a_build_and_a_driver_that_fail_end_the_update_with_their_last_lines(lab
     assert re.search(r"last log lines of pod nvidia-gpu-operator/nvidia-driver-daemonset-\w+, container nvidia", said)
     assert re.search(r"NVRM: The .*V100.* NVIDIA driver will ignore this GPU", said), said
     assert "created ImageStreamPatch adas-tensorflow-built" in said or "updated ImageStreamPatch adas-ten" in said, said
+
+
+def _starts(lab: Lab, deployment: str, namespace: str) -> bool:
+    found = lab.api.find(kinds.DEPLOYMENT, deployment, namespace)
+    return found is not None and not found.get("status", {}).get("readyReplicas")
