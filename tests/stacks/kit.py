@@ -5,14 +5,6 @@ from typing import Any
 from tests.support.stack_settings import data
 
 SETS = {"name": "sets", "kind": "claim", "claim": "sets", "storage_class": "nfs", "capacity": "1Ki"}
-BIKES = {
-    "name": "bikes",
-    "card": "a2d2",
-    "source": {"kind": "sqlite", "path": "data/a2d2.sqlite"},
-    "cameras": ["front_center"],
-    "pixels": {"bicycle": [1, None]},
-    "volume": "sets",
-}
 
 
 def stack(*data_sets: dict[str, Any], volume: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -7,10 +7,12 @@ import pytest
 
 from datasets import lock
 from stacks import environment, locks
+from stacks.locked_data import Locked
 from stacks.settings import parse
 from stacks.settings_error import SettingsError
 from tests.datasets.kit import Row, a_choice, image, row, selected
-from tests.stacks.kit import BIKES, stack
+from tests.stacks.kit import stack
+from tests.support.data_sets import BIKES
 from tests.support.recorded import component
 from tests.support.stack_settings import expect_message, expect_refusal
 
@@ -26,7 +28,7 @@ def write(root: Path, name: str = "bikes", rows: list[Row] = ROWS, **choice: Any
     return file
 
 
-def read(content: dict[str, Any], root: Path) -> locks.Locks:
+def read(content: dict[str, Any], root: Path) -> Locked:
     """Return the locks of settings."""
     return locks.read(parse(content, "test"), root)
 

@@ -8,9 +8,10 @@ import yaml
 
 from cli.data import chosen, select, sources
 from cli.shared import stack
-from tests.cli.data.kit import BIKES, FRAMES, VOLUMES, Change
+from tests.cli.data.kit import FRAMES, VOLUMES, Change
 from tests.datasets.kit import A2D2
 from tests.support.catalogues import catalogue_of
+from tests.support.data_sets import BIKES
 from tests.support.stack_settings import data
 
 

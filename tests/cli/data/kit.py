@@ -5,14 +5,6 @@ from collections.abc import Callable
 from tests.datasets.kit import image
 
 VOLUMES = [{"name": "sets", "kind": "claim", "claim": "sets", "storage_class": "nfs", "capacity": "1Gi"}]
-BIKES = {
-    "name": "bikes",
-    "card": "a2d2",
-    "source": {"kind": "sqlite", "path": "data/a2d2.sqlite"},
-    "cameras": ["front_center"],
-    "pixels": {"bicycle": [1, None]},
-    "volume": "sets",
-}
 FRAMES = {image(number, number): {"bicycle": number % 2, "car": 5, "sky": 100 - number % 2} for number in range(1, 9)}
 """Pixels by image; every second one has a bicycle."""
 HALVES = {"parts": {"train": 0.5, "validation": 0.5}}

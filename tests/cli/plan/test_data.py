@@ -7,7 +7,8 @@ import pytest
 from cli.plan import data
 from stacks.settings import parse
 from tests.datasets.kit import a_choice, image, row, selected
-from tests.stacks.kit import BIKES, stack
+from tests.stacks.kit import stack
+from tests.support.data_sets import BIKES
 
 ROWS = [row(image(number, number), {"bicycle": 5, "car": number % 2}) for number in range(1, 5)]
 
