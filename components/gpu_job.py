@@ -7,25 +7,15 @@ import pulumi
 from pydantic import Field, model_validator
 
 from apis import kinds, names
-from components import job_pods, outcome
+from components import batch_job, job_pods, outcome
 from components.component import Component
-from components.job_args import JobArgs
-from components.model import DnsName
-from components.security_context import confined, confined_pod
+from components.security_context import confined
 
 
-class GpuJobArgs(JobArgs):
+class GpuJobArgs(batch_job.BatchJobArgs):
     """One job."""
 
     gpus: int = Field(gt=0, le=16, description="GPUs of its pod")
-    seccomp: bool = Field(
-        default=True,
-        description="confine system calls to the runtime's default, as SCC restricted-v2 does; one of before OpenShift "
-        "4.11 refuses a pod that requests it",
-    )
-    queue: DnsName | None = Field(
-        default=None, description="LocalQueue of the namespace; Kueue then decides when the job starts"
-    )
 
     @model_validator(mode="after")
     def _starts_after_its_proof(self) -> Self:
@@ -53,21 +43,7 @@ def spec(args: GpuJobArgs) -> dict[str, Any]:
         "resources": {"limits": share, "requests": share},
         "volumeMounts": job_pods.mounts(args),
     }
-    pod = {
-        "restartPolicy": "Never",
-        "serviceAccountName": args.account,
-        "automountServiceAccountToken": False,
-        "securityContext": confined_pod(seccomp=args.seccomp),
-        "containers": [container],
-        "volumes": job_pods.volumes(args),
-        **job_pods.placed(args),
-        **job_pods.pod(args),
-    }
-    return {
-        "backoffLimit": args.backoff_limit,
-        "activeDeadlineSeconds": args.deadline,
-        "template": {"spec": pod},
-    }
+    return batch_job.spec(args, container)
 
 
 class GpuJob(Component):

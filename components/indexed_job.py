@@ -7,7 +7,7 @@ import pulumi
 from pydantic import Field, model_validator
 
 from apis import data_sets, kinds, names
-from components import job_pods, outcome, sliced_jobs
+from components import batch_job, job_pods, outcome, sliced_jobs
 from components.component import Component
 from components.data_set import proved_first
 from components.job_args import Folder
@@ -85,7 +85,7 @@ class IndexedJob(Component):
                 f"{name}{REDUCER}",
                 args.model_copy(update={"job_name": args.reducer_name}),
                 kinds.JOB,
-                sliced_jobs.spec(args, reducer(args)),
+                batch_job.spec(args, reducer(args)),
                 read_log=read_log,
                 after=[mapped],
                 queue=None,

@@ -8,11 +8,10 @@ from pydantic import Field, model_validator
 
 from apis import data_sets, kinds
 from components import job_pods, outcome
+from components.batch_job import BatchJobArgs, spec
 from components.component import Component
 from components.data_set import LockedData
-from components.job_args import JobArgs
-from components.model import DnsName
-from components.security_context import confined, confined_pod
+from components.security_context import confined
 
 NAME_LENGTH = 63
 """Of a Job, whose pods have its name as a label."""
@@ -20,21 +19,13 @@ MOST_SLICES = 999
 """Pods of one job, as of a layout."""
 
 
-class SlicedJobArgs(JobArgs):
+class SlicedJobArgs(BatchJobArgs):
     """What the jobs of one work have."""
 
     data_set: LockedData = Field(description="whose list is divided")
     slices: int = Field(gt=0, le=MOST_SLICES, description="pods; slice i has every `slices`-th file from file i on")
     indexed: bool = Field(
         default=True, description="one Indexed Job; else a Job for each slice, with its number as variable (4.4)"
-    )
-    seccomp: bool = Field(
-        default=True,
-        description="confine system calls to the runtime's default, as SCC restricted-v2 does; one of before OpenShift "
-        "4.11 refuses a pod that requests it",
-    )
-    queue: DnsName | None = Field(
-        default=None, description="LocalQueue of the namespace; Kueue then decides when the job starts"
     )
 
     @model_validator(mode="after")
@@ -60,25 +51,6 @@ def container(args: SlicedJobArgs, command: Sequence[str], limits: Mapping[str, 
         "securityContext": confined(**job_pods.ids(args)),
         "resources": {"limits": dict(limits), "requests": dict(limits)},
         "volumeMounts": job_pods.mounts(args),
-    }
-
-
-def spec(args: SlicedJobArgs, container: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the `spec` of a Job of one container."""
-    pod = {
-        "restartPolicy": "Never",
-        "serviceAccountName": args.account,
-        "automountServiceAccountToken": False,
-        "securityContext": confined_pod(seccomp=args.seccomp),
-        "containers": [container],
-        "volumes": job_pods.volumes(args),
-        **job_pods.placed(args),
-        **job_pods.pod(args),
-    }
-    return {
-        "backoffLimit": args.backoff_limit,
-        "activeDeadlineSeconds": args.deadline,
-        "template": {"spec": pod},
     }
 
 

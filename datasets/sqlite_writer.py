@@ -52,7 +52,7 @@ def written(path: Path, card: Card, folder: str) -> Iterator[Writer]:
     try:
         database = sqlite3.connect(partial, isolation_level=None)
         try:
-            # Nobody reads the file before it is whole, so it needs no journal.
+            # The file is read only when it is whole, so it needs no journal.
             database.execute("PRAGMA journal_mode = OFF")
             database.execute("PRAGMA synchronous = OFF")
             database.execute("BEGIN")

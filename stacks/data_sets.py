@@ -6,11 +6,11 @@ import pulumi
 
 from components.data_set_lock import DataSetLock, DataSetLockArgs
 from components.tenant import Tenant
-from stacks.locks import Locks
+from stacks.locked_data import Locked
 
 
 def build(
-    locks: Locks, teams: Mapping[str, Tenant], opts: pulumi.ResourceOptions
+    locks: Locked, teams: Mapping[str, Tenant], opts: pulumi.ResourceOptions
 ) -> dict[tuple[str, str], DataSetLock]:
     """Declare what is locked; return it by namespace and name."""
     return {

@@ -3,7 +3,7 @@
 So `./hpc data select` can write a lock that is missing, and a preview needs the lock's file and no catalogue.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from datasets import choice, lock, query
@@ -11,14 +11,12 @@ from datasets.errors import DataSetError
 from datasets.lock import Lock
 from stacks.checks import data_set
 from stacks.data_set_settings import DataSetSettings
+from stacks.locked_data import Locked
 from stacks.platform import Settings
 from stacks.settings_error import wrong
 
-Locks = Mapping[tuple[str, str], Lock]
-"""Locks by the tenant's namespace and the name of the data set."""
 
-
-def read(settings: Settings, root: Path) -> Locks:
+def read(settings: Settings, root: Path) -> Locked:
     """Return the locks of all data sets, of files below `root`.
 
     Raises SettingsError, which lists all that is wrong: a lock that is missing, was edited by hand or was selected by

@@ -8,16 +8,13 @@ from typing import NamedTuple
 
 from apis import kinds
 from apis.names import SCALE_CSI_DRIVER
+from cli.data import simulated
 from cli.data.scale_gui import ScaleGui
 from cli.shared import session
 from cli.shared.cluster_client import Cluster
 from cli.shared.errors import Problem
 from cli.shared.stack import Stack
 from policies.views import volumes
-from simulator import state as simulated
-from simulator.access import accounts
-from simulator.access.pki import Pki
-from simulator.home import Layout
 from stacks.platform import Settings
 from stacks.storage_settings import AnyVolume, ClaimData, ContainerNativeStorage, DirectoryData, HostClientStorage
 
@@ -93,13 +90,8 @@ def _handle(cluster: Cluster, namespace: str, claim: str) -> volumes.Handle:
 
 def _simulated(stack: Stack) -> ScaleGui | None:
     """Return the GUI of a simulated cluster; None for a real one, and for one without."""
-    if not stack.simulated:
-        return None
-    layout = Layout(stack.home)
-    known, account = simulated.load(layout), accounts.read(layout.scale_account)
-    if known is None or known.scale_gui is None or account is None:
-        return None
-    return ScaleGui(known.scale_gui, account.user, account.password, str(Pki(layout.pki).ca))
+    found = simulated.server(stack, lambda known: known.scale_gui, lambda layout: layout.scale_account)
+    return found and ScaleGui(found.host, found.account.user, found.account.password, str(found.ca))
 
 
 def _hosts(storage: HostClientStorage | ContainerNativeStorage, cluster: str) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from cli.data import simulated
 from cli.data.discover import Discover
 from cli.shared.errors import Problem
 from cli.shared.paths import ROOT
@@ -12,10 +13,6 @@ from datasets.frames import list_files
 from datasets.freshness import changes
 from datasets.source import AnySource, DiscoverSource, SqliteSource
 from datasets.sqlite_reader import SqliteCatalogue
-from simulator import state
-from simulator.access import accounts
-from simulator.access.pki import Pki
-from simulator.home import Layout
 
 USER, PASSWORD = "HPC_DISCOVER_USER", "HPC_DISCOVER_PASSWORD"
 PARQUET = ".parquet"
@@ -63,13 +60,8 @@ def _require_current(source: SqliteCatalogue, name: Path) -> None:
 
 def _simulated(stack: Stack) -> Discover | None:
     """Return the console of a simulated cluster; None for a real one, and for one without."""
-    if not stack.simulated:
-        return None
-    layout = Layout(stack.home)
-    known, account = state.load(layout), accounts.read(layout.catalogue_account)
-    if known is None or known.discover is None or account is None:
-        return None
-    return Discover(known.discover, account.user, account.password, Pki(layout.pki).ca, as_json=True)
+    found = simulated.server(stack, lambda known: known.discover, lambda layout: layout.catalogue_account)
+    return found and Discover(found.host, found.account.user, found.account.password, found.ca, as_json=True)
 
 
 def _discover(source: DiscoverSource) -> Discover:

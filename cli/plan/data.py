@@ -7,7 +7,7 @@ from datasets.lock import Lock
 from review import data_set_changes
 from stacks.checks.workload import size
 from stacks.data_set_settings import DataSetSettings
-from stacks.locks import Locks
+from stacks.locked_data import Locked
 from stacks.platform import Settings
 from stacks.tenant_settings import TenantSettings
 
@@ -16,7 +16,7 @@ _EXAMPLES = (1, 10, 100)
 """Gb/s of links whose time is shown where the settings name none."""
 
 
-def data(settings: Settings, locks: Locks) -> tuple[Section, ...]:
+def data(settings: Settings, locks: Locked) -> tuple[Section, ...]:
     """Return what each set has, and the frames of each class; nothing for a stack without data sets."""
     chosen = [
         (tenant, each, locks[tenant.namespace, each.name]) for tenant in settings.tenants for each in tenant.data_sets

@@ -25,7 +25,7 @@ CHUNK = 65536
 
 
 class Refused(Exception):
-    """Nobody listens there; the text says why."""
+    """The address has no listener; the text says why."""
 
 
 class ServiceNetwork:

@@ -1,0 +1,43 @@
+"""What Jobs of one container have in common, however many pods they have."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+
+from components import job_pods
+from components.job_args import JobArgs
+from components.model import DnsName
+from components.security_context import confined_pod
+
+
+class BatchJobArgs(JobArgs):
+    """One batch job."""
+
+    seccomp: bool = Field(
+        default=True,
+        description="confine system calls to the runtime's default, as SCC restricted-v2 does; one of before OpenShift "
+        "4.11 refuses a pod that requests it",
+    )
+    queue: DnsName | None = Field(
+        default=None, description="LocalQueue of the namespace; Kueue then decides when the job starts"
+    )
+
+
+def spec(args: BatchJobArgs, container: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the `spec` of a Job of one container."""
+    pod = {
+        "restartPolicy": "Never",
+        "serviceAccountName": args.account,
+        "automountServiceAccountToken": False,
+        "securityContext": confined_pod(seccomp=args.seccomp),
+        "containers": [container],
+        "volumes": job_pods.volumes(args),
+        **job_pods.placed(args),
+        **job_pods.pod(args),
+    }
+    return {
+        "backoffLimit": args.backoff_limit,
+        "activeDeadlineSeconds": args.deadline,
+        "template": {"spec": pod},
+    }
