@@ -14,6 +14,7 @@ from components.timeouts import LONGEST, Timeouts
 from hardware import profiles, topology
 from hardware.placement import Reserve
 from hardware.profiles import Hca, Profile
+from sites.settings import SiteSettings
 from stacks.adoption import AdoptedObject
 from stacks.base_settings import Based
 from stacks.build_settings import BuildSettings
@@ -99,6 +100,11 @@ class Settings(Based):
     )
     programs: dict[DnsLabel, Program] = Field(
         default={}, description="programs of the stack's own, by name, beside those of [these files](programs.md)"
+    )
+    site: SiteSettings | None = Field(
+        default=None,
+        description="what lies around the cluster, for the files that `./hpc site` writes ([site](site.md)); the "
+        "program does not read it. None: files have what the other settings say",
     )
     stages: tuple[Stage, ...] = Field(default=(), json_schema_extra=merged_by("name"))
     protect: bool = Field(default=False, description="refuse to delete shared and stateful objects; on in production")

@@ -1,0 +1,43 @@
+"""The facts of a stack that the files around its cluster are written from."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from hardware.model import Model
+from hardware.profiles import Hca, Profile
+from sites.settings import SiteSettings
+
+
+class Host(Model):
+    """One node of the cluster, as a host."""
+
+    name: str = Field(description="as on the cluster, usually with its domain")
+    roles: tuple[Literal["master", "worker"], ...]
+    machine: Profile | None = Field(default=None, description="hardware of a GPU node; None for others")
+    scale_client: bool = Field(default=False, description="is a Spectrum Scale client")
+
+    @property
+    def short(self) -> str:
+        """The name without its domain."""
+        return self.name.split(".", maxsplit=1)[0]
+
+    @property
+    def ports(self) -> tuple[Hca, ...]:
+        """Its compute ports, in the order of the rails, then those for storage; none where no source names them."""
+        return (*self.machine.hcas, *self.machine.storage_hcas) if self.machine else ()
+
+
+class Site(Model):
+    """A stack's hosts and their surroundings."""
+
+    stack: str
+    release: str = Field(description="of OpenShift, e.g. 4.4")
+    fabric: Literal["infiniband", "roce", "ethernet"] = Field(description="network between the GPU nodes")
+    hosts: tuple[Host, ...]
+    given: SiteSettings = Field(description="the setting `site`")
+
+    @property
+    def gpu_hosts(self) -> tuple[Host, ...]:
+        """The hosts with GPUs."""
+        return tuple(host for host in self.hosts if host.machine)

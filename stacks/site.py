@@ -1,0 +1,25 @@
+"""The facts that files around the cluster are written from, as the settings have them."""
+
+from sites.settings import SiteSettings
+from sites.site import Host, Site
+from stacks.platform import Settings
+
+
+def of(settings: Settings, stack: str) -> Site:
+    """Return what `./hpc site` writes files from."""
+    return Site(
+        stack=stack,
+        release=settings.release,
+        fabric=settings.fabric.kind,
+        hosts=tuple(
+            Host(
+                name=node.name,
+                roles=node.roles,
+                # With the names of ports that the stack gives, and in the mode of its fabric.
+                machine=settings.profile if node.profile else None,
+                scale_client=node.scale_client,
+            )
+            for node in settings.nodes
+        ),
+        given=settings.site or SiteSettings(),
+    )
