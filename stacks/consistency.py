@@ -21,6 +21,7 @@ from stacks.checks import (
     queue,
     release,
     storage,
+    suite,
     tenant,
     topology,
     trainer,
@@ -68,4 +69,6 @@ def problems(settings: Settings) -> Iterator[str]:
     yield from topology.problems(settings)
     if not machines:
         found = list(workload.problems(settings))
-        yield from found or chain(order.problems(settings), queue.problems(settings), memory.problems(settings))
+        yield from found or chain(
+            order.problems(settings), queue.problems(settings), memory.problems(settings), suite.problems(settings)
+        )
