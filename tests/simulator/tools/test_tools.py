@@ -176,6 +176,7 @@ def test_modules_pin_what_the_table_says() -> None:
         "kueue": "sigs.k8s.io/kueue v{}",
         "jobset": "sigs.k8s.io/jobset v{}",
         "trainer": "github.com/kubeflow/trainer/v2 v{}",
+        "kubectl": "k8s.io/kubectl v{}",
         "actionlint": "github.com/rhysd/actionlint v{}",
     }
     assert {module.name for module in MODULES} == set(pinned)
