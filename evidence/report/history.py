@@ -160,7 +160,7 @@ def rows(found: Sequence[Course], shown: int = 5) -> Iterator[tuple[str, ...]]:
     for each in found:
         medians = " → ".join(figure(point.median) for point in each.points[-shown:])
         index = len(each.points) - 1
-        difference = f"{round(-each.worse(index), 4) + 0.0:+.1%}" if index else "first round"
+        difference = f"{-each.worse(index):+.1%}".replace("-0.0%", "+0.0%") if index else "first round"
         yield each.job, each.what, f"{medians} {each.unit}", difference
 
 

@@ -63,6 +63,8 @@ def test_its_pod_is_an_ordinary_one() -> None:
     assert container["securityContext"] == {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
     assert container["resources"]["limits"] == {"cpu": "100m", "memory": "256Mi"}
     assert pod["serviceAccountName"] == "suite-runner"
+    (preferred,) = pod["affinity"]["nodeAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"]
+    assert {"key": "nvidia.com/gpu.present", "operator": "DoesNotExist"} in preferred["preference"]["matchExpressions"]
 
 
 def test_a_run_is_the_job_of_the_stack_under_another_name() -> None:
