@@ -33,9 +33,8 @@ def of_stack(stack: Stack, files: Sequence[str], *, everything: bool, plain: boo
     if plain:
         print(as_json(newest.jobs, verdicts))  # noqa: T201 - for a program
         return exit_status(verdicts)
-    heads = ("job", "figure", "medians of the last rounds", "newest")
     found = history.courses(rounds)
-    show_rows(escape(history.title(rounds)), heads, (tuple(map(escape, row)) for row in history.rows(found)))
+    show_rows(escape(history.title(rounds)), history.HEADS, (tuple(map(escape, row)) for row in history.rows(found)))
     for time, text in history.changes(rounds).items():
         print_text(f"{time:%Y-%m-%d %H:%M} UTC: {text}")
     show(newest.jobs, verdicts, everything=everything)

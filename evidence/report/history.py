@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from apis.wording import plural
 from evidence.records import Run
-from evidence.repeats import faster
+from evidence.repeats import faster, spread
 from evidence.report.changes import REPEATS
 from evidence.report.compared_figures import BANDS, ROUNDING, Figure, figure_of, figures, name_of, tables
 from evidence.report.run_summary import versions, when
@@ -155,13 +155,17 @@ def changes(rounds: Sequence[Run]) -> Mapping[datetime, str]:
     return {time: text for time, text in steps if text}
 
 
+HEADS = ("job", "figure", "medians of the last rounds", "repeats", "newest")
+"""Of `rows`."""
+
+
 def rows(found: Sequence[Course], shown: int = 5) -> Iterator[tuple[str, ...]]:
-    """Yield job, figure, the medians of the last rounds, and what the newest one differs by, as text."""
+    """Yield job, figure, medians of the last rounds, spread of the newest one's repeats and its difference, as text."""
     for each in found:
         medians = " → ".join(figure(point.median) for point in each.points[-shown:])
         index = len(each.points) - 1
         difference = f"{-each.worse(index):+.1%}".replace("-0.0%", "+0.0%") if index else "first round"
-        yield each.job, each.what, f"{medians} {each.unit}", difference
+        yield each.job, each.what, f"{medians} {each.unit}", f"±{spread(each.points[index].values):.1%}", difference
 
 
 def title(rounds: Sequence[Run]) -> str:

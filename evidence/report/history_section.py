@@ -8,7 +8,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from evidence.records import Run
 from evidence.report.canvas import COLOURS, svg
-from evidence.report.history import Course, changes, courses, rows, title
+from evidence.report.history import HEADS, Course, changes, courses, rows, title
 from evidence.report.markup import Markup, element, joined
 from evidence.report.tables import table
 from evidence.wording import figure
@@ -42,12 +42,11 @@ def history(rounds: Sequence[Run]) -> Markup | None:
         "lines are rounds after a change of versions."
     )
     listed = [element("li", f"{time:%Y-%m-%d %H:%M} UTC: {text}") for time, text in steps.items()]
-    heads = ("job", "figure", "medians of the last rounds", "newest against those before")
     return joined(
         element("p", note, class_="muted"),
         drawn,
         element("ul", *listed) if listed else None,
-        table(heads, [*rows(found)], numbers={3}),
+        table(HEADS, [*rows(found)], numbers={3, 4}),
     )
 
 

@@ -125,7 +125,8 @@ class SuiteRunners:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,
-                start_new_session=True,
+                # Of the actors' session, with which it ends.
+                process_group=0,
             )
             printed, _ = run.process.communicate()
             return run.process.returncode, printed.splitlines()

@@ -104,7 +104,7 @@ def test_rows_show_medians_and_the_last_difference() -> None:
     first, *_ = rows(courses([a_round(0, *STEADY), a_round(1, *slower(1.1))]))
     assert first[0] == "adas/nccl"
     assert "→" in first[2]
-    assert first[3] == "-10.0%"
+    assert first[3:] == ("±1.0%", "-10.0%")
 
 
 def test_the_page_draws_each_figure_over_time_with_the_versions() -> None:
