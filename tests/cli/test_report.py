@@ -86,7 +86,12 @@ def test_the_last_run_of_a_stack_is_reported(tmp_path: Path, sim_home: Path, dra
 def test_the_rounds_of_the_suite_are_drawn_beside_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are in the file beside that of the runs, in the order in which they were read."""
     seen: list[Any] = []
-    monkeypatch.setattr("cli.report.draw", lambda *given: seen.append(given[3]) or "")
+
+    def draw(*given: Any) -> str:
+        seen.append(given[3])
+        return ""
+
+    monkeypatch.setattr("cli.report.draw", draw)
     file = kept(tmp_path / "runs.jsonl", samples.good(5))
     assert report("--run", file, "-o", tmp_path / "out")[0] == 0
     kept(tmp_path / ROUNDS, samples.good(2), samples.good(1))
