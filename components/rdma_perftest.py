@@ -9,11 +9,10 @@ from pydantic import Field
 
 from apis import kinds, names
 from apis.logs import LISTENER, NO_HOSTS
-from components import gid_index, outcome
+from components import gid_index, job_pods, outcome
 from components.component import Component
 from components.custom_resources import CustomObject
 from components.job_args import NetworkName
-from components.job_pods import only
 from components.labels import labels
 from components.model import DnsLabel, DnsName, Image, Model, Seconds
 from components.outcome import Wait
@@ -107,7 +106,7 @@ def job_spec(args: RdmaTestArgs, node: str, script: str) -> dict[str, Any]:
     pod = {
         "restartPolicy": "Never",
         "serviceAccountName": args.account,
-        "affinity": only(node),
+        "affinity": job_pods.only(node),
         **({"imagePullSecrets": [{"name": secret} for secret in args.pull_secrets]} if args.pull_secrets else {}),
         **({"securityContext": {"seccompProfile": {"type": "RuntimeDefault"}}} if args.seccomp else {}),
         "containers": [
@@ -123,11 +122,10 @@ def job_spec(args: RdmaTestArgs, node: str, script: str) -> dict[str, Any]:
             }
         ],
     }
-    joined = {"metadata": {"annotations": {names.NETWORKS: ",".join(args.networks)}}} if args.networks else {}
     return {
         "backoffLimit": 0,
         "activeDeadlineSeconds": args.deadline,
-        "template": {**joined, "spec": pod},
+        "template": job_pods.template(pod, job_pods.networks(args.networks)),
     }
 
 
