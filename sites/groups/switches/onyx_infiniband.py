@@ -1,4 +1,4 @@
-"""Onyx on an InfiniBand switch: its subnet manager, and how it is reached (R-3.1)."""
+"""Onyx on an InfiniBand switch: its subnet manager, and how it is reached (R-3.1-1, R-3.1-2)."""
 
 from collections.abc import Iterator, Mapping
 

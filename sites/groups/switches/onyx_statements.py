@@ -58,8 +58,7 @@ def keyed(lines: Iterable[str]) -> Statements:
     for command in (one for line in lines for one in _one_by_one(" ".join(line.split()))):
         if not command or command.startswith("#") or _OF_THE_SESSION.fullmatch(command) or command in _DEFAULTS:
             continue
-        # What `force` and `roce` alone mean is what the switch prints.
-        plain = re.sub(r"(mtu \d+) force$", r"\1", "roce lossless" if command == "roce" else command)
+        plain = _plain(command)
         form = next(filter(None, (form.fullmatch(plain.removeprefix("no ")) for form in _FORMS)), None)
         if form is None:
             others.append(command)
@@ -68,6 +67,12 @@ def keyed(lines: Iterable[str]) -> Statements:
         else:
             known[form[1]] = plain
     return Statements(known, tuple(others))
+
+
+def _plain(command: str) -> str:
+    """Return a command without what changes nothing, and with `no` first."""
+    command = re.sub(r"^(interface ethernet \S+) no ", r"no \1 ", command)
+    return "roce lossless" if command == "roce" else re.sub(r"(mtu \d+) force$", r"\1", command)
 
 
 def _one_by_one(command: str) -> Iterator[str]:
