@@ -35,6 +35,9 @@ class Site(Model):
     release: str = Field(description="of OpenShift, e.g. 4.4")
     fabric: Literal["infiniband", "roce", "ethernet"] = Field(description="network between the GPU nodes")
     hosts: tuple[Host, ...]
+    bonded: tuple[str, ...] = Field(
+        default=(), description="HCAs of each GPU node that are one link by LACP (B-2.3); empty: no bond"
+    )
     given: SiteSettings = Field(description="the setting `site`")
 
     @property

@@ -2,6 +2,7 @@
 
 from sites.settings import SiteSettings
 from sites.site import Host, Site
+from stacks.fabric_settings import Ethernet
 from stacks.platform import Settings
 
 
@@ -21,5 +22,18 @@ def of(settings: Settings, stack: str) -> Site:
             )
             for node in settings.nodes
         ),
+        bonded=bonded(settings),
         given=settings.site or SiteSettings(),
+    )
+
+
+def bonded(settings: Settings) -> tuple[str, ...]:
+    """Return the HCAs of each GPU node that are one link by LACP, in the order of the rails; none without a bond."""
+    bond = settings.fabric.bond if isinstance(settings.fabric, Ethernet) else None
+    if bond is None:
+        return ()
+    hcas, names = settings.profile.hcas, settings.port_names
+    interfaces = names if len(names) == len(hcas) else [hca.netdev for hca in hcas]
+    return tuple(
+        hca.name for hca, name in zip(hcas, interfaces, strict=True) if bond.ports is None or name in bond.ports
     )
