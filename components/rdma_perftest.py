@@ -22,6 +22,9 @@ from components.timeouts import DEFAULTS
 PORT = 18515
 """TCP port on which perftest agrees on the connection before it uses RDMA."""
 
+MTUS = "grep -H . /sys/class/net/*/mtu"
+"""Prints the MTU of every interface; `ip` is not in every image, and the search for the address needs grep anyway."""
+
 
 class RdmaPair(Model):
     """One ordered pair of nodes, and the HCA to measure, as settings and the component have them."""
@@ -88,6 +91,7 @@ def client_script(args: RdmaTestArgs) -> str:
             "whoami",
             "ls -l /dev/infiniband /sys/class/net",
             "ibstatus",
+            *((MTUS,) if args.roce else ()),
             *address(args),
             "set -ex",
             # Traced, or a figure alone would be no limit to who reads the log (R-3.4.3-8).
