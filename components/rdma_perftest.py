@@ -133,6 +133,15 @@ def job_spec(args: RdmaTestArgs, node: str, script: str) -> dict[str, Any]:
     }
 
 
+def service_spec(args: RdmaTestArgs) -> dict[str, Any]:
+    """Return the `spec` of the headless Service in front of the listener."""
+    return {
+        "clusterIP": "None",
+        "selector": {names.JOB_NAME: listener_name(args.job_name)},
+        "ports": [{"name": "perftest", "port": PORT}],
+    }
+
+
 class RdmaTest(Component):
     """A listening Job with a headless Service, and the measuring Job.
 
@@ -155,15 +164,12 @@ class RdmaTest(Component):
         listener = listener_name(args.job_name)
         ours = labels(args.job_name, "workload")
         again = {"replacement_trigger": args.run, "delete_before_replace": True, "replace_on_changes": ["spec"]}
-        service = k8s.core.v1.Service(
+        service = CustomObject(
             f"{name}-service",
-            metadata=k8s.meta.v1.ObjectMetaArgs(name=listener, namespace=args.namespace, labels=ours),
-            spec=k8s.core.v1.ServiceSpecArgs(
-                cluster_ip="None",
-                selector={"job-name": listener},
-                ports=[k8s.core.v1.ServicePortArgs(name="perftest", port=PORT)],
-            ),
-            opts=self.child(*after),
+            kinds.SERVICE,
+            k8s.meta.v1.ObjectMetaArgs(name=listener, namespace=args.namespace, labels=ours),
+            {"spec": service_spec(args)},
+            self.child(*after),
         )
         server = CustomObject(
             listener_name(name),

@@ -22,6 +22,7 @@ from stacks.checks import (
     release,
     site_switches,
     storage,
+    suite,
     tenant,
     topology,
     trainer,
@@ -70,4 +71,6 @@ def problems(settings: Settings) -> Iterator[str]:
     yield from site_switches.problems(settings)
     if not machines:
         found = list(workload.problems(settings))
-        yield from found or chain(order.problems(settings), queue.problems(settings), memory.problems(settings))
+        yield from found or chain(
+            order.problems(settings), queue.problems(settings), memory.problems(settings), suite.problems(settings)
+        )
