@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from hardware.model import Model
+from sites.settings.mirror import MirrorSettings
 
 
 class SiteSettings(Model):
@@ -14,3 +15,6 @@ class SiteSettings(Model):
         description="DNS domain of switches and hosts without one; None: names are written as they are",
     )
     name_servers: tuple[str, ...] = Field(default=(), description="addresses of DNS servers for switches (R-3.1-1)")
+    mirror: MirrorSettings | None = Field(
+        default=None, description="registry with copies of the images; None: nodes pull from where images are named"
+    )
