@@ -20,6 +20,8 @@ from stacks.checks import (
     program,
     queue,
     release,
+    site_mirror,
+    site_switches,
     storage,
     suite,
     tenant,
@@ -55,6 +57,7 @@ def problems(settings: Settings) -> Iterator[str]:
     yield from container_native.problems(settings)
     yield from data_use.problems(settings)
     yield from image.problems(settings)
+    yield from site_mirror.problems(settings)
     try:
         settings.profile  # noqa: B018 - raises for ports that the machine does not have
     except ValidationError as error:
@@ -67,6 +70,7 @@ def problems(settings: Settings) -> Iterator[str]:
     yield from driver.problems(settings)
     yield from bond.problems(settings)
     yield from topology.problems(settings)
+    yield from site_switches.problems(settings)
     if not machines:
         found = list(workload.problems(settings))
         yield from found or chain(

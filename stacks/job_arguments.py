@@ -157,13 +157,21 @@ def _roce_ports(settings: Settings) -> tuple[str, ...]:
 
 def gpu_job(workload: JobWorkload, settings: Settings, locks: Locked | None = None) -> GpuJobArgs:
     """Return the arguments of a batch job."""
+    rdma = has_rdma(workload, settings)
     return GpuJobArgs(
         **_common(workload, settings, locks),
         gpus=workload.gpus,
+        rdma_resources=_rdma(settings) if rdma else (),
+        networks=fabric.networks(settings, workload.tenant) if rdma else (),
         backoff_limit=settings.program(workload.program).restarts,
         seccomp=seccomp(settings),
         queue=_queue(settings),
     )
+
+
+def has_rdma(workload: JobWorkload, settings: Settings) -> bool:
+    """Return whether the pod of a job gets RDMA devices: its program uses them, and fabric and tenant have them."""
+    return settings.program(workload.program).rdma and settings.uses_rdma and settings.tenant(workload.tenant).rdma
 
 
 def indexed_job(workload: IndexedWorkload, settings: Settings, locks: Locked | None = None) -> IndexedJobArgs:
