@@ -22,6 +22,9 @@ from components.timeouts import DEFAULTS
 PORT = 18515
 """TCP port on which perftest agrees on the connection before it uses RDMA."""
 
+MTUS = "grep -H . /sys/class/net/*/mtu"
+"""Prints the MTU of every interface; `ip` is not in every image, and the search for the address needs grep anyway."""
+
 
 class RdmaPair(Model):
     """One ordered pair of nodes, and the HCA to measure, as settings and the component have them."""
@@ -88,6 +91,7 @@ def client_script(args: RdmaTestArgs) -> str:
             "whoami",
             "ls -l /dev/infiniband /sys/class/net",
             "ibstatus",
+            *((MTUS,) if args.roce else ()),
             *address(args),
             "set -ex",
             # Traced, or a figure alone would be no limit to who reads the log (R-3.4.3-8).
@@ -129,6 +133,15 @@ def job_spec(args: RdmaTestArgs, node: str, script: str) -> dict[str, Any]:
     }
 
 
+def service_spec(args: RdmaTestArgs) -> dict[str, Any]:
+    """Return the `spec` of the headless Service in front of the listener."""
+    return {
+        "clusterIP": "None",
+        "selector": {names.JOB_NAME: listener_name(args.job_name)},
+        "ports": [{"name": "perftest", "port": PORT}],
+    }
+
+
 class RdmaTest(Component):
     """A listening Job with a headless Service, and the measuring Job.
 
@@ -151,15 +164,12 @@ class RdmaTest(Component):
         listener = listener_name(args.job_name)
         ours = labels(args.job_name, "workload")
         again = {"replacement_trigger": args.run, "delete_before_replace": True, "replace_on_changes": ["spec"]}
-        service = k8s.core.v1.Service(
+        service = CustomObject(
             f"{name}-service",
-            metadata=k8s.meta.v1.ObjectMetaArgs(name=listener, namespace=args.namespace, labels=ours),
-            spec=k8s.core.v1.ServiceSpecArgs(
-                cluster_ip="None",
-                selector={"job-name": listener},
-                ports=[k8s.core.v1.ServicePortArgs(name="perftest", port=PORT)],
-            ),
-            opts=self.child(*after),
+            kinds.SERVICE,
+            k8s.meta.v1.ObjectMetaArgs(name=listener, namespace=args.namespace, labels=ours),
+            {"spec": service_spec(args)},
+            self.child(*after),
         )
         server = CustomObject(
             listener_name(name),

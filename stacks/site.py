@@ -1,13 +1,14 @@
 """The facts that files around the cluster are written from, as the settings have them."""
 
+from sites.content import NOTHING, Content
 from sites.settings import SiteSettings
 from sites.site import Host, Site
 from stacks.fabric_settings import Ethernet
 from stacks.platform import Settings
 
 
-def of(settings: Settings, stack: str) -> Site:
-    """Return what `./hpc site` writes files from."""
+def of(settings: Settings, stack: str, content: Content = NOTHING) -> Site:
+    """Return what `./hpc site` writes files from; `content` is what the manifests name."""
     return Site(
         stack=stack,
         release=settings.release,
@@ -23,6 +24,8 @@ def of(settings: Settings, stack: str) -> Site:
             for node in settings.nodes
         ),
         bonded=bonded(settings),
+        image_mirrors=settings.version.image_mirrors,
+        content=content,
         given=settings.site or SiteSettings(),
     )
 
