@@ -28,6 +28,12 @@ class OnyxConfig(ConfigurationReading):
     release: str | None = Field(description="product release, e.g. 3.9.0300; None: not printed")
     rows: tuple[OnyxCommand, ...]
 
+    @property
+    def jumbo_by_default(self) -> bool | None:
+        """Whether ports have an MTU of 9216 without a command (N-1.3); None: the release is not known."""
+        parts = re.findall(r"\d{1,6}", self.release or "")[: len(_WITH_JUMBO)]
+        return tuple(map(int, parts)) >= _WITH_JUMBO if len(parts) == len(_WITH_JUMBO) else None
+
     def figures(self) -> str:
         """Return the few figures that a table has room for."""
         return f"{self.host or 'a switch'}: {len(self.rows)} commands"
@@ -120,16 +126,11 @@ def _jumbo(job: Job) -> Found | None:
         return None
     sizes = [(one, row, size) for one in found for row in one.rows if (size := _MTU.match(row.text)) is not None]
     wrong = [(one, row, f"{size[1]}: {size[2]}") for one, row, size in sizes if int(size[2]) < MTU]
-    plain = [one for one in found if not any(one is with_ for with_, *_ in sizes) and _is_older(one.release)]
+    plain = [one for one in found if not any(one is with_ for with_, *_ in sizes) and one.jumbo_by_default is False]
     if not wrong and not plain:
         return Found(passed(True), f"{MTU} or the default" if sizes else "the default", proofs=begins(found))
     measured = listed([*(text for *_, text in wrong), *(f"{one.host}: the default of {one.release}" for one in plain)])
     return Found(passed(False), measured, proofs=lines_of((one.file, row) for one, row, _ in wrong) or begins(plain))
-
-
-def _is_older(release: str | None) -> bool:
-    parts = re.findall(r"\d{1,6}", release or "")[:3]
-    return len(parts) == len(_WITH_JUMBO) and tuple(map(int, parts)) < _WITH_JUMBO
 
 
 CRITERIA = (
