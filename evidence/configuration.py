@@ -11,8 +11,8 @@ from evidence.parser import Taken
 from evidence.text import Line
 
 SECRET = re.compile(
-    r"password|passwd|passphrase|secret|hash|community|token|credential|private|\bkey\b|-key\b|cipher\b|certificate"
-    r"|-cert\b|\$\d[a-z]?\$|BEGIN [A-Z ]+",
+    r"password|passwd|passphrase|secret|hash|community|token|credential|private|\bkey\b|-key\b|cipher|crypt|certificate"
+    r"|-cert\b|\b(?:auth|authentication|priv|md5|sha\d*)\b|\$[a-z0-9]{1,2}\$|BEGIN [A-Z ]+",
     re.IGNORECASE,
 )
 """What names a secret, or is one: such statements are counted and not read."""

@@ -42,6 +42,7 @@ class NvueConfig(ConfigurationReading):
 
 
 _COMMAND = typed(r"nv config show\b")
+_AT_THE_MARGIN = " -[]{}#"
 _OPENINGS = ("", "[", "[{", "{")
 """What may be missing before a text of JSON, whose first lines any tool may print."""
 
@@ -63,7 +64,10 @@ class NvueConfigParser(ConfigurationParser):
         self._fault: str | None = None
 
     def statement(self, line: Line) -> Taken:
-        """Read a line."""
+        """Read a line; another one at the margin than a tree has there is another program's."""
+        if self._lines and line.text[0] not in _AT_THE_MARGIN:
+            self._over = True
+            return Taken.NO
         if len(self._lines) >= MOST:
             self._fault = f"more than {MOST} lines"
         else:

@@ -58,6 +58,25 @@ def test_a_certificate_is_passed_over() -> None:
     assert "MIIB" not in found.model_dump_json()
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "username admin password 7 {}",
+        "snmp-server community {} ro",
+        "snmp-server user admin v3 encrypted auth md5 {} priv aes-128 {}",
+        "ntp authentication-key 1 md5 {}",
+        "tacacs-server key {}",
+        'ssh client user admin authorized-key sshv2 "ssh-rsa {}"',
+        "license key {}",
+    ],
+)
+def test_statements_with_secrets_are_counted(statement: str) -> None:
+    """Users, communities, keys and hashes are not read, in whichever statement they are (E-08)."""
+    found = only(OnyxConfig, f"## Hostname: sw1\n{statement.replace('{}', HASHES[0])}\nib sm virt enable\n")
+    assert (found.hidden, [row.text for row in found.rows]) == (1, ["ib sm virt enable"])
+    assert HASHES[0] not in found.model_dump_json()
+
+
 def test_a_configuration_ends_where_a_command_is_typed() -> None:
     """What another command prints after it is not part of it."""
     after = "[standalone: master] (config) # show ib smnode sw1\nsm-state enabled\n"
@@ -90,6 +109,13 @@ def test_what_is_no_yaml_has_no_leaves() -> None:
     """A tree that was damaged is read as none, and says so."""
     found = only(NvueConfig, "- set:\n    qos: {roce: {mode: lossless\n    system:\n")
     assert (found.rows, found.complete, found.incomplete) == ((), False, "no value below `set`")
+
+
+def test_a_tree_ends_where_another_program_prints() -> None:
+    """What another program prints at the margin is not part of it."""
+    found = read_text(NVUE.read_text() + "Priority trust state: dscp\n")
+    assert [one.tool for one in found] == ["nvue-config", "mlnx-qos"]
+    assert found[0].complete
 
 
 def test_lines_of_comware() -> None:
