@@ -18,6 +18,7 @@ MOST = 20_000
 class ConfigurationReading(HostReading):
     """A configuration."""
 
+    host: str | None = Field(description="name of the device; None: not printed")
     hidden: int = Field(default=0, ge=0, description="statements with passwords, keys and certificates, not read")
 
 

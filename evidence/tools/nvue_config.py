@@ -30,7 +30,6 @@ class NvueLeaf(Model):
 class NvueConfig(ConfigurationReading):
     """The configuration of one switch."""
 
-    host: str | None = Field(description="system.hostname; None: not set")
     rows: tuple[NvueLeaf, ...]
 
     def value(self, path: str) -> str | None:

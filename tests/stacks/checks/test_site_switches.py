@@ -74,6 +74,13 @@ def test_a_switch_of_another_fabric_has_no_compute_ports() -> None:
     expect_message(problem("nvaie-roce", change), "dialect onyx-ib is of InfiniBand, and fabric is roce; use")
 
 
+def test_a_switch_for_storage_alone_needs_no_compute_ports() -> None:
+    """Machines whose ports for storage are cabled need not have the others on a switch that the settings name."""
+    content = data("superpod-a100", cabled=True)
+    switch = {"name": "storage-1", "dialect": "onyx-ib", "ports": {"1/1": "dgx001/mlx5_4"}}
+    assert parse(content | {"site": {"switches": [switch]}}, "test")
+
+
 def swapped(all_: Switches) -> None:
     """Swap a cable of a machine with one of its cables to the other switch."""
     one, other = (switch["ports"] for switch in all_)
