@@ -3,6 +3,7 @@
 from sites.content import NOTHING, Content
 from sites.settings import SiteSettings
 from sites.site import Host, Site
+from stacks import topology
 from stacks.fabric_settings import Ethernet, Roce
 from stacks.platform import Settings
 
@@ -25,6 +26,7 @@ def of(settings: Settings, stack: str, content: Content = NOTHING) -> Site:
         ),
         traffic_class=settings.fabric.traffic_class if isinstance(settings.fabric, Roce) else None,
         bonded=bonded(settings),
+        one_switch=topology.planned_switch(settings),
         image_mirrors=settings.version.image_mirrors,
         content=content,
         given=settings.site or SiteSettings(),
