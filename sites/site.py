@@ -7,6 +7,7 @@ from pydantic import Field
 from hardware.cabling import Cabling
 from hardware.model import Model
 from hardware.profiles import Hca, Profile
+from sites.batch_job import BatchJob
 from sites.content import NOTHING, Content
 from sites.settings import SiteSettings
 
@@ -50,6 +51,7 @@ class Site(Model):
         description="images for which nodes of the release can be told a mirror; None: for none"
     )
     content: Content = Field(default=NOTHING, description="what nodes pull, where a group of files needs it")
+    jobs: tuple[BatchJob, ...] = Field(default=(), description="workloads, where another scheduler starts them, too")
     given: SiteSettings = Field(description="the setting `site`")
 
     @property

@@ -21,6 +21,7 @@ from stacks.checks import (
     queue,
     release,
     site_mirror,
+    site_scheduler,
     site_switches,
     storage,
     suite,
@@ -71,6 +72,7 @@ def problems(settings: Settings) -> Iterator[str]:
     yield from bond.problems(settings)
     yield from topology.problems(settings)
     yield from site_switches.problems(settings)
+    yield from site_scheduler.problems(settings)
     if not machines:
         found = list(workload.problems(settings))
         yield from found or chain(

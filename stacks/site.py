@@ -3,7 +3,7 @@
 from sites.content import NOTHING, Content
 from sites.settings import SiteSettings
 from sites.site import Host, Site
-from stacks import topology
+from stacks import site_jobs, topology
 from stacks.fabric_settings import Ethernet, Roce
 from stacks.platform import Settings
 
@@ -29,6 +29,7 @@ def of(settings: Settings, stack: str, content: Content = NOTHING) -> Site:
         one_switch=topology.planned_switch(settings),
         image_mirrors=settings.version.image_mirrors,
         content=content,
+        jobs=tuple(site_jobs.of(settings)) if settings.site and settings.site.scheduler else (),
         given=settings.site or SiteSettings(),
     )
 

@@ -4,6 +4,7 @@ from pydantic import Field
 
 from hardware.model import Model, merged_by
 from sites.settings.mirror import MirrorSettings
+from sites.settings.scheduler import SlurmSettings
 from sites.settings.switches import Switch
 
 
@@ -23,4 +24,7 @@ class SiteSettings(Model):
     )
     mirror: MirrorSettings | None = Field(
         default=None, description="registry with copies of the images; None: nodes pull from where images are named"
+    )
+    scheduler: SlurmSettings | None = Field(
+        default=None, description="Slurm for the same machines without OpenShift (D-5.1); None: no files of it"
     )
