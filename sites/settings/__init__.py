@@ -4,6 +4,7 @@ from pydantic import Field
 
 from hardware.model import Model
 from sites.settings.mirror import MirrorSettings
+from sites.settings.scale import ScaleSettings
 
 
 class SiteSettings(Model):
@@ -17,4 +18,7 @@ class SiteSettings(Model):
     name_servers: tuple[str, ...] = Field(default=(), description="addresses of DNS servers for switches (R-3.1-1)")
     mirror: MirrorSettings | None = Field(
         default=None, description="registry with copies of the images; None: nodes pull from where images are named"
+    )
+    scale: ScaleSettings | None = Field(
+        default=None, description="Spectrum Scale's clients on hosts; None: nothing is written for them"
     )
